@@ -1,0 +1,64 @@
+import type { ModelFailure, ToolFailure } from '../ports.ts'
+import type { ToolErrorCode } from './tools.ts'
+
+/** A failed attempt of a tool whose end was seen. */
+export class ToolError extends Error implements ToolFailure {
+  override readonly name = 'ToolError'
+  readonly code: ToolErrorCode
+  readonly transient: boolean
+  readonly beforeEffect: boolean
+  constructor(
+    code: ToolErrorCode,
+    message: string,
+    options: { transient?: boolean; beforeEffect?: boolean; cause?: unknown } = {},
+  ) {
+    super(message, { cause: options.cause })
+    this.code = code
+    this.transient = options.transient ?? false
+    this.beforeEffect = options.beforeEffect ?? false
+  }
+}
+
+export type ModelErrorCode =
+  | 'RATE_LIMITED'
+  | 'OVERLOADED'
+  | 'NETWORK'
+  | 'TIMEOUT'
+  | 'AUTHENTICATION'
+  | 'PERMISSION_DENIED'
+  | 'NOT_FOUND'
+  | 'INVALID_REQUEST'
+  | 'CONTEXT_OVERFLOW'
+  | 'INVALID_RESPONSE'
+  | 'SCRIPT_INVALID'
+  | 'SCRIPT_EXHAUSTED'
+
+/** A failed attempt of a model call. Transient ones are retried, permanent ones end the run (CONTRACTS 7). */
+export class ModelError extends Error implements ModelFailure {
+  override readonly name = 'ModelError'
+  readonly code: ModelErrorCode
+  readonly transient: boolean
+  readonly retryAfterMs?: number
+  constructor(
+    code: ModelErrorCode,
+    message: string,
+    options: { transient?: boolean; retryAfterMs?: number; cause?: unknown } = {},
+  ) {
+    super(message, { cause: options.cause })
+    this.code = code
+    this.transient = options.transient ?? false
+    if (options.retryAfterMs !== undefined) this.retryAfterMs = options.retryAfterMs
+  }
+}
+
+/** A command that the agent's state refuses. `status` is the HTTP status that fits. */
+export class CommandRejected extends Error {
+  override readonly name = 'CommandRejected'
+  readonly code: string
+  readonly status: 400 | 404 | 409 | 422
+  constructor(code: string, message: string, status: 400 | 404 | 409 | 422 = 409) {
+    super(message)
+    this.code = code
+    this.status = status
+  }
+}

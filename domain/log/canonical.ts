@@ -1,0 +1,49 @@
+import canonicalize from 'canonicalize'
+import type { Header } from './envelope.ts'
+
+const utf8 = new TextEncoder()
+
+/**
+ * RFC 8785 bytes of a JSON value (UTF-8). Throws `TypeError` where the value is not JSON (NaN, undefined, BigInt).
+ * A body is written once with this and afterwards only read as bytes, never serialised again.
+ */
+export function canonicalBytes(value: unknown): Uint8Array {
+  const text = canonicalize(value)
+  if (text === undefined) throw new TypeError('only JSON values have canonical bytes')
+  return utf8.encode(text)
+}
+
+/**
+ * RFC 8785 text of a header. Same bytes as {@link canonicalBytes}, several times faster: the keys are laid down in
+ * sorted order, so that plain `JSON.stringify` writes the canonical form. A property test holds the two equal.
+ */
+export function canonicalHeader(h: Header): string {
+  const { actor, body, driver, digest } = h
+  return JSON.stringify({
+    actor: { claimed: actor.claimed, id: actor.id, kind: actor.kind },
+    agentId: h.agentId,
+    body: {
+      cipher: body.cipher && { alg: body.cipher.alg, keyId: body.cipher.keyId, nonce: body.cipher.nonce },
+      hash: body.hash,
+      mediaType: body.mediaType,
+      place: body.place,
+      salt: body.salt,
+      size: body.size,
+    },
+    causationId: h.causationId,
+    commandId: h.commandId,
+    correlationId: h.correlationId,
+    digest: digest && { fold: digest.fold, value: digest.value },
+    driver: driver && { epoch: driver.epoch, id: driver.id },
+    format: h.format,
+    revision: h.revision,
+    runId: h.runId,
+    stream: h.stream,
+    timestamp: h.timestamp,
+    toolCallId: h.toolCallId,
+    trace: h.trace,
+    turn: h.turn,
+    type: h.type,
+    version: h.version,
+  })
+}

@@ -1,0 +1,44 @@
+/** What a log could not do. `code` is stable; `message` says what to do. */
+export class LogError extends Error {
+  readonly code: LogErrorCode
+  constructor(code: LogErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'LogError'
+    this.code = code
+  }
+}
+
+export type LogErrorCode =
+  | 'CONFLICT' // another event stands at the expected revision; nothing was written
+  | 'LOG_FULL' // the disk has no room; nothing was written, a later start works
+  | 'LOG_UNAVAILABLE' // not known whether it was written; resend the same sealed bytes
+  | 'LOG_LOCKED' // another process owns the data folder
+  | 'LOG_CORRUPT' // what is stored is not what was sealed
+  | 'LOG_FOREIGN' // not a keepup log
+  | 'LOG_NEWER' // written by a newer program
+  | 'LOG_CLOSED'
+  | 'APPEND_TOO_LARGE'
+  | 'APPEND_INVALID' // an empty or unchained batch: a programming error
+  | 'CURSOR_INVALID'
+  | 'CURSOR_MISMATCH' // the cursor is of another log, or of a later state of this one
+  | 'BLOB_MISSING'
+  | 'BODY_ERASED'
+  | 'UNKNOWN_EVENT'
+
+/** The head a conflicting append met: -1 where the stream does not exist. */
+export class ConflictError extends LogError {
+  readonly stream: string
+  readonly expected: number
+  readonly actual: number
+  constructor(stream: string, expected: number, actual: number) {
+    super(
+      'CONFLICT',
+      `stream ${stream} is at revision ${actual}, not ${expected}; read the new events and decide again`,
+    )
+    this.stream = stream
+    this.expected = expected
+    this.actual = actual
+  }
+}
+
+export const cursorError = (code: 'CURSOR_INVALID' | 'CURSOR_MISMATCH', message: string) => new LogError(code, message)

@@ -1,0 +1,15 @@
+import { createHash } from 'node:crypto'
+import { GENESIS } from './seal.ts'
+
+/** The rolling root of an append-only list: how many items, and a hash that commits to all of them in order. */
+export interface Root {
+  readonly count: number
+  readonly hash: string
+}
+
+export const EMPTY_ROOT: Root = { count: 0, hash: GENESIS }
+
+/** Appends an item: `SHA-256(previous root, raw ‖ item)`. */
+export function append(root: Root, item: string): Root {
+  return { count: root.count + 1, hash: createHash('sha256').update(root.hash, 'hex').update(item).digest('hex') }
+}

@@ -1,0 +1,48 @@
+import { createHash } from 'node:crypto'
+import { canonicalHeader } from './canonical.ts'
+import type { BodyHeader, Header, SealedEvent } from './envelope.ts'
+
+/** The hash before the first event of a stream: 32 zero bytes, as hex. */
+export const GENESIS = '0'.repeat(64)
+
+/** `SHA-256(salt ‖ body as stored)`, hex. `salt`: 16 bytes. */
+export function bodyHash(salt: Uint8Array, body: Uint8Array): string {
+  return createHash('sha256').update(salt).update(body).digest('hex')
+}
+
+/** `SHA-256(previous hash, 32 raw bytes ‖ canonical header)`, hex. */
+export function chainHash(previous: string, header: Header): string {
+  return createHash('sha256').update(previous, 'hex').update(canonicalHeader(header)).digest('hex')
+}
+
+/** The event id: the first 16 bytes of the hash with the version 8 and variant bits of a UUID set, lower case. */
+export function eventId(hash: string): string {
+  const variant = ((Number.parseInt(hash[16]!, 16) & 0x3) | 0x8).toString(16)
+  return `${hash.slice(0, 8)}-${hash.slice(8, 12)}-8${hash.slice(13, 16)}-${variant}${hash.slice(17, 20)}-${hash.slice(20, 32)}`
+}
+
+/** A body made ready for sealing: canonical bytes, salt and what the header says of them. */
+export interface SaltedBody {
+  readonly bytes: Uint8Array
+  readonly header: BodyHeader
+}
+
+/** Salts and hashes canonical body bytes. `salt`: 16 random bytes. */
+export function saltBody(bytes: Uint8Array, salt: Uint8Array): SaltedBody {
+  return {
+    bytes,
+    header: {
+      place: 'inline',
+      size: bytes.length,
+      mediaType: 'application/json',
+      salt: Buffer.from(salt).toString('hex'),
+      hash: bodyHash(salt, bytes),
+    },
+  }
+}
+
+/** Chains one event to the hash before it. `body` is what is stored inline: null where the header says `blob`. */
+export function seal(previous: string, header: Header, body: Uint8Array | null): SealedEvent {
+  const hash = chainHash(previous, header)
+  return { header, body, hash, id: eventId(hash) }
+}
