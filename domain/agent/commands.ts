@@ -1,0 +1,129 @@
+import { z } from 'zod'
+import type { JsonObject } from '../log/json.ts'
+import type { ModelOutcome, ToolResult } from '../ports.ts'
+import type { Artifact, Failure } from './events.ts'
+import { AgentSpec } from './spec.ts'
+
+// What people ask of an agent. Each is a zod schema, because it arrives from outside.
+
+export const StartAgent = z.strictObject({ kind: z.literal('start'), spec: AgentSpec, task: z.string().min(1).nullable() })
+export const Input = z.strictObject({ kind: z.literal('input'), text: z.string().trim().min(1) })
+export const Pause = z.strictObject({ kind: z.literal('pause'), reason: z.string().optional() })
+export const Resume = z.strictObject({ kind: z.literal('resume') })
+/** Goes on to the next `turn_end`, then pauses again. */
+export const Step = z.strictObject({ kind: z.literal('step') })
+export const Cancel = z.strictObject({
+  kind: z.literal('cancel'),
+  reason: z.string().optional(),
+  deadlineMs: z.int().positive().default(10_000),
+})
+/** `argumentsHash`, where given, must be that of the waiting call: what was looked at is what is approved. */
+export const DecideApproval = z.strictObject({
+  kind: z.literal('decide_approval'),
+  toolCallId: z.string().min(1),
+  decision: z.enum(['approved', 'rejected']),
+  argumentsHash: z.string().optional(),
+  reason: z.string().optional(),
+})
+/** A person's word on a call whose outcome is unknown. */
+export const ResolveDoubt = z.strictObject({
+  kind: z.literal('resolve_doubt'),
+  toolCallId: z.string().min(1),
+  decision: z.enum(['happened', 'run', 'abandon']),
+  result: z.json().optional(),
+  reason: z.string().optional(),
+})
+export const StandingApproval = z.strictObject({
+  kind: z.literal('standing_approval'),
+  tools: z.array(z.string().min(1)).min(1),
+  reason: z.string().optional(),
+})
+/** Empties a body for ever. Finished runs only. */
+export const Erase = z.strictObject({
+  kind: z.literal('erase'),
+  revision: z.int().nonnegative(),
+  reason: z.string().trim().min(1),
+})
+
+export const UserCommand = z.discriminatedUnion('kind', [
+  StartAgent,
+  Input,
+  Pause,
+  Resume,
+  Step,
+  Cancel,
+  DecideApproval,
+  ResolveDoubt,
+  StandingApproval,
+  Erase,
+])
+export type UserCommand = z.infer<typeof UserCommand>
+
+// What the driver brings in: the outcome of effects, already redacted. Facts are never refused, only found recorded.
+
+/** Where a requested call's path arguments really lead, resolved when the answer came in. */
+export type ResolvedPaths = Readonly<Record<string, string | Failure>>
+
+export type DriverFact =
+  | { readonly kind: 'claim'; readonly driverId: string; readonly build: string }
+  /** Nothing new from outside: go on as far as the state allows (wake-ups, deadlines, first drive). */
+  | { readonly kind: 'proceed' }
+  | {
+      readonly kind: 'model_answered'
+      readonly attempt: number
+      readonly outcome: ModelOutcome
+      readonly durationMs: number
+      /** Per call, in order; absent for calls whose arguments are no object. */
+      readonly paths: readonly ResolvedPaths[]
+    }
+  | {
+      readonly kind: 'model_failed'
+      readonly attempt: number
+      readonly error: { code: string; message: string; transient: boolean; retryAfterMs?: number }
+    }
+  | {
+      readonly kind: 'tool_succeeded'
+      readonly toolCallId: string
+      readonly attempt: number
+      readonly durationMs: number
+      readonly result: ToolResult
+      readonly tree?: string
+      /** What a control tool established before it may be judged. */
+      readonly findings?: Findings
+    }
+  | {
+      readonly kind: 'tool_failed'
+      readonly toolCallId: string
+      readonly attempt: number
+      readonly durationMs: number
+      readonly error: { code: string; message: string; transient: boolean; beforeEffect: boolean }
+      readonly tree?: string
+    }
+  /** The answer of a reconcilable call's probe after a crash. */
+  | {
+      readonly kind: 'tool_probed'
+      readonly toolCallId: string
+      readonly attempt: number
+      readonly found: 'happened' | 'absent' | 'unknown'
+      readonly result?: ToolResult
+      readonly tree?: string
+    }
+  | { readonly kind: 'drift_found'; readonly expected: string; readonly found: string; readonly changed: readonly string[] }
+
+/** What `complete_task` and `advance_phase` need to know of the world before they are judged. */
+export interface Findings {
+  readonly gates: readonly { readonly gate: string; readonly after: string; readonly passed: boolean; readonly evidence: string }[]
+  readonly artifacts: readonly Artifact[]
+}
+
+
+export type Command = UserCommand | DriverFact
+
+/** The arguments of `complete_task` (seed 000, 5.1). */
+export interface CompleteTaskInput {
+  summary: string
+  artifacts?: string[]
+  nextSteps?: string
+}
+
+export type { JsonObject }

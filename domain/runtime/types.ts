@@ -1,0 +1,64 @@
+import type { UserCommand } from '../agent/commands.ts'
+import type { Message } from '../agent/content.ts'
+import type { AgentState } from '../agent/state.ts'
+import type { Actor, RecordedEvent } from '../log/envelope.ts'
+import type { Head } from '../ports.ts'
+
+/** Who asks, and under which key a repeated request is recognised. */
+export interface Request {
+  readonly by: Actor
+  /** Idempotency-Key; a fresh one is drawn where it is absent. */
+  readonly key?: string
+  readonly correlationId?: string
+  readonly trace?: string
+}
+
+/** Where a run stands when its driver has nothing left to do. */
+export type DriveEnd =
+  | { readonly end: 'done' }
+  | { readonly end: 'error'; readonly code: string; readonly error: string }
+  | { readonly end: 'waiting'; readonly for: 'input' | 'approval' | 'doubt' | 'pause'; readonly toolCallIds: readonly string[] }
+  /** The signal aborted: intents in flight were left to the next driver, or paused as asked. */
+  | { readonly end: 'interrupted' }
+  /** Another driver took the agent. */
+  | { readonly end: 'overtaken'; readonly epoch: number }
+
+/** A point of an agent's history; the head where nothing is named. */
+export type At = { readonly step: number } | { readonly revision: number } | { readonly turn: number } | null
+
+/** An agent's folded state at a point, with the messages the model would see there. */
+export interface AgentAt {
+  readonly state: AgentState
+  readonly head: Head
+  readonly messages: readonly Message[]
+}
+
+/** What verification found, stream by stream. */
+export interface Verification {
+  readonly agentId: string
+  readonly events: number
+  readonly ok: boolean
+  readonly head: string
+  readonly erased: readonly { revision: number; reason: string }[]
+  readonly problems: readonly { revision: number; code: 'CHAIN' | 'BODY' | 'DIGEST' | 'SHAPE' | 'TIME' | 'BLOB'; message: string }[]
+  readonly digests: number
+}
+
+/** The doors of the runtime. Everything that api offers goes through these. */
+export interface AgentRuntimeDoors {
+  /** Records a command and returns the agent's new revision; drives nothing. Rejects with CommandRejected or LogError. */
+  execute(agentId: string, command: UserCommand, request: Request): Promise<{ revision: number }>
+  /** A new run id. */
+  newRunId(): string
+  /** Claims the agent and performs what is owed until it ends or waits for a person. */
+  drive(agentId: string, options: { signal: AbortSignal; onEvent?: (event: RecordedEvent) => void }): Promise<DriveEnd>
+  at(agentId: string, at: At): Promise<AgentAt>
+  /** A new agent whose history up to `at` is the source's. */
+  fork(
+    source: string,
+    at: At,
+    options: { workspace?: string; model?: string; maxTurns?: number },
+    request: Request,
+  ): Promise<{ runId: string }>
+  verify(agentId: string): Promise<Verification>
+}
