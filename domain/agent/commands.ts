@@ -6,7 +6,11 @@ import { AgentSpec } from './spec.ts'
 
 // What people ask of an agent. Each is a zod schema, because it arrives from outside.
 
-export const StartAgent = z.strictObject({ kind: z.literal('start'), spec: AgentSpec, task: z.string().min(1).nullable() })
+export const StartAgent = z.strictObject({
+  kind: z.literal('start'),
+  spec: AgentSpec,
+  task: z.string().min(1).nullable(),
+})
 export const Input = z.strictObject({ kind: z.literal('input'), text: z.string().trim().min(1) })
 export const Pause = z.strictObject({ kind: z.literal('pause'), reason: z.string().optional() })
 export const Resume = z.strictObject({ kind: z.literal('resume') })
@@ -108,14 +112,23 @@ export type DriverFact =
       readonly result?: ToolResult
       readonly tree?: string
     }
-  | { readonly kind: 'drift_found'; readonly expected: string; readonly found: string; readonly changed: readonly string[] }
+  | {
+      readonly kind: 'drift_found'
+      readonly expected: string
+      readonly found: string
+      readonly changed: readonly string[]
+    }
 
 /** What `complete_task` and `advance_phase` need to know of the world before they are judged. */
 export interface Findings {
-  readonly gates: readonly { readonly gate: string; readonly after: string; readonly passed: boolean; readonly evidence: string }[]
+  readonly gates: readonly {
+    readonly gate: string
+    readonly after: string
+    readonly passed: boolean
+    readonly evidence: string
+  }[]
   readonly artifacts: readonly Artifact[]
 }
-
 
 export type Command = UserCommand | DriverFact
 

@@ -17,7 +17,11 @@ export interface Request {
 export type DriveEnd =
   | { readonly end: 'done' }
   | { readonly end: 'error'; readonly code: string; readonly error: string }
-  | { readonly end: 'waiting'; readonly for: 'input' | 'approval' | 'doubt' | 'pause'; readonly toolCallIds: readonly string[] }
+  | {
+      readonly end: 'waiting'
+      readonly for: 'input' | 'approval' | 'doubt' | 'pause'
+      readonly toolCallIds: readonly string[]
+    }
   /** The signal aborted: intents in flight were left to the next driver, or paused as asked. */
   | { readonly end: 'interrupted' }
   /** Another driver took the agent. */
@@ -40,7 +44,11 @@ export interface Verification {
   readonly ok: boolean
   readonly head: string
   readonly erased: readonly { revision: number; reason: string }[]
-  readonly problems: readonly { revision: number; code: 'CHAIN' | 'BODY' | 'DIGEST' | 'SHAPE' | 'TIME' | 'BLOB'; message: string }[]
+  readonly problems: readonly {
+    revision: number
+    code: 'CHAIN' | 'BODY' | 'DIGEST' | 'SHAPE' | 'TIME' | 'BLOB'
+    message: string
+  }[]
   readonly digests: number
 }
 

@@ -1,0 +1,3 @@
+export interface AgentState {
+  readonly status: string
+}
