@@ -214,6 +214,8 @@ export interface EventOf<T extends EventType> {
   readonly commandId: string
   readonly actor: Actor
   readonly bodyHash: string
+  /** Bytes of the body. */
+  readonly size: number
   readonly toolCallId?: string
   readonly driver?: { readonly id: string; readonly epoch: number }
 }

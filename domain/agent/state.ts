@@ -1,3 +1,248 @@
+import { EMPTY_ROOT, type Root } from '../log/root.ts'
+import type { BodyOf, Failure } from './events.ts'
+import type { AgentSpec } from './spec.ts'
+import type { Effect } from './tools.ts'
+
+// The folded state of one agent: plain JSON, small, and no longer than its open turn, however long the run is.
+// What grows (messages, context variables, events) stands here as a rolling root only.
+
+/** Where one requested tool call stands. */
+export type CallStage =
+  | { readonly at: 'planned' }
+  | { readonly at: 'approval'; readonly expiresAt: number }
+  | { readonly at: 'approved' }
+  | { readonly at: 'rejected'; readonly reason: string }
+  /** The intent is in the log. In doubt where `epoch` is not the current driver's. */
+  | { readonly at: 'running'; readonly epoch: number; readonly notBefore: number }
+  /** Nothing can tell whether it happened: a person decides. */
+  | { readonly at: 'doubt' }
+  | { readonly at: 'resolved'; readonly decision: 'happened' | 'run' | 'abandon' }
+  | {
+      readonly at: 'ended'
+      readonly success: boolean
+      readonly code: string | null
+      readonly ran: boolean
+      readonly bodyHash: string
+    }
+
+export interface Call {
+  readonly id: string
+  readonly index: number
+  readonly toolName: string
+  readonly argumentsHash: string
+  readonly effect: Effect
+  readonly reads: readonly string[]
+  readonly writes: readonly string[]
+  readonly refused: Failure | null
+  /** `tool_call_start` is in the log. */
+  readonly started: boolean
+  readonly attempt: number
+  /** Attempts that a dead driver left behind; they do not count as retries. */
+  readonly lost: number
+  readonly startedAt: number
+  /** Signatures of this call's failed attempts (5.10.2). */
+  readonly signatures: readonly string[]
+  readonly stage: CallStage
+}
+
+/** Where the model call of a turn stands. */
+export type ModelStage =
+  | { readonly at: 'unrouted' }
+  | { readonly at: 'routed'; readonly model: string }
+  | {
+      readonly at: 'calling'
+      readonly model: string
+      readonly attempt: number
+      readonly epoch: number
+      readonly maxOutput: number
+    }
+  | { readonly at: 'backoff'; readonly model: string; readonly attempt: number; readonly until: number }
+
+export type TurnOutcome = BodyOf<'turn_end'>['outcome']
+
+export interface Thinking {
+  readonly status: 'THINKING'
+  readonly model: ModelStage
+}
+export interface ToolWait {
+  readonly status: 'TOOL_WAIT'
+  readonly calls: readonly Call[]
+}
+/** `ended`: the turn_end is in the log; what comes next is due. */
+export interface Observation {
+  readonly status: 'OBSERVATION'
+  readonly outcome: TurnOutcome
+  readonly calls: readonly Call[]
+  readonly ended: boolean
+}
+export type Activity = Thinking | ToolWait | Observation
+
+export interface Recovery {
+  readonly reason: 'turns' | 'wall_clock' | 'budget'
+  readonly warningTurn: number
+  /** On the clock of driven time, ms. */
+  readonly deadlineMs: number
+}
+
+/** The seed's state machine (section 6). RECOVERY keeps the activity it works in. */
+export type Machine =
+  | { readonly status: 'IDLE' }
+  | Activity
+  | { readonly status: 'RECOVERY'; readonly recovery: Recovery; readonly activity: Activity | null }
+  | { readonly status: 'DONE' }
+  | { readonly status: 'ERROR'; readonly code: string; readonly error: string }
+
+/** Time spent working: it stands still while nobody drives and while the agent waits for people. */
+export interface WorkClock {
+  readonly workedMs: number
+  /** The last instant that was counted, ms. */
+  readonly countedTo: number
+  readonly running: boolean
+}
+
+export interface Spent {
+  readonly input: number
+  readonly output: number
+  readonly cacheRead: number
+  readonly cacheWrite: number
+  readonly nanoDollars: number
+}
+
 export interface AgentState {
-  readonly status: string
+  readonly agentId: string
+  readonly runId: string
+  readonly depth: number
+  readonly parent: { readonly agentId: string; readonly toolCallId: string } | null
+  readonly spec: AgentSpec
+  /** Body hash of the event the spec came from. */
+  readonly specHash: string
+  readonly revision: number
+  readonly at: number
+  readonly machine: Machine
+  /** The last turn that was started; 0 before the first. */
+  readonly turn: number
+  readonly step: number
+  readonly phase: string
+  readonly gatesPassed: readonly string[]
+  /** User inputs that no turn has read. */
+  readonly unread: number
+  readonly messages: Root
+  readonly variables: Root
+  readonly spent: Spent
+  /** Input tokens of the last model call, and bytes that joined the messages since. */
+  readonly context: { readonly tokens: number; readonly bytes: number }
+  readonly clock: WorkClock
+  readonly driver: { readonly id: string; readonly epoch: number } | null
+  readonly paused: boolean
+  readonly stepping: boolean
+  readonly cancel: { readonly deadlineAt: number; readonly by: string } | null
+  /** Turns in a row with a violation, with text only, with a failed model. */
+  readonly violations: number
+  readonly textOnly: number
+  readonly modelFailures: number
+  readonly failedModel: string | null
+  /** `tool:argumentsHash` of calls that failed for good while nothing changed. */
+  readonly failedCalls: readonly string[]
+  /** The last test command: its exit code and the tree it ran on. */
+  readonly tested: { readonly exitCode: number; readonly tree: string; readonly step: number } | null
+  readonly tree: string | null
+  /** Types of the artifacts registered so far, sorted. */
+  readonly artifactTypes: readonly string[]
+  readonly standing: readonly string[]
+  readonly lastText: string
+  /** Command ids of people's requests, the latest {@link REMEMBERED}. */
+  readonly commands: readonly string[]
+}
+
+/** How many of people's command ids a state remembers for repeated requests. */
+export const REMEMBERED = 256
+
+export const NOTHING_SPENT: Spent = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, nanoDollars: 0 }
+
+/** The state that `agent_started` and `forked` write over. */
+export const BLANK: Omit<AgentState, 'spec'> = {
+  agentId: '',
+  runId: '',
+  depth: 0,
+  parent: null,
+  specHash: '',
+  revision: -1,
+  at: 0,
+  machine: { status: 'IDLE' },
+  turn: 0,
+  step: 0,
+  phase: '',
+  gatesPassed: [],
+  unread: 0,
+  messages: EMPTY_ROOT,
+  variables: EMPTY_ROOT,
+  spent: NOTHING_SPENT,
+  context: { tokens: 0, bytes: 0 },
+  clock: { workedMs: 0, countedTo: 0, running: false },
+  driver: null,
+  paused: false,
+  stepping: false,
+  cancel: null,
+  violations: 0,
+  textOnly: 0,
+  modelFailures: 0,
+  failedModel: null,
+  failedCalls: [],
+  tested: null,
+  tree: null,
+  artifactTypes: [],
+  standing: [],
+  lastText: '',
+  commands: [],
+}
+
+/** What the agent is at work on, inside recovery or not; null where it is at nothing. */
+export function activityOf(machine: Machine): Activity | null {
+  switch (machine.status) {
+    case 'THINKING':
+    case 'TOOL_WAIT':
+    case 'OBSERVATION':
+      return machine
+    case 'RECOVERY':
+      return machine.activity
+    default:
+      return null
+  }
+}
+
+/** The same machine at another activity, still in recovery where it was. */
+export function withActivity(machine: Machine, activity: Activity): Machine {
+  return machine.status === 'RECOVERY' ? { ...machine, activity } : activity
+}
+
+export const recoveryOf = (machine: Machine): Recovery | null =>
+  machine.status === 'RECOVERY' ? machine.recovery : null
+
+export const isFinished = (state: AgentState): boolean =>
+  state.machine.status === 'DONE' || state.machine.status === 'ERROR'
+
+/** A turn_start without its turn_end. */
+export function turnIsOpen(state: AgentState): boolean {
+  const activity = activityOf(state.machine)
+  return activity !== null && !(activity.status === 'OBSERVATION' && activity.ended)
+}
+
+/** The calls of the open or just ended turn. */
+export function callsOf(state: AgentState): readonly Call[] {
+  const activity = activityOf(state.machine)
+  return activity === null || activity.status === 'THINKING' ? [] : activity.calls
+}
+
+/** Lineage status as seed 000 section 8.4 names it. */
+export function lineageStatus(machine: Machine): 'active' | 'completed' | 'failed' | 'recovering' {
+  switch (machine.status) {
+    case 'DONE':
+      return 'completed'
+    case 'ERROR':
+      return 'failed'
+    case 'RECOVERY':
+      return 'recovering'
+    default:
+      return 'active'
+  }
 }

@@ -13,3 +13,7 @@ export const EMPTY_ROOT: Root = { count: 0, hash: GENESIS }
 export function append(root: Root, item: string): Root {
   return { count: root.count + 1, hash: createHash('sha256').update(root.hash, 'hex').update(item).digest('hex') }
 }
+
+/** How rolling roots are appended to; replaced by a counter where nobody needs the digest. */
+export type AppendRoot = (root: Root, item: string) => Root
+export const countOnly: AppendRoot = (root) => ({ count: root.count + 1, hash: root.hash })

@@ -1,0 +1,89 @@
+import type { DriverFact } from './commands.ts'
+import { requestedCalls } from './content.ts'
+import { decideToolFact } from './decide-tools.ts'
+import type { Deciding } from './deciding.ts'
+import { FOLD } from './digest.ts'
+import { endRun, endTurn } from './endings.ts'
+import { nanoDollarsOf } from './money.ts'
+import { planCalls } from './plan.ts'
+import { proceed } from './proceed.ts'
+import { backoff } from './retry.ts'
+import { modelInfo } from './routing.ts'
+import { activityOf, type ModelStage } from './state.ts'
+
+// What a driver brings in. A fact that the state has gone past decides nothing: it was recorded, or came too late.
+
+type Fact<K extends DriverFact['kind']> = Extract<DriverFact, { kind: K }>
+
+export function decideFact(d: Deciding, fact: DriverFact): void {
+  switch (fact.kind) {
+    case 'claim': {
+      const epoch = (d.state.driver?.epoch ?? 0) + 1
+      d.emit('driver_claimed', { driverId: fact.driverId, epoch, minReader: FOLD, build: fact.build })
+      return
+    }
+    case 'proceed':
+      break
+    case 'model_answered':
+      modelAnswered(d, fact)
+      break
+    case 'model_failed':
+      modelFailed(d, fact)
+      break
+    case 'tool_succeeded':
+    case 'tool_failed':
+    case 'tool_probed':
+      decideToolFact(d, fact)
+      break
+    case 'drift_found':
+      d.emit('workspace_drifted', { expected: fact.expected, found: fact.found, changed: [...fact.changed] })
+      break
+  }
+  if (d.drives) proceed(d)
+}
+
+function openAttempt(d: Deciding, attempt: number): Extract<ModelStage, { at: 'calling' }> | null {
+  const activity = activityOf(d.state.machine)
+  const model = activity?.status === 'THINKING' ? activity.model : null
+  return model?.at === 'calling' && model.attempt === attempt ? model : null
+}
+
+function modelAnswered(d: Deciding, fact: Fact<'model_answered'>): void {
+  const open = openAttempt(d, fact.attempt)
+  if (open === null) return
+  const { content, stopReason, usage, servedBy, requestId } = fact.outcome
+  const { price } = modelInfo(d.state, open.model)
+  const calls = stopReason === 'refusal' ? [] : requestedCalls(content)
+  d.emit(
+    'model_call_end',
+    {
+      attempt: fact.attempt,
+      content: [...content],
+      stopReason,
+      usage,
+      nanoDollars: price === null ? null : nanoDollarsOf(usage, price),
+      durationMs: fact.durationMs,
+      servedBy,
+      ...(requestId === undefined ? {} : { requestId }),
+      calls: planCalls(d.state, calls, fact.paths, stopReason === 'max_tokens'),
+    },
+    { actor: { kind: 'model', id: open.model } },
+  )
+}
+
+function modelFailed(d: Deciding, { attempt, error }: Fact<'model_failed'>): void {
+  if (openAttempt(d, attempt) === null) return
+  const { retry } = d.state.spec
+  const failure = { error: error.message, code: error.code, recoverable: true, attempt }
+  const transient = error.transient || retry.retryableErrors.includes(error.code)
+  if (transient && attempt <= retry.maxRetries) {
+    const delayMs = backoff(retry, attempt, d.facts.jitter(), error.retryAfterMs)
+    d.emit('error', { ...failure, delayMs })
+    return
+  }
+  d.emit('error', failure)
+  endTurn(d, 'failed')
+  if (transient) return
+  const code = error.code === 'CONTEXT_OVERFLOW' ? 'CONTEXT_OVERFLOW' : 'MODEL_FAILED'
+  endRun(d, code, `${error.code}: ${error.message}`)
+}

@@ -1,0 +1,115 @@
+import type { UserCommand } from './commands.ts'
+import type { Deciding } from './deciding.ts'
+import { failCall } from './endings.ts'
+import { CommandRejected } from './errors.ts'
+import { settleCancel } from './proceed.ts'
+import { type Call, callsOf, isFinished } from './state.ts'
+
+// What people ask of an agent. They record; a driver goes on from there.
+
+type Request = Exclude<UserCommand, { kind: 'start' }>
+
+export function decideRequest(d: Deciding, command: Request & { bodyHash?: string }): void {
+  if (command.kind === 'erase') {
+    if (!isFinished(d.state))
+      throw new CommandRejected('RUN_ACTIVE', 'only a finished run can be erased from; cancel it first')
+    d.emit('erased', { revision: command.revision, bodyHash: command.bodyHash ?? '', reason: command.reason })
+    return
+  }
+  if (isFinished(d.state)) {
+    throw new CommandRejected(
+      'RUN_FINISHED',
+      `the run has ended in ${d.state.machine.status}; fork it to go on from there`,
+    )
+  }
+  switch (command.kind) {
+    case 'input':
+      d.emit('user_input', { text: command.text })
+      return
+    case 'pause':
+      if (!d.state.paused) d.emit('paused', command.reason === undefined ? {} : { reason: command.reason })
+      return
+    case 'resume':
+      if (d.state.paused) d.emit('resumed', {})
+      return
+    case 'step':
+      d.emit('step_requested', {})
+      return
+    case 'cancel': {
+      if (d.state.cancel !== null) return
+      const reason = command.reason === undefined ? {} : { reason: command.reason }
+      d.emit('cancel_requested', { ...reason, deadlineMs: command.deadlineMs })
+      settleCancel(d)
+      return
+    }
+    case 'standing_approval': {
+      const reason = command.reason === undefined ? {} : { reason: command.reason }
+      d.emit('standing_approval', { tools: command.tools, ...reason })
+      return
+    }
+    case 'decide_approval':
+      return decideApproval(d, command)
+    case 'resolve_doubt':
+      return resolveDoubt(d, command)
+  }
+}
+
+function openCall(d: Deciding, toolCallId: string): Call {
+  const call = callsOf(d.state).find((one) => one.id === toolCallId)
+  if (call === undefined) {
+    throw new CommandRejected('CALL_NOT_OPEN', `${toolCallId} is no open call of ${d.state.agentId}; it may have ended`)
+  }
+  return call
+}
+
+function decideApproval(d: Deciding, command: Extract<Request, { kind: 'decide_approval' }>): void {
+  const call = openCall(d, command.toolCallId)
+  if (call.stage.at !== 'approval') {
+    throw new CommandRejected(
+      'APPROVAL_NOT_PENDING',
+      `${call.id} does not wait for an approval; it may have been decided before`,
+    )
+  }
+  if (d.facts.now >= call.stage.expiresAt) {
+    throw new CommandRejected('APPROVAL_EXPIRED', `the approval of ${call.id} has expired`)
+  }
+  if (command.argumentsHash !== undefined && command.argumentsHash !== call.argumentsHash) {
+    throw new CommandRejected(
+      'APPROVAL_MISMATCH',
+      'the waiting call has other arguments than those that were looked at',
+    )
+  }
+  const reason = command.reason === undefined ? {} : { reason: command.reason }
+  d.emit(
+    'approval_decided',
+    { decision: command.decision, argumentsHash: call.argumentsHash, ...reason },
+    { toolCallId: call.id, actor: { ...d.facts.by, kind: 'approver' } },
+  )
+}
+
+function resolveDoubt(d: Deciding, command: Extract<Request, { kind: 'resolve_doubt' }>): void {
+  const call = openCall(d, command.toolCallId)
+  if (call.stage.at !== 'doubt') {
+    throw new CommandRejected('OUTCOME_NOT_IN_DOUBT', `the outcome of ${call.id} is not in doubt`)
+  }
+  const reason = command.reason === undefined ? {} : { reason: command.reason }
+  const given = command.result === undefined ? {} : { result: command.result }
+  d.emit('tool_call_resolved', { decision: command.decision, ...given, ...reason }, { toolCallId: call.id })
+  if (command.decision === 'abandon') {
+    failCall(d, call, { code: 'UNKNOWN_OUTCOME', message: 'whether this call happened is not known; it was given up' })
+  }
+  if (command.decision === 'happened') {
+    d.emit(
+      'tool_call_end',
+      {
+        step: d.state.step + 1,
+        toolName: call.toolName,
+        success: true,
+        attempt: call.attempt,
+        durationMs: 0,
+        result: command.result ?? 'A person confirmed that this call happened.',
+      },
+      { toolCallId: call.id },
+    )
+  }
+}

@@ -1,0 +1,51 @@
+import type { Command } from './commands.ts'
+import { decideFact } from './decide-facts.ts'
+import { decideRequest } from './decide-requests.ts'
+import { Deciding, type Draft } from './deciding.ts'
+import { CommandRejected } from './errors.ts'
+import type { Facts } from './facts.ts'
+import { type AgentState, isFinished } from './state.ts'
+
+/** What was decided: events in order, and the state after them. No events: nothing new, or recorded before. */
+export interface Decision {
+  readonly drafts: readonly Draft[]
+  readonly state: AgentState | null
+}
+
+/** Who the agent is, and at which revision its stream stands (-1: it does not exist). */
+export interface Identity {
+  readonly agentId: string
+  readonly runId: string
+  readonly revision: number
+}
+
+const FACTS: ReadonlySet<Command['kind']> = new Set<Command['kind']>([
+  'claim',
+  'proceed',
+  'model_answered',
+  'model_failed',
+  'tool_succeeded',
+  'tool_failed',
+  'tool_probed',
+  'drift_found',
+])
+
+/**
+ * Decides a command: pure, given the facts. People's commands may be refused (`CommandRejected`); facts never are, they
+ * are found recorded, or out of date, and then decide nothing.
+ */
+export function decide(state: AgentState | null, identity: Identity, command: Command, facts: Facts): Decision {
+  if (state?.commands.includes(facts.commandId) && !FACTS.has(command.kind)) return { drafts: [], state }
+  const d = new Deciding(state, identity, facts)
+  if (command.kind === 'start') {
+    if (state !== null) throw new CommandRejected('RUN_EXISTS', `${identity.agentId} was started before`)
+    d.emit('agent_started', { spec: command.spec, depth: 0 })
+    if (command.task !== null) d.emit('user_input', { text: command.task })
+    return { drafts: d.drafts, state: d.state }
+  }
+  if (state === null) throw new CommandRejected('RUN_UNKNOWN', `there is no agent ${identity.agentId}`, 404)
+  if (FACTS.has(command.kind)) {
+    if (!isFinished(state)) decideFact(d, command as never)
+  } else decideRequest(d, command as never)
+  return { drafts: d.drafts, state: d.drafts.length > 0 ? d.state : state }
+}

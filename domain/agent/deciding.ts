@@ -1,0 +1,78 @@
+import { canonicalBytes } from '../log/canonical.ts'
+import type { Actor } from '../log/envelope.ts'
+import { type SaltedBody, saltBody } from '../log/seal.ts'
+import type { AgentEvent, BodyOf, EventType } from './events.ts'
+import { evolve } from './evolve.ts'
+import type { Facts } from './facts.ts'
+import { type AgentState, turnIsOpen } from './state.ts'
+
+/** An event that was decided and is not sealed yet, with the state after it. */
+export interface Draft {
+  readonly event: AgentEvent
+  readonly body: SaltedBody
+  readonly after: AgentState
+  /** It carries the digest of the state after it. */
+  readonly checkpoint: boolean
+}
+
+const PEOPLE: ReadonlySet<Actor['kind']> = new Set(['user', 'approver'])
+const CHECKPOINTS: ReadonlySet<EventType> = new Set(['tool_call_end', 'turn_end'])
+
+/** One decision under way: events are emitted and folded at once, so that the next one is decided on their state. */
+export class Deciding {
+  readonly facts: Facts
+  readonly drafts: Draft[] = []
+  private current: AgentState | null
+  private readonly identity: { readonly agentId: string; readonly runId: string }
+  private revision: number
+
+  constructor(state: AgentState | null, identity: { agentId: string; runId: string; revision: number }, facts: Facts) {
+    this.current = state
+    this.identity = identity
+    this.revision = identity.revision
+    this.facts = facts
+  }
+
+  get state(): AgentState {
+    if (this.current === null) throw new Error('nothing has been decided yet')
+    return this.current
+  }
+
+  /** Does the deciding driver hold the agent? Only then may it start anything. */
+  get drives(): boolean {
+    const { driver } = this.facts
+    return driver !== undefined && this.current?.driver?.epoch === driver.epoch && this.current.driver.id === driver.id
+  }
+
+  emit<T extends EventType>(
+    type: T,
+    body: BodyOf<T>,
+    about: { toolCallId?: string; turn?: number; actor?: Actor } = {},
+  ): void {
+    const { facts } = this
+    const salted = saltBody(canonicalBytes(body), facts.salt())
+    const actor = about.actor ?? facts.by
+    const turn =
+      about.turn ?? (this.current && turnIsOpen(this.current) && !PEOPLE.has(actor.kind) ? this.current.turn : 0)
+    const claim = type === 'driver_claimed' ? (body as BodyOf<'driver_claimed'>) : null
+    const driver = claim ? { id: claim.driverId, epoch: claim.epoch } : facts.driver
+    this.revision++
+    const event = {
+      type,
+      body,
+      revision: this.revision,
+      at: facts.now,
+      turn,
+      agentId: this.identity.agentId,
+      runId: this.identity.runId,
+      commandId: facts.commandId,
+      actor,
+      bodyHash: salted.header.hash,
+      size: salted.bytes.length,
+      ...(about.toolCallId === undefined ? {} : { toolCallId: about.toolCallId }),
+      ...(driver === undefined || PEOPLE.has(actor.kind) ? {} : { driver }),
+    } as AgentEvent
+    this.current = evolve(this.current, event)
+    this.drafts.push({ event, body: salted, after: this.current, checkpoint: CHECKPOINTS.has(type) })
+  }
+}

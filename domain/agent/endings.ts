@@ -1,0 +1,55 @@
+import type { Deciding } from './deciding.ts'
+import type { Failure } from './events.ts'
+import { type Call, recoveryOf, type TurnOutcome, turnIsOpen } from './state.ts'
+
+// How turns, calls and runs end. Every turn_start has its turn_end, every call its one tool_call_end.
+
+/** Codes with which a run ends in ERROR (CONTRACTS 1). */
+export type EndCode =
+  | 'NO_COMPLETION'
+  | 'RECOVERY_FAILED'
+  | 'TOO_MANY_VIOLATIONS'
+  | 'BUDGET_EXCEEDED'
+  | 'MODEL_FAILED'
+  | 'MODEL_REFUSED'
+  | 'CONTEXT_OVERFLOW'
+  | 'CANCELLED'
+
+export function endTurn(d: Deciding, outcome: TurnOutcome): void {
+  d.emit('turn_end', { step: d.state.step + 1, outcome })
+}
+
+/** Ends a call without a result, starting it first where it had not been: each call has one start and one end. */
+export function failCall(d: Deciding, call: Call, error: Failure, durationMs = 0, tree?: string): void {
+  if (!call.started) startRefused(d, call)
+  d.emit(
+    'tool_call_end',
+    {
+      step: d.state.step + 1,
+      toolName: call.toolName,
+      success: false,
+      attempt: Math.max(1, call.attempt),
+      durationMs,
+      error,
+      ...(tree === undefined ? {} : { tree }),
+    },
+    { toolCallId: call.id },
+  )
+}
+
+export function startRefused(d: Deciding, call: Call): void {
+  const { toolName, index, argumentsHash, effect } = call
+  d.emit(
+    'tool_call_start',
+    { toolName, index, argumentsHash, attempt: 1, effect, intent: false },
+    { toolCallId: call.id },
+  )
+}
+
+/** The run ends in ERROR. In recovery it has failed as well, and what was said last is kept as partial output. */
+export function endRun(d: Deciding, code: EndCode, error: string): void {
+  if (turnIsOpen(d.state)) endTurn(d, code === 'CANCELLED' ? 'cancelled' : 'failed')
+  const partial = d.state.lastText
+  if (recoveryOf(d.state.machine) !== null) d.emit('recovery', { phase: 'failed', reason: error })
+  d.emit('error', { error, code, recoverable: false, ...(partial === '' ? {} : { partialOutput: partial }) })
+}

@@ -1,0 +1,18 @@
+import type { Actor } from '../log/envelope.ts'
+
+/** What a decision may know of the world: its time, randomness and who asks. Given by the runtime, recorded in events. */
+export interface Facts {
+  /** Milliseconds since the epoch, not before the stream's last event. */
+  readonly now: number
+  /** 16 random bytes. */
+  salt(): Uint8Array
+  /** In [0, 1). */
+  jitter(): number
+  readonly by: Actor
+  readonly commandId: string
+  /** Set where a driver decides: its own id and the epoch it holds. */
+  readonly driver?: { readonly id: string; readonly epoch: number }
+  readonly correlationId?: string
+  readonly causationId?: string
+  readonly trace?: string
+}

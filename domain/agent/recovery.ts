@@ -1,0 +1,44 @@
+import type { Recovery } from './state.ts'
+import { type AgentState, recoveryOf } from './state.ts'
+import { workedAt } from './work-clock.ts'
+
+// RecoveryEngine: one warning, then completion or ERROR (seed 000, 5.2; CONTRACTS 2).
+
+/** The turn that must be the warning turn at the latest. */
+export const warningTurn = (state: AgentState): number =>
+  Math.max(1, state.spec.limits.maxTurns - state.spec.recovery.graceTurns)
+
+/** Why the next turn must be the warning turn, or null. Budget is judged where the call is priced. */
+export function limitReached(state: AgentState, now: number): 'turns' | 'wall_clock' | null {
+  if (state.turn + 1 >= warningTurn(state)) return 'turns'
+  const { wallClockMs } = state.spec.limits
+  return wallClockMs !== null && workedAt(state.clock, now) >= wallClockMs ? 'wall_clock' : null
+}
+
+/** The last turn in which a malformed completion may be corrected. */
+export function lastTurn(state: AgentState, recovery: Recovery): number {
+  const { limits, recovery: config } = state.spec
+  if (!config.hardLimit) return Number.POSITIVE_INFINITY
+  return Math.max(recovery.warningTurn, Math.min(limits.maxTurns, recovery.warningTurn + config.graceTurns))
+}
+
+/** Has the grace time passed? */
+export function graceIsOver(state: AgentState, now: number): boolean {
+  const recovery = recoveryOf(state.machine)
+  return recovery !== null && workedAt(state.clock, now) >= recovery.deadlineMs
+}
+
+const REASONS = {
+  turns: 'the turn limit is reached',
+  wall_clock: 'the time limit is reached',
+  budget: 'the budget is nearly spent',
+} as const
+
+/** The system message of the warning turn. `{reason}`, `{graceTurns}` and `{maxTurns}` are filled in. */
+export function warningText(state: AgentState, reason: Recovery['reason']): string {
+  const { warningTemplate, graceTurns } = state.spec.recovery
+  return warningTemplate
+    .replaceAll('{reason}', REASONS[reason])
+    .replaceAll('{graceTurns}', String(graceTurns))
+    .replaceAll('{maxTurns}', String(state.spec.limits.maxTurns))
+}
