@@ -1,5 +1,5 @@
 import type { Usage } from './content.ts'
-import { nanoDollarsOf } from './money.ts'
+import { cost as costOf, totalTokens } from './money.ts'
 import type { ModelInfo } from './spec.ts'
 import { type AgentState, recoveryOf } from './state.ts'
 
@@ -41,14 +41,14 @@ export function reserve(state: AgentState, model: ModelInfo, parameterBytes: num
   if (tokens !== null) maxOutput = Math.min(maxOutput, tokens - tokensSpent(state) - input - kept)
   const price = model.price
   if (nanoDollars !== null && price !== null) {
-    const cost = (output: number) => nanoDollarsOf(usageOf(input, output), price)
+    const cost = (output: number) => costOf(usageOf(input, output), price)
     const keptMoney = final ? 0 : cost(FINAL_ANSWER_TOKENS)
     const left = nanoDollars - state.spent.nanoDollars - keptMoney - cost(0)
     maxOutput = Math.min(maxOutput, price.output === 0 ? maxOutput : Math.floor((left * 1_000_000) / price.output))
     if (left < 0) return null
   }
   if (maxOutput < Math.min(final ? MIN_FINAL_TOKENS : MIN_ANSWER_TOKENS, model.maxOutputTokens)) return null
-  return { input, maxOutput, nanoDollars: price === null ? null : nanoDollarsOf(usageOf(input, maxOutput), price) }
+  return { input, maxOutput, nanoDollars: price === null ? null : costOf(usageOf(input, maxOutput), price) }
 }
 
 const usageOf = (input: number, output: number): Usage => ({ input, output, cacheRead: 0, cacheWrite: 0 })

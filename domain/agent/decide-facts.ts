@@ -4,7 +4,7 @@ import { decideToolFact } from './decide-tools.ts'
 import type { Deciding } from './deciding.ts'
 import { FOLD } from './digest.ts'
 import { endRun, endTurn } from './endings.ts'
-import { nanoDollarsOf } from './money.ts'
+import { cost } from './money.ts'
 import { planCalls } from './plan.ts'
 import { proceed } from './proceed.ts'
 import { backoff } from './retry.ts'
@@ -61,7 +61,7 @@ function modelAnswered(d: Deciding, fact: Fact<'model_answered'>): void {
       content: [...content],
       stopReason,
       usage,
-      nanoDollars: price === null ? null : nanoDollarsOf(usage, price),
+      nanoDollars: price === null ? null : cost(usage, price),
       durationMs: fact.durationMs,
       servedBy,
       ...(requestId === undefined ? {} : { requestId }),
