@@ -1,7 +1,7 @@
 import type { Erasure } from '../ports.ts'
 import { Header, type SealedEvent } from './envelope.ts'
 import { LogError } from './errors.ts'
-import { chainHash, eventId } from './seal.ts'
+import { chainHash, eventId, GENESIS } from './seal.ts'
 
 /** The most bytes of inline bodies that one append may hold. */
 export const MAX_APPEND_BYTES = 16 * 1024 * 1024
@@ -77,6 +77,17 @@ export function checkChain(previous: string, batch: readonly SealedEvent[]): str
       )
   }
   return hash
+}
+
+/**
+ * Checks a batch that is to stand right after a stream's head (null: the stream is new): chained to it, not older than
+ * it. Throws `APPEND_INVALID`.
+ */
+export function checkNext(head: { hash: string; timestamp: string } | null, batch: readonly SealedEvent[]): void {
+  checkChain(head?.hash ?? GENESIS, batch)
+  const first = batch[0]?.header
+  if (head && first && first.timestamp < head.timestamp)
+    throw invalid(`revision ${first.revision} of ${first.stream} is older than the event before it; clamp its time`)
 }
 
 /**
