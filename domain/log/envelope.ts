@@ -40,7 +40,7 @@ export const Header = z.strictObject({
   agentId: z.string().min(1),
   turn: z.int().nonnegative(),
   revision: z.int().nonnegative(),
-  timestamp: z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+  timestamp: z.iso.datetime({ precision: 3 }),
   commandId: z.string().min(1),
   actor: Actor,
   driver: z.strictObject({ id: z.string().min(1), epoch: z.int().positive() }).optional(),

@@ -25,15 +25,18 @@ export type LogErrorCode =
   | 'BODY_ERASED'
   | 'UNKNOWN_EVENT'
 
-/** The head a conflicting append met: -1 where the stream does not exist. */
+/**
+ * The head a conflicting append met: -1 where the stream does not exist. `actual` equals `expected` where the stream
+ * stands still, but the log has moved past the batch's time, which a resend can meet; `why` then says so.
+ */
 export class ConflictError extends LogError {
   readonly stream: string
   readonly expected: number
   readonly actual: number
-  constructor(stream: string, expected: number, actual: number) {
+  constructor(stream: string, expected: number, actual: number, why?: string) {
     super(
       'CONFLICT',
-      `stream ${stream} is at revision ${actual}, not ${expected}; read the new events and decide again`,
+      why ?? `stream ${stream} is at revision ${actual}, not ${expected}; read the new events and decide again`,
     )
     this.stream = stream
     this.expected = expected

@@ -1,0 +1,34 @@
+import type { SaltedBody } from './seal.ts'
+
+/** A body over this many bytes lies in the blob store (DESIGN, Blobs). */
+export const MAX_INLINE_BODY = 64 * 1024
+
+/** The most bytes of inline bodies in an append that a careful caller makes. */
+export const MAX_INLINE_APPEND = 512 * 1024
+
+/**
+ * Which bodies of an append go to the blob store: those over 64 KiB, then the biggest (the earlier of two equals) until
+ * what stays inline is at most 512 KiB. Takes sizes in bytes, returns their indices in ascending order.
+ */
+export function blobsOf(sizes: readonly number[]): readonly number[] {
+  const chosen = new Set<number>()
+  let inline = 0
+  sizes.forEach((size, index) => {
+    if (size > MAX_INLINE_BODY) chosen.add(index)
+    else inline += size
+  })
+  if (inline > MAX_INLINE_APPEND) {
+    const biggest = [...sizes.keys()].filter((i) => !chosen.has(i)).sort((a, b) => sizes[b]! - sizes[a]! || a - b)
+    for (const index of biggest) {
+      if (inline <= MAX_INLINE_APPEND) break
+      chosen.add(index)
+      inline -= sizes[index]!
+    }
+  }
+  return [...chosen].sort((a, b) => a - b)
+}
+
+/** The same body with its place in the blob store. Its salted hash, and so its address, does not change. */
+export function asBlob(body: SaltedBody): SaltedBody {
+  return { bytes: body.bytes, header: { ...body.header, place: 'blob' } }
+}

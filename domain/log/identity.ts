@@ -1,0 +1,63 @@
+import { z } from 'zod'
+import { canonicalBytes } from './canonical.ts'
+import { FORMAT, type SealedEvent } from './envelope.ts'
+import { LogError } from './errors.ts'
+import { base32, LOG_META } from './ids.ts'
+import { GENESIS, saltBody, seal } from './seal.ts'
+
+// Storage format: the first event of every log.
+
+export const LOG_CREATED = 'log_created'
+
+/** The body of {@link LOG_CREATED}. */
+export const LogCreated = z.strictObject({
+  logId: z.string().regex(/^[0-9a-z]{16}$/),
+  format: z.int().positive(),
+})
+
+/**
+ * Seals the identity of a new log: the first event of `log-meta`. `random`: 26 random bytes, of which ten become the id
+ * (16 base32 characters) and sixteen the salt. `timestamp`: ISO 8601 with milliseconds.
+ */
+export function sealIdentity(random: Uint8Array, timestamp: string): SealedEvent {
+  const logId = base32(random.subarray(0, 10))
+  const body = saltBody(canonicalBytes({ logId, format: FORMAT }), random.subarray(10, 26))
+  return seal(
+    GENESIS,
+    {
+      format: FORMAT,
+      stream: LOG_META,
+      type: LOG_CREATED,
+      version: 1,
+      runId: 'log',
+      agentId: 'log',
+      turn: 0,
+      revision: 0,
+      timestamp,
+      commandId: LOG_CREATED,
+      actor: { kind: 'system', id: 'log' },
+      body: body.header,
+    },
+    body.bytes,
+  )
+}
+
+/** The id that a log's first event gives it. Throws `LOG_CORRUPT` where the event is no identity. */
+export function logIdOf(event: SealedEvent | undefined): string {
+  if (event?.header.type === LOG_CREATED && event.body) {
+    const parsed = LogCreated.safeParse(parseJson(event.body))
+    if (parsed.success) return parsed.data.logId
+  }
+  throw new LogError(
+    'LOG_CORRUPT',
+    `the log has no identity: ${LOG_META} does not begin with ${LOG_CREATED}; restore it`,
+  )
+}
+
+function parseJson(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder().decode(bytes))
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,126 @@
+import { ERASED } from './batch.ts'
+import { FORMAT, Header, type RecordedEvent } from './envelope.ts'
+import { bodyHash, chainHash, eventId, GENESIS } from './seal.ts'
+
+/** One thing wrong with a stream. */
+export interface Problem {
+  readonly revision: number
+  readonly code: 'CHAIN' | 'BODY' | 'SHAPE' | 'TIME' | 'BLOB'
+  readonly message: string
+}
+
+/** What verification of a stream's bytes found. Digests of the folded state are checked by replay. */
+export interface StreamVerification {
+  readonly events: number
+  readonly ok: boolean
+  /** The last event's hash, hex; 64 zeros where there is no event. */
+  readonly head: string
+  readonly erased: readonly { readonly revision: number; readonly reason: string }[]
+  /** Revisions whose body lies in the blob store and was not given. */
+  readonly unfetched: readonly number[]
+  readonly problems: readonly Problem[]
+}
+
+/** The bytes of blob bodies by revision. Null: the blob store has none. Absent: not fetched. */
+export type Blobs = ReadonlyMap<number, Uint8Array | null>
+
+/**
+ * Verifies a stream (named without the namespace) page by page: density, chain and ids, times, body hashes. Each event
+ * is held against the stored hash before it, so that one altered event does not condemn all that follow. Memory grows
+ * with what is wrong, erased or not fetched, not with the stream.
+ */
+export class StreamVerifier {
+  readonly #stream: string
+  #events = 0
+  #next = 0
+  #head = GENESIS
+  #timestamp = ''
+  readonly #problems: Problem[] = []
+  readonly #unfetched: number[] = []
+  readonly #erased: { revision: number; reason: string }[] = []
+  /** Emptied bodies that no fact has named yet: revision → body hash. */
+  readonly #emptied = new Map<number, string>()
+
+  constructor(stream: string) {
+    this.#stream = stream
+  }
+
+  /** Takes the stream's next events, read with their bodies. */
+  page(events: readonly RecordedEvent[], blobs: Blobs = new Map()): void {
+    for (const event of events) this.#event(event, blobs)
+  }
+
+  /** What was found up to here. An emptied body is "erased" only where a later fact of the stream names it. */
+  result(): StreamVerification {
+    const problems = [...this.#problems]
+    for (const revision of this.#emptied.keys())
+      problems.push({ revision, code: 'BODY', message: 'the body was emptied, but no erased fact names it' })
+    return {
+      events: this.#events,
+      ok: problems.length === 0,
+      head: this.#head,
+      erased: [...this.#erased],
+      unfetched: [...this.#unfetched],
+      problems,
+    }
+  }
+
+  #event(event: RecordedEvent, blobs: Blobs): void {
+    const { header } = event
+    const { revision } = header
+    const report = (code: Problem['code'], message: string) => this.#problems.push({ revision, code, message })
+    for (const message of shapeProblems(header, this.#stream, this.#next)) report('SHAPE', message)
+    if (chainHash(this.#head, header) !== event.hash)
+      report('CHAIN', 'the hash does not follow from the event and the hash before it')
+    if (event.id !== eventId(event.hash)) report('CHAIN', 'the id does not follow from the hash')
+    if (header.timestamp < this.#timestamp) report('TIME', `${header.timestamp} is before ${this.#timestamp}`)
+    if (event.erased) this.#emptied.set(revision, header.body.hash)
+    else checkBody(event, blobs, report, this.#unfetched)
+    const fact = header.type === ERASED ? factOf(event) : null
+    if (fact && this.#emptied.get(fact.revision) === fact.bodyHash) {
+      this.#emptied.delete(fact.revision)
+      this.#erased.push({ revision: fact.revision, reason: fact.reason })
+    }
+    this.#events += 1
+    this.#next = revision + 1
+    this.#head = event.hash
+    this.#timestamp = header.timestamp
+  }
+}
+
+function shapeProblems(header: Header, stream: string, revision: number): string[] {
+  const found: string[] = []
+  if (header.format !== FORMAT) found.push(`format ${String(header.format)} is not ${FORMAT}`)
+  else if (!Header.safeParse(header).success) found.push('the header has not the shape of its format')
+  if (header.stream !== stream) found.push(`the event belongs to stream ${header.stream}`)
+  if (header.revision !== revision) found.push(`revision ${revision} was to come here`)
+  return found
+}
+
+function checkBody(
+  event: RecordedEvent,
+  blobs: Blobs,
+  report: (code: Problem['code'], message: string) => void,
+  unfetched: number[],
+): void {
+  const { body, revision } = event.header
+  const inline = body.place === 'inline'
+  const bytes = inline ? event.body : blobs.get(revision)
+  if (bytes === undefined) unfetched.push(revision)
+  else if (bytes === null) report(inline ? 'BODY' : 'BLOB', 'the body is missing')
+  else if (bytes.length !== body.size || bodyHash(Buffer.from(body.salt, 'hex'), bytes) !== body.hash)
+    report(inline ? 'BODY' : 'BLOB', 'the body is not the one that was sealed')
+}
+
+/** An enciphered fact cannot be read here: its erasure then shows as a problem, which is the safe side. */
+function factOf(event: RecordedEvent): { revision: number; bodyHash: string; reason: string } | null {
+  if (!event.body || event.header.body.cipher) return null
+  try {
+    const fact = JSON.parse(new TextDecoder().decode(event.body)) as Record<string, unknown>
+    const { revision, bodyHash, reason } = fact
+    if (typeof revision !== 'number' || typeof bodyHash !== 'string' || typeof reason !== 'string') return null
+    return { revision, bodyHash, reason }
+  } catch {
+    return null
+  }
+}
