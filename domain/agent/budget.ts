@@ -25,8 +25,7 @@ export function estimateInput(state: AgentState, parameterBytes: number): number
 }
 
 /** Tokens of all kinds that were spent. */
-export const tokensSpent = (state: AgentState): number =>
-  state.spent.input + state.spent.output + state.spent.cacheRead + state.spent.cacheWrite
+export const tokensSpent = (state: AgentState): number => totalTokens(state.spent)
 
 /**
  * What the next call may take, or `null` where the budget has no room for it. Outside recovery the place of the warning

@@ -1,12 +1,58 @@
 import type { Usage } from './content.ts'
 import type { Price } from './spec.ts'
 
-/** Cost of some usage in nano-dollars, rounded up. Prices are nano-dollars per million tokens. */
-export function nanoDollarsOf(usage: Usage, price: Price): number {
-  const exact =
+const MILLION = 1_000_000n
+const NANO = 1_000_000_000n
+const MOST = BigInt(Number.MAX_SAFE_INTEGER)
+
+/**
+ * What a usage costs, in integer nano-dollars, rounded up once (so the sum of two costs is at most 1 above the cost of
+ * the sum). Computed without loss; throws `RangeError` above 9,007,199 dollars, which no integer of JSON holds exactly.
+ */
+export function cost(usage: Usage, price: Price): number {
+  const total =
     BigInt(usage.input) * BigInt(price.input) +
     BigInt(usage.output) * BigInt(price.output) +
     BigInt(usage.cacheRead) * BigInt(price.cacheRead) +
     BigInt(usage.cacheWrite) * BigInt(price.cacheWrite)
-  return Number((exact + 999_999n) / 1_000_000n)
+  return toNumber((total + MILLION - 1n) / MILLION)
+}
+
+/** The sum of two usages. */
+export function addUsage(a: Usage, b: Usage): Usage {
+  return {
+    input: a.input + b.input,
+    output: a.output + b.output,
+    cacheRead: a.cacheRead + b.cacheRead,
+    cacheWrite: a.cacheWrite + b.cacheWrite,
+  }
+}
+
+/** All tokens of a usage: what a token budget counts. */
+export const totalTokens = (u: Usage): number => u.input + u.output + u.cacheRead + u.cacheWrite
+
+/**
+ * Nano-dollars as text, exact: `$1.50`, `$0.0015`, `-$2.00`. At least two decimals, at most nine. Throws `RangeError`
+ * for a number that is no safe integer.
+ */
+export function formatDollars(nanoDollars: number): string {
+  if (!Number.isSafeInteger(nanoDollars)) throw new RangeError(`nano-dollars are safe integers, not ${nanoDollars}`)
+  const amount = BigInt(Math.abs(nanoDollars))
+  const decimals = (amount % NANO).toString().padStart(9, '0').replace(/0+$/, '').padEnd(2, '0')
+  return `${nanoDollars < 0 ? '-' : ''}$${amount / NANO}.${decimals}`
+}
+
+/**
+ * Dollars written as a decimal (`2.50`, `$0.0015`) in nano-dollars, exact. Throws `RangeError` for what is no such
+ * decimal, has more than nine decimals, or is above 9,007,199 dollars.
+ */
+export function parseDollars(text: string): number {
+  const match = /^\$?(\d{1,12})(?:\.(\d{1,9}))?$/.exec(text.trim())
+  if (!match) throw new RangeError('an amount of dollars is written like 2.50, with at most nine decimals')
+  return toNumber(BigInt(match[1]!) * NANO + BigInt((match[2] ?? '').padEnd(9, '0')))
+}
+
+function toNumber(nanoDollars: bigint): number {
+  if (nanoDollars > MOST) throw new RangeError('an amount above 9,007,199 dollars cannot be counted in nano-dollars')
+  return Number(nanoDollars)
 }

@@ -1,0 +1,136 @@
+import type { Block } from '../../domain/agent/content.ts'
+import { ModelError } from '../../domain/agent/errors.ts'
+import type { ModelOutcome, StopReason } from '../../domain/ports.ts'
+import { argumentsOf, textFeed, tokens, wellFormed, withUniqueIds } from '../models/wellformed.ts'
+
+type Fields = Record<string, unknown>
+
+interface Open {
+  readonly block: Fields
+  /** Argument text as it streams in. */
+  json: string
+  streamed: boolean
+}
+
+const STOPS: Readonly<Record<string, StopReason>> = {
+  end_turn: 'end_turn',
+  stop_sequence: 'end_turn',
+  tool_use: 'tool_use',
+  pause_turn: 'pause_turn',
+  refusal: 'refusal',
+  max_tokens: 'max_tokens',
+  model_context_window_exceeded: 'max_tokens',
+}
+
+/**
+ * Puts a streamed answer together, event by event, keeping each block's members as sent. Our own accumulation rather
+ * than the SDK's, because that one loses argument text that is no JSON.
+ */
+export class Answer {
+  private readonly open: Open[] = []
+  private readonly feed: (text: string) => void
+  private readonly usage: Record<string, unknown> = {}
+  private model = ''
+  private stop: string | null = null
+
+  constructor(onText?: (text: string) => void) {
+    this.feed = textFeed(onText)
+  }
+
+  /** Takes one stream event. Unknown kinds of events and deltas are skipped, as the API asks of its clients. */
+  take(event: unknown): void {
+    const e = fields(event)
+    if (e.type === 'message_start') this.begin(fields(e.message))
+    else if (e.type === 'content_block_start') this.openBlock(e.index, fields(e.content_block))
+    else if (e.type === 'content_block_delta') this.grow(e.index, fields(e.delta))
+    else if (e.type === 'message_delta') {
+      this.count(fields(e.usage))
+      const stop = fields(e.delta).stop_reason
+      if (typeof stop === 'string') this.stop = stop
+    }
+  }
+
+  /** Takes an answer that came in one piece. */
+  takeWhole(message: unknown): void {
+    const m = fields(message)
+    if (!Array.isArray(m.content)) throw unreadable('it has no content')
+    this.begin(m)
+    m.content.forEach((block, index) => {
+      this.openBlock(index, fields(block))
+      if (fields(block).type === 'text') this.feed(String(fields(block).text ?? ''))
+    })
+    this.stop = typeof m.stop_reason === 'string' ? m.stop_reason : null
+  }
+
+  /** The outcome. Throws where the answer is not whole (transient) or has blocks that cannot be read. */
+  outcome(fallbackModel: string, requestId: string | null): ModelOutcome {
+    if (this.stop === null) {
+      throw new ModelError('NETWORK', 'anthropic: the stream ended before the answer was whole', { transient: true })
+    }
+    const content = withUniqueIds(this.open.filter(Boolean).map(close), (n) => `call_${n}`)
+    const calls = content.some((block) => block.type === 'tool_use')
+    const { usage } = this
+    return {
+      content,
+      stopReason: STOPS[this.stop] ?? (calls ? 'tool_use' : 'end_turn'),
+      usage: {
+        input: tokens(usage.input_tokens),
+        output: tokens(usage.output_tokens),
+        cacheRead: tokens(usage.cache_read_input_tokens),
+        cacheWrite: tokens(usage.cache_creation_input_tokens),
+      },
+      servedBy: this.model || fallbackModel,
+      ...(requestId === null ? {} : { requestId }),
+    }
+  }
+
+  private begin(message: Fields): void {
+    if (typeof message.model === 'string') this.model = message.model
+    this.count(fields(message.usage))
+  }
+
+  private count(usage: Fields): void {
+    for (const [name, value] of Object.entries(usage)) if (typeof value === 'number') this.usage[name] = value
+  }
+
+  private openBlock(index: unknown, block: Fields): void {
+    if (index !== this.open.length) throw unreadable('its blocks are out of order')
+    if (typeof block.type !== 'string') throw unreadable('a block has no type')
+    this.open.push({ block: { ...block }, json: '', streamed: false })
+  }
+
+  private grow(index: unknown, delta: Fields): void {
+    const open = typeof index === 'number' ? this.open[index] : undefined
+    if (!open) throw unreadable('it goes on with a block that never began')
+    const { block } = open
+    if (delta.type === 'text_delta') {
+      append(block, 'text', delta.text)
+      if (typeof delta.text === 'string') this.feed(delta.text)
+    } else if (delta.type === 'thinking_delta') append(block, 'thinking', delta.thinking)
+    else if (delta.type === 'signature_delta') append(block, 'signature', delta.signature)
+    else if (delta.type === 'citations_delta') {
+      if (!Array.isArray(block.citations)) block.citations = []
+      ;(block.citations as unknown[]).push(delta.citation)
+    } else if (delta.type === 'input_json_delta' && typeof delta.partial_json === 'string') {
+      open.json += delta.partial_json
+      open.streamed = true
+    }
+  }
+}
+
+function close({ block, json, streamed }: Open): Block {
+  const { input, ...rest } = block
+  if (input === undefined) return wellFormed(rest) as Block
+  // Arguments are not mended: what canonical bytes cannot hold stays as text for the judge of arguments.
+  const text = streamed ? json : JSON.stringify(input)
+  return { ...(wellFormed(rest) as Block), ...argumentsOf(text) } as Block
+}
+
+function append(block: Fields, member: string, more: unknown): void {
+  if (typeof more === 'string') block[member] = `${typeof block[member] === 'string' ? block[member] : ''}${more}`
+}
+
+const fields = (value: unknown): Fields => (typeof value === 'object' && value !== null ? (value as Fields) : {})
+
+const unreadable = (why: string): ModelError =>
+  new ModelError('INVALID_RESPONSE', `anthropic: the answer cannot be read: ${why}`, { transient: true })

@@ -1,0 +1,46 @@
+/** A call as it streams in. */
+export interface OpenCall {
+  id: string
+  name: string
+  text: string
+}
+
+type Fields = Record<string, unknown>
+
+/**
+ * Puts streamed tool calls together. By the protocol a call is known by its index; servers that leave the index out, or
+ * give every call the index 0, are told apart by a new id or a new name.
+ */
+export class Calls {
+  readonly list: OpenCall[] = []
+  private readonly byIndex = new Map<number, OpenCall>()
+
+  take(delta: Fields): void {
+    const made = fields(delta.function)
+    const id = typeof delta.id === 'string' ? delta.id : ''
+    const name = typeof made.name === 'string' ? made.name : ''
+    const index = typeof delta.index === 'number' ? delta.index : null
+    const call = this.find(index, id, name) ?? this.begin(index)
+    call.id ||= id
+    call.name ||= name
+    if (typeof made.arguments === 'string') call.text += made.arguments
+    else if (made.arguments !== undefined && made.arguments !== null) call.text = JSON.stringify(made.arguments)
+  }
+
+  private find(index: number | null, id: string, name: string): OpenCall | undefined {
+    const known = index === null ? this.list.at(-1) : this.byIndex.get(index)
+    if (!known) return undefined
+    const another = id !== '' && known.id !== '' && id !== known.id
+    const unnumbered = index === null && id === '' && name !== ''
+    return another || unnumbered ? undefined : known
+  }
+
+  private begin(index: number | null): OpenCall {
+    const call = { id: '', name: '', text: '' }
+    this.list.push(call)
+    if (index !== null) this.byIndex.set(index, call)
+    return call
+  }
+}
+
+const fields = (value: unknown): Fields => (typeof value === 'object' && value !== null ? (value as Fields) : {})

@@ -1,0 +1,43 @@
+import OpenAI from 'openai'
+import { Stream } from 'openai/streaming'
+import type { ModelProvider } from '../../domain/ports.ts'
+import { type Access, exchange, isWhole, NO_TIMEOUT_MS } from '../models/exchange.ts'
+import { Answer } from './answer.ts'
+import { toParams } from './request.ts'
+
+/**
+ * OpenAI, and any server that speaks its chat completions (local ones too), behind the ModelProvider port, through
+ * OpenAI's own SDK with its retries off. Without a key no Authorization header is sent. The SDK's logger is off.
+ */
+export function openaiProvider(access: Access): ModelProvider {
+  const client = new OpenAI({
+    // The SDK insists on a key; the header that would carry this one is taken away.
+    apiKey: access.apiKey ?? 'none',
+    ...(access.apiKey === null ? { defaultHeaders: { Authorization: null } } : {}),
+    adminAPIKey: null,
+    webhookSecret: null,
+    baseURL: access.baseUrl ?? OPENAI_URL,
+    maxRetries: 0,
+    timeout: NO_TIMEOUT_MS,
+    logLevel: 'off',
+  })
+  const official = isOfficial(client.baseURL)
+  const secrets = access.apiKey === null ? [] : [access.apiKey]
+  return {
+    id: 'openai',
+    call: (request, { signal, onText }) =>
+      exchange('openai', signal, secrets, async (controller) => {
+        const params = toParams(request, official)
+        const sent = client.chat.completions.create(params, { signal: controller.signal })
+        const response = await sent.asResponse()
+        const answer = new Answer(onText)
+        if (isWhole(response)) answer.take(await response.json())
+        else for await (const chunk of Stream.fromSSEResponse(response, controller, client)) answer.take(chunk)
+        return answer.outcome(request.model, response.headers.get('x-request-id'), () => JSON.stringify(params))
+      }),
+  }
+}
+
+const OPENAI_URL = 'https://api.openai.com/v1'
+
+const isOfficial = (baseUrl: string): boolean => /(^|\.)openai\.(com|azure\.com)$/.test(new URL(baseUrl).hostname)

@@ -1,0 +1,118 @@
+import { z } from 'zod'
+import { parseDollars } from '../../domain/agent/money.ts'
+import { ModelInfo, type Price } from '../../domain/agent/spec.ts'
+import { bindsThinking } from './claude.ts'
+import { ANTHROPIC_PRICES, OPENAI_PRICES } from './prices.ts'
+
+export type ProviderId = 'anthropic' | 'openai' | 'scripted'
+
+const TIMEOUT_MS = 600_000
+
+/** Context windows and longest outputs in tokens. Above 272,000 (200,000, 100,000) the named models cost more. */
+const LIMITS: Readonly<Record<string, readonly [context: number, output: number]>> = {
+  'claude-opus-4-5': [200_000, 64_000],
+  'claude-sonnet-4-5': [200_000, 64_000],
+  'claude-haiku-4-5': [200_000, 64_000],
+  'claude-haiku-5-5': [100_000, 64_000],
+  'gpt-5.6-luna': [200_000, 128_000],
+}
+
+/** What a model of unknown name is taken for: small enough for most. `forcesCalls` false, since a refusal ends a run. */
+const UNKNOWN = {
+  contextTokens: 128_000,
+  maxOutputTokens: 8_192,
+  timeoutMs: TIMEOUT_MS,
+  price: null,
+  forcesCalls: false,
+}
+
+const dollars = z
+  .union([z.string(), z.number().nonnegative()])
+  .refine((v) => canParse(v), 'dollars per million tokens, such as 2.50, with at most nine decimals')
+  .transform((v) => parseDollars(String(v)))
+
+/**
+ * A model as a user describes it in configuration; what is left out comes from the catalogue. `price` is in dollars per
+ * million tokens; cache prices that are left out count as input.
+ */
+export const ModelEntry = z.strictObject({
+  id: z.string().min(1),
+  provider: z.enum(['anthropic', 'openai', 'scripted']).optional(),
+  contextTokens: z.int().positive().optional(),
+  maxOutputTokens: z.int().positive().optional(),
+  timeoutMs: z.int().positive().optional(),
+  forcesCalls: z.boolean().optional(),
+  price: z
+    .strictObject({
+      asOf: z.string().min(1),
+      input: dollars,
+      output: dollars,
+      cacheRead: dollars.optional(),
+      cacheWrite: dollars.optional(),
+    })
+    .transform((p): Price => ({ ...p, cacheRead: p.cacheRead ?? p.input, cacheWrite: p.cacheWrite ?? p.input }))
+    .nullable()
+    .optional(),
+})
+export type ModelEntry = z.infer<typeof ModelEntry>
+
+/** Every model of the catalogue. */
+export function catalogue(): ModelInfo[] {
+  return [...Object.keys(ANTHROPIC_PRICES), ...Object.keys(OPENAI_PRICES)].map((id) => modelInfo(id))
+}
+
+/**
+ * What is known of a model: the catalogue's word for its name (a date at the end aside), else sane defaults with no
+ * price; `overrides` win. A provider prefix (`openai:gpt-5.5`) is kept in the id.
+ */
+export function modelInfo(id: string, overrides: Partial<Omit<ModelEntry, 'id'>> = {}): ModelInfo {
+  const { provider: named, name } = splitModelId(id)
+  const provider = overrides.provider ?? named ?? providerOf(name) ?? 'openai'
+  const known = named === 'scripted' ? SCRIPTED : published(name, provider)
+  const given = Object.fromEntries(Object.entries(overrides).filter(([, v]) => v !== undefined))
+  return ModelInfo.parse({ ...UNKNOWN, ...known, ...given, id, provider })
+}
+
+/** A script costs nothing and does what it is told. */
+const SCRIPTED: Partial<ModelInfo> = {
+  contextTokens: 200_000,
+  maxOutputTokens: 32_000,
+  forcesCalls: true,
+  price: { asOf: 'scripted', input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
+}
+
+function published(name: string, provider: ProviderId): Partial<ModelInfo> {
+  const plain = name.replace(/-(\d{8}|\d{4}-\d{2}-\d{2})$/, '')
+  const limits = LIMITS[plain]
+  if (provider === 'anthropic' && /^claude-/.test(plain)) {
+    const [contextTokens, maxOutputTokens] = limits ?? [1_000_000, 128_000]
+    const price = ANTHROPIC_PRICES[plain] ?? null
+    const size = price ? { contextTokens, maxOutputTokens } : { contextTokens: 200_000, maxOutputTokens: 64_000 }
+    return { ...size, price, forcesCalls: !bindsThinking(plain) }
+  }
+  const price = provider === 'openai' ? OPENAI_PRICES[plain] : undefined
+  if (!price) return {}
+  const [contextTokens, maxOutputTokens] = limits ?? [272_000, 128_000]
+  return { contextTokens, maxOutputTokens, price, forcesCalls: true }
+}
+
+/** `provider:name`, or a plain name. */
+export function splitModelId(id: string): { provider: ProviderId | null; name: string } {
+  const match = /^(anthropic|openai|scripted):(.+)$/s.exec(id)
+  return match ? { provider: match[1] as ProviderId, name: match[2]! } : { provider: null, name: id }
+}
+
+/** Whose model a plain name is: by the catalogue, else by its family; null where nothing tells. */
+export function providerOf(name: string): ProviderId | null {
+  if (/^claude-/.test(name)) return 'anthropic'
+  return /^(gpt-|o\d|chatgpt-)/.test(name) ? 'openai' : null
+}
+
+function canParse(value: string | number): boolean {
+  try {
+    parseDollars(String(value))
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,126 @@
+import { ModelError } from '../../domain/agent/errors.ts'
+import type { ModelInfo } from '../../domain/agent/spec.ts'
+import type { ModelProvider } from '../../domain/ports.ts'
+import { anthropicProvider } from '../model-anthropic/provider.ts'
+import { openaiProvider } from '../model-openai/provider.ts'
+import { scriptedProvider } from '../model-scripted/provider.ts'
+import { loadScript, parseScript, type ScriptInput } from '../model-scripted/script.ts'
+import { catalogue, ModelEntry, modelInfo, type ProviderId, providerOf, splitModelId } from './catalog.ts'
+
+/** Where the models come from. `env` is read once, at the start. */
+export interface ModelsOptions {
+  /** ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN, ANTHROPIC_BASE_URL, OPENAI_API_KEY, OPENAI_BASE_URL. */
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** Base URLs that win over the environment's. */
+  readonly anthropicBaseUrl?: string
+  readonly openaiBaseUrl?: string
+  /** Scripts by name, for `scripted:<name>`; any other name is the path of a script file. */
+  readonly scripts?: Readonly<Record<string, ScriptInput>>
+  /** The user's own models, or their corrections of the catalogue. */
+  readonly models?: readonly unknown[]
+}
+
+export interface Models {
+  /**
+   * The provider behind a model id; the id may stay in `ModelRequest.model`. Rule: `anthropic:<name>`, `openai:<name>`,
+   * `scripted:<name or file>`; a plain name is looked up among the user's models, then in the catalogue, then by its
+   * family (`claude-…`, `gpt-…`). Throws ModelError NOT_FOUND, AUTHENTICATION (a key is missing), SCRIPT_INVALID, or
+   * INVALID_REQUEST (a base URL or key that cannot be used).
+   */
+  provider(id: string): ModelProvider
+  /** What is known of a model. Throws NOT_FOUND for a plain name that nothing places. */
+  info(id: string): ModelInfo
+  /** The user's models and the catalogue. */
+  known(): readonly ModelInfo[]
+  /** The values of the providers' keys, for redaction. */
+  knownSecrets(): readonly string[]
+}
+
+const SECRETS = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'OPENAI_API_KEY', 'OPENAI_ADMIN_KEY']
+
+/** All models of this process behind one door. Throws ModelError INVALID_REQUEST where an entry of `models` is not valid. */
+export function createModels(options: ModelsOptions): Models {
+  const entries = new Map(parseEntries(options.models ?? []).map((entry) => [entry.id, entry]))
+  const read = (name: string) => options.env[name]?.trim() || null
+  const made = new Map<string, ModelProvider>()
+
+  function info(id: string): ModelInfo {
+    const { provider, name } = splitModelId(id)
+    const { id: _, ...entry } = entries.get(id) ?? { id }
+    if (!entry.provider && !provider && !providerOf(name)) throw unknown(id)
+    return modelInfo(id, entry)
+  }
+
+  function make(provider: ProviderId, name: string): ModelProvider {
+    if (provider === 'scripted') return scriptedProvider(scriptOf(name))
+    if (provider === 'openai') {
+      const baseUrl = checkedUrl(options.openaiBaseUrl ?? read('OPENAI_BASE_URL'), 'OPENAI_BASE_URL')
+      const apiKey = checkedKey(read('OPENAI_API_KEY'), 'OPENAI_API_KEY')
+      if (!apiKey && !baseUrl) throw missing('OPENAI_API_KEY', 'or OPENAI_BASE_URL for a server that wants no key')
+      return openaiProvider({ apiKey, ...(baseUrl ? { baseUrl } : {}) })
+    }
+    const baseUrl = checkedUrl(options.anthropicBaseUrl ?? read('ANTHROPIC_BASE_URL'), 'ANTHROPIC_BASE_URL')
+    const apiKey = checkedKey(read('ANTHROPIC_API_KEY'), 'ANTHROPIC_API_KEY')
+    const authToken = apiKey ? null : checkedKey(read('ANTHROPIC_AUTH_TOKEN'), 'ANTHROPIC_AUTH_TOKEN')
+    if (!apiKey && !authToken) throw missing('ANTHROPIC_API_KEY', 'or choose another model, such as scripted:<file>')
+    return anthropicProvider({ apiKey, ...(authToken ? { authToken } : {}), ...(baseUrl ? { baseUrl } : {}) })
+  }
+
+  function scriptOf(name: string) {
+    const script = options.scripts && Object.hasOwn(options.scripts, name) ? options.scripts[name] : undefined
+    return script === undefined ? loadScript(name) : parseScript(script, name)
+  }
+
+  return {
+    info,
+    provider(id) {
+      const provider = info(id).provider as ProviderId
+      const { name } = splitModelId(id)
+      // A script is a provider of its own; network providers are shared, with their connections.
+      const key = provider === 'scripted' ? `scripted:${name}` : provider
+      const shared = made.get(key) ?? make(provider, name)
+      made.set(key, shared)
+      return {
+        id: shared.id,
+        call: (request, how) => shared.call({ ...request, model: splitModelId(request.model).name }, how),
+      }
+    },
+    known() {
+      const own = [...entries.keys()].map(info)
+      return [...own, ...catalogue().filter((model) => !entries.has(model.id))]
+    },
+    knownSecrets: () => SECRETS.map(read).filter((value): value is string => value !== null),
+  }
+}
+
+function parseEntries(values: readonly unknown[]): ModelEntry[] {
+  return values.map((value, index) => {
+    const result = ModelEntry.safeParse(value)
+    if (result.success) return result.data
+    const issue = result.error.issues[0]!
+    const path = ['models', index, ...issue.path].map(String).join('.')
+    throw new ModelError('INVALID_REQUEST', `${path}: ${issue.message}`)
+  })
+}
+
+const unknown = (id: string): ModelError =>
+  new ModelError(
+    'NOT_FOUND',
+    `the model "${id}" is not known; write anthropic:<name>, openai:<name> or scripted:<file>, or describe it under "models"`,
+  )
+
+const missing = (variable: string, otherwise: string): ModelError =>
+  new ModelError('AUTHENTICATION', `no key: set ${variable}, ${otherwise}`)
+
+/** No part of the value may be shown: a key or a URL may hold a secret. */
+function checkedKey(value: string | null, variable: string): string | null {
+  if (value === null || /^[\x21-\x7e]+$/.test(value)) return value
+  throw new ModelError('INVALID_REQUEST', `${variable} holds white space or characters that no key has; set it again`)
+}
+
+function checkedUrl(value: string | null, variable: string): string | null {
+  if (value === null) return null
+  const url = URL.canParse(value) ? new URL(value) : null
+  if (url && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '') return value
+  throw new ModelError('INVALID_REQUEST', `${variable} must be an http(s) URL without user and password in it`)
+}

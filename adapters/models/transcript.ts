@@ -1,0 +1,87 @@
+import { type Block, callArguments, type Message } from '../../domain/agent/content.ts'
+import type { JsonObject } from '../../domain/log/json.ts'
+
+/** The result of a call as a provider wants it, under the id that the call has in this request. */
+export interface Result {
+  readonly callId: string
+  readonly content: string
+  readonly isError: boolean
+}
+
+/** One side's uninterrupted say. On the user's side results come first: providers want them right after their calls. */
+export type Section =
+  | { readonly role: 'assistant'; readonly blocks: readonly Block[] }
+  | { readonly role: 'user'; readonly results: readonly Result[]; readonly texts: readonly string[] }
+
+/**
+ * Messages as alternating sections. Consecutive user-side messages (input, system, results) become one section; system
+ * messages in mid-conversation become `<system>` text. Call ids are made unique over the request, calls and results
+ * alike, because some providers repeat theirs and others refuse repeats.
+ */
+export function sections(messages: readonly Message[]): Section[] {
+  const out: Section[] = []
+  const name = namer()
+  let ids = new Map<string, string>()
+  let user: { role: 'user'; results: Result[]; texts: string[] } | null = null
+  for (const message of messages) {
+    if (message.role === 'assistant') {
+      if (user) ids = new Map()
+      user = null
+      const blocks = message.content.map((block) => withWireId(block, name, ids))
+      if (blocks.length > 0) out.push({ role: 'assistant', blocks })
+      continue
+    }
+    if (!user) {
+      user = { role: 'user', results: [], texts: [] }
+      out.push(user)
+    }
+    if (message.role === 'tool') {
+      const callId = ids.get(message.providerCallId) ?? safeId(message.providerCallId)
+      user.results.push({ callId, content: message.content, isError: message.isError })
+    } else {
+      const text = message.role === 'system' ? `<system>\n${message.content}\n</system>` : message.content
+      if (text.trim() !== '') user.texts.push(text)
+    }
+  }
+  return out.filter((s) => s.role === 'assistant' || s.results.length + s.texts.length > 0)
+}
+
+function withWireId(block: Block, name: (id: string) => string, ids: Map<string, string>): Block {
+  if (block.type !== 'tool_use') return block
+  const id = typeof block.id === 'string' ? block.id : ''
+  const wire = name(id)
+  ids.set(id, wire)
+  return wire === block.id ? block : ({ ...block, id: wire } as Block)
+}
+
+/** Names ids so that none repeats; counts per id keep a thousand repeats linear. */
+function namer(): (id: string) => string {
+  const next = new Map<string, number>()
+  const used = new Set<string>()
+  return (id) => {
+    const base = safeId(id)
+    let n = next.get(base) ?? 1
+    let candidate = n === 1 ? base : `${base}_${n}`
+    while (used.has(candidate)) {
+      n += 1
+      candidate = `${base}_${n}`
+    }
+    next.set(base, n + 1)
+    used.add(candidate)
+    return candidate
+  }
+}
+
+const safeId = (id: string): string => id.replace(/[^a-zA-Z0-9_-]/g, '_') || 'call'
+
+/** A tool name that every provider accepts in a history, also where a model made one up. */
+export const safeName = (name: unknown): string =>
+  (typeof name === 'string' ? name.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, 64) : '') || 'unknown'
+
+/** A call's argument object for the wire; what was no object is told under `raw_arguments`. */
+export function wireArguments(block: Block): JsonObject {
+  const args = callArguments(block)
+  if (args) return args
+  const raw = typeof block.input_text === 'string' ? block.input_text : JSON.stringify(block.input ?? null)
+  return { raw_arguments: raw }
+}

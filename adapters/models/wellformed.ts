@@ -1,0 +1,91 @@
+import type { Block } from '../../domain/agent/content.ts'
+import { ModelError } from '../../domain/agent/errors.ts'
+import type { Json, JsonObject } from '../../domain/log/json.ts'
+
+// What a provider sends enters the log, whose bytes are RFC 8785: finite numbers, well-formed strings, bounded depth.
+
+const DEEPEST = 128
+
+/** Text without lone surrogates and NUL: each becomes U+FFFD. */
+export function wellFormedText(text: string): string {
+  return text.toWellFormed().replaceAll('\0', '�')
+}
+
+/**
+ * A provider's JSON with every string and key made well formed. Throws ModelError INVALID_RESPONSE where it is nested
+ * deeper than 128 levels or holds a number that JSON cannot write.
+ */
+export function wellFormed(value: unknown, depth = 0): Json {
+  if (depth > DEEPEST) throw new ModelError('INVALID_RESPONSE', 'the answer is nested too deeply', { transient: true })
+  if (typeof value === 'string') return wellFormedText(value)
+  if (typeof value === 'number') {
+    if (Number.isFinite(value)) return value
+    throw new ModelError('INVALID_RESPONSE', 'the answer holds a number that JSON cannot write', { transient: true })
+  }
+  if (Array.isArray(value)) return value.map((item) => wellFormed(item, depth + 1))
+  if (value !== null && typeof value === 'object') {
+    return Object.fromEntries(
+      Object.entries(value)
+        .filter(([, item]) => item !== undefined)
+        .map(([key, item]) => [wellFormedText(key), wellFormed(item, depth + 1)]),
+    )
+  }
+  return typeof value === 'boolean' ? value : null
+}
+
+/**
+ * The arguments of a call from the text that the provider streamed: an object as `input`; anything else (no JSON, no
+ * object, or JSON that canonical bytes cannot hold) verbatim as `input_text`, for the judge of arguments to refuse.
+ */
+export function argumentsOf(text: string): { readonly input: JsonObject } | { readonly input_text: string } {
+  if (text.trim() === '') return { input: {} }
+  try {
+    const value: unknown = JSON.parse(text)
+    if (value !== null && typeof value === 'object' && !Array.isArray(value) && isCanonical(value, 0)) {
+      return { input: value as JsonObject }
+    }
+  } catch {
+    // Not JSON: kept as text below.
+  }
+  return { input_text: text.toWellFormed() }
+}
+
+function isCanonical(value: unknown, depth: number): boolean {
+  if (depth > DEEPEST) return false
+  if (typeof value === 'string') return value.isWellFormed()
+  if (typeof value === 'number') return Number.isFinite(value)
+  if (value === null || typeof value !== 'object') return true
+  return Object.entries(value).every(([key, item]) => key.isWellFormed() && isCanonical(item, depth + 1))
+}
+
+/** Gives every `tool_use` block of one answer an id of its own: `fallback(n)` where there is none, `_2` for a repeat. */
+export function withUniqueIds(content: readonly Block[], fallback: (call: number) => string): Block[] {
+  const used = new Set<string>()
+  let call = 0
+  return content.map((block) => {
+    if (block.type !== 'tool_use') return block
+    const wanted = typeof block.id === 'string' && block.id !== '' ? block.id : fallback(call)
+    call += 1
+    let id = wanted
+    for (let n = 2; used.has(id); n += 1) id = `${wanted}_${n}`
+    used.add(id)
+    return id === block.id ? block : ({ ...block, id } as Block)
+  })
+}
+
+/** Passes streamed text on in well-formed pieces: a surrogate pair that two chunks split is put together again. */
+export function textFeed(sink: ((text: string) => void) | undefined): (text: string) => void {
+  let held = ''
+  return (text) => {
+    if (!sink || text === '') return
+    const all = held + text
+    held = /[\ud800-\udbff]$/.test(all) ? all.slice(-1) : ''
+    const ready = held === '' ? all : all.slice(0, -1)
+    if (ready !== '') sink(wellFormedText(ready))
+  }
+}
+
+/** A count of tokens as a provider reports it; anything but a sane integer counts as nothing. */
+export function tokens(value: unknown): number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? Math.min(value, 1_000_000_000) : 0
+}
