@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
+import { EventEmitter, once } from 'node:events'
 import { checkBatch, checkNext, erasingFacts } from '../../domain/log/batch.ts'
 import type { Cursor } from '../../domain/log/cursor.ts'
 import type { RecordedEvent, SealedEvent } from '../../domain/log/envelope.ts'
 import { ConflictError, cursorError, LogError } from '../../domain/log/errors.ts'
 import { logIdOf, sealIdentity } from '../../domain/log/identity.ts'
 import type { Clock, Erasure, EventLog, Head, Random, ReadOptions } from '../../domain/ports.ts'
-import { Bell } from './bell.ts'
 
 const PAGE = 256
 
@@ -23,7 +23,7 @@ export class MemoryLog implements EventLog {
   readonly logId: string
   readonly #events: RecordedEvent[] = []
   readonly #streams = new Map<string, RecordedEvent[]>()
-  readonly #bell = new Bell()
+  readonly #news = new EventEmitter().setMaxListeners(0)
   #closed = false
 
   constructor(options: MemoryLogOptions = {}) {
@@ -82,7 +82,7 @@ export class MemoryLog implements EventLog {
       this.#events.push(recorded)
       stored.push(recorded)
     }
-    this.#bell.ring()
+    this.#news.emit('news')
     return this.#events.length
   }
 
@@ -129,7 +129,7 @@ export class MemoryLog implements EventLog {
       const page = this.#events.slice(next, next + PAGE)
       next += page.length
       if (page.length > 0) yield page
-      else await this.#bell.heard(signal)
+      else await once(this.#news, 'news', { signal }).catch(() => signal.aborted)
       this.#open()
     }
   }
@@ -158,7 +158,7 @@ export class MemoryLog implements EventLog {
 
   async close(): Promise<void> {
     this.#closed = true
-    this.#bell.ring()
+    this.#news.emit('news')
   }
 
   #open(): void {

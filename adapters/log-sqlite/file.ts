@@ -1,0 +1,99 @@
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { LogError } from '../../domain/log/errors.ts'
+import { toLogError } from './errors.ts'
+import { APPLICATION_ID, CREATE, SCHEMA } from './schema.ts'
+
+/** The log's file in its folder. */
+export const fileOf = (folder: string) => join(folder, 'log.db')
+
+/** Opens the file for reading only. Rejects what is no log of ours, or of a newer program. */
+export function openToRead(folder: string): DatabaseSync {
+  return opened(folder, 'read', () => {
+    if (!existsSync(fileOf(folder)))
+      throw new LogError('LOG_FOREIGN', `there is no log in ${folder}; start a run there first, or name another folder`)
+    return new DatabaseSync(fileOf(folder), { readOnly: true, timeout: 5000 })
+  })
+}
+
+/**
+ * Opens the file for the one writer: WAL, an fsync before each commit is acknowledged, what is overwritten is zeroed,
+ * checkpoints only when the writer says so.
+ */
+export function openToWrite(folder: string): DatabaseSync {
+  return opened(folder, 'open', () => {
+    const db = new DatabaseSync(fileOf(folder), { timeout: 5000 })
+    db.exec(`
+      PRAGMA locking_mode = NORMAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;
+      PRAGMA secure_delete = ON; PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = ${16 * 1024 * 1024};
+      PRAGMA recursive_triggers = ON; PRAGMA trusted_schema = OFF; PRAGMA cache_size = -16000;
+      PRAGMA busy_timeout = 250`)
+    return db
+  })
+}
+
+/** Makes the folder, durably and for this user alone, where there is none. */
+export function ensureFolder(folder: string): void {
+  try {
+    const made = mkdirSync(folder, { recursive: true, mode: 0o700 })
+    if (made) for (let at = folder; at !== dirname(made); at = dirname(at)) syncFolder(dirname(at))
+  } catch (error) {
+    throw toLogError(error, 'create', folder)
+  }
+}
+
+/** Makes an empty log in the folder, where there is none. Nothing is changed in a file that is not ours. */
+export function ensureFile(folder: string): void {
+  opened(folder, 'create', () => {
+    const db = new DatabaseSync(fileOf(folder), { timeout: 5000 })
+    try {
+      if (!isEmpty(db)) return db
+      db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; BEGIN IMMEDIATE; ${CREATE} COMMIT`)
+    } catch (error) {
+      db.close()
+      throw error
+    }
+    syncFolder(folder)
+    return db
+  }).close()
+}
+
+// A crash between making the file and filling it leaves a file without tables: that is a new log, not a foreign one.
+function isEmpty(db: DatabaseSync): boolean {
+  return pragma(db, 'application_id') === 0 && db.prepare('SELECT count(*) AS n FROM sqlite_schema').get()?.n === 0
+}
+
+function opened(folder: string, what: string, open: () => DatabaseSync): DatabaseSync {
+  let db: DatabaseSync | undefined
+  try {
+    db = open()
+    const id = pragma(db, 'application_id')
+    if (id !== APPLICATION_ID)
+      throw new LogError('LOG_FOREIGN', `log.db in ${folder} is a SQLite file, but no keepup log; name another folder`)
+    const version = pragma(db, 'user_version')
+    if (version > SCHEMA)
+      throw new LogError(
+        'LOG_NEWER',
+        `the log in ${folder} has schema ${version}, this program knows ${SCHEMA}; use a newer keepup`,
+      )
+    return db
+  } catch (error) {
+    db?.close()
+    throw toLogError(error, what, folder)
+  }
+}
+
+function pragma(db: DatabaseSync, name: string): number {
+  return Number(db.prepare(`PRAGMA ${name}`).get()?.[name])
+}
+
+/** Makes names in a folder durable. */
+export function syncFolder(folder: string): void {
+  const handle = openSync(folder, 'r')
+  try {
+    fsyncSync(handle)
+  } finally {
+    closeSync(handle)
+  }
+}

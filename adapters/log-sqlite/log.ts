@@ -1,0 +1,214 @@
+import { EventEmitter, once } from 'node:events'
+import type { DatabaseSync } from 'node:sqlite'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { checkBatch, erasingFacts } from '../../domain/log/batch.ts'
+import type { Cursor } from '../../domain/log/cursor.ts'
+import type { RecordedEvent, SealedEvent } from '../../domain/log/envelope.ts'
+import { LogError } from '../../domain/log/errors.ts'
+import { logIdOf } from '../../domain/log/identity.ts'
+import { LOG_META } from '../../domain/log/ids.ts'
+import type { Erasure, EventLog, Head, ReadOptions } from '../../domain/ports.ts'
+import { backupLog } from './backup.ts'
+import { toLogError } from './errors.ts'
+import { Reader } from './reader.ts'
+import { type RunSize, sizesOf } from './usage.ts'
+import type { WriterThread } from './writer-thread.ts'
+
+/** How often a reader in another process looks for new events, in ms. */
+const LOOK_EVERY = 50
+
+/** The embedded default: an EventLog in one SQLite file (DESIGN, Event log). Open it with `openSqliteLog`. */
+export class SqliteLog implements EventLog {
+  readonly logId: string
+  readonly folder: string
+  readonly #db: DatabaseSync
+  readonly #reader: Reader
+  readonly #owner: { readonly writer: WriterThread; readonly unlock: () => void } | null
+  readonly #news = new EventEmitter().setMaxListeners(0)
+  #floor: number
+  #closing: Promise<void> | null = null
+
+  constructor(parts: {
+    folder: string
+    db: DatabaseSync
+    owner?: { writer: WriterThread; unlock: () => void; time: number }
+  }) {
+    this.folder = parts.folder
+    this.#db = parts.db
+    this.#owner = parts.owner ?? null
+    try {
+      this.#reader = new Reader(parts.db)
+      const meta = this.#reader.streamId(LOG_META)
+      const identity = meta === null ? undefined : this.#reader.streamPage(meta, 0, 0, 1, true)[0]
+      this.logId = logIdOf(identity)
+      this.#floor = Math.max(parts.owner?.time ?? 0, identity ? Date.parse(identity.header.timestamp) : 0)
+    } catch (error) {
+      parts.db.close()
+      throw toLogError(error, 'open', parts.folder)
+    }
+  }
+
+  /** The largest time (ms) handed to the writer so far: times never decrease over the whole log. */
+  floor(): number {
+    return this.#floor
+  }
+
+  append(
+    stream: string,
+    expected: number,
+    batch: readonly SealedEvent[],
+    erase: readonly Erasure[] = [],
+  ): Promise<{ readonly position: number }> {
+    try {
+      this.#open()
+      if (!this.#owner)
+        throw new LogError('LOG_LOCKED', `the log in ${this.folder} is open for reading; ask its owner, or become it`)
+      checkBatch(stream, expected, batch)
+      erasingFacts(batch, erase)
+      this.#floor = Math.max(this.#floor, Date.parse(batch[batch.length - 1]!.header.timestamp))
+      return this.#owner.writer.append(stream, expected, batch, erase)
+    } catch (error) {
+      return Promise.reject(error)
+    }
+  }
+
+  async head(stream: string): Promise<Head | null> {
+    return this.#ask((reader) => {
+      const id = reader.streamId(stream)
+      return id === null ? null : reader.head(id)
+    })
+  }
+
+  async *read(stream: string, options: ReadOptions = {}): AsyncGenerator<readonly RecordedEvent[]> {
+    const { from = 0, limit = Number.MAX_SAFE_INTEGER, bodies = true } = options
+    const id = this.#ask((reader) => reader.streamId(stream))
+    const head = id === null ? null : this.#ask((reader) => reader.head(id))
+    if (id === null || !head) return
+    const to = Math.min(head.revision, from + limit - 1)
+    for (let next = from; next <= to; ) {
+      const page = this.#ask((reader) => reader.streamPage(id, next, to, to - next + 1, bodies))
+      if (page.length === 0) return
+      next = page[page.length - 1]!.header.revision + 1
+      yield page
+      await breathe()
+    }
+  }
+
+  readAll(after: Cursor | null, options: { limit?: number; bodies?: boolean } = {}) {
+    // The head at the time of the call, not of the first page. A closed log says so when it is iterated.
+    const to = this.#closing ? 0 : this.#ask((reader) => reader.last().position)
+    return this.#pages(after, to, options.limit ?? Number.MAX_SAFE_INTEGER, options.bodies ?? true)
+  }
+
+  async *#pages(after: Cursor | null, to: number, limit: number, bodies: boolean) {
+    let next = this.#start(after)
+    for (let left = limit; left > 0; ) {
+      const page = this.#ask((reader) => reader.logPage(next, to, left, bodies))
+      if (page.length === 0) return
+      next = page[page.length - 1]!.position + 1
+      left -= page.length
+      yield page
+      await breathe()
+    }
+  }
+
+  async *subscribe(after: Cursor | null, signal: AbortSignal): AsyncGenerator<readonly RecordedEvent[]> {
+    let next = this.#start(after)
+    while (!signal.aborted) {
+      const seen = this.#owner ? 0 : this.#ask((reader) => reader.dataVersion())
+      const limit = Number.MAX_SAFE_INTEGER
+      const page = this.#ask((reader) => reader.logPage(next, limit, limit, true))
+      if (page.length === 0) await this.#change(seen, signal)
+      else {
+        next = page[page.length - 1]!.position + 1
+        yield page
+        await breathe()
+      }
+    }
+  }
+
+  /** Resolves when there may be more to read. The owner hears its own commits; a reader looks at the file now and then. */
+  async #change(seen: number, signal: AbortSignal): Promise<void> {
+    const aborted = () => undefined
+    if (this.#owner) {
+      await once(this.#news, 'news', { signal }).catch(aborted)
+      return
+    }
+    while (!signal.aborted && this.#ask((reader) => reader.dataVersion()) === seen)
+      await sleep(LOOK_EVERY, undefined, { signal }).catch(aborted)
+  }
+
+  cursor(event: RecordedEvent): Cursor {
+    return { logId: this.logId, position: event.position, hash: event.hash }
+  }
+
+  async headCursor(): Promise<Cursor> {
+    return { logId: this.logId, ...this.#ask((reader) => reader.last()) }
+  }
+
+  async *streams(prefix: string): AsyncGenerator<readonly string[]> {
+    for (let after = 0; ; ) {
+      const page = this.#ask((reader) => reader.streamsPage(after, prefix))
+      if (page.length === 0) return
+      after = page[page.length - 1]!.id
+      yield page.map(({ name }) => name)
+      await breathe()
+    }
+  }
+
+  /** Bytes per run, in order of run id, without reading events but the last few hundred. */
+  async sizes(): Promise<readonly RunSize[]> {
+    return this.#ask(() => sizesOf(this.#db))
+  }
+
+  /**
+   * Copies the log as it is at one moment into `toFolder`, which must not hold one, while it goes on. Blobs are not part
+   * of it. Returns the cursor of the copy's last event.
+   */
+  async backup(toFolder: string): Promise<Cursor> {
+    this.#open()
+    return backupLog(this.folder, toFolder, this.logId)
+  }
+
+  /** Answers all appends, then closes. Subscriptions end with `LOG_CLOSED`. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
+    this.wake()
+    this.#db.close()
+    await this.#owner?.writer.close()
+    this.#owner?.unlock()
+  }
+
+  /** Tells subscribers to look. */
+  wake(): void {
+    this.#news.emit('news')
+  }
+
+  #start(after: Cursor | null): number {
+    if (!after) return 1
+    this.#ask((reader) => reader.check(after, this.logId))
+    return after.position + 1
+  }
+
+  #ask<T>(question: (reader: Reader) => T): T {
+    this.#open()
+    try {
+      return question(this.#reader)
+    } catch (error) {
+      throw toLogError(error, 'read', this.folder)
+    }
+  }
+
+  #open(): void {
+    if (this.#closing) throw new LogError('LOG_CLOSED', `the log in ${this.folder} was closed; open it again`)
+  }
+}
+
+/** Lets the process do other things between two pages. */
+function breathe(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}

@@ -1,0 +1,61 @@
+import { randomBytes } from 'node:crypto'
+import { sealIdentity } from '../../domain/log/identity.ts'
+import { LOG_META } from '../../domain/log/ids.ts'
+import type { Clock, Random } from '../../domain/ports.ts'
+import { ensureFile, ensureFolder, openToRead } from './file.ts'
+import { lockFolder } from './lock.ts'
+import { SqliteLog } from './log.ts'
+import { Reader } from './reader.ts'
+import { type Spawn, spawnWriter, WriterThread } from './writer-thread.ts'
+
+export interface SqliteLogOptions {
+  /** The log's folder; made where it does not exist. */
+  readonly folder: string
+  /** `owner` writes and reads, one at a time; `reader` reads, any number, also while an owner writes. */
+  readonly mode: 'owner' | 'reader'
+  readonly clock?: Pick<Clock, 'now'>
+  readonly random?: Random
+  /** How the writer's thread is started. */
+  readonly spawn?: Spawn
+}
+
+/**
+ * Opens the log in a folder. Rejects with a LogError that says what to do: `LOG_LOCKED` (another owner), `LOG_FOREIGN`,
+ * `LOG_NEWER`, `LOG_CORRUPT`, `LOG_FULL`, `LOG_UNAVAILABLE` (no rights).
+ */
+export async function openSqliteLog(options: SqliteLogOptions): Promise<SqliteLog> {
+  const { folder } = options
+  if (options.mode === 'reader') return new SqliteLog({ folder, db: openToRead(folder) })
+  ensureFolder(folder)
+  const unlock = lockFolder(folder)
+  let log: SqliteLog | undefined
+  try {
+    ensureFile(folder)
+    const writer = new WriterThread(folder, options.spawn ?? spawnWriter, () => log?.wake())
+    try {
+      const time = await writer.start()
+      if (!hasIdentity(folder)) {
+        const now = new Date(options.clock?.now() ?? Date.now()).toISOString()
+        await writer.append(LOG_META, -1, [sealIdentity(options.random?.bytes(26) ?? randomBytes(26), now)], [])
+      }
+      log = new SqliteLog({ folder, db: openToRead(folder), owner: { writer, unlock, time } })
+      return log
+    } catch (error) {
+      await writer.close()
+      throw error
+    }
+  } catch (error) {
+    unlock()
+    throw error
+  }
+}
+
+// A crash right after the file was made leaves a log without its first event.
+function hasIdentity(folder: string): boolean {
+  const db = openToRead(folder)
+  try {
+    return new Reader(db).streamId(LOG_META) !== null
+  } finally {
+    db.close()
+  }
+}

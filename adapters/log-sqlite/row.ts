@@ -1,0 +1,152 @@
+import type { BodyHeader, Header, RecordedEvent, SealedEvent } from '../../domain/log/envelope.ts'
+import { LogError } from '../../domain/log/errors.ts'
+import { eventId } from '../../domain/log/seal.ts'
+import { unpackBody } from './body.ts'
+
+/** What kind of event a header describes: interned, a few dozen per log. */
+export interface Kind {
+  readonly type: string
+  readonly version: number
+  readonly format: number
+  readonly mediaType: string
+  readonly place: string
+}
+
+/** Whose event a header describes: interned, a few per stream. */
+export interface Origin {
+  readonly stream: string
+  readonly runId: string
+  readonly agentId: string
+  readonly actor: Header['actor']
+  readonly driver: Header['driver']
+  readonly correlationId: string | null
+  readonly cipher: { readonly alg: string; readonly keyId: string } | null
+}
+
+export const EVENT_COLUMNS = [
+  'position',
+  'stream',
+  'revision',
+  'kind',
+  'origin',
+  'turn',
+  'at',
+  'size',
+  'fold',
+  'command',
+  'causation',
+  'call',
+  'trace',
+  'nonce',
+  'proof',
+] as const
+
+// Control characters are refused in headers, so this one is free to stand for the agent's id.
+const AGENT = '\x01'
+
+function shorten(text: string | undefined, agentId: string): string | null {
+  if (text === undefined) return null
+  return text.startsWith(agentId) ? AGENT + text.slice(agentId.length) : text
+}
+
+function lengthen(text: string, agentId: string): string {
+  return text.startsWith(AGENT) ? agentId + text.slice(1) : text
+}
+
+/** The values of an event's row, in the order of {@link EVENT_COLUMNS}. */
+export function toRow(event: SealedEvent, position: number, stream: number, kind: number, origin: number) {
+  const h = event.header
+  const { salt, hash, size, cipher } = h.body
+  return [
+    position,
+    stream,
+    h.revision,
+    kind,
+    origin,
+    h.turn,
+    Date.parse(h.timestamp),
+    size,
+    h.digest?.fold ?? null,
+    shorten(h.commandId, h.agentId),
+    shorten(h.causationId, h.agentId),
+    shorten(h.toolCallId, h.agentId),
+    h.trace ?? null,
+    cipher?.nonce ?? null,
+    Buffer.from(event.hash + salt + hash + (h.digest?.value ?? ''), 'hex'),
+  ]
+}
+
+/**
+ * A row as it is read: {@link EVENT_COLUMNS}, then the erasure's fact, and, where bodies are read, `packed` and `bytes`.
+ */
+export type Row = readonly [
+  position: number,
+  stream: number,
+  revision: number,
+  kind: number,
+  origin: number,
+  turn: number,
+  at: number,
+  size: number,
+  fold: number | null,
+  command: string,
+  causation: string | null,
+  call: string | null,
+  trace: string | null,
+  nonce: string | null,
+  proof: Uint8Array,
+  fact: number | null,
+  packed?: number | null,
+  bytes?: Uint8Array | null,
+]
+
+/** Rebuilds the event exactly: canonical bytes of the header are those that were sealed. */
+export function fromRow(row: Row, kind: Kind, origin: Origin): RecordedEvent {
+  const { agentId } = origin
+  const proof = Buffer.from(row[14].buffer, row[14].byteOffset, row[14].byteLength)
+  const hash = proof.toString('hex', 0, 32)
+  const body: BodyHeader = {
+    place: kind.place as BodyHeader['place'],
+    size: row[7],
+    mediaType: kind.mediaType,
+    salt: proof.toString('hex', 32, 48),
+    hash: proof.toString('hex', 48, 80),
+    ...(origin.cipher && { cipher: { ...origin.cipher, nonce: row[13] ?? '' } }),
+  }
+  const header: Header = {
+    format: kind.format as Header['format'],
+    stream: origin.stream,
+    type: kind.type,
+    version: kind.version,
+    runId: origin.runId,
+    agentId,
+    turn: row[5],
+    revision: row[2],
+    timestamp: new Date(row[6]).toISOString(),
+    commandId: lengthen(row[9], agentId),
+    actor: origin.actor,
+    ...(origin.driver && { driver: origin.driver }),
+    ...(origin.correlationId !== null && { correlationId: origin.correlationId }),
+    ...(row[10] !== null && { causationId: lengthen(row[10], agentId) }),
+    ...(row[11] !== null && { toolCallId: lengthen(row[11], agentId) }),
+    ...(row[12] !== null && { trace: row[12] }),
+    ...(row[8] !== null && { digest: { fold: row[8], value: proof.toString('hex', 80, 112) } }),
+    body,
+  }
+  const event = { header, body: bodyOf(row, header), hash, id: eventId(hash), position: row[0] }
+  return row[15] === null ? event : { ...event, erased: true }
+}
+
+function bodyOf(row: Row, header: Header): Uint8Array | null {
+  const bytes = row[17]
+  if (!bytes) return null
+  try {
+    return unpackBody(bytes, row[16] ?? 0, row[7])
+  } catch (error) {
+    throw new LogError(
+      'LOG_CORRUPT',
+      `the body of event ${header.revision} of ${header.stream} does not unpack; restore a backup`,
+      { cause: error },
+    )
+  }
+}

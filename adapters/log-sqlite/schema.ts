@@ -1,0 +1,101 @@
+// The storage format of the SQLite log. A change of it is a new SCHEMA number and a migration.
+
+/** `PRAGMA application_id`: says that a SQLite file is ours ("kuLg"). */
+export const APPLICATION_ID = 0x6b754c67
+
+/** `PRAGMA user_version`: the schema's number. */
+export const SCHEMA = 1
+
+/**
+ * Headers are columns; what repeats is interned: `kinds` (what sort of event), `origins` (whose). `proof` holds the raw
+ * hash (32 bytes), salt (16), body hash (32) and, where there is one, digest (32). `command`, `causation` and `call` begin
+ * with \x01 in the place of the agent's id. `bytes` is zstd where `packed` is 1; NULL once erased.
+ *
+ * The triggers refuse every change of what is written, also by REPLACE, which fires no delete trigger. The one permitted
+ * change follows from a row in `erasures`: it empties the body itself, and can only be inserted before its fact, whose
+ * foreign key is checked at commit. So the fact is always of the same transaction.
+ */
+export const CREATE = `
+CREATE TABLE streams(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
+
+CREATE TABLE kinds(
+  id INTEGER PRIMARY KEY, type TEXT NOT NULL, version INTEGER NOT NULL, format INTEGER NOT NULL,
+  media_type TEXT NOT NULL, place TEXT NOT NULL CHECK(place IN ('inline', 'blob'))
+) STRICT;
+
+CREATE TABLE origins(
+  id INTEGER PRIMARY KEY, stream INTEGER NOT NULL REFERENCES streams(id),
+  run_id TEXT NOT NULL, agent_id TEXT NOT NULL,
+  actor_kind TEXT NOT NULL, actor_id TEXT NOT NULL, actor_claimed INTEGER NOT NULL,
+  driver_id TEXT, driver_epoch INTEGER, correlation_id TEXT, cipher_alg TEXT, cipher_key TEXT
+) STRICT;
+CREATE INDEX origins_stream ON origins(stream);
+
+CREATE TABLE events(
+  position INTEGER PRIMARY KEY, stream INTEGER NOT NULL, revision INTEGER NOT NULL,
+  kind INTEGER NOT NULL REFERENCES kinds(id), origin INTEGER NOT NULL REFERENCES origins(id),
+  turn INTEGER NOT NULL, at INTEGER NOT NULL, size INTEGER NOT NULL, fold INTEGER,
+  command TEXT NOT NULL, causation TEXT, call TEXT, trace TEXT, nonce TEXT,
+  proof BLOB NOT NULL CHECK(length(proof) = CASE WHEN fold IS NULL THEN 80 ELSE 112 END)
+) STRICT;
+CREATE UNIQUE INDEX events_stream ON events(stream, revision);
+
+CREATE TABLE bodies(position INTEGER PRIMARY KEY, packed INTEGER NOT NULL, bytes BLOB) STRICT;
+
+CREATE TABLE erasures(
+  position INTEGER PRIMARY KEY REFERENCES events(position),
+  fact INTEGER NOT NULL UNIQUE REFERENCES events(position) DEFERRABLE INITIALLY DEFERRED
+) STRICT;
+
+CREATE TABLE usage(
+  run_id TEXT PRIMARY KEY, events INTEGER NOT NULL, bytes INTEGER NOT NULL, blobs INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE usage_upto(id INTEGER PRIMARY KEY CHECK(id = 1), position INTEGER NOT NULL) STRICT;
+INSERT INTO usage_upto VALUES(1, 0);
+
+CREATE TRIGGER events_in_order BEFORE INSERT ON events
+WHEN NEW.position <= (SELECT ifnull(max(position), 0) FROM events)
+  OR NEW.revision <> (SELECT ifnull(max(revision), -1) + 1 FROM events WHERE stream = NEW.stream)
+BEGIN SELECT RAISE(ABORT, 'the log only grows at its end'); END;
+CREATE TRIGGER events_erase AFTER INSERT ON events
+WHEN EXISTS (SELECT 1 FROM erasures WHERE fact = NEW.position)
+  AND 'erased' <> (SELECT type FROM kinds WHERE id = NEW.kind)
+BEGIN SELECT RAISE(ABORT, 'only an erased fact empties a body'); END;
+CREATE TRIGGER bodies_once BEFORE INSERT ON bodies WHEN EXISTS (SELECT 1 FROM bodies WHERE position = NEW.position)
+BEGIN SELECT RAISE(ABORT, 'the log refuses UPDATE'); END;
+CREATE TRIGGER bodies_no_update BEFORE UPDATE ON bodies
+WHEN NEW.position <> OLD.position OR NEW.bytes IS NOT NULL
+  OR NOT EXISTS (SELECT 1 FROM erasures WHERE position = OLD.position)
+BEGIN SELECT RAISE(ABORT, 'the log refuses UPDATE'); END;
+CREATE TRIGGER erasures_first BEFORE INSERT ON erasures
+WHEN NEW.fact <= (SELECT ifnull(max(position), 0) FROM events)
+  OR EXISTS (SELECT 1 FROM erasures WHERE position = NEW.position OR fact = NEW.fact)
+BEGIN SELECT RAISE(ABORT, 'an erasure is of the same transaction as its fact'); END;
+CREATE TRIGGER erasures_empty AFTER INSERT ON erasures
+BEGIN
+  INSERT INTO bodies SELECT NEW.position, 0, NULL
+    WHERE NOT EXISTS (SELECT 1 FROM bodies WHERE position = NEW.position);
+  UPDATE bodies SET packed = 0, bytes = NULL WHERE position = NEW.position AND bytes IS NOT NULL;
+END;
+${['events', 'erasures', 'streams', 'kinds', 'origins']
+  .map(
+    (table) => `
+CREATE TRIGGER ${table}_no_update BEFORE UPDATE ON ${table} BEGIN SELECT RAISE(ABORT, 'the log refuses UPDATE'); END;`,
+  )
+  .join('')}
+${['events', 'bodies', 'erasures', 'streams', 'kinds', 'origins']
+  .map(
+    (table) => `
+CREATE TRIGGER ${table}_no_delete BEFORE DELETE ON ${table} BEGIN SELECT RAISE(ABORT, 'the log refuses DELETE'); END;`,
+  )
+  .join('')}
+${['streams', 'kinds', 'origins']
+  .map(
+    (table) => `
+CREATE TRIGGER ${table}_once BEFORE INSERT ON ${table} WHEN EXISTS (SELECT 1 FROM ${table} WHERE id = NEW.id)
+BEGIN SELECT RAISE(ABORT, 'the log refuses UPDATE'); END;`,
+  )
+  .join('')}
+PRAGMA application_id = ${APPLICATION_ID};
+PRAGMA user_version = ${SCHEMA};
+`

@@ -1,0 +1,80 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
+
+/** Bytes that a run takes: events, stored bytes of headers and bodies in the log, bytes in the blob store. */
+export interface RunSize {
+  readonly runId: string
+  readonly events: number
+  readonly bytes: number
+  readonly blobBytes: number
+}
+
+// A row's record header, small integers and index entry come to about this many bytes beside its texts and proof.
+const ROW = 48
+
+const SINCE = `
+  SELECT o.run_id AS run_id, count(*) AS events,
+    sum(${ROW} + length(e.proof) + octet_length(e.command) + ifnull(octet_length(e.causation), 0)
+      + ifnull(octet_length(e.call), 0) + ifnull(octet_length(e.trace), 0) + ifnull(length(b.bytes), 0)) AS bytes,
+    sum(iif(k.place = 'blob' AND x.fact IS NULL, e.size, 0)) AS blobs
+  FROM events e JOIN origins o ON o.id = e.origin JOIN kinds k ON k.id = e.kind
+    LEFT JOIN bodies b ON b.position = e.position LEFT JOIN erasures x ON x.position = e.position
+  WHERE e.position > ? AND e.position <= ? GROUP BY o.run_id`
+
+/**
+ * The counters behind "disk use per run": rolled up every few hundred events in a transaction that writes anyway, so
+ * that a commit does not touch one more page, and asked together with the events since.
+ */
+export class Usage {
+  static readonly EVERY = 256
+  readonly #roll: StatementSync
+  readonly #move: StatementSync
+  readonly #empty: StatementSync
+  #upto: number
+
+  constructor(db: DatabaseSync) {
+    this.#roll = db.prepare(
+      `INSERT INTO usage(run_id, events, bytes, blobs) SELECT * FROM (${SINCE}) WHERE true ON CONFLICT(run_id) DO UPDATE
+       SET events = events + excluded.events, bytes = bytes + excluded.bytes, blobs = blobs + excluded.blobs`,
+    )
+    this.#move = db.prepare('UPDATE usage_upto SET position = ?')
+    this.#empty = db.prepare(
+      `UPDATE usage SET bytes = bytes - ifnull((SELECT length(bytes) FROM bodies WHERE position = e.position), 0),
+         blobs = blobs - iif(k.place = 'blob', e.size, 0)
+       FROM events e JOIN origins o ON o.id = e.origin JOIN kinds k ON k.id = e.kind
+       WHERE e.position = ? AND e.position <= (SELECT position FROM usage_upto) AND usage.run_id = o.run_id`,
+    )
+    this.#upto = Number(db.prepare('SELECT position FROM usage_upto').get()?.position)
+  }
+
+  /** Inside a transaction that has written up to `position`. */
+  roll(position: number): void {
+    if (position - this.#upto < Usage.EVERY) return
+    this.#roll.run(this.#upto, position)
+    this.#move.run(position)
+    this.#upto = position
+  }
+
+  /** A body that is about to be emptied no longer counts. */
+  emptied(position: number): void {
+    this.#empty.run(position)
+  }
+}
+
+/** Asks for every run's size, in order of run id. Reads counters and at most a few hundred headers. */
+export function sizesOf(db: DatabaseSync): RunSize[] {
+  const rows = db
+    .prepare(
+      `WITH tail AS (${SINCE})
+       SELECT run_id, sum(events) AS events, sum(bytes) AS bytes, sum(blobs) AS blobs
+       FROM (SELECT * FROM usage UNION ALL SELECT * FROM tail) GROUP BY run_id ORDER BY run_id`
+        .replace('e.position > ?', 'e.position > (SELECT position FROM usage_upto)')
+        .replace('AND e.position <= ?', ''),
+    )
+    .all()
+  return rows.map((row) => ({
+    runId: String(row.run_id),
+    events: Number(row.events),
+    bytes: Number(row.bytes),
+    blobBytes: Number(row.blobs),
+  }))
+}

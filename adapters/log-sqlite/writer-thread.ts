@@ -1,0 +1,123 @@
+import { Worker } from 'node:worker_threads'
+import type { SealedEvent } from '../../domain/log/envelope.ts'
+import { LogError } from '../../domain/log/errors.ts'
+import type { Erasure } from '../../domain/ports.ts'
+import { type FromWriter, fromFailure, type Job, type Outcome, type ToWriter } from './protocol.ts'
+
+/** Starts the writer's thread on a folder. */
+export type Spawn = (folder: string) => Worker
+
+export const spawnWriter: Spawn = (folder) => {
+  const entry = import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js'
+  return new Worker(new URL(entry, import.meta.url), { workerData: { folder }, execArgv: [], name: 'log-writer' })
+}
+
+interface Pending {
+  readonly resolve: (done: { position: number }) => void
+  readonly reject: (error: LogError) => void
+}
+
+/**
+ * This side of the writer's thread. It lives as long as it can: a thread that died is replaced at the next append, and
+ * what it held is answered `LOG_UNAVAILABLE`. A process is kept alive only by appends that wait.
+ */
+export class WriterThread {
+  readonly #folder: string
+  readonly #spawn: Spawn
+  readonly #onDone: () => void
+  readonly #pending = new Map<number, Pending>()
+  #worker: Worker | null = null
+  #nextId = 1
+
+  constructor(folder: string, spawn: Spawn, onDone: () => void) {
+    this.#folder = folder
+    this.#spawn = spawn
+    this.#onDone = onDone
+  }
+
+  /** Starts the thread. Resolves with the time of the log's last event, ms. */
+  start(): Promise<number> {
+    const worker = this.#begin()
+    return new Promise((resolve, reject) => {
+      worker.on('message', (message: FromWriter) => {
+        if (message === 'closed') return
+        if ('ready' in message) resolve(message.ready)
+        if ('failed' in message) reject(fromFailure(message.failed))
+      })
+      worker.once('error', (error) => reject(lost(this.#folder, error)))
+      worker.once('exit', () => reject(lost(this.#folder)))
+    })
+  }
+
+  /** Hands over in this tick: two calls are written in their order. */
+  append(stream: string, expected: number, batch: readonly SealedEvent[], erase: readonly Erasure[]) {
+    return new Promise<{ position: number }>((resolve, reject) => {
+      const id = this.#nextId++
+      const worker = this.#worker ?? this.#begin()
+      const job: Job = { id, stream, expected, batch: batch.map(detached), erase }
+      this.#pending.set(id, { resolve, reject })
+      worker.ref()
+      worker.postMessage(job satisfies ToWriter)
+    })
+  }
+
+  /** Resolves when all appends are answered and the file is tidy. */
+  async close(): Promise<void> {
+    const worker = this.#worker
+    if (!worker) return
+    const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
+    worker.ref()
+    worker.postMessage('close' satisfies ToWriter)
+    await ended
+  }
+
+  #begin(): Worker {
+    const worker = this.#spawn(this.#folder)
+    this.#worker = worker
+    let reason: LogError | null = null
+    worker.on('message', (message: FromWriter) => {
+      if (message === 'closed' || 'ready' in message) return
+      if ('failed' in message) reason = fromFailure(message.failed)
+      else this.#answer(worker, message.done)
+    })
+    worker.on('error', (error) => {
+      reason = lost(this.#folder, error)
+    })
+    worker.on('exit', () => {
+      if (this.#worker !== worker) return
+      this.#worker = null
+      const pending = [...this.#pending.values()]
+      this.#pending.clear()
+      for (const { reject } of pending) reject(reason ?? lost(this.#folder))
+      this.#onDone()
+    })
+    return worker
+  }
+
+  #answer(worker: Worker, outcomes: readonly Outcome[]): void {
+    for (const outcome of outcomes) {
+      const pending = this.#pending.get(outcome.id)
+      this.#pending.delete(outcome.id)
+      if ('failure' in outcome) pending?.reject(fromFailure(outcome.failure))
+      else pending?.resolve({ position: outcome.position })
+    }
+    if (this.#pending.size === 0) worker.unref()
+    this.#onDone()
+  }
+}
+
+// A view is cloned with all of the memory behind it, which may be a shared pool many times its size.
+function detached(event: SealedEvent): SealedEvent {
+  const { body } = event
+  if (!body || body.byteLength === body.buffer.byteLength) return event
+  return { ...event, body: new Uint8Array(body) }
+}
+
+function lost(folder: string, cause?: unknown): LogError {
+  const why = cause instanceof Error ? ` (${cause.message})` : ''
+  return new LogError(
+    'LOG_UNAVAILABLE',
+    `the writer of the log in ${folder} ended${why}; resend the very same batch, which starts a new one`,
+    { cause },
+  )
+}

@@ -1,0 +1,98 @@
+import { createHash } from 'node:crypto'
+import { canonicalBytes } from '../../domain/log/canonical.ts'
+import type { Header, RecordedEvent, SealedEvent } from '../../domain/log/envelope.ts'
+import type { Json } from '../../domain/log/json.ts'
+import { GENESIS, type SaltedBody, saltBody, seal } from '../../domain/log/seal.ts'
+
+/** The time of the first event that a {@link Sealer} seals; each further one is a millisecond later. */
+export const EPOCH = Date.parse('2026-01-01T00:00:00.000Z')
+
+/** A clock that stands before all sealed events, for logs that are given one. */
+export const BEFORE = { now: () => EPOCH - 1 }
+
+/** Bytes that follow from a seed: the same on every machine. */
+export function bytesOf(seed: string, length: number): Uint8Array {
+  const out = new Uint8Array(length)
+  for (let at = 0, block = 0; at < length; block++)
+    for (const byte of createHash('sha256').update(`${seed}/${block}`).digest()) if (at < length) out[at++] = byte
+  return out
+}
+
+/** What a test may want to say of an event; the rest is filled in. `ms`: after {@link EPOCH}. */
+export interface Draft {
+  readonly type?: string
+  readonly body?: Json
+  readonly ms?: number
+  readonly blob?: boolean
+  readonly header?: Partial<Omit<Header, 'body'>>
+}
+
+/** Where the next event of a stream is chained. */
+export interface Tip {
+  readonly revision: number
+  readonly hash: string
+}
+
+export const NEW: Tip = { revision: -1, hash: GENESIS }
+
+/**
+ * Seals batches with salts that follow from its name: two sealers of different names never make equal ids, two of the
+ * same name always do. Time goes on by a millisecond with every event of the sealer, over all streams.
+ */
+export class Sealer {
+  readonly name: string
+  #sealed = 0
+  ms = 0
+
+  constructor(name = 'sealer') {
+    this.name = name
+  }
+
+  /** Salts and hashes a body. */
+  body(value: Json): SaltedBody {
+    return saltBody(canonicalBytes(value), bytesOf(`${this.name}#${this.#sealed++}`, 16))
+  }
+
+  /** Seals events that stand after `tip` of a stream such as `agent-a1`. */
+  batch(stream: string, tip: Tip, drafts: readonly Draft[]): SealedEvent[] {
+    const sealed: SealedEvent[] = []
+    let { hash } = tip
+    for (const [index, draft] of drafts.entries()) {
+      const salted = this.body(draft.body ?? { n: this.#sealed })
+      this.ms = Math.max(this.ms + 1, draft.ms ?? 0)
+      const agentId = stream.slice(stream.indexOf('-') + 1)
+      const header: Header = {
+        format: 1,
+        stream,
+        type: draft.type ?? 'noted',
+        version: 1,
+        runId: agentId,
+        agentId,
+        turn: 0,
+        revision: tip.revision + 1 + index,
+        timestamp: new Date(EPOCH + (draft.ms ?? this.ms)).toISOString(),
+        commandId: `${this.name}-${this.#sealed}`,
+        actor: { kind: 'system', id: 'test' },
+        ...draft.header,
+        body: { ...salted.header, place: draft.blob ? 'blob' : 'inline' },
+      }
+      const event = seal(hash, header, draft.blob ? null : salted.bytes)
+      sealed.push(event)
+      hash = event.hash
+    }
+    return sealed
+  }
+}
+
+/** The tip after some sealed events. */
+export function tipOf(events: readonly SealedEvent[]): Tip {
+  const last = events.at(-1)
+  return last ? { revision: last.header.revision, hash: last.hash } : NEW
+}
+
+/** All events of some pages. */
+export async function collect(pages: AsyncIterable<readonly RecordedEvent[]>): Promise<RecordedEvent[]> {
+  const events: RecordedEvent[] = []
+  for await (const page of pages) events.push(...page)
+  return events
+}
