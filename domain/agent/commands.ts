@@ -130,7 +130,15 @@ export interface Findings {
   readonly artifacts: readonly Artifact[]
 }
 
-export type Command = UserCommand | DriverFact
+/** An erasure with the hash of the body that it empties, looked up by the runtime. */
+export interface Erasing {
+  readonly kind: 'erase'
+  readonly revision: number
+  readonly reason: string
+  readonly bodyHash: string
+}
+
+export type Command = UserCommand | Erasing | DriverFact
 
 /** The arguments of `complete_task` (seed 000, 5.1). */
 export interface CompleteTaskInput {

@@ -65,7 +65,7 @@ export interface AgentRuntimeDoors {
   fork(
     source: string,
     at: At,
-    options: { workspace?: string; model?: string; maxTurns?: number },
+    options: { workspace?: { path: string; tree: string | null }; model?: string; maxTurns?: number },
     request: Request,
   ): Promise<{ runId: string }>
   verify(agentId: string): Promise<Verification>

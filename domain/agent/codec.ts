@@ -1,0 +1,61 @@
+import type { Header } from '../log/envelope.ts'
+import { LogError } from '../log/errors.ts'
+import { type AgentEvent, bodies, type EventType, versions } from './events.ts'
+import { type Upcaster, upcasters } from './upcasters.ts'
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+export const isEventType = (type: string): type is EventType => Object.hasOwn(bodies, type)
+
+/**
+ * A stored event as the fold sees it, brought up to the current version. Throws `UNKNOWN_EVENT` for a type or version
+ * that this program does not know, and `LOG_CORRUPT` where the body is no JSON.
+ */
+export function decode(header: Header, body: Uint8Array): AgentEvent {
+  const { type } = header
+  if (!isEventType(type)) {
+    throw new LogError(
+      'UNKNOWN_EVENT',
+      `"${type}" at ${header.stream}@${header.revision} is not known; a newer keepup wrote it`,
+    )
+  }
+  return {
+    type,
+    body: upcast(type, header.version, parse(header, body)),
+    revision: header.revision,
+    at: Date.parse(header.timestamp),
+    turn: header.turn,
+    agentId: header.agentId,
+    runId: header.runId,
+    commandId: header.commandId,
+    actor: header.actor,
+    bodyHash: header.body.hash,
+    size: header.body.size,
+    ...(header.toolCallId === undefined ? {} : { toolCallId: header.toolCallId }),
+    ...(header.driver === undefined ? {} : { driver: header.driver }),
+  } as AgentEvent
+}
+
+function parse(header: Header, body: Uint8Array): unknown {
+  try {
+    return JSON.parse(utf8.decode(body))
+  } catch (cause) {
+    throw new LogError('LOG_CORRUPT', `the body of ${header.stream}@${header.revision} is no JSON`, { cause })
+  }
+}
+
+/** Brings a body of an old version up, one version at a time. */
+export function upcast(type: EventType, version: number, body: unknown): unknown {
+  const current = versions[type]
+  if (version > current) {
+    throw new LogError('UNKNOWN_EVENT', `${type} version ${version} is newer than this program's ${current}`)
+  }
+  let value = body
+  for (let v = version; v < current; v++) {
+    const up: Upcaster | undefined = upcasters[type]?.[v]
+    if (up === undefined)
+      throw new LogError('UNKNOWN_EVENT', `no upcaster brings ${type} from version ${v} to ${v + 1}`)
+    value = up(value)
+  }
+  return value
+}

@@ -1,0 +1,16 @@
+import { Deciding, type Draft } from './deciding.ts'
+import { CommandRejected } from './errors.ts'
+import type { BodyOf } from './events.ts'
+import type { Facts } from './facts.ts'
+import type { AgentState } from './state.ts'
+
+/** The first event of a fork. `state`: the source's state at the point; `runId`: the new run's. */
+export function decideFork(state: AgentState, runId: string, body: BodyOf<'forked'>, facts: Facts): Draft {
+  const { model } = body.changes
+  if (model !== undefined && !state.spec.models.known.some((known) => known.id === model)) {
+    throw new CommandRejected('MODEL_UNKNOWN', `"${model}" is not among the run's models`, 422)
+  }
+  const d = new Deciding(state, { agentId: runId, runId, revision: -1 }, facts)
+  d.emit('forked', body, { turn: 0 })
+  return d.drafts[0]!
+}

@@ -1,0 +1,197 @@
+import type { DriverFact } from '../agent/commands.ts'
+import { type Owed, owed, waitingFor } from '../agent/owed.ts'
+import { type AgentState, callsOf, isFinished } from '../agent/state.ts'
+import type { Mailbox } from './mailbox.ts'
+import { performModel } from './perform-model.ts'
+import { performTool } from './perform-tool.ts'
+import type { Environment, RuntimePorts } from './ports.ts'
+import type { DriveEnd } from './types.ts'
+
+/** An instant that no timer should be set beyond: longer sleeps overflow, and the loop looks again anyway. */
+const LONGEST_SLEEP_MS = 60 * 60 * 1000
+
+/** Drives one agent: claims it, performs what is owed, and brings outcomes in, until it ends or waits for somebody. */
+export class Driver {
+  private readonly ports: RuntimePorts
+  private readonly mailbox: Mailbox
+  private readonly env: Environment
+  private readonly id: string
+  private epoch = 0
+  private readonly atWork = new Map<string, AbortController>()
+  private failure: unknown = null
+  private wake: () => void = () => undefined
+  private moved = true
+
+  constructor(ports: RuntimePorts, mailbox: Mailbox, env: Environment, driverId: string) {
+    this.ports = ports
+    this.mailbox = mailbox
+    this.env = env
+    this.id = driverId
+  }
+
+  /** Rejects where the log refuses an append: nothing is swallowed, and a later drive goes on. */
+  async drive(signal: AbortSignal): Promise<DriveEnd> {
+    await this.env.reap()
+    await this.claim()
+    await this.reportDrift()
+    const stopListening = this.mailbox.listen(() => this.poke())
+    const onAbort = () => this.poke()
+    signal.addEventListener('abort', onAbort)
+    try {
+      await this.submit({ kind: 'proceed' }, `proceed:${this.id}:${this.epoch}`)
+      return await this.loop(signal)
+    } finally {
+      stopListening()
+      signal.removeEventListener('abort', onAbort)
+      for (const controller of this.atWork.values()) controller.abort(new Error('the driver has stopped'))
+    }
+  }
+
+  private async claim(): Promise<void> {
+    await this.ports.crashPoint?.('before_claim')
+    await this.mailbox.submit(
+      { kind: 'claim', driverId: this.id, build: this.ports.build },
+      { by: { kind: 'driver', id: this.id }, commandId: `claim:${this.id}` },
+      { fact: true },
+    )
+    this.epoch = this.state.driver?.epoch ?? 0
+    await this.ports.crashPoint?.('after_claim')
+  }
+
+  private async reportDrift(): Promise<void> {
+    const { workspace } = this.env
+    const { tree } = this.state
+    if (workspace === null || tree === null || isFinished(this.state)) return
+    const found = await workspace.versions.snapshot()
+    if (found === tree) return
+    const changes = await workspace.versions.changes(tree, found)
+    const changed = changes.slice(0, MAX_DRIFT).map((change) => change.path)
+    await this.submit({ kind: 'drift_found', expected: tree, found, changed }, `drift:${found}:${this.epoch}`)
+  }
+
+  private async loop(signal: AbortSignal): Promise<DriveEnd> {
+    for (;;) {
+      if (this.failure !== null) throw this.failure
+      const { state } = this
+      if (state.driver?.epoch !== this.epoch || state.driver.id !== this.id) {
+        return { end: 'overtaken', epoch: state.driver?.epoch ?? 0 }
+      }
+      if (signal.aborted) return { end: 'interrupted' }
+      const due = this.reconcile(state)
+      const end = this.atWork.size === 0 ? endOf(state) : null
+      if (end !== null) return end
+      this.moved = false
+      await this.nextMove(due, signal)
+      if (!this.moved && !signal.aborted) {
+        await this.submit({ kind: 'proceed' }, `wake:${this.id}:${this.ports.clock.now()}`)
+        this.moved = true
+      }
+    }
+  }
+
+  /** Starts what is owed and not at work, aborts what is at work and no longer owed. Returns the next instant to look. */
+  private reconcile(state: AgentState): number {
+    const now = this.ports.clock.now()
+    const list = owed(state)
+    let due = Number.POSITIVE_INFINITY
+    const wanted = new Set<string>()
+    for (const effect of list) {
+      if (effect.kind === 'wake') due = Math.min(due, effect.at)
+      else wanted.add(effect.id)
+    }
+    for (const [id, controller] of this.atWork) {
+      if (!wanted.has(id)) controller.abort(new Error('no longer owed'))
+    }
+    for (const effect of list) {
+      if (effect.kind === 'wake' || this.atWork.has(effect.id) || state.paused) continue
+      if (effect.kind === 'tool' && effect.notBefore > now) due = Math.min(due, effect.notBefore)
+      else this.start(effect)
+    }
+    return due
+  }
+
+  private start(effect: Exclude<Owed, { kind: 'wake' }>): void {
+    const controller = new AbortController()
+    this.atWork.set(effect.id, controller)
+    this.perform(effect, controller.signal)
+      .catch((error: unknown) => {
+        this.failure ??= error
+      })
+      .finally(() => {
+        this.atWork.delete(effect.id)
+        this.poke()
+      })
+  }
+
+  private async perform(effect: Exclude<Owed, { kind: 'wake' }>, signal: AbortSignal): Promise<void> {
+    const { ports, env } = this
+    if (!(await this.stillOwed(effect))) return
+    let fact: DriverFact
+    if (effect.kind === 'model') {
+      await ports.crashPoint?.('before_model')
+      fact = await performModel(ports, env, this.state, [...this.mailbox.messages], effect.attempt, signal)
+      await ports.crashPoint?.('after_model')
+    } else {
+      const { answer } = this.mailbox
+      const call = callsOf(this.state).find((one) => one.id === effect.toolCallId)
+      if (answer === null || call === undefined) throw new Error(`${effect.toolCallId} has no arguments in the log`)
+      await ports.crashPoint?.('before_tool')
+      fact = await performTool(ports, env, this.state, answer, call, signal)
+      await ports.crashPoint?.('after_tool')
+    }
+    if (signal.aborted && effect.kind === 'model') return
+    await this.submit(fact, effect.id)
+  }
+
+  /** Ownership is looked up in the log right before each effect: another driver may have taken the agent. */
+  private async stillOwed(effect: Exclude<Owed, { kind: 'wake' }>): Promise<boolean> {
+    await this.mailbox.refresh()
+    return (
+      this.state.driver?.epoch === this.epoch &&
+      owed(this.state).some((one) => one.kind !== 'wake' && one.id === effect.id)
+    )
+  }
+
+  private async submit(fact: DriverFact, commandId: string): Promise<void> {
+    const driver = { id: this.id, epoch: this.epoch }
+    await this.mailbox.submit(fact, { by: { kind: 'driver', id: this.id }, commandId, driver }, { fact: true })
+  }
+
+  private get state(): AgentState {
+    const { state } = this.mailbox
+    if (state === null) throw new Error(`${this.mailbox.agentId} has no events`)
+    return state
+  }
+
+  private poke(): void {
+    this.moved = true
+    this.wake()
+  }
+
+  /** Waits until the state moves, an effect ends, `due` comes, or the signal aborts. */
+  private async nextMove(due: number, signal: AbortSignal): Promise<void> {
+    const done = new AbortController()
+    const poked = new Promise<void>((resolve) => {
+      this.wake = resolve
+    })
+    const ms = Math.max(0, Math.min(due - this.ports.clock.now(), LONGEST_SLEEP_MS))
+    const slept = this.ports.clock.sleep(ms, AbortSignal.any([done.signal, signal])).catch(() => undefined)
+    await Promise.race(this.moved || this.failure !== null ? [Promise.resolve()] : [poked, slept])
+    done.abort()
+    this.wake = () => undefined
+  }
+}
+
+const MAX_DRIFT = 100
+
+function endOf(state: AgentState): DriveEnd | null {
+  const { machine } = state
+  if (machine.status === 'DONE') return { end: 'done' }
+  if (machine.status === 'ERROR') return { end: 'error', code: machine.code, error: machine.error }
+  const waits = waitingFor(state)
+  if (waits === null) return null
+  const toolCallIds = callsOf(state)
+    .filter((call) => call.stage.at === 'approval' || call.stage.at === 'doubt')
+    .map((call) => call.id)
+  return { end: 'waiting', for: waits, toolCallIds }
+}

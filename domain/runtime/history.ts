@@ -1,0 +1,65 @@
+import { decode } from '../agent/codec.ts'
+import type { AgentEvent } from '../agent/events.ts'
+import type { RecordedEvent } from '../log/envelope.ts'
+import { LogError } from '../log/errors.ts'
+import { agentStream } from '../log/ids.ts'
+import type { BlobStore, EventLog, Head } from '../ports.ts'
+
+/** A decoded event beside the recorded one it came from. */
+export interface Remembered {
+  readonly event: AgentEvent
+  readonly recorded: RecordedEvent
+}
+
+export interface Stores {
+  readonly log: EventLog
+  readonly blobs: BlobStore
+}
+
+/** The bytes of an event's body, wherever they lie. Rejects with BODY_ERASED or BLOB_MISSING. */
+export async function bodyOf(stores: Stores, recorded: RecordedEvent): Promise<Uint8Array> {
+  const { header } = recorded
+  if (recorded.erased) {
+    throw new LogError(
+      'BODY_ERASED',
+      `the body of ${header.stream}@${header.revision} was erased; nothing after it can be folded`,
+    )
+  }
+  return recorded.body ?? stores.blobs.get(header.runId, header.body.hash)
+}
+
+/**
+ * An agent's whole history in order, in pages: for a fork the prefix of its source first, then its own stream.
+ * `to`: the last revision of the agent's own stream that is wanted.
+ */
+export async function* history(
+  stores: Stores,
+  agentId: string,
+  options: { from?: number; to?: number } = {},
+): AsyncGenerator<readonly Remembered[]> {
+  yield* streamHistory(stores, agentStream(agentId), options.from ?? 0, options.to ?? Number.POSITIVE_INFINITY)
+}
+
+async function* streamHistory(
+  stores: Stores,
+  stream: string,
+  from: number,
+  to: number,
+): AsyncGenerator<readonly Remembered[]> {
+  const limit = to === Number.POSITIVE_INFINITY ? {} : { limit: to - from + 1 }
+  for await (const page of stores.log.read(stream, { from, ...limit })) {
+    const remembered: Remembered[] = []
+    for (const recorded of page) {
+      const event = decode(recorded.header, await bodyOf(stores, recorded))
+      if (event.type === 'forked') yield* streamHistory(stores, event.body.stream, 0, event.body.revision)
+      remembered.push({ event, recorded })
+    }
+    yield remembered
+  }
+}
+
+export const headOf = ({ header, hash }: RecordedEvent): Head => ({
+  revision: header.revision,
+  hash,
+  timestamp: Date.parse(header.timestamp),
+})

@@ -1,0 +1,138 @@
+import type { Command } from '../agent/commands.ts'
+import { type Decision, decide, type Identity } from '../agent/decide.ts'
+import type { Draft } from '../agent/deciding.ts'
+import { digestOf, FOLD } from '../agent/digest.ts'
+import { versions } from '../agent/events.ts'
+import type { Facts } from '../agent/facts.ts'
+import type { AgentState } from '../agent/state.ts'
+import { asBlob, blobsOf } from '../log/blobs.ts'
+import { FORMAT, type Header, type SealedEvent } from '../log/envelope.ts'
+import { LogError } from '../log/errors.ts'
+import { agentStream } from '../log/ids.ts'
+import { GENESIS, seal } from '../log/seal.ts'
+import type { Erasure, Head } from '../ports.ts'
+import type { RuntimePorts } from './ports.ts'
+import { SaltTape } from './salt-tape.ts'
+
+/** A decision that is in the log. */
+export interface Recorded {
+  readonly decision: Decision
+  readonly sealed: readonly SealedEvent[]
+  readonly position: number
+}
+
+export type Asking = Pick<Facts, 'by' | 'commandId' | 'driver' | 'correlationId' | 'causationId' | 'trace'>
+
+/**
+ * The one place where events are appended. Time, decision, sealing and enqueueing are one synchronous step, so that no
+ * other writer of this process comes between. Blobs are durable before that: where a decision needs some, they are put
+ * first and it is made again, with the same salts, at the new time.
+ */
+export class Journal {
+  private readonly ports: RuntimePorts
+  constructor(ports: RuntimePorts) {
+    this.ports = ports
+  }
+
+  /** Decides and appends. Null: nothing was decided. Rejects with CommandRejected, ConflictError and other LogErrors. */
+  async record(
+    state: AgentState | null,
+    identity: Identity,
+    head: Head | null,
+    command: Command,
+    asking: Asking,
+    erase: readonly Erasure[] = [],
+  ): Promise<Recorded | null> {
+    const { log, clock, random } = this.ports
+    await this.ports.crashPoint?.('before_append')
+    const tape = new SaltTape(random)
+    const stored = new Set<string>()
+    for (;;) {
+      tape.rewind()
+      const now = Math.max(clock.now(), head?.timestamp ?? 0, log.floor())
+      const facts: Facts = { ...asking, now, salt: () => tape.salt(), jitter: () => tape.jitter() }
+      const decision = decide(state, identity, command, facts)
+      if (decision.drafts.length === 0) return null
+      const blobs = blobsOf(decision.drafts.map((draft) => draft.body.header.size))
+      const missing = blobs.map((i) => decision.drafts[i]!).filter((draft) => !stored.has(draft.body.header.hash))
+      if (missing.length > 0) {
+        for (const draft of missing) {
+          await this.ports.blobs.put(identity.runId, draft.body.header.hash, draft.body.bytes)
+          stored.add(draft.body.header.hash)
+        }
+        await this.ports.crashPoint?.('after_blobs')
+        continue
+      }
+      const sealed = sealDrafts(decision.drafts, new Set(blobs), head, asking)
+      const { position } = await this.append(identity, head, sealed, erase)
+      await this.ports.crashPoint?.('after_append')
+      return { decision, sealed, position }
+    }
+  }
+
+  /** An unknown outcome is answered by the same sealed bytes again; nothing is sealed twice. */
+  private async append(
+    identity: Identity,
+    head: Head | null,
+    sealed: readonly SealedEvent[],
+    erase: readonly Erasure[],
+  ) {
+    const stream = agentStream(identity.agentId)
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.ports.log.append(stream, head?.revision ?? -1, sealed, erase)
+      } catch (error) {
+        if (!(error instanceof LogError) || error.code !== 'LOG_UNAVAILABLE' || tries >= MAX_RESENDS) throw error
+        await this.ports.clock.sleep(RESEND_DELAY_MS * tries)
+      }
+    }
+  }
+}
+
+const MAX_RESENDS = 8
+const RESEND_DELAY_MS = 50
+
+/** Chains drafts to the head, with the state's digest on every checkpoint and on the last one. */
+export function sealDrafts(
+  drafts: readonly Draft[],
+  blobs: ReadonlySet<number>,
+  head: Head | null,
+  asking: Asking,
+): readonly SealedEvent[] {
+  let previous = head?.hash ?? GENESIS
+  return drafts.map((draft, index) => {
+    const body = blobs.has(index) ? asBlob(draft.body) : draft.body
+    const last = index === drafts.length - 1
+    const sealed = seal(
+      previous,
+      headerOf(draft, body.header, draft.checkpoint || last, asking),
+      blobs.has(index) ? null : body.bytes,
+    )
+    previous = sealed.hash
+    return sealed
+  })
+}
+
+function headerOf({ event, after }: Draft, body: Header['body'], digest: boolean, asking: Asking): Header {
+  const { correlationId, causationId, trace } = asking
+  return {
+    format: FORMAT,
+    stream: agentStream(event.agentId),
+    type: event.type,
+    version: versions[event.type],
+    runId: event.runId,
+    agentId: event.agentId,
+    turn: event.turn,
+    revision: event.revision,
+    timestamp: new Date(event.at).toISOString(),
+    commandId: event.commandId,
+    actor: event.actor,
+    ...(event.driver === undefined ? {} : { driver: event.driver }),
+    ...(correlationId === undefined ? {} : { correlationId }),
+    ...(causationId === undefined ? {} : { causationId }),
+    ...(event.toolCallId === undefined ? {} : { toolCallId: event.toolCallId }),
+    ...(trace === undefined ? {} : { trace }),
+    ...(digest ? { digest: { fold: FOLD, value: digestOf(after) } } : {}),
+    body,
+  }
+}

@@ -1,0 +1,138 @@
+import type { Command } from '../agent/commands.ts'
+import type { Identity } from '../agent/decide.ts'
+import type { EventOf } from '../agent/events.ts'
+import { evolve } from '../agent/evolve.ts'
+import { Transcript } from '../agent/messages.ts'
+import type { AgentState } from '../agent/state.ts'
+import type { RecordedEvent } from '../log/envelope.ts'
+import { ConflictError } from '../log/errors.ts'
+import type { Erasure, Head } from '../ports.ts'
+import { headOf, history } from './history.ts'
+import { type Asking, Journal } from './journal.ts'
+import type { RuntimePorts } from './ports.ts'
+
+/** A decision met new events so often that it was given up. Try again. */
+export class ContentionError extends Error {
+  override readonly name = 'ContentionError'
+  readonly code = 'CONTENTION'
+}
+
+const MAX_DECISIONS = 10
+
+/**
+ * One mailbox per agent: commands are decided one after the other on the state as it is in the log. What is learnt from
+ * the log is folded here once; the transcript grows beside the state.
+ */
+export class Mailbox {
+  readonly agentId: string
+  private readonly ports: RuntimePorts
+  private readonly journal: Journal
+  private readonly listeners = new Set<(events: readonly RecordedEvent[]) => void>()
+  private queue: Promise<unknown> = Promise.resolve()
+  private folded: AgentState | null = null
+  private tip: Head | null = null
+  /** The last answer of the model, whose blocks hold the open calls' arguments. */
+  private answered: EventOf<'model_call_end'> | null = null
+  private transcript = new Transcript()
+
+  constructor(agentId: string, ports: RuntimePorts) {
+    this.agentId = agentId
+    this.ports = ports
+    this.journal = new Journal(ports)
+  }
+
+  get state(): AgentState | null {
+    return this.folded
+  }
+  get head(): Head | null {
+    return this.tip
+  }
+  get messages() {
+    return this.transcript.messages
+  }
+  get answer(): EventOf<'model_call_end'> | null {
+    return this.answered
+  }
+
+  /** Calls back after every append or read that moved the state. Returns how to stop. */
+  listen(listener: (events: readonly RecordedEvent[]) => void): () => void {
+    this.listeners.add(listener)
+    return () => this.listeners.delete(listener)
+  }
+
+  /** Folds what others have appended. */
+  refresh(): Promise<void> {
+    return this.enqueue(() => this.catchUp())
+  }
+
+  /**
+   * Decides and records a command; resolves when it is durable, with the revision the agent is at. Facts meet conflicts
+   * by folding and deciding again until they are in; requests give up after a bound with {@link ContentionError}.
+   */
+  submit(command: Command, asking: Asking, options: { fact: boolean; erase?: readonly Erasure[] }): Promise<number> {
+    return this.enqueue(async () => {
+      if (this.folded === null) await this.catchUp()
+      for (let tries = 1; ; tries++) {
+        try {
+          return await this.decideOnce(command, asking, options.erase)
+        } catch (error) {
+          if (!(error instanceof ConflictError)) throw error
+          if (!options.fact && tries >= MAX_DECISIONS) {
+            throw new ContentionError(`${this.agentId} was changed by others ${tries} times in a row; try again`, {
+              cause: error,
+            })
+          }
+          await this.catchUp()
+        }
+      }
+    })
+  }
+
+  private async decideOnce(command: Command, asking: Asking, erase?: readonly Erasure[]): Promise<number> {
+    const recorded = await this.journal.record(this.folded, this.identity(), this.tip, command, asking, erase)
+    if (recorded !== null) {
+      const { drafts, state } = recorded.decision
+      for (const { event } of drafts) this.remember(event)
+      this.folded = state
+      this.tip = headOf(recorded.sealed.at(-1) as RecordedEvent)
+      const first = recorded.position - recorded.sealed.length + 1
+      this.announce(recorded.sealed.map((event, i) => ({ ...event, body: drafts[i]!.body.bytes, position: first + i })))
+    }
+    return this.tip?.revision ?? -1
+  }
+
+  private identity(): Identity {
+    return {
+      agentId: this.agentId,
+      runId: this.folded?.runId ?? this.agentId,
+      revision: this.tip?.revision ?? -1,
+    }
+  }
+
+  private async catchUp(): Promise<void> {
+    const from = this.tip === null ? 0 : this.tip.revision + 1
+    for await (const page of history(this.ports, this.agentId, { from })) {
+      for (const { event, recorded } of page) {
+        this.folded = evolve(this.folded, event)
+        this.remember(event)
+        this.tip = headOf(recorded)
+      }
+      if (page.length > 0) this.announce(page.map(({ recorded }) => recorded))
+    }
+  }
+
+  private remember(event: Parameters<Transcript['push']>[0]): void {
+    this.transcript.push(event)
+    if (event.type === 'model_call_end') this.answered = event
+  }
+
+  private announce(events: readonly RecordedEvent[]): void {
+    for (const listener of this.listeners) listener(events)
+  }
+
+  private enqueue<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.queue.then(work, work)
+    this.queue = done.catch(() => undefined)
+    return done
+  }
+}

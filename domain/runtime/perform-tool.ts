@@ -1,0 +1,124 @@
+import { parseCommand } from '../agent/command-line.ts'
+import type { DriverFact } from '../agent/commands.ts'
+import { callArguments } from '../agent/content.ts'
+import { ToolError } from '../agent/errors.ts'
+import type { EventOf } from '../agent/events.ts'
+import type { AgentState, Call } from '../agent/state.ts'
+import type { JsonObject } from '../log/json.ts'
+import type { Tool, ToolContext, ToolFailure, ToolResult } from '../ports.ts'
+import { performControl } from './perform-control.ts'
+import type { Environment, RuntimePorts } from './ports.ts'
+import { limited } from './time-limit.ts'
+
+/** Performs one attempt of a tool call whose intent is in the log, and turns its end into a fact, redacted. */
+export async function performTool(
+  ports: RuntimePorts,
+  env: Environment,
+  state: AgentState,
+  answer: EventOf<'model_call_end'>,
+  call: Call,
+  signal: AbortSignal,
+): Promise<DriverFact> {
+  const about = { toolCallId: call.id, attempt: call.attempt }
+  const block = answer.body.content[answer.body.calls[call.index]?.block ?? -1]
+  const args = (block && callArguments(block)) ?? {}
+  const spec = state.spec.tools.find((one) => one.name === call.toolName)
+  const tool = ports.tool(call.toolName)
+  const started = ports.clock.now()
+  const took = () => Math.max(0, Math.round(ports.clock.now() - started))
+  const failed = async (error: ToolFailure, durationMs: number): Promise<DriverFact> => {
+    const { code, transient, beforeEffect = false } = error
+    const message = env.secrets.redact(error.message)
+    const tree = await treeAfter(ports, env, call)
+    return { kind: 'tool_failed', ...about, durationMs, error: { code, message, transient, beforeEffect }, ...tree }
+  }
+
+  if (spec === undefined) return failed(missing(call), 0)
+  if (spec.control) {
+    const ended = await limited(ports.clock, spec.timeLimitMs, signal, () => performControl(env, state, call, args))
+    if (ended.end === 'value') return { kind: 'tool_succeeded', ...about, durationMs: ended.durationMs, ...ended.value }
+    return failed(ended.end === 'hung' ? timeout(spec.timeLimitMs) : asFailure(ended.error), ended.durationMs)
+  }
+  if (tool === undefined) return failed(missing(call), 0)
+
+  const { runId, agentId } = state
+  const context = (own: AbortSignal): ToolContext => ({
+    runId,
+    agentId,
+    toolCallId: call.id,
+    attempt: call.attempt,
+    signal: own,
+    workspace: env.workspace,
+    sandbox: env.sandbox,
+  })
+  const ended = await limited(ports.clock, spec.timeLimitMs, signal, async (own) => {
+    const resolved = await env.secrets.resolve(args)
+    const probed = await probe(tool, call, resolved, context(own))
+    return probed ?? { result: await tool.run(resolved, context(own)) }
+  })
+  if (ended.end === 'hung') {
+    // Its end was not seen: only what changes nothing may be called failed.
+    if (call.effect === 'pure') return failed(timeout(spec.timeLimitMs), ended.durationMs)
+    return { kind: 'tool_probed', ...about, found: 'unknown' }
+  }
+  if (ended.end === 'error') {
+    const cancelled = signal.aborted && !ended.timedOut
+    if (cancelled && !isToolError(ended.error))
+      return failed(new ToolError('CANCELLED', 'the call was cancelled'), took())
+    return failed(
+      ended.timedOut && !isToolError(ended.error) ? timeout(spec.timeLimitMs) : asFailure(ended.error),
+      took(),
+    )
+  }
+  if (ended.value === 'unknown') return { kind: 'tool_probed', ...about, found: 'unknown' }
+  const result = describe(state, call, args, env.secrets.redact(ended.value.result))
+  return {
+    kind: 'tool_succeeded',
+    ...about,
+    durationMs: ended.durationMs,
+    result,
+    ...(await treeAfter(ports, env, call)),
+  }
+}
+
+/** A reconcilable call is asked after before it runs a second time. */
+async function probe(
+  tool: Tool,
+  call: Call,
+  args: JsonObject,
+  context: ToolContext,
+): Promise<{ result: ToolResult } | 'unknown' | null> {
+  if (call.effect !== 'reconcilable' || call.attempt === 1 || tool.probe === undefined) return null
+  const probed = await tool.probe(args, context)
+  if (probed.found !== 'happened') return probed.found === 'unknown' ? 'unknown' : null
+  return { result: probed.result ?? { content: 'This call happened before the driver was lost.' } }
+}
+
+/** A test command's exit code and tree are what the gate `tests_pass` goes by. */
+function describe(state: AgentState, call: Call, args: JsonObject, result: ToolResult): ToolResult {
+  if (call.toolName !== 'run_command' || state.spec.testCommand === null) return result
+  const argv = typeof args.command === 'string' ? parseCommand(args.command) : null
+  const expected = state.spec.testCommand
+  const same = argv !== null && argv.length === expected.length && argv.every((word, i) => word === expected[i])
+  return same ? { ...result, detail: { ...result.detail, testCommand: true } } : result
+}
+
+async function treeAfter(ports: RuntimePorts, env: Environment, call: Call): Promise<{ tree?: string }> {
+  if (env.workspace === null || call.effect === 'pure') return {}
+  const tree = await env.workspace.versions.snapshot()
+  await ports.crashPoint?.('after_snapshot')
+  return { tree }
+}
+
+const isToolError = (error: unknown): error is ToolFailure => error instanceof Error && error.name === 'ToolError'
+
+const asFailure = (error: unknown): ToolFailure =>
+  isToolError(error) ? error : new ToolError('EXECUTION_FAILED', error instanceof Error ? error.message : String(error))
+
+const timeout = (ms: number) => new ToolError('TIMEOUT', `no end within ${ms} ms`, { transient: true })
+
+const missing = (call: Call) =>
+  new ToolError(
+    'RESOURCE_NOT_FOUND',
+    `this program has no tool "${call.toolName}"; the run was started with one that had`,
+  )

@@ -1,0 +1,66 @@
+import type { AgentSpec } from '../agent/spec.ts'
+import type { JsonObject } from '../log/json.ts'
+import type {
+  BlobStore,
+  Clock,
+  EventLog,
+  LiveFeed,
+  ModelProvider,
+  Random,
+  Sandbox,
+  SnapshotStore,
+  Tool,
+  Workspace,
+} from '../ports.ts'
+
+/**
+ * The boundary that no secret crosses (5.12.5). `redact` replaces secret values by references in anything that is about
+ * to become a command; `resolve` puts values back when a tool is performed, or rejects with ToolError SECRET_UNAVAILABLE.
+ */
+export interface SecretBoundary {
+  redact<T>(value: T): T
+  /** A redactor for text that comes in pieces. */
+  stream(): { push(text: string): string; end(): string }
+  resolve(args: JsonObject): Promise<JsonObject>
+}
+
+/** What one run works in, opened for as long as it is driven. */
+export interface Environment {
+  readonly workspace: Workspace | null
+  readonly sandbox: Sandbox | null
+  readonly secrets: SecretBoundary
+  /** Ends what is left of processes that a dead driver started on this host. */
+  reap(): Promise<void>
+  close(): Promise<void>
+}
+
+/** Everything the runtime asks of the world. */
+export interface RuntimePorts {
+  readonly log: EventLog
+  readonly blobs: BlobStore
+  readonly snapshots?: SnapshotStore
+  readonly clock: Clock
+  readonly random: Random
+  readonly feed: LiveFeed
+  /** The program's version, recorded in claims. */
+  readonly build: string
+  /** Throws ModelError where the model cannot be had. */
+  provider(modelId: string): ModelProvider
+  tool(name: string): Tool | undefined
+  environment(spec: AgentSpec, about: { runId: string; agentId: string; driverId: string }): Promise<Environment>
+  /** Named points at which a fault test may end or hold the process. */
+  crashPoint?(name: CrashPoint): void | Promise<void>
+}
+
+/** Every boundary of the loop: before and after each append and each effect. */
+export type CrashPoint =
+  | 'before_append'
+  | 'after_append'
+  | 'after_blobs'
+  | 'before_model'
+  | 'after_model'
+  | 'before_tool'
+  | 'after_tool'
+  | 'after_snapshot'
+  | 'before_claim'
+  | 'after_claim'

@@ -1,0 +1,56 @@
+import type { Clock } from '../ports.ts'
+
+/** How an attempt ended: with a value, a thrown error, or not within its limit and the grace after the abort. */
+export type Attempt<T> =
+  | { readonly end: 'value'; readonly value: T; readonly durationMs: number }
+  | { readonly end: 'error'; readonly error: unknown; readonly timedOut: boolean; readonly durationMs: number }
+  | { readonly end: 'hung'; readonly durationMs: number }
+
+/** What does not answer an abort within this is given up, ms. */
+export const ABORT_GRACE_MS = 5_000
+
+/**
+ * Runs one attempt under a time limit: at the limit, or when `signal` aborts, its own signal aborts; what has not ended
+ * a grace later is reported as hung, and its later end is ignored.
+ */
+export async function limited<T>(
+  clock: Clock,
+  limitMs: number,
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<Attempt<T>> {
+  const started = clock.now()
+  const own = new AbortController()
+  const done = new AbortController()
+  let timedOut = false
+  const onAbort = () => own.abort(signal.reason)
+  if (signal.aborted) onAbort()
+  else signal.addEventListener('abort', onAbort, { once: true })
+  const durationMs = () => Math.max(0, Math.round(clock.now() - started))
+  const attempt = (async (): Promise<Attempt<T>> => {
+    try {
+      return { end: 'value', value: await work(own.signal), durationMs: durationMs() }
+    } catch (error) {
+      return { end: 'error', error, timedOut, durationMs: durationMs() }
+    }
+  })()
+  const hung = (async (): Promise<Attempt<T>> => {
+    const limit = AbortSignal.any([done.signal, own.signal])
+    await clock.sleep(limitMs, limit).then(
+      () => {
+        timedOut = true
+        own.abort(new Error(`no end within ${limitMs} ms`))
+      },
+      () => undefined,
+    )
+    await clock.sleep(ABORT_GRACE_MS, done.signal)
+    return { end: 'hung', durationMs: durationMs() }
+  })()
+  hung.catch(() => undefined)
+  try {
+    return await Promise.race([attempt, hung])
+  } finally {
+    done.abort()
+    signal.removeEventListener('abort', onAbort)
+  }
+}

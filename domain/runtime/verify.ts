@@ -1,0 +1,103 @@
+import { decode } from '../agent/codec.ts'
+import { digestOf, FOLD } from '../agent/digest.ts'
+import { bodies } from '../agent/events.ts'
+import { evolve } from '../agent/evolve.ts'
+import type { AgentState } from '../agent/state.ts'
+import type { RecordedEvent } from '../log/envelope.ts'
+import { LogError } from '../log/errors.ts'
+import { agentStream } from '../log/ids.ts'
+import { StreamVerifier } from '../log/verify.ts'
+import { bodyOf, type Stores } from './history.ts'
+import { agentAt } from './replay.ts'
+import type { Verification } from './types.ts'
+
+type Problem = Verification['problems'][number]
+
+/**
+ * Proves an agent's stream: the chain and every body against its hash, shapes and times, and by folding it again every
+ * digest that was recorded. A fork's prefix is proved with its source; here only its link is.
+ */
+export async function verifyAgent(stores: Stores, agentId: string): Promise<Verification> {
+  const stream = agentStream(agentId)
+  const chain = new StreamVerifier(stream)
+  const fold = new FoldVerifier(stores)
+  for await (const page of stores.log.read(stream)) {
+    const blobs = new Map<number, Uint8Array | null>()
+    for (const event of page) {
+      if (event.header.body.place === 'blob' && !event.erased)
+        blobs.set(event.header.revision, await blobOf(stores, event))
+    }
+    chain.page(page, blobs)
+    for (const event of page) await fold.next(event, blobs.get(event.header.revision))
+  }
+  const { events, head, erased, problems } = chain.result()
+  const all: Problem[] = [...problems, ...fold.problems].sort((a, b) => a.revision - b.revision)
+  return { agentId, events, ok: all.length === 0 && events > 0, head, erased, problems: all, digests: fold.digests }
+}
+
+async function blobOf(stores: Stores, event: RecordedEvent): Promise<Uint8Array | null> {
+  try {
+    return await stores.blobs.get(event.header.runId, event.header.body.hash)
+  } catch (error) {
+    if (error instanceof LogError && error.code === 'BLOB_MISSING') return null
+    throw error
+  }
+}
+
+/** Folds again and holds each recorded digest against its own. Says the first event where they part, then stops. */
+class FoldVerifier {
+  readonly problems: Problem[] = []
+  digests = 0
+  private readonly stores: Stores
+  private state: AgentState | null = null
+  private stopped = false
+
+  constructor(stores: Stores) {
+    this.stores = stores
+  }
+
+  async next(recorded: RecordedEvent, blob: Uint8Array | null | undefined): Promise<void> {
+    const { header } = recorded
+    if (this.stopped) return
+    if (recorded.erased || blob === null) {
+      // What follows an erased or missing body cannot be folded; the chain still proves it.
+      this.stopped = true
+      return
+    }
+    try {
+      const event = decode(header, blob ?? recorded.body ?? (await bodyOf(this.stores, recorded)))
+      const shape = bodies[event.type].safeParse(event.body)
+      if (!shape.success) this.report(header.revision, 'SHAPE', `the body of ${event.type} has not its recorded shape`)
+      if (event.type === 'forked') await this.startFromSource(event.body)
+      this.state = evolve(this.state, event)
+    } catch (error) {
+      this.stopped = true
+      this.report(header.revision, 'SHAPE', error instanceof Error ? error.message : String(error))
+      return
+    }
+    if (header.digest === undefined) return
+    if (header.digest.fold !== FOLD) return
+    this.digests++
+    if (digestOf(this.state) === header.digest.value) return
+    this.stopped = true
+    this.report(header.revision, 'DIGEST', `the state folded here is not the one that was recorded at ${header.type}`)
+  }
+
+  private async startFromSource(link: {
+    stream: string
+    revision: number
+    hash: string
+    digest: string
+  }): Promise<void> {
+    const source = await agentAt(this.stores, link.stream.replace(/^agent-/, ''), { revision: link.revision })
+    if (source.head.hash !== link.hash)
+      this.report(0, 'CHAIN', `the source ${link.stream}@${link.revision} is not the one that was forked`)
+    if (digestOf(source.state) !== link.digest)
+      this.report(0, 'DIGEST', 'the state at the fork point is not the one that was recorded')
+    this.state = source.state
+  }
+
+  private report(revision: number, code: Problem['code'], message: string): void {
+    this.problems.push({ revision, code, message })
+  }
+}

@@ -1,0 +1,123 @@
+import { expect, test } from 'vitest'
+import { call, calls, completes, harness, says, testSpec, toolSpec, USER } from '../support/harness.ts'
+
+const echo = { spec: toolSpec('echo'), run: async (args: object) => ({ content: args as never }) }
+
+test('a run from task to completion, with its chain and digests proved', async () => {
+  const h = harness((_, n) => (n === 1 ? calls(call('echo', { a: 1 })) : completes('all good')), { tools: [echo] })
+  const runId = await h.start(testSpec({}, [echo]))
+  expect(await h.drive(runId)).toEqual({ end: 'done' })
+  expect(await h.types(runId)).toEqual([
+    'agent_started',
+    'user_input',
+    'driver_claimed',
+    'turn_start',
+    'model_routed',
+    'model_call_start',
+    'model_call_end',
+    'tool_call_start',
+    'tool_call_end',
+    'turn_end',
+    'turn_start',
+    'model_routed',
+    'model_call_start',
+    'model_call_end',
+    'tool_call_start',
+    'tool_call_end',
+    'turn_end',
+    'completion',
+  ])
+  const proof = await h.runtime.verify(runId)
+  expect(proof).toMatchObject({ ok: true, events: 18, problems: [] })
+  expect(proof.digests).toBeGreaterThan(4)
+  expect(h.requests[1]?.messages).toEqual([
+    { role: 'user', content: 'do it' },
+    { role: 'assistant', content: [call('echo', { a: 1 })] },
+    expect.objectContaining({ role: 'tool', content: '{"a":1}', isError: false }),
+  ])
+})
+
+test('a steady turn takes two appends', async () => {
+  let appends = 0
+  const h = harness((_, n) => (n < 5 ? calls(call('echo', { n })) : completes()), { tools: [echo] })
+  const append = h.log.append.bind(h.log)
+  h.log.append = (...args) => {
+    appends++
+    return append(...args)
+  }
+  const runId = await h.start(testSpec({}, [echo]))
+  await h.drive(runId)
+  // start, claim, proceed, then two for each of the five turns
+  expect(appends).toBe(3 + 5 * 2)
+})
+
+test('stopping without complete_task is ERROR and names the tool', async () => {
+  const h = harness(() => says('I am done.'))
+  const runId = await h.start(testSpec())
+  expect(await h.drive(runId)).toMatchObject({
+    end: 'error',
+    code: 'NO_COMPLETION',
+    error: expect.stringContaining('complete_task'),
+  })
+})
+
+test('a write waits for approval, and goes on when it is given', async () => {
+  const written: unknown[] = []
+  const write = {
+    spec: toolSpec('write_file', { effect: 'reconcilable' }),
+    run: async (args: object) => {
+      written.push(args)
+      return { content: 'written' }
+    },
+  }
+  const h = harness((_, n) => (n === 1 ? calls(call('write_file', { path: 'a' })) : completes()), { tools: [write] })
+  const runId = await h.start(testSpec({}, [write]))
+  const end = await h.drive(runId)
+  expect(end).toEqual({ end: 'waiting', for: 'approval', toolCallIds: [`${runId}.t1.c0`] })
+  expect(written).toEqual([])
+  const approve = { kind: 'decide_approval', toolCallId: `${runId}.t1.c0`, decision: 'approved' } as const
+  await h.runtime.execute(runId, approve, { by: USER })
+  await expect(h.runtime.execute(runId, approve, { by: USER })).rejects.toMatchObject({
+    code: 'APPROVAL_NOT_PENDING',
+    status: 409,
+  })
+  expect(await h.drive(runId)).toEqual({ end: 'done' })
+  expect(written).toEqual([{ path: 'a' }])
+  expect((await h.runtime.verify(runId)).problems).toEqual([])
+})
+
+test('the final warning comes on turn maxTurns - graceTurns, offers complete_task alone, and fails on anything else', async () => {
+  const h = harness(() => calls(call('echo')), { tools: [echo] })
+  const runId = await h.start(testSpec({ limits: { maxTurns: 5, wallClockMs: null } }, [echo]))
+  expect(await h.drive(runId)).toMatchObject({ end: 'error', code: 'RECOVERY_FAILED' })
+  expect(h.requests).toHaveLength(3)
+  expect(h.requests[2]?.tools.map((tool) => tool.name)).toEqual(['complete_task'])
+  expect(h.requests[2]?.messages.at(-1)).toMatchObject({
+    role: 'system',
+    content: expect.stringMatching(/^Final warning/),
+  })
+  expect((await h.types(runId)).slice(-3)).toEqual(['turn_end', 'recovery', 'error'])
+})
+
+test('ask_user waits for input; the answer is the next user message', async () => {
+  const h = harness((_, n) => (n === 1 ? calls(call('ask_user', { question: 'Which?' })) : completes()))
+  const runId = await h.start(testSpec())
+  expect(await h.drive(runId)).toMatchObject({ end: 'waiting', for: 'input' })
+  await h.runtime.execute(runId, { kind: 'input', text: 'That one.' }, { by: USER })
+  expect(await h.drive(runId)).toEqual({ end: 'done' })
+  expect(h.requests[1]?.messages.at(-1)).toEqual({ role: 'user', content: 'That one.' })
+})
+
+test('fork, replay, cancel', async () => {
+  const h = harness((r, n) => (r.messages.length < 5 ? calls(call('echo', { n })) : completes()), { tools: [echo] })
+  const runId = await h.start(testSpec({}, [echo]))
+  await h.drive(runId)
+  const at = await h.runtime.at(runId, { step: 2 })
+  expect(at.state).toMatchObject({ step: 2, turn: 1 })
+  const forked = await h.runtime.fork(runId, { step: 2 }, {}, { by: USER })
+  expect(await h.drive(forked.runId)).toEqual({ end: 'done' })
+  expect((await h.runtime.verify(forked.runId)).problems).toEqual([])
+  const other = await h.start(testSpec({}, [echo]))
+  await h.runtime.execute(other, { kind: 'cancel', deadlineMs: 1000 }, { by: USER })
+  expect(await h.drive(other)).toMatchObject({ end: 'error', code: 'CANCELLED' })
+})

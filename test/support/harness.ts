@@ -1,0 +1,205 @@
+import { createHash } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { MemoryLog } from '../../adapters/log-memory/log.ts'
+import type { Block } from '../../domain/agent/content.ts'
+import { controlTools } from '../../domain/agent/control-tools.ts'
+import type { AgentEvent } from '../../domain/agent/events.ts'
+import { AgentSpec } from '../../domain/agent/spec.ts'
+import type { ToolSpec } from '../../domain/agent/tools.ts'
+import type { Actor } from '../../domain/log/envelope.ts'
+import { LogError } from '../../domain/log/errors.ts'
+import type { BlobStore, EventLog, ModelOutcome, ModelRequest, Tool } from '../../domain/ports.ts'
+import { history } from '../../domain/runtime/history.ts'
+import type { RuntimePorts } from '../../domain/runtime/ports.ts'
+import { Runtime } from '../../domain/runtime/runtime.ts'
+
+export const USER: Actor = { kind: 'user', id: 'tester' }
+
+/** A clock that tests move: sleeping moves it on, so that nothing waits for real. */
+export class TestClock {
+  time = Date.UTC(2026, 0, 18)
+  now(): number {
+    return this.time
+  }
+  async sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    signal?.throwIfAborted()
+    await new Promise<void>((resolve) => setImmediate(resolve))
+    signal?.throwIfAborted()
+    // A long wait is one that something else is to end; only short ones are played.
+    if (ms > 30_000) return sleep(2 ** 30, undefined, { ref: false, ...(signal ? { signal } : {}) })
+    this.time += ms
+  }
+}
+
+/** Reproducible bytes. */
+export function seededRandom(seed: string) {
+  let n = 0
+  return {
+    bytes(length: number): Uint8Array {
+      const chunks: Buffer[] = []
+      for (let have = 0; have < length; have += 32) chunks.push(createHash('sha256').update(`${seed}:${n++}`).digest())
+      return new Uint8Array(Buffer.concat(chunks).subarray(0, length))
+    },
+  }
+}
+
+export class MemoryBlobs implements BlobStore {
+  readonly held = new Map<string, Uint8Array>()
+  async put(runId: string, hash: string, bytes: Uint8Array): Promise<void> {
+    this.held.set(`${runId}/${hash}`, bytes)
+  }
+  async get(runId: string, hash: string): Promise<Uint8Array> {
+    const bytes = this.held.get(`${runId}/${hash}`)
+    if (bytes === undefined) throw new LogError('BLOB_MISSING', `${runId}/${hash} is missing`)
+    return bytes
+  }
+  async delete(runId: string, hash: string): Promise<void> {
+    this.held.delete(`${runId}/${hash}`)
+  }
+}
+
+/** What a test's model answers, given the request. */
+export type Answer = (
+  request: ModelRequest,
+  nth: number,
+) => Partial<ModelOutcome> | Error | Promise<Partial<ModelOutcome>>
+
+export const call = (name: string, args: object = {}, id = `c-${name}`): Block => ({
+  type: 'tool_use',
+  id,
+  name,
+  input: args as never,
+})
+
+export const calls = (...blocks: Block[]): Partial<ModelOutcome> => ({ content: blocks, stopReason: 'tool_use' })
+export const says = (text: string): Partial<ModelOutcome> => ({
+  content: [{ type: 'text', text }],
+  stopReason: 'end_turn',
+})
+export const completes = (summary = 'done'): Partial<ModelOutcome> => calls(call('complete_task', { summary }))
+
+export const toolSpec = (name: string, more: Partial<ToolSpec> = {}): ToolSpec => ({
+  name,
+  description: name,
+  parameters: { type: 'object' },
+  effect: 'pure',
+  paths: {},
+  barrier: false,
+  control: false,
+  timeLimitMs: 1_000,
+  ...more,
+})
+
+export const testModel = {
+  id: 'test-model',
+  provider: 'test',
+  contextTokens: 200_000,
+  maxOutputTokens: 4_096,
+  timeoutMs: 10_000,
+  price: null,
+  forcesCalls: true,
+}
+
+/** A spec with every default; `tools` beside the control tools. */
+export function testSpec(more: Record<string, unknown> = {}, tools: readonly Tool[] = []): AgentSpec {
+  const role = (more.role ?? null) as AgentSpec['role']
+  return AgentSpec.parse({
+    role,
+    policy: {},
+    limits: { maxTurns: 25, wallClockMs: null },
+    recovery: {},
+    retry: { backoffMs: 10 },
+    context: {},
+    budget: { tokens: null, nanoDollars: null },
+    models: { requested: 'test-model', safeDefault: 'test-model', known: [testModel] },
+    tools: [...controlTools(role), ...tools.map((tool) => tool.spec)],
+    workspace: null,
+    testCommand: null,
+    contextVariables: {},
+    secrets: [],
+    build: 'test',
+    ...more,
+  })
+}
+
+export interface Harness {
+  readonly log: EventLog
+  readonly ports: RuntimePorts
+  readonly runtime: Runtime
+  readonly clock: TestClock
+  readonly requests: ModelRequest[]
+  start(spec: AgentSpec, task?: string | null): Promise<string>
+  drive(runId: string): ReturnType<Runtime['drive']>
+  events(runId: string): Promise<AgentEvent[]>
+  types(runId: string): Promise<string[]>
+}
+
+export function harness(
+  answer: Answer,
+  options: {
+    tools?: readonly Tool[]
+    log?: EventLog
+    blobs?: BlobStore
+    seed?: string
+    ports?: Partial<RuntimePorts>
+  } = {},
+): Harness {
+  const clock = new TestClock()
+  const log = options.log ?? new MemoryLog()
+  const requests: ModelRequest[] = []
+  const tools = new Map((options.tools ?? []).map((tool) => [tool.spec.name, tool]))
+  const ports: RuntimePorts = {
+    log,
+    blobs: options.blobs ?? new MemoryBlobs(),
+    clock,
+    random: seededRandom(options.seed ?? 'harness'),
+    feed: { publish: () => undefined },
+    build: 'test',
+    provider: () => ({
+      id: 'test',
+      async call(request, { signal }) {
+        requests.push(request)
+        signal.throwIfAborted()
+        const outcome = await answer(request, requests.length)
+        if (outcome instanceof Error) throw outcome
+        const usage = { input: 10, output: 5, cacheRead: 0, cacheWrite: 0 }
+        return { content: [], stopReason: 'end_turn', usage, servedBy: 'test-model', ...outcome }
+      },
+    }),
+    tool: (name) => tools.get(name),
+    environment: async () => ({
+      workspace: null,
+      sandbox: null,
+      secrets: {
+        redact: (value) => value,
+        stream: () => ({ push: (text) => text, end: () => '' }),
+        resolve: async (args) => args,
+      },
+      reap: async () => undefined,
+      close: async () => undefined,
+    }),
+    ...options.ports,
+  }
+  const runtime = new Runtime(ports)
+  return {
+    log,
+    ports,
+    runtime,
+    clock,
+    requests,
+    async start(spec, task = 'do it') {
+      const runId = runtime.newRunId()
+      await runtime.execute(runId, { kind: 'start', spec, task }, { by: USER })
+      return runId
+    },
+    drive: (runId) => runtime.drive(runId, { signal: new AbortController().signal }),
+    async events(runId) {
+      const all: AgentEvent[] = []
+      for await (const page of history(ports, runId)) all.push(...page.map(({ event }) => event))
+      return all
+    },
+    async types(runId) {
+      return (await this.events(runId)).map((event) => event.type)
+    },
+  }
+}
