@@ -1,3 +1,4 @@
+import { admit } from './admission.ts'
 import type { Command } from './commands.ts'
 import { decideFact } from './decide-facts.ts'
 import { decideRequest } from './decide-requests.ts'
@@ -39,6 +40,7 @@ export function decide(state: AgentState | null, identity: Identity, command: Co
   const d = new Deciding(state, identity, facts)
   if (command.kind === 'start') {
     if (state !== null) throw new CommandRejected('RUN_EXISTS', `${identity.agentId} was started before`)
+    admit(command.spec)
     d.emit('agent_started', { spec: command.spec, depth: 0 })
     if (command.task !== null) d.emit('user_input', { text: command.task })
     return { drafts: d.drafts, state: d.state }

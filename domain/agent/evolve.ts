@@ -1,6 +1,8 @@
 import { type AppendRoot, append as appendRoot } from '../log/root.ts'
 import type { AgentEvent, EventOf, EventType } from './events.ts'
-import { evolveCall, openedCalls, settleCalls } from './evolve-calls.ts'
+import { evolveCall } from './evolve-calls.ts'
+import { evolveFork } from './evolve-fork.ts'
+import { answered, endTurn, failedAttempt, grown, lostAttempt, thinking } from './evolve-turns.ts'
 import { ImpossibleEvent } from './impossible.ts'
 import { initialPhase } from './phases.ts'
 import {
@@ -70,7 +72,7 @@ function apply(state: AgentState, event: AgentEvent, append: AppendRoot): AgentS
     case 'agent_started':
       throw new ImpossibleEvent(event, 'the agent was started before')
     case 'forked':
-      return fork(state, event, append)
+      return evolveFork(state, event, append)
     case 'driver_claimed': {
       if (event.body.epoch !== (state.driver?.epoch ?? 0) + 1)
         throw new ImpossibleEvent(event, 'its epoch is not the next')
@@ -104,12 +106,8 @@ function apply(state: AgentState, event: AgentEvent, append: AppendRoot): AgentS
       }
     case 'model_call_end':
       return answered(state, event, append)
-    case 'model_attempt_lost': {
-      const model = modelStage(state, event)
-      if (model.at !== 'calling') throw new ImpossibleEvent(event, 'no model call is open')
-      const lost = { at: 'backoff', model: model.model, attempt: event.body.attempt + 1, until: event.at } as const
-      return { ...state, spent: spend(state, event), machine: thinking(state, lost) }
-    }
+    case 'model_attempt_lost':
+      return lostAttempt(state, event)
     case 'tool_call_start':
     case 'tool_call_intent':
     case 'tool_call_retry':
@@ -165,101 +163,6 @@ function apply(state: AgentState, event: AgentEvent, append: AppendRoot): AgentS
 /** Bookkeeping that may still arrive when the agent has finished (DESIGN, Flow: Finished). */
 const AFTER_THE_END: ReadonlySet<EventType> = new Set<EventType>(['erased', 'forked'])
 
-const thinking = (state: AgentState, model: ModelStage) => withActivity(state.machine, { status: 'THINKING', model })
-
-const grown = (state: AgentState, bytes: number) => ({ ...state.context, bytes: state.context.bytes + bytes })
-
-function modelStage(state: AgentState, event: AgentEvent): ModelStage {
-  const activity = activityOf(state.machine)
-  if (activity?.status !== 'THINKING') throw new ImpossibleEvent(event, 'the agent is not thinking')
-  return activity.model
-}
-
-function spend(state: AgentState, event: EventOf<'model_call_end'> | EventOf<'model_attempt_lost'>) {
-  const { usage, nanoDollars } = event.body
-  return {
-    input: state.spent.input + usage.input,
-    output: state.spent.output + usage.output,
-    cacheRead: state.spent.cacheRead + usage.cacheRead,
-    cacheWrite: state.spent.cacheWrite + usage.cacheWrite,
-    nanoDollars: state.spent.nanoDollars + (nanoDollars ?? 0),
-  }
-}
-
-function answered(state: AgentState, event: EventOf<'model_call_end'>, append: AppendRoot): AgentState {
-  const model = modelStage(state, event)
-  if (model.at !== 'calling' || model.attempt !== event.body.attempt) {
-    throw new ImpossibleEvent(event, `model attempt ${event.body.attempt} is not open`)
-  }
-  const { content, calls, stopReason, usage } = event.body
-  const next: AgentState = {
-    ...state,
-    spent: spend(state, event),
-    context: { tokens: usage.input + usage.cacheRead + usage.cacheWrite + usage.output, bytes: 0 },
-    messages: append(state.messages, event.bodyHash),
-    modelFailures: 0,
-    failedModel: null,
-    lastText: lastTextOf(content) || state.lastText,
-  }
-  if (calls.length > 0) {
-    return { ...next, machine: withActivity(state.machine, { status: 'TOOL_WAIT', calls: openedCalls(state, event) }) }
-  }
-  const outcome = WITHOUT_CALLS[stopReason]
-  return { ...next, machine: withActivity(state.machine, { status: 'OBSERVATION', outcome, calls: [], ended: false }) }
-}
-
-const WITHOUT_CALLS = {
-  tool_use: 'text',
-  end_turn: 'text',
-  max_tokens: 'cut',
-  pause_turn: 'paused',
-  refusal: 'refused',
-} as const
-
-function lastTextOf(content: EventOf<'model_call_end'>['body']['content']): string {
-  let text = ''
-  for (const block of content) if (block.type === 'text' && typeof block.text === 'string') text += block.text
-  return text.trim()
-}
-
-/** A model attempt that failed: either another one is due after its delay, or the turn ends without an answer. */
-function failedAttempt(state: AgentState, event: EventOf<'error'>): AgentState {
-  const model = modelStage(state, event)
-  if (model.at !== 'calling') throw new ImpossibleEvent(event, 'no model call is open')
-  const { attempt, delayMs, code, error } = event.body
-  if (attempt !== model.attempt) throw new ImpossibleEvent(event, `model attempt ${attempt} is not open`)
-  if (delayMs !== undefined) {
-    const until = event.at + delayMs
-    return { ...state, machine: thinking(state, { at: 'backoff', model: model.model, attempt: attempt + 1, until }) }
-  }
-  return {
-    ...state,
-    modelFailures: state.modelFailures + 1,
-    failedModel: model.model,
-    machine: withActivity(state.machine, { status: 'OBSERVATION', outcome: 'failed', calls: [], ended: false }),
-  }
-}
-
-function endTurn(state: AgentState, event: EventOf<'turn_end'>, append: AppendRoot): AgentState {
-  if (!turnIsOpen(state)) throw new ImpossibleEvent(event, 'no turn is open')
-  if (event.body.step !== state.step + 1) throw new ImpossibleEvent(event, `step ${state.step + 1} is next`)
-  const calls = callsOf(state)
-  if (calls.some((call) => call.stage.at !== 'ended')) throw new ImpossibleEvent(event, 'a call has not ended')
-  const { outcome } = event.body
-  const settled = settleCalls(state, calls, append)
-  const asked = calls.some((call) => call.toolName === 'ask_user' && call.stage.at === 'ended' && call.stage.success)
-  const next: AgentState = {
-    ...settled,
-    step: event.body.step,
-    textOnly: outcome === 'text' ? state.textOnly + 1 : 0,
-    paused: state.paused || state.stepping,
-    stepping: false,
-    machine: withActivity(state.machine, { status: 'OBSERVATION', outcome, calls, ended: true }),
-  }
-  const idles = asked && state.unread === 0 && state.machine.status !== 'RECOVERY' && outcome === 'calls'
-  return idles ? { ...next, machine: { status: 'IDLE' } } : next
-}
-
 /** Gates passed after a phase that the agent goes back to lapse. */
 function keptGates(state: AgentState, event: EventOf<'phase_advanced'>): readonly string[] {
   const phases = state.spec.role?.phases.map((phase) => phase.name) ?? []
@@ -291,56 +194,4 @@ function recovered(state: AgentState, event: EventOf<'recovery'>, append: Append
 function ended(state: AgentState, event: EventOf<'error'>): AgentState {
   if (turnIsOpen(state)) throw new ImpossibleEvent(event, 'a turn is open')
   return { ...state, machine: { status: 'ERROR', code: event.body.code, error: event.body.error } }
-}
-
-function fork(state: AgentState, event: EventOf<'forked'>, append: AppendRoot): AgentState {
-  const { workspace, changes, step } = event.body
-  const { spec } = state
-  const open = turnIsOpen(state)
-  const settled = open ? settleCalls(state, callsOf(state), append) : state
-  const models = {
-    ...spec.models,
-    requested: changes.model ?? spec.models.requested,
-    known: changes.known ?? spec.models.known,
-  }
-  return {
-    ...settled,
-    agentId: event.agentId,
-    runId: event.runId,
-    parent: null,
-    depth: 0,
-    spec: { ...spec, models, workspace, limits: { ...spec.limits, ...defined(changes.limits ?? {}) } },
-    specHash: event.bodyHash,
-    step,
-    tree: workspace?.tree ?? null,
-    messages: open ? append(settled.messages, event.bodyHash) : settled.messages,
-    machine: continues(state)
-      ? { status: 'OBSERVATION', outcome: 'cancelled', calls: [], ended: true }
-      : { status: 'IDLE' },
-    driver: null,
-    clock: { ...state.clock, running: false },
-    paused: false,
-    stepping: false,
-    cancel: null,
-    violations: 0,
-    textOnly: 0,
-    modelFailures: 0,
-    failedModel: null,
-    failedCalls: [],
-    commands: [event.commandId],
-  }
-}
-
-/** A fork of a run that was at work goes on by itself; one of a run that had ended or was completing waits for input. */
-function continues(state: AgentState): boolean {
-  const activity = activityOf(state.machine)
-  if (activity === null || state.machine.status === 'RECOVERY') return false
-  const completing = callsOf(state).some(
-    (call) => call.toolName === 'complete_task' && call.stage.at === 'ended' && call.stage.success,
-  )
-  return !completing
-}
-
-function defined<T extends object>(patch: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined)) as never
 }

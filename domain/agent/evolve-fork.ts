@@ -1,0 +1,57 @@
+import type { AppendRoot } from '../log/root.ts'
+import type { EventOf } from './events.ts'
+import { settleCalls } from './evolve-calls.ts'
+import { type AgentState, activityOf, callsOf, turnIsOpen } from './state.ts'
+
+/** The state of a fork: that of its source at the point, under the new name, with what was unfinished left behind. */
+export function evolveFork(state: AgentState, event: EventOf<'forked'>, append: AppendRoot): AgentState {
+  const { workspace, changes, step } = event.body
+  const { spec } = state
+  const open = turnIsOpen(state)
+  const settled = open ? settleCalls(state, callsOf(state), append) : state
+  const models = {
+    ...spec.models,
+    requested: changes.model ?? spec.models.requested,
+    known: changes.known ?? spec.models.known,
+  }
+  return {
+    ...settled,
+    agentId: event.agentId,
+    runId: event.runId,
+    parent: null,
+    depth: 0,
+    spec: { ...spec, models, workspace, limits: { ...spec.limits, ...defined(changes.limits ?? {}) } },
+    specHash: event.bodyHash,
+    step,
+    tree: workspace?.tree ?? null,
+    messages: open ? append(settled.messages, event.bodyHash) : settled.messages,
+    machine: continues(state)
+      ? { status: 'OBSERVATION', outcome: 'cancelled', calls: [], ended: true }
+      : { status: 'IDLE' },
+    driver: null,
+    clock: { ...state.clock, running: false },
+    paused: false,
+    stepping: false,
+    cancel: null,
+    violations: 0,
+    textOnly: 0,
+    modelFailures: 0,
+    failedModel: null,
+    failedCalls: [],
+    commands: [event.commandId],
+  }
+}
+
+/** A fork of a run that was at work goes on by itself; one of a run that had ended or was completing waits for input. */
+function continues(state: AgentState): boolean {
+  const activity = activityOf(state.machine)
+  if (activity === null || state.machine.status === 'RECOVERY') return false
+  const completing = callsOf(state).some(
+    (call) => call.toolName === 'complete_task' && call.stage.at === 'ended' && call.stage.success,
+  )
+  return !completing
+}
+
+function defined<T extends object>(patch: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined)) as never
+}

@@ -1,0 +1,113 @@
+import type { AppendRoot } from '../log/root.ts'
+import type { AgentEvent, EventOf } from './events.ts'
+import { openedCalls, settleCalls } from './evolve-calls.ts'
+import { ImpossibleEvent } from './impossible.ts'
+import { type AgentState, activityOf, callsOf, type ModelStage, turnIsOpen, withActivity } from './state.ts'
+
+// The fold of a turn's model call and its end.
+
+export const thinking = (state: AgentState, model: ModelStage) =>
+  withActivity(state.machine, { status: 'THINKING', model })
+
+export const grown = (state: AgentState, bytes: number) => ({ ...state.context, bytes: state.context.bytes + bytes })
+
+function modelStage(state: AgentState, event: AgentEvent): ModelStage {
+  const activity = activityOf(state.machine)
+  if (activity?.status !== 'THINKING') throw new ImpossibleEvent(event, 'the agent is not thinking')
+  return activity.model
+}
+
+function spend(state: AgentState, event: EventOf<'model_call_end'> | EventOf<'model_attempt_lost'>) {
+  const { usage, nanoDollars } = event.body
+  return {
+    input: state.spent.input + usage.input,
+    output: state.spent.output + usage.output,
+    cacheRead: state.spent.cacheRead + usage.cacheRead,
+    cacheWrite: state.spent.cacheWrite + usage.cacheWrite,
+    nanoDollars: state.spent.nanoDollars + (nanoDollars ?? 0),
+  }
+}
+
+/** The model's answer: its calls are open now, or the turn is over. */
+export function answered(state: AgentState, event: EventOf<'model_call_end'>, append: AppendRoot): AgentState {
+  const model = modelStage(state, event)
+  if (model.at !== 'calling' || model.attempt !== event.body.attempt) {
+    throw new ImpossibleEvent(event, `model attempt ${event.body.attempt} is not open`)
+  }
+  const { content, calls, stopReason, usage } = event.body
+  const next: AgentState = {
+    ...state,
+    spent: spend(state, event),
+    context: { tokens: usage.input + usage.cacheRead + usage.cacheWrite + usage.output, bytes: 0 },
+    messages: append(state.messages, event.bodyHash),
+    modelFailures: 0,
+    failedModel: null,
+    lastText: lastTextOf(content) || state.lastText,
+  }
+  if (calls.length > 0) {
+    return { ...next, machine: withActivity(state.machine, { status: 'TOOL_WAIT', calls: openedCalls(state, event) }) }
+  }
+  const outcome = WITHOUT_CALLS[stopReason]
+  return { ...next, machine: withActivity(state.machine, { status: 'OBSERVATION', outcome, calls: [], ended: false }) }
+}
+
+const WITHOUT_CALLS = {
+  tool_use: 'text',
+  end_turn: 'text',
+  max_tokens: 'cut',
+  pause_turn: 'paused',
+  refusal: 'refused',
+} as const
+
+function lastTextOf(content: EventOf<'model_call_end'>['body']['content']): string {
+  let text = ''
+  for (const block of content) if (block.type === 'text' && typeof block.text === 'string') text += block.text
+  return text.trim()
+}
+
+/** A model attempt that failed: either another one is due after its delay, or the turn ends without an answer. */
+export function failedAttempt(state: AgentState, event: EventOf<'error'>): AgentState {
+  const model = modelStage(state, event)
+  if (model.at !== 'calling') throw new ImpossibleEvent(event, 'no model call is open')
+  const { attempt, delayMs, code, error } = event.body
+  if (attempt !== model.attempt) throw new ImpossibleEvent(event, `model attempt ${attempt} is not open`)
+  if (delayMs !== undefined) {
+    const until = event.at + delayMs
+    return { ...state, machine: thinking(state, { at: 'backoff', model: model.model, attempt: attempt + 1, until }) }
+  }
+  return {
+    ...state,
+    modelFailures: state.modelFailures + 1,
+    failedModel: model.model,
+    machine: withActivity(state.machine, { status: 'OBSERVATION', outcome: 'failed', calls: [], ended: false }),
+  }
+}
+
+/** The turn is over: its calls are judged, and a question that was put makes the agent wait. */
+export function endTurn(state: AgentState, event: EventOf<'turn_end'>, append: AppendRoot): AgentState {
+  if (!turnIsOpen(state)) throw new ImpossibleEvent(event, 'no turn is open')
+  if (event.body.step !== state.step + 1) throw new ImpossibleEvent(event, `step ${state.step + 1} is next`)
+  const calls = callsOf(state)
+  if (calls.some((call) => call.stage.at !== 'ended')) throw new ImpossibleEvent(event, 'a call has not ended')
+  const { outcome } = event.body
+  const settled = settleCalls(state, calls, append)
+  const asked = calls.some((call) => call.toolName === 'ask_user' && call.stage.at === 'ended' && call.stage.success)
+  const next: AgentState = {
+    ...settled,
+    step: event.body.step,
+    textOnly: outcome === 'text' ? state.textOnly + 1 : 0,
+    paused: state.paused || state.stepping,
+    stepping: false,
+    machine: withActivity(state.machine, { status: 'OBSERVATION', outcome, calls, ended: true }),
+  }
+  const idles = asked && state.unread === 0 && state.machine.status !== 'RECOVERY' && outcome === 'calls'
+  return idles ? { ...next, machine: { status: 'IDLE' } } : next
+}
+
+/** An attempt whose driver is gone: paid for by estimate, and due again. */
+export function lostAttempt(state: AgentState, event: EventOf<'model_attempt_lost'>): AgentState {
+  const model = modelStage(state, event)
+  if (model.at !== 'calling') throw new ImpossibleEvent(event, 'no model call is open')
+  const lost = { at: 'backoff', model: model.model, attempt: event.body.attempt + 1, until: event.at } as const
+  return { ...state, spent: spend(state, event), machine: thinking(state, lost) }
+}

@@ -1,0 +1,103 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import { expect, test } from 'vitest'
+
+// The house has rooms, and doors between them only where DESIGN put them.
+
+const root = resolve(import.meta.dirname, '../..')
+
+const sources = (room: string): string[] =>
+  readdirSync(join(root, room), { recursive: true, encoding: 'utf8' })
+    .filter((path) => /\.(ts|tsx)$/.test(path))
+    .map((path) => join(room, path))
+
+const read = (path: string) => readFileSync(join(root, path), 'utf8')
+
+/** What a file imports, as paths from the root or package names. */
+function imports(path: string): string[] {
+  const found = read(path).matchAll(/\bfrom\s+'([^']+)'|^import\s+'([^']+)'|\bimport\(\s*'([^']+)'/gm)
+  return [...found]
+    .map((match) => match[1] ?? match[2] ?? match[3]!)
+    .map((name) => (name.startsWith('.') ? relative(root, resolve(root, dirname(path), name)) : name))
+}
+
+const room = (path: string) => path.split('/')[0]!
+const isPure = (path: string) => path.startsWith('domain/') && !path.startsWith('domain/runtime/')
+const PACKAGES = new Set(['zod', 'canonicalize', 'node:crypto'])
+const inHouse = (name: string) => ['domain', 'adapters', 'projections', 'api', 'test'].includes(room(name))
+
+const allowed: Record<string, readonly string[]> = {
+  domain: ['domain'],
+  adapters: ['domain', 'adapters'],
+  projections: ['domain', 'projections'],
+  api: ['domain', 'adapters', 'projections', 'api'],
+}
+
+test.each(Object.keys(allowed))('%s imports only the rooms it may', (name) => {
+  const wrong = sources(name).flatMap((path) =>
+    imports(path)
+      .filter((target) => inHouse(target) && !allowed[name]!.includes(room(target)))
+      .map((target) => `${path} imports ${target}`),
+  )
+  expect(wrong).toEqual([])
+})
+
+test('pure rooms import zod, hashing, canonical JSON and each other, never the runtime', () => {
+  const wrong = sources('domain')
+    .filter(isPure)
+    .flatMap((path) =>
+      imports(path)
+        .filter((target) => (inHouse(target) ? target.startsWith('domain/runtime') : !PACKAGES.has(target)))
+        .map((target) => `${path} imports ${target}`),
+    )
+  expect(wrong).toEqual([])
+})
+
+test('the runtime imports no package', () => {
+  const wrong = sources('domain/runtime').flatMap((path) => imports(path).filter((target) => !inHouse(target)))
+  expect(wrong).toEqual([])
+})
+
+test('pure rooms have no clock, no randomness, no environment, nothing asynchronous', () => {
+  const forbidden = [
+    /\basync\b/,
+    /\bawait\b/,
+    /\bDate\.now\b/,
+    /new Date\(\)/,
+    /Math\.random/,
+    /\bprocess\./,
+    /performance\./,
+  ]
+  const wrong = sources('domain')
+    .filter((path) => isPure(path) && path !== 'domain/ports.ts')
+    .flatMap((path) => {
+      const code = read(path).replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '')
+      return forbidden.filter((pattern) => pattern.test(code)).map((pattern) => `${path}: ${pattern}`)
+    })
+  expect(wrong).toEqual([])
+})
+
+test('nothing but the named rooms and files stands at the top', () => {
+  const rooms = ['domain', 'adapters', 'projections', 'api', 'test']
+  const files = [
+    'package.json',
+    'package-lock.json',
+    'tsconfig.json',
+    'tsconfig.build.json',
+    'docker-compose.yml',
+    'README.md',
+    'LICENSE',
+    'CHANGELOG.md',
+    'biome.json',
+    'vitest.config.ts',
+  ]
+  const found = readdirSync(root).filter((name) => !name.startsWith('.') && !['node_modules', 'dist'].includes(name))
+  expect(found.filter((name) => !rooms.includes(name) && !files.includes(name))).toEqual([])
+})
+
+test('no file is longer than 300 lines', () => {
+  const long = Object.keys(allowed)
+    .flatMap(sources)
+    .filter((path) => read(path).split('\n').length > 301)
+  expect(long).toEqual([])
+})
