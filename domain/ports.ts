@@ -88,10 +88,18 @@ export interface BlobStore {
   delete(runId: string, hash: string): Promise<void>
 }
 
-/** A cache of folded states: may lose anything at any time, is checked by its reader. */
+/** A folded state as it was after one event. */
+export interface Snapshot {
+  readonly revision: number
+  readonly step: number
+  readonly state: Json
+}
+
+/** A cache of folded states: may lose anything at any time, is checked against the log by its reader. */
 export interface SnapshotStore {
-  get(agentId: string, fold: number): Promise<{ readonly revision: number; readonly state: Json } | null>
-  put(agentId: string, fold: number, revision: number, state: Json): Promise<void>
+  /** The latest one at or before the revision or step; null where there is none. `fold`: version of the fold. */
+  latest(agentId: string, fold: number, upTo: { revision?: number; step?: number }): Promise<Snapshot | null>
+  put(agentId: string, fold: number, snapshot: Snapshot): Promise<void>
 }
 
 /** Heartbeats outside the log that say when to claim. An optimisation: the epoch in the log is the truth. */

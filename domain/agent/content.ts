@@ -79,10 +79,20 @@ export function textOf(content: readonly Block[]): string {
     .trim()
 }
 
-/** The argument object of a `tool_use` block, or null. */
+/** The argument object of a `tool_use` block; null where it is none, or nested too deep to be handled safely. */
 export function callArguments(block: Block): JsonObject | null {
   const raw: Json | undefined = 'input_text' in block ? parse(block.input_text as Json) : block.input
-  return raw !== null && typeof raw === 'object' && !Array.isArray(raw) ? (raw as JsonObject) : null
+  const object = raw !== null && typeof raw === 'object' && !Array.isArray(raw) ? (raw as JsonObject) : null
+  return object !== null && isTame(object, MAX_DEPTH) ? object : null
+}
+
+const MAX_DEPTH = 128
+
+/** Finite numbers only (JSON text may say 1e999), and no deeper than `depth`. */
+function isTame(value: Json, depth: number): boolean {
+  if (typeof value === 'number') return Number.isFinite(value)
+  if (value === null || typeof value !== 'object') return true
+  return depth > 0 && Object.values(value).every((member) => isTame(member, depth - 1))
 }
 
 function parse(text: Json): Json {

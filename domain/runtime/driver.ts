@@ -129,7 +129,7 @@ export class Driver {
     let fact: DriverFact
     if (effect.kind === 'model') {
       await ports.crashPoint?.('before_model')
-      fact = await performModel(ports, env, this.state, [...this.mailbox.messages], effect.attempt, signal)
+      fact = await performModel(ports, env, this.state, this.mailbox.messages, effect.attempt, signal)
       await ports.crashPoint?.('after_model')
     } else {
       const { answer } = this.mailbox

@@ -1,4 +1,5 @@
 import type { Command } from '../agent/commands.ts'
+import type { Message } from '../agent/content.ts'
 import type { Identity } from '../agent/decide.ts'
 import type { EventOf } from '../agent/events.ts'
 import { evolve } from '../agent/evolve.ts'
@@ -10,6 +11,7 @@ import type { Erasure, Head } from '../ports.ts'
 import { headOf, history } from './history.ts'
 import { type Asking, Journal } from './journal.ts'
 import type { RuntimePorts } from './ports.ts'
+import { fromSnapshot, Snapshotter } from './snapshots.ts'
 
 /** A decision met new events so often that it was given up. Try again. */
 export class ContentionError extends Error {
@@ -33,7 +35,8 @@ export class Mailbox {
   private tip: Head | null = null
   /** The last answer of the model, whose blocks hold the open calls' arguments. */
   private answered: EventOf<'model_call_end'> | null = null
-  private transcript = new Transcript()
+  private transcript: Transcript | null = null
+  private snapshotter: Snapshotter | null = null
 
   constructor(agentId: string, ports: RuntimePorts) {
     this.agentId = agentId
@@ -47,8 +50,9 @@ export class Mailbox {
   get head(): Head | null {
     return this.tip
   }
-  get messages() {
-    return this.transcript.messages
+  /** The messages that the model sees; empty before {@link loadMessages}. The array grows in place at turn boundaries. */
+  get messages(): readonly Message[] {
+    return this.transcript?.messages ?? []
   }
   get answer(): EventOf<'model_call_end'> | null {
     return this.answered
@@ -58,6 +62,22 @@ export class Mailbox {
   listen(listener: (events: readonly RecordedEvent[]) => void): () => void {
     this.listeners.add(listener)
     return () => this.listeners.delete(listener)
+  }
+
+  /** Reads the whole history once for its messages, which only a driver needs. */
+  loadMessages(): Promise<void> {
+    return this.enqueue(async () => {
+      await this.catchUp()
+      if (this.transcript !== null || this.tip === null) return
+      const transcript = new Transcript()
+      for await (const page of history(this.ports, this.agentId, { to: this.tip.revision })) {
+        for (const { event } of page) {
+          transcript.push(event)
+          if (event.type === 'model_call_end') this.answered = event
+        }
+      }
+      this.transcript = transcript
+    })
   }
 
   /** Folds what others have appended. */
@@ -95,6 +115,7 @@ export class Mailbox {
       for (const { event } of drafts) this.remember(event)
       this.folded = state
       this.tip = headOf(recorded.sealed.at(-1) as RecordedEvent)
+      if (state !== null) this.snapshotter?.consider(state)
       const first = recorded.position - recorded.sealed.length + 1
       this.announce(recorded.sealed.map((event, i) => ({ ...event, body: drafts[i]!.body.bytes, position: first + i })))
     }
@@ -110,6 +131,14 @@ export class Mailbox {
   }
 
   private async catchUp(): Promise<void> {
+    if (this.tip === null) {
+      const snapshot = await fromSnapshot(this.ports, this.agentId, {})
+      if (snapshot !== null) {
+        this.folded = snapshot.state
+        this.tip = snapshot.head
+      }
+      this.snapshotter = new Snapshotter(this.ports.snapshots, this.tip?.revision ?? 0)
+    }
     const from = this.tip === null ? 0 : this.tip.revision + 1
     for await (const page of history(this.ports, this.agentId, { from })) {
       for (const { event, recorded } of page) {
@@ -122,7 +151,7 @@ export class Mailbox {
   }
 
   private remember(event: Parameters<Transcript['push']>[0]): void {
-    this.transcript.push(event)
+    this.transcript?.push(event)
     if (event.type === 'model_call_end') this.answered = event
   }
 

@@ -3,44 +3,70 @@ import type { AgentEvent } from '../agent/events.ts'
 import { evolve } from '../agent/evolve.ts'
 import { Transcript } from '../agent/messages.ts'
 import type { AgentState } from '../agent/state.ts'
-import { agentStream } from '../log/ids.ts'
-import type { Head } from '../ports.ts'
+import type { Head, SnapshotStore } from '../ports.ts'
 import { headOf, history, type Stores } from './history.ts'
+import { fromSnapshot } from './snapshots.ts'
 import type { AgentAt, At } from './types.ts'
 
 // Replay: the fold of an agent's events up to a point. It has only the log and the blobs to ask; models, tools, clocks
 // and randomness are out of its reach (5.9.3, law 9).
 
-/** Rejects with CommandRejected where there is no such agent or point. */
-export async function agentAt(stores: Stores, agentId: string, at: At): Promise<AgentAt> {
-  let state: AgentState | null = null
-  let head: Head | null = null
+interface Ports extends Stores {
+  readonly snapshots?: SnapshotStore
+}
+
+/** The folded state at a point, from the nearest snapshot on. Rejects with CommandRejected where there is no such point. */
+export async function stateAt(ports: Ports, agentId: string, at: At): Promise<{ state: AgentState; head: Head }> {
+  const upTo = at === null ? {} : 'turn' in at ? null : at
+  const snapshot = upTo === null ? null : await fromSnapshot(ports, agentId, upTo)
+  if (snapshot !== null && at !== null && reaches(snapshot.state, at)) return snapshot
+  const from = snapshot === null ? {} : { from: snapshot.head.revision + 1 }
+  return replayTo(ports, agentId, at, snapshot, from)
+}
+
+/** The state at a point with the messages that the model would see there; reads every event before it. */
+export async function agentAt(ports: Ports, agentId: string, at: At): Promise<AgentAt> {
   const transcript = new Transcript()
+  const reached = await replayTo(ports, agentId, at, null, {}, (event) => transcript.push(event))
+  return { ...reached, messages: transcript.messages }
+}
+
+async function replayTo(
+  stores: Stores,
+  agentId: string,
+  at: At,
+  start: { state: AgentState; head: Head } | null,
+  from: { from?: number },
+  see: (event: AgentEvent) => void = () => undefined,
+): Promise<{ state: AgentState; head: Head }> {
+  let state = start?.state ?? null
+  let head = start?.head ?? null
   const to = at !== null && 'revision' in at ? { to: at.revision } : {}
-  const own = agentStream(agentId)
-  let reached = at === null || 'revision' in at
-  for await (const page of history(stores, agentId, to)) {
+  for await (const page of history(stores, agentId, { ...from, ...to })) {
     for (const { event, recorded } of page) {
       state = evolve(state, event)
-      transcript.push(event)
+      see(event)
       head = headOf(recorded)
-      if (at !== null && !('revision' in at) && isPoint(event, state, at)) {
-        return { state, head, messages: [...transcript.messages] }
-      }
-      if (at !== null && 'revision' in at && recorded.header.stream === own && event.revision === at.revision)
-        reached = true
+      if (at !== null && !('revision' in at) && isPoint(event, state, at)) return { state, head }
     }
   }
   if (state === null || head === null) throw new CommandRejected('RUN_UNKNOWN', `there is no agent ${agentId}`, 404)
-  if (at !== null && !('revision' in at)) {
-    if ('step' in at && at.step === 0) throw new CommandRejected('POINT_UNKNOWN', 'steps count from 1', 404)
-    const what = 'step' in at ? `step ${at.step}; it has ${state.step}` : `turn ${at.turn}; it has ${state.turn}`
-    throw new CommandRejected('POINT_UNKNOWN', `${agentId} has no ${what}`, 404)
-  }
-  if (!reached || (at !== null && 'revision' in at && head.revision !== at.revision)) {
-    throw new CommandRejected('POINT_UNKNOWN', `${agentId} has no event at that revision`, 404)
-  }
-  return { state, head, messages: [...transcript.messages] }
+  if (at !== null && !('revision' in at && head.revision === at.revision)) throw unknownPoint(agentId, at, state)
+  return { state, head }
+}
+
+function reaches(state: AgentState, at: Exclude<At, null>): boolean {
+  return 'revision' in at && state.revision === at.revision
+}
+
+function unknownPoint(agentId: string, at: Exclude<At, null>, state: AgentState): CommandRejected {
+  const what =
+    'step' in at
+      ? `step ${at.step}; its steps are 1 to ${state.step}`
+      : 'turn' in at
+        ? `end of turn ${at.turn}; its turns are 1 to ${state.turn}`
+        : `revision ${at.revision}; its last is ${state.revision}`
+  return new CommandRejected('POINT_UNKNOWN', `${agentId} has no ${what}`, 404)
 }
 
 /** A step is reached by the event that made it, a turn by its end. */

@@ -47,7 +47,7 @@ export class Runtime implements AgentRuntimeDoors {
     this.driving.add(agentId)
     try {
       return await this.with(agentId, async (mailbox) => {
-        await mailbox.refresh()
+        await mailbox.loadMessages()
         const { state } = mailbox
         if (state === null) throw unknownAgent(agentId)
         if (state.machine.status === 'DONE') return { end: 'done' }
