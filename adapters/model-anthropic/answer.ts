@@ -107,7 +107,7 @@ export class Answer {
       append(block, 'text', delta.text)
       if (typeof delta.text === 'string') this.feed(delta.text)
     } else if (delta.type === 'thinking_delta') append(block, 'thinking', delta.thinking)
-    else if (delta.type === 'signature_delta') append(block, 'signature', delta.signature)
+    else if (delta.type === 'signature_delta') block.signature = delta.signature
     else if (delta.type === 'citations_delta') {
       if (!Array.isArray(block.citations)) block.citations = []
       ;(block.citations as unknown[]).push(delta.citation)
