@@ -1,9 +1,8 @@
 import type { Block } from '../../domain/agent/content.ts'
 import { ModelError } from '../../domain/agent/errors.ts'
 import type { ModelOutcome, StopReason } from '../../domain/ports.ts'
+import { type Fields, fields } from '../models/fields.ts'
 import { argumentsOf, textFeed, tokens, wellFormed, withUniqueIds } from '../models/wellformed.ts'
-
-type Fields = Record<string, unknown>
 
 interface Open {
   readonly block: Fields
@@ -129,8 +128,6 @@ function close({ block, json, streamed }: Open): Block {
 function append(block: Fields, member: string, more: unknown): void {
   if (typeof more === 'string') block[member] = `${typeof block[member] === 'string' ? block[member] : ''}${more}`
 }
-
-const fields = (value: unknown): Fields => (typeof value === 'object' && value !== null ? (value as Fields) : {})
 
 const unreadable = (why: string): ModelError =>
   new ModelError('INVALID_RESPONSE', `anthropic: the answer cannot be read: ${why}`, { transient: true })
