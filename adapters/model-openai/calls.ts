@@ -1,4 +1,5 @@
 import { type Fields, fields } from '../models/fields.ts'
+
 /** A call as it streams in. */
 export interface OpenCall {
   id: string
