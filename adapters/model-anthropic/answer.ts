@@ -1,9 +1,8 @@
 import type { Block } from '../../domain/agent/content.ts'
 import { ModelError } from '../../domain/agent/errors.ts'
 import type { ModelOutcome, StopReason } from '../../domain/ports.ts'
+import { type Fields, fields } from '../models/fields.ts'
 import { argumentsOf, textFeed, tokens, wellFormed, withUniqueIds } from '../models/wellformed.ts'
-
-type Fields = Record<string, unknown>
 
 interface Open {
   readonly block: Fields
@@ -107,7 +106,7 @@ export class Answer {
       append(block, 'text', delta.text)
       if (typeof delta.text === 'string') this.feed(delta.text)
     } else if (delta.type === 'thinking_delta') append(block, 'thinking', delta.thinking)
-    else if (delta.type === 'signature_delta') append(block, 'signature', delta.signature)
+    else if (delta.type === 'signature_delta') block.signature = delta.signature
     else if (delta.type === 'citations_delta') {
       if (!Array.isArray(block.citations)) block.citations = []
       ;(block.citations as unknown[]).push(delta.citation)
@@ -129,8 +128,6 @@ function close({ block, json, streamed }: Open): Block {
 function append(block: Fields, member: string, more: unknown): void {
   if (typeof more === 'string') block[member] = `${typeof block[member] === 'string' ? block[member] : ''}${more}`
 }
-
-const fields = (value: unknown): Fields => (typeof value === 'object' && value !== null ? (value as Fields) : {})
 
 const unreadable = (why: string): ModelError =>
   new ModelError('INVALID_RESPONSE', `anthropic: the answer cannot be read: ${why}`, { transient: true })

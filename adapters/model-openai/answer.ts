@@ -1,10 +1,9 @@
 import type { Block, Usage } from '../../domain/agent/content.ts'
 import { ModelError } from '../../domain/agent/errors.ts'
 import type { ModelOutcome, StopReason } from '../../domain/ports.ts'
+import { type Fields, fields } from '../models/fields.ts'
 import { textFeed, tokens, wellFormedText, withUniqueIds } from '../models/wellformed.ts'
 import { Calls } from './calls.ts'
-
-type Fields = Record<string, unknown>
 
 /** Puts a chat completion together, from stream chunks or from one document. */
 export class Answer {
@@ -113,5 +112,3 @@ function textOf(content: unknown): string {
   if (!Array.isArray(content)) return ''
   return content.map((part) => (typeof fields(part).text === 'string' ? fields(part).text : '')).join('')
 }
-
-const fields = (value: unknown): Fields => (typeof value === 'object' && value !== null ? (value as Fields) : {})

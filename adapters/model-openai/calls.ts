@@ -1,11 +1,11 @@
+import { type Fields, fields } from '../models/fields.ts'
+
 /** A call as it streams in. */
 export interface OpenCall {
   id: string
   name: string
   text: string
 }
-
-type Fields = Record<string, unknown>
 
 /**
  * Puts streamed tool calls together. By the protocol a call is known by its index; servers that leave the index out, or
@@ -42,5 +42,3 @@ export class Calls {
     return call
   }
 }
-
-const fields = (value: unknown): Fields => (typeof value === 'object' && value !== null ? (value as Fields) : {})

@@ -1,10 +1,11 @@
 import { ModelError, type ModelErrorCode } from '../../domain/agent/errors.ts'
+import { fields } from './fields.ts'
 
 /** The longest wait that a provider may ask for; a longer one is cut to this. */
 export const RETRY_AFTER_CAP_MS = 60_000
 
 const OVERFLOW =
-  /prompt is too long|context[ _]?(length|window|size)|maximum context|exceeds? the (available )?context|too many (input )?tokens|input is too long/i
+  /prompt is too long|context[ _]?(length|window|size)|maximum context|exceeds? (the )?(available )?context|too many (input )?tokens|input is too long/i
 const BILLING = /credit balance|insufficient_quota|exceeded your current quota|billing/i
 const TIMED_OUT = new Set(['ETIMEDOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'UND_ERR_CONNECT_TIMEOUT'])
 
@@ -42,8 +43,8 @@ interface Detail {
 }
 
 function detailOf(reported: Reported): Detail {
-  const outer = asObject(reported.error)
-  const inner = asObject(outer.error ?? reported.error)
+  const outer = fields(reported.error)
+  const inner = fields(outer.error ?? reported.error)
   const kind = [inner.type, inner.code].filter((v) => typeof v === 'string').join(' ')
   const status = typeof inner.code === 'number' ? inner.code : undefined
   const cause = networkCode(reported)
@@ -60,7 +61,6 @@ function classify(status: number | undefined, { kind, message }: Detail, reporte
     return lasting('PERMISSION_DENIED')
   }
   if (status === 429 || /rate_limit/.test(kind)) return passing('RATE_LIMITED')
-  if (status === 529 || status === 503 || /overloaded/.test(kind)) return passing('OVERLOADED')
   if (status === 408 || status === 504 || /timeout_error/.test(kind)) return passing('TIMEOUT')
   if (status === 401 || /authentication_error|invalid_api_key/.test(kind)) return lasting('AUTHENTICATION')
   if (status === 413 || /request_too_large|context_length|context_size/.test(kind)) return lasting('CONTEXT_OVERFLOW')
@@ -70,7 +70,8 @@ function classify(status: number | undefined, { kind, message }: Detail, reporte
   }
   if (status === 403 || /permission_error/.test(kind)) return lasting('PERMISSION_DENIED')
   if (status === 404 || /not_found/.test(kind)) return lasting('NOT_FOUND')
-  if (status === 409 || (status ?? 0) >= 500 || /api_error|server_error/.test(kind)) return passing('OVERLOADED')
+  if (status === 409 || (status ?? 0) >= 500 || /overloaded|api_error|server_error/.test(kind))
+    return passing('OVERLOADED')
   if (status !== undefined || /invalid_request/.test(kind)) return lasting('INVALID_REQUEST')
   return unanswered(reported)
 }
@@ -121,6 +122,3 @@ export function blot(text: string, secrets: readonly string[]): string {
   }
   return clean.length > 600 ? `${clean.slice(0, 600).toWellFormed()}…` : clean
 }
-
-const asObject = (value: unknown): Record<string, unknown> =>
-  typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}

@@ -21,11 +21,11 @@ export type Section =
 export function sections(messages: readonly Message[]): Section[] {
   const out: Section[] = []
   const name = namer()
-  let ids = new Map<string, string>()
+  // The newest call of an id is the one that a result is for.
+  const ids = new Map<string, string>()
   let user: { role: 'user'; results: Result[]; texts: string[] } | null = null
   for (const message of messages) {
     if (message.role === 'assistant') {
-      if (user) ids = new Map()
       user = null
       const blocks = message.content.map((block) => withWireId(block, name, ids))
       if (blocks.length > 0) out.push({ role: 'assistant', blocks })

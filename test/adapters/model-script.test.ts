@@ -1,0 +1,61 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { scriptedProvider } from '../../adapters/model-scripted/provider.ts'
+import { loadScript, parseScript } from '../../adapters/model-scripted/script.ts'
+import { never, request } from '../support/model-request.ts'
+
+/** A placeholder. */
+const hole = (name: string) => `\${${name}}`
+
+describe('a script that is not valid', () => {
+  test.each<[string, unknown, RegExp]>([
+    ['no object', [], /expected object/],
+    ['no version', { turns: [{ text: 'x' }] }, /script: /],
+    ['no turns', { script: 1, turns: [] }, /turns: /],
+    ['an unknown member', { script: 1, turns: [{ txt: 'x' }] }, /turns\.0: .*"txt"/],
+    ['a bad stop', { script: 1, turns: [{}, { stop: 'now' }] }, /turns\.1\.stop: /],
+    [
+      'two kinds of arguments',
+      { script: 1, turns: [{ calls: [{ tool: 'f', arguments: {}, argumentsText: '' }] }] },
+      /turns\.0\.calls\.0: .*not both/,
+    ],
+    [
+      'an unknown placeholder',
+      { script: 1, turns: [{ text: `${hole('nope')}` }] },
+      /turns\.0: \$\{nope\} is unknown; known are lastResult/,
+    ],
+    [
+      'an unknown label',
+      { script: 1, turns: [{ goto: 'x' }] },
+      /turns\.0\.goto: expected the label of a turn, not "x"/,
+    ],
+    ['a label twice', { script: 1, turns: [{ label: 'x' }, { label: 'x' }] }, /turns\.1\.label: /],
+    ['an empty condition', { script: 1, turns: [{ when: {} }] }, /turns\.0\.when: expected at least one/],
+    ['a part without a condition', { script: 1, turns: [{}], parts: [{ name: 'p', turns: [{}] }] }, /parts\.0\.when: /],
+  ])('%s', (_, value, message) => {
+    expect(() => parseScript(value, 'my script')).toThrow(message)
+    expect(() => parseScript(value, 'my script')).toThrow(
+      expect.objectContaining({
+        code: 'SCRIPT_INVALID',
+        transient: false,
+        message: expect.stringContaining('my script'),
+      }),
+    )
+  })
+
+  test('in a file: missing, no JSON, and one that is fine', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'script-'))
+    try {
+      expect(() => loadScript(join(folder, 'none.json'))).toThrow(/cannot be read \(ENOENT\)/)
+      await writeFile(join(folder, 'bad.json'), '{"script": 1,')
+      expect(() => loadScript(join(folder, 'bad.json'))).toThrow(/is not JSON/)
+      await writeFile(join(folder, 'good.json'), JSON.stringify({ script: 1, turns: [{ text: 'hi' }] }))
+      const answer = await scriptedProvider(loadScript(join(folder, 'good.json'))).call(request(), { signal: never() })
+      expect(answer.content[1]).toEqual({ type: 'text', text: 'hi' })
+    } finally {
+      await rm(folder, { recursive: true })
+    }
+  })
+})
