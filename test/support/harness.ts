@@ -158,7 +158,7 @@ export function harness(
     provider: () => ({
       id: 'test',
       async call(request, { signal }) {
-        requests.push(request)
+        requests.push({ ...request, messages: [...request.messages] })
         signal.throwIfAborted()
         const outcome = await answer(request, requests.length)
         if (outcome instanceof Error) throw outcome
