@@ -1,5 +1,5 @@
-import type { Chained } from '../../domain/log/batch.ts'
 import { canonicalHeader } from '../../domain/log/canonical.ts'
+import type { Chained } from '../../domain/log/chain.ts'
 import type { Header, SealedEvent } from '../../domain/log/envelope.ts'
 import { ConflictError, LogError, type LogErrorCode } from '../../domain/log/errors.ts'
 import type { Erasure } from '../../domain/ports.ts'
