@@ -1,6 +1,7 @@
 import { writeSync } from 'node:fs'
 import { openSqliteLog } from '../../adapters/log-sqlite/open.ts'
 import { LogError } from '../../domain/log/errors.ts'
+import { StreamVerifier } from '../../domain/log/verify.ts'
 import { collect, NEW, Sealer, tipOf } from './sealing.ts'
 
 // A process that owns a log, for tests that look at it from outside. What it says on stdout is written synchronously, so
@@ -42,10 +43,19 @@ async function fill(): Promise<void> {
   }
 }
 
+/** Verifies the stream that {@link fill} wrote. */
+async function check(): Promise<void> {
+  const verifier = new StreamVerifier('agent-fill')
+  for await (const page of log.read('agent-fill')) verifier.page(page)
+  const { events, problems } = verifier.result()
+  say(JSON.stringify({ stream: 'agent-fill', events, problems }))
+}
+
 if (task === 'write') await write(`agent-${name}`, Number(count))
 else if (task === 'many')
   await Promise.all(Array.from({ length: 8 }, (_, n) => write(`agent-${name}-${n}`, Number(count))))
 else if (task === 'fill') await fill()
+else if (task === 'check') await check()
 else if (task === 'hold') {
   say('ready')
   await new Promise((resolve) => process.stdin.once('end', resolve).resume())
