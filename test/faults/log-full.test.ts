@@ -25,6 +25,7 @@ testWith(UNSHARE, 'a full disk fails the append, not the reads; with room again 
   expect(await child.ended).toEqual({ end: 0, stderr: '' })
   const full = JSON.parse(lines[0]!)
   expect(full).toMatchObject({ code: 'LOG_FULL', message: expect.stringContaining('Make room') })
+  expect(full.group).toEqual(['LOG_FULL', 'LOG_FULL', 'LOG_FULL'])
   expect(full.acked).toBeGreaterThan(10)
   expect(full.head.revision).toBe(full.acked)
   expect(full.read).toBe(full.acked + 1)

@@ -2,7 +2,7 @@ import { writeSync } from 'node:fs'
 import { openSqliteLog } from '../../adapters/log-sqlite/open.ts'
 import { LogError } from '../../domain/log/errors.ts'
 import { StreamVerifier } from '../../domain/log/verify.ts'
-import { collect, NEW, Sealer, tipOf } from './sealing.ts'
+import { bytesOf, collect, NEW, Sealer, type Tip, tipOf } from './sealing.ts'
 
 // A process that owns a log, for tests that look at it from outside. What it says on stdout is written synchronously, so
 // that a line is out before anything that comes after it.
@@ -24,20 +24,25 @@ async function write(stream: string, times: number): Promise<void> {
   }
 }
 
-/** Appends until the disk is full, then says what is still there. */
+/** Appends until the disk is full, then says what each of some more appends of one group met, and what can be read. */
 async function fill(): Promise<void> {
   let tip = NEW
+  const noise = (bytes: number) => Buffer.from(bytesOf(`${tip.revision}`, bytes)).toString('base64')
+  const next = (stream: string, after: Tip) =>
+    sealer.batch(stream, after, [{ body: noise(9000) }, { body: noise(6000) }])
   for (;;) {
-    const text = Buffer.from(sealer.body({}).header.salt.repeat(700)).toString('base64')
-    const batch = sealer.batch('agent-fill', tip, [{ body: { n: tip.revision, text } }, { body: text.slice(1) }])
+    const batch = next('agent-fill', tip)
     try {
       await log.append('agent-fill', tip.revision, batch)
       tip = tipOf(batch)
     } catch (error) {
       if (!(error instanceof LogError)) throw error
+      const more = [1, 2, 3].map((n) => log.append(`agent-more${n}`, -1, next(`agent-more${n}`, NEW)))
+      const group = (await Promise.allSettled(more)).map((r) => (r.status === 'rejected' ? r.reason.code : 'written'))
       const events = await collect(log.read('agent-fill'))
       const head = await log.head('agent-fill')
-      say(JSON.stringify({ code: error.code, message: error.message, acked: tip.revision, head, read: events.length }))
+      const { code, message } = error
+      say(JSON.stringify({ code, message, acked: tip.revision, head, read: events.length, group }))
       return
     }
   }
