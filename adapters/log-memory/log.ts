@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { EventEmitter, once } from 'node:events'
-import { checkBatch, checkNext, erasingFacts } from '../../domain/log/batch.ts'
+import { checkBatch } from '../../domain/log/batch.ts'
+import { checkNext, erasingFacts } from '../../domain/log/chain.ts'
 import type { Cursor } from '../../domain/log/cursor.ts'
 import type { RecordedEvent, SealedEvent } from '../../domain/log/envelope.ts'
 import { ConflictError, cursorError, LogError } from '../../domain/log/errors.ts'
@@ -126,11 +127,11 @@ export class MemoryLog implements EventLog {
     this.#open()
     let next = this.#positionOf(after)
     while (!signal.aborted) {
+      this.#open()
       const page = this.#events.slice(next, next + PAGE)
       next += page.length
       if (page.length > 0) yield page
       else await once(this.#news, 'news', { signal }).catch(() => signal.aborted)
-      this.#open()
     }
   }
 

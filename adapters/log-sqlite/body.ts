@@ -1,7 +1,8 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 
-// Below this, compression saves less than it costs (measured on event bodies of 60 to 3000 bytes).
-const PACK_FROM = 384
+// Below this, compression costs more of a commit's time than it saves of the file (measured on event bodies of 60 to
+// 3000 bytes: from 384 on, the file is 8 % smaller and a third more bodies are compressed).
+const PACK_FROM = 1024
 
 const PARAMS = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }
 

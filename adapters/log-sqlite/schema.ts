@@ -56,11 +56,8 @@ INSERT INTO usage_upto VALUES(1, 0);
 CREATE TRIGGER events_in_order BEFORE INSERT ON events
 WHEN NEW.position <= (SELECT ifnull(max(position), 0) FROM events)
   OR NEW.revision <> (SELECT ifnull(max(revision), -1) + 1 FROM events WHERE stream = NEW.stream)
-BEGIN SELECT RAISE(ABORT, 'the log only grows at its end'); END;
-CREATE TRIGGER events_erase AFTER INSERT ON events
-WHEN EXISTS (SELECT 1 FROM erasures WHERE fact = NEW.position)
-  AND 'erased' <> (SELECT type FROM kinds WHERE id = NEW.kind)
-BEGIN SELECT RAISE(ABORT, 'only an erased fact empties a body'); END;
+  OR EXISTS (SELECT 1 FROM erasures JOIN kinds k ON k.id = NEW.kind WHERE fact = NEW.position AND k.type <> 'erased')
+BEGIN SELECT RAISE(ABORT, 'the log grows at its end, and only an erased fact empties a body'); END;
 CREATE TRIGGER bodies_once BEFORE INSERT ON bodies WHEN EXISTS (SELECT 1 FROM bodies WHERE position = NEW.position)
 BEGIN SELECT RAISE(ABORT, 'the log refuses UPDATE'); END;
 CREATE TRIGGER bodies_no_update BEFORE UPDATE ON bodies

@@ -3,7 +3,7 @@ import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_thread
 import { Checkpoints } from './checkpoints.ts'
 import { toLogError } from './errors.ts'
 import { openToWrite } from './file.ts'
-import { type FromWriter, type Job, type ToWriter, toFailure } from './protocol.ts'
+import { type FromWriter, type Job, type ToWriter, toFailure, toJob } from './protocol.ts'
 import { Writer } from './writer.ts'
 
 // The writer's thread: takes all appends that wait, commits them together, answers, and only then tidies up.
@@ -41,8 +41,8 @@ function serve(open: DatabaseSync, writer: Writer, checkpoints: Checkpoints): vo
       const jobs: Job[] = []
       let bytes = 0
       for (; message !== undefined && message !== 'close'; message = next()) {
-        jobs.push(message)
-        for (const { body } of message.batch) bytes += body?.length ?? 0
+        jobs.push(toJob(message))
+        bytes += message.bodies.length
         if (jobs.length === MAX_JOBS || bytes >= MAX_BYTES) break
       }
       if (jobs.length > 0) {

@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads'
 import type { SealedEvent } from '../../domain/log/envelope.ts'
 import { LogError } from '../../domain/log/errors.ts'
 import type { Erasure } from '../../domain/ports.ts'
-import { type FromWriter, fromFailure, type Job, type Outcome, type ToWriter } from './protocol.ts'
+import { type FromWriter, fromFailure, type Outcome, type ToWriter, toMessage } from './protocol.ts'
 
 /** Starts the writer's thread on a folder. */
 export type Spawn = (folder: string) => Worker
@@ -54,10 +54,10 @@ export class WriterThread {
     return new Promise<{ position: number }>((resolve, reject) => {
       const id = this.#nextId++
       const worker = this.#worker ?? this.#begin()
-      const job: Job = { id, stream, expected, batch: batch.map(detached), erase }
+      const message = toMessage(id, stream, expected, batch, erase)
       this.#pending.set(id, { resolve, reject })
       worker.ref()
-      worker.postMessage(job satisfies ToWriter)
+      worker.postMessage(message satisfies ToWriter, [message.bodies.buffer])
     })
   }
 
@@ -104,13 +104,6 @@ export class WriterThread {
     if (this.#pending.size === 0) worker.unref()
     this.#onDone()
   }
-}
-
-// A view is cloned with all of the memory behind it, which may be a shared pool many times its size.
-function detached(event: SealedEvent): SealedEvent {
-  const { body } = event
-  if (!body || body.byteLength === body.buffer.byteLength) return event
-  return { ...event, body: new Uint8Array(body) }
 }
 
 function lost(folder: string, cause?: unknown): LogError {

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { checkChain, checkNext, erasingFacts } from '../../domain/log/batch.ts'
+import { checkChain, checkNext, erasingFacts } from '../../domain/log/chain.ts'
 import { ConflictError, LogError } from '../../domain/log/errors.ts'
 import { bodyHash, GENESIS } from '../../domain/log/seal.ts'
 import { packBody } from './body.ts'

@@ -1,22 +1,18 @@
-import type { Erasure } from '../ports.ts'
-import { Header, type SealedEvent } from './envelope.ts'
+import { z } from 'zod'
+import { Actor, FORMAT, type Header, type SealedEvent } from './envelope.ts'
 import { LogError } from './errors.ts'
-import { chainHash, eventId, GENESIS } from './seal.ts'
 
 /** The most bytes of inline bodies that one append may hold. */
 export const MAX_APPEND_BYTES = 16 * 1024 * 1024
 
-/** The type of the fact that a body was emptied (CONTRACTS 6; DESIGN, Erasure). */
-export const ERASED = 'erased'
-
 const invalid = (message: string) => new LogError('APPEND_INVALID', message)
 
-// A control character or a lone surrogate would not come back from every store as it went in.
-const UNSTORABLE = /[\u0000-\u001f\u007f]|\p{Surrogate}/u
+const CONTROL = /[\u0000-\u001f\u007f]/
+const KINDS: ReadonlySet<string> = new Set(Actor.shape.kind.options)
 
 /**
  * Checks the shape of a batch that is to stand after revision `expected` of `stream`: what every adapter refuses before
- * it writes anything. Hashes are left to {@link checkChain}.
+ * it writes anything. Hashes are left to chain.ts.
  * Throws `APPEND_INVALID` or `APPEND_TOO_LARGE`.
  */
 export function checkBatch(stream: string, expected: number, batch: readonly SealedEvent[]): void {
@@ -30,6 +26,7 @@ export function checkBatch(stream: string, expected: number, batch: readonly Sea
     const at = `event ${index} of an append to ${stream}`
     checkHeader(header, at)
     if (header.stream !== stream) throw invalid(`${at} was sealed for stream ${header.stream}; append it there`)
+    if (!HEX32.test(event.hash) || !ID.test(event.id)) throw invalid(`${at} has no well-formed hash and id; seal it`)
     if (header.revision !== expected + 1 + index)
       throw invalid(`${at} has revision ${header.revision}, not ${expected + 1 + index}; seal it for its own place`)
     if (header.timestamp < time) throw invalid(`${at} is older than the event before it; clamp times when sealing`)
@@ -45,60 +42,37 @@ export function checkBatch(stream: string, expected: number, batch: readonly Sea
     )
 }
 
-function checkHeader(header: Header, at: string): void {
-  const parsed = Header.safeParse(header)
-  if (!parsed.success) {
-    const issue = parsed.error.issues[0]
-    throw invalid(`${at}: header ${issue?.path.join('.') ?? ''} ${issue?.message ?? 'is malformed'}`)
-  }
-  const { actor, driver, body } = header
-  const texts = [header.stream, header.type, header.runId, header.agentId, header.commandId, actor.id, driver?.id]
-  texts.push(header.correlationId, header.causationId, header.toolCallId, header.trace, body.mediaType)
-  texts.push(body.cipher?.alg, body.cipher?.keyId, body.cipher?.nonce)
-  for (const text of texts)
-    if (text !== undefined && UNSTORABLE.test(text))
-      throw invalid(
-        `${at}: header text ${JSON.stringify(text.slice(0, 80))} holds a control character or lone surrogate`,
-      )
+const HEX16 = /^[0-9a-f]{32}$/
+const HEX32 = /^[0-9a-f]{64}$/
+const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+const TIME = z.regexes.datetime({ precision: 3 })
+const count = (n: unknown, least: number) => Number.isSafeInteger(n) && (n as number) >= least
+
+/** Refuses what {@link Header} refuses, several times faster; a property test holds the two together. */
+function checkHeader(h: Header, at: string): void {
+  const { actor, driver, body, digest } = h
+  const cipher = body.cipher && [body.cipher.alg, body.cipher.keyId, body.cipher.nonce]
+  const ids = [h.stream, h.type, h.runId, h.agentId, h.commandId, actor.id, body.mediaType]
+  for (const id of [driver?.id, h.correlationId, h.causationId, h.toolCallId, h.trace])
+    if (id !== undefined) ids.push(id)
+  const fault =
+    (h.format !== FORMAT && `format ${String(h.format)} is not ${FORMAT}`) ||
+    (ids.some((id) => typeof id !== 'string' || id === '') && 'an id is empty or no text') ||
+    (cipher?.some((text) => typeof text !== 'string') && 'the cipher is not described') ||
+    (unstorable(cipher ? [...ids, ...cipher] : ids) && 'an id holds a control character or a lone surrogate') ||
+    (!TIME.test(h.timestamp) && `timestamp ${h.timestamp} is not ISO 8601 with milliseconds and Z`) ||
+    (!(count(h.version, 1) && count(h.turn, 0) && count(h.revision, 0)) && 'version, turn or revision is no count') ||
+    (driver && !count(driver.epoch, 1) && 'the epoch is no count') ||
+    (!KINDS.has(actor.kind) && `there is no actor of kind ${String(actor.kind)}`) ||
+    (actor.claimed !== undefined && actor.claimed !== true && 'claimed is true or absent') ||
+    (digest && !(count(digest.fold, 1) && HEX32.test(digest.value)) && 'the digest is malformed') ||
+    (body.place !== 'inline' && body.place !== 'blob' && `there is no place ${String(body.place)}`) ||
+    (!(count(body.size, 0) && HEX16.test(body.salt) && HEX32.test(body.hash)) && 'size, salt or body hash is malformed')
+  if (fault) throw invalid(`${at}: ${fault}`)
 }
 
-/**
- * Checks that each event's hash and id follow from the hash before it, from `previous` on (hex; GENESIS at the start of
- * a stream). Returns the last hash. Throws `APPEND_INVALID`.
- */
-export function checkChain(previous: string, batch: readonly SealedEvent[]): string {
-  let hash = previous
-  for (const event of batch) {
-    hash = chainHash(hash, event.header)
-    if (event.hash !== hash || event.id !== eventId(hash))
-      throw invalid(
-        `revision ${event.header.revision} of ${event.header.stream} does not chain to the event before it; ` +
-          'read the head and seal again',
-      )
-  }
-  return hash
-}
-
-/**
- * Checks a batch that is to stand right after a stream's head (null: the stream is new): chained to it, not older than
- * it. Throws `APPEND_INVALID`.
- */
-export function checkNext(head: { hash: string; timestamp: string } | null, batch: readonly SealedEvent[]): void {
-  checkChain(head?.hash ?? GENESIS, batch)
-  const first = batch[0]?.header
-  if (head && first && first.timestamp < head.timestamp)
-    throw invalid(`revision ${first.revision} of ${first.stream} is older than the event before it; clamp its time`)
-}
-
-/**
- * The `erased` fact of the batch behind each erasure: the n-th fact names the n-th erasure. Returns the facts' indices.
- * Throws `APPEND_INVALID` where they are not as many.
- */
-export function erasingFacts(batch: readonly SealedEvent[], erase: readonly Erasure[]): readonly number[] {
-  const facts = batch.flatMap((event, index) => (event.header.type === ERASED ? [index] : []))
-  if (facts.length !== erase.length)
-    throw invalid(
-      `an append has ${facts.length} erased facts for ${erase.length} erasures; give one fact for each body`,
-    )
-  return facts
+// Neither would come back from every store as it went in.
+function unstorable(texts: readonly string[]): boolean {
+  const all = texts.join(' ')
+  return !all.isWellFormed() || CONTROL.test(all)
 }

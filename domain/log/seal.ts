@@ -12,7 +12,12 @@ export function bodyHash(salt: Uint8Array, body: Uint8Array): string {
 
 /** `SHA-256(previous hash, 32 raw bytes ‖ canonical header)`, hex. */
 export function chainHash(previous: string, header: Header): string {
-  return createHash('sha256').update(previous, 'hex').update(canonicalHeader(header)).digest('hex')
+  return chainHashOf(previous, canonicalHeader(header))
+}
+
+/** {@link chainHash} where the header's canonical text is at hand. */
+export function chainHashOf(previous: string, canonical: string): string {
+  return createHash('sha256').update(previous, 'hex').update(canonical).digest('hex')
 }
 
 /** The event id: the first 16 bytes of the hash with the version 8 and variant bits of a UUID set, lower case. */

@@ -1,4 +1,4 @@
-import { ERASED } from './batch.ts'
+import { ERASED } from './chain.ts'
 import { FORMAT, Header, type RecordedEvent } from './envelope.ts'
 import { bodyHash, chainHash, eventId, GENESIS } from './seal.ts'
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { canonicalBytes } from '../../domain/log/canonical.ts'
-import type { Header, RecordedEvent, SealedEvent } from '../../domain/log/envelope.ts'
+import type { BodyHeader, Header, RecordedEvent, SealedEvent } from '../../domain/log/envelope.ts'
 import type { Json } from '../../domain/log/json.ts'
 import { GENESIS, type SaltedBody, saltBody, seal } from '../../domain/log/seal.ts'
 
@@ -24,6 +24,7 @@ export interface Draft {
   readonly body?: Json
   readonly ms?: number
   readonly blob?: boolean
+  readonly cipher?: NonNullable<BodyHeader['cipher']>
   readonly header?: Partial<Omit<Header, 'body'>>
 }
 
@@ -74,7 +75,11 @@ export class Sealer {
         commandId: `${this.name}-${this.#sealed}`,
         actor: { kind: 'system', id: 'test' },
         ...draft.header,
-        body: { ...salted.header, place: draft.blob ? 'blob' : 'inline' },
+        body: {
+          ...salted.header,
+          place: draft.blob ? 'blob' : 'inline',
+          ...(draft.cipher && { cipher: draft.cipher }),
+        },
       }
       const event = seal(hash, header, draft.blob ? null : salted.bytes)
       sealed.push(event)

@@ -1,0 +1,116 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { LogError } from '../../domain/log/errors.ts'
+import type { BlobStore } from '../../domain/ports.ts'
+
+/** A half-written file that is older than this (ms) belongs to a process that died. */
+const ABANDONED = 60 * 60 * 1000
+
+/**
+ * Blobs as files: `<folder>/<first two of runId>/<runId>/<hash>`. A file takes its name only when its bytes are durable.
+ * Every rejection is a LogError. Bytes are checked by the caller, who knows the salt.
+ */
+export class FileBlobs implements BlobStore {
+  readonly #folder: string
+  #tidied: Promise<void> | null = null
+
+  /** `folder`: made at the first `put`. */
+  constructor(folder: string) {
+    this.#folder = folder
+  }
+
+  async put(runId: string, hash: string, bytes: Uint8Array): Promise<void> {
+    const path = this.#path(runId, hash)
+    const half = join(this.#folder, 'tmp', `${hash}.${randomBytes(8).toString('hex')}`)
+    try {
+      await ensure(dirname(half))
+      this.#tidied ??= tidy(dirname(half))
+      await this.#tidied
+      await ensure(dirname(path))
+      // Also where the file is there already: whoever wrote it may not have come to make its name durable.
+      await writeDurably(half, bytes)
+      await rename(half, path)
+      await sync(dirname(path))
+    } catch (error) {
+      await rm(half, { force: true }).catch(() => undefined)
+      throw failed('write', path, error)
+    }
+  }
+
+  async get(runId: string, hash: string): Promise<Uint8Array> {
+    const path = this.#path(runId, hash)
+    try {
+      return await readFile(path)
+    } catch (error) {
+      throw failed('read', path, error)
+    }
+  }
+
+  async delete(runId: string, hash: string): Promise<void> {
+    const path = this.#path(runId, hash)
+    try {
+      await rm(path, { force: true })
+      await sync(dirname(path)).catch((error) => {
+        if (codeOf(error) !== 'ENOENT') throw error
+      })
+    } catch (error) {
+      throw failed('delete', path, error)
+    }
+  }
+
+  #path(runId: string, hash: string): string {
+    if (!/^[A-Za-z0-9][A-Za-z0-9_-]*$/.test(runId) || !/^[0-9a-f]{64}$/.test(hash))
+      throw new LogError('APPEND_INVALID', `"${runId}/${hash}" is no blob address; use a run id and a body hash`)
+    return join(this.#folder, runId.slice(0, 2), runId, hash)
+  }
+}
+
+async function writeDurably(path: string, bytes: Uint8Array): Promise<void> {
+  const file = await open(path, 'wx', 0o600)
+  try {
+    await file.writeFile(bytes)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+}
+
+/** Makes a folder whose own name, and those above it that are new, are durable. */
+async function ensure(folder: string): Promise<void> {
+  const made = await mkdir(folder, { recursive: true, mode: 0o700 })
+  if (made === undefined) return
+  for (let at = folder; at !== dirname(made); at = dirname(at)) await sync(dirname(at))
+}
+
+async function sync(folder: string): Promise<void> {
+  const handle = await open(folder, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+async function tidy(folder: string): Promise<void> {
+  const now = Date.now()
+  for (const name of await readdir(folder)) {
+    const path = join(folder, name)
+    const found = await stat(path).catch(() => null)
+    if (found && now - found.mtimeMs > ABANDONED) await rm(path, { force: true })
+  }
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : ''
+}
+
+function failed(what: string, path: string, error: unknown): LogError {
+  const code = codeOf(error)
+  const told = `cannot ${what} the blob ${path}: ${error instanceof Error ? error.message : String(error)}`
+  if (code === 'ENOENT' && what === 'read')
+    return new LogError('BLOB_MISSING', `${told}; restore it from a backup`, { cause: error })
+  if (code === 'ENOSPC' || code === 'EDQUOT')
+    return new LogError('LOG_FULL', `${told}; make room on the disk and try again`, { cause: error })
+  return new LogError('LOG_UNAVAILABLE', `${told}; check that this user may write there`, { cause: error })
+}

@@ -1,0 +1,57 @@
+import type { Erasure } from '../ports.ts'
+import type { SealedEvent } from './envelope.ts'
+import { LogError } from './errors.ts'
+import { chainHash, chainHashOf, eventId, GENESIS } from './seal.ts'
+
+// Apart from batch.ts so that a writer's thread starts without loading zod.
+
+/** The type of the fact that a body was emptied (CONTRACTS 6; DESIGN, Erasure). */
+export const ERASED = 'erased'
+
+const invalid = (message: string) => new LogError('APPEND_INVALID', message)
+
+/** A sealed event, with its header's canonical text where that is at hand. */
+export interface Chained extends SealedEvent {
+  readonly canonical?: string
+}
+
+/**
+ * Checks that each event's hash and id follow from the hash before it, from `previous` on (hex; GENESIS at the start of
+ * a stream). Returns the last hash. Throws `APPEND_INVALID`.
+ */
+export function checkChain(previous: string, batch: readonly Chained[]): string {
+  let hash = previous
+  for (const event of batch) {
+    hash = event.canonical === undefined ? chainHash(hash, event.header) : chainHashOf(hash, event.canonical)
+    if (event.hash !== hash || event.id !== eventId(hash))
+      throw invalid(
+        `revision ${event.header.revision} of ${event.header.stream} does not chain to the event before it; ` +
+          'read the head and seal again',
+      )
+  }
+  return hash
+}
+
+/**
+ * Checks a batch that is to stand right after a stream's head (null: the stream is new): chained to it, not older than
+ * it. Throws `APPEND_INVALID`.
+ */
+export function checkNext(head: { hash: string; timestamp: string } | null, batch: readonly Chained[]): void {
+  checkChain(head?.hash ?? GENESIS, batch)
+  const first = batch[0]?.header
+  if (head && first && first.timestamp < head.timestamp)
+    throw invalid(`revision ${first.revision} of ${first.stream} is older than the event before it; clamp its time`)
+}
+
+/**
+ * The `erased` fact of the batch behind each erasure: the n-th fact names the n-th erasure. Returns the facts' indices.
+ * Throws `APPEND_INVALID` where they are not as many.
+ */
+export function erasingFacts(batch: readonly SealedEvent[], erase: readonly Erasure[]): readonly number[] {
+  const facts = batch.flatMap((event, index) => (event.header.type === ERASED ? [index] : []))
+  if (facts.length !== erase.length)
+    throw invalid(
+      `an append has ${facts.length} erased facts for ${erase.length} erasures; give one fact for each body`,
+    )
+  return facts
+}

@@ -1,0 +1,10 @@
+import { MemoryLog } from '../../../adapters/log-memory/log.ts'
+import { eventLogContract } from '../../contracts/event-log.ts'
+import { BEFORE } from '../../support/sealing.ts'
+
+eventLogContract({
+  name: 'memory',
+  open: async () => new MemoryLog({ clock: BEFORE }),
+  idempotence: 'ids',
+  erases: true,
+})

@@ -1,0 +1,68 @@
+import { writeSync } from 'node:fs'
+import { openSqliteLog } from '../../adapters/log-sqlite/open.ts'
+import { LogError } from '../../domain/log/errors.ts'
+import { StreamVerifier } from '../../domain/log/verify.ts'
+import { bytesOf, collect, NEW, Sealer, type Tip, tipOf } from './sealing.ts'
+
+// A process that owns a log, for tests that look at it from outside. What it says on stdout is written synchronously, so
+// that a line is out before anything that comes after it.
+
+const [, , task, folder = '', name = 'child', count = '0'] = process.argv
+const say = (line: string) => writeSync(1, `${line}\n`)
+const log = await openSqliteLog({ folder, mode: 'owner' })
+const sealer = new Sealer(name)
+sealer.ms = log.floor() - Date.parse('2026-01-01T00:00:00.000Z') + 1
+
+/** Appends to a stream of its own, one after the other, and tells each acknowledged one. */
+async function write(stream: string, times: number): Promise<void> {
+  let tip = NEW
+  for (let n = 0; n < times; n++) {
+    const batch = sealer.batch(stream, tip, [{ body: { n, text: 'x'.repeat(200) } }, { body: { n } }])
+    await log.append(stream, tip.revision, batch)
+    tip = tipOf(batch)
+    say(`ack ${stream} ${tip.revision} ${tip.hash}`)
+  }
+}
+
+/** Appends until the disk is full, then says what each of some more appends of one group met, and what can be read. */
+async function fill(): Promise<void> {
+  let tip = NEW
+  const noise = (bytes: number) => Buffer.from(bytesOf(`${tip.revision}`, bytes)).toString('base64')
+  const next = (stream: string, after: Tip) =>
+    sealer.batch(stream, after, [{ body: noise(9000) }, { body: noise(6000) }])
+  for (;;) {
+    const batch = next('agent-fill', tip)
+    try {
+      await log.append('agent-fill', tip.revision, batch)
+      tip = tipOf(batch)
+    } catch (error) {
+      if (!(error instanceof LogError)) throw error
+      const more = [1, 2, 3].map((n) => log.append(`agent-more${n}`, -1, next(`agent-more${n}`, NEW)))
+      const group = (await Promise.allSettled(more)).map((r) => (r.status === 'rejected' ? r.reason.code : 'written'))
+      const events = await collect(log.read('agent-fill'))
+      const head = await log.head('agent-fill')
+      const { code, message } = error
+      say(JSON.stringify({ code, message, acked: tip.revision, head, read: events.length, group }))
+      return
+    }
+  }
+}
+
+/** Verifies the stream that {@link fill} wrote. */
+async function check(): Promise<void> {
+  const verifier = new StreamVerifier('agent-fill')
+  for await (const page of log.read('agent-fill')) verifier.page(page)
+  const { events, problems } = verifier.result()
+  say(JSON.stringify({ stream: 'agent-fill', events, problems }))
+}
+
+if (task === 'write') await write(`agent-${name}`, Number(count))
+else if (task === 'many')
+  await Promise.all(Array.from({ length: 8 }, (_, n) => write(`agent-${name}-${n}`, Number(count))))
+else if (task === 'fill') await fill()
+else if (task === 'check') await check()
+else if (task === 'hold') {
+  say('ready')
+  await new Promise((resolve) => process.stdin.once('end', resolve).resume())
+} else throw new Error(`there is no task ${task}`)
+await log.close()

@@ -1,0 +1,127 @@
+import type { SealedEvent } from '../../domain/log/envelope.ts'
+import type { Json } from '../../domain/log/json.ts'
+import { type Draft, NEW, Sealer, type Tip, tipOf } from './sealing.ts'
+
+const WORDS =
+  'the file test error function returns value import export const agent reads writes module because expected string ' +
+  'number index path source line column check build result config option request response handler server client'
+const words = WORDS.split(' ')
+
+/** Text of about so many bytes, as varied as prose and code are: words in a pseudo-random order, with numbers. */
+function text(bytes: number, seed: number): string {
+  let state = seed * 2654435761 + 1
+  let out = ''
+  while (out.length < bytes) {
+    state = (Math.imul(state, 1103515245) + 12345) >>> 0
+    out += `${words[(state >>> 8) % words.length]}${state % 7 === 0 ? (state >>> 4).toString(36) : ''} `
+  }
+  return out.slice(0, bytes)
+}
+
+/** The seven events of a turn in the two appends of a steady turn: bodies of 60 to 3000 bytes. */
+function turnOf(agentId: string, turn: number): [Draft[], Draft[]] {
+  const draft = (type: string, suffix: string, body: Json, checkpoint = false): Draft => ({
+    type,
+    body,
+    header: {
+      runId: agentId,
+      turn,
+      commandId: `${agentId}.t${turn}.${suffix}#1`,
+      ...(suffix === 'c0' && { toolCallId: `${agentId}.t${turn}.c0` }),
+      actor: suffix === 'model' ? { kind: 'model', id: 'claude-sonnet' } : { kind: 'driver', id: 'd1' },
+      driver: { id: 'host-1-7f3a', epoch: 1 },
+      correlationId: 'req-0001',
+      ...(checkpoint && { digest: { fold: 1, value: agentId.length.toString(16).padStart(64, 'c') } }),
+    },
+  })
+  const n = (range: number, salt: number) => (Math.imul(turn + 1, 7919 + salt * 104729) >>> 3) % range
+  return [
+    [
+      draft('model_call_end', 'model', {
+        attempt: 1,
+        content: [
+          { type: 'text', text: text(200 + n(1200, 1), turn) },
+          {
+            type: 'tool_use',
+            id: `toolu_${n(1e9, 2).toString(36)}`,
+            name: 'read_file',
+            input: { path: `src/${turn}.ts` },
+          },
+        ],
+        stopReason: 'tool_use',
+        usage: { input: 1200 + turn, output: 180, cacheRead: 0, cacheWrite: 0 },
+        nanoDollars: 1234567 + turn,
+        durationMs: 900 + n(500, 3),
+        servedBy: 'claude-sonnet',
+        calls: [
+          { block: 1, toolName: 'read_file', argumentsHash: 'a'.repeat(64), reads: [], writes: [], effect: 'pure' },
+        ],
+      }),
+      draft(
+        'tool_call_start',
+        'c0',
+        {
+          toolName: 'read_file',
+          index: 0,
+          argumentsHash: 'a'.repeat(64),
+          attempt: 1,
+          effect: 'pure',
+          intent: true,
+        },
+        true,
+      ),
+    ],
+    [
+      draft(
+        'tool_call_end',
+        'c0',
+        {
+          step: turn * 2 - 1,
+          toolName: 'read_file',
+          success: true,
+          attempt: 1,
+          durationMs: 12,
+          result: text(300 + n(2600, 4), turn + 7),
+        },
+        true,
+      ),
+      draft('turn_end', 'turn', { step: turn * 2, outcome: 'calls', note: text(20, turn) }, true),
+      draft('turn_start', 'turn', { unread: 0, note: text(40, turn + 3) }),
+      draft('model_routed', 'model', {
+        requested: 'claude-sonnet',
+        resolved: 'claude-sonnet',
+        reason: 'the only capable model',
+        policy: 'quality',
+        purpose: 'turn',
+      }),
+      draft(
+        'model_call_start',
+        'model',
+        {
+          attempt: 1,
+          model: 'claude-sonnet',
+          request: { assembler: 1, messages: turn * 2, root: 'd'.repeat(64), parameters: 'e'.repeat(64) },
+          estimate: { input: 1200 + turn, maxOutput: 4096, nanoDollars: 99999 },
+          timeoutMs: 120000,
+        },
+        true,
+      ),
+    ],
+  ]
+}
+
+/** A run's appends, in order. */
+export function* typicalRun(agentId: string, turns: number, sealer = new Sealer(agentId)): Generator<SealedEvent[]> {
+  let tip: Tip = NEW
+  for (let turn = 1; turn <= turns; turn++)
+    for (const drafts of turnOf(agentId, turn)) {
+      const batch = sealer.batch(`agent-${agentId}`, tip, drafts)
+      tip = tipOf(batch)
+      yield batch
+    }
+}
+
+/** Bytes of the bodies in some batches: the information that a log holds. */
+export function bodyBytes(batches: readonly (readonly SealedEvent[])[]): number {
+  return batches.flat().reduce((sum, event) => sum + (event.body?.length ?? 0), 0)
+}
