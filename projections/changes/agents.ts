@@ -8,7 +8,8 @@ type Agent = Partial<Row<'agents'>>
 /** Changes of `agents`. Only finished agents have bodies erased, so an erased `error` is an end (a later end overrides). */
 export function agents(e: Seen): Change[] {
   const here: Agent = { revision: e.revision, updated_at: e.time }
-  if (e.type === 'agent_started' || e.type === 'forked') return [put('agents', { id: e.agentId }, { ...birth(e), ...here })]
+  if (e.type === 'agent_started' || e.type === 'forked')
+    return [put('agents', { id: e.agentId }, { ...birth(e), ...here })]
   return [set('agents', { id: e.agentId }, { ...here, ...fate(e) })]
 }
 

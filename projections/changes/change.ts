@@ -12,7 +12,13 @@ export type Cells = Readonly<Record<string, Cell>>
  * - `clear`: no row of the agent in this table.
  */
 export type Change =
-  | { readonly kind: 'put'; readonly table: TableName; readonly key: Cells; readonly columns: Cells; readonly birth: Cells }
+  | {
+      readonly kind: 'put'
+      readonly table: TableName
+      readonly key: Cells
+      readonly columns: Cells
+      readonly birth: Cells
+    }
   | { readonly kind: 'set'; readonly table: TableName; readonly key: Cells; readonly columns: Cells }
   | { readonly kind: 'remove'; readonly table: TableName; readonly key: Cells }
   | { readonly kind: 'clear'; readonly table: TableName }

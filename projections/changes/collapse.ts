@@ -4,10 +4,7 @@ import type { Cells, Change } from './change.ts'
 import { clear } from './change.ts'
 
 /** What is left to do to one row: at most a remove, a set and a put, in this order. */
-export type RowOp =
-  | { kind: 'put'; columns: Cells; birth: Cells }
-  | { kind: 'set'; columns: Cells }
-  | { kind: 'remove' }
+export type RowOp = { kind: 'put'; columns: Cells; birth: Cells } | { kind: 'set'; columns: Cells } | { kind: 'remove' }
 
 interface Rows {
   /** The agent's old rows go first. */

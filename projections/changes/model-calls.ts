@@ -1,5 +1,5 @@
-import { effectId, modelCallId } from '../../domain/log/ids.ts'
 import type { Usage } from '../../domain/agent/content.ts'
+import { effectId, modelCallId } from '../../domain/log/ids.ts'
 import type { Row } from '../schema/tables.ts'
 import { type Change, put } from './change.ts'
 import type { Seen } from './event.ts'

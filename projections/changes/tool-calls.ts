@@ -37,7 +37,11 @@ function planned(e: Extract<Seen, { type: 'model_call_end' }>, index: number): C
 function outcome(e: Seen): Call | null {
   switch (e.type) {
     case 'tool_call_start': {
-      const start: Call = { started_revision: e.revision, started_at: e.time, status: e.body?.intent ? 'running' : 'started' }
+      const start: Call = {
+        started_revision: e.revision,
+        started_at: e.time,
+        status: e.body?.intent ? 'running' : 'started',
+      }
       if (!e.body) return start
       const { toolName, effect, argumentsHash, attempt } = e.body
       return { ...start, tool_name: toolName, effect, arguments_hash: argumentsHash, attempt }

@@ -78,8 +78,10 @@ function headerProblem({ header }: RecordedEvent): Poison | null {
   if (version > current) {
     return { code: 'NEWER_VERSION', message: `${type} version ${version}; this program reads up to ${current}` }
   }
-  if (version < current) return { code: 'NO_UPCASTER', message: `${type} version ${version} cannot be brought up to ${current}` }
-  if (header.body.cipher) return { code: 'ENCIPHERED', message: `the body is enciphered with key ${header.body.cipher.keyId}` }
+  if (version < current)
+    return { code: 'NO_UPCASTER', message: `${type} version ${version} cannot be brought up to ${current}` }
+  if (header.body.cipher)
+    return { code: 'ENCIPHERED', message: `the body is enciphered with key ${header.body.cipher.keyId}` }
   if (millis(header.timestamp) === null) return { code: 'SHAPE', message: 'the timestamp is no time' }
   if (OF_A_CALL.test(type) && header.toolCallId === undefined) {
     return { code: 'SHAPE', message: `this ${type} names no tool call` }

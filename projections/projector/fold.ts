@@ -119,7 +119,8 @@ class Batch {
   }
 
   async refoldErased(): Promise<void> {
-    for (const stream of this.#refold) await refold(this.#sources, stream, this.streams.get(stream)!.revision, this.changes)
+    for (const stream of this.#refold)
+      await refold(this.#sources, stream, this.streams.get(stream)!.revision, this.changes)
   }
 
   async #follows({ header: { stream, revision } }: RecordedEvent): Promise<void> {

@@ -51,16 +51,17 @@ export class Projector {
     try {
       await this.#open()
       this.#state = 'running'
+      this.#reason = null
       for await (const page of this.#sources.log.subscribe(this.#progress.cursor, signal)) {
         if (await this.#locked(() => this.#take(page))) continue
         await aborted(signal)
         return
       }
-      this.#state = 'idle'
-      this.#waiters.fail(new ProjectionError('STOPPED', 'the projector was stopped'))
     } catch (error) {
-      throw this.#stop(error)
+      if (!signal.aborted || error !== signal.reason) throw this.#stop(error)
     }
+    this.#state = 'idle'
+    this.#waiters.fail(new ProjectionError('STOPPED', 'the projector was stopped'))
   }
 
   /** Folds what is in the log now, or up to a position, and returns how far that is. */
@@ -135,7 +136,9 @@ export class Projector {
 
   #stop(error: unknown): unknown {
     const named =
-      error instanceof LogError && error.code === 'CURSOR_MISMATCH' ? mismatch('the log does not hold their position', error) : error
+      error instanceof LogError && error.code === 'CURSOR_MISMATCH'
+        ? mismatch('the log does not hold their position', error)
+        : error
     this.#state = 'stopped'
     this.#reason = named instanceof Error ? named.message : String(named)
     this.#waiters.fail(named)
@@ -152,7 +155,9 @@ export class Projector {
 const reached = ({ cursor }: Progress, wanted: Cursor) => cursor !== null && cursor.position >= wanted.position
 
 const mismatch = (why: string, cause?: unknown) =>
-  new ProjectionError('LOG_MISMATCH', `${why} (a restored backup, or another data folder); rebuild the projections`, { cause })
+  new ProjectionError('LOG_MISMATCH', `${why} (a restored backup, or another data folder); rebuild the projections`, {
+    cause,
+  })
 
 function aborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve()

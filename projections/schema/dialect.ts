@@ -4,4 +4,5 @@
 export const tableSuffix = 'without rowid'
 
 /** SQL of a JSON array of a subquery's column `item` (JSON itself), in the subquery's order; `[]` where there is none. */
-export const jsonArray = (subquery: string) => `coalesce((select json_group_array(json(item)) from (${subquery})), '[]')`
+export const jsonArray = (subquery: string) =>
+  `coalesce((select json_group_array(json(item)) from (${subquery})), '[]')`

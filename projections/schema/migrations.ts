@@ -1,7 +1,8 @@
 import { type ColumnDefinitionBuilder, type Kysely, sql } from 'kysely'
+import type { ColumnSpec } from './columns.ts'
 import type { Database } from './database.ts'
 import { tableSuffix } from './dialect.ts'
-import { type ColumnSpec, specOf, tableNames } from './tables.ts'
+import { specOf, tableNames } from './tables.ts'
 import { views } from './views.ts'
 
 /**
@@ -50,11 +51,7 @@ async function createAll(db: Kysely<Database>): Promise<void> {
 }
 
 interface AddsColumns<T> {
-  addColumn(
-    name: string,
-    type: 'text' | 'bigint',
-    build: (c: ColumnDefinitionBuilder) => ColumnDefinitionBuilder,
-  ): T
+  addColumn(name: string, type: 'text' | 'bigint', build: (c: ColumnDefinitionBuilder) => ColumnDefinitionBuilder): T
 }
 
 function addColumn<T extends AddsColumns<T>>(table: T, name: string, spec: ColumnSpec): T {

@@ -20,7 +20,11 @@ export const callsAt = (agent: string, revision: string, turn: string) => `${his
     max(t.tool_name) as tool_name,
     max(case when t.requested_revision <= h.upto then t.block end) as block,
     max(case when t.requested_revision <= h.upto then t.requested_position end) as requested_position,
-    max(case when t.ended_revision <= h.upto then t.ended_position end) as ended_position
+    max(case when t.requested_revision <= h.upto then t.requested_revision end) as requested_revision,
+    max(case when t.requested_revision <= h.upto then h.id end) as requested_agent,
+    max(case when t.ended_revision <= h.upto then t.ended_position end) as ended_position,
+    max(case when t.ended_revision <= h.upto then t.ended_revision end) as ended_revision,
+    max(case when t.ended_revision <= h.upto then h.id end) as ended_agent
   from h join tool_calls t on t.agent_id = h.id and t.turn = ${turn}
   where t.requested_revision <= h.upto or t.ended_revision <= h.upto
   group by t.id`

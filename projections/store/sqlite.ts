@@ -13,15 +13,22 @@ import type { Progress, Store } from './store.ts'
  * where its rows are not this program's.
  */
 export async function openSqliteStore(path: string): Promise<Store> {
-  const connection = connect(path, 'write')
+  let connection: Connection | null = null
   try {
+    connection = connect(path, 'write')
     await migrate(connection, path)
+    return new SqliteStore(connection)
   } catch (error) {
-    connection.close()
-    throw error
+    connection?.close()
+    if (!DAMAGED.has(sqliteCode(error))) throw error
+    throw new ProjectionError('SCHEMA_OTHER', `${path} is damaged; rebuild the tables from the log`, { cause: error })
   }
-  return new SqliteStore(connection)
 }
+
+// SQLITE_CORRUPT and SQLITE_NOTADB.
+const DAMAGED = new Set([11, 26])
+const sqliteCode = (error: unknown): number =>
+  error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode & 0xff : 0
 
 // user_version = meaning * 1000 + schema version, so that one pragma tells both.
 async function migrate({ raw, db }: Connection, path: string): Promise<void> {

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
-import type { RowOp } from '../changes/collapse.ts'
 import type { Cells } from '../changes/change.ts'
+import type { RowOp } from '../changes/collapse.ts'
 import type { Database } from '../schema/database.ts'
 import { specOf, type TableName } from '../schema/tables.ts'
 

@@ -1,8 +1,8 @@
-import type { Collapsed } from '../changes/collapse.ts'
-import type { Cursor } from '../../domain/log/cursor.ts'
-import type { Row } from '../schema/tables.ts'
 import type { Kysely } from 'kysely'
+import type { Cursor } from '../../domain/log/cursor.ts'
+import type { Collapsed } from '../changes/collapse.ts'
 import type { Database, StreamRow } from '../schema/database.ts'
+import type { Row } from '../schema/tables.ts'
 
 /** How far the tables have come. `cursor` null: at the beginning of the log. */
 export interface Progress {

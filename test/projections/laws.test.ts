@@ -1,0 +1,104 @@
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { Projector } from '../../projections/projector/projector.ts'
+import { openSqliteStore } from '../../projections/store/sqlite.ts'
+import { runs, tape } from '../support/projections/fc.ts'
+import { MemoryLog } from '../support/projections/memory-log.ts'
+import { dump, folded, folder } from '../support/projections/tables.ts'
+import { tell } from '../support/projections/tell.ts'
+
+/** The same log as it was when it held only its first events, none erased since. */
+function upTo(log: MemoryLog, count: number): MemoryLog {
+  const cut = Object.create(log) as MemoryLog
+  Object.defineProperty(cut, 'readAll', {
+    value: async function* (after: Parameters<MemoryLog['readAll']>[0]) {
+      let left = count - (after === null ? 0 : log.events.findIndex((e) => e.position === after.position) + 1)
+      for await (const page of log.readAll(after)) {
+        if (left > 0) yield page.slice(0, left)
+        left -= page.length
+      }
+    },
+  })
+  return cut
+}
+
+describe('any batching, redelivery or restart gives the same tables', () => {
+  it('in pages of any length, with restarts anywhere', async () => {
+    let n = 0
+    const path = folder()
+    await fc.assert(
+      fc.asyncProperty(
+        tape,
+        fc.array(fc.integer({ min: 1, max: 7 }), { minLength: 1 }),
+        fc.array(fc.nat(400)),
+        async (numbers, sizes, stops) => {
+          const { log } = tell(numbers)
+          const whole = await folded(log, join(path, `whole-${++n}.db`))
+          let i = 0
+          log.pages = () => sizes[i++ % sizes.length]!
+          const file = join(path, `parts-${n}.db`)
+          for (const stop of [...stops.sort((a, b) => a - b), Number.MAX_SAFE_INTEGER]) {
+            const store = await openSqliteStore(file)
+            await new Projector({ log: upTo(log, stop), blobs: log.blobs, store }).catchUp()
+            await store.close()
+          }
+          expect(dump(file)).toEqual(whole)
+        },
+      ),
+      runs(40),
+    )
+  })
+
+  it('with events delivered again', async () => {
+    let n = 0
+    const path = folder()
+    await fc.assert(
+      fc.asyncProperty(tape, fc.array(fc.nat(5), { minLength: 1 }), async (numbers, overlaps) => {
+        const { log } = tell(numbers)
+        const whole = await folded(log, join(path, `whole-${++n}.db`))
+        const again = Object.create(log) as MemoryLog
+        Object.defineProperty(again, 'readAll', {
+          value: async function* () {
+            for (let i = 0, k = 0; i < log.events.length; i += 6) {
+              yield log.events.slice(Math.max(0, i - overlaps[k++ % overlaps.length]!), i + 6)
+            }
+          },
+        })
+        expect(await folded(again, join(path, `again-${n}.db`))).toEqual(whole)
+      }),
+      runs(30),
+    )
+  })
+})
+
+describe('rebuild from zero = live', () => {
+  it('also where bodies were erased while the tables followed', async () => {
+    let n = 0
+    const path = folder()
+    await fc.assert(
+      fc.asyncProperty(tape, fc.integer({ min: 1, max: 40 }), async (numbers, size) => {
+        const told = tell(numbers).log
+        const file = join(path, `live-${++n}.db`)
+        const store = await openSqliteStore(file)
+        const log = new MemoryLog()
+        const projector = new Projector({ log, blobs: told.blobs, store })
+        // Appended event by event as it happened, so that bodies are seen before they are erased.
+        for (const [i, event] of told.originals.entries()) {
+          const target = event.header.type === 'erased' ? erasedRevision(event.body!) : null
+          const erase = target === null ? [] : [{ stream: event.header.stream, revision: target }]
+          await log.append(event.header.stream, event.header.revision - 1, [event], erase)
+          if (i % size === 0) await projector.catchUp()
+        }
+        await projector.catchUp()
+        await store.close()
+        Object.assign(log.blobs, { held: told.blobs.held })
+        expect(dump(file)).toEqual(await folded(log, join(path, `zero-${n}.db`)))
+      }),
+      runs(40),
+    )
+  })
+})
+
+const erasedRevision = (body: Uint8Array) =>
+  (JSON.parse(new TextDecoder().decode(body)) as { revision: number }).revision
