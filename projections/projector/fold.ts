@@ -158,7 +158,9 @@ class Batch {
   /** Do the rows still hold what was erased? */
   async #madeWithBody(agent: string, event: RecordedEvent): Promise<boolean> {
     const taken = decode(event, event.body)
-    if ('poison' in taken || taken.type !== 'erased' || !taken.body) return false
+    if ('poison' in taken || taken.type !== 'erased') return false
+    // The fact itself was erased: which body it meant is not known any more.
+    if (!taken.body) return true
     const target = taken.body.revision
     if (this.#seenErased.has(`${agent}@${target}`)) return false
     return !(await this.#sources.store.erasureSeen(agent, target))

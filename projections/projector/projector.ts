@@ -5,9 +5,9 @@ import { agentStream } from '../../domain/log/ids.ts'
 import type { BlobStore, EventLog } from '../../domain/ports.ts'
 import { Collapsed } from '../changes/collapse.ts'
 import { ProjectionError } from '../errors.ts'
-import type { Progress, Store } from '../store/store.ts'
+import { type Progress, positionTaken, type Store } from '../store/store.ts'
 import { READER } from './decode.ts'
-import { foldBatch, refold, type Sources } from './fold.ts'
+import { type Folded, foldBatch, refold, type Sources } from './fold.ts'
 import { Waiters } from './waiters.ts'
 
 export interface ProjectorOptions {
@@ -119,7 +119,7 @@ export class Projector {
 
   /** One page in one transaction. False: it must wait for a newer program. */
   async #take(page: readonly RecordedEvent[]): Promise<boolean> {
-    const { to, streams, changes, waitsAt } = await foldBatch(this.#sources, this.#progress, page)
+    const { to, streams, changes, waitsAt } = await this.#fold(page)
     if (to.events > this.#progress.events) {
       await this.#sources.store.commit(this.#stored, to, streams, changes)
       this.#stored = to
@@ -132,6 +132,17 @@ export class Projector {
       'start the projections of that program, these wait'
     this.#waiters.fail(new ProjectionError('NEWER_WRITER', this.#reason))
     return false
+  }
+
+  async #fold(page: readonly RecordedEvent[]): Promise<Folded> {
+    try {
+      return await foldBatch(this.#sources, this.#progress, page)
+    } catch (error) {
+      // Behind another writer the streams look as if they had gaps. Which it is, the position tells.
+      const stored = await this.#sources.store.progress()
+      if (stored?.cursor?.hash === this.#stored?.cursor?.hash) throw error
+      throw positionTaken(stored)
+    }
   }
 
   #stop(error: unknown): unknown {

@@ -6,7 +6,7 @@ import { MEANING, migrations } from '../schema/migrations.ts'
 import type { Row } from '../schema/tables.ts'
 import { type Connection, connect } from './database.ts'
 import { Statements } from './statements.ts'
-import type { Progress, Store } from './store.ts'
+import { type Progress, positionTaken, type Store } from './store.ts'
 
 /**
  * The writing side of a projections file; made and migrated where needed. Rejects with `SCHEMA_NEWER` or `SCHEMA_OTHER`
@@ -117,13 +117,7 @@ class SqliteStore implements Store {
               ' on conflict (id) do nothing',
           )
           .run(...next)
-    if (moved.changes === 0) {
-      const at = this.#progress()
-      throw new ProjectionError(
-        'POSITION_TAKEN',
-        `another writer has moved the tables to position ${at?.cursor?.position ?? 'none'}; only one may write, so this one stops`,
-      )
-    }
+    if (moved.changes === 0) throw positionTaken(this.#progress())
   }
 
   #apply(changes: Collapsed): void {

@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Cursor } from '../../domain/log/cursor.ts'
 import type { Collapsed } from '../changes/collapse.ts'
+import { ProjectionError } from '../errors.ts'
 import type { Database, StreamRow } from '../schema/database.ts'
 import type { Row } from '../schema/tables.ts'
 
@@ -28,3 +29,10 @@ export interface Store {
   commit(from: Progress | null, to: Progress, streams: readonly StreamRow[], changes: Collapsed): Promise<void>
   close(): Promise<void>
 }
+
+/** Somebody else has moved the tables, to `at`. */
+export const positionTaken = (at: Progress | null) =>
+  new ProjectionError(
+    'POSITION_TAKEN',
+    `another writer has moved the tables to position ${at?.cursor?.position ?? 'none'}; only one may write, so this one stops`,
+  )

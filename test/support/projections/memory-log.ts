@@ -45,6 +45,10 @@ export class MemoryLog implements EventLog {
   readonly originals: RecordedEvent[] = []
   readonly blobs = new MemoryBlobs()
   pages: () => number = () => 100
+  /** How many events a reader of the whole log gets to see. */
+  visible = Number.MAX_SAFE_INTEGER
+  /** How many events before its place a page of the whole log begins, as a log that delivers again would. */
+  overlap: () => number = () => 0
   readonly #streams = new Map<string, number[]>()
   #wake: (() => void)[] = []
   constructor(logId = 'log0') {
@@ -122,11 +126,11 @@ export class MemoryLog implements EventLog {
 
   async *readAll(after: Cursor | null) {
     let next = this.#after(after)
-    const end = this.events.length
+    const end = Math.min(this.events.length, this.visible)
     while (next < end) {
-      const page = this.events.slice(next, Math.min(end, next + this.pages()))
-      next += page.length
-      yield page
+      const stop = Math.min(end, next + this.pages())
+      yield this.events.slice(Math.max(0, next - this.overlap()), stop)
+      next = stop
     }
   }
 

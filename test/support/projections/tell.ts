@@ -18,7 +18,7 @@ export function tell(numbers: readonly number[], erasures = true): Story {
   log.add({ stream: 'log-meta', type: 'log_created', body: { logId: 'log0' }, runId: 'log', at: now() })
   const actors: Actor[] = []
   while (tape.more) {
-    const wanted = tape.pick(12)
+    const wanted = tape.pick(40)
     if (actors.length === 0 || wanted === 0) actors.push(born(tape, log, now, actors))
     else live(actors[tape.pick(actors.length)]!, tape, log, erasures)
   }
@@ -43,7 +43,7 @@ function born(tape: Tape, log: MemoryLog, now: () => number, actors: readonly Ac
 
 function live(actor: Actor, tape: Tape, log: MemoryLog, erasures: boolean): void {
   if (actor.finished) return afterwards(actor, tape, log, erasures)
-  const choice = tape.pick(20)
+  const choice = tape.pick(40)
   if (choice === 0) return void actor.user('user_input', { text: 'please '.repeat(1 + tape.pick(100)) })
   if (choice === 1) return void actor.user('paused', {})
   if (choice === 2) return void actor.user('resumed', {})
@@ -51,6 +51,9 @@ function live(actor: Actor, tape: Tape, log: MemoryLog, erasures: boolean): void
   if (choice === 4) return void actor.user('standing_approval', { tools: ['write_file'] })
   if (choice === 5)
     return void actor.write('driver_claimed', { driverId: 'd', epoch: 1 + tape.pick(5), minReader: 1, build: 'b' })
+  if (choice === 7) {
+    return void actor.write('workspace_drifted', { expected: 'a', found: 'b', changed: ['x'] })
+  }
   if (choice === 6) return void actor.user('cancel_requested', { deadlineMs: 1000 })
   if (actor.inTurn === 'model') return model(actor, tape)
   if (actor.inTurn === 'tools') return tools(actor, tape)
