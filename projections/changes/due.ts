@@ -1,0 +1,66 @@
+import { toolCallId } from '../../domain/log/ids.ts'
+import { millis } from '../text.ts'
+import { type Change, clear, put, remove } from './change.ts'
+import type { Seen } from './event.ts'
+
+/**
+ * Why an agent is woken:
+ * - `start`: something new is owed (a turn, a model call, a tool call, a judgement); not while the agent is paused;
+ * - `retry`: the same, later; `drive`: an effect is in flight, its outcome is owed even in a pause;
+ * - `approval`: it expires then; `cancel`: the tree is to be cancelled; `parked`: nobody here can tell.
+ */
+export type DueReason = 'start' | 'retry' | 'drive' | 'approval' | 'cancel' | 'parked'
+
+/**
+ * Changes of `due`: one row per cause, so that calls side by side do not hide each other. Where an event leaves open
+ * whether something is owed, something is: a stale row costs a wasted load. A claim moves nothing: what was owed before
+ * it has its rows, and an agent that waits for a person is not woken again by having been looked at. Pauses and waiting
+ * for input are taken out by the sweep's query, which reads them in `agents`.
+ */
+export function due(e: Seen): Change[] {
+  switch (e.type) {
+    case 'driver_claimed':
+    case 'paused':
+    case 'erased':
+      return []
+    case 'agent_started':
+      return e.body?.parent ? [agent(e, 'start')] : []
+    case 'model_call_start':
+      return [agent(e, 'drive')]
+    case 'model_call_end': {
+      const calls = e.body?.calls ?? []
+      if (calls.length === 0) return [agent(e, 'start')]
+      const each = calls.map((_, index) => row(e, toolCallId(e.agentId, e.turn, index), 'start', e.at))
+      return [remove('due', { agent_id: e.agentId, cause: 'agent' }), ...each]
+    }
+    case 'tool_call_start':
+      return [call(e, e.body && !e.body.intent ? 'start' : 'drive')]
+    case 'tool_call_intent':
+      return [call(e, 'drive')]
+    case 'approval_requested':
+      return [call(e, 'approval', (e.body && millis(e.body.expiresAt)) ?? e.at)]
+    case 'approval_decided':
+    case 'approval_expired':
+    case 'tool_call_resolved':
+      return [call(e, 'start')]
+    case 'tool_call_retry':
+      return [call(e, 'retry', e.at + (e.body?.delayMs ?? 0))]
+    case 'tool_call_unknown':
+      return [remove('due', { agent_id: e.agentId, cause: e.toolCallId! })]
+    case 'tool_call_end':
+      return [remove('due', { agent_id: e.agentId, cause: e.toolCallId! }), agent(e, 'start')]
+    case 'error':
+      return e.body?.recoverable ? [agent(e, 'retry', e.at + (e.body.delayMs ?? 0))] : [clear('due')]
+    case 'completion':
+      return [clear('due')]
+    case 'cancel_requested':
+      return [row(e, 'cancel', 'cancel', e.at)]
+    default:
+      return [agent(e, 'start')]
+  }
+}
+
+const agent = (e: Seen, reason: DueReason, at = e.at) => row(e, 'agent', reason, at)
+const call = (e: Seen, reason: DueReason, at = e.at) => row(e, e.toolCallId!, reason, at)
+const row = (e: Seen, cause: string, reason: DueReason, at: number) =>
+  put('due', { agent_id: e.agentId, cause }, { run_id: e.runId, wake_at: at, reason })

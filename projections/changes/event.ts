@@ -1,0 +1,16 @@
+import type { AgentEvent, EventOf, EventType } from '../../domain/agent/events.ts'
+
+/** Where an event stands, told to every table. */
+export interface Place {
+  /** Position in the log. */
+  readonly position: number
+  /** The event's time, ISO 8601. */
+  readonly time: string
+  readonly digest: { readonly fold: number; readonly value: string } | null
+}
+
+/** An event whose body was erased: only what the header says is left. */
+export type ErasedEvent = { [T in EventType]: Omit<EventOf<T>, 'body'> & { readonly body: null } }[EventType]
+
+/** What the tables are made of: an event with its body, or without where that is gone. */
+export type Seen = (AgentEvent | ErasedEvent) & Place

@@ -1,0 +1,21 @@
+import { actorText, cut } from '../text.ts'
+import { type Change, put } from './change.ts'
+import type { Seen } from './event.ts'
+
+/** Changes of `inputs`: what people said, enough of it for a list. */
+export function inputs(e: Seen): Change[] {
+  if (e.type !== 'user_input') return []
+  return [
+    put(
+      'inputs',
+      { agent_id: e.agentId, revision: e.revision },
+      {
+        run_id: e.runId,
+        preview: e.body && cut(e.body.text, 500),
+        by: actorText(e.actor),
+        at: e.time,
+        erased: e.body ? 0 : 1,
+      },
+    ),
+  ]
+}

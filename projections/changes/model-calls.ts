@@ -1,0 +1,74 @@
+import type { Usage } from '../../domain/agent/content.ts'
+import { effectId, modelCallId } from '../../domain/log/ids.ts'
+import type { Row } from '../schema/tables.ts'
+import { type Change, put } from './change.ts'
+import type { Seen } from './event.ts'
+
+type Call = Partial<Row<'model_calls'>>
+
+/** Changes of `model_calls`, one row per attempt. The bill and all usage are sums over these rows. */
+export function modelCalls(e: Seen): Change[] {
+  switch (e.type) {
+    case 'model_call_start':
+      return [
+        attempt(e, e.body?.attempt, {
+          status: 'running',
+          started_revision: e.revision,
+          started_at: e.time,
+          ...(e.body ? { model: e.body.model } : { erased: 1 }),
+        }),
+      ]
+    case 'model_call_end': {
+      if (!e.body) return [attempt(e, undefined, { ...end(e), status: 'ended', erased: 1 })]
+      const { usage, nanoDollars, durationMs, servedBy, stopReason, requestId } = e.body
+      return [
+        attempt(e, e.body.attempt, {
+          ...end(e),
+          ...tokens(usage),
+          status: 'answered',
+          nano_dollars: nanoDollars,
+          duration_ms: durationMs,
+          served_by: servedBy,
+          stop_reason: stopReason,
+          request_id: requestId ?? null,
+        }),
+      ]
+    }
+    case 'model_attempt_lost':
+      if (!e.body) return [attempt(e, undefined, { ...end(e), status: 'ended', erased: 1 })]
+      return [
+        attempt(e, e.body.attempt, {
+          ...end(e),
+          ...tokens(e.body.usage),
+          status: 'lost',
+          nano_dollars: e.body.nanoDollars,
+        }),
+      ]
+    case 'error':
+      if (e.body?.attempt === undefined) return []
+      return [attempt(e, e.body.attempt, { ...end(e), status: 'failed', code: e.body.code })]
+    default:
+      return []
+  }
+}
+
+function attempt(e: Seen, number: number | undefined, columns: Call): Change {
+  const key = { agent_id: e.agentId, turn: e.turn, attempt: number ?? numberOf(e) }
+  return put('model_calls', key, columns, { run_id: e.runId })
+}
+
+// An outcome's commandId is its effect's id, which ends in the attempt; the only trace of it when the body is gone.
+function numberOf(e: Seen): number {
+  const match = /#(\d+)$/.exec(e.commandId)
+  const number = match ? Number(match[1]) : 0
+  return number > 0 && e.commandId === effectId(modelCallId(e.agentId, e.turn), number) ? number : -e.revision
+}
+
+const end = (e: Seen): Call => ({ ended_revision: e.revision, ended_at: e.time })
+
+const tokens = (usage: Usage): Call => ({
+  input: usage.input,
+  output: usage.output,
+  cache_read: usage.cacheRead,
+  cache_write: usage.cacheWrite,
+})

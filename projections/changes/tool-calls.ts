@@ -1,0 +1,87 @@
+import { toolCallId } from '../../domain/log/ids.ts'
+import type { Row } from '../schema/tables.ts'
+import { cut } from '../text.ts'
+import { type Change, put } from './change.ts'
+import type { Seen } from './event.ts'
+
+type Call = Partial<Row<'tool_calls'>>
+
+/** Changes of `tool_calls`: a row from the model's request on, so that what was never started shows as well. */
+export function toolCalls(e: Seen): Change[] {
+  if (e.type === 'model_call_end') return (e.body?.calls ?? []).map((_, index) => planned(e, index))
+  const columns = outcome(e)
+  if (!columns) return []
+  return [put('tool_calls', { agent_id: e.agentId, id: e.toolCallId! }, columns, { run_id: e.runId, turn: e.turn })]
+}
+
+function planned(e: Extract<Seen, { type: 'model_call_end' }>, index: number): Change {
+  const call = e.body!.calls[index]!
+  return put(
+    'tool_calls',
+    { agent_id: e.agentId, id: toolCallId(e.agentId, e.turn, index) },
+    {
+      run_id: e.runId,
+      turn: e.turn,
+      status: 'planned',
+      tool_name: call.toolName,
+      effect: call.effect,
+      arguments_hash: call.argumentsHash,
+      block: call.block,
+      requested_revision: e.revision,
+      requested_position: e.position,
+      requested_at: e.time,
+    },
+  )
+}
+
+function outcome(e: Seen): Call | null {
+  switch (e.type) {
+    case 'tool_call_start': {
+      const start: Call = {
+        started_revision: e.revision,
+        started_at: e.time,
+        status: e.body?.intent ? 'running' : 'started',
+      }
+      if (!e.body) return start
+      const { toolName, effect, argumentsHash, attempt } = e.body
+      return { ...start, tool_name: toolName, effect, arguments_hash: argumentsHash, attempt }
+    }
+    case 'tool_call_intent':
+      return { status: 'running', ...(e.body ? { attempt: e.body.attempt } : {}) }
+    case 'tool_call_retry':
+      if (!e.body) return { status: 'retrying' }
+      return { status: 'retrying', attempt: e.body.attempt, ...failure(e.body.error) }
+    case 'tool_call_unknown':
+      return { status: 'unknown', code: 'UNKNOWN_OUTCOME', message: e.body && cut(e.body.reason, 1000), rule: null }
+    case 'tool_call_resolved':
+      return { status: 'started' }
+    case 'tool_call_end':
+      return ended(e)
+    default:
+      return null
+  }
+}
+
+function ended(e: Extract<Seen, { type: 'tool_call_end' }>): Call {
+  const end: Call = { ended_revision: e.revision, ended_position: e.position, ended_at: e.time }
+  if (!e.body) return { ...end, status: 'ended', erased: 1, code: null, message: null, rule: null }
+  const { success, toolName, attempt, durationMs, step, error, created, changed, tree } = e.body
+  return {
+    ...end,
+    ...failure(error),
+    status: success ? 'succeeded' : 'failed',
+    tool_name: toolName,
+    attempt,
+    duration_ms: durationMs,
+    step,
+    created: created ? JSON.stringify(created) : null,
+    changed: changed ? JSON.stringify(changed) : null,
+    tree: tree ?? null,
+  }
+}
+
+const failure = (error: { code: string; message: string; rule?: string | undefined } | undefined): Call => ({
+  code: error?.code ?? null,
+  message: error ? cut(error.message, 1000) : null,
+  rule: error?.rule ?? null,
+})

@@ -1,0 +1,21 @@
+/** What the projections could not do. `code` is stable; `message` says what to do. */
+export class ProjectionError extends Error {
+  override readonly name = 'ProjectionError'
+  readonly code: ProjectionErrorCode
+  constructor(code: ProjectionErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.code = code
+  }
+}
+
+export type ProjectionErrorCode =
+  | 'POSITION_TAKEN' // another writer has moved the position; this one must stop
+  | 'STREAM_GAP' // a stream's revisions do not follow each other
+  | 'LOG_MISMATCH' // the tables were made from another log, or from a later state of this one; rebuild them
+  | 'SCHEMA_NEWER' // the file was written by a newer program
+  | 'SCHEMA_OTHER' // the rows mean something else in this program; rebuild them
+  | 'NOT_FOUND'
+  | 'NOT_PARKED'
+  | 'NEWER_WRITER' // an agent is driven by a program whose events this one cannot read
+  | 'STOPPED' // the projector has ended
+  | 'ABORTED'

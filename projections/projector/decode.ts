@@ -1,0 +1,98 @@
+import { type AgentEvent, bodies, type EventType, versions } from '../../domain/agent/events.ts'
+import { FORMAT, type RecordedEvent } from '../../domain/log/envelope.ts'
+import type { Seen } from '../changes/event.ts'
+import { cut, millis } from '../text.ts'
+
+/** Why an event cannot be taken. Its stream is parked. */
+export interface Poison {
+  readonly code:
+    | 'FORMAT_NEWER'
+    | 'UNKNOWN_TYPE'
+    | 'NEWER_VERSION'
+    | 'NO_UPCASTER'
+    | 'ENCIPHERED'
+    | 'NOT_JSON'
+    | 'SHAPE'
+    | 'BLOB_MISSING'
+    | 'BODY_MISMATCH'
+  readonly message: string
+}
+
+/** The greatest `minReader` of a claim that this program understands. */
+export const READER = 1
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+const OF_A_CALL = /^(tool_call|approval)_/
+
+/** An event ready for the tables, or why it is none. `bytes` null: the body was erased. */
+export function decode(event: RecordedEvent, bytes: Uint8Array | null): Seen | { readonly poison: Poison } {
+  const { header } = event
+  const problem = headerProblem(event)
+  if (problem) return { poison: problem }
+  const type = header.type as EventType
+  const frame = {
+    type,
+    revision: header.revision,
+    at: millis(header.timestamp)!,
+    turn: header.turn,
+    agentId: header.agentId,
+    runId: header.runId,
+    commandId: header.commandId,
+    actor: header.actor,
+    bodyHash: header.body.hash,
+    ...(header.toolCallId === undefined ? {} : { toolCallId: header.toolCallId }),
+    ...(header.driver === undefined ? {} : { driver: header.driver }),
+    position: event.position,
+    time: header.timestamp,
+    digest: header.digest ?? null,
+  }
+  if (bytes === null) return { ...frame, body: null } as Seen
+  const json = parse(bytes)
+  if (json === undefined) return { poison: { code: 'NOT_JSON', message: `the body of this ${type} is no JSON text` } }
+  const body = bodies[type].safeParse(json)
+  if (!body.success) {
+    const issue = body.error.issues[0]!
+    const message = `${type} at ${issue.path.join('.') || 'its root'}: ${issue.message}`
+    return { poison: { code: 'SHAPE', message: cut(message, 500) } }
+  }
+  return { ...frame, body: body.data } as AgentEvent & Seen
+}
+
+/** The oldest reader that the writer of this event counts on: 1 but for what a claim says, whatever its version. */
+export function minReader(event: RecordedEvent, bytes: Uint8Array | null): number {
+  if (event.header.type !== 'driver_claimed' || bytes === null) return 1
+  const json = parse(bytes)
+  const said = typeof json === 'object' && json !== null && 'minReader' in json ? json.minReader : 1
+  return typeof said === 'number' ? said : 1
+}
+
+function headerProblem({ header }: RecordedEvent): Poison | null {
+  const { type, version } = header
+  if ((header.format as number) > FORMAT) {
+    return { code: 'FORMAT_NEWER', message: `format ${header.format}; this program reads up to ${FORMAT}` }
+  }
+  if (!Object.hasOwn(versions, type)) {
+    return { code: 'UNKNOWN_TYPE', message: `no event is called "${cut(type, 80)}" here; a newer program may know it` }
+  }
+  const current = versions[type as EventType]
+  if (version > current) {
+    return { code: 'NEWER_VERSION', message: `${type} version ${version}; this program reads up to ${current}` }
+  }
+  if (version < current)
+    return { code: 'NO_UPCASTER', message: `${type} version ${version} cannot be brought up to ${current}` }
+  if (header.body.cipher)
+    return { code: 'ENCIPHERED', message: `the body is enciphered with key ${header.body.cipher.keyId}` }
+  if (millis(header.timestamp) === null) return { code: 'SHAPE', message: 'the timestamp is no time' }
+  if (OF_A_CALL.test(type) && header.toolCallId === undefined) {
+    return { code: 'SHAPE', message: `this ${type} names no tool call` }
+  }
+  return null
+}
+
+function parse(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(utf8.decode(bytes))
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,176 @@
+import type { Cursor } from '../../domain/log/cursor.ts'
+import type { RecordedEvent } from '../../domain/log/envelope.ts'
+import { LogError } from '../../domain/log/errors.ts'
+import { agentStream } from '../../domain/log/ids.ts'
+import type { BlobStore, EventLog } from '../../domain/ports.ts'
+import { Collapsed } from '../changes/collapse.ts'
+import { ProjectionError } from '../errors.ts'
+import { type Progress, positionTaken, type Store } from '../store/store.ts'
+import { READER } from './decode.ts'
+import { type Folded, foldBatch, refold, type Sources } from './fold.ts'
+import { Waiters } from './waiters.ts'
+
+export interface ProjectorOptions {
+  readonly log: EventLog
+  readonly blobs: BlobStore
+  readonly store: Store
+  /** The greatest `minReader` that is understood; this program's own where absent. */
+  readonly reader?: number
+}
+
+export interface ProjectorStatus {
+  /** `waiting`: for a newer program to take over; see `reason`. `stopped`: `reason` says why. */
+  readonly state: 'idle' | 'running' | 'waiting' | 'stopped'
+  readonly progress: Progress
+  readonly reason: string | null
+}
+
+/** The one writer of a store: log → changes → one transaction per page with the position. */
+export class Projector {
+  readonly #sources: Sources
+  readonly #waiters = new Waiters()
+  #stored: Progress | null = null
+  #opened = false
+  #state: ProjectorStatus['state'] = 'idle'
+  #reason: string | null = null
+  #queue: Promise<unknown> = Promise.resolve()
+
+  constructor({ log, blobs, store, reader = READER }: ProjectorOptions) {
+    this.#sources = { log, blobs, store, reader }
+  }
+
+  status(): ProjectorStatus {
+    return { state: this.#state, progress: this.#progress, reason: this.#reason }
+  }
+
+  /**
+   * Follows the log until the signal aborts. Rejects with `POSITION_TAKEN`, `STREAM_GAP`, `LOG_MISMATCH`, or what the log
+   * or the database could not do.
+   */
+  async run(signal: AbortSignal): Promise<void> {
+    try {
+      await this.#open()
+      this.#state = 'running'
+      this.#reason = null
+      for await (const page of this.#sources.log.subscribe(this.#progress.cursor, signal)) {
+        if (await this.#locked(() => this.#take(page))) continue
+        await aborted(signal)
+        return
+      }
+    } catch (error) {
+      if (!signal.aborted || error !== signal.reason) throw this.#stop(error)
+    }
+    this.#state = 'idle'
+    this.#waiters.fail(new ProjectionError('STOPPED', 'the projector was stopped'))
+  }
+
+  /** Folds what is in the log now, or up to a position, and returns how far that is. */
+  async catchUp(upTo?: Cursor): Promise<Progress> {
+    try {
+      await this.#open()
+      for await (const page of this.#sources.log.readAll(this.#progress.cursor)) {
+        const wanted = upTo ? page.filter((event) => event.position <= upTo.position) : page
+        if (!(await this.#locked(() => this.#take(wanted))) || wanted.length < page.length) break
+      }
+    } catch (error) {
+      throw this.#stop(error)
+    }
+    return this.#progress
+  }
+
+  /**
+   * Resolves when the tables show the event of this cursor (read your own writes). Rejects with `LOG_MISMATCH`,
+   * `NEWER_WRITER` or `STOPPED` where they will not, with `ABORTED` where the signal says so.
+   */
+  async caughtUpTo(cursor: Cursor, signal?: AbortSignal): Promise<Progress> {
+    if (cursor.logId !== this.#sources.log.logId) throw mismatch('the cursor is of another log')
+    if (reached(this.#progress, cursor)) return this.#progress
+    if (this.#state === 'waiting') throw new ProjectionError('NEWER_WRITER', this.#reason!)
+    if (this.#state === 'stopped') throw new ProjectionError('STOPPED', `the projector has stopped: ${this.#reason}`)
+    await this.#waiters.until(cursor.position, signal)
+    return this.#progress
+  }
+
+  /** Reads a parked stream again from its beginning. It parks again where it still cannot be taken; true: it did not. */
+  async release(agentId: string): Promise<boolean> {
+    await this.#open()
+    return this.#locked(async () => {
+      const { store } = this.#sources
+      if (!(await store.parked(agentId))) throw new ProjectionError('NOT_PARKED', `agent ${agentId} is not parked`)
+      const stream = (await store.stream(agentStream(agentId)))!
+      const changes = new Collapsed()
+      await refold(this.#sources, stream.stream, stream.revision, changes)
+      await store.commit(this.#stored, this.#progress, [], changes)
+      return (await store.parked(agentId)) === null
+    })
+  }
+
+  get #progress(): Progress {
+    return this.#stored ?? { logId: this.#sources.log.logId, cursor: null, events: 0 }
+  }
+
+  async #open(): Promise<void> {
+    if (this.#opened) return
+    const stored = await this.#sources.store.progress()
+    if (stored && stored.logId !== this.#sources.log.logId) throw mismatch('the tables were made from another log')
+    this.#stored = stored
+    this.#opened = true
+  }
+
+  /** One page in one transaction. False: it must wait for a newer program. */
+  async #take(page: readonly RecordedEvent[]): Promise<boolean> {
+    const { to, streams, changes, waitsAt } = await this.#fold(page)
+    if (to.events > this.#progress.events) {
+      await this.#sources.store.commit(this.#stored, to, streams, changes)
+      this.#stored = to
+      this.#waiters.reached(to.cursor!.position)
+    }
+    if (!waitsAt) return true
+    this.#state = 'waiting'
+    this.#reason =
+      `agent ${waitsAt.header.agentId} is driven by a newer program (revision ${waitsAt.header.revision}); ` +
+      'start the projections of that program, these wait'
+    this.#waiters.fail(new ProjectionError('NEWER_WRITER', this.#reason))
+    return false
+  }
+
+  async #fold(page: readonly RecordedEvent[]): Promise<Folded> {
+    try {
+      return await foldBatch(this.#sources, this.#progress, page)
+    } catch (error) {
+      // Behind another writer the streams look as if they had gaps. Which it is, the position tells.
+      const stored = await this.#sources.store.progress()
+      if (stored?.cursor?.hash === this.#stored?.cursor?.hash) throw error
+      throw positionTaken(stored)
+    }
+  }
+
+  #stop(error: unknown): unknown {
+    const named =
+      error instanceof LogError && error.code === 'CURSOR_MISMATCH'
+        ? mismatch('the log does not hold their position', error)
+        : error
+    this.#state = 'stopped'
+    this.#reason = named instanceof Error ? named.message : String(named)
+    this.#waiters.fail(named)
+    return named
+  }
+
+  #locked<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#queue.then(work)
+    this.#queue = done.catch(() => {})
+    return done
+  }
+}
+
+const reached = ({ cursor }: Progress, wanted: Cursor) => cursor !== null && cursor.position >= wanted.position
+
+const mismatch = (why: string, cause?: unknown) =>
+  new ProjectionError('LOG_MISMATCH', `${why} (a restored backup, or another data folder); rebuild the projections`, {
+    cause,
+  })
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve()
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+}

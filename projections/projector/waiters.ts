@@ -1,0 +1,51 @@
+import { ProjectionError } from '../errors.ts'
+
+interface Waiter {
+  readonly position: number
+  readonly resolve: () => void
+  readonly reject: (error: unknown) => void
+}
+
+/** Those who wait for the tables to show a position. */
+export class Waiters {
+  #waiting = new Set<Waiter>()
+
+  /** Resolves with {@link reached}; rejects with {@link fail}'s error, or `ABORTED`. */
+  until(position: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const onAbort = () => {
+        this.#waiting.delete(waiter)
+        reject(new ProjectionError('ABORTED', 'the wait for the projections was given up', { cause: signal?.reason }))
+      }
+      const settled = () => signal?.removeEventListener('abort', onAbort)
+      const waiter: Waiter = {
+        position,
+        resolve: () => {
+          settled()
+          resolve()
+        },
+        reject: (error) => {
+          settled()
+          reject(error)
+        },
+      }
+      if (signal?.aborted) return onAbort()
+      signal?.addEventListener('abort', onAbort, { once: true })
+      this.#waiting.add(waiter)
+    })
+  }
+
+  reached(position: number): void {
+    for (const waiter of this.#waiting) {
+      if (waiter.position > position) continue
+      this.#waiting.delete(waiter)
+      waiter.resolve()
+    }
+  }
+
+  fail(error: unknown): void {
+    const all = this.#waiting
+    this.#waiting = new Set()
+    for (const waiter of all) waiter.reject(error)
+  }
+}

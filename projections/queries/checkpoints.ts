@@ -1,0 +1,115 @@
+import { type Kysely, sql } from 'kysely'
+import type { Database } from '../schema/database.ts'
+import { callsAt, history } from '../schema/views.ts'
+
+/** A checkpoint as its small row tells it. `agent_id` is the source's where a fork inherited it. */
+export interface CheckpointRow {
+  readonly id: string
+  readonly agent_id: string
+  readonly step: number
+  readonly run_id: string
+  readonly turn: number
+  readonly revision: number
+  readonly position: number
+  readonly timestamp: string
+  readonly tool_call_id: string | null
+  readonly digest: string | null
+  readonly fold: number | null
+}
+
+const COLUMNS = sql.raw(
+  'c.agent_id, f.step, c.run_id, c.turn, c.revision, c.position, c.timestamp, c.tool_call_id, c.digest, c.fold',
+)
+
+/** An agent's own checkpoints in order of step, at most `limit` with a step greater than `after`. */
+export async function listCheckpoints(
+  db: Kysely<Database>,
+  agentId: string,
+  { after = 0, limit = 100 }: { after?: number; limit?: number } = {},
+): Promise<CheckpointRow[]> {
+  const { rows } = await sql<Omit<CheckpointRow, 'id'>>`select ${COLUMNS}
+    from checkpoint_rows c join checkpoint_facts f on f.agent_id = c.agent_id and f.revision = c.revision
+    where c.agent_id = ${agentId} and f.agent_id = ${agentId} and f.step > ${after}
+    order by f.step limit ${limit}`.execute(db)
+  return rows.map(named)
+}
+
+/** The checkpoint of a step, the agent's own or the one it inherited as a fork; null: none. */
+export async function findCheckpoint(
+  db: Kysely<Database>,
+  agentId: string,
+  step: number,
+): Promise<CheckpointRow | null> {
+  for (const { id, upto } of await historyOf(db, agentId, Number.MAX_SAFE_INTEGER)) {
+    const { rows } = await sql<Omit<CheckpointRow, 'id'>>`select ${COLUMNS}
+      from checkpoint_rows c join checkpoint_facts f on f.agent_id = c.agent_id and f.revision = c.revision
+      where c.agent_id = ${id} and f.agent_id = ${id} and f.step = ${step} and c.revision <= ${upto}`.execute(db)
+    if (rows[0]) return named(rows[0])
+  }
+  return null
+}
+
+const named = (row: Omit<CheckpointRow, 'id'>): CheckpointRow => ({ id: `${row.agent_id}.s${row.step}`, ...row })
+
+/** Which prefixes of which agents' streams make up an agent's history at a revision: its own first. */
+export async function historyOf(
+  db: Kysely<Database>,
+  agentId: string,
+  revision: number,
+): Promise<{ id: string; upto: number }[]> {
+  const { rows } = await sql<{ id: string; upto: number }>`${literal(history, agentId, revision)}
+    select id, upto from h order by d`.execute(db)
+  return rows
+}
+
+/** A call at a checkpoint, by reference: its request and its outcome lie in events at these places. */
+export interface CallRef {
+  readonly id: string
+  readonly tool_name: string | null
+  readonly block: number | null
+  readonly requested_agent: string | null
+  readonly requested_revision: number | null
+  /** Null: pending. */
+  readonly ended_agent: string | null
+  readonly ended_revision: number | null
+}
+
+/** What a checkpoint's interface needs beside messages and bodies. */
+export interface CheckpointFacts {
+  readonly phase: string
+  /** JSON text by name. */
+  readonly variables: readonly { readonly name: string; readonly value: string }[]
+  readonly calls: readonly CallRef[]
+  readonly usage: { readonly inputTokens: number; readonly outputTokens: number; readonly nanoDollars: number }
+}
+
+/** Phase, variables, calls of the turn, and usage at a checkpoint, through forks. */
+export async function checkpointFacts(db: Kysely<Database>, row: CheckpointRow): Promise<CheckpointFacts> {
+  const h = literal(history, row.agent_id, row.revision)
+  const phase = await sql<{ phase: string | null }>`${h}
+    select p.phase from h join phases p on p.agent_id = h.id and p.revision <= h.upto
+    order by h.d, p.revision desc limit 1`.execute(db)
+  const variables = await sql<{ name: string; value: string }>`select name, value from (${h}
+    select v.name, v.value, row_number() over (partition by v.name order by h.d, v.revision desc) as age
+    from h join context_variables v on v.agent_id = h.id and v.revision <= h.upto) as aged
+    where age = 1 order by name`.execute(db)
+  const usage = await sql<{ input: number; output: number; nano: number }>`${h}
+    select coalesce(sum(m.input + m.cache_read + m.cache_write), 0) as input, coalesce(sum(m.output), 0) as output,
+      coalesce(sum(m.nano_dollars), 0) as nano
+    from h join model_calls m on m.agent_id = h.id and m.ended_revision <= h.upto`.execute(db)
+  const calls = await sql<CallRef>`${literal((a, r) => callsAt(a, r, String(row.turn)), row.agent_id, row.revision)}
+    order by coalesce(ended_position, 0), coalesce(block, -1), id`.execute(db)
+  const { input, output, nano } = usage.rows[0]!
+  return {
+    phase: phase.rows[0]?.phase ?? '',
+    variables: variables.rows,
+    calls: calls.rows,
+    usage: { inputTokens: input, outputTokens: output, nanoDollars: nano },
+  }
+}
+
+// The fragments are texts made for columns of an outer query; here the place is given as values.
+function literal(fragment: (agent: string, revision: string) => string, agentId: string, revision: number) {
+  if (!Number.isSafeInteger(revision)) throw new RangeError(`revision ${revision} is no whole number`)
+  return sql.raw(fragment(`'${agentId.replaceAll("'", "''")}'`, String(revision)))
+}

@@ -1,0 +1,67 @@
+import { type Kysely, sql } from 'kysely'
+import type { Database, LineageRow } from '../schema/database.ts'
+import type { Row } from '../schema/tables.ts'
+import { history } from '../schema/views.ts'
+import { type RunSummary, summaries } from './runs.ts'
+import { NOTHING, plus, type UsageSum, usageBy } from './usage.ts'
+
+/** An agent in its run's tree. `own`: what it used itself; `total`: with all that descend from it. */
+export interface AgentNode {
+  readonly agent: LineageRow
+  readonly phase: string | null
+  readonly own: UsageSum
+  readonly total: UsageSum
+  readonly children: readonly AgentNode[]
+}
+
+export interface RunShown extends RunSummary {
+  /** Usually one; an agent whose parent's stream is parked at its birth stands beside the root. */
+  readonly tree: readonly AgentNode[]
+  readonly gates: readonly Row<'gate_checks'>[]
+  readonly standing_approvals: readonly Row<'standing_approvals'>[]
+}
+
+/** A run with the tree of its agents, or null where there is none. */
+export async function showRun(db: Kysely<Database>, runId: string): Promise<RunShown | null> {
+  const row = await db.selectFrom('runs').selectAll().where('id', '=', runId).executeTakeFirst()
+  if (!row) return null
+  const [summary] = await summaries(db, [row])
+  const agents = await db.selectFrom('agent_lineage').selectAll().where('run_id', '=', runId).orderBy('id').execute()
+  const of = <T extends 'gate_checks' | 'standing_approvals'>(table: T) =>
+    db
+      .selectFrom(table as 'gate_checks')
+      .selectAll()
+      .where('agent_id', 'in', (inner) => inner.selectFrom('agents').select('id').where('run_id', '=', runId))
+      .orderBy('agent_id')
+      .orderBy('revision')
+      .execute() as unknown as Promise<Row<T>[]>
+  const phases = await phasesOf(db, runId)
+  const tree = treeOf(agents, phases, await usageBy(db, 'agent_id', [runId]))
+  return { ...summary!, tree, gates: await of('gate_checks'), standing_approvals: await of('standing_approvals') }
+}
+
+/** The phase that each agent is in; a fork that has not moved is where its source was. */
+async function phasesOf(db: Kysely<Database>, runId: string): Promise<Map<string, string | null>> {
+  const latest = sql.raw(`(${history('a.id', '9007199254740991')}
+    select p.phase from h join phases p on p.agent_id = h.id and p.revision <= h.upto
+    order by h.d, p.revision desc limit 1)`)
+  const { rows } = await sql<{ id: string; phase: string | null }>`
+    select a.id, ${latest} as phase from agents a where a.run_id = ${runId}`.execute(db)
+  return new Map(rows.map((row) => [row.id, row.phase]))
+}
+
+function treeOf(
+  agents: readonly LineageRow[],
+  phases: Map<string, string | null>,
+  usage: Map<string, UsageSum>,
+): AgentNode[] {
+  const known = new Set(agents.map((agent) => agent.id))
+  const childrenOf = Map.groupBy(agents, ({ parent_agent_id: parent }) => (parent && known.has(parent) ? parent : null))
+  const node = (agent: LineageRow): AgentNode => {
+    const children = (childrenOf.get(agent.id) ?? []).map(node)
+    const own = usage.get(agent.id) ?? NOTHING
+    const total = children.reduce((sum, child) => plus(sum, child.total), own)
+    return { agent, phase: phases.get(agent.id) ?? null, own, total, children }
+  }
+  return (childrenOf.get(null) ?? []).map(node)
+}

@@ -1,0 +1,113 @@
+import { type Kysely, sql } from 'kysely'
+import type { Database } from '../schema/database.ts'
+import type { Row } from '../schema/tables.ts'
+import { NOTHING, type UsageSum, usageBy } from './usage.ts'
+import { type Waiting, waitingOf } from './waiting.ts'
+
+export type RunStatus = 'active' | 'recovering' | 'completed' | 'failed'
+
+export interface RunSummary extends Row<'runs'> {
+  /** The first input, up to 500 characters; null: none yet, or erased. A fork shows its source's. */
+  readonly task: string | null
+  readonly agents: number
+  /** Turns of the root agent. */
+  readonly turns: number
+  readonly updated_at: string
+  readonly usage: UsageSum
+  readonly waiting: readonly Waiting[]
+  /** Agents whose rows miss events, because their stream is parked. */
+  readonly incomplete: number
+}
+
+export interface RunsPage {
+  readonly runs: readonly RunSummary[]
+  /** Give it as `after` for the next page; null: this is the last. */
+  readonly next: string | null
+}
+
+/** Runs, newest first. `limit`: 1 to 500, default 50; `after`: the `next` of the page before. */
+export async function listRuns(
+  db: Kysely<Database>,
+  { status, after, limit = 50 }: { status?: RunStatus; after?: string; limit?: number } = {},
+): Promise<RunsPage> {
+  let query = db
+    .selectFrom('runs')
+    .selectAll()
+    .orderBy('id', 'desc')
+    .limit(limit + 1)
+  if (status !== undefined) query = query.where('status', '=', status)
+  if (after !== undefined) query = query.where('id', '<', after)
+  const rows = await query.execute()
+  const page = rows.slice(0, limit)
+  return { runs: await summaries(db, page), next: rows.length > limit ? (page.at(-1)?.id ?? null) : null }
+}
+
+/** Rows of `runs` with what lists and the run's own page say of them. */
+export async function summaries(db: Kysely<Database>, rows: readonly Row<'runs'>[]): Promise<RunSummary[]> {
+  if (rows.length === 0) return []
+  const ids = rows.map((row) => row.id)
+  const agents = await db
+    .selectFrom('agents')
+    .select([
+      'run_id',
+      sql<number>`count(*)`.as('agents'),
+      sql<number>`max(case when id = run_id then turn else 0 end)`.as('turns'),
+      sql<string>`max(updated_at)`.as('updated_at'),
+      sql<number>`sum(case when incomplete_from is null then 0 else 1 end)`.as('incomplete'),
+    ])
+    .where('run_id', 'in', ids)
+    .groupBy('run_id')
+    .execute()
+  const byRun = new Map(agents.map((row) => [row.run_id, row]))
+  const usage = await usageBy(db, 'run_id', ids)
+  const waiting = await waitingOf(db, ids)
+  const tasks = await tasksOf(db, rows)
+  return rows.map((row) => {
+    const { agents = 0, turns = 0, updated_at = row.created_at, incomplete = 0 } = byRun.get(row.id) ?? {}
+    const task = tasks.get(row.id) ?? null
+    return {
+      ...row,
+      agents,
+      turns,
+      updated_at,
+      incomplete,
+      task,
+      usage: usage.get(row.id) ?? NOTHING,
+      waiting: waiting.get(row.id) ?? [],
+    }
+  })
+}
+
+async function tasksOf(db: Kysely<Database>, rows: readonly Row<'runs'>[]): Promise<Map<string, string | null>> {
+  const origin = await originsOf(db, rows)
+  const firsts = await db
+    .selectFrom('inputs')
+    // SQLite and its like give the bare column of the row that holds the minimum only by accident, so it is joined.
+    .innerJoin(
+      (inner) =>
+        inner
+          .selectFrom('inputs')
+          .select(['agent_id', sql<number>`min(revision)`.as('first')])
+          .where('agent_id', 'in', [...new Set(origin.values())])
+          .groupBy('agent_id')
+          .as('f'),
+      (join) => join.onRef('f.agent_id', '=', 'inputs.agent_id').onRef('f.first', '=', 'inputs.revision'),
+    )
+    .select(['inputs.agent_id', 'inputs.preview'])
+    .execute()
+  const previews = new Map(firsts.map((row) => [row.agent_id, row.preview]))
+  return new Map(rows.map((row) => [row.id, previews.get(origin.get(row.id)!) ?? null]))
+}
+
+/** The run that a fork's history began with, through forks of forks. */
+async function originsOf(db: Kysely<Database>, rows: readonly Row<'runs'>[]): Promise<Map<string, string>> {
+  const origin = new Map(rows.map((row) => [row.id, row.forked_from ?? row.id]))
+  let open = [...new Set(rows.flatMap((row) => row.forked_from ?? []))]
+  while (open.length > 0) {
+    const found = await db.selectFrom('agents').select(['id', 'forked_from']).where('id', 'in', open).execute()
+    const further = new Map(found.flatMap((a) => (a.forked_from === null ? [] : [[a.id, a.forked_from] as const])))
+    for (const [run, source] of origin) origin.set(run, further.get(source) ?? source)
+    open = [...new Set(further.values())]
+  }
+  return origin
+}

@@ -1,0 +1,86 @@
+import { type Kysely, sql } from 'kysely'
+import type { Database } from '../schema/database.ts'
+
+/** Sums over model calls: tokens split as the provider bills them, nano-dollars, and how much of it is not certain. */
+export interface UsageSum {
+  /** Attempts that reached an end or are in flight. */
+  readonly calls: number
+  readonly input: number
+  readonly output: number
+  readonly cacheRead: number
+  readonly cacheWrite: number
+  readonly nanoDollars: number
+  /** Calls with tokens but no price: `nanoDollars` is without them. */
+  readonly unpriced: number
+  /** The part of the above whose driver died before the outcome was recorded: estimates. */
+  readonly inDoubt: { readonly calls: number; readonly tokens: number; readonly nanoDollars: number }
+  /** Calls whose figures were erased with their bodies. */
+  readonly erased: number
+}
+
+export const NOTHING: UsageSum = {
+  calls: 0,
+  input: 0,
+  output: 0,
+  cacheRead: 0,
+  cacheWrite: 0,
+  nanoDollars: 0,
+  unpriced: 0,
+  inDoubt: { calls: 0, tokens: 0, nanoDollars: 0 },
+  erased: 0,
+}
+
+/** Usage of some runs, by a column of `model_calls`: the run, the agent or the model. Lost attempts count. */
+export async function usageBy(
+  db: Kysely<Database>,
+  by: 'run_id' | 'agent_id' | 'model',
+  runIds: readonly string[],
+): Promise<Map<string, UsageSum>> {
+  if (runIds.length === 0) return new Map()
+  const total = (column: string) => sql<number>`coalesce(sum(${sql.ref(column)}), 0)`
+  const lost = (value: string) =>
+    sql<number>`coalesce(sum(case when status = 'lost' then ${sql.raw(value)} else 0 end), 0)`
+  const rows = await db
+    .selectFrom('model_calls')
+    .select([
+      sql<string>`coalesce(${sql.ref(by)}, '')`.as('name'),
+      sql<number>`count(*)`.as('calls'),
+      total('input').as('input'),
+      total('output').as('output'),
+      total('cache_read').as('cacheRead'),
+      total('cache_write').as('cacheWrite'),
+      total('nano_dollars').as('nanoDollars'),
+      sql<number>`sum(case when input is not null and nano_dollars is null then 1 else 0 end)`.as('unpriced'),
+      lost('1').as('lostCalls'),
+      lost('coalesce(input + output + cache_read + cache_write, 0)').as('lostTokens'),
+      lost('coalesce(nano_dollars, 0)').as('lostNanoDollars'),
+      sql<number>`sum(case when status = 'ended' then 1 else 0 end)`.as('erased'),
+    ])
+    .where('run_id', 'in', runIds)
+    .groupBy('name')
+    .execute()
+  return new Map(
+    rows.map(({ name, lostCalls, lostTokens, lostNanoDollars, ...sums }) => [
+      name,
+      { ...sums, inDoubt: { calls: lostCalls, tokens: lostTokens, nanoDollars: lostNanoDollars } },
+    ]),
+  )
+}
+
+export function plus(a: UsageSum, b: UsageSum): UsageSum {
+  return {
+    calls: a.calls + b.calls,
+    input: a.input + b.input,
+    output: a.output + b.output,
+    cacheRead: a.cacheRead + b.cacheRead,
+    cacheWrite: a.cacheWrite + b.cacheWrite,
+    nanoDollars: a.nanoDollars + b.nanoDollars,
+    unpriced: a.unpriced + b.unpriced,
+    inDoubt: {
+      calls: a.inDoubt.calls + b.inDoubt.calls,
+      tokens: a.inDoubt.tokens + b.inDoubt.tokens,
+      nanoDollars: a.inDoubt.nanoDollars + b.inDoubt.nanoDollars,
+    },
+    erased: a.erased + b.erased,
+  }
+}

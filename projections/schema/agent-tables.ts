@@ -1,0 +1,174 @@
+import type { TableSpec } from './columns.ts'
+
+/** Runs, agents and what they do. */
+export const agentTables = {
+  /** One row per run, from the events of its root agent. */
+  runs: {
+    columns: {
+      id: 'text!',
+      status: 'text!',
+      created_at: 'text!',
+      created_by: 'text',
+      ended_at: 'text',
+      mode: 'text',
+      model: 'text',
+      role: 'text',
+      workspace: 'text',
+      forked_from: 'text',
+      forked_step: 'integer',
+      code: 'text',
+      error: 'text',
+      partial_output: 'text',
+      summary: 'text',
+      next_steps: 'text',
+      unmet_gates: 'text',
+      unread_input: 'integer',
+    },
+    key: ['id'],
+    owner: 'id',
+    indexes: [['status', 'id']],
+  },
+  /** One row per agent: what `agent_lineage` shows, and where the agent stands. */
+  agents: {
+    columns: {
+      id: 'text!',
+      run_id: 'text!',
+      parent_agent_id: 'text',
+      parent_tool_call_id: 'text',
+      /** Null in a fork: it is the source's. */
+      role: 'text',
+      status: 'text!',
+      /** -1: not known, the birth's body was erased. */
+      depth: 'integer!',
+      created_at: 'text!',
+      completed_at: 'text',
+      code: 'text',
+      forked_from: 'text',
+      forked_revision: 'integer',
+      forked_step: 'integer',
+      turn: 'integer!',
+      step: 'integer!',
+      revision: 'integer!',
+      updated_at: 'text!',
+      epoch: 'integer!',
+      paused: 'integer!',
+      /** Paused, but asked to go on to the next turn's end. */
+      stepping: 'integer!',
+      /** Revision of the last `ask_user` (or of a birth without a task) that no input and no turn has followed. */
+      asked_at: 'integer',
+      last_input: 'integer',
+      /** The last turn start: it reads every input before it. */
+      last_read: 'integer',
+      cancel_requested_at: 'text',
+      /** From this revision on the rows miss events: the stream is parked there. */
+      incomplete_from: 'integer',
+    },
+    key: ['id'],
+    owner: 'id',
+    indexes: [['run_id'], ['completed_at'], ['parent_agent_id']],
+  },
+  /** What people said to an agent. `preview`: the first 500 characters. */
+  inputs: {
+    columns: {
+      agent_id: 'text!',
+      revision: 'integer!',
+      run_id: 'text!',
+      preview: 'text',
+      by: 'text!',
+      at: 'text!',
+      erased: 'integer!',
+    },
+    key: ['agent_id', 'revision'],
+    owner: 'agent_id',
+  },
+  /**
+   * One row per requested call. Arguments and result are not copied: they are in the events at `requested_position`
+   * (content block `block`) and `ended_position`. A fork's row for a call of its prefix has no request of its own.
+   */
+  tool_calls: {
+    columns: {
+      agent_id: 'text!',
+      id: 'text!',
+      run_id: 'text!',
+      turn: 'integer!',
+      tool_name: 'text',
+      effect: 'text',
+      arguments_hash: 'text',
+      /** planned, started, running, retrying, unknown, succeeded, failed; ended: its outcome was erased. */
+      status: 'text!',
+      attempt: 'integer',
+      code: 'text',
+      message: 'text',
+      rule: 'text',
+      duration_ms: 'integer',
+      step: 'integer',
+      block: 'integer',
+      requested_revision: 'integer',
+      requested_position: 'integer',
+      started_revision: 'integer',
+      ended_revision: 'integer',
+      ended_position: 'integer',
+      requested_at: 'text',
+      started_at: 'text',
+      ended_at: 'text',
+      created: 'text',
+      changed: 'text',
+      tree: 'text',
+      erased: 'integer!',
+    },
+    key: ['agent_id', 'id'],
+    owner: 'agent_id',
+    indexes: [
+      ['agent_id', 'turn'],
+      ['agent_id', 'status'],
+    ],
+  },
+  /** One row per attempt of a model call. `lost`: its driver died; the figures are estimates, in doubt on the bill. */
+  model_calls: {
+    columns: {
+      agent_id: 'text!',
+      turn: 'integer!',
+      /** Minus the revision where an erased body took the attempt's number with it. */
+      attempt: 'integer!',
+      run_id: 'text!',
+      model: 'text',
+      served_by: 'text',
+      /** running, answered, failed, lost; ended: its outcome was erased, and its usage with it. */
+      status: 'text!',
+      stop_reason: 'text',
+      code: 'text',
+      input: 'integer',
+      output: 'integer',
+      cache_read: 'integer',
+      cache_write: 'integer',
+      /** Null: no price known, or not ended. */
+      nano_dollars: 'integer',
+      duration_ms: 'integer',
+      request_id: 'text',
+      started_revision: 'integer',
+      ended_revision: 'integer',
+      started_at: 'text',
+      ended_at: 'text',
+      erased: 'integer!',
+    },
+    key: ['agent_id', 'turn', 'attempt'],
+    owner: 'agent_id',
+    indexes: [['run_id'], ['agent_id', 'ended_revision']],
+  },
+  /** Every decision of the router (seed 000, 5.7). */
+  model_routes: {
+    columns: {
+      agent_id: 'text!',
+      revision: 'integer!',
+      turn: 'integer!',
+      requested: 'text',
+      resolved: 'text',
+      reason: 'text',
+      policy: 'text',
+      purpose: 'text',
+      at: 'text!',
+    },
+    key: ['agent_id', 'revision'],
+    owner: 'agent_id',
+  },
+} as const satisfies Record<string, TableSpec>

@@ -1,0 +1,10 @@
+/** `!`: never null. Flags are integers 0 and 1; times are ISO 8601 text, except `due.wake_at` (ms); money is nano-dollars. */
+export type ColumnSpec = 'text' | 'text!' | 'integer' | 'integer!'
+
+export interface TableSpec {
+  readonly columns: Readonly<Record<string, ColumnSpec>>
+  readonly key: readonly string[]
+  /** The column that names the agent whose stream the row comes from; clearing an agent clears by it. */
+  readonly owner: string
+  readonly indexes?: readonly (readonly string[])[]
+}

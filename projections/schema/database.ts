@@ -1,0 +1,91 @@
+import type { Row, TableName } from './tables.ts'
+
+/** How far the tables have come: the one row that is moved by compare-and-set with every batch. */
+export interface PositionRow {
+  id: number
+  log_id: string
+  /** -1 before the first event. */
+  position: number
+  prepare: number | null
+  hash: string
+  /** Events folded so far. */
+  events: number
+}
+
+/** The last event taken from each stream: a gap behind it stops the projector. */
+export interface StreamRow {
+  stream: string
+  revision: number
+  hash: string
+}
+
+/** Seed 000, 8.4, under its name and with its columns; usage is the agent's own, `usage_cost` in dollars. */
+export interface LineageRow {
+  id: string
+  run_id: string
+  parent_agent_id: string | null
+  role: string
+  status: string
+  depth: number
+  created_at: string
+  completed_at: string | null
+  usage_input_tokens: number
+  usage_output_tokens: number
+  usage_cost: number
+  code: string | null
+  turn: number
+  step: number
+  revision: number
+  nano_dollars: number
+  in_doubt_nano_dollars: number
+  unpriced_calls: number
+  incomplete_from: number | null
+}
+
+/** Own usage and that of all descendants. */
+export interface TotalsRow {
+  id: string
+  run_id: string
+  agents: number
+  total_input_tokens: number
+  total_output_tokens: number
+  total_nano_dollars: number
+  total_cost: number
+}
+
+/** Seed 000, 8.3, and what it lacks. `id`: `<agent>/<the artifact's own id>`; `metadata`: JSON {size, hash, mimeType}. */
+export interface ArtifactRow {
+  id: string
+  run_id: string
+  agent_id: string
+  checkpoint_id: string | null
+  artifact_type: string
+  path: string | null
+  content: string | null
+  metadata: string
+  created_at: string
+  artifact_id: string
+  title: string | null
+  claimed: number
+  tool_call_id: string | null
+  revision: number
+}
+
+/** Step and usage up to each checkpoint, of the agent's own stream. */
+export interface CheckpointFactsRow {
+  agent_id: string
+  revision: number
+  step: number
+  input: number
+  output: number
+  nano_dollars: number
+}
+
+export type Database = { [T in TableName]: Row<T> } & {
+  position: PositionRow
+  streams: StreamRow
+  agent_lineage: LineageRow
+  agent_lineage_totals: TotalsRow
+  artifacts: ArtifactRow
+  checkpoint_facts: CheckpointFactsRow
+}

@@ -1,0 +1,161 @@
+import type { TableSpec } from './columns.ts'
+
+/** What is asked beside: phases, variables, checkpoints, artifacts, approvals, and the projector's own business. */
+export const factTables = {
+  phases: {
+    columns: {
+      agent_id: 'text!',
+      revision: 'integer!',
+      from_phase: 'text',
+      phase: 'text',
+      summary: 'text',
+      at: 'text!',
+    },
+    key: ['agent_id', 'revision'],
+    owner: 'agent_id',
+  },
+  gate_checks: {
+    columns: {
+      agent_id: 'text!',
+      revision: 'integer!',
+      gate: 'text',
+      after_phase: 'text',
+      passed: 'integer',
+      evidence: 'text',
+      at: 'text!',
+    },
+    key: ['agent_id', 'revision'],
+    owner: 'agent_id',
+  },
+  /** Every value a variable has had; the greatest revision is the one in force. `value`: JSON. */
+  context_variables: {
+    columns: { agent_id: 'text!', name: 'text!', revision: 'integer!', value: 'text!', at: 'text!' },
+    key: ['agent_id', 'name', 'revision'],
+    owner: 'agent_id',
+  },
+  /** One small row per tool outcome and turn end; the seed's `checkpoints` is computed from it (CONTRACTS 5). */
+  checkpoint_rows: {
+    columns: {
+      agent_id: 'text!',
+      revision: 'integer!',
+      /** Null where the body that said it was erased; steps are dense, so the view `checkpoint_facts` knows it anyway. */
+      step: 'integer',
+      run_id: 'text!',
+      turn: 'integer!',
+      position: 'integer!',
+      timestamp: 'text!',
+      tool_call_id: 'text',
+      digest: 'text',
+      fold: 'integer',
+    },
+    key: ['agent_id', 'revision'],
+    owner: 'agent_id',
+    indexes: [['agent_id', 'step']],
+  },
+  artifact_rows: {
+    columns: {
+      agent_id: 'text!',
+      artifact_id: 'text!',
+      run_id: 'text!',
+      tool_call_id: 'text',
+      revision: 'integer!',
+      artifact_type: 'text!',
+      title: 'text',
+      path: 'text',
+      content: 'text',
+      hash: 'text',
+      size: 'integer',
+      mime_type: 'text',
+      claimed: 'integer!',
+      created_at: 'text!',
+    },
+    key: ['agent_id', 'artifact_id'],
+    owner: 'agent_id',
+    indexes: [['run_id']],
+  },
+  approvals: {
+    columns: {
+      agent_id: 'text!',
+      tool_call_id: 'text!',
+      run_id: 'text!',
+      turn: 'integer!',
+      tool_name: 'text',
+      arguments_hash: 'text',
+      reason: 'text',
+      /** pending, approved, rejected, expired. */
+      status: 'text!',
+      requested_at: 'text',
+      requested_revision: 'integer',
+      expires_at: 'text',
+      decided_at: 'text',
+      decided_by: 'text',
+      /** 1: nobody has checked that the decider is who the request said. */
+      decided_claimed: 'integer',
+      decision_reason: 'text',
+      decided_revision: 'integer',
+      /** The call ended (cancelled, say); a pending approval no longer waits. */
+      call_ended_at: 'text',
+    },
+    key: ['agent_id', 'tool_call_id'],
+    owner: 'agent_id',
+    indexes: [['run_id'], ['status', 'requested_at']],
+  },
+  standing_approvals: {
+    columns: {
+      agent_id: 'text!',
+      revision: 'integer!',
+      run_id: 'text!',
+      tools: 'text',
+      reason: 'text',
+      by: 'text!',
+      claimed: 'integer!',
+      at: 'text!',
+    },
+    key: ['agent_id', 'revision'],
+    owner: 'agent_id',
+  },
+  /** Why an agent must be woken; see changes/due.ts. `cause`: `agent`, `cancel`, `parked`, or the id of a tool call. */
+  due: {
+    columns: {
+      agent_id: 'text!',
+      cause: 'text!',
+      run_id: 'text!',
+      wake_at: 'integer!',
+      reason: 'text!',
+    },
+    key: ['agent_id', 'cause'],
+    owner: 'agent_id',
+    indexes: [['wake_at']],
+  },
+  /** Streams that stopped at an event which this program cannot take; the event stays in the log, read again on release. */
+  parked: {
+    columns: {
+      agent_id: 'text!',
+      stream: 'text!',
+      run_id: 'text!',
+      revision: 'integer!',
+      position: 'integer!',
+      event_id: 'text!',
+      type: 'text!',
+      version: 'integer!',
+      code: 'text!',
+      message: 'text!',
+      at: 'text!',
+    },
+    key: ['agent_id'],
+    owner: 'agent_id',
+  },
+  /** Bodies that are gone. `seen`: the rows were made without the body. The rest is from the `erased` fact. */
+  erasures: {
+    columns: {
+      agent_id: 'text!',
+      revision: 'integer!',
+      seen: 'integer',
+      reason: 'text',
+      by: 'text',
+      at: 'text',
+    },
+    key: ['agent_id', 'revision'],
+    owner: 'agent_id',
+  },
+} as const satisfies Record<string, TableSpec>

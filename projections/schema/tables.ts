@@ -1,0 +1,23 @@
+import { agentTables } from './agent-tables.ts'
+import type { TableSpec } from './columns.ts'
+import { factTables } from './fact-tables.ts'
+
+// The tables as data: SQL, row types, comparison and clearing are all made of this. A change of it is a new schema version.
+export const tables = { ...agentTables, ...factTables } as const
+
+export type TableName = keyof typeof tables
+
+type Value<C> = C extends 'text!'
+  ? string
+  : C extends 'integer!'
+    ? number
+    : C extends 'text'
+      ? string | null
+      : number | null
+
+export type Row<T extends TableName> = {
+  [C in keyof (typeof tables)[T]['columns']]: Value<(typeof tables)[T]['columns'][C]>
+}
+
+export const tableNames = Object.keys(tables) as TableName[]
+export const specOf = (table: TableName): TableSpec => tables[table]

@@ -1,0 +1,96 @@
+// Views that every database has. Standard SQL but for what schema/dialect names; the ones that need the log are in
+// store/audit.ts.
+
+/**
+ * A subquery's recursive table `h(id, upto, d)`: which prefix of which agent's stream makes up an agent's history at a
+ * revision: its own (d = 0), then what it inherits as a fork. `agent` and `revision` are SQL expressions of the outer
+ * query, so that one agent's history costs no more than its own depth of forks.
+ */
+export const history = (agent: string, revision: string) => `with recursive h(id, upto, d) as (
+  select ${agent}, ${revision}, 0
+  union all
+  select a.forked_from, a.forked_revision, h.d + 1 from h join agents a on a.id = h.id where a.forked_from is not null)`
+
+/**
+ * Calls of a turn at a revision, one row per id: `ended_position` null: pending. The end may stand in a fork while the
+ * request stands in its source.
+ */
+export const callsAt = (agent: string, revision: string, turn: string) => `${history(agent, revision)}
+  select t.id,
+    max(t.tool_name) as tool_name,
+    max(case when t.requested_revision <= h.upto then t.block end) as block,
+    max(case when t.requested_revision <= h.upto then t.requested_position end) as requested_position,
+    max(case when t.requested_revision <= h.upto then t.requested_revision end) as requested_revision,
+    max(case when t.requested_revision <= h.upto then h.id end) as requested_agent,
+    max(case when t.ended_revision <= h.upto then t.ended_position end) as ended_position,
+    max(case when t.ended_revision <= h.upto then t.ended_revision end) as ended_revision,
+    max(case when t.ended_revision <= h.upto then h.id end) as ended_agent
+  from h join tool_calls t on t.agent_id = h.id and t.turn = ${turn}
+  where t.requested_revision <= h.upto or t.ended_revision <= h.upto
+  group by t.id`
+
+const sum = (column: string, where = '') =>
+  `coalesce((select sum(${column}) from model_calls m where m.agent_id = a.id${where}), 0)`
+
+const inheritedRole = `(with recursive up(role, source) as (
+    select s.role, s.forked_from from agents s where s.id = a.forked_from
+    union all
+    select s.role, s.forked_from from up join agents s on s.id = up.source where up.role is null)
+  select role from up where role is not null limit 1)`
+
+const INPUT = 'm.input + m.cache_read + m.cache_write'
+
+// No foreign key on the parent: its stream may be parked while the child's is not.
+const lineage = `create view agent_lineage as select a.id, a.run_id, a.parent_agent_id,
+  coalesce(a.role, ${inheritedRole}, '') as role, a.status, a.depth, a.created_at, a.completed_at,
+  ${sum(INPUT)} as usage_input_tokens,
+  ${sum('m.output')} as usage_output_tokens,
+  ${sum('m.nano_dollars')} / 1000000000.0 as usage_cost,
+  a.code, a.turn, a.step, a.revision,
+  ${sum('m.nano_dollars')} as nano_dollars,
+  ${sum('m.nano_dollars', " and m.status = 'lost'")} as in_doubt_nano_dollars,
+  (select count(*) from model_calls m where m.agent_id = a.id and m.input is not null and m.nano_dollars is null)
+    as unpriced_calls,
+  a.incomplete_from
+  from agents a`
+
+const totals = `create view agent_lineage_totals as
+  with recursive tree(top, id) as (
+    select id, id from agents
+    union all
+    select tree.top, a.id from tree join agents a on a.parent_agent_id = tree.id)
+  select l.id, l.run_id, count(distinct tree.id) as agents,
+    coalesce(sum(${INPUT}), 0) as total_input_tokens,
+    coalesce(sum(m.output), 0) as total_output_tokens,
+    coalesce(sum(m.nano_dollars), 0) as total_nano_dollars,
+    coalesce(sum(m.nano_dollars), 0) / 1000000000.0 as total_cost
+  from agents l join tree on tree.top = l.id left join model_calls m on m.agent_id = tree.id
+  group by l.id, l.run_id`
+
+const artifacts = `create view artifacts as select r.agent_id || '/' || r.artifact_id as id, r.run_id, r.agent_id,
+  (select c.agent_id || '.s' || c.step from checkpoint_rows c
+    where c.agent_id = r.agent_id and c.tool_call_id = r.tool_call_id and c.revision > r.revision
+    order by c.revision limit 1) as checkpoint_id,
+  r.artifact_type, r.path, r.content,
+  json_object('size', r.size, 'hash', r.hash, 'mimeType', r.mime_type) as metadata,
+  r.created_at, r.artifact_id, r.title, r.claimed, r.tool_call_id, r.revision
+  from artifact_rows r`
+
+// One pass per agent: a running sum over its calls and checkpoints in order of revision. Steps are dense, so that the
+// step of a checkpoint whose body was erased is known by its place.
+const facts = `create view checkpoint_facts as select agent_id, revision,
+  coalesce(step, place + coalesce((select a.forked_step from agents a where a.id = agent_id), 0)) as step,
+  input, output, nano_dollars
+  from (
+  select agent_id, revision, step, checkpoint, sum(checkpoint) over w as place,
+    sum(i) over w as input, sum(o) over w as output, sum(n) over w as nano_dollars
+  from (
+    select m.agent_id, m.ended_revision as revision, null as step, 0 as checkpoint, coalesce(${INPUT}, 0) as i,
+      coalesce(m.output, 0) as o, coalesce(m.nano_dollars, 0) as n
+    from model_calls m where m.ended_revision is not null
+    union all
+    select c.agent_id, c.revision, c.step, 1, 0, 0, 0 from checkpoint_rows c) as both_kinds
+  window w as (partition by agent_id order by revision)) as running
+  where checkpoint = 1`
+
+export const views: readonly string[] = [lineage, totals, artifacts, facts]

@@ -1,0 +1,65 @@
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import { Kysely, SqliteDialect } from 'kysely'
+import type { Database } from '../schema/database.ts'
+
+/** A `node:sqlite` connection with its statements prepared once, and kysely over the same connection. */
+export interface Connection {
+  readonly raw: DatabaseSync
+  readonly db: Kysely<Database>
+  prepare(text: string): StatementSync
+  /** Closes the connection; may be called twice. */
+  close(): void
+}
+
+// Beyond this many distinct texts a connection is fed generated SQL; the oldest statements go first.
+const MAX_STATEMENTS = 500
+
+/**
+ * Opens a projections file. Writers make it where it is missing. The tables can always be computed again, so commits need
+ * not be synced one by one (`synchronous=NORMAL`): after a power cut the position and the rows are older, together.
+ */
+export function connect(path: string, mode: 'write' | 'read'): Connection {
+  const raw = new DatabaseSync(path, {
+    readOnly: mode === 'read',
+    enableForeignKeyConstraints: false,
+    timeout: 10_000,
+  })
+  if (mode === 'write') raw.exec('pragma journal_mode = wal; pragma synchronous = normal')
+  raw.exec('pragma cache_size = -16000; pragma temp_store = memory')
+  const statements = new Map<string, StatementSync>()
+  const prepare = (text: string) => {
+    let statement = statements.get(text)
+    if (statement) return statement
+    if (statements.size >= MAX_STATEMENTS) statements.delete(statements.keys().next().value!)
+    statement = raw.prepare(text)
+    statements.set(text, statement)
+    return statement
+  }
+  const db = new Kysely<Database>({ dialect: new SqliteDialect({ database: kyselyView(raw, prepare) }) })
+  let open = true
+  return {
+    raw,
+    db,
+    prepare,
+    close() {
+      if (open) raw.close()
+      open = false
+    },
+  }
+}
+
+function kyselyView(raw: DatabaseSync, prepare: (text: string) => StatementSync) {
+  return {
+    close: () => raw.close(),
+    prepare(text: string) {
+      const statement = prepare(text)
+      const values = (parameters: readonly unknown[]) => parameters as readonly SQLInputValue[]
+      return {
+        reader: statement.columns().length > 0,
+        all: (parameters: readonly unknown[]) => statement.all(...values(parameters)),
+        run: (parameters: readonly unknown[]) => statement.run(...values(parameters)),
+        iterate: (parameters: readonly unknown[]) => statement.iterate(...values(parameters)),
+      }
+    },
+  }
+}

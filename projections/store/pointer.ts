@@ -1,0 +1,62 @@
+import {
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
+import { join } from 'node:path'
+
+// The live tables are the file that `current` names. A rebuild makes a second file beside it and then moves the name.
+
+const POINTER = 'current'
+const FILE = /^tables-(\d+)\.db/
+
+/** The live file's path, or null where there is none yet. */
+export function liveFile(folder: string): string | null {
+  try {
+    const name = readFileSync(join(folder, POINTER), 'utf8').trim()
+    return name === '' ? null : join(folder, name)
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
+    throw error
+  }
+}
+
+/** A path for new tables; nothing is there yet. */
+export function freshFile(folder: string): string {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const numbers = readdirSync(folder).map((name) => Number(FILE.exec(name)?.[1] ?? 0))
+  return join(folder, `tables-${Math.max(0, ...numbers) + 1}.db`)
+}
+
+/** Makes `file` the live one, durably and at once: a reader finds the old name or the new one. */
+export function pointTo(folder: string, file: string): void {
+  const temporary = join(folder, `${POINTER}.new`)
+  const handle = openSync(temporary, 'w', 0o600)
+  try {
+    writeSync(handle, file.slice(folder.length + 1))
+    fsyncSync(handle)
+  } finally {
+    closeSync(handle)
+  }
+  renameSync(temporary, join(folder, POINTER))
+}
+
+/** Removes every tables file but the live one. Who still reads an old one keeps it until it closes. */
+export function dropOthers(folder: string): void {
+  const live = liveFile(folder)
+  for (const name of readdirSync(folder)) {
+    const match = FILE.exec(name)
+    if (match && join(folder, `tables-${match[1]}.db`) !== live) rmSync(join(folder, name), { force: true })
+  }
+}
+
+/** Removes one tables file that was never, or is no longer, the live one. */
+export function dropFile(file: string): void {
+  for (const end of ['', '-wal', '-shm']) rmSync(file + end, { force: true })
+}

@@ -1,0 +1,73 @@
+import type { Kysely } from 'kysely'
+import type { Cursor } from '../../domain/log/cursor.ts'
+import { ProjectionError } from '../errors.ts'
+import type { Database } from '../schema/database.ts'
+import { type Connection, connect } from './database.ts'
+import { liveFile } from './pointer.ts'
+import { progressOf } from './sqlite.ts'
+
+/** An answer and the place in the log that it shows; null: nothing was folded yet. */
+export interface Answer<T> {
+  readonly position: Cursor | null
+  readonly data: T
+}
+
+interface Reader {
+  readonly file: string
+  readonly connection: Connection
+  active: number
+}
+
+/**
+ * Reads of the live tables. Each asks anew which file is live, sees one state of it, and never waits for the writer; a
+ * rebuild takes the file away from under nobody.
+ */
+export class Readers {
+  readonly #folder: string
+  #reader: Reader | null = null
+  constructor(folder: string) {
+    this.#folder = folder
+  }
+
+  /** `query` must await nothing but the database it is given: others wait for the same connection. */
+  async use<T>(query: (db: Kysely<Database>) => Promise<T>): Promise<Answer<T>> {
+    const reader = this.#current()
+    reader.active++
+    try {
+      return await reader.connection.db.transaction().execute(async (db) => {
+        const row = await db.selectFrom('position').selectAll().executeTakeFirst()
+        return { position: row ? progressOf(row).cursor : null, data: await query(db) }
+      })
+    } finally {
+      reader.active--
+      if (reader !== this.#reader && reader.active === 0) reader.connection.close()
+    }
+  }
+
+  close(): void {
+    this.#retire()
+  }
+
+  #current(): Reader {
+    for (let tries = 0; ; tries++) {
+      const file = liveFile(this.#folder)
+      if (file === null)
+        throw new ProjectionError('NOT_FOUND', 'there are no projections yet; start their projector first')
+      if (this.#reader?.file === file) return this.#reader
+      try {
+        const connection = connect(file, 'read')
+        this.#retire()
+        this.#reader = { file, connection, active: 0 }
+        return this.#reader
+      } catch (error) {
+        // The file may have been replaced between the look at the pointer and this.
+        if (tries === 2) throw error
+      }
+    }
+  }
+
+  #retire(): void {
+    if (this.#reader?.active === 0) this.#reader.connection.close()
+    this.#reader = null
+  }
+}

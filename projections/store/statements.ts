@@ -1,0 +1,72 @@
+import { type Kysely, sql } from 'kysely'
+import type { Cells } from '../changes/change.ts'
+import type { RowOp } from '../changes/collapse.ts'
+import type { Database } from '../schema/database.ts'
+import { specOf, type TableName } from '../schema/tables.ts'
+
+/** The SQL and parameters of changes. A text is made once per table, kind and set of columns, by kysely. */
+export class Statements {
+  readonly #db: Kysely<Database>
+  readonly #texts = new Map<string, string>()
+  constructor(db: Kysely<Database>) {
+    this.#db = db
+  }
+
+  /** One operation on one row. Null: it changes nothing. */
+  row(table: TableName, key: Cells, op: RowOp): { text: string; values: unknown[] } | null {
+    const keys = specOf(table).key
+    const keyValues = keys.map((name) => key[name])
+    if (op.kind === 'remove') {
+      const text = this.#text(`-${table}`, () => this.#remove(table, keys))
+      return { text, values: keyValues }
+    }
+    const columns = Object.keys(op.columns)
+    const values = Object.values(op.columns)
+    if (op.kind === 'set') {
+      if (columns.length === 0) return null
+      const text = this.#text(`=${table}|${columns}`, () => this.#set(table, keys, columns))
+      return { text, values: [...values, ...keyValues] }
+    }
+    const births = Object.keys(op.birth).filter((name) => !(name in op.columns))
+    const text = this.#text(`+${table}|${columns}|${births}`, () => this.#put(table, keys, columns, births))
+    return { text, values: [...keyValues, ...values, ...births.map((name) => op.birth[name])] }
+  }
+
+  /** Deletes an agent's rows; its id is the one parameter. */
+  clear(table: TableName): string {
+    return this.#text(`0${table}`, () => this.#remove(table, [specOf(table).owner]))
+  }
+
+  #text(id: string, make: () => string): string {
+    let text = this.#texts.get(id)
+    if (text === undefined) {
+      text = make()
+      this.#texts.set(id, text)
+    }
+    return text
+  }
+
+  #remove(table: TableName, keys: readonly string[]): string {
+    return sql`delete from ${sql.table(table)} where ${matches(keys)}`.compile(this.#db).sql
+  }
+
+  #set(table: TableName, keys: readonly string[], columns: readonly string[]): string {
+    const sets = sql.join(columns.map((name) => sql`${sql.ref(name)} = ${null}`))
+    return sql`update ${sql.table(table)} set ${sets} where ${matches(keys)}`.compile(this.#db).sql
+  }
+
+  #put(table: TableName, keys: readonly string[], columns: readonly string[], births: readonly string[]): string {
+    const all = [...keys, ...columns, ...births]
+    const updates = columns.map((name) => sql`${sql.ref(name)} = ${sql.ref(`excluded.${name}`)}`)
+    const action = updates.length > 0 ? sql`update set ${sql.join(updates)}` : sql`nothing`
+    return sql`insert into ${sql.table(table)} (${sql.join(all.map((name) => sql.ref(name)))})
+      values (${sql.join(all.map(() => null))})
+      on conflict (${sql.join(keys.map((name) => sql.ref(name)))}) do ${action}`.compile(this.#db).sql
+  }
+}
+
+const matches = (keys: readonly string[]) =>
+  sql.join(
+    keys.map((name) => sql`${sql.ref(name)} = ${null}`),
+    sql` and `,
+  )

@@ -1,0 +1,98 @@
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { bodies } from '../../domain/agent/events.ts'
+import { Projector } from '../../projections/projector/projector.ts'
+import { openSqliteStore } from '../../projections/store/sqlite.ts'
+import { runs, tape } from '../support/projections/fc.ts'
+import { MemoryLog } from '../support/projections/memory-log.ts'
+import { dump, folded, folder } from '../support/projections/tables.ts'
+import { tell } from '../support/projections/tell.ts'
+
+it('the stories of these laws hold every stored type, erased bodies, forks and children', () => {
+  const types = new Set<string>()
+  let erased = 0
+  for (const numbers of fc.sample(tape, { numRuns: 60, seed: 7 })) {
+    const { log } = tell(numbers)
+    for (const event of log.originals) types.add(event.header.type)
+    erased += log.events.filter((event) => event.erased).length
+  }
+  expect(Object.keys(bodies).filter((type) => !types.has(type))).toEqual([])
+  expect(erased).toBeGreaterThan(100)
+})
+
+describe('any batching, redelivery or restart gives the same tables', () => {
+  it('in pages of any length, with restarts anywhere', async () => {
+    let n = 0
+    const path = folder()
+    await fc.assert(
+      fc.asyncProperty(
+        tape,
+        fc.array(fc.integer({ min: 1, max: 7 }), { minLength: 1 }),
+        fc.array(fc.nat(400)),
+        async (numbers, sizes, stops) => {
+          const { log } = tell(numbers)
+          const whole = await folded(log, join(path, `whole-${++n}.db`))
+          let i = 0
+          log.pages = () => sizes[i++ % sizes.length]!
+          const file = join(path, `parts-${n}.db`)
+          for (const stop of [...stops.sort((a, b) => a - b), Number.MAX_SAFE_INTEGER]) {
+            const store = await openSqliteStore(file)
+            log.visible = stop
+            await new Projector({ log, blobs: log.blobs, store }).catchUp()
+            await store.close()
+          }
+          expect(dump(file)).toEqual(whole)
+        },
+      ),
+      runs(25),
+    )
+  })
+
+  it('with events delivered again', async () => {
+    let n = 0
+    const path = folder()
+    await fc.assert(
+      fc.asyncProperty(tape, fc.array(fc.nat(5), { minLength: 1 }), async (numbers, overlaps) => {
+        const { log } = tell(numbers)
+        const whole = await folded(log, join(path, `whole-${++n}.db`))
+        let i = 0
+        log.pages = () => 6
+        log.overlap = () => overlaps[i++ % overlaps.length]!
+        expect(await folded(log, join(path, `again-${n}.db`))).toEqual(whole)
+      }),
+      runs(20),
+    )
+  })
+})
+
+describe('rebuild from zero = live', () => {
+  it('also where bodies were erased while the tables followed', async () => {
+    let n = 0
+    const path = folder()
+    await fc.assert(
+      fc.asyncProperty(tape, fc.integer({ min: 1, max: 40 }), async (numbers, size) => {
+        const told = tell(numbers).log
+        const file = join(path, `live-${++n}.db`)
+        const store = await openSqliteStore(file)
+        const log = new MemoryLog()
+        const projector = new Projector({ log, blobs: told.blobs, store })
+        // Appended event by event as it happened, so that bodies are seen before they are erased.
+        for (const [i, event] of told.originals.entries()) {
+          const target = event.header.type === 'erased' ? erasedRevision(event.body!) : null
+          const erase = target === null ? [] : [{ stream: event.header.stream, revision: target }]
+          await log.append(event.header.stream, event.header.revision - 1, [event], erase)
+          if (i % size === 0) await projector.catchUp()
+        }
+        await projector.catchUp()
+        await store.close()
+        Object.assign(log.blobs, { held: told.blobs.held })
+        expect(dump(file)).toEqual(await folded(log, join(path, `zero-${n}.db`)))
+      }),
+      runs(25),
+    )
+  })
+})
+
+const erasedRevision = (body: Uint8Array) =>
+  (JSON.parse(new TextDecoder().decode(body)) as { revision: number }).revision

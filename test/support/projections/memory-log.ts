@@ -1,0 +1,184 @@
+import { canonicalBytes } from '../../../domain/log/canonical.ts'
+import type { Cursor } from '../../../domain/log/cursor.ts'
+import type { Header, RecordedEvent } from '../../../domain/log/envelope.ts'
+import { ConflictError, cursorError, LogError } from '../../../domain/log/errors.ts'
+import { bodyHash, GENESIS, seal } from '../../../domain/log/seal.ts'
+import type { BlobStore, Erasure, EventLog, Head, ReadOptions } from '../../../domain/ports.ts'
+
+/** What a test says of an event; the rest is filled in. */
+export interface Draft {
+  readonly stream: string
+  readonly type: string
+  readonly body: unknown
+  readonly runId: string
+  readonly turn?: number
+  readonly at: number
+  readonly toolCallId?: string
+  readonly commandId?: string
+  readonly actor?: Header['actor']
+  readonly version?: number
+  readonly blob?: boolean
+  readonly erases?: number
+}
+
+/** Blobs in memory. */
+export class MemoryBlobs implements BlobStore {
+  readonly held = new Map<string, Uint8Array>()
+  async put(runId: string, hash: string, bytes: Uint8Array) {
+    this.held.set(`${runId}/${hash}`, bytes)
+  }
+  async get(runId: string, hash: string) {
+    const bytes = this.held.get(`${runId}/${hash}`)
+    if (!bytes) throw new LogError('BLOB_MISSING', `no blob ${hash}`)
+    return bytes
+  }
+  async delete(runId: string, hash: string) {
+    this.held.delete(`${runId}/${hash}`)
+  }
+}
+
+/** An event log in memory, enough of the port for projections; `pages` says how long each page read is. */
+export class MemoryLog implements EventLog {
+  readonly logId: string
+  readonly events: RecordedEvent[] = []
+  /** The events as they were sealed, none erased. */
+  readonly originals: RecordedEvent[] = []
+  readonly blobs = new MemoryBlobs()
+  pages: () => number = () => 100
+  /** How many events a reader of the whole log gets to see. */
+  visible = Number.MAX_SAFE_INTEGER
+  /** How many events before its place a page of the whole log begins, as a log that delivers again would. */
+  overlap: () => number = () => 0
+  readonly #streams = new Map<string, number[]>()
+  #wake: (() => void)[] = []
+  constructor(logId = 'log0') {
+    this.logId = logId
+  }
+
+  floor() {
+    return 0
+  }
+
+  /** Seals and records one event; positions have holes, as real ones do. */
+  add(draft: Draft): RecordedEvent {
+    const places = this.#places(draft.stream)
+    const previous = places.length > 0 ? this.events[places.at(-1)!]!.hash : GENESIS
+    const bytes = canonicalBytes(draft.body)
+    const salt = Buffer.alloc(16, this.events.length % 251)
+    const agentId = draft.stream.replace(/^[a-z]+-/, '')
+    const header: Header = {
+      format: 1,
+      stream: draft.stream,
+      type: draft.type,
+      version: draft.version ?? 1,
+      runId: draft.runId,
+      agentId,
+      turn: draft.turn ?? 0,
+      revision: places.length,
+      timestamp: new Date(draft.at).toISOString(),
+      commandId: draft.commandId ?? `c${this.events.length}`,
+      actor: draft.actor ?? { kind: 'driver', id: 'd1' },
+      ...(draft.toolCallId === undefined ? {} : { toolCallId: draft.toolCallId }),
+      body: {
+        place: draft.blob ? 'blob' : 'inline',
+        size: bytes.length,
+        mediaType: 'application/json',
+        salt: salt.toString('hex'),
+        hash: bodyHash(salt, bytes),
+      },
+    }
+    if (draft.blob) this.blobs.held.set(`${draft.runId}/${header.body.hash}`, bytes)
+    if (draft.erases !== undefined) this.#erase(places[draft.erases]!)
+    const event = { ...seal(previous, header, draft.blob ? null : bytes), position: this.events.length * 3 + 1 }
+    places.push(this.events.length)
+    this.events.push(event)
+    this.originals.push(event)
+    for (const wake of this.#wake.splice(0)) wake()
+    return event
+  }
+
+  async append(stream: string, expected: number, batch: readonly RecordedEvent[], erase: readonly Erasure[] = []) {
+    const places = this.#places(stream)
+    if (places.length - 1 !== expected) throw new ConflictError(stream, expected, places.length - 1)
+    for (const { revision } of erase) this.#erase(places[revision]!)
+    for (const event of batch) {
+      places.push(this.events.length)
+      this.events.push({ ...event, position: this.events.length * 3 + 1 })
+    }
+    for (const wake of this.#wake.splice(0)) wake()
+    return { position: this.events.at(-1)!.position }
+  }
+
+  async head(stream: string): Promise<Head | null> {
+    const event = this.events[this.#places(stream).at(-1) ?? -1]
+    if (!event) return null
+    return { revision: event.header.revision, hash: event.hash, timestamp: Date.parse(event.header.timestamp) }
+  }
+
+  async *read(stream: string, { from = 0, limit = Number.MAX_SAFE_INTEGER }: ReadOptions = {}) {
+    const places = this.#places(stream).slice(from, from + limit)
+    for (let i = 0; i < places.length; ) {
+      const length = this.pages()
+      yield places.slice(i, i + length).map((place) => this.events[place]!)
+      i += length
+    }
+  }
+
+  async *readAll(after: Cursor | null) {
+    let next = this.#after(after)
+    const end = Math.min(this.events.length, this.visible)
+    while (next < end) {
+      const stop = Math.min(end, next + this.pages())
+      yield this.events.slice(Math.max(0, next - this.overlap()), stop)
+      next = stop
+    }
+  }
+
+  async *subscribe(after: Cursor | null, signal: AbortSignal) {
+    let next = this.#after(after)
+    while (!signal.aborted) {
+      const page = this.events.slice(next, next + this.pages())
+      next += page.length
+      if (page.length > 0) yield page
+      else {
+        await new Promise<void>((resolve) => {
+          this.#wake.push(resolve)
+          signal.addEventListener('abort', () => resolve(), { once: true })
+        })
+      }
+    }
+  }
+
+  cursor(event: RecordedEvent): Cursor {
+    return { logId: this.logId, position: event.position, hash: event.hash }
+  }
+
+  async headCursor(): Promise<Cursor> {
+    return this.cursor(this.events.at(-1)!)
+  }
+
+  async *streams(prefix: string) {
+    yield [...this.#streams.keys()].filter((name) => name.startsWith(prefix))
+  }
+
+  async close() {}
+
+  #places(stream: string): number[] {
+    const places = this.#streams.get(stream) ?? []
+    this.#streams.set(stream, places)
+    return places
+  }
+
+  #erase(place: number): void {
+    this.events[place] = { ...this.events[place]!, body: null, erased: true }
+  }
+
+  #after(cursor: Cursor | null): number {
+    if (cursor === null) return 0
+    const place = this.events.findIndex((event) => event.position === cursor.position)
+    if (cursor.logId !== this.logId || this.events[place]?.hash !== cursor.hash) {
+      throw cursorError('CURSOR_MISMATCH', 'the cursor is of another log')
+    }
+    return place + 1
+  }
+}

@@ -1,0 +1,179 @@
+import { agentStream, effectId, modelCallId, toolCallId } from '../../../domain/log/ids.ts'
+import type { Draft, MemoryLog } from './memory-log.ts'
+import { spec } from './spec.ts'
+
+type Extra = Partial<Omit<Draft, 'stream' | 'type' | 'body' | 'runId' | 'at'>>
+
+/** A source of choices: the tape's numbers in turn; `more` says whether any is left. */
+export class Tape {
+  readonly #numbers: readonly number[]
+  #next = 0
+  constructor(numbers: readonly number[]) {
+    this.#numbers = numbers
+  }
+  get more(): boolean {
+    return this.#next < this.#numbers.length
+  }
+  /** 0 to `below` - 1. */
+  pick(below: number): number {
+    return (this.#numbers[this.#next++] ?? 0) % below
+  }
+}
+
+/** One agent that writes well-formed events: turns, calls, approvals, failures, pauses, an end, and erasures after it. */
+export class Actor {
+  readonly id: string
+  readonly runId: string
+  readonly #log: MemoryLog
+  readonly #now: () => number
+  turn = 0
+  step = 0
+  attempt = 0
+  finished = false
+  started = false
+  asked = false
+  calls: { id: string; index: number; tool: string; status: 'planned' | 'asked' | 'running' | 'unknown' | 'ended' }[] =
+    []
+  inTurn: 'no' | 'model' | 'tools' = 'no'
+
+  constructor(log: MemoryLog, now: () => number, id: string, runId: string) {
+    this.#log = log
+    this.#now = now
+    this.id = id
+    this.runId = runId
+  }
+
+  write(type: string, body: unknown, extra: Extra = {}) {
+    const stream = agentStream(this.id)
+    return this.#log.add({ stream, type, body, runId: this.runId, at: this.#now(), turn: this.turn, ...extra })
+  }
+
+  user(type: string, body: unknown, extra: Extra = {}) {
+    return this.write(type, body, { actor: { kind: 'user', id: 'ann', claimed: true }, turn: 0, ...extra })
+  }
+
+  start(parent?: { agentId: string; toolCallId: string }) {
+    this.user('agent_started', { spec: spec(), depth: parent ? 1 : 0, ...(parent ? { parent } : {}) })
+    this.started = true
+  }
+
+  forkFrom(source: Actor, revision: number, hash: string) {
+    this.user('forked', {
+      stream: agentStream(source.id),
+      revision,
+      hash,
+      digest: '',
+      step: source.step,
+      workspace: null,
+      changes: { model: 'model-b' },
+    })
+    this.turn = source.turn
+    this.step = source.step
+    this.started = true
+    const open = source.inTurn === 'tools' ? source.calls.filter((call) => call.status !== 'ended') : []
+    for (const call of open) this.endCall(call.id, call.tool, { code: 'CANCELLED', message: 'the fork cancels it' })
+    if (source.inTurn !== 'no') this.write('turn_end', { step: ++this.step, outcome: 'cancelled' })
+  }
+
+  endCall(id: string, toolName: string, error?: { code: string; message: string }, blob = false) {
+    const outcome = error
+      ? { success: false, error }
+      : { success: true, result: { text: `of ${id}` }, created: ['a.ts'] }
+    this.write(
+      'tool_call_end',
+      { step: ++this.step, toolName, attempt: 1, durationMs: 5, ...outcome },
+      { toolCallId: id, blob },
+    )
+  }
+
+  beginTurn() {
+    this.turn++
+    this.attempt = 1
+    this.asked = false
+    this.write('turn_start', { unread: 1 })
+    this.callModel()
+    this.inTurn = 'model'
+  }
+
+  callModel() {
+    const routed = { requested: 'model-a', resolved: 'model-a', reason: 'default', policy: 'cost', purpose: 'turn' }
+    this.write('model_routed', routed)
+    this.write('model_call_start', {
+      attempt: this.attempt,
+      model: this.turn % 3 === 0 ? 'model-b' : 'model-a',
+      request: { assembler: 1, messages: 2, root: 'r', parameters: 'p' },
+      estimate: { input: 10, maxOutput: 10, nanoDollars: null },
+      timeoutMs: 1000,
+    })
+  }
+
+  answer(tools: readonly string[]) {
+    const content = [
+      { type: 'text', text: 'thinking' },
+      ...tools.map((name, i) => ({ type: 'tool_use', id: `p${i}`, name, input: { path: `f${i}` } })),
+    ]
+    const calls = tools.map((toolName, i) => ({
+      block: i + 1,
+      toolName,
+      argumentsHash: `h${i}`,
+      reads: [],
+      writes: [],
+      effect: 'pure',
+    }))
+    const usage = { input: 100 + this.turn, output: 20, cacheRead: 7, cacheWrite: 3 }
+    this.write(
+      'model_call_end',
+      {
+        attempt: this.attempt,
+        content,
+        stopReason: 'tool_use',
+        usage,
+        nanoDollars: this.turn % 4 === 0 ? null : 1000 + this.turn,
+        durationMs: 9,
+        servedBy: 'model-a',
+        calls,
+      },
+      { commandId: effectId(modelCallId(this.id, this.turn), this.attempt) },
+    )
+    this.calls = tools.map((tool, index) => ({
+      id: toolCallId(this.id, this.turn, index),
+      index,
+      tool,
+      status: 'planned',
+    }))
+    this.inTurn = 'tools'
+  }
+
+  endTurn(outcome = 'calls') {
+    this.write('turn_end', { step: ++this.step, outcome })
+    this.inTurn = 'no'
+  }
+
+  finish(how: 'completion' | 'recovered' | 'error') {
+    if (how !== 'completion') {
+      const warning = {
+        phase: 'final_warning',
+        reason: 'turns',
+        maxTurns: 9,
+        graceTurns: 2,
+        deadlineMs: 60000,
+        warning: 'Now',
+      }
+      this.write('recovery', warning)
+      this.write('recovery', how === 'recovered' ? { phase: 'succeeded' } : { phase: 'failed', reason: 'no call' })
+    }
+    if (how === 'error') {
+      this.write('error', {
+        error: 'Recovery failed',
+        code: 'RECOVERY_FAILED',
+        recoverable: false,
+        partialOutput: 'half',
+      })
+    } else this.write('completion', { summary: 'done', artifacts: [], unmetGates: ['tests_exist'], unreadInput: 0 })
+    this.finished = true
+  }
+
+  erase(revision: number) {
+    this.user('erased', { revision, bodyHash: 'x', reason: 'asked to' }, { erases: revision })
+  }
+}

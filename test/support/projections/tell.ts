@@ -1,0 +1,184 @@
+import { agentStream } from '../../../domain/log/ids.ts'
+import { MemoryLog } from './memory-log.ts'
+import { Actor, Tape } from './story.ts'
+
+const TOOLS = ['read_file', 'write_file', 'run_command', 'ask_user']
+
+export interface Story {
+  readonly log: MemoryLog
+  readonly actors: readonly Actor[]
+}
+
+/** Several interleaved agents (runs, children, forks) as the tape's choices have it. */
+export function tell(numbers: readonly number[], erasures = true): Story {
+  const tape = new Tape(numbers)
+  const log = new MemoryLog()
+  let time = Date.UTC(2026, 0, 1)
+  const now = () => ++time
+  log.add({ stream: 'log-meta', type: 'log_created', body: { logId: 'log0' }, runId: 'log', at: now() })
+  const actors: Actor[] = []
+  while (tape.more) {
+    const wanted = tape.pick(40)
+    if (actors.length === 0 || wanted === 0) actors.push(born(tape, log, now, actors))
+    else live(actors[tape.pick(actors.length)]!, tape, log, erasures)
+  }
+  return { log, actors }
+}
+
+function born(tape: Tape, log: MemoryLog, now: () => number, actors: readonly Actor[]): Actor {
+  const id = `a${String(actors.length).padStart(3, '0')}`
+  const other = actors[tape.pick(Math.max(1, actors.length))]
+  const kind = other ? tape.pick(3) : 0
+  if (other && kind === 1) {
+    const actor = new Actor(log, now, id, id)
+    const source = log.events.findLast((event) => event.header.stream === agentStream(other.id))!
+    actor.forkFrom(other, source.header.revision, source.hash)
+    return actor
+  }
+  const actor = new Actor(log, now, id, other && kind === 2 ? other.runId : id)
+  if (other && kind === 2) actor.start({ agentId: other.id, toolCallId: `${other.id}.t1.c0` })
+  else actor.start()
+  return actor
+}
+
+function live(actor: Actor, tape: Tape, log: MemoryLog, erasures: boolean): void {
+  if (actor.finished) return afterwards(actor, tape, log, erasures)
+  const choice = tape.pick(40)
+  if (choice === 0) return void actor.user('user_input', { text: 'please '.repeat(1 + tape.pick(100)) })
+  if (choice === 1) return void actor.user('paused', {})
+  if (choice === 2) return void actor.user('resumed', {})
+  if (choice === 3) return void actor.user('step_requested', {})
+  if (choice === 4) return void actor.user('standing_approval', { tools: ['write_file'] })
+  if (choice === 5)
+    return void actor.write('driver_claimed', { driverId: 'd', epoch: 1 + tape.pick(5), minReader: 1, build: 'b' })
+  if (choice === 7) {
+    return void actor.write('workspace_drifted', { expected: 'a', found: 'b', changed: ['x'] })
+  }
+  if (choice === 6) return void actor.user('cancel_requested', { deadlineMs: 1000 })
+  if (actor.inTurn === 'model') return model(actor, tape)
+  if (actor.inTurn === 'tools') return tools(actor, tape)
+  if (actor.turn > 0 && tape.pick(4) === 0) {
+    return actor.finish((['completion', 'recovered', 'error'] as const)[tape.pick(3)]!)
+  }
+  if (actor.turn === 0) actor.user('user_input', { text: `task of ${actor.id}` })
+  actor.beginTurn()
+}
+
+function model(actor: Actor, tape: Tape): void {
+  const choice = tape.pick(6)
+  if (choice === 0) {
+    const failed = {
+      error: 'overloaded',
+      code: 'OVERLOADED',
+      recoverable: true,
+      attempt: actor.attempt,
+      delayMs: tape.pick(900),
+    }
+    actor.write('error', failed)
+    actor.attempt++
+    return actor.callModel()
+  }
+  if (choice === 1) {
+    const usage = { input: 50, output: 5, cacheRead: 0, cacheWrite: 0 }
+    actor.write('model_attempt_lost', { attempt: actor.attempt, usage, nanoDollars: 77 })
+    actor.attempt++
+    return actor.callModel()
+  }
+  const count = tape.pick(4)
+  actor.answer(Array.from({ length: count }, () => TOOLS[tape.pick(TOOLS.length)]!))
+  if (count === 0) actor.endTurn('text')
+}
+
+function tools(actor: Actor, tape: Tape): void {
+  const open = actor.calls.filter((call) => call.status !== 'ended')
+  const call = open[tape.pick(Math.max(1, open.length))]
+  if (!call) return actor.endTurn()
+  const of = { toolCallId: call.id }
+  if (call.status === 'planned') {
+    const asks = tape.pick(2) === 1
+    const body = {
+      toolName: call.tool,
+      index: call.index,
+      argumentsHash: 'h',
+      attempt: 1,
+      effect: 'pure',
+      intent: !asks,
+    }
+    actor.write('tool_call_start', body, of)
+    call.status = asks ? 'asked' : 'running'
+    if (!asks) return
+    const expiresAt = new Date(Date.UTC(2026, 0, 2) + tape.pick(1000)).toISOString()
+    return void actor.write(
+      'approval_requested',
+      { toolName: call.tool, argumentsHash: 'h', expiresAt, reason: 'policy' },
+      of,
+    )
+  }
+  if (call.status === 'asked') {
+    const choice = tape.pick(3)
+    if (choice === 2) actor.write('approval_expired', { argumentsHash: 'h' }, of)
+    else actor.user('approval_decided', { decision: choice === 0 ? 'approved' : 'rejected', argumentsHash: 'h' }, of)
+    call.status = 'running'
+    if (choice === 0) actor.write('tool_call_intent', { attempt: 1 }, of)
+    else end(actor, call, { code: choice === 1 ? 'APPROVAL_REJECTED' : 'APPROVAL_EXPIRED', message: 'no' })
+    return
+  }
+  if (call.status === 'unknown') {
+    actor.user('tool_call_resolved', { decision: 'abandon' }, of)
+    return end(actor, call, { code: 'UNKNOWN_OUTCOME', message: 'given up' })
+  }
+  running(actor, call, tape)
+}
+
+function running(actor: Actor, call: Actor['calls'][number], tape: Tape): void {
+  const of = { toolCallId: call.id }
+  switch (tape.pick(8)) {
+    case 0:
+      return void actor.write(
+        'tool_call_retry',
+        { attempt: 2, error: { code: 'TIMEOUT', message: 'slow' }, delayMs: 500 },
+        of,
+      )
+    case 1:
+      actor.write('tool_call_unknown', { attempt: 1, reason: 'its driver died' }, of)
+      call.status = 'unknown'
+      return
+    case 2:
+      actor.write('context_set', { key: `k${tape.pick(3)}`, value: { n: tape.pick(9) } }, of)
+      return end(actor, call)
+    case 3:
+      actor.write(
+        'artifact_registered',
+        { artifact: { id: `f${tape.pick(4)}`, type: 'plan', title: 'P', content: 'text' } },
+        of,
+      )
+      return end(actor, call)
+    case 4:
+      actor.write('gate_checked', { gate: 'tests_exist', after: 'implement', passed: true, evidence: 'a.test.ts' }, of)
+      actor.write('phase_advanced', { from: 'plan', to: 'implement', summary: 'planned' }, of)
+      return end(actor, call)
+    case 5:
+      return end(actor, call, { code: 'EXECUTION_FAILED', message: 'no such thing' })
+    default:
+      return end(actor, call, undefined, tape.pick(5) === 0)
+  }
+}
+
+function end(
+  actor: Actor,
+  call: Actor['calls'][number],
+  error?: { code: string; message: string },
+  blob = false,
+): void {
+  actor.endCall(call.id, call.tool, error, blob)
+  call.status = 'ended'
+}
+
+function afterwards(actor: Actor, tape: Tape, log: MemoryLog, erasures: boolean): void {
+  const own = log.events.filter((event) => event.header.stream === agentStream(actor.id))
+  const choice = tape.pick(4)
+  if (choice === 0 && actor.attempt > 0) {
+    const usage = { input: 1, output: 1, cacheRead: 0, cacheWrite: 0 }
+    actor.write('model_attempt_lost', { attempt: actor.attempt + 1, usage, nanoDollars: null })
+  } else if (erasures && choice > 1) actor.erase(own[tape.pick(own.length)]!.header.revision)
+}
