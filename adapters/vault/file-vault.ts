@@ -41,8 +41,10 @@ export async function openVault(options: VaultOptions): Promise<Vault> {
   }
   await loadSecrets(files.secrets)
   return {
-    get: async (name) =>
-      env[name]?.trim() ? (env[name] as string) : ((await loadSecrets(files.secrets))[name] ?? null),
+    get: async (name) => {
+      const given = Object.hasOwn(env, name) ? env[name] : undefined
+      return given?.trim() ? given : ((await loadSecrets(files.secrets))[name] ?? null)
+    },
     set: (name, value) =>
       alone(async () => {
         refuseInvalid(name, value)
