@@ -36,15 +36,15 @@ export function tailOf(text: string, bytes: number): string {
 
 /**
  * Text of at most about `bytes` UTF-8 bytes: whole, or its head and tail with a note between them that tells the sizes.
- * Cuts at a line's end where there is one nearby. `hint` says how to see the rest.
+ * Cuts at a line's end where there is one nearby. `hint` says how to see the rest, given the head that is shown.
  */
-export function headAndTail(text: string, bytes: number, hint: string): string {
+export function headAndTail(text: string, bytes: number, hint: (head: string) => string): string {
   const size = byteLength(text)
   if (size <= bytes) return text
   const head = toLineEnd(headOf(text, Math.floor((bytes * 2) / 3)))
   const tail = fromLineStart(tailOf(text, Math.floor(bytes / 3)))
   const left = size - byteLength(head) - byteLength(tail)
-  return `${head}\n[… ${left} of ${size} bytes left out${hint === '' ? '' : `; ${hint}`} …]\n${tail}`
+  return `${head}\n[… ${left} of ${size} bytes left out; ${hint(head)} …]\n${tail}`
 }
 
 const NEARBY = 2_000

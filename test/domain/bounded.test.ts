@@ -25,9 +25,13 @@ describe('bounded text', () => {
   })
 
   it('tells how much was left out and how to see it', () => {
-    const shown = headAndTail(`${'a'.repeat(50)}\n${'b'.repeat(5000)}\n${'c'.repeat(50)}`, 300, 'ask again')
+    const shown = headAndTail(
+      `${'a'.repeat(50)}\n${'b'.repeat(5000)}\n${'c'.repeat(50)}`,
+      300,
+      (head) => `ask again after ${head.length}`,
+    )
     expect(shown.startsWith('a'.repeat(50))).toBe(true)
-    const left = Number(/\[… (\d+) of 5102 bytes left out; ask again …\]/.exec(shown)?.[1])
+    const left = Number(/\[… (\d+) of 5102 bytes left out; ask again after 50 …\]/.exec(shown)?.[1])
     expect(byteLength(shown.replace(/\n\[….*…\]\n/, ''))).toBe(5102 - left)
     expect(shown.endsWith('c'.repeat(50))).toBe(true)
   })
