@@ -163,6 +163,10 @@ export interface ToolContext {
   readonly workspace: Workspace | null
   /** Runs commands as the run's policy says; null where commands cannot be had. */
   readonly sandbox: Sandbox | null
+  /** Hides secrets in text that the tool is about to cut, lest the cut go through one. Absent: nothing to hide. */
+  readonly redact?: (text: string) => string
+  /** Receives a command's output as it streams; ephemeral, not redacted. */
+  readonly onOutput?: (text: string) => void
 }
 
 /**
@@ -283,7 +287,8 @@ export interface CommandResult {
 export interface Sandbox {
   /** False: commands run unconfined (the run said `sandboxed: false`). */
   readonly confined: boolean
-  exec(command: Command, signal: AbortSignal): Promise<CommandResult>
+  /** Rejects with the signal's reason when aborted, with a ToolError where the command could not be started. */
+  exec(command: Command, signal: AbortSignal, onOutput?: (text: string) => void): Promise<CommandResult>
 }
 
 // ── Secrets ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -296,6 +301,10 @@ export interface Vault {
   names(): Promise<readonly string[]>
   /** The per-install key (32 bytes) of the references' HMAC. */
   referenceKey(): Promise<Uint8Array>
+  /** Keeps what references stand for, durably: call it before the redacted text is appended. Known ones cost nothing. */
+  remember(references: ReadonlyMap<string, string>): Promise<void>
+  /** What a reference stands for, or null. Synchronous, because resolving is pure. */
+  resolve(reference: string): string | null
 }
 
 /** Ephemeral news beside the log: streamed text, tool output. Losing it loses nothing. */

@@ -1,4 +1,73 @@
-/** argv of a simple shell command; null where it is more than that. */
+/** Words that a shell takes for itself where they stand first and unquoted. */
+const RESERVED = new Set(
+  '! { } case do done elif else esac fi for if in then until while [[ function select time'.split(' '),
+)
+
+/** Characters that make an unquoted text more than plain words: operators, expansions, patterns, comments. */
+const SPECIAL = new Set('|&;<>()$`*?[]{}#~\n\r!'.split(''))
+
+/**
+ * The argv of a shell command that is one simple command of plain words, quoted as POSIX sh allows; null for anything
+ * that a shell would expand, redirect, chain or run in part. Gates compare it with an argv (CONTRACTS 10), so null is the
+ * answer wherever there is a doubt.
+ */
 export function parseCommand(command: string): string[] | null {
-  return /^[\w ./:=@,-]+$/.test(command) ? command.trim().split(/\s+/) : null
+  const words: string[] = []
+  let word: string | null = null
+  let quotedFirst = false
+  for (let at = 0; at < command.length; ) {
+    const c = command[at] as string
+    if (c === '\0') return null
+    if (c === ' ' || c === '\t') {
+      if (word !== null) words.push(word)
+      word = null
+      at++
+      continue
+    }
+    const part = c === "'" ? single(command, at) : c === '"' ? double(command, at) : bare(command, at)
+    if (part === null) return null
+    // What a shell would take for a keyword or an assignment stays so only while nothing in it is quoted.
+    if (words.length === 0) quotedFirst ||= c === "'" || c === '"' || c === '\\'
+    word = (word ?? '') + part.text
+    at = part.end
+  }
+  if (word !== null) words.push(word)
+  const first = words[0]
+  if (first === undefined || first === '') return null
+  return !quotedFirst && (RESERVED.has(first) || /^[A-Za-z_]\w*\+?=/.test(first)) ? null : words
+}
+
+type Part = { readonly text: string; readonly end: number } | null
+
+function single(command: string, at: number): Part {
+  const end = command.indexOf("'", at + 1)
+  return end < 0 ? null : { text: command.slice(at + 1, end), end: end + 1 }
+}
+
+function double(command: string, at: number): Part {
+  let text = ''
+  for (let i = at + 1; i < command.length; i++) {
+    const c = command[i] as string
+    if (c === '"') return { text, end: i + 1 }
+    if (c === '$' || c === '`') return null
+    if (c !== '\\') text += c
+    else {
+      const next = command[++i]
+      if (next === undefined) return null
+      if (next !== '\n') text += '$`"\\'.includes(next) ? next : `\\${next}`
+    }
+  }
+  return null
+}
+
+function bare(command: string, at: number): Part {
+  const c = command[at] as string
+  if (c !== '\\') return SPECIAL.has(c) ? null : { text: c, end: at + 1 }
+  const next = command[at + 1]
+  return next === undefined || next === '\n' ? null : { text: next, end: at + 2 }
+}
+
+/** A shell command that {@link parseCommand} takes apart into the same argv. */
+export function quoteCommand(argv: readonly string[]): string {
+  return argv.map((word) => (/^[\w@%+:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)).join(' ')
 }

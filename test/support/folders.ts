@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
@@ -8,4 +8,14 @@ export function tempFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'keepup-test-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   return folder
+}
+
+/** A fresh folder with an empty `ws` and `data` in it, removed by `remove`. */
+export function freshFolders() {
+  const base = realpathSync(mkdtempSync(join(tmpdir(), 'keepup-test-')))
+  const ws = join(base, 'ws')
+  const data = join(base, 'data')
+  mkdirSync(ws)
+  mkdirSync(data)
+  return { base, ws, data, remove: () => rmSync(base, { recursive: true, force: true }) }
 }

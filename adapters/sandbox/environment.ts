@@ -1,0 +1,40 @@
+import { dirname, isAbsolute } from 'node:path'
+
+/** Passed on where they are set; nothing else of our environment is, so no provider's key and no secret. */
+const PASSED = ['LANG', 'LC_ALL', 'LC_CTYPE', 'TZ', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'NODE_EXTRA_CA_CERTS']
+
+const DEFAULT_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
+
+/** Folders of the PATH, the one of the node that runs us first, so that commands get the same. */
+export function searchPath(ours: NodeJS.ProcessEnv): string[] {
+  const folders = (ours.PATH || DEFAULT_PATH).split(':').filter((folder) => isAbsolute(folder))
+  return [...new Set([dirname(process.execPath), ...folders])]
+}
+
+/** The environment of commands. `extra` comes last. */
+export function commandEnvironment(
+  ours: NodeJS.ProcessEnv,
+  home: string,
+  path: readonly string[],
+  extra: Readonly<Record<string, string>> = {},
+): Record<string, string> {
+  const passed = PASSED.flatMap((name) => {
+    const value = ours[name]
+    return value === undefined ? [] : [[name, value] as const]
+  })
+  return {
+    LANG: 'C.UTF-8',
+    ...Object.fromEntries(passed),
+    PATH: path.join(':'),
+    HOME: home,
+    TMPDIR: '/tmp',
+    SHELL: '/bin/sh',
+    TERM: 'dumb',
+    NO_COLOR: '1',
+    CI: '1',
+    PAGER: 'cat',
+    GIT_PAGER: 'cat',
+    GIT_TERMINAL_PROMPT: '0',
+    ...extra,
+  }
+}

@@ -1,0 +1,81 @@
+import { existsSync, realpathSync, statSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+
+export interface MountPlan {
+  /** The user's real home folder. */
+  readonly home: string
+  /** The node that runs us. */
+  readonly node: string
+  /** Folders of the PATH. */
+  readonly path: readonly string[]
+  /** Real path of the workspace. */
+  readonly workspace: string
+  /** Real paths that must not be seen: the data folder, the vault, tokens. */
+  readonly hide: readonly string[]
+  readonly network: boolean
+  /** We are root, whom file permissions do not stop. */
+  readonly root: boolean
+}
+
+/** Empty in the sandbox: other people's homes, sockets of the system's services, shared temporary files. */
+const EMPTIED = ['/home', '/root', '/run', '/tmp', '/var/tmp', '/var/run']
+/** Readable by nobody but root. */
+const ROOT_SECRETS = ['/etc/shadow', '/etc/shadow-', '/etc/gshadow', '/etc/gshadow-', '/etc/ssh', '/etc/ssl/private']
+/** Where tools that are on the PATH keep themselves within a home; nothing here is known to hold credentials. */
+const TOOL_HOMES = (
+  '.pyenv .nvm .fnm .volta .nodenv .asdf .rbenv .rustup .sdkman .bun/bin .deno/bin .cargo/bin go/bin .local/bin ' +
+  '.local/share/fnm .local/share/mise .local/share/pnpm .local/pipx/venvs .local/share/uv miniconda3 anaconda3'
+).split(' ')
+
+/**
+ * bubblewrap's mounts, in order, the later ones on top: everything read-only, homes and temporary folders empty, tools
+ * on the PATH back in, the workspace writable, and last what must not be seen.
+ */
+export function mountArguments(plan: MountPlan): string[] {
+  const emptied = [...new Set([...EMPTIED, plan.home])].filter(isRealFolder)
+  const within = (path: string) => emptied.some((folder) => holds(folder, path))
+  const args = ['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc']
+  // As root, writing to /proc/sys would reach the machine itself.
+  args.push('--remount-ro', '/proc')
+  for (const folder of emptied) args.push('--tmpfs', folder)
+  for (const path of toolPaths(plan).filter(within)) args.push('--ro-bind', path, path)
+  if (plan.network) {
+    const resolver = realOrNull('/etc/resolv.conf')
+    if (resolver && within(resolver)) args.push('--ro-bind', resolver, resolver)
+  }
+  args.push('--bind', plan.workspace, plan.workspace)
+  const hidden = plan.root ? [...ROOT_SECRETS, ...plan.hide] : plan.hide
+  for (const path of hidden.filter(existsSync)) {
+    if (statSync(path).isDirectory()) args.push('--tmpfs', path, '--remount-ro', path)
+    else args.push('--ro-bind', '/dev/null', path)
+  }
+  return args
+}
+
+/** What must stay visible for the PATH to work. Never a home itself or anything around it. */
+function toolPaths(plan: MountPlan): string[] {
+  const folders = plan.path.flatMap((folder) => {
+    if (!holds(plan.home, folder)) return []
+    const owner = TOOL_HOMES.map((name) => join(plan.home, name)).find((root) => holds(root, folder))
+    return [owner ?? folder]
+  })
+  const prefix = dirname(dirname(plan.node))
+  const nodes = holds(prefix, plan.home) || EMPTIED.some((folder) => holds(prefix, folder)) ? [plan.node] : [prefix]
+  return [...new Set([...nodes, ...folders])].filter((path) => existsSync(path) && !holds(path, plan.home))
+}
+
+/** Whether `inner` is `outer` or lies in it. */
+export function holds(outer: string, inner: string): boolean {
+  const path = relative(outer, inner)
+  return path === '' || !(path === '..' || path.startsWith('../'))
+}
+
+const realOrNull = (path: string): string | null => {
+  try {
+    return realpathSync.native(path)
+  } catch {
+    return null
+  }
+}
+
+const isRealFolder = (path: string): boolean => realOrNull(path) === path && statSync(path).isDirectory()

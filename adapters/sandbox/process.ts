@@ -1,0 +1,108 @@
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
+import type { Readable } from 'node:stream'
+import { ToolError } from '../../domain/agent/errors.ts'
+import type { CommandResult } from '../../domain/ports.ts'
+import { capture } from './capture.ts'
+
+/** From the request to end (SIGTERM) to the end by force (SIGKILL). In ms. */
+export const GRACE_MS = 5_000
+/** How long the streams of an ended command are waited for, where something that escaped holds them open. In ms. */
+const STREAM_GRACE_MS = 1_000
+
+export interface Launch {
+  readonly file: string
+  readonly args: readonly string[]
+  readonly options: SpawnOptions
+  readonly timeoutMs: number
+  readonly graceMs: number
+  readonly signal: AbortSignal
+  readonly onOutput?: ((text: string) => void) | undefined
+  readonly onSpawn?: (child: ChildProcess) => void
+  /** Ends everything that belongs to the command; `hard`: by force. */
+  stop(child: ChildProcess, hard: boolean): void
+}
+
+/** Runs a process to its end. Rejects with the signal's reason when aborted, after everything was ended. */
+export async function runProcess(launch: Launch): Promise<CommandResult> {
+  launch.signal.throwIfAborted()
+  const started = performance.now()
+  const child = start(launch)
+  const stdout = capture(launch.onOutput)
+  const stderr = capture(launch.onOutput)
+  child.stdout?.on('data', (chunk: Buffer) => stdout.add(chunk))
+  child.stderr?.on('data', (chunk: Buffer) => stderr.add(chunk))
+  if (child.pid !== undefined) launch.onSpawn?.(child)
+
+  let timedOut = false
+  const timers: NodeJS.Timeout[] = []
+  const stop = () => {
+    launch.stop(child, false)
+    timers.push(setTimeout(() => launch.stop(child, true), launch.graceMs))
+  }
+  timers.push(
+    setTimeout(() => {
+      timedOut = true
+      stop()
+    }, launch.timeoutMs),
+  )
+  launch.signal.addEventListener('abort', stop, { once: true })
+
+  return new Promise((resolve, reject) => {
+    const settle = (end: () => void) => {
+      for (const timer of timers) clearTimeout(timer)
+      launch.signal.removeEventListener('abort', stop)
+      end()
+    }
+    child.on('error', (cause) => {
+      if (child.pid !== undefined) return
+      settle(() => reject(notStarted(cause)))
+    })
+    child.on('exit', () => {
+      // What the command left running belongs to it, and would hold its streams open.
+      launch.stop(child, true)
+      timers.push(setTimeout(() => closeStreams(child), STREAM_GRACE_MS))
+    })
+    child.on('close', (exitCode, signal) =>
+      settle(() => {
+        if (launch.signal.aborted) reject(launch.signal.reason)
+        else {
+          resolve({
+            exitCode,
+            signal,
+            timedOut,
+            stdout: stdout.text(),
+            stderr: stderr.text(),
+            stdoutBytes: stdout.size,
+            stderrBytes: stderr.size,
+            durationMs: Math.round(performance.now() - started),
+          })
+        }
+      }),
+    )
+  })
+}
+
+/** Some failures are thrown (a command line that is too long), others come as an event. */
+function start({ file, args, options }: Launch): ChildProcess {
+  try {
+    return spawn(file, args, { ...options, detached: true })
+  } catch (error) {
+    throw notStarted(error as Error)
+  }
+}
+
+const notStarted = (cause: Error): ToolError =>
+  new ToolError('EXECUTION_FAILED', `the command could not be started: ${cause.message}`, { cause, beforeEffect: true })
+
+function closeStreams(child: ChildProcess): void {
+  for (const stream of child.stdio) (stream as Readable | null)?.destroy()
+}
+
+/** Signals a process group, or a process; one that is gone is fine. */
+export function signalTo(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+  }
+}

@@ -1,0 +1,104 @@
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { signalTo } from './process.ts'
+import { bootId, processes, startOf } from './process-table.ts'
+
+/** Every process of a command bears this variable with the command's own id: what finds those that left their group. */
+export const MARKER = 'KEEPUP_COMMAND'
+
+interface Entry {
+  readonly id: string
+  readonly boot: string
+  readonly driver: { readonly id: string; readonly pid: number; readonly start: string | null }
+  /** Null: not started yet, or its driver died in that instant; the marker still finds it. */
+  readonly leader: { readonly pid: number; readonly start: string | null } | null
+}
+
+export interface ProcessRegistry {
+  /** Says what is about to run; `started` adds the process, `ended` forgets it. */
+  begin(id: string): { started(pid: number): void; ended(): void }
+}
+
+const folderOf = (dataFolder: string) => join(dataFolder, 'processes')
+
+/** Unconfined commands that run now, one file each, so that whoever comes after a dead driver can end them. */
+export function processRegistry(dataFolder: string, driverId: string): ProcessRegistry {
+  const folder = folderOf(dataFolder)
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const driver = { id: driverId, pid: process.pid, start: startOf(process.pid) }
+  return {
+    begin: (id) => {
+      const file = join(folder, `${id}.json`)
+      const save = (leader: Entry['leader']) => {
+        const entry: Entry = { id, boot: bootId(), driver, leader }
+        writeFileSync(`${file}.tmp`, JSON.stringify(entry), { mode: 0o600 })
+        renameSync(`${file}.tmp`, file)
+      }
+      save(null)
+      return {
+        started: (pid) => save({ pid, start: startOf(pid) }),
+        ended: () => rmSync(file, { force: true }),
+      }
+    },
+  }
+}
+
+/**
+ * Ends what dead drivers have left running on this host and forgets it; returns how many processes. A process counts
+ * only by its marker, or by its id together with its start time: never a stranger that got the same id later.
+ */
+export function reap(dataFolder: string): number {
+  let ended = 0
+  for (const entry of entriesOf(folderOf(dataFolder))) {
+    const sameBoot = entry.boot === bootId()
+    if (sameBoot && entry.driver.start !== null && startOf(entry.driver.pid) === entry.driver.start) continue
+    if (sameBoot) ended += endAll(entry)
+    rmSync(join(folderOf(dataFolder), `${entry.id}.json`), { force: true })
+  }
+  return ended
+}
+
+function entriesOf(folder: string): Entry[] {
+  let names: string[]
+  try {
+    names = readdirSync(folder)
+  } catch {
+    return []
+  }
+  return names.flatMap((name) => {
+    if (!name.endsWith('.json')) return []
+    try {
+      return [JSON.parse(readFileSync(join(folder, name), 'utf8')) as Entry]
+    } catch {
+      // Its command has ended since the names were read.
+      return []
+    }
+  })
+}
+
+/** What forks while it is being ended is found in the next round. */
+const MAX_ROUNDS = 20
+
+function endAll(entry: Entry): number {
+  let ended = 0
+  const { leader } = entry
+  if (leader?.start && startOf(leader.pid) === leader.start) {
+    signalTo(-leader.pid, 'SIGKILL')
+    ended++
+  }
+  return ended + endMarked(entry.id, leader?.pid)
+}
+
+/** Ends every process that bears a command's marker; returns how many, `counted` aside. */
+export function endMarked(id: string, counted?: number): number {
+  const seen = new Set<number>()
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    const marked = processes().filter(({ environment }) => environment().includes(`${MARKER}=${id}\0`))
+    if (marked.length === 0) break
+    for (const { pid } of marked) {
+      signalTo(pid, 'SIGKILL')
+      if (pid !== counted) seen.add(pid)
+    }
+  }
+  return seen.size
+}

@@ -1,0 +1,56 @@
+import { randomUUID } from 'node:crypto'
+import { homedir } from 'node:os'
+import type { Sandbox } from '../../domain/ports.ts'
+import { commandEnvironment, searchPath } from './environment.ts'
+import { GRACE_MS, runProcess, signalTo } from './process.ts'
+import { endMarked, MARKER, processRegistry } from './registry.ts'
+import { workingFolder } from './working-folder.ts'
+
+export interface UnconfinedOptions {
+  /** Real path of the workspace. */
+  readonly workspace: string
+  /** Running commands are written down here, for `reap`. */
+  readonly dataFolder: string
+  readonly driverId: string
+  /** Our environment; commands get a few variables of it. Default: the process's. */
+  readonly env?: NodeJS.ProcessEnv
+  readonly graceMs?: number
+}
+
+/**
+ * Commands without a sandbox (the run said `sandboxed: false`): in a process group of their own, with a cleared
+ * environment, network as the machine has it. On Linux those that leave the group are found by a marker and ended too.
+ */
+export function createUnconfined(options: UnconfinedOptions): Sandbox {
+  const registry = processRegistry(options.dataFolder, options.driverId)
+  return {
+    confined: false,
+    exec: async (command, signal, onOutput) => {
+      const ours = options.env ?? process.env
+      const id = randomUUID()
+      const cwd = workingFolder(options.workspace, command.cwd)
+      const env = commandEnvironment(ours, ours.HOME || homedir(), searchPath(ours), { ...command.env, [MARKER]: id })
+      signal.throwIfAborted()
+      const entry = registry.begin(id)
+      try {
+        return await runProcess({
+          file: '/bin/sh',
+          args: ['-c', 'exec "$@"', 'sh', ...command.argv],
+          options: { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] },
+          timeoutMs: command.timeoutMs,
+          graceMs: options.graceMs ?? GRACE_MS,
+          signal,
+          onOutput,
+          onSpawn: (child) => entry.started(child.pid as number),
+          stop: (child, hard) => {
+            if (child.pid === undefined) return
+            signalTo(-child.pid, hard ? 'SIGKILL' : 'SIGTERM')
+            if (hard) endMarked(id)
+          },
+        })
+      } finally {
+        entry.ended()
+      }
+    },
+  }
+}

@@ -1,0 +1,18 @@
+import { statSync } from 'node:fs'
+import { isAbsolute, join, normalize } from 'node:path'
+import { ToolError } from '../../domain/agent/errors.ts'
+
+/** The folder that a command starts in. By its text: where a link leads from there, the sandbox decides. */
+export function workingFolder(workspace: string, cwd: string): string {
+  const inside = normalize(cwd === '' ? '.' : cwd)
+  if (isAbsolute(inside) || inside === '..' || inside.startsWith('../') || inside.includes('\0')) {
+    throw new ToolError('SANDBOX_VIOLATION', `the folder ${JSON.stringify(cwd)} leads out of the workspace`, {
+      beforeEffect: true,
+    })
+  }
+  const folder = join(workspace, inside)
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return folder
+  throw new ToolError('RESOURCE_NOT_FOUND', `there is no folder ${JSON.stringify(cwd)} to run in`, {
+    beforeEffect: true,
+  })
+}

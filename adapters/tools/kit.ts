@@ -1,0 +1,58 @@
+import { z } from 'zod'
+import { ToolError } from '../../domain/agent/errors.ts'
+import { type Effect, ToolSpec } from '../../domain/agent/tools.ts'
+import type { JsonObject } from '../../domain/log/json.ts'
+import type { Probe, Tool, ToolContext, ToolResult, Workspace } from '../../domain/ports.ts'
+
+/** A tool as its author writes it: the schema of its arguments, what it does to the world, and the work itself. */
+export interface ToolDefinition<T> {
+  readonly name: string
+  readonly description: string
+  readonly parameters: z.ZodType<T>
+  readonly effect: Effect
+  readonly paths?: ToolSpec['paths']
+  readonly barrier?: boolean
+  readonly timeLimitMs: number
+  run(args: T, context: ToolContext): Promise<ToolResult>
+  probe?(args: T, context: ToolContext): Promise<Probe>
+}
+
+/** Makes a Tool of a definition: JSON Schema for the model, and arguments checked before the work. */
+export function defineTool<T>(definition: ToolDefinition<T>): Tool {
+  const { $schema: _, ...parameters } = z.toJSONSchema(definition.parameters)
+  const spec = ToolSpec.parse({
+    name: definition.name,
+    description: definition.description,
+    parameters,
+    effect: definition.effect,
+    paths: definition.paths ?? {},
+    barrier: definition.barrier ?? false,
+    control: false,
+    timeLimitMs: definition.timeLimitMs,
+  })
+  const checked = (args: JsonObject): T => {
+    const parsed = definition.parameters.safeParse(args)
+    if (parsed.success) return parsed.data
+    throw new ToolError('INVALID_ARGUMENTS', explain(parsed.error), { beforeEffect: true })
+  }
+  const { probe } = definition
+  return {
+    spec,
+    run: async (args, context) => definition.run(checked(args), context),
+    ...(probe && { probe: async (args: JsonObject, context: ToolContext) => probe(checked(args), context) }),
+  }
+}
+
+/** Names the argument and what was expected of it; never the value, which may be a secret. */
+const explain = (error: z.ZodError): string =>
+  error.issues.map(({ path, message }) => `${path.join('.') || 'arguments'}: ${message}`).join('; ')
+
+/** Text that can be stored and written: no NUL, no lone surrogate. */
+export const wellFormedText = z
+  .string()
+  .refine((text) => text.isWellFormed() && !text.includes('\0'), 'expected well-formed text without NUL')
+
+export function workspaceOf(context: ToolContext): Workspace {
+  if (context.workspace) return context.workspace
+  throw new ToolError('RESOURCE_NOT_FOUND', 'this run has no workspace', { beforeEffect: true })
+}

@@ -1,0 +1,75 @@
+import { z } from 'zod'
+import { byteLength, headAndTail, RESULT_BYTES, tailOf } from '../../domain/agent/bounded.ts'
+import { parseCommand } from '../../domain/agent/command-line.ts'
+import { ToolError } from '../../domain/agent/errors.ts'
+import type { CommandResult, Tool, ToolContext } from '../../domain/ports.ts'
+import { defineTool, wellFormedText, workspaceOf } from './kit.ts'
+
+const DEFAULT_MS = 120_000
+const MAX_MS = 600_000
+/** For ending a command that does not want to end, beyond its own time limit. In ms. */
+const ENDING_MS = 30_000
+const OUTPUT_BYTES = RESULT_BYTES - 1_024
+/** However much the other stream says. In bytes. */
+const LEAST_BYTES = 6_000
+const TIMEOUT_BYTES = 4_000
+
+export interface RunCommandOptions {
+  /** Commands may use the network. Default: false. */
+  readonly network?: boolean
+}
+
+/** `run_command`: one string for a shell, because that is what models write best; gates compare its parsed argv. */
+export const runCommandTool = ({ network = false }: RunCommandOptions = {}): Tool =>
+  defineTool({
+    name: 'run_command',
+    description:
+      'Run a command with /bin/sh in the workspace and wait for its end. Returns exit code, stdout and stderr; a ' +
+      'non-zero exit code is a result, not an error. There is no terminal and no input. What it leaves running in the ' +
+      `background is ended with it. ${network ? '' : 'There is no network. '}Long output is shown with its beginning ` +
+      'and end: redirect it to a file to read all of it.',
+    parameters: z.strictObject({
+      command: wellFormedText.refine((text) => text.trim() !== '', 'expected a command').describe('e.g. "npm test"'),
+      cwd: wellFormedText.optional().describe('Folder relative to the workspace. Default: the workspace itself'),
+      timeoutMs: z.int().min(1).max(MAX_MS).optional().describe(`Time limit in ms. Default: ${DEFAULT_MS}`),
+    }),
+    effect: 'irreversible',
+    paths: { cwd: 'list' },
+    barrier: true,
+    timeLimitMs: MAX_MS + ENDING_MS,
+    async run({ command, cwd = '.', timeoutMs = DEFAULT_MS }, context) {
+      const workspace = workspaceOf(context)
+      if (!context.sandbox) {
+        throw new ToolError('RESOURCE_NOT_FOUND', 'commands cannot be run here', { beforeEffect: true })
+      }
+      const argv = ['/bin/sh', '-c', command]
+      const folder = (await workspace.resolve(cwd)) || '.'
+      const asked = { argv, cwd: folder, timeoutMs, network }
+      const result = await context.sandbox.exec(asked, context.signal, context.onOutput)
+      const { stdout, stderr } = shown(result, context)
+      if (result.timedOut) throw overTime(timeoutMs, stdout, stderr)
+      const { exitCode, signal, timedOut, stdoutBytes, stderrBytes, durationMs } = result
+      return {
+        content: { exitCode, signal, timedOut, stdout, stderr, stdoutBytes, stderrBytes, durationMs },
+        detail: { argv: parseCommand(command), exitCode, confined: context.sandbox.confined },
+      }
+    },
+  })
+
+/** Redacts both outputs, then cuts them so that together they are what a model is shown. */
+function shown(result: CommandResult, { redact = (text) => text }: ToolContext) {
+  const stdout = redact(result.stdout)
+  const stderr = redact(result.stderr)
+  const hint = () => 'redirect it to a file and use read_file, or filter it'
+  const forErr = Math.max(LEAST_BYTES, OUTPUT_BYTES - byteLength(stdout))
+  const forOut = Math.max(LEAST_BYTES, OUTPUT_BYTES - Math.min(byteLength(stderr), forErr))
+  return { stdout: headAndTail(stdout, forOut, hint), stderr: headAndTail(stderr, forErr, hint) }
+}
+
+function overTime(timeoutMs: number, stdout: string, stderr: string): ToolError {
+  const said = `${tailOf(stdout, TIMEOUT_BYTES / 2)}\n${tailOf(stderr, TIMEOUT_BYTES / 2)}`.trim()
+  const output = said === '' ? 'it had written nothing' : `its last output:\n${said}`
+  return new ToolError('TIMEOUT', `the command was ended at its time limit of ${timeoutMs} ms; ${output}`, {
+    transient: true,
+  })
+}

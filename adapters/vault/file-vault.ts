@@ -1,0 +1,140 @@
+import { randomBytes } from 'node:crypto'
+import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs'
+import { mkdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { MIN_SECRET_LENGTH } from '../../domain/agent/secrets/forms.ts'
+import { resolveReferences } from '../../domain/agent/security.ts'
+import type { Vault } from '../../domain/ports.ts'
+import { VaultError } from './error.ts'
+import { appendPrivate, checkPrivate, createPrivate, replacePrivate } from './private-file.ts'
+
+export interface VaultOptions {
+  readonly dataFolder: string
+  /** Asked before the vault's file, as configuration is: environment over file. Default: the process's. */
+  readonly env?: NodeJS.ProcessEnv
+}
+
+const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
+
+/** The folder of the vault in a data folder: what a sandbox must hide at least. */
+export const vaultFolder = (dataFolder: string): string => join(dataFolder, 'vault')
+
+/**
+ * Secrets in files of mode 0600 in the data folder: named ones, the values of references, and the install's reference
+ * key, made at the first start. Rejects with VaultError VAULT_EXPOSED where others can read one of them.
+ */
+export async function openVault(options: VaultOptions): Promise<Vault> {
+  const folder = vaultFolder(options.dataFolder)
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const files = { secrets: join(folder, 'secrets.json'), key: join(folder, 'reference.key') }
+  const key = await loadKey(files.key)
+  const kept = join(folder, 'references.jsonl')
+  // Made durably at once: what is added to a file counts for nothing while its folder does not name it.
+  if (!checkPrivate(kept)) await createPrivate(kept, '')
+  const references = referenceFile(kept)
+  const env = options.env ?? process.env
+  let queue: Promise<unknown> = Promise.resolve()
+  const alone = <T>(work: () => Promise<T>): Promise<T> => {
+    const result = queue.then(work)
+    queue = result.catch(() => {})
+    return result
+  }
+  await loadSecrets(files.secrets)
+  return {
+    get: async (name) => {
+      const given = Object.hasOwn(env, name) ? env[name] : undefined
+      return given?.trim() ? given : ((await loadSecrets(files.secrets))[name] ?? null)
+    },
+    set: (name, value) =>
+      alone(async () => {
+        refuseInvalid(name, value)
+        const secrets = { ...(await loadSecrets(files.secrets)), [name]: value }
+        await replacePrivate(files.secrets, `${JSON.stringify(secrets, null, 2)}\n`)
+      }),
+    names: async () => Object.keys(await loadSecrets(files.secrets)).sort(),
+    referenceKey: async () => Uint8Array.from(key),
+    remember: (made) => alone(() => references.add(made)),
+    resolve: references.get,
+  }
+}
+
+function refuseInvalid(name: string, value: string): void {
+  if (!NAME.test(name)) {
+    throw new VaultError('SECRET_INVALID', `${JSON.stringify(name)} is no name for a secret; use letters, digits and _`)
+  }
+  if (value.trim().length < MIN_SECRET_LENGTH || !value.isWellFormed()) {
+    throw new VaultError(
+      'SECRET_INVALID',
+      `the value of ${name} must be text of at least ${MIN_SECRET_LENGTH} characters`,
+    )
+  }
+}
+
+async function loadSecrets(path: string): Promise<Record<string, string>> {
+  if (!checkPrivate(path)) return {}
+  try {
+    const secrets: unknown = JSON.parse(await readFile(path, 'utf8'))
+    if (secrets === null || typeof secrets !== 'object') throw new TypeError('no object')
+    // Without a prototype, so that no inherited name is taken for a secret.
+    return Object.assign(Object.create(null), secrets) as Record<string, string>
+  } catch (cause) {
+    // The cause may quote what it could not read, so it is not passed on.
+    throw new VaultError(
+      'VAULT_CORRUPT',
+      `${path} is no JSON object (${(cause as Error).name}); restore it from a backup`,
+    )
+  }
+}
+
+async function loadKey(path: string): Promise<Uint8Array> {
+  if (!checkPrivate(path)) await createPrivate(path, `${randomBytes(32).toString('hex')}\n`)
+  checkPrivate(path)
+  const text = readFileSync(path, 'latin1').trim()
+  if (/^[0-9a-f]{64}$/.test(text)) return Buffer.from(text, 'hex')
+  throw new VaultError('VAULT_CORRUPT', `${path} holds no reference key; restore it from a backup`)
+}
+
+/** What references stand for: one JSON line each, only ever added to, so that remembering costs what is new. */
+function referenceFile(path: string) {
+  const known = new Map<string, string>()
+  let read = 0
+  let rest = ''
+  const readOn = () => {
+    if (!checkPrivate(path)) return
+    const file = openSync(path, 'r')
+    try {
+      const fresh = Buffer.alloc(fstatSync(file).size - read)
+      readSync(file, fresh, 0, fresh.length, read)
+      read += fresh.length
+      const lines = (rest + fresh.toString('latin1')).split('\n')
+      rest = lines.pop() ?? ''
+      for (const line of lines) take(line)
+    } finally {
+      closeSync(file)
+    }
+  }
+  const take = (line: string) => {
+    try {
+      const [ref, value] = JSON.parse(Buffer.from(line, 'latin1').toString('utf8')) as [string, string]
+      known.set(ref, value)
+    } catch {
+      // Half a line, of a process that died before it was told that the line is kept.
+    }
+  }
+  /** Another process may have remembered it since. */
+  const get = (ref: string): string | null => {
+    if (!known.has(ref)) readOn()
+    return known.get(ref) ?? null
+  }
+  readOn()
+  return {
+    get,
+    add: async (made: ReadonlyMap<string, string>): Promise<void> => {
+      const fresh = [...made].filter(([ref]) => get(ref) === null)
+      if (fresh.length === 0) return
+      // A value may hold references itself (`Bearer <reference>` under a key): what is kept stands on its own.
+      const whole = fresh.map(([ref, value]) => [ref, resolveReferences(value, (inner) => get(inner) ?? inner)])
+      await appendPrivate(path, `\n${whole.map((entry) => JSON.stringify(entry)).join('\n')}\n`)
+    },
+  }
+}

@@ -1,0 +1,72 @@
+import { randomBytes } from 'node:crypto'
+import { constants as fsConstants, statSync } from 'node:fs'
+import { link, open, rename, unlink } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { VaultError } from './error.ts'
+
+/** Whether a private file is there. Throws VaultError VAULT_EXPOSED where others could read or change it. */
+export function checkPrivate(path: string): boolean {
+  const stat = statSync(path, { throwIfNoEntry: false })
+  if (!stat) return false
+  const exposed = process.platform !== 'win32' && (stat.mode & 0o077) !== 0
+  if (!stat.isFile() || exposed) {
+    const mode = (stat.mode & 0o777).toString(8)
+    throw new VaultError(
+      'VAULT_EXPOSED',
+      `${path} must be a file that only you can read, but its mode is ${mode}; change any secret that others may have ` +
+        `read, then: chmod 600 ${path}`,
+    )
+  }
+  return true
+}
+
+/** Replaces a private file at once, durably. */
+export async function replacePrivate(path: string, text: string): Promise<void> {
+  const temporary = await writeTemporary(path, text)
+  await rename(temporary, path).catch(async (error) => {
+    await unlink(temporary)
+    throw error
+  })
+  await syncFolder(path)
+}
+
+/** Makes a private file unless there is one; of two processes that do this at once, one wins and its content is whole. */
+export async function createPrivate(path: string, text: string): Promise<void> {
+  const temporary = await writeTemporary(path, text)
+  try {
+    await link(temporary, path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  } finally {
+    await unlink(temporary)
+  }
+  await syncFolder(path)
+}
+
+/** Adds to a private file, durably. */
+export async function appendPrivate(path: string, text: string): Promise<void> {
+  const handle = await open(path, 'a', 0o600)
+  try {
+    await handle.writeFile(text)
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+async function writeTemporary(path: string, text: string): Promise<string> {
+  const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`
+  const handle = await open(temporary, 'wx', 0o600)
+  try {
+    await handle.writeFile(text)
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+  return temporary
+}
+
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(dirname(path), fsConstants.O_RDONLY)
+  await folder.sync().finally(() => folder.close())
+}

@@ -1,0 +1,16 @@
+/** A folder that cannot be a workspace, or not now. `message` says what to do. */
+export class WorkspaceError extends Error {
+  override readonly name = 'WorkspaceError'
+  readonly code: WorkspaceErrorCode
+  constructor(code: WorkspaceErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.code = code
+  }
+}
+
+export type WorkspaceErrorCode =
+  | 'WORKSPACE_MISSING'
+  | 'WORKSPACE_UNREADABLE'
+  | 'WORKSPACE_NOT_A_FOLDER'
+  | 'WORKSPACE_HOLDS_DATA' // the data folder lies inside, or the workspace inside the data folder
+  | 'WORKSPACE_BUSY'

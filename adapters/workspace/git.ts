@@ -1,0 +1,150 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process'
+import type { Readable, Writable } from 'node:stream'
+import { ToolError } from '../../domain/agent/errors.ts'
+
+/** Where git looks: our own repository and index, and the folder whose files it sees. */
+export interface GitPlace {
+  readonly repository: string
+  readonly index: string
+  readonly workTree: string
+  /** The repository alone is meant: while it is made. */
+  readonly bare?: true
+}
+
+/** A git that takes this long hangs (a pipe in place of a .gitignore does that). In ms. */
+const TIME_LIMIT_MS = 120_000
+
+// Nothing of the user's, the machine's or the workspace's settings counts: no hooks, filters, line-end changes, file
+// monitors or attributes. What was put in must come out byte for byte, and nothing in the workspace may start a program.
+const SETTINGS = [
+  'core.hooksPath=/dev/null',
+  'core.attributesFile=/dev/null',
+  'core.autocrlf=false',
+  'core.fileMode=true',
+  'core.symlinks=true',
+  'core.ignoreCase=false',
+  'core.precomposeUnicode=false',
+  'core.protectNTFS=false',
+  'core.protectHFS=false',
+  'core.quotePath=false',
+  'core.fsmonitor=false',
+  'core.fsync=all',
+  'core.fsyncMethod=batch',
+  'gc.auto=0',
+  'maintenance.auto=false',
+  'diff.external=',
+]
+
+type GitProcess = ChildProcessByStdio<Writable, Readable, Readable>
+
+/** Starts git; `settings` are further `-c` values. */
+export function startGit(place: GitPlace, args: readonly string[], settings: readonly string[] = []): GitProcess {
+  const flags = [...SETTINGS, ...settings].flatMap((setting) => ['-c', setting])
+  return spawn('git', [...flags, ...args], {
+    cwd: place.workTree,
+    stdio: ['pipe', 'pipe', 'pipe'],
+    timeout: TIME_LIMIT_MS,
+    killSignal: 'SIGKILL',
+    env: {
+      PATH: process.env.PATH ?? '/usr/bin:/bin',
+      LC_ALL: 'C',
+      GIT_DIR: place.repository,
+      ...(place.bare ? {} : { GIT_WORK_TREE: place.workTree }),
+      GIT_INDEX_FILE: place.index,
+      GIT_CONFIG_GLOBAL: '/dev/null',
+      GIT_CONFIG_NOSYSTEM: '1',
+      GIT_ATTR_NOSYSTEM: '1',
+      GIT_TERMINAL_PROMPT: '0',
+      GIT_OPTIONAL_LOCKS: '0',
+      GIT_LITERAL_PATHSPECS: '1',
+      GIT_NO_REPLACE_OBJECTS: '1',
+    },
+  })
+}
+
+export interface GitRun {
+  readonly input?: Iterable<Uint8Array> | AsyncIterable<Uint8Array>
+  readonly settings?: readonly string[]
+  /** More output than this is cut off, and git ended. In bytes. */
+  readonly maxBytes?: number
+  /** Exit codes that are no failure. Default: 0. */
+  readonly allowed?: readonly number[]
+}
+
+/** Runs git to its end and returns what it wrote. Rejects with ToolError EXECUTION_FAILED and git's own words. */
+export async function git(place: GitPlace, args: readonly string[], run: GitRun = {}): Promise<Buffer> {
+  const child = startGit(place, args, run.settings)
+  const ended = exitOf(child, args)
+  const out: Buffer[] = []
+  let size = 0
+  let cut = false
+  const fed = feed(child.stdin, run.input ?? [])
+  for await (const chunk of child.stdout as AsyncIterable<Buffer>) {
+    out.push(chunk)
+    size += chunk.length
+    if (run.maxBytes !== undefined && size > run.maxBytes) {
+      cut = true
+      child.kill('SIGKILL')
+      break
+    }
+  }
+  const { code, said } = await ended
+  // A failing git closes its input early: its own words say more than the broken pipe, but a failing input is ours.
+  const unfed = await fed
+  if (!cut && !(run.allowed ?? [0]).includes(code ?? -1)) throw gitFailure(args, code, said)
+  if (unfed && !cut) throw unfed
+  return Buffer.concat(out)
+}
+
+async function feed(to: Writable, input: Iterable<Uint8Array> | AsyncIterable<Uint8Array>): Promise<Error | null> {
+  let broken: Error | null = null
+  to.on('error', (error) => {
+    broken ??= error
+  })
+  try {
+    for await (const chunk of input) {
+      if (broken) break
+      if (!to.write(chunk)) await drained(to)
+    }
+    to.end()
+    return broken
+  } catch (error) {
+    to.destroy()
+    return error as Error
+  }
+}
+
+/** Resolves when the stream takes more, or never will. */
+const drained = (to: Writable): Promise<void> =>
+  new Promise((resolve) => {
+    const done = () => {
+      to.off('drain', done).off('close', done)
+      resolve()
+    }
+    to.on('drain', done).on('close', done)
+  })
+
+/** How a git ended and what it said on stderr. Rejects where it could not be started. */
+export function exitOf(child: GitProcess, args: readonly string[]): Promise<{ code: number | null; said: string }> {
+  let said = ''
+  child.stderr.on('data', (chunk: Buffer) => {
+    if (said.length < 4_000) said += chunk.toString('utf8')
+  })
+  const ended = new Promise<{ code: number | null; said: string }>((resolve, reject) => {
+    child.on('error', (error: NodeJS.ErrnoException) =>
+      reject(
+        error.code === 'ENOENT'
+          ? new ToolError('EXECUTION_FAILED', 'git was not found; workspaces need git 2.36 or newer on the PATH')
+          : gitFailure(args, null, error.message),
+      ),
+    )
+    child.on('close', (code) => resolve({ code, said }))
+  })
+  ended.catch(() => {})
+  return ended
+}
+
+export function gitFailure(args: readonly string[], code: number | null, said: string): ToolError {
+  const how = code === null ? `was ended (time limit ${TIME_LIMIT_MS / 1000} s)` : `ended with ${code}`
+  return new ToolError('EXECUTION_FAILED', `git ${args[0]} on the shadow versions ${how}: ${said.trim()}`)
+}

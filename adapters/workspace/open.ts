@@ -1,0 +1,84 @@
+import { constants as fsConstants } from 'node:fs'
+import { access, mkdir, realpath, stat } from 'node:fs/promises'
+import { dirname, relative, resolve, sep } from 'node:path'
+import { ToolError } from '../../domain/agent/errors.ts'
+import type { Workspace } from '../../domain/ports.ts'
+import { WorkspaceError } from './error.ts'
+import { workspaceFiles } from './files.ts'
+import { searchFiles } from './search.ts'
+import { shadowVersions } from './shadow.ts'
+import { NO_SECRETS, openShadowRepository, type VersionSecrets } from './shadow-repository.ts'
+
+export interface WorkspaceOptions {
+  /** Made if missing; never inside the workspace, nor the other way round. */
+  readonly dataFolder: string
+  /** Keeps secrets out of the shadow versions. Absent: files are stored as they are. */
+  readonly secrets?: VersionSecrets
+}
+
+/** Opens a folder as a workspace. Rejects with a WorkspaceError for one that cannot be used. */
+export async function openWorkspace(path: string, options: WorkspaceOptions): Promise<Workspace> {
+  const root = await usableFolder(path)
+  const data = await nearestReal(resolve(options.dataFolder))
+  if (contains(root, data)) {
+    throw new WorkspaceError(
+      'WORKSPACE_HOLDS_DATA',
+      `the data folder ${data} lies inside the workspace ${root}, where tools could reach it; name another data folder`,
+    )
+  }
+  if (contains(data, root)) {
+    throw new WorkspaceError(
+      'WORKSPACE_HOLDS_DATA',
+      `the workspace ${root} lies inside the data folder ${data}, which is hidden from tools; name another folder`,
+    )
+  }
+  await mkdir(options.dataFolder, { recursive: true, mode: 0o700 })
+  const place = await openShadowRepository(await realpath(options.dataFolder), root)
+  const files = workspaceFiles(root)
+  return {
+    path: root,
+    ...files,
+    search: async (query, signal) => {
+      if (await files.exists(query.path)) return searchFiles(place, await files.resolve(query.path), query, signal)
+      throw new ToolError('RESOURCE_NOT_FOUND', `${JSON.stringify(query.path)} does not exist`)
+    },
+    versions: shadowVersions(place, options.secrets ?? NO_SECRETS),
+  }
+}
+
+async function usableFolder(path: string): Promise<string> {
+  const real = await realpath(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') {
+      throw new WorkspaceError('WORKSPACE_MISSING', `the workspace ${path} does not exist; make the folder first`)
+    }
+    throw unreadable(path, error)
+  })
+  if (!(await stat(real)).isDirectory()) {
+    throw new WorkspaceError(
+      'WORKSPACE_NOT_A_FOLDER',
+      `the workspace ${path} is not a folder; name the folder it lies in`,
+    )
+  }
+  await access(real, fsConstants.R_OK | fsConstants.X_OK).catch((error) => {
+    throw unreadable(path, error)
+  })
+  return real
+}
+
+const unreadable = (path: string, cause: NodeJS.ErrnoException) =>
+  new WorkspaceError('WORKSPACE_UNREADABLE', `the workspace ${path} cannot be read (${cause.code}); check its rights`, {
+    cause,
+  })
+
+/** The real path of what exists of a path, with the rest added as it is. */
+async function nearestReal(path: string): Promise<string> {
+  return realpath(path).catch(async (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT' || dirname(path) === path) throw error
+    return resolve(await nearestReal(dirname(path)), relative(dirname(path), path))
+  })
+}
+
+function contains(outer: string, inner: string): boolean {
+  const path = relative(outer, inner)
+  return path === '' || !(path === '..' || path.startsWith(`..${sep}`))
+}

@@ -1,0 +1,60 @@
+import { isAbsolute } from 'node:path'
+import { ToolError } from '../../domain/agent/errors.ts'
+
+const MAX_PATH_BYTES = 4_096
+
+/**
+ * The segments of a relative, `/`-separated workspace path, `.` and `..` worked out by text alone. Rejects what leads
+ * out (SANDBOX_VIOLATION) and what is no path (INVALID_ARGUMENTS).
+ */
+export function segmentsOf(path: string): string[] {
+  if (path.includes('\0') || !path.isWellFormed()) {
+    throw new ToolError('INVALID_ARGUMENTS', 'a path must be well-formed text without NUL')
+  }
+  if (Buffer.byteLength(path) > MAX_PATH_BYTES) {
+    throw new ToolError('INVALID_ARGUMENTS', `a path must not be longer than ${MAX_PATH_BYTES} bytes`)
+  }
+  if (isAbsolute(path) || (process.platform === 'win32' && /[\\:]/.test(path))) {
+    throw leadsOut(path, 'is absolute; give it relative to the workspace')
+  }
+  const segments: string[] = []
+  for (const segment of path.split('/')) {
+    if (segment === '' || segment === '.') continue
+    if (segment !== '..') segments.push(segment)
+    else if (segments.pop() === undefined) throw leadsOut(path, 'leads out of the workspace')
+  }
+  return segments
+}
+
+export const leadsOut = (path: string, why: string): ToolError =>
+  new ToolError('SANDBOX_VIOLATION', `${JSON.stringify(path)} ${why}`, { beforeEffect: true })
+
+/** A tool that may write into `.git` could plant hooks and settings that later run outside of any sandbox. */
+export function refuseGitInternals(path: string, segments: readonly string[]): void {
+  if (segments.some((segment) => segment.toLowerCase() === '.git')) {
+    throw leadsOut(path, 'lies in .git, which tools may read but not write')
+  }
+}
+
+/** A file system's error in the tools' terms. */
+export function fileFailure(error: unknown, path: string): ToolError {
+  if (error instanceof ToolError) return error
+  const code = (error as NodeJS.ErrnoException).code ?? ''
+  const shown = JSON.stringify(path)
+  switch (code) {
+    case 'ENOENT':
+      return new ToolError('RESOURCE_NOT_FOUND', `${shown} does not exist`, { cause: error })
+    case 'ENOTDIR':
+      return new ToolError('CONFLICT', `a part of ${shown} is not a directory`, { cause: error })
+    case 'EISDIR':
+      return new ToolError('CONFLICT', `${shown} is a directory`, { cause: error })
+    case 'ELOOP':
+      return leadsOut(path, 'goes through a symbolic link that leads nowhere, or that has just been put there')
+    case 'ENXIO':
+      return leadsOut(path, 'is not a regular file')
+    case 'ENAMETOOLONG':
+      return new ToolError('INVALID_ARGUMENTS', `${shown} has a name that is too long`, { cause: error })
+    default:
+      return new ToolError('EXECUTION_FAILED', `${shown} could not be used: ${code || String(error)}`, { cause: error })
+  }
+}

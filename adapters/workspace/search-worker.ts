@@ -1,0 +1,81 @@
+import { closeSync, constants as fsConstants, fstatSync, lstatSync, openSync, readFileSync } from 'node:fs'
+import { parentPort, workerData } from 'node:worker_threads'
+
+// Runs in a thread of its own: a catastrophic pattern stops this thread only, and the thread can be ended.
+
+/** Paths are raw: one character a byte. */
+export interface SearchWork {
+  readonly folder: string
+  readonly paths: readonly string[]
+  readonly source: string
+  readonly flags: string
+  readonly limit: number
+}
+
+/** Larger files are left out, which the answer tells as truncated. In bytes. */
+const MAX_FILE_BYTES = 16 * 1024 * 1024
+const BINARY_PROBE_BYTES = 8_192
+/** A longer line is shown as a window around its match. In characters. */
+const MAX_LINE = 2_000
+
+function search(work: SearchWork) {
+  const pattern = new RegExp(work.source, work.flags)
+  const realFolders = new Map<string, boolean>([['', true]])
+  const matches: { path: string; line: number; text: string }[] = []
+  let truncated = false
+  for (const raw of work.paths) {
+    if (!inRealFolder(work.folder, raw, realFolders)) continue
+    const bytes = readText(Buffer.concat([Buffer.from(`${work.folder}/`), Buffer.from(raw, 'latin1')]))
+    if (bytes === 'too large') truncated = true
+    if (typeof bytes === 'string') continue
+    const path = Buffer.from(raw, 'latin1').toString('utf8')
+    let line = 0
+    for (const text of bytes.toString('utf8').split('\n')) {
+      line++
+      const match = pattern.exec(text)
+      if (!match) continue
+      if (matches.length === work.limit) return { matches, truncated: true }
+      matches.push({ path, line, text: shown(text, match.index) })
+    }
+  }
+  return { matches, truncated }
+}
+
+function shown(line: string, at: number): string {
+  const text = line.endsWith('\r') ? line.slice(0, -1) : line
+  const from = Math.max(0, at - MAX_LINE / 2)
+  return (text.length <= MAX_LINE ? text : text.slice(from, from + MAX_LINE)).toWellFormed().replaceAll('\0', '\ufffd')
+}
+
+function readText(path: Buffer): Buffer | 'no text' | 'too large' {
+  let file: number
+  try {
+    if (!lstatSync(path).isFile()) return 'no text'
+    file = openSync(path, fsConstants.O_RDONLY | fsConstants.O_NOFOLLOW | fsConstants.O_NONBLOCK)
+  } catch {
+    return 'no text'
+  }
+  try {
+    const stat = fstatSync(file)
+    if (!stat.isFile()) return 'no text'
+    if (stat.size > MAX_FILE_BYTES) return 'too large'
+    const bytes = readFileSync(file)
+    return bytes.subarray(0, BINARY_PROBE_BYTES).includes(0) ? 'no text' : bytes
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** No folder of the path is a symbolic link, which git's index may still name as a folder. */
+function inRealFolder(folder: string, raw: string, known: Map<string, boolean>): boolean {
+  const parent = raw.slice(0, Math.max(0, raw.lastIndexOf('/')))
+  const cached = known.get(parent)
+  if (cached !== undefined) return cached
+  const path = Buffer.concat([Buffer.from(`${folder}/`), Buffer.from(parent, 'latin1')])
+  const real =
+    inRealFolder(folder, parent, known) && (lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false)
+  known.set(parent, real)
+  return real
+}
+
+parentPort?.postMessage(search(workerData as SearchWork))

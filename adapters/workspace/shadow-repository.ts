@@ -1,0 +1,140 @@
+import { createHash } from 'node:crypto'
+import { appendFile, mkdir, open, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ToolError } from '../../domain/agent/errors.ts'
+import type { Redacted, References } from '../../domain/agent/security.ts'
+import { TEMPORARY_FILES } from './files.ts'
+import { exitOf, type GitPlace, git, gitFailure, startGit } from './git.ts'
+
+/** Files with a secret are stored with references in its place: a Redactor's and a Vault's part in that. */
+export interface VersionSecrets {
+  /** `value` is the same object where nothing is to hide. */
+  redactBytes(bytes: Uint8Array): Redacted<Uint8Array>
+  /** Durable when it resolves. */
+  remember(references: References): Promise<void>
+  resolve(reference: string): string | null
+}
+
+export const NO_SECRETS: VersionSecrets = {
+  redactBytes: (bytes) => ({ value: bytes, references: new Map() }),
+  remember: async () => {},
+  resolve: () => null,
+}
+
+// Attributes here beat those in the workspace: bytes are neither converted nor filtered.
+const ATTRIBUTES = '* -text !eol !crlf !filter !ident !working-tree-encoding !diff !merge\n'
+const EXCLUDED = `node_modules/\n${TEMPORARY_FILES}\n`
+
+/** The bare repository of all shadow versions of a data folder, and the index of one workspace in it. */
+export async function openShadowRepository(dataFolder: string, workspace: string): Promise<GitPlace> {
+  const repository = join(dataFolder, 'versions.git')
+  const indexes = join(dataFolder, 'versions-index')
+  await mkdir(indexes, { recursive: true, mode: 0o700 })
+  const key = createHash('sha256').update(workspace).digest('hex').slice(0, 32)
+  const place = { repository, index: join(indexes, key), workTree: workspace }
+  const known = await readFile(join(repository, 'HEAD')).catch(() => null)
+  if (!known) {
+    await mkdir(repository, { recursive: true, mode: 0o700 })
+    await git({ ...place, workTree: dataFolder, bare: true }, [
+      'init',
+      '-q',
+      '--bare',
+      '--template=',
+      '--object-format=sha256',
+    ])
+  }
+  await mkdir(join(repository, 'info'), { recursive: true })
+  await writeFile(join(repository, 'info', 'attributes'), ATTRIBUTES)
+  await writeFile(join(repository, 'info', 'exclude'), EXCLUDED)
+  return place
+}
+
+/** The id under which git stores a file's bytes. */
+export function blobId(bytes: Uint8Array): string {
+  return createHash('sha256').update(`blob ${bytes.length}\0`).update(bytes).digest('hex')
+}
+
+/** Stores blobs in one go, durably. */
+export async function storeBlobs(place: GitPlace, blobs: AsyncIterable<Uint8Array>): Promise<void> {
+  const commands = async function* () {
+    for await (const bytes of blobs) {
+      yield Buffer.from(`blob\ndata ${bytes.length}\n`)
+      yield bytes
+      yield Buffer.from('\n')
+    }
+  }
+  await git(place, ['fast-import', '--quiet', '--done'], { input: withEnd(commands()) })
+}
+
+async function* withEnd(commands: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+  yield* commands
+  yield Buffer.from('done\n')
+}
+
+/** Reads blobs one after the other, so that memory holds one at a time. */
+export async function* readBlobs(place: GitPlace, ids: Iterable<string>): AsyncIterable<Buffer> {
+  const args = ['cat-file', '--batch']
+  const child = startGit(place, args)
+  const ended = exitOf(child, args)
+  child.stdin.on('error', () => {})
+  const chunks = child.stdout[Symbol.asyncIterator]() as AsyncIterator<Buffer>
+  let held: Buffer[] = []
+  let size = 0
+  const more = async () => {
+    const { value, done } = await chunks.next()
+    if (done) throw gitFailure(args, null, (await ended).said)
+    held.push(value)
+    size += value.length
+  }
+  const take = async (length: number): Promise<Buffer> => {
+    while (size < length) await more()
+    const all = Buffer.concat(held)
+    held = [all.subarray(length)]
+    size -= length
+    return all.subarray(0, length)
+  }
+  try {
+    for (const id of ids) {
+      child.stdin.write(`${id}\n`)
+      let header = ''
+      while (!header.endsWith('\n')) header += (await take(1)).toString('latin1')
+      const found = /^[0-9a-f]+ blob (\d+)\n$/.exec(header)
+      if (!found) throw new ToolError('EXECUTION_FAILED', `the shadow versions miss a file: ${header.trim()}`)
+      const bytes = await take(Number(found[1]))
+      await take(1)
+      yield bytes
+    }
+  } finally {
+    child.stdin.end()
+    child.kill()
+    await ended
+  }
+}
+
+/** Which stored blobs hold references in place of secrets: one id a line, only ever added to. */
+export function redactedBlobs(place: GitPlace) {
+  const file = join(place.repository, 'redacted')
+  let known: Promise<Set<string>> | null = null
+  const load = () => {
+    known ??= readFile(file, 'latin1').then(
+      (text) => new Set(text.split('\n').filter((line) => line.length === 64)),
+      (error: NodeJS.ErrnoException) => {
+        if (error.code === 'ENOENT') return new Set<string>()
+        throw error
+      },
+    )
+    return known
+  }
+  return {
+    has: async (id: string): Promise<boolean> => (await load()).has(id),
+    add: async (ids: readonly string[]): Promise<void> => {
+      const set = await load()
+      const fresh = ids.filter((id) => !set.has(id))
+      if (fresh.length === 0) return
+      await appendFile(file, `\n${fresh.join('\n')}\n`, { mode: 0o600 })
+      const handle = await open(file, 'r+')
+      await handle.sync().finally(() => handle.close())
+      for (const id of fresh) set.add(id)
+    },
+  }
+}

@@ -1,0 +1,195 @@
+import { randomBytes } from 'node:crypto'
+import { copyFile, mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
+import { headOf } from '../../domain/agent/bounded.ts'
+import { ToolError } from '../../domain/agent/errors.ts'
+import { resolveBytes } from '../../domain/agent/security.ts'
+import type { FileChange, Versions } from '../../domain/ports.ts'
+import { checkout } from './checkout.ts'
+import { type GitPlace, git } from './git.ts'
+import { blobId, readBlobs, redactedBlobs, storeBlobs, type VersionSecrets } from './shadow-repository.ts'
+import { changedPaths, type RawPath, rawOf, shownPath, type VersionedFile, worktreeReader } from './worktree.ts'
+
+interface TreeEntry {
+  readonly mode: VersionedFile['mode']
+  readonly id: string
+}
+interface Difference {
+  readonly path: RawPath
+  readonly change: FileChange['change']
+  readonly to: TreeEntry | null
+}
+
+const NO_OBJECT = '0'.repeat(64)
+
+/** The Versions port over a bare git repository; see shadow-repository.ts for where it lies. One call at a time. */
+export function shadowVersions(place: GitPlace, secrets: VersionSecrets): Versions {
+  const redacted = redactedBlobs(place)
+  let last: { tree: string; index: string } | null = null
+  let queue: Promise<unknown> = Promise.resolve()
+  const alone = <T>(work: () => Promise<T>): Promise<T> => {
+    const result = queue.then(work)
+    queue = result.catch(() => {})
+    return result
+  }
+
+  const snapshot = async (): Promise<string> => {
+    const paths = await changedPaths(place)
+    if (paths.length === 0 && last !== null && last.index === (await stampOf(place.index))) return last.tree
+    // Work on a copy: whoever dies in between leaves neither a half-written index nor git's lock behind.
+    const index = `${place.index}.${randomBytes(6).toString('hex')}`
+    const draft = { ...place, index }
+    try {
+      await copyFile(place.index, index).catch((error: NodeJS.ErrnoException) => {
+        if (error.code !== 'ENOENT') throw error
+      })
+      if (paths.length > 0) await git(draft, ['update-index', '-z', '--index-info'], { input: [await record(paths)] })
+      const tree = (await git(draft, ['write-tree'])).toString('latin1').trim()
+      // Fills in times and sizes, so that the next snapshot need not read these files again. Exit 1: a redacted one differs.
+      if (paths.length > 0) await git(draft, ['update-index', '-q', '--refresh'], { allowed: [0, 1] })
+      await rename(index, place.index)
+      last = { tree, index: await stampOf(place.index) }
+      return tree
+    } finally {
+      await rm(index, { force: true })
+    }
+  }
+
+  /** Stores what stands at the paths, and returns the lines that put it into an index. */
+  const record = async (paths: readonly RawPath[]): Promise<Buffer> => {
+    const read = worktreeReader(place.workTree)
+    const gone: string[] = []
+    const present: string[] = []
+    const hidden: string[] = []
+    const references = new Map<string, string>()
+    const blobs = async function* () {
+      for (const path of paths) {
+        const file = await read(path)
+        if (!file) {
+          gone.push(`0 ${NO_OBJECT}\t${path}\0`)
+          continue
+        }
+        const { value: bytes, references: made } = secrets.redactBytes(file.bytes)
+        const id = blobId(bytes)
+        if (bytes !== file.bytes) hidden.push(id)
+        for (const [ref, value] of made) references.set(ref, value)
+        present.push(`${file.mode} ${id} 0\t${path}\0`)
+        yield bytes
+      }
+    }
+    await storeBlobs(place, blobs())
+    await secrets.remember(references)
+    await redacted.add(hidden)
+    // Removals first: a folder may have taken a file's place.
+    return Buffer.from([...gone, ...present].join(''), 'latin1')
+  }
+
+  const differences = async (from: string, to: string): Promise<Difference[]> => {
+    await refuseUnknown(from)
+    await refuseUnknown(to)
+    const out = await git(place, ['diff-tree', '-r', '-z', '--raw', '--no-abbrev', '--no-renames', from, to])
+    const parts = out.toString('latin1').split('\0').slice(0, -1)
+    const found: Difference[] = []
+    for (let at = 0; at + 1 < parts.length; at += 2) {
+      const [, mode, , id, letter] = (parts[at] as string).split(' ')
+      const change = letter === 'A' ? 'added' : letter === 'D' ? 'deleted' : 'modified'
+      const target = { mode, id } as TreeEntry
+      found.push({ path: parts[at + 1] as RawPath, change, to: change === 'deleted' ? null : target })
+    }
+    return found
+  }
+
+  const refuseUnknown = async (tree: string): Promise<void> => {
+    const known =
+      /^[0-9a-f]{64}$/.test(tree) &&
+      (await git(place, ['cat-file', '-t', tree], { allowed: [0, 128] })).toString('latin1') === 'tree\n'
+    if (!known)
+      throw new ToolError('RESOURCE_NOT_FOUND', `there is no version ${JSON.stringify(tree)} in this data folder`)
+  }
+
+  /** Every secret is resolved once before the first file is touched, so that nothing is left half done. */
+  const refuseUnresolvable = async (targets: readonly TreeEntry[]): Promise<void> => {
+    const ids = new Set<string>()
+    for (const { id } of targets) if (await redacted.has(id)) ids.add(id)
+    for await (const bytes of readBlobs(place, ids)) reveal(bytes)
+  }
+
+  const reveal = (bytes: Uint8Array): Uint8Array =>
+    resolveBytes(bytes, (ref) => {
+      const value = secrets.resolve(ref)
+      if (value !== null) return value
+      throw new ToolError('SECRET_UNAVAILABLE', `${ref} in a version cannot be resolved: the vault does not hold it`)
+    })
+
+  const writeAll = async (folder: ReturnType<typeof checkout>, files: readonly { path: RawPath; to: TreeEntry }[]) => {
+    const blobs = readBlobs(
+      place,
+      files.map(({ to }) => to.id),
+    )[Symbol.asyncIterator]()
+    try {
+      for (const { path, to } of files) {
+        const stored = (await blobs.next()).value as Buffer
+        const bytes = (await redacted.has(to.id)) ? reveal(stored) : stored
+        await folder.write(path, { mode: to.mode, bytes })
+      }
+    } finally {
+      await blobs.return?.(undefined)
+    }
+  }
+
+  const restore = async (tree: string): Promise<{ replaced: string }> => {
+    const replaced = await snapshot()
+    const found = await differences(replaced, tree)
+    const removed = found.filter(({ to }) => to === null)
+    const written = found.filter((item): item is Difference & { to: TreeEntry } => item.to !== null)
+    await refuseUnresolvable(written.map(({ to }) => to))
+    const folder = checkout(place.workTree)
+    const versioned = new Set(found.filter(({ change }) => change !== 'added').map(({ path }) => path))
+    for (const { path } of written) await folder.free(path, (at) => versioned.has(at))
+    for (const { path } of removed) await folder.remove(path)
+    await writeAll(folder, written)
+    return { replaced }
+  }
+
+  const materialize = async (tree: string, folder: string): Promise<void> => {
+    const files = await differences(await emptyTree(), tree)
+    const written = files as (Difference & { to: TreeEntry })[]
+    await refuseUnresolvable(written.map(({ to }) => to))
+    await mkdir(folder, { recursive: true })
+    if ((await readdir(folder)).length > 0) throw new ToolError('CONFLICT', `${folder} is not empty; name a new folder`)
+    await writeAll(checkout(folder), written)
+  }
+
+  const emptyTree = async () => (await git(place, ['mktree'])).toString('latin1').trim()
+
+  return {
+    snapshot: () => alone(snapshot),
+    restore: (tree) => alone(() => restore(tree)),
+    materialize: (tree, folder) => alone(() => materialize(tree, folder)),
+    changes: async (from, to) =>
+      (await differences(from, to)).map(({ path, change }) => ({ path: shownPath(path), change })),
+    diff: async (from, to, maxBytes) => {
+      await refuseUnknown(from)
+      await refuseUnknown(to)
+      const args = ['diff-tree', '-r', '-p', '--no-renames', '--no-ext-diff', '--no-textconv', '--no-color', from, to]
+      const out = await git(place, args, { maxBytes })
+      if (out.length <= maxBytes) return out.toString('utf8').toWellFormed()
+      const whole = headOf(out.toString('utf8').toWellFormed(), maxBytes)
+      return `${whole.slice(0, whole.lastIndexOf('\n') + 1)}[… cut off at ${maxBytes} bytes …]\n`
+    },
+    read: async (tree, path) => {
+      await refuseUnknown(tree)
+      const listed = await git(place, ['ls-tree', '-z', tree, '--', path])
+      const [, id, name] = /^\d+ blob ([0-9a-f]{64})\t([^\0]*)\0$/.exec(listed.toString('latin1')) ?? []
+      if (id === undefined || name !== rawOf(path)) return null
+      for await (const bytes of readBlobs(place, [id])) return bytes
+      return null
+    },
+  }
+}
+
+/** Tells whether another process has written the index since. */
+const stampOf = (index: string): Promise<string> =>
+  stat(index, { bigint: true }).then(
+    ({ ino, mtimeNs, size }) => `${ino}:${mtimeNs}:${size}`,
+    () => '',
+  )

@@ -1,0 +1,60 @@
+const utf8 = new TextEncoder()
+
+/** What a model is shown of one result, in UTF-8 bytes (CONTRACTS 9). */
+export const RESULT_BYTES = 30_720
+
+/** Text as JSON and logs can carry it: lone surrogates and NUL become U+FFFD. */
+export const wellFormed = (text: string): string => text.toWellFormed().replaceAll('\0', '\ufffd')
+
+/** UTF-8 bytes as well-formed text; what is no UTF-8 becomes U+FFFD. */
+export const decodeText = (bytes: Uint8Array): string =>
+  wellFormed(new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes))
+
+/** Size in UTF-8 bytes. */
+export const byteLength = (text: string): number => Buffer.byteLength(text, 'utf8')
+
+/** The longest beginning of at most `bytes` UTF-8 bytes that does not cut a character. */
+export function headOf(text: string, bytes: number): string {
+  if (text.length * 3 <= bytes) return text
+  const { read } = utf8.encodeInto(text, new Uint8Array(Math.max(0, bytes)))
+  return text.slice(0, read)
+}
+
+/** The longest end of at most `bytes` UTF-8 bytes that does not cut a character. */
+export function tailOf(text: string, bytes: number): string {
+  if (text.length * 3 <= bytes) return text
+  let from = text.length
+  for (let size = 0; from > 0; ) {
+    const pair = from > 1 && /[\udc00-\udfff]/.test(text[from - 1] as string)
+    const start = from - (pair ? 2 : 1)
+    size += byteLength(text.slice(start, from))
+    if (size > bytes) break
+    from = start
+  }
+  return text.slice(from)
+}
+
+/**
+ * Text of at most about `bytes` UTF-8 bytes: whole, or its head and tail with a note between them that tells the sizes.
+ * Cuts at a line's end where there is one nearby. `hint` says how to see the rest, given the head that is shown.
+ */
+export function headAndTail(text: string, bytes: number, hint: (head: string) => string): string {
+  const size = byteLength(text)
+  if (size <= bytes) return text
+  const head = toLineEnd(headOf(text, Math.floor((bytes * 2) / 3)))
+  const tail = fromLineStart(tailOf(text, Math.floor(bytes / 3)))
+  const left = size - byteLength(head) - byteLength(tail)
+  return `${head}\n[… ${left} of ${size} bytes left out; ${hint(head)} …]\n${tail}`
+}
+
+const NEARBY = 2_000
+
+function toLineEnd(head: string): string {
+  const at = head.lastIndexOf('\n')
+  return at >= 0 && head.length - at <= NEARBY ? head.slice(0, at) : head
+}
+
+function fromLineStart(tail: string): string {
+  const at = tail.indexOf('\n')
+  return at >= 0 && at <= NEARBY ? tail.slice(at + 1) : tail
+}

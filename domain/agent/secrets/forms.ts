@@ -1,0 +1,51 @@
+/** Shorter values cannot be told from ordinary text. In characters. */
+export const MIN_SECRET_LENGTH = 4
+
+/** A part of a longer base64 text is recognised from this length on, lest ordinary words be taken for it. */
+const MIN_EMBEDDED = 8
+
+/**
+ * The texts under which a value may appear: plain, base64 and base64url (whole, and inside a longer encoded text at each
+ * of the three alignments), hex, URL-escaped and JSON-escaped (CONTRACTS 3, Secrets).
+ */
+export function formsOf(secret: string): string[] {
+  const value = secret.toWellFormed()
+  const bytes = Buffer.from(value, 'utf8')
+  const forms = new Set<string>([secret, value])
+  const whole = bytes.toString('base64')
+  forms.add(whole).add(whole.replace(/=+$/, ''))
+  forms.add(bytes.toString('base64url'))
+  for (const shift of [0, 1, 2]) {
+    for (const encoding of ['base64', 'base64url'] as const) {
+      const inner = embedded(bytes, shift, encoding)
+      if (inner.length >= MIN_EMBEDDED) forms.add(inner)
+    }
+  }
+  const hex = bytes.toString('hex')
+  forms.add(hex).add(hex.toUpperCase())
+  for (const escaped of urlForms(value, bytes)) forms.add(escaped)
+  for (const escaped of jsonForms(value)) forms.add(escaped)
+  return [...forms]
+}
+
+/** The base64 characters that depend on the value alone when `shift` other bytes stand before it. */
+function embedded(bytes: Buffer, shift: number, encoding: 'base64' | 'base64url'): string {
+  const encoded = Buffer.concat([Buffer.alloc(shift), bytes]).toString(encoding)
+  return encoded.slice(Math.ceil((shift * 8) / 6), Math.floor(((shift + bytes.length) * 8) / 6))
+}
+
+function urlForms(value: string, bytes: Buffer): string[] {
+  const component = encodeURIComponent(value)
+  const strict = component.replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`)
+  const form = new URLSearchParams([['', value]]).toString().slice(1)
+  const every = [...bytes].map((b) => `%${b.toString(16).padStart(2, '0').toUpperCase()}`).join('')
+  const upper = [component, strict, encodeURI(value), form, component.replaceAll('%20', '+'), every]
+  return upper.flatMap((text) => [text, text.replace(/%[0-9A-F]{2}/g, (hex) => hex.toLowerCase())])
+}
+
+function jsonForms(value: string): string[] {
+  const once = JSON.stringify(value).slice(1, -1)
+  const ascii = once.replace(/[\u007f-\uffff]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  const twice = JSON.stringify(once).slice(1, -1)
+  return [once, ascii, twice, once.replaceAll('/', '\\/')]
+}

@@ -1,0 +1,83 @@
+import { joinSpans, type Span } from './spans.ts'
+
+/** A finder of many fixed texts at once. */
+export interface KnownTexts {
+  /** Where they are in a text; overlapping ones are one span. Linear in the text, whatever their number. */
+  find(text: string): Span[]
+  /** How many characters at the end of the text may be the beginning of one of them. */
+  pending(text: string): number
+}
+
+interface Node {
+  readonly next: Map<number, number>
+  readonly depth: number
+  fail: number
+  /** Length of the longest text that ends here; 0: none. */
+  length: number
+}
+
+/** Aho–Corasick over UTF-16 units. */
+export function knownTexts(texts: readonly string[]): KnownTexts {
+  const nodes: Node[] = [{ next: new Map(), depth: 0, fail: 0, length: 0 }]
+  for (const text of texts) insert(nodes, text)
+  linkFailures(nodes)
+
+  const step = (state: number, unit: number): number => {
+    let at = state
+    for (;;) {
+      const node = nodes[at] as Node
+      const next = node.next.get(unit)
+      if (next !== undefined) return next
+      if (at === 0) return 0
+      at = node.fail
+    }
+  }
+  function* matches(text: string): Generator<Span> {
+    let state = 0
+    for (let i = 0; i < text.length; i++) {
+      state = step(state, text.charCodeAt(i))
+      const { length } = nodes[state] as Node
+      if (length > 0) yield { start: i + 1 - length, end: i + 1 }
+    }
+  }
+  return {
+    find: (text) => joinSpans(matches(text)),
+    pending: (text) => {
+      let state = 0
+      for (let i = 0; i < text.length; i++) state = step(state, text.charCodeAt(i))
+      return (nodes[state] as Node).depth
+    },
+  }
+}
+
+function insert(nodes: Node[], text: string): void {
+  let at = 0
+  for (let i = 0; i < text.length; i++) {
+    const node = nodes[at] as Node
+    const unit = text.charCodeAt(i)
+    let next = node.next.get(unit)
+    if (next === undefined) {
+      next = nodes.push({ next: new Map(), depth: node.depth + 1, fail: 0, length: 0 }) - 1
+      node.next.set(unit, next)
+    }
+    at = next
+  }
+  const end = nodes[at] as Node
+  end.length = end.depth
+}
+
+function linkFailures(nodes: Node[]): void {
+  const queue = [0]
+  for (let head = 0; head < queue.length; head++) {
+    const node = nodes[queue[head] as number] as Node
+    for (const [unit, child] of node.next) {
+      queue.push(child)
+      const target = nodes[child] as Node
+      let fail = node.fail
+      while (fail !== 0 && !nodes[fail]?.next.has(unit)) fail = nodes[fail]?.fail ?? 0
+      const found = nodes[fail]?.next.get(unit)
+      target.fail = found === undefined || found === child ? 0 : found
+      if (target.length === 0) target.length = nodes[target.fail]?.length ?? 0
+    }
+  }
+}

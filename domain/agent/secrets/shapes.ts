@@ -1,0 +1,90 @@
+import type { Span } from './spans.ts'
+
+// Every expression starts only where its own characters cannot have begun earlier (look-behind), or is bounded, so that
+// no text makes it try again and again: linear. `secret` names the group to hide where not the whole match is one.
+const SHAPES: readonly RegExp[] = [
+  /(?<![A-Za-z0-9])(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])/dg,
+  /aws_?secret_?access_?key["']?\s{0,8}[:=]\s{0,8}["']?(?<secret>[A-Za-z0-9/+=]{40})(?![A-Za-z0-9/+=])/dgi,
+  /(?<![A-Za-z0-9])gh[pousr]_[A-Za-z0-9]{36,255}/dg,
+  /(?<![A-Za-z0-9])github_pat_[A-Za-z0-9_]{22,255}/dg,
+  /(?<![A-Za-z0-9])glpat-[A-Za-z0-9_-]{20,255}/dg,
+  /(?<![A-Za-z0-9])npm_[A-Za-z0-9]{36}(?![A-Za-z0-9])/dg,
+  /(?<![A-Za-z0-9])AIza[0-9A-Za-z_-]{35}(?![A-Za-z0-9_-])/dg,
+  /(?<![A-Za-z0-9])(?:sk|rk)_(?:live|test)_[A-Za-z0-9]{16,255}/dg,
+  /(?<![A-Za-z0-9])(?:xox[a-z]|xapp)-[A-Za-z0-9-]{10,512}/dg,
+  /(?<=hooks\.slack\.com\/services\/)[A-Za-z0-9/]{20,255}/dg,
+  /(?<![A-Za-z0-9])sk-(?:ant|proj|svcacct|admin|or)-[A-Za-z0-9_-]{16,512}/dg,
+  /(?<![A-Za-z0-9])sk-[A-Za-z0-9]{32,255}/dg,
+  /(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}/dg,
+  /(?<![A-Za-z0-9])bearer\s{1,8}(?<secret>(?=[A-Za-z._~+/=-]{0,512}[0-9])[A-Za-z0-9._~+/=-]{8,})/dgi,
+  /(?<=:\/\/)[^\s/:@"'<>]{1,256}:(?<secret>[^\s/@"'<>]{3,256})@/dg,
+]
+
+/** Recognised shapes of secrets in a text: tokens of known makers, JWTs, bearer tokens, passwords in URLs, private keys. */
+export function findShapes(text: string): Span[] {
+  const found = privateKeys(text)
+  for (const shape of SHAPES) {
+    for (const match of text.matchAll(shape)) {
+      const [start, end] = match.indices?.groups?.secret ?? match.indices?.[0] ?? [0, 0]
+      found.push({ start, end })
+    }
+  }
+  return found
+}
+
+const MARKER = /-----(BEGIN|END) [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g
+/** A key that was cut off: whole lines of base64 after the opening line, real line ends or escaped ones. */
+const CUT_KEY = /(?:\s|\\[nr]){1,8}[A-Za-z0-9+/=]{32,8192}(?:(?:\s|\\[nr]){1,8}[A-Za-z0-9+/=]{16,8192})*/y
+/** Longer ones are no key. In characters. */
+export const MAX_KEY_BLOCK = 65_536
+
+function privateKeys(text: string): Span[] {
+  const found: Span[] = []
+  let open: { start: number; body: number } | null = null
+  const cutOff = () => {
+    if (!open) return
+    CUT_KEY.lastIndex = open.body
+    if (CUT_KEY.test(text)) found.push({ start: open.start, end: CUT_KEY.lastIndex })
+    open = null
+  }
+  for (const marker of text.matchAll(MARKER)) {
+    const end = marker.index + marker[0].length
+    if (marker[1] === 'BEGIN') {
+      cutOff()
+      open = { start: marker.index, body: end }
+    } else if (open && holdsKey(text.slice(open.body, Math.min(marker.index, open.body + MAX_KEY_BLOCK + 1)))) {
+      found.push({ start: open.start, end })
+      open = null
+    } else {
+      cutOff()
+    }
+  }
+  cutOff()
+  return found
+}
+
+/** Told apart from a program that only names the two marker lines. */
+const holdsKey = (body: string): boolean => body.length <= MAX_KEY_BLOCK && /[A-Za-z0-9+/=]{20}/.test(body)
+
+/**
+ * From where the end of the text may be the beginning of a shape, for streams. A shape has no white space in it, but for
+ * a bearer token's and a private key's.
+ */
+export function pendingShape(text: string): number {
+  let end = text.length
+  const marker = /-----BEGIN [A-Z0-9 ]{0,60}-{0,5}$/.exec(text.slice(-80))
+  if (marker) end -= marker[0].length
+  let key = -1
+  for (const match of text.matchAll(MARKER)) key = match[1] === 'BEGIN' ? match.index : -1
+  if (key >= 0 && text.length - key <= MAX_KEY_BLOCK) end = Math.min(end, key)
+  const window = text.slice(Math.max(0, end - MAX_TOKEN), end)
+  const space = /\s\S*$/.exec(window)
+  const from = end - window.length + (space ? space.index + 1 : 0)
+  const scheme = /(?:(?<![A-Za-z0-9])bearer|aws_?secret_?access_?key["']?\s{0,8}[:=]?)\s{0,8}$/i.exec(
+    text.slice(Math.max(0, from - 64), from),
+  )
+  return scheme ? from - scheme[0].length : from
+}
+
+/** A stream holds back no longer run without white space than this. In characters. */
+const MAX_TOKEN = 16_384

@@ -1,0 +1,189 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createServer as createSocketServer } from 'node:net'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { createSandbox } from '../../../adapters/sandbox/bubblewrap.ts'
+import type { Command, Sandbox } from '../../../domain/ports.ts'
+import { skipWithoutBubblewrap } from '../../support/bubblewrap.ts'
+import { freshFolders } from '../../support/folders.ts'
+
+let folders: ReturnType<typeof freshFolders>
+let sandbox: Sandbox
+const never = new AbortController().signal
+const sh = (script: string, more: Partial<Command> = {}): Command => ({
+  argv: ['/bin/sh', '-c', script],
+  cwd: '.',
+  timeoutMs: 20_000,
+  network: false,
+  ...more,
+})
+const run = (script: string, more?: Partial<Command>) => sandbox.exec(sh(script, more), never)
+
+/** Whether any process on the machine has this in its command line. */
+const alive = (needle: string): boolean =>
+  readdirSync('/proc').some((pid) => {
+    try {
+      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes(needle)
+    } catch {
+      return false
+    }
+  })
+
+describe.skipIf(skipWithoutBubblewrap)('the sandbox', () => {
+  beforeEach(async () => {
+    folders = freshFolders()
+    writeFileSync(join(folders.data, 'token'), 'the-token')
+    writeFileSync(join(folders.base, 'key'), 'the-key')
+    const env = { PATH: process.env.PATH, HOME: homedir(), ANTHROPIC_API_KEY: 'sk-hidden', MY_SECRET: 'hidden' }
+    sandbox = await createSandbox({
+      workspace: folders.ws,
+      hide: [folders.data, join(folders.base, 'key'), '/none'],
+      env,
+      graceMs: 200,
+    })
+  })
+  afterEach(() => folders.remove())
+
+  it('runs ordinary tools, with the node that runs us', async () => {
+    writeFileSync(join(folders.ws, 'package.json'), '{"scripts":{"test":"node -e \\"console.log(6*7)\\""}}')
+    const result = await run('node -v && git --version && npm test --silent && git init -q . && git status --short')
+    expect(result).toMatchObject({ exitCode: 0, signal: null, timedOut: false })
+    expect(result.stdout).toMatch(new RegExp(`^${process.version}\\ngit version .*\\n42\\n\\?\\? package.json`))
+    expect(sandbox.confined).toBe(true)
+  })
+
+  it('gives the exit code and both outputs, and writes into the workspace only', async () => {
+    mkdirSync(join(folders.ws, 'sub'))
+    const result = await run('pwd; echo err >&2; echo new > f; echo x > /etc/keepup; echo x > "$HOME/y"; exit 7', {
+      cwd: 'sub',
+    })
+    expect(result).toMatchObject({ exitCode: 7, stdout: `${folders.ws}/sub\n`, stdoutBytes: folders.ws.length + 5 })
+    expect(result.stderr).toMatch(/^err\n.*Read-only file system/)
+    expect(readFileSync(join(folders.ws, 'sub/f'), 'utf8')).toBe('new\n')
+    expect(existsSync(join(homedir(), 'y'))).toBe(false)
+  })
+
+  it('hides the data folder and single files, also through links and /proc', async () => {
+    symlinkSync(folders.data, join(folders.ws, 'link'))
+    const data = folders.data
+    const result = await run(
+      `cat ${data}/token link/token ${folders.base}/key /proc/1/root${data}/token /proc/*/root${data}/token; ls -A ${data}; ls -A link/; touch ${data}/x; umount ${data}`,
+    )
+    expect(result.stdout).toBe('')
+    expect(result.stderr).not.toContain('the-')
+    expect(readdirSync(data)).toEqual(['token'])
+  })
+
+  it('hides homes, temporary files, other processes and our environment', async () => {
+    const marker = join(homedir(), `.keepup-test-${process.pid}`)
+    writeFileSync(marker, 'home')
+    try {
+      const result = await run(
+        `cat ${marker}; ls /tmp /run; env; cat /proc/*/environ | tr '\\0' '\\n'; ls /proc/self/fd`,
+      )
+      expect(result.stdout).not.toMatch(/home$|hidden|ANTHROPIC|VITEST/m)
+      expect(result.stdout).toContain('CI=1')
+      // Beside what any child of this process inherits, no file of ours is open in there.
+      const inherited = execFileSync('ls', ['/proc/self/fd'], { encoding: 'utf8' })
+      expect(result.stdout.match(/^\d+$/gm)).toEqual(inherited.trim().split('\n'))
+      expect((await run(`ls /proc | grep -c '^[0-9]'`)).stdout.trim()).toMatch(/^[1-9]$/)
+    } finally {
+      rmSync(marker)
+    }
+  })
+
+  it('cannot change the machine through /proc or raise its rights', async () => {
+    const result = await run(
+      `grep CapEff /proc/self/status; [ -w /proc/sys/kernel/core_pattern ] && echo WRITABLE; [ -w /proc/sysrq-trigger ] && echo WRITABLE; cat /etc/shadow | head -1; ls -A /etc/ssh 2>/dev/null`,
+    )
+    expect(result.stdout).toBe('CapEff:\t0000000000000000\n')
+  })
+
+  it('has no network, not even loopback or local sockets, unless it is granted', async () => {
+    const server = createServer((_, response) => response.end('reached')).listen(0, '127.0.0.1')
+    const local = createSocketServer((socket) => socket.end('reached')).listen(join(folders.data, 'socket'))
+    await new Promise((resolve) => server.on('listening', resolve))
+    const { port } = server.address() as AddressInfo
+    const fetchIt = `node -e "fetch('http://127.0.0.1:${port}').then(r => r.text()).then(console.log, () => console.log('refused'))"`
+    const connect = `node -e "require('net').connect('${folders.data}/socket').on('data', d => console.log(String(d))).on('error', () => console.log('refused'))"`
+    const results = await Promise.all([run(fetchIt), run(connect), run(fetchIt, { network: true })])
+    expect(results.map((result) => result.stdout.trim())).toEqual(['refused', 'refused', 'reached'])
+    server.close()
+    local.close()
+  })
+
+  it('says when a command does not exist, cannot be found by folder, or would leave', async () => {
+    expect(await sandbox.exec({ ...sh(''), argv: ['no-such-command'] }, never)).toMatchObject({ exitCode: 127 })
+    await expect(run('true', { cwd: 'none' })).rejects.toMatchObject({ code: 'RESOURCE_NOT_FOUND', beforeEffect: true })
+    await expect(run('true', { cwd: '../data' })).rejects.toMatchObject({ code: 'SANDBOX_VIOLATION' })
+    await expect(run(`echo ${'x'.repeat(3_000_000)}`)).rejects.toMatchObject({
+      code: 'EXECUTION_FAILED',
+      beforeEffect: true,
+    })
+  })
+
+  it('ends at the time limit, first asking, then by force', async () => {
+    const asked = await run('trap "echo bye; exit 3" TERM; sleep 60 & wait', { timeoutMs: 300 })
+    expect(asked).toMatchObject({ timedOut: true, exitCode: 3, stdout: 'bye\n' })
+    const stubborn = await run('trap "" TERM; while :; do sleep 60; done', { timeoutMs: 100 })
+    expect(stubborn).toMatchObject({ timedOut: true, signal: 'SIGKILL' })
+  })
+
+  it('ends everything on abort, also what forked, left its session and ignores SIGTERM', async () => {
+    const needle = `7${process.pid}.25`
+    const abort = new AbortController()
+    const script = `trap '' TERM; (setsid sleep ${needle} &) ; sleep ${needle} & echo up; wait`
+    const ended = sandbox.exec(sh(script), abort.signal, () => abort.abort(new Error('stop')))
+    await expect(ended).rejects.toThrow('stop')
+    await vi.waitFor(() => expect(alive(needle)).toBe(false))
+  })
+
+  it('ends what a command leaves running', async () => {
+    const needle = `6${process.pid}.25`
+    const result = await run(`setsid sleep ${needle} & echo done`)
+    expect(result).toMatchObject({ exitCode: 0, stdout: 'done\n' })
+    await vi.waitFor(() => expect(alive(needle)).toBe(false))
+  })
+
+  it('dies with its parent, however that dies', async () => {
+    const needle = `8${process.pid}.25`
+    const module = new URL('../../../adapters/sandbox/bubblewrap.ts', import.meta.url).href
+    const program = `import { createSandbox } from ${JSON.stringify(module)}
+      const box = await createSandbox({ workspace: process.argv[1], hide: [] })
+      const argv = ['/bin/sh', '-c', 'setsid sleep ${needle} & echo up; sleep ${needle}']
+      await box.exec({ argv, cwd: '.', timeoutMs: 60000, network: false }, new AbortController().signal, (t) => console.log(t))`
+    const parent = spawn(process.execPath, ['--input-type=module', '-e', program, folders.ws], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    await new Promise((resolve) => parent.stdout.once('data', resolve))
+    expect(alive(`sleep\0${needle}`)).toBe(true)
+    parent.kill('SIGKILL')
+    await vi.waitFor(() => expect(alive(needle)).toBe(false), { timeout: 10_000 })
+  })
+
+  it('keeps head and tail of ten megabytes, well formed, and tells the size', async () => {
+    const live: string[] = []
+    const script = `echo first; head -c 10000000 /dev/zero | tr '\\0' 'x'; printf '\\377\\000'; echo last`
+    const result = await sandbox.exec(sh(script), never, (text) => live.push(text))
+    expect(result.stdoutBytes).toBe(10_000_013)
+    expect(result.stdout.length).toBeLessThan(600_000)
+    expect(result.stdout).toMatch(/^first\nx+\n\[… \d+ of 10000013 bytes left out …\]\nx+\ufffd\ufffdlast\n$/)
+    expect(live.join('').length).toBe(10_000_013)
+  })
+})
+
+describe('createSandbox', () => {
+  it('says why it cannot be had and what to do', async () => {
+    const { ws, remove } = freshFolders()
+    const failing = createSandbox({ workspace: ws, hide: [], bwrap: '/none/bwrap' })
+    await expect(failing).rejects.toThrow(/not found.*apt install bubblewrap.*sandboxed: false/)
+    await expect(createSandbox({ workspace: ws, hide: [], bwrap: '/bin/false' })).rejects.toMatchObject({
+      code: 'SANDBOX_UNAVAILABLE',
+    })
+    remove()
+  })
+})

@@ -1,0 +1,104 @@
+import { spawn } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { bootId, startOf } from '../../../adapters/sandbox/process-table.ts'
+import { reap } from '../../../adapters/sandbox/registry.ts'
+import { createUnconfined } from '../../../adapters/sandbox/unconfined.ts'
+import type { Command, Sandbox } from '../../../domain/ports.ts'
+import { freshFolders } from '../../support/folders.ts'
+
+let folders: ReturnType<typeof freshFolders>
+let box: Sandbox
+const never = new AbortController().signal
+const sh = (script: string, more: Partial<Command> = {}): Command => ({
+  argv: ['/bin/sh', '-c', script],
+  cwd: '.',
+  timeoutMs: 20_000,
+  network: false,
+  ...more,
+})
+const living = (pid: number) => startOf(pid) !== null
+const pidsIn = (file: string) => readFileSync(join(folders.ws, file), 'utf8').trim().split('\n').map(Number)
+const records = () => readdirSync(join(folders.data, 'processes'))
+
+beforeEach(() => {
+  folders = freshFolders()
+  const env = { PATH: process.env.PATH, OPENAI_API_KEY: 'hidden' }
+  box = createUnconfined({ workspace: folders.ws, dataFolder: folders.data, driverId: 'd1', env, graceMs: 200 })
+})
+afterEach(() => folders.remove())
+
+describe('an unconfined command', () => {
+  it('runs in the workspace with a cleared environment, and leaves no record', async () => {
+    const result = await box.exec(sh('pwd; env; cat; node -v; exit 4', { env: { EXTRA: '1' } }), never)
+    expect(result).toMatchObject({ exitCode: 4, signal: null, timedOut: false })
+    expect(result.stdout).toMatch(new RegExp(`^${folders.ws}\\n[sS]*EXTRA=1[sS]*${process.version}\\n$`))
+    expect(result.stdout).not.toContain('hidden')
+    expect(records()).toEqual([])
+    expect(box.confined).toBe(false)
+  })
+
+  it('is ended with its group on abort, also what left the group and ignores SIGTERM', async () => {
+    const abort = new AbortController()
+    const script = `trap '' TERM; setsid sh -c 'trap "" TERM; echo $$ > a; while :; do sleep 60; done' & sleep 60 & echo $! > b; while [ ! -s a ]; do :; done; echo up; wait`
+    await expect(box.exec(sh(script), abort.signal, () => abort.abort(new Error('stop')))).rejects.toThrow('stop')
+    await vi.waitFor(() => expect([...pidsIn('a'), ...pidsIn('b')].filter(living)).toEqual([]))
+    expect(records()).toEqual([])
+  })
+
+  it('is ended at the time limit, and so is what it left in the background', async () => {
+    expect(await box.exec(sh('trap "exit 3" TERM; sleep 60 & wait', { timeoutMs: 200 }), never)).toMatchObject({
+      timedOut: true,
+      exitCode: 3,
+    })
+    await box.exec(sh('sleep 60 & echo $! > c'), never)
+    await vi.waitFor(() => expect(pidsIn('c').filter(living)).toEqual([]))
+  })
+
+  it('is not begun once it was cancelled', async () => {
+    await expect(box.exec(sh('touch x'), AbortSignal.abort(new Error('stop')))).rejects.toThrow('stop')
+    expect(existsSync(join(folders.ws, 'x'))).toBe(false)
+  })
+})
+
+describe('reap', () => {
+  it("ends what a dead driver left, and leaves a living driver's commands alone", async () => {
+    const module = new URL('../../../adapters/sandbox/unconfined.ts', import.meta.url).href
+    const program = `import { createUnconfined } from ${JSON.stringify(module)}
+      const box = createUnconfined({ workspace: process.argv[1], dataFolder: process.argv[2], driverId: 'd2' })
+      const argv = ['/bin/sh', '-c', 'echo $$ > p; setsid sleep 60 & echo $! >> p; echo up; sleep 60']
+      await box.exec({ argv, cwd: '.', timeoutMs: 60000, network: false }, new AbortController().signal, (t) => console.log(t))`
+    const driver = spawn(process.execPath, ['--input-type=module', '-e', program, folders.ws, folders.data], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    const gone = new Promise((resolve) => driver.on('exit', resolve))
+    await new Promise((resolve) => driver.stdout.once('data', resolve))
+    expect(reap(folders.data)).toBe(0)
+    expect(pidsIn('p').filter(living)).toHaveLength(2)
+    driver.kill('SIGKILL')
+    await gone
+    expect(reap(folders.data)).toBeGreaterThanOrEqual(2)
+    await vi.waitFor(() => expect(pidsIn('p').filter(living)).toEqual([]))
+    expect(records()).toEqual([])
+    expect(reap(folders.data)).toBe(0)
+  })
+
+  it('never touches a stranger that got the same process id later', async () => {
+    const stranger = spawn('sleep', ['60'], { detached: true })
+    await new Promise((resolve) => stranger.on('spawn', resolve))
+    const pid = stranger.pid as number
+    const dead = { id: 'd', pid: 2 ** 22 - 1, start: '1' }
+    const entry = { id: 'e', boot: bootId(), driver: dead, leader: { pid, start: 'another time' } }
+    mkdirSync(join(folders.data, 'processes'), { recursive: true })
+    writeFileSync(join(folders.data, 'processes', 'e.json'), JSON.stringify(entry))
+    writeFileSync(
+      join(folders.data, 'processes', 'f.json'),
+      JSON.stringify({ ...entry, id: 'f', boot: 'an earlier boot', leader: { pid, start: startOf(pid) } }),
+    )
+    expect(reap(folders.data)).toBe(0)
+    expect(living(pid)).toBe(true)
+    expect(records()).toEqual([])
+    stranger.kill('SIGKILL')
+  })
+})

@@ -1,0 +1,256 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createUnconfined } from '../../../adapters/sandbox/unconfined.ts'
+import { workspaceTools } from '../../../adapters/tools/builtin.ts'
+import { openWorkspace } from '../../../adapters/workspace/open.ts'
+import { byteLength } from '../../../domain/agent/bounded.ts'
+import { createRedactor } from '../../../domain/agent/security.ts'
+import type { JsonObject } from '../../../domain/log/json.ts'
+import type { Command, Sandbox, ToolContext } from '../../../domain/ports.ts'
+import { freshFolders } from '../../support/folders.ts'
+
+let folders: ReturnType<typeof freshFolders>
+let context: ToolContext
+const tools = new Map(workspaceTools().map((tool) => [tool.spec.name, tool]))
+const call = (name: string, args: JsonObject, more: Partial<ToolContext> = {}) => {
+  const tool = tools.get(name)
+  if (!tool) throw new Error(`no tool ${name}`)
+  return tool.run(args, { ...context, ...more })
+}
+const content = async (name: string, args: JsonObject, more?: Partial<ToolContext>) =>
+  (await call(name, args, more)).content
+const put = (path: string, data: string | Buffer) => writeFileSync(join(folders.ws, path), data)
+
+beforeEach(async () => {
+  folders = freshFolders()
+  const workspace = await openWorkspace(folders.ws, { dataFolder: folders.data })
+  const sandbox = createUnconfined({ workspace: folders.ws, dataFolder: folders.data, driverId: 'd', graceMs: 100 })
+  const { signal } = new AbortController()
+  context = { runId: 'r', agentId: 'r', toolCallId: 'r.t1.c0', attempt: 1, signal, workspace, sandbox }
+})
+afterEach(() => folders.remove())
+
+describe('the tools of a workspace', () => {
+  it('describe themselves as strict JSON Schema, with their effects and paths', () => {
+    expect([...tools.values()].map(({ spec }) => [spec.name, spec.effect, spec.barrier, spec.paths])).toEqual([
+      ['read_file', 'pure', false, { path: 'read' }],
+      ['write_file', 'reconcilable', false, { path: 'write' }],
+      ['list_dir', 'pure', false, { path: 'list' }],
+      ['search_code', 'pure', false, { path: 'list' }],
+      ['run_command', 'irreversible', true, { cwd: 'list' }],
+    ])
+    for (const { spec } of tools.values()) {
+      expect(spec.parameters).toMatchObject({ type: 'object', additionalProperties: false })
+      expect(spec.parameters.$schema).toBeUndefined()
+    }
+    expect(tools.get('read_file')?.spec.parameters.required).toEqual(['path'])
+  })
+
+  it.each<[string, JsonObject, RegExp]>([
+    ['read_file', {}, /^path: /],
+    ['read_file', { path: 'f', offset: 0 }, /^offset: /],
+    ['read_file', { path: 'f', extra: 1 }, /extra/],
+    ['write_file', { path: 'f', content: 'a\0' }, /^content: expected well-formed text/],
+    ['write_file', { path: 'f', content: '\ud800' }, /^content: expected well-formed text/],
+    ['run_command', { command: ' ' }, /^command: expected a command/],
+    ['run_command', { command: 'x', timeoutMs: 0 }, /^timeoutMs: /],
+    ['search_code', { query: '' }, /^query: /],
+  ])('%s refuses %j by name', async (name, args, message) => {
+    await expect(call(name, args)).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENTS',
+      message: expect.stringMatching(message),
+    })
+  })
+
+  it('need a workspace', async () => {
+    await expect(call('read_file', { path: 'f' }, { workspace: null })).rejects.toMatchObject({
+      code: 'RESOURCE_NOT_FOUND',
+    })
+    await expect(call('run_command', { command: 'true' }, { sandbox: null })).rejects.toMatchObject({
+      code: 'RESOURCE_NOT_FOUND',
+      beforeEffect: true,
+    })
+  })
+})
+
+describe('read_file', () => {
+  it('gives text as it is, or a part of it by lines', async () => {
+    put('f', 'one\r\ntwo\nthree\n')
+    expect(await content('read_file', { path: 'f' })).toBe('one\r\ntwo\nthree\n')
+    expect(await content('read_file', { path: 'f', offset: 2, limit: 1 })).toBe(
+      'two\n[lines 2–2 of 3; read on with offset 3]',
+    )
+    expect(await content('read_file', { path: 'f', offset: 3 })).toBe('three\n[lines 3–3 of 3]')
+    await expect(call('read_file', { path: 'f', offset: 4 })).rejects.toThrow('only 3 lines')
+    put('empty', '')
+    expect(await content('read_file', { path: 'empty' })).toBe('')
+  })
+
+  it('shows a long file bounded, and reading on as it says gives every line once', async () => {
+    const lines = Array.from({ length: 5_000 }, (_, i) => `line ${i + 1} é`)
+    put('long', `${lines.join('\n')}\n`)
+    const first = (await content('read_file', { path: 'long' })) as string
+    expect(byteLength(first)).toBeLessThanOrEqual(30_720)
+    expect(first).toMatch(/^line 1 é\n[\s\S]*the file has 5000 lines; read on with offset \d+ [\s\S]*line 5000 é\n$/)
+    const read = first.slice(0, first.indexOf('\n[…')).split('\n')
+    let offset = Number(/offset (\d+)/.exec(first)?.[1])
+    for (let next = offset; next > 0; offset = next) {
+      const part = (await content('read_file', { path: 'long', offset })) as string
+      expect(byteLength(part)).toBeLessThanOrEqual(30_720)
+      read.push(...part.split('\n').slice(0, -1))
+      next = Number(/read on with offset (\d+)/.exec(part)?.[1] ?? 0)
+    }
+    expect(read).toEqual(lines)
+  })
+
+  it('stays bounded and well formed for a line of ten megabytes, broken UTF-8 and binaries', async () => {
+    put('line', 'ä'.repeat(5_000_000))
+    for (const args of [{ path: 'line' }, { path: 'line', offset: 1 }]) {
+      const shown = (await content('read_file', args)) as string
+      expect([byteLength(shown) <= 30_720, shown.isWellFormed(), shown.includes('of 10000000 bytes')]).toEqual([
+        true,
+        true,
+        true,
+      ])
+    }
+    put('broken', Buffer.from([97, 255, 98]))
+    expect(await content('read_file', { path: 'broken' })).toBe(
+      'a\ufffdb\n[3 bytes, some of them no UTF-8: shown as \ufffd]',
+    )
+    put('small.png', Buffer.from('89504e470d0a1a0a00', 'hex'))
+    expect(await content('read_file', { path: 'small.png' })).toEqual({
+      base64: 'iVBORw0KGgoA',
+      mime: 'image/png',
+      bytes: 9,
+    })
+    put('large', Buffer.alloc(100_000))
+    expect(await content('read_file', { path: 'large' })).toMatchObject({
+      mime: 'application/octet-stream',
+      bytes: 100_000,
+    })
+  })
+
+  it('hides secrets before it cuts, so that no part of one is left', async () => {
+    const secret = 'S'.repeat(50) + 'e'.repeat(50)
+    const { redactText } = createRedactor({ key: new Uint8Array(32), known: [secret] })
+    put('f', secret.repeat(2_000))
+    const shown = (await content('read_file', { path: 'f' }, { redact: (text) => redactText(text).value })) as string
+    expect(shown).not.toMatch(/SS|ee/)
+  })
+})
+
+describe('write_file', () => {
+  it('writes, says what changed, and its probe tells whether it happened', async () => {
+    const args = { path: './a/../b/f', content: 'hé\n' }
+    const tool = tools.get('write_file')
+    expect(await tool?.probe?.(args, context)).toEqual({ found: 'absent' })
+    expect(await call('write_file', args)).toMatchObject({
+      content: { path: 'b/f', bytes: 4, created: true },
+      changed: ['b/f'],
+      created: ['b/f'],
+    })
+    expect(readFileSync(join(folders.ws, 'b/f'), 'utf8')).toBe('hé\n')
+    expect(await tool?.probe?.(args, context)).toMatchObject({ found: 'happened', result: { changed: ['b/f'] } })
+    expect(await call('write_file', { ...args, content: 'x' })).toMatchObject({
+      content: { created: false },
+      created: [],
+    })
+    expect(await tool?.probe?.(args, context)).toEqual({ found: 'absent' })
+    await expect(call('write_file', { path: '../f', content: '' })).rejects.toMatchObject({ code: 'SANDBOX_VIOLATION' })
+  })
+})
+
+describe('list_dir and search_code', () => {
+  it('list to a depth, bounded', async () => {
+    mkdirSync(join(folders.ws, 'a/b/c'), { recursive: true })
+    mkdirSync(join(folders.ws, 'node_modules/m'), { recursive: true })
+    put('a/f', '12')
+    expect(await content('list_dir', {})).toEqual({
+      entries: [
+        { path: 'a', type: 'dir' },
+        { path: 'node_modules', type: 'dir' },
+      ],
+      truncated: false,
+    })
+    expect(await content('list_dir', { path: 'a/.', depth: 5 })).toMatchObject({
+      entries: [
+        { path: 'a/b', type: 'dir' },
+        { path: 'a/b/c', type: 'dir' },
+        { path: 'a/f', type: 'file', size: 2 },
+      ],
+    })
+    expect((await content('list_dir', { depth: 3 })) as JsonObject).not.toMatchObject({
+      entries: expect.arrayContaining([{ path: 'node_modules/m', type: 'dir' }]),
+    })
+    for (let i = 0; i < 900; i++) put(`a/${'x'.repeat(40)}${i}`, '')
+    const shown = await content('list_dir', { path: 'a' })
+    expect(shown).toMatchObject({ truncated: true, note: expect.any(String) })
+    expect(byteLength(JSON.stringify(shown))).toBeLessThanOrEqual(30_720)
+  })
+
+  it('find lines, bounded', async () => {
+    put('f.ts', `needle\n${`${'y'.repeat(1_000)} nail\n`.repeat(200)}`)
+    expect(await content('search_code', { query: 'NEEDLE', caseSensitive: false })).toEqual({
+      matches: [{ path: 'f.ts', line: 1, text: 'needle' }],
+      truncated: false,
+    })
+    const shown = await content('search_code', { query: 'n[a]il$', regex: true })
+    expect(shown).toMatchObject({ truncated: true })
+    expect(byteLength(JSON.stringify(shown))).toBeLessThanOrEqual(30_720)
+  })
+})
+
+describe('run_command', () => {
+  it('takes a non-zero exit for a result, and gives the parsed argv to gates', async () => {
+    mkdirSync(join(folders.ws, 'sub'))
+    const result = await call('run_command', { command: 'pwd; echo no >&2; exit 3', cwd: 'sub' })
+    expect(result.content).toMatchObject({
+      exitCode: 3,
+      signal: null,
+      timedOut: false,
+      stdout: `${folders.ws}/sub\n`,
+      stderr: 'no\n',
+      stderrBytes: 3,
+    })
+    expect(result.detail).toEqual({ argv: null, exitCode: 3, confined: false })
+    expect((await call('run_command', { command: "echo 'a b'" })).detail).toMatchObject({ argv: ['echo', 'a b'] })
+  })
+
+  it('asks for the network only where it was granted', async () => {
+    const asked: Command[] = []
+    const exec: Sandbox['exec'] = async (command) => {
+      asked.push(command)
+      throw new Error('seen')
+    }
+    const sandbox = { confined: true, exec }
+    for (const network of [false, true]) {
+      const tool = workspaceTools({ network }).find(({ spec }) => spec.name === 'run_command')
+      await expect(tool?.run({ command: 'x' }, { ...context, sandbox })).rejects.toThrow('seen')
+    }
+    expect(asked.map(({ network }) => network)).toEqual([false, true])
+  })
+
+  it('ends with TIMEOUT and the last output at its time limit', async () => {
+    const failing = call('run_command', { command: 'echo begun; sleep 60', timeoutMs: 300 })
+    await expect(failing).rejects.toMatchObject({ code: 'TIMEOUT', message: expect.stringMatching(/300 ms.*begun$/s) })
+  })
+
+  it('bounds what it shows, tells the sizes, and streams', async () => {
+    const live: string[] = []
+    const command = `yes out | head -c 10000000; yes err | head -c 1000000 >&2`
+    const shown = (await content('run_command', { command }, { onOutput: (text) => live.push(text) })) as JsonObject
+    expect(byteLength(`${shown.stdout}${shown.stderr}`)).toBeLessThanOrEqual(30_720)
+    expect(shown).toMatchObject({ stdoutBytes: 10_000_000, stderrBytes: 1_000_000 })
+    expect(shown.stdout).toMatch(/^out\n[\s\S]*left out; redirect it to a file[\s\S]*out\n$/)
+    expect(live.join('').length).toBe(11_000_000)
+  })
+
+  it('hides secrets before it cuts', async () => {
+    const { redactText } = createRedactor({ key: new Uint8Array(32), known: ['S3cretS3cretS3cret'] })
+    const redact = (text: string) => redactText(text).value
+    const command = `i=0; while [ $i -lt 4000 ]; do printf S3cretS3cretS3cret; i=$((i+1)); done`
+    const shown = (await content('run_command', { command }, { redact })) as JsonObject
+    expect(shown.stdout).not.toMatch(/S3c|cretS/)
+  })
+})

@@ -1,0 +1,99 @@
+import { appendFileSync, chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { openVault, vaultFolder } from '../../../adapters/vault/file-vault.ts'
+import { createRedactor, reference } from '../../../domain/agent/security.ts'
+import { freshFolders } from '../../support/folders.ts'
+
+let folders: ReturnType<typeof freshFolders>
+const open = (env: NodeJS.ProcessEnv = {}) => openVault({ dataFolder: folders.data, env })
+const file = (name: string) => join(vaultFolder(folders.data), name)
+
+beforeEach(() => {
+  folders = freshFolders()
+})
+afterEach(() => folders.remove())
+
+describe('the vault', () => {
+  it('keeps named secrets across restarts; the environment comes first', async () => {
+    const vault = await open()
+    await Promise.all([vault.set('B', 'value-b'), vault.set('A', 'value-a'), vault.set('C', 'value-c')])
+    expect(await (await open()).names()).toEqual(['A', 'B', 'C'])
+    expect(await (await open()).get('A')).toBe('value-a')
+    expect(await (await open({ A: 'from-env', B: ' ' })).get('A')).toBe('from-env')
+    expect(await (await open({ A: 'from-env', B: ' ' })).get('B')).toBe('value-b')
+    expect(await vault.get('NONE')).toBe(null)
+    expect(await vault.get('constructor')).toBe(null)
+  })
+
+  it('has one key per install, also when two processes start at once', async () => {
+    const keys = await Promise.all([open(), open(), open()].map(async (vault) => (await vault).referenceKey()))
+    expect(new Set(keys.map((key) => Buffer.from(key).toString('hex'))).size).toBe(1)
+    expect(keys[0]).toHaveLength(32)
+  })
+
+  it('is readable by nobody else, and refuses to go on where it was', async () => {
+    const vault = await open()
+    await vault.set('A', 'value-a')
+    await vault.remember(new Map([['secret:ku_x', 'y']]))
+    const names = readdirSync(vaultFolder(folders.data)).sort()
+    expect(names).toEqual(['reference.key', 'references.jsonl', 'secrets.json'])
+    for (const name of names) expect(statSync(file(name)).mode & 0o777).toBe(0o600)
+    expect(statSync(vaultFolder(folders.data)).mode & 0o777).toBe(0o700)
+    for (const name of names) {
+      chmodSync(file(name), 0o640)
+      await expect(open()).rejects.toThrow(/mode is 640.*chmod 600/)
+      chmodSync(file(name), 0o600)
+    }
+    chmodSync(file('secrets.json'), 0o604)
+    await expect(vault.get('A')).rejects.toMatchObject({ code: 'VAULT_EXPOSED' })
+  })
+
+  it('refuses names and values that it cannot keep, and says so of a broken file without quoting it', async () => {
+    const vault = await open()
+    await expect(vault.set('a b', 'value')).rejects.toMatchObject({ code: 'SECRET_INVALID' })
+    await expect(vault.set('A', 'abc')).rejects.toThrow(/at least 4/)
+    writeFileSync(file('secrets.json'), '{"A": "hunter2', { mode: 0o600 })
+    const error = await open().catch((e: Error) => e)
+    expect(error).toMatchObject({ code: 'VAULT_CORRUPT' })
+    expect(String(error) + String((error as Error).cause)).not.toContain('hunter2')
+  })
+
+  it('resolves what a redactor has hidden, after a restart and from another process', async () => {
+    const vault = await open()
+    const other = await open()
+    const key = await vault.referenceKey()
+    const { references } = createRedactor({ key, known: ['pass word\n"1"'] }).redactText('x pass word\n"1" y')
+    expect(references.size).toBe(1)
+    await vault.remember(references)
+    const before = readFileSync(file('references.jsonl'))
+    await vault.remember(references)
+    await other.remember(references)
+    expect(readFileSync(file('references.jsonl')).equals(before)).toBe(true)
+    const ref = reference(key, 'pass word\n"1"')
+    expect([vault.resolve(ref), other.resolve(ref), (await open()).resolve(ref)]).toEqual(
+      Array(3).fill('pass word\n"1"'),
+    )
+    expect(vault.resolve(reference(key, 'other'))).toBe(null)
+  })
+
+  it('keeps values that stand on their own, where they held references', async () => {
+    const vault = await open()
+    const key = await vault.referenceKey()
+    const inner = reference(key, 'token-1')
+    await vault.remember(new Map([[inner, 'token-1']]))
+    const { value, references } = createRedactor({ key, known: [] }).redactJson({ authorization: `Bearer ${inner}` })
+    await vault.remember(references)
+    expect(vault.resolve((value as { authorization: string }).authorization)).toBe('Bearer token-1')
+  })
+
+  it('survives a line that was cut off by a crash', async () => {
+    const vault = await open()
+    await vault.remember(new Map([['secret:ku_a', 'value-a']]))
+    appendFileSync(file('references.jsonl'), '\n["secret:ku_b","val')
+    const next = await open()
+    await next.remember(new Map([['secret:ku_c', 'välue-c']]))
+    const last = await open()
+    expect(['a', 'b', 'c'].map((x) => last.resolve(`secret:ku_${x}`))).toEqual(['value-a', null, 'välue-c'])
+  })
+})

@@ -1,0 +1,39 @@
+import { spawn } from 'node:child_process'
+import { symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { lockWorkspace } from '../../../adapters/workspace/lock.ts'
+import { freshFolders } from '../../support/folders.ts'
+
+let folders: ReturnType<typeof freshFolders>
+beforeEach(() => {
+  folders = freshFolders()
+})
+afterEach(() => folders.remove())
+
+describe('the lock of a workspace', () => {
+  it('is refused to a second run of the same real path, until it is released', () => {
+    const alias = join(folders.base, 'alias')
+    symlinkSync(folders.ws, alias)
+    const lock = lockWorkspace(folders.ws, folders.data)
+    expect(() => lockWorkspace(alias, folders.data)).toThrow(/another run works in/)
+    lockWorkspace(folders.base, folders.data).release()
+    lock.release()
+    lock.release()
+    lockWorkspace(alias, folders.data).release()
+  })
+
+  it('ends with its process, however that ends', async () => {
+    const module = new URL('../../../adapters/workspace/lock.ts', import.meta.url).href
+    const program = `import { lockWorkspace } from ${JSON.stringify(module)}
+      lockWorkspace(process.argv[1], process.argv[2]); console.log('locked'); setInterval(() => {}, 1000)`
+    const child = spawn(process.execPath, ['--input-type=module', '-e', program, folders.ws, folders.data], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    await new Promise((resolve) => child.stdout.once('data', resolve))
+    expect(() => lockWorkspace(folders.ws, folders.data)).toThrow(/another run works in/)
+    child.kill('SIGKILL')
+    await new Promise((resolve) => child.on('exit', resolve))
+    lockWorkspace(folders.ws, folders.data).release()
+  })
+})

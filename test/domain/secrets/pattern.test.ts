@@ -1,0 +1,61 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { compilePattern, MAX_MATCH } from '../../../domain/agent/secrets/pattern-run.ts'
+
+if (process.env.FC_SEED) fc.configureGlobal({ seed: Number(process.env.FC_SEED) })
+
+// Only what is never empty is repeated: JavaScript forbids an empty repetition, which no machine without memory can.
+const nullable = (source: string) => new RegExp(`^(?:${source.replace(/\\b|\$|(?<!\[)\^/g, '')})$`).test('')
+const TIMES = ['', '', '', '*', '+', '?', '{2}', '{1,3}', '{0,2}', '*?', '+?', '??', '{1,}', '|']
+const { pattern } = fc.letrec<{ pattern: string; atom: string }>((tie) => ({
+  atom: fc.oneof(
+    { maxDepth: 3 },
+    fc.constantFrom('a', 'b', 'c', '.', '[ab]', '[^a]', '\\w', '\\b', '^', '$', '\\d', '[a-c-]', '\\.', '\\x61'),
+    tie('pattern').map((p) => `(${p})`),
+    tie('pattern').map((p) => `(?:${p})`),
+  ),
+  pattern: fc
+    .array(fc.tuple(tie('atom'), fc.constantFrom(...TIMES)), { minLength: 1, maxLength: 4 })
+    .map((parts) => parts.map(([atom, times]) => (times === '|' || !nullable(atom) ? atom + times : atom)).join('')),
+}))
+
+describe('a user pattern', () => {
+  it("matches what JavaScript's own engine matches, where no empty match is preferred", () => {
+    fc.assert(
+      fc.property(
+        pattern,
+        fc.string({ unit: fc.constantFrom('a', 'b', 'c', '1', ' ', '\n', '-'), maxLength: 12 }),
+        (source, text) => {
+          const native = [...text.matchAll(new RegExp(source, 'g'))]
+          fc.pre(native.every((m) => m[0] !== ''))
+          expect(compilePattern(source)(text)).toEqual(
+            native.map((m) => ({ start: m.index, end: m.index + m[0].length })),
+          )
+        },
+      ),
+      { numRuns: 2000 },
+    )
+  })
+
+  it('that is catastrophic elsewhere ends here', () => {
+    expect(compilePattern('(a+)+$|(a|a)*c')(`${'a'.repeat(3000)}b`)).toEqual([])
+    expect(compilePattern('a*')('a'.repeat(2 * MAX_MATCH))).toEqual([
+      { start: 0, end: MAX_MATCH },
+      { start: MAX_MATCH, end: 2 * MAX_MATCH },
+    ])
+  })
+
+  it.each([
+    ['(?=a)', 'look-around'],
+    ['(a)\\1', 'back-references'],
+    ['a{2000}', '1000'],
+    ['(a', 'not closed'],
+    ['a)', 'unmatched'],
+    ['[b-a]', 'range'],
+    ['*', 'nothing to repeat'],
+    ['(((a{100}){100}){100})', 'too large'],
+    ['\\', 'ends too early'],
+  ])('%s is refused with a reason', (source, reason) => {
+    expect(() => compilePattern(source)).toThrow(reason)
+  })
+})
