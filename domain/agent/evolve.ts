@@ -147,6 +147,7 @@ function apply(state: AgentState, event: AgentEvent, append: AppendRoot): AgentS
     case 'error':
       return event.body.recoverable ? failedAttempt(state, event) : ended(state, event)
     case 'paused':
+      return { ...state, paused: true, stepping: false }
     case 'resumed':
       return { ...state, paused: false, stepping: false }
     case 'step_requested':
