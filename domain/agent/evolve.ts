@@ -2,19 +2,17 @@ import { type AppendRoot, append as appendRoot } from '../log/root.ts'
 import type { AgentEvent, EventOf, EventType } from './events.ts'
 import { evolveCall } from './evolve-calls.ts'
 import { evolveFork } from './evolve-fork.ts'
-import { answered, endTurn, failedAttempt, grown, lostAttempt, thinking } from './evolve-turns.ts'
+import { answered, called, endTurn, failedAttempt, grown, lostAttempt, routed, thinking } from './evolve-turns.ts'
 import { ImpossibleEvent } from './impossible.ts'
 import { initialPhase } from './phases.ts'
 import {
   type AgentState,
   activityOf,
   BLANK,
-  callsOf,
+  completing,
   isFinished,
-  type ModelStage,
   REMEMBERED,
   turnIsOpen,
-  withActivity,
 } from './state.ts'
 import { advanceClock } from './work-clock.ts'
 
@@ -92,18 +90,9 @@ function apply(state: AgentState, event: AgentEvent, append: AppendRoot): AgentS
       return { ...state, turn: event.turn, unread: 0, machine: thinking(state, { at: 'unrouted' }) }
     }
     case 'model_routed':
-      return { ...state, machine: thinking(state, { at: 'routed', model: event.body.resolved }) }
+      return routed(state, event)
     case 'model_call_start':
-      return {
-        ...state,
-        machine: thinking(state, {
-          at: 'calling',
-          model: event.body.model,
-          attempt: event.body.attempt,
-          epoch: state.driver?.epoch ?? 0,
-          maxOutput: event.body.estimate.maxOutput,
-        }),
-      }
+      return called(state, event)
     case 'model_call_end':
       return answered(state, event, append)
     case 'model_attempt_lost':
@@ -143,6 +132,7 @@ function apply(state: AgentState, event: AgentEvent, append: AppendRoot): AgentS
     case 'recovery':
       return recovered(state, event, append)
     case 'completion':
+      if (!completing(state)) throw new ImpossibleEvent(event, 'complete_task has not succeeded')
       return { ...state, machine: { status: 'DONE' } }
     case 'error':
       return event.body.recoverable ? failedAttempt(state, event) : ended(state, event)

@@ -233,6 +233,10 @@ export function callsOf(state: AgentState): readonly Call[] {
   return activity === null || activity.status === 'THINKING' ? [] : activity.calls
 }
 
+/** A `complete_task` of the turn that is ending has succeeded. */
+export const completing = (state: AgentState): boolean =>
+  callsOf(state).some((call) => call.toolName === 'complete_task' && call.stage.at === 'ended' && call.stage.success)
+
 /** Lineage status as seed 000 section 8.4 names it. */
 export function lineageStatus(machine: Machine): 'active' | 'completed' | 'failed' | 'recovering' {
   switch (machine.status) {
