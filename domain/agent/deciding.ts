@@ -16,6 +16,21 @@ export interface Draft {
 }
 
 const PEOPLE: ReadonlySet<Actor['kind']> = new Set(['user', 'approver'])
+/** What people themselves do. Everything else that follows from it is the runtime's, in the turn where it happens. */
+const DEEDS: ReadonlySet<EventType> = new Set<EventType>([
+  'agent_started',
+  'forked',
+  'user_input',
+  'paused',
+  'resumed',
+  'step_requested',
+  'cancel_requested',
+  'approval_decided',
+  'standing_approval',
+  'tool_call_resolved',
+  'erased',
+])
+const RUNTIME: Actor = { kind: 'system', id: 'runtime' }
 const CHECKPOINTS: ReadonlySet<EventType> = new Set(['tool_call_end', 'turn_end'])
 
 /** One decision under way: events are emitted and folded at once, so that the next one is decided on their state. */
@@ -51,7 +66,8 @@ export class Deciding {
   ): void {
     const { facts } = this
     const salted = saltBody(canonicalBytes(body), facts.salt())
-    const actor = about.actor ?? facts.by
+    const asked = about.actor ?? facts.by
+    const actor = PEOPLE.has(asked.kind) && !DEEDS.has(type) ? RUNTIME : asked
     const turn =
       about.turn ?? (this.current && turnIsOpen(this.current) && !PEOPLE.has(actor.kind) ? this.current.turn : 0)
     const claim = type === 'driver_claimed' ? (body as BodyOf<'driver_claimed'>) : null

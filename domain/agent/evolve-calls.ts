@@ -132,7 +132,7 @@ function testRun(state: AgentState, event: EventOf<'tool_call_end'>): AgentState
  * (DESIGN, Flow): the results join the messages, failures are remembered, changes forget them.
  */
 export function settleCalls(state: AgentState, calls: readonly Call[], append: AppendRoot): AgentState {
-  if (calls.length === 0) return state
+  if (calls.length === 0) return { ...state, violations: 0 }
   let { messages, failedCalls } = state
   let violated = false
   for (const call of calls) {
@@ -140,7 +140,8 @@ export function settleCalls(state: AgentState, calls: readonly Call[], append: A
     messages = append(messages, call.stage.bodyHash)
     if (call.stage.ran && call.effect !== 'pure') failedCalls = []
     const key = failureKey(call.toolName, call.argumentsHash)
-    if (!call.stage.success && countsAsFailure(call.toolName, call.stage.code) && !failedCalls.includes(key)) {
+    const failed = call.stage.ran && !call.stage.success && countsAsFailure(call.toolName, call.stage.code)
+    if (failed && !failedCalls.includes(key)) {
       failedCalls = [...failedCalls.slice(1 - REMEMBERED_FAILURES), key]
     }
     if (call.refused !== null && isViolation(call.refused)) violated = true

@@ -4,16 +4,8 @@ import { evolveCall } from './evolve-calls.ts'
 import { evolveFork } from './evolve-fork.ts'
 import { answered, called, endTurn, failedAttempt, grown, lostAttempt, routed, thinking } from './evolve-turns.ts'
 import { ImpossibleEvent } from './impossible.ts'
-import { initialPhase } from './phases.ts'
-import {
-  type AgentState,
-  activityOf,
-  BLANK,
-  completing,
-  isFinished,
-  REMEMBERED,
-  turnIsOpen,
-} from './state.ts'
+import { gateKey, initialPhase } from './phases.ts'
+import { type AgentState, activityOf, BLANK, completing, isFinished, REMEMBERED, turnIsOpen } from './state.ts'
 import { advanceClock } from './work-clock.ts'
 
 /**
@@ -124,8 +116,9 @@ function apply(state: AgentState, event: AgentEvent, append: AppendRoot): AgentS
       return { ...state, artifactTypes: [...state.artifactTypes, type].sort() }
     }
     case 'gate_checked': {
-      const others = state.gatesPassed.filter((gate) => gate !== event.body.gate)
-      return { ...state, gatesPassed: event.body.passed ? [...others, event.body.gate] : others }
+      const gate = gateKey(event.body.after, event.body.gate)
+      const others = state.gatesPassed.filter((one) => one !== gate)
+      return { ...state, gatesPassed: event.body.passed ? [...others, gate].sort() : others }
     }
     case 'phase_advanced':
       return { ...state, phase: event.body.to, gatesPassed: keptGates(state, event), failedCalls: [], textOnly: 0 }
@@ -160,7 +153,9 @@ function keptGates(state: AgentState, event: EventOf<'phase_advanced'>): readonl
   const to = phases.indexOf(event.body.to)
   if (to > phases.indexOf(event.body.from)) return state.gatesPassed
   const lapsed = new Set(
-    state.spec.role?.qualityGates.filter((gate) => phases.indexOf(gate.after) >= to).map((gate) => gate.check),
+    state.spec.role?.qualityGates
+      .filter((gate) => phases.indexOf(gate.after) >= to)
+      .map((gate) => gateKey(gate.after, gate.check)),
   )
   return state.gatesPassed.filter((gate) => !lapsed.has(gate))
 }

@@ -123,6 +123,7 @@ export interface AgentState {
   readonly turn: number
   readonly step: number
   readonly phase: string
+  /** `phase/check` of the gates that hold, sorted. */
   readonly gatesPassed: readonly string[]
   /** User inputs that no turn has read. */
   readonly unread: number
