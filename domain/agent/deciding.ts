@@ -1,6 +1,7 @@
 import { canonicalBytes } from '../log/canonical.ts'
 import type { Actor } from '../log/envelope.ts'
 import { type SaltedBody, saltBody } from '../log/seal.ts'
+import { wellFormed } from '../log/well-formed.ts'
 import type { AgentEvent, BodyOf, EventType } from './events.ts'
 import { evolve } from './evolve.ts'
 import type { Facts } from './facts.ts'
@@ -61,10 +62,11 @@ export class Deciding {
 
   emit<T extends EventType>(
     type: T,
-    body: BodyOf<T>,
+    given: BodyOf<T>,
     about: { toolCallId?: string; turn?: number; actor?: Actor } = {},
   ): void {
     const { facts } = this
+    const body = wellFormed(given)
     const salted = saltBody(canonicalBytes(body), facts.salt())
     const asked = about.actor ?? facts.by
     const actor = PEOPLE.has(asked.kind) && !DEEDS.has(type) ? RUNTIME : asked

@@ -57,7 +57,7 @@ export function evolveCall(state: AgentState, event: CallEvent): AgentState {
 
 function changed(state: AgentState, call: Call, event: CallEvent): Call {
   const epoch = state.driver?.epoch ?? 0
-  const running = (notBefore: number): CallStage => ({ at: 'running', epoch, notBefore })
+  const running = (notBefore: number, probe = false): CallStage => ({ at: 'running', epoch, notBefore, probe })
   switch (event.type) {
     case 'tool_call_start':
       if (call.started) throw new ImpossibleEvent(event, 'the call was started before')
@@ -82,7 +82,7 @@ function changed(state: AgentState, call: Call, event: CallEvent): Call {
         attempt: event.body.attempt,
         lost: call.lost + (lost ? 1 : 0),
         signatures: lost ? call.signatures : [...call.signatures, rule],
-        stage: running(event.at + event.body.delayMs),
+        stage: running(event.at + event.body.delayMs, true),
       }
     }
     case 'tool_call_unknown':
@@ -90,7 +90,11 @@ function changed(state: AgentState, call: Call, event: CallEvent): Call {
       return { ...call, stage: { at: 'doubt' } }
     case 'tool_call_resolved':
       if (call.stage.at !== 'doubt') throw new ImpossibleEvent(event, 'its outcome is not in doubt')
-      return { ...call, stage: { at: 'resolved', decision: event.body.decision } }
+      return {
+        ...call,
+        lost: call.lost + (event.body.decision === 'run' ? 1 : 0),
+        stage: { at: 'resolved', decision: event.body.decision },
+      }
     case 'approval_requested':
       return { ...call, stage: { at: 'approval', expiresAt: Date.parse(event.body.expiresAt) } }
     case 'approval_decided':

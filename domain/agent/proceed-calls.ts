@@ -50,6 +50,7 @@ function inDoubt(d: Deciding, call: Call): void {
     d.emit('tool_call_unknown', { attempt: call.attempt, reason }, about)
     return
   }
+  if (d.state.paused) return
   const error = { code: 'DRIVER_LOST', message: `the driver of attempt ${call.attempt} is gone` }
   d.emit('tool_call_retry', { attempt: call.attempt + 1, error, delayMs: 0 }, about)
 }

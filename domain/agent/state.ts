@@ -13,7 +13,13 @@ export type CallStage =
   | { readonly at: 'approved' }
   | { readonly at: 'rejected'; readonly reason: string }
   /** The intent is in the log. In doubt where `epoch` is not the current driver's. */
-  | { readonly at: 'running'; readonly epoch: number; readonly notBefore: number }
+  | {
+      readonly at: 'running'
+      readonly epoch: number
+      readonly notBefore: number
+      /** An earlier attempt may have happened: a reconcilable call asks its probe first. */
+      readonly probe: boolean
+    }
   /** Nothing can tell whether it happened: a person decides. */
   | { readonly at: 'doubt' }
   | { readonly at: 'resolved'; readonly decision: 'happened' | 'run' | 'abandon' }
