@@ -57,7 +57,8 @@ export class Deciding {
   /** Does the deciding driver hold the agent? Only then may it start anything. */
   get drives(): boolean {
     const { driver } = this.facts
-    return driver !== undefined && this.current?.driver?.epoch === driver.epoch && this.current.driver.id === driver.id
+    if (driver === undefined || driver.rests) return false
+    return this.current?.driver?.epoch === driver.epoch && this.current.driver.id === driver.id
   }
 
   emit<T extends EventType>(
@@ -73,7 +74,8 @@ export class Deciding {
     const turn =
       about.turn ?? (this.current && turnIsOpen(this.current) && !PEOPLE.has(actor.kind) ? this.current.turn : 0)
     const claim = type === 'driver_claimed' ? (body as BodyOf<'driver_claimed'>) : null
-    const driver = claim ? { id: claim.driverId, epoch: claim.epoch } : facts.driver
+    const owner = facts.driver && { id: facts.driver.id, epoch: facts.driver.epoch }
+    const driver = claim ? { id: claim.driverId, epoch: claim.epoch } : owner
     this.revision++
     const event = {
       type,
