@@ -3,7 +3,7 @@ import type { AppendRoot } from '../log/root.ts'
 import type { AgentEvent, EventOf } from './events.ts'
 import { countsAsFailure, isViolation } from './failures.ts'
 import { ImpossibleEvent } from './impossible.ts'
-import { type AgentState, activityOf, type Call, type CallStage, withActivity } from './state.ts'
+import { type Activity, type AgentState, activityOf, type Call, type CallStage, withActivity } from './state.ts'
 
 type CallEvent = Extract<
   AgentEvent,
@@ -49,10 +49,13 @@ export function evolveCall(state: AgentState, event: CallEvent): AgentState {
   const call = activity.calls[index]
   if (call === undefined) throw new ImpossibleEvent(event, `${event.toolCallId} is no call of this turn`)
   if (call.stage.at === 'ended') throw new ImpossibleEvent(event, `${event.toolCallId} has ended`)
-  const next = changed(state, call, event)
-  const calls = activity.calls.with(index, next)
+  const calls = activity.calls.with(index, changed(state, call, event))
   const tested = event.type === 'tool_call_end' ? testRun(state, event) : state.tested
-  return { ...state, tested, machine: withActivity(state.machine, { status: 'TOOL_WAIT', calls }) }
+  const allIn = calls.every(({ stage }) => stage.at === 'ended')
+  const next: Activity = allIn
+    ? { status: 'OBSERVATION', outcome: 'calls', calls, ended: false }
+    : { status: 'TOOL_WAIT', calls }
+  return { ...state, tested, machine: withActivity(state.machine, next) }
 }
 
 function changed(state: AgentState, call: Call, event: CallEvent): Call {
