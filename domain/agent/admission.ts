@@ -1,7 +1,9 @@
+import { z } from 'zod'
 import { CommandRejected } from './errors.ts'
 import { canonicalTool } from './policy.ts'
 import { GATES } from './roles.ts'
 import type { AgentSpec } from './spec.ts'
+import { wireName } from './tools.ts'
 
 // What is refused at the start of a run, before anything is recorded (CONTRACTS 1, 3, 4, 10).
 
@@ -50,6 +52,7 @@ export function admit(spec: AgentSpec): void {
     if (!role?.phases.some((phase) => phase.name === gate.after))
       refuse(`role gate after "${gate.after}": there is no such phase`)
   }
+  checkTools(spec)
   const known = models.known.map((model) => model.id)
   if (!known.includes(models.safeDefault))
     refuse(`models.safeDefault: "${models.safeDefault}" is not among the run's models`)
@@ -73,6 +76,22 @@ function checkTool(spec: AgentSpec, pattern: string, where: string): void {
   refuse(
     `${where}: there is no tool "${pattern}"; tools are ${[...new Set([...served, ...KNOWN_NAMES])].sort().join(', ')}`,
   )
+}
+
+function checkTools({ tools }: AgentSpec): void {
+  if (!tools.some((tool) => tool.name === 'complete_task'))
+    refuse('tools: complete_task is missing; no run could finish')
+  const names = new Set<string>()
+  for (const tool of tools) {
+    const name = wireName(tool.name)
+    if (names.has(name)) refuse(`tools: "${tool.name}" and another one look alike to the model ("${name}"); rename one`)
+    names.add(name)
+    try {
+      z.fromJSONSchema(tool.parameters as never)
+    } catch (error) {
+      refuse(`tools: the parameters of "${tool.name}" are no usable JSON Schema: ${(error as Error).message}`)
+    }
+  }
 }
 
 function checkPattern(source: string): void {

@@ -66,6 +66,14 @@ export const ADVANCE_PHASE = control(
 export const SET_CONTEXT = control('set_context', 'Keeps a named JSON value as working memory of this run.', SetContext)
 export const ASK_USER = control('ask_user', 'Puts a question to the user and waits for the answer.', AskUser)
 
+/** What JSON Schema cannot say of a control tool's arguments (not blank, trimmed) is in these. */
+export const CONTROL_ARGUMENTS: Readonly<Record<string, z.ZodType>> = {
+  complete_task: CompleteTask,
+  advance_phase: AdvancePhase,
+  set_context: SetContext,
+  ask_user: AskUser,
+}
+
 /** The control tools of an agent with this role. */
 export function controlTools(role: RoleDefinition | null): readonly ToolSpec[] {
   return role === null ? [COMPLETE_TASK, SET_CONTEXT, ASK_USER] : [COMPLETE_TASK, ADVANCE_PHASE, SET_CONTEXT, ASK_USER]

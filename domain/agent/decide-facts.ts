@@ -18,6 +18,7 @@ type Fact<K extends DriverFact['kind']> = Extract<DriverFact, { kind: K }>
 export function decideFact(d: Deciding, fact: DriverFact): void {
   switch (fact.kind) {
     case 'claim': {
+      if (d.state.driver?.id === fact.driverId) return
       const epoch = (d.state.driver?.epoch ?? 0) + 1
       d.emit('driver_claimed', { driverId: fact.driverId, epoch, minReader: FOLD, build: fact.build })
       return
@@ -36,7 +37,8 @@ export function decideFact(d: Deciding, fact: DriverFact): void {
       decideToolFact(d, fact)
       break
     case 'drift_found':
-      d.emit('workspace_drifted', { expected: fact.expected, found: fact.found, changed: [...fact.changed] })
+      if (d.state.tree !== fact.found)
+        d.emit('workspace_drifted', { expected: fact.expected, found: fact.found, changed: [...fact.changed] })
       break
   }
   if (d.drives) proceed(d)

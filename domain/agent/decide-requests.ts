@@ -30,7 +30,7 @@ export function decideRequest(d: Deciding, command: Request & { bodyHash?: strin
       if (!d.state.paused) d.emit('paused', command.reason === undefined ? {} : { reason: command.reason })
       return
     case 'resume':
-      if (d.state.paused) d.emit('resumed', {})
+      if (d.state.paused || d.state.stepping) d.emit('resumed', {})
       return
     case 'step':
       d.emit('step_requested', {})

@@ -1,6 +1,7 @@
 import { canonicalBytes } from '../log/canonical.ts'
 import type { Actor } from '../log/envelope.ts'
 import { type SaltedBody, saltBody } from '../log/seal.ts'
+import { wellFormed } from '../log/well-formed.ts'
 import type { AgentEvent, BodyOf, EventType } from './events.ts'
 import { evolve } from './evolve.ts'
 import type { Facts } from './facts.ts'
@@ -16,6 +17,21 @@ export interface Draft {
 }
 
 const PEOPLE: ReadonlySet<Actor['kind']> = new Set(['user', 'approver'])
+/** What people themselves do. Everything else that follows from it is the runtime's, in the turn where it happens. */
+const DEEDS: ReadonlySet<EventType> = new Set<EventType>([
+  'agent_started',
+  'forked',
+  'user_input',
+  'paused',
+  'resumed',
+  'step_requested',
+  'cancel_requested',
+  'approval_decided',
+  'standing_approval',
+  'tool_call_resolved',
+  'erased',
+])
+const RUNTIME: Actor = { kind: 'system', id: 'runtime' }
 const CHECKPOINTS: ReadonlySet<EventType> = new Set(['tool_call_end', 'turn_end'])
 
 /** One decision under way: events are emitted and folded at once, so that the next one is decided on their state. */
@@ -41,21 +57,25 @@ export class Deciding {
   /** Does the deciding driver hold the agent? Only then may it start anything. */
   get drives(): boolean {
     const { driver } = this.facts
-    return driver !== undefined && this.current?.driver?.epoch === driver.epoch && this.current.driver.id === driver.id
+    if (driver === undefined || driver.rests) return false
+    return this.current?.driver?.epoch === driver.epoch && this.current.driver.id === driver.id
   }
 
   emit<T extends EventType>(
     type: T,
-    body: BodyOf<T>,
+    given: BodyOf<T>,
     about: { toolCallId?: string; turn?: number; actor?: Actor } = {},
   ): void {
     const { facts } = this
+    const body = wellFormed(given)
     const salted = saltBody(canonicalBytes(body), facts.salt())
-    const actor = about.actor ?? facts.by
+    const asked = about.actor ?? facts.by
+    const actor = PEOPLE.has(asked.kind) && !DEEDS.has(type) ? RUNTIME : asked
     const turn =
       about.turn ?? (this.current && turnIsOpen(this.current) && !PEOPLE.has(actor.kind) ? this.current.turn : 0)
     const claim = type === 'driver_claimed' ? (body as BodyOf<'driver_claimed'>) : null
-    const driver = claim ? { id: claim.driverId, epoch: claim.epoch } : facts.driver
+    const owner = facts.driver && { id: facts.driver.id, epoch: facts.driver.epoch }
+    const driver = claim ? { id: claim.driverId, epoch: claim.epoch } : owner
     this.revision++
     const event = {
       type,

@@ -3,7 +3,7 @@ import type { AppendRoot } from '../log/root.ts'
 import type { AgentEvent, EventOf } from './events.ts'
 import { countsAsFailure, isViolation } from './failures.ts'
 import { ImpossibleEvent } from './impossible.ts'
-import { type AgentState, activityOf, type Call, type CallStage, withActivity } from './state.ts'
+import { type Activity, type AgentState, activityOf, type Call, type CallStage, withActivity } from './state.ts'
 
 type CallEvent = Extract<
   AgentEvent,
@@ -49,15 +49,18 @@ export function evolveCall(state: AgentState, event: CallEvent): AgentState {
   const call = activity.calls[index]
   if (call === undefined) throw new ImpossibleEvent(event, `${event.toolCallId} is no call of this turn`)
   if (call.stage.at === 'ended') throw new ImpossibleEvent(event, `${event.toolCallId} has ended`)
-  const next = changed(state, call, event)
-  const calls = activity.calls.with(index, next)
+  const calls = activity.calls.with(index, changed(state, call, event))
   const tested = event.type === 'tool_call_end' ? testRun(state, event) : state.tested
-  return { ...state, tested, machine: withActivity(state.machine, { status: 'TOOL_WAIT', calls }) }
+  const allIn = calls.every(({ stage }) => stage.at === 'ended')
+  const next: Activity = allIn
+    ? { status: 'OBSERVATION', outcome: 'calls', calls, ended: false }
+    : { status: 'TOOL_WAIT', calls }
+  return { ...state, tested, machine: withActivity(state.machine, next) }
 }
 
 function changed(state: AgentState, call: Call, event: CallEvent): Call {
   const epoch = state.driver?.epoch ?? 0
-  const running = (notBefore: number): CallStage => ({ at: 'running', epoch, notBefore })
+  const running = (notBefore: number, probe = false): CallStage => ({ at: 'running', epoch, notBefore, probe })
   switch (event.type) {
     case 'tool_call_start':
       if (call.started) throw new ImpossibleEvent(event, 'the call was started before')
@@ -82,7 +85,7 @@ function changed(state: AgentState, call: Call, event: CallEvent): Call {
         attempt: event.body.attempt,
         lost: call.lost + (lost ? 1 : 0),
         signatures: lost ? call.signatures : [...call.signatures, rule],
-        stage: running(event.at + event.body.delayMs),
+        stage: running(event.at + event.body.delayMs, true),
       }
     }
     case 'tool_call_unknown':
@@ -90,7 +93,11 @@ function changed(state: AgentState, call: Call, event: CallEvent): Call {
       return { ...call, stage: { at: 'doubt' } }
     case 'tool_call_resolved':
       if (call.stage.at !== 'doubt') throw new ImpossibleEvent(event, 'its outcome is not in doubt')
-      return { ...call, stage: { at: 'resolved', decision: event.body.decision } }
+      return {
+        ...call,
+        lost: call.lost + (event.body.decision === 'run' ? 1 : 0),
+        stage: { at: 'resolved', decision: event.body.decision },
+      }
     case 'approval_requested':
       return { ...call, stage: { at: 'approval', expiresAt: Date.parse(event.body.expiresAt) } }
     case 'approval_decided':
@@ -132,7 +139,7 @@ function testRun(state: AgentState, event: EventOf<'tool_call_end'>): AgentState
  * (DESIGN, Flow): the results join the messages, failures are remembered, changes forget them.
  */
 export function settleCalls(state: AgentState, calls: readonly Call[], append: AppendRoot): AgentState {
-  if (calls.length === 0) return state
+  if (calls.length === 0) return { ...state, violations: 0 }
   let { messages, failedCalls } = state
   let violated = false
   for (const call of calls) {
@@ -140,7 +147,8 @@ export function settleCalls(state: AgentState, calls: readonly Call[], append: A
     messages = append(messages, call.stage.bodyHash)
     if (call.stage.ran && call.effect !== 'pure') failedCalls = []
     const key = failureKey(call.toolName, call.argumentsHash)
-    if (!call.stage.success && countsAsFailure(call.toolName, call.stage.code) && !failedCalls.includes(key)) {
+    const failed = call.stage.ran && !call.stage.success && countsAsFailure(call.toolName, call.stage.code)
+    if (failed && !failedCalls.includes(key)) {
       failedCalls = [...failedCalls.slice(1 - REMEMBERED_FAILURES), key]
     }
     if (call.refused !== null && isViolation(call.refused)) violated = true

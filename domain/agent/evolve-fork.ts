@@ -1,7 +1,7 @@
 import type { AppendRoot } from '../log/root.ts'
 import type { EventOf } from './events.ts'
 import { settleCalls } from './evolve-calls.ts'
-import { type AgentState, activityOf, callsOf, turnIsOpen } from './state.ts'
+import { type AgentState, activityOf, callsOf, completing, turnIsOpen } from './state.ts'
 
 /** The state of a fork: that of its source at the point, under the new name, with what was unfinished left behind. */
 export function evolveFork(state: AgentState, event: EventOf<'forked'>, append: AppendRoot): AgentState {
@@ -46,10 +46,7 @@ export function evolveFork(state: AgentState, event: EventOf<'forked'>, append: 
 function continues(state: AgentState): boolean {
   const activity = activityOf(state.machine)
   if (activity === null || state.machine.status === 'RECOVERY') return false
-  const completing = callsOf(state).some(
-    (call) => call.toolName === 'complete_task' && call.stage.at === 'ended' && call.stage.success,
-  )
-  return !completing
+  return !completing(state)
 }
 
 function defined<T extends object>(patch: T): { [K in keyof T]?: Exclude<T[K], undefined> } {

@@ -17,6 +17,22 @@ function modelStage(state: AgentState, event: AgentEvent): ModelStage {
   return activity.model
 }
 
+/** One decision per turn: within it the model stays (5.7.4). */
+export function routed(state: AgentState, event: EventOf<'model_routed'>): AgentState {
+  if (modelStage(state, event).at !== 'unrouted') throw new ImpossibleEvent(event, 'the turn has its model')
+  return { ...state, machine: thinking(state, { at: 'routed', model: event.body.resolved }) }
+}
+
+/** The intent of a model call, with the model that the turn was routed to. */
+export function called(state: AgentState, event: EventOf<'model_call_start'>): AgentState {
+  const stage = modelStage(state, event)
+  const { model, attempt, estimate } = event.body
+  if (stage.at !== 'routed' && stage.at !== 'backoff') throw new ImpossibleEvent(event, 'no model call is due')
+  if (stage.model !== model) throw new ImpossibleEvent(event, `the turn was routed to ${stage.model}`)
+  const epoch = state.driver?.epoch ?? 0
+  return { ...state, machine: thinking(state, { at: 'calling', model, attempt, epoch, maxOutput: estimate.maxOutput }) }
+}
+
 function spend(state: AgentState, event: EventOf<'model_call_end'> | EventOf<'model_attempt_lost'>) {
   const { usage, nanoDollars } = event.body
   return {
@@ -69,7 +85,7 @@ function lastTextOf(content: EventOf<'model_call_end'>['body']['content']): stri
 export function failedAttempt(state: AgentState, event: EventOf<'error'>): AgentState {
   const model = modelStage(state, event)
   if (model.at !== 'calling') throw new ImpossibleEvent(event, 'no model call is open')
-  const { attempt, delayMs, code, error } = event.body
+  const { attempt, delayMs } = event.body
   if (attempt !== model.attempt) throw new ImpossibleEvent(event, `model attempt ${attempt} is not open`)
   if (delayMs !== undefined) {
     const until = event.at + delayMs

@@ -2,20 +2,10 @@ import { type AppendRoot, append as appendRoot } from '../log/root.ts'
 import type { AgentEvent, EventOf, EventType } from './events.ts'
 import { evolveCall } from './evolve-calls.ts'
 import { evolveFork } from './evolve-fork.ts'
-import { answered, endTurn, failedAttempt, grown, lostAttempt, thinking } from './evolve-turns.ts'
+import { answered, called, endTurn, failedAttempt, grown, lostAttempt, routed, thinking } from './evolve-turns.ts'
 import { ImpossibleEvent } from './impossible.ts'
-import { initialPhase } from './phases.ts'
-import {
-  type AgentState,
-  activityOf,
-  BLANK,
-  callsOf,
-  isFinished,
-  type ModelStage,
-  REMEMBERED,
-  turnIsOpen,
-  withActivity,
-} from './state.ts'
+import { gateKey, initialPhase } from './phases.ts'
+import { type AgentState, activityOf, BLANK, completing, isFinished, REMEMBERED, turnIsOpen } from './state.ts'
 import { advanceClock } from './work-clock.ts'
 
 /**
@@ -92,18 +82,9 @@ function apply(state: AgentState, event: AgentEvent, append: AppendRoot): AgentS
       return { ...state, turn: event.turn, unread: 0, machine: thinking(state, { at: 'unrouted' }) }
     }
     case 'model_routed':
-      return { ...state, machine: thinking(state, { at: 'routed', model: event.body.resolved }) }
+      return routed(state, event)
     case 'model_call_start':
-      return {
-        ...state,
-        machine: thinking(state, {
-          at: 'calling',
-          model: event.body.model,
-          attempt: event.body.attempt,
-          epoch: state.driver?.epoch ?? 0,
-          maxOutput: event.body.estimate.maxOutput,
-        }),
-      }
+      return called(state, event)
     case 'model_call_end':
       return answered(state, event, append)
     case 'model_attempt_lost':
@@ -135,18 +116,21 @@ function apply(state: AgentState, event: AgentEvent, append: AppendRoot): AgentS
       return { ...state, artifactTypes: [...state.artifactTypes, type].sort() }
     }
     case 'gate_checked': {
-      const others = state.gatesPassed.filter((gate) => gate !== event.body.gate)
-      return { ...state, gatesPassed: event.body.passed ? [...others, event.body.gate] : others }
+      const gate = gateKey(event.body.after, event.body.gate)
+      const others = state.gatesPassed.filter((one) => one !== gate)
+      return { ...state, gatesPassed: event.body.passed ? [...others, gate].sort() : others }
     }
     case 'phase_advanced':
       return { ...state, phase: event.body.to, gatesPassed: keptGates(state, event), failedCalls: [], textOnly: 0 }
     case 'recovery':
       return recovered(state, event, append)
     case 'completion':
+      if (!completing(state)) throw new ImpossibleEvent(event, 'complete_task has not succeeded')
       return { ...state, machine: { status: 'DONE' } }
     case 'error':
       return event.body.recoverable ? failedAttempt(state, event) : ended(state, event)
     case 'paused':
+      return { ...state, paused: true, stepping: false }
     case 'resumed':
       return { ...state, paused: false, stepping: false }
     case 'step_requested':
@@ -169,7 +153,9 @@ function keptGates(state: AgentState, event: EventOf<'phase_advanced'>): readonl
   const to = phases.indexOf(event.body.to)
   if (to > phases.indexOf(event.body.from)) return state.gatesPassed
   const lapsed = new Set(
-    state.spec.role?.qualityGates.filter((gate) => phases.indexOf(gate.after) >= to).map((gate) => gate.check),
+    state.spec.role?.qualityGates
+      .filter((gate) => phases.indexOf(gate.after) >= to)
+      .map((gate) => gateKey(gate.after, gate.check)),
   )
   return state.gatesPassed.filter((gate) => !lapsed.has(gate))
 }

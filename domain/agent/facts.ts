@@ -11,7 +11,12 @@ export interface Facts {
   readonly by: Actor
   readonly commandId: string
   /** Set where a driver decides: its own id and the epoch it holds. */
-  readonly driver?: { readonly id: string; readonly epoch: number }
+  readonly driver?: {
+    readonly id: string
+    readonly epoch: number
+    /** It is stopping: it brings in what it knows and starts nothing. */
+    readonly rests?: true
+  }
   readonly correlationId?: string
   readonly causationId?: string
   readonly trace?: string

@@ -52,9 +52,10 @@ export function owed(state: AgentState): readonly Owed[] {
 export function waitingFor(state: AgentState): 'input' | 'approval' | 'doubt' | 'pause' | null {
   if (isFinished(state) || state.cancel !== null) return null
   const open = callsOf(state).filter((call) => call.stage.at !== 'ended')
-  if (open.some((call) => call.stage.at === 'running')) return null
+  const epoch = state.driver?.epoch
+  if (open.some(({ stage }) => stage.at === 'running' && stage.epoch === epoch)) return null
   const activity = activityOf(state.machine)
-  if (activity?.status === 'THINKING' && activity.model.at === 'calling') return null
+  if (activity?.status === 'THINKING' && activity.model.at === 'calling' && activity.model.epoch === epoch) return null
   if (open.some((call) => call.stage.at === 'approval')) return 'approval'
   if (open.some((call) => call.stage.at === 'doubt')) return 'doubt'
   if (state.paused) return 'pause'

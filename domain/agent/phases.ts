@@ -5,6 +5,9 @@ import type { AgentState } from './state.ts'
 
 export type QualityGate = RoleDefinition['qualityGates'][number]
 
+/** A gate stands at its place: one check may stand after several phases. */
+export const gateKey = (after: string, check: string): string => `${after}/${check}`
+
 /** The first phase of a role; no role has one phase without a name. */
 export const initialPhase = (role: RoleDefinition | null): string => role?.phases[0]?.name ?? ''
 
@@ -42,4 +45,4 @@ export function gatesOnTheWay(state: AgentState, to: string): readonly QualityGa
 
 /** Gates that `complete_task` must still check: all of the role that have not passed. */
 export const openGates = (state: AgentState): readonly QualityGate[] =>
-  state.spec.role?.qualityGates.filter((gate) => !state.gatesPassed.includes(gate.check)) ?? []
+  state.spec.role?.qualityGates.filter((gate) => !state.gatesPassed.includes(gateKey(gate.after, gate.check))) ?? []

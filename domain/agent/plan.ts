@@ -2,10 +2,11 @@ import { z } from 'zod'
 import { canonicalBytes } from '../log/canonical.ts'
 import { sha256 } from '../log/ids.ts'
 import type { Json, JsonObject } from '../log/json.ts'
+import { wellFormed } from '../log/well-formed.ts'
 import { parseCommand } from './command-line.ts'
 import type { ResolvedPaths } from './commands.ts'
 import type { RequestedCall } from './content.ts'
-import { AdvancePhase } from './control-tools.ts'
+import { AdvancePhase, CONTROL_ARGUMENTS } from './control-tools.ts'
 import type { Failure, PlannedCall } from './events.ts'
 import { failureKey } from './evolve-calls.ts'
 import { targetPhase } from './phases.ts'
@@ -138,27 +139,14 @@ const schemas = new WeakMap<ToolSpec, z.ZodType>()
 function breaksSchema(tool: ToolSpec, args: JsonObject): Failure | null {
   let schema = schemas.get(tool)
   if (schema === undefined) {
-    schema = z.fromJSONSchema(tool.parameters as never)
+    schema = (tool.control ? CONTROL_ARGUMENTS[tool.name] : undefined) ?? z.fromJSONSchema(tool.parameters as never)
     schemas.set(tool, schema)
   }
   const parsed = schema.safeParse(args)
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues
-    const at = issue?.path.join('.') || 'arguments'
-    return invalid(`${at}: ${issue?.message ?? 'not as the schema says'}`)
-  }
-  return tool.control ? blankString(args) : null
-}
-
-/** JSON Schema cannot say "not blank": the control tools' strings are checked here. */
-function blankString(args: JsonObject): Failure | null {
-  for (const [key, value] of Object.entries(args)) {
-    const texts = Array.isArray(value) ? value : [value]
-    if (key !== 'value' && texts.some((text) => typeof text === 'string' && text.trim() === '')) {
-      return invalid(`${key}: must not be blank`)
-    }
-  }
-  return null
+  if (parsed.success) return null
+  const [issue] = parsed.error.issues
+  const at = issue?.path.join('.') || 'arguments'
+  return invalid(`${at}: ${issue?.message ?? 'not as the schema says'}`)
 }
 
 function controlRule(state: AgentState, tool: ToolSpec, args: JsonObject): Failure | null {
@@ -196,10 +184,4 @@ function effectOf(state: AgentState, tool: ToolSpec, args: JsonObject): Effect {
   const same = safe.some((command) => command.length === argv.length && command.every((word, i) => word === argv[i]))
   const prefixed = prefixes.some((prefix) => prefix.every((word, i) => word === argv[i]))
   return same || prefixed ? 'idempotent' : tool.effect
-}
-
-function wellFormed(args: JsonObject): JsonObject {
-  return JSON.parse(
-    JSON.stringify(args, (_, value) => (typeof value === 'string' ? value.toWellFormed() : value)),
-  ) as JsonObject
 }

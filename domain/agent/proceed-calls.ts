@@ -1,5 +1,5 @@
 import type { Deciding } from './deciding.ts'
-import { endTurn, failCall } from './endings.ts'
+import { failCall } from './endings.ts'
 import { needsApproval } from './policy.ts'
 import { startable } from './scheduling.ts'
 import { type Call, callsOf } from './state.ts'
@@ -13,8 +13,6 @@ export function proceedCalls(d: Deciding, calls: readonly Call[]): boolean {
   if (!d.state.paused) {
     for (const call of startable(d.state, callsOf(d.state))) begin(d, call)
   }
-  const now = callsOf(d.state)
-  if (now.length > 0 && now.every((call) => call.stage.at === 'ended')) endTurn(d, 'calls')
   return d.drafts.length > before
 }
 
@@ -50,6 +48,7 @@ function inDoubt(d: Deciding, call: Call): void {
     d.emit('tool_call_unknown', { attempt: call.attempt, reason }, about)
     return
   }
+  if (d.state.paused) return
   const error = { code: 'DRIVER_LOST', message: `the driver of attempt ${call.attempt} is gone` }
   d.emit('tool_call_retry', { attempt: call.attempt + 1, error, delayMs: 0 }, about)
 }

@@ -41,11 +41,19 @@ function step(d: Deciding): boolean {
 
 function beginTurn(d: Deciding): boolean {
   if (d.state.paused) return false
-  const reason = recoveryOf(d.state.machine) === null ? limitReached(d.state, d.facts.now) : null
+  const reason = recoveryOf(d.state.machine) === null ? limit(d) : null
   const turn = d.state.turn + 1
   if (reason !== null) warn(d, reason, turn)
   d.emit('turn_start', { unread: d.state.unread }, { turn })
   return true
+}
+
+/** Why the coming turn is the warning turn, or null. */
+function limit(d: Deciding): Recovery['reason'] | null {
+  const reached = limitReached(d.state, d.facts.now)
+  if (reached !== null) return reached
+  const info = modelInfo(d.state, route(d.state).resolved)
+  return reserve(d.state, info, measuredParameters(d.state, info).bytes) === null ? 'budget' : null
 }
 
 function warn(d: Deciding, reason: Recovery['reason'], turn: number): void {
@@ -97,7 +105,8 @@ function callModel(d: Deciding, id: string, attempt: number): boolean {
   const { hash, bytes } = measuredParameters(d.state, info)
   const estimate = reserve(d.state, info, bytes)
   if (estimate === null) {
-    if (recoveryOf(d.state.machine) === null) warn(d, 'budget', d.state.turn)
+    // Earlier attempts of this turn took what was left: the turn ends, and the next one is the warning turn.
+    if (recoveryOf(d.state.machine) === null) endTurn(d, 'failed')
     else endRun(d, 'BUDGET_EXCEEDED', 'the budget leaves no room for another model call')
     return true
   }
@@ -121,6 +130,8 @@ function observe(d: Deciding, activity: Observation): boolean {
     return true
   }
   const { state } = d
+  const recovery = recoveryOf(state.machine)
+  if (recovery !== null) return observeRecovery(d, activity, recovery)
   if (state.violations >= MAX_VIOLATIONS) {
     endRun(d, 'TOO_MANY_VIOLATIONS', `${MAX_VIOLATIONS} turns in a row broke the rules of tool calls`)
     return true
@@ -129,8 +140,6 @@ function observe(d: Deciding, activity: Observation): boolean {
     endRun(d, 'MODEL_REFUSED', 'the model refused to answer')
     return true
   }
-  const recovery = recoveryOf(state.machine)
-  if (recovery !== null) return observeRecovery(d, activity, recovery)
   if (activity.outcome === 'text' && !(phaseTools(state)?.length === 0 && state.textOnly < 2)) {
     endRun(d, 'NO_COMPLETION', 'the agent stopped without calling complete_task')
     return true
@@ -146,8 +155,6 @@ function observe(d: Deciding, activity: Observation): boolean {
 function observeRecovery(d: Deciding, activity: Observation, recovery: Recovery): boolean {
   const { state } = d
   const failed = activity.outcome === 'failed'
-  // The warning may have come with no turn of its own yet (budget); then the turn that just ended precedes it.
-  if (state.turn < recovery.warningTurn) return beginTurn(d)
   const onlyCompletion = activity.calls.every((call) => call.toolName === 'complete_task')
   const malformed =
     activity.outcome === 'cut' || activity.outcome === 'paused' || (activity.calls.length > 0 && onlyCompletion)
@@ -156,7 +163,7 @@ function observeRecovery(d: Deciding, activity: Observation, recovery: Recovery)
     endRun(d, 'RECOVERY_FAILED', `Recovery failed: ${what} after the final warning`)
   } else if (graceIsOver(state, d.facts.now)) {
     endRun(d, 'RECOVERY_FAILED', 'Recovery failed: the grace time has passed')
-  } else if (state.turn >= lastTurn(state, recovery)) {
+  } else if (state.turn >= lastTurn(state, recovery) || state.modelFailures >= MAX_MODEL_FAILURES) {
     if (failed) endRun(d, 'MODEL_FAILED', 'Recovery failed: the model gave no answer')
     else endRun(d, 'RECOVERY_FAILED', 'Recovery failed: complete_task was malformed in the last turn')
   } else return beginTurn(d)

@@ -8,7 +8,7 @@ import { workedAt } from './work-clock.ts'
 export const warningTurn = (state: AgentState): number =>
   Math.max(1, state.spec.limits.maxTurns - state.spec.recovery.graceTurns)
 
-/** Why the next turn must be the warning turn, or null. Budget is judged where the call is priced. */
+/** Why the next turn must be the warning turn, or null. The budget is judged where calls are priced. */
 export function limitReached(state: AgentState, now: number): 'turns' | 'wall_clock' | null {
   if (state.turn + 1 >= warningTurn(state)) return 'turns'
   const { wallClockMs } = state.spec.limits

@@ -12,6 +12,8 @@ const touches = (one: readonly string[], other: readonly string[]) =>
 /** Must the two run one after the other? A call that declares nothing and is not pure conflicts with all. */
 export function conflicts(a: Call, b: Call, specs: (name: string) => ToolSpec | undefined): boolean {
   if (isBarrier(a, specs) || isBarrier(b, specs)) return true
+  // Both change what the agent keeps in mind: the order of the calls decides, not that of their results.
+  if (specs(a.toolName)?.control && specs(b.toolName)?.control) return true
   return touches(a.writes, b.writes) || touches(a.writes, b.reads) || touches(a.reads, b.writes)
 }
 

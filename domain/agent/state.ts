@@ -13,7 +13,13 @@ export type CallStage =
   | { readonly at: 'approved' }
   | { readonly at: 'rejected'; readonly reason: string }
   /** The intent is in the log. In doubt where `epoch` is not the current driver's. */
-  | { readonly at: 'running'; readonly epoch: number; readonly notBefore: number }
+  | {
+      readonly at: 'running'
+      readonly epoch: number
+      readonly notBefore: number
+      /** An earlier attempt may have happened: a reconcilable call asks its probe first. */
+      readonly probe: boolean
+    }
   /** Nothing can tell whether it happened: a person decides. */
   | { readonly at: 'doubt' }
   | { readonly at: 'resolved'; readonly decision: 'happened' | 'run' | 'abandon' }
@@ -123,6 +129,7 @@ export interface AgentState {
   readonly turn: number
   readonly step: number
   readonly phase: string
+  /** `phase/check` of the gates that hold, sorted. */
   readonly gatesPassed: readonly string[]
   /** User inputs that no turn has read. */
   readonly unread: number
@@ -232,6 +239,10 @@ export function callsOf(state: AgentState): readonly Call[] {
   const activity = activityOf(state.machine)
   return activity === null || activity.status === 'THINKING' ? [] : activity.calls
 }
+
+/** A `complete_task` of the turn that is ending has succeeded. */
+export const completing = (state: AgentState): boolean =>
+  callsOf(state).some((call) => call.toolName === 'complete_task' && call.stage.at === 'ended' && call.stage.success)
 
 /** Lineage status as seed 000 section 8.4 names it. */
 export function lineageStatus(machine: Machine): 'active' | 'completed' | 'failed' | 'recovering' {

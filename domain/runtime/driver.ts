@@ -17,7 +17,8 @@ export class Driver {
   private readonly env: Environment
   private readonly id: string
   private epoch = 0
-  private readonly atWork = new Map<string, AbortController>()
+  private readonly atWork = new Map<string, { controller: AbortController; ended: Promise<void> }>()
+  private stopping = false
   private failure: unknown = null
   private wake: () => void = () => undefined
   private moved = true
@@ -43,8 +44,15 @@ export class Driver {
     } finally {
       stopListening()
       signal.removeEventListener('abort', onAbort)
-      for (const controller of this.atWork.values()) controller.abort(new Error('the driver has stopped'))
+      await this.stop()
     }
+  }
+
+  /** Ends what is at work and brings in what is known of it; the rest is left to the next driver. */
+  private async stop(): Promise<void> {
+    this.stopping = true
+    for (const { controller } of this.atWork.values()) controller.abort(new Error('the driver has stopped'))
+    await Promise.all([...this.atWork.values()].map(({ ended }) => ended))
   }
 
   private async claim(): Promise<void> {
@@ -73,6 +81,7 @@ export class Driver {
     for (;;) {
       if (this.failure !== null) throw this.failure
       const { state } = this
+      if (isFinished(state) && this.atWork.size === 0) return endOf(state) as DriveEnd
       if (state.driver?.epoch !== this.epoch || state.driver.id !== this.id) {
         return { end: 'overtaken', epoch: state.driver?.epoch ?? 0 }
       }
@@ -99,11 +108,11 @@ export class Driver {
       if (effect.kind === 'wake') due = Math.min(due, effect.at)
       else wanted.add(effect.id)
     }
-    for (const [id, controller] of this.atWork) {
+    for (const [id, { controller }] of this.atWork) {
       if (!wanted.has(id)) controller.abort(new Error('no longer owed'))
     }
     for (const effect of list) {
-      if (effect.kind === 'wake' || this.atWork.has(effect.id) || state.paused) continue
+      if (effect.kind === 'wake' || this.atWork.has(effect.id)) continue
       if (effect.kind === 'tool' && effect.notBefore > now) due = Math.min(due, effect.notBefore)
       else this.start(effect)
     }
@@ -112,8 +121,7 @@ export class Driver {
 
   private start(effect: Exclude<Owed, { kind: 'wake' }>): void {
     const controller = new AbortController()
-    this.atWork.set(effect.id, controller)
-    this.perform(effect, controller.signal)
+    const ended = this.perform(effect, controller.signal)
       .catch((error: unknown) => {
         this.failure ??= error
       })
@@ -121,25 +129,29 @@ export class Driver {
         this.atWork.delete(effect.id)
         this.poke()
       })
+    this.atWork.set(effect.id, { controller, ended })
   }
 
   private async perform(effect: Exclude<Owed, { kind: 'wake' }>, signal: AbortSignal): Promise<void> {
     const { ports, env } = this
-    if (!(await this.stillOwed(effect))) return
     let fact: DriverFact
     if (effect.kind === 'model') {
       await ports.crashPoint?.('before_model')
+      if (!(await this.stillOwed(effect))) return
       fact = await performModel(ports, env, this.state, this.mailbox.messages, effect.attempt, signal)
       await ports.crashPoint?.('after_model')
+      if (signal.aborted && fact.kind === 'model_failed') return
     } else {
+      await ports.crashPoint?.('before_tool')
+      if (!(await this.stillOwed(effect))) return
       const { answer } = this.mailbox
       const call = callsOf(this.state).find((one) => one.id === effect.toolCallId)
       if (answer === null || call === undefined) throw new Error(`${effect.toolCallId} has no arguments in the log`)
-      await ports.crashPoint?.('before_tool')
       fact = await performTool(ports, env, this.state, answer, call, signal)
       await ports.crashPoint?.('after_tool')
+      // What may run again, or be asked after, is left to the next driver.
+      if (this.stopping && signal.aborted && fact.kind === 'tool_failed' && call.effect !== 'irreversible') return
     }
-    if (signal.aborted && effect.kind === 'model') return
     await this.submit(fact, effect.id)
   }
 
@@ -153,7 +165,7 @@ export class Driver {
   }
 
   private async submit(fact: DriverFact, commandId: string): Promise<void> {
-    const driver = { id: this.id, epoch: this.epoch }
+    const driver = { id: this.id, epoch: this.epoch, ...(this.stopping ? { rests: true as const } : {}) }
     await this.mailbox.submit(fact, { by: { kind: 'driver', id: this.id }, commandId, driver }, { fact: true })
   }
 

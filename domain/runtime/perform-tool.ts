@@ -54,11 +54,12 @@ export async function performTool(
   const ended = await limited(ports.clock, spec.timeLimitMs, signal, async (own) => {
     const resolved = await env.secrets.resolve(args)
     const probed = await probe(tool, call, resolved, context(own))
-    return probed ?? { result: await tool.run(resolved, context(own)) }
+    return probed ?? { result: asJson(await tool.run(resolved, context(own))) }
   })
   if (ended.end === 'hung') {
-    // Its end was not seen: only what changes nothing may be called failed.
-    if (call.effect === 'pure') return failed(timeout(spec.timeLimitMs), ended.durationMs)
+    // Its end was not seen: only what may happen twice may be called failed.
+    if (call.effect === 'pure' || call.effect === 'idempotent')
+      return failed(timeout(spec.timeLimitMs), ended.durationMs)
     return { kind: 'tool_probed', ...about, found: 'unknown' }
   }
   if (ended.end === 'error') {
@@ -88,10 +89,21 @@ async function probe(
   args: JsonObject,
   context: ToolContext,
 ): Promise<{ result: ToolResult } | 'unknown' | null> {
-  if (call.effect !== 'reconcilable' || call.attempt === 1 || tool.probe === undefined) return null
-  const probed = await tool.probe(args, context)
+  if (call.effect !== 'reconcilable' || call.stage.at !== 'running' || !call.stage.probe) return null
+  if (tool.probe === undefined) return 'unknown'
+  const probed = await tool.probe(args, context).catch(() => ({ found: 'unknown' }) as const)
   if (probed.found !== 'happened') return probed.found === 'unknown' ? 'unknown' : null
-  return { result: probed.result ?? { content: 'This call happened before the driver was lost.' } }
+  return { result: asJson(probed.result ?? { content: 'This call happened before the driver was lost.' }) }
+}
+
+/** A tool is foreign code: what it gives back is made plain JSON, or is its failure. */
+function asJson(result: ToolResult): ToolResult {
+  try {
+    const { content = null, ...rest } = JSON.parse(JSON.stringify(result)) as ToolResult
+    return { content, ...rest }
+  } catch (cause) {
+    throw new ToolError('EXECUTION_FAILED', "the tool's result is no JSON", { cause })
+  }
 }
 
 /** A test command's exit code and tree are what the gate `tests_pass` goes by. */

@@ -1,0 +1,83 @@
+import { expect } from 'vitest'
+import { type AgentEvent, bodies } from '../../domain/agent/events.ts'
+import { evolve } from '../../domain/agent/evolve.ts'
+import { owed } from '../../domain/agent/owed.ts'
+import { type AgentState, isFinished, type Machine } from '../../domain/agent/state.ts'
+import { TOOL_ERROR_CODES } from '../../domain/agent/tools.ts'
+
+/** The table of the state machine (seed 000, section 6), without what stays as it is. */
+export const TRANSITIONS: Readonly<Record<Machine['status'], readonly Machine['status'][]>> = {
+  IDLE: ['THINKING', 'RECOVERY', 'ERROR'],
+  THINKING: ['TOOL_WAIT', 'OBSERVATION', 'ERROR'],
+  TOOL_WAIT: ['OBSERVATION', 'ERROR'],
+  OBSERVATION: ['THINKING', 'DONE', 'RECOVERY', 'IDLE', 'ERROR'],
+  RECOVERY: ['DONE', 'ERROR'],
+  DONE: [],
+  ERROR: [],
+}
+
+export const END_CODES: readonly string[] = [
+  'NO_COMPLETION',
+  'RECOVERY_FAILED',
+  'TOO_MANY_VIOLATIONS',
+  'BUDGET_EXCEEDED',
+  'MODEL_FAILED',
+  'MODEL_REFUSED',
+  'CONTEXT_OVERFLOW',
+  'CANCELLED',
+]
+
+/** Holds one step of the fold against the table. */
+export function checkTransition(before: AgentState | null, after: AgentState, event: AgentEvent): void {
+  if (before === null || before.machine.status === after.machine.status || event.type === 'forked') return
+  expect(TRANSITIONS[before.machine.status], `${before.machine.status} on ${event.type}`).toContain(
+    after.machine.status,
+  )
+}
+
+/** What holds of every history that a run of this program leaves behind. Returns the state at its end. */
+export function checkHistory(events: readonly AgentEvent[]): AgentState {
+  let state: AgentState | null = null
+  const open = new Set<number>()
+  const starts = new Map<string, number>()
+  const ends = new Map<string, number>()
+  const planned: string[] = []
+  const warnings: string[] = []
+  let step = 0
+  for (const event of events) {
+    expect(bodies[event.type].safeParse(event.body).error, `${event.type} has its recorded shape`).toBeUndefined()
+    const before: AgentState | null = state
+    state = evolve(before, event)
+    checkTransition(before, state, event)
+    expect(event.at).toBeGreaterThanOrEqual(before?.at ?? 0)
+    if (event.type === 'turn_start') open.add(event.turn)
+    if (event.type === 'turn_end') expect(open.delete(event.turn), `turn ${event.turn} was open`).toBe(true)
+    if (event.type === 'turn_end' || event.type === 'tool_call_end') expect(event.body.step).toBe(++step)
+    if (event.type === 'model_call_end') {
+      event.body.calls.forEach((_, i) => planned.push(`${event.agentId}.t${event.turn}.c${i}`))
+    }
+    const id = event.toolCallId ?? ''
+    if (event.type === 'tool_call_start') starts.set(id, (starts.get(id) ?? 0) + 1)
+    if (event.type === 'tool_call_end') {
+      ends.set(id, (ends.get(id) ?? 0) + 1)
+      expect(event.turn, 'a call ends in its turn').toBe(Number(/\.t(\d+)\./.exec(id)![1]))
+      expect(event.body.success).toBe(event.body.error === undefined)
+      if (event.body.error) expect(TOOL_ERROR_CODES as readonly string[]).toContain(event.body.error.code)
+    }
+    if (event.type === 'recovery') warnings.push(event.body.phase)
+    if (event.type === 'error' && !event.body.recoverable) expect(END_CODES).toContain(event.body.code)
+    if (isFinished(state)) expect(owed(state)).toEqual([])
+  }
+  if (state === null) throw new Error('there is no history')
+  expect(events.filter((event) => event.type === 'completion').length).toBe(state.machine.status === 'DONE' ? 1 : 0)
+  expect(warnings.filter((phase) => phase === 'final_warning').length).toBeLessThanOrEqual(1)
+  if (isFinished(state)) {
+    expect([...open], 'every turn_start has its turn_end').toEqual([])
+    const each = Object.fromEntries(planned.map((id) => [id, 1]))
+    expect(Object.fromEntries(starts), 'each requested call starts once').toEqual(each)
+    expect(Object.fromEntries(ends), 'each requested call ends once').toEqual(each)
+    if (warnings.length > 0)
+      expect(warnings).toEqual(['final_warning', state.machine.status === 'DONE' ? 'succeeded' : 'failed'])
+  }
+  return state
+}

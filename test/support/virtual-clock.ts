@@ -1,0 +1,51 @@
+import type { Clock } from '../../domain/ports.ts'
+
+/** A clock whose time moves only when nothing else can: to the instant of the next sleeper. Nothing waits for real. */
+export class VirtualClock implements Clock {
+  time: number
+  private sleepers: { at: number; wake: () => void }[] = []
+  private turning = false
+
+  constructor(time = Date.UTC(2026, 0, 18)) {
+    this.time = time
+  }
+
+  now(): number {
+    return this.time
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted) return reject(signal.reason)
+      const sleeper = {
+        at: this.time + ms,
+        wake: () => {
+          signal?.removeEventListener('abort', onAbort)
+          resolve()
+        },
+      }
+      const onAbort = () => {
+        this.sleepers.splice(this.sleepers.indexOf(sleeper), 1)
+        reject(signal?.reason)
+      }
+      signal?.addEventListener('abort', onAbort, { once: true })
+      this.sleepers.push(sleeper)
+      this.turn()
+    })
+  }
+
+  /** Once all that could go on has gone on, the next sleeper wakes. */
+  private turn(): void {
+    if (this.turning) return
+    this.turning = true
+    setImmediate(() => {
+      this.turning = false
+      if (this.sleepers.length === 0) return
+      const next = this.sleepers.reduce((a, b) => (b.at < a.at ? b : a))
+      this.sleepers.splice(this.sleepers.indexOf(next), 1)
+      this.time = Math.max(this.time, next.at)
+      next.wake()
+      if (this.sleepers.length > 0) this.turn()
+    })
+  }
+}

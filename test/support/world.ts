@@ -1,0 +1,342 @@
+import { MemoryLog } from '../../adapters/log-memory/log.ts'
+import type { UserCommand } from '../../domain/agent/commands.ts'
+import { CommandRejected, ToolError } from '../../domain/agent/errors.ts'
+import type { AgentEvent } from '../../domain/agent/events.ts'
+import type { AgentSpec } from '../../domain/agent/spec.ts'
+import { callsOf } from '../../domain/agent/state.ts'
+import type { EventLog, Tool, ToolContext } from '../../domain/ports.ts'
+import { history } from '../../domain/runtime/history.ts'
+import type { CrashPoint, RuntimePorts } from '../../domain/runtime/ports.ts'
+import { Runtime } from '../../domain/runtime/runtime.ts'
+import type { DriveEnd } from '../../domain/runtime/types.ts'
+import { MemoryBlobs, seededRandom, testSpec, toolSpec, USER } from './harness.ts'
+import { type Deed, outcomeOf, type Plan, ROLE, TOOLS, type ToolEnd, type ToolName } from './plans.ts'
+import { VirtualClock } from './virtual-clock.ts'
+
+const NEVER = new Promise<never>(() => undefined)
+
+/** What is to happen at the nth crash point: the process dies, or its work is held until it is let go. */
+export interface Fate {
+  readonly at: number
+  readonly dies: boolean
+}
+
+/** One process: a runtime whose ports answer nothing any more once it is dead. */
+class Process {
+  readonly runtime: Runtime
+  dead = false
+  readonly died: Promise<'died'>
+  readonly held: Promise<'held'>
+  letGo: () => void = () => undefined
+  die: () => void = () => undefined
+  private hold: () => void = () => undefined
+  private readonly gate: Promise<void>
+
+  constructor(world: World, number: number) {
+    this.died = new Promise((resolve) => {
+      this.die = () => {
+        this.dead = true
+        resolve('died')
+      }
+    })
+    this.held = new Promise((resolve) => {
+      this.hold = () => resolve('held')
+    })
+    this.gate = new Promise((resolve) => {
+      this.letGo = resolve
+    })
+    this.runtime = new Runtime({ ...world.ports(this, number), crashPoint: (name) => this.pass(world, name) })
+  }
+
+  private pass(world: World, name: CrashPoint): Promise<void> | undefined {
+    if (this.dead) return NEVER
+    const fate = world.fateAt(name)
+    if (fate === undefined) return undefined
+    if (fate.dies) {
+      this.die()
+      return NEVER
+    }
+    this.hold()
+    return this.gate
+  }
+
+  /** The value, unless the process is dead by now. */
+  async living<T>(value: () => Promise<T>): Promise<T> {
+    if (this.dead) return NEVER
+    try {
+      const result = await value()
+      return this.dead ? await NEVER : result
+    } catch (error) {
+      if (this.dead) return NEVER
+      throw error
+    }
+  }
+}
+
+/** A log, a clock, tools with effects outside the runtime, people, and processes that come and go. */
+export class World {
+  readonly plan: Plan
+  readonly log: EventLog
+  readonly clock = new VirtualClock()
+  readonly blobs = new MemoryBlobs()
+  /** How often a call's effect has happened in the world. */
+  readonly effects = new Map<string, number>()
+  /** Keys of people's requests that were acknowledged. */
+  readonly acknowledged = new Set<string>()
+  readonly points: CrashPoint[] = []
+  readonly runId = 'run1'
+  private readonly fates: readonly Fate[]
+  private asked = 0
+  private deeds = 0
+  private appends = 0
+  private replies = 0
+  private processes = 0
+  private readonly unasked: Promise<unknown>[] = []
+  process: Process
+
+  constructor(plan: Plan, fates: readonly Fate[] = [], log: EventLog = new MemoryLog()) {
+    this.plan = plan
+    this.fates = fates
+    this.log = log
+    this.process = this.boot()
+  }
+
+  boot(): Process {
+    this.process = new Process(this, this.processes++)
+    return this.process
+  }
+
+  fateAt(name: CrashPoint): Fate | undefined {
+    this.points.push(name)
+    const fate = this.fates.find((one) => one.at === this.points.length)
+    if (name === 'after_append') this.people()
+    return fate
+  }
+
+  /** What people do unasked at this append. */
+  private people(): void {
+    this.appends++
+    for (const { at, deed, elsewhere } of this.plan.deeds) {
+      if (at !== this.appends) continue
+      const runtime = elsewhere ? new Process(this, this.processes++).runtime : this.process.runtime
+      this.unasked.push(this.perform(deed, runtime))
+    }
+  }
+
+  spec(): AgentSpec {
+    const { plan } = this
+    const tools = this.tools()
+    return testSpec(
+      {
+        role: plan.role ? ROLE : null,
+        policy: {
+          mode: plan.mode,
+          maxParallel: plan.maxParallel,
+          requiresApproval: plan.requiresApproval,
+          deniedTools: plan.deniedTools,
+        },
+        limits: { maxTurns: plan.maxTurns, wallClockMs: plan.wallClockMs },
+        recovery: { graceTurns: plan.graceTurns, hardLimit: plan.hardLimit },
+        retry: { maxRetries: plan.maxRetries, backoffMs: 100 },
+        budget: { tokens: plan.tokens, nanoDollars: null },
+      },
+      tools,
+    )
+  }
+
+  private tools(process?: Process): Tool[] {
+    return Object.entries(TOOLS).map(([name, effect]) => ({
+      spec: toolSpec(name, {
+        effect,
+        parameters: {
+          type: 'object',
+          properties: { key: { type: 'integer' } },
+          required: ['key'],
+          additionalProperties: false,
+        },
+      }),
+      run: async (_, context) => {
+        const work = () => this.attempt(name as ToolName, context)
+        return process === undefined ? work() : process.living(work)
+      },
+      probe: async (_, { toolCallId }) => ({
+        found: this.effects.has(toolCallId) ? ('happened' as const) : ('absent' as const),
+      }),
+    }))
+  }
+
+  private happen(toolCallId: string): void {
+    this.effects.set(toolCallId, (this.effects.get(toolCallId) ?? 0) + 1)
+  }
+
+  /** The end of an attempt follows from the call and the attempt alone, so that no order changes it. */
+  private endOf(toolCallId: string, attempt: number): ToolEnd {
+    const [, turn, index] = /\.t(\d+)\.c(\d+)$/.exec(toolCallId)!
+    return this.plan.ends[(Number(turn) * 5 + Number(index) * 3 + attempt) % this.plan.ends.length]!
+  }
+
+  private async attempt(name: ToolName, { toolCallId, attempt, signal }: ToolContext) {
+    const end = this.endOf(toolCallId, attempt)
+    if (end === 'permanent') throw new ToolError('EXECUTION_FAILED', `${name} cannot`)
+    if (end === 'same') throw new ToolError('EXECUTION_FAILED', 'reset by peer', { transient: true })
+    if (end === 'other') throw new ToolError('EXECUTION_FAILED', `reset ${'abcdefgh'[attempt]}`, { transient: true })
+    if (end === 'early')
+      throw new ToolError('RATE_LIMITED', `refused ${'abcdefgh'[attempt]}`, { transient: true, beforeEffect: true })
+    if (end === 'hang') return NEVER
+    if (end === 'slow') await this.clock.sleep(400, signal)
+    if (TOOLS[name] !== 'pure') this.happen(toolCallId)
+    if (end === 'late') throw new ToolError('EXECUTION_FAILED', 'lost the answer', { transient: true })
+    return { content: { name, attempt } }
+  }
+
+  ports(process: Process, number: number): RuntimePorts {
+    const tools = new Map(this.tools(process).map((tool) => [tool.spec.name, tool]))
+    const { log, clock } = this
+    return {
+      log: {
+        logId: log.logId,
+        floor: () => log.floor(),
+        append: (...args) => process.living(() => log.append(...args)),
+        head: (stream) => process.living(() => log.head(stream)),
+        async *read(...args) {
+          for await (const page of log.read(...args)) yield await process.living(async () => page)
+        },
+        readAll: (...args) => log.readAll(...args),
+        subscribe: (...args) => log.subscribe(...args),
+        cursor: (event) => log.cursor(event),
+        headCursor: () => log.headCursor(),
+        streams: (prefix) => log.streams(prefix),
+        close: () => log.close(),
+      },
+      blobs: this.blobs,
+      clock: {
+        now: () => clock.now(),
+        sleep: (ms, signal) => process.living(() => clock.sleep(ms, signal)),
+      },
+      random: seededRandom(`process ${number}`),
+      feed: { publish: () => undefined },
+      build: 'test',
+      provider: () => ({
+        id: 'test',
+        call: (_, { signal }) =>
+          process.living(async () => {
+            const nth = this.asked++
+            const planned = this.plan.answers[nth % this.plan.answers.length]!
+            if (planned.kind === 'hang') await clock.sleep(2 ** 30, signal)
+            const usage = { input: 300, output: 50, cacheRead: 0, cacheWrite: 0 }
+            return { content: [], stopReason: 'end_turn', usage, servedBy: 'test-model', ...outcomeOf(planned, nth) }
+          }),
+      }),
+      tool: (name) => tools.get(name),
+      environment: async () => ({
+        workspace: null,
+        sandbox: null,
+        secrets: {
+          redact: (value) => value,
+          stream: () => ({ push: (text) => text, end: () => '' }),
+          resolve: async (args) => args,
+        },
+        reap: async () => undefined,
+        close: async () => undefined,
+      }),
+    }
+  }
+
+  /** A request with its key; made again by the next process where this one dies before it answers. */
+  private async ask(command: UserCommand, key: string): Promise<void> {
+    for (;;) {
+      const { process } = this
+      const answer = process.runtime.execute(this.runId, command, { by: USER, key }).then(() => 'done' as const)
+      if ((await Promise.race([answer, process.died])) === 'done') break
+      this.boot()
+    }
+    this.acknowledged.add(key)
+  }
+
+  /** What a person does; a refusal is told to them and changes nothing. */
+  private async perform(deed: Deed, runtime = this.process.runtime): Promise<void> {
+    const key = `deed${this.deeds++}`
+    const open = callsOf((await runtime.at(this.runId, null)).state)
+    const waiting = open.find((call) => call.stage.at === 'approval')
+    const doubtful = open.find((call) => call.stage.at === 'doubt')
+    const commands: Record<Deed, UserCommand | null> = {
+      input: { kind: 'input', text: 'one more thing' },
+      pause: { kind: 'pause' },
+      resume: { kind: 'resume' },
+      step: { kind: 'step' },
+      cancel: { kind: 'cancel', deadlineMs: 2_000 },
+      approve: waiting ? { kind: 'decide_approval', toolCallId: waiting.id, decision: 'approved' } : null,
+      reject: waiting ? { kind: 'decide_approval', toolCallId: waiting.id, decision: 'rejected' } : null,
+      standing: { kind: 'standing_approval', tools: ['put'] },
+      // People look before they answer: "run it" is only said of what has not happened.
+      happened: doubtful ? { kind: 'resolve_doubt', toolCallId: doubtful.id, decision: 'happened' } : null,
+      run:
+        doubtful && !this.effects.has(doubtful.id)
+          ? { kind: 'resolve_doubt', toolCallId: doubtful.id, decision: 'run' }
+          : null,
+      abandon: doubtful ? { kind: 'resolve_doubt', toolCallId: doubtful.id, decision: 'abandon' } : null,
+    }
+    const command = commands[deed]
+    if (command === null) return
+    try {
+      if (runtime === this.process.runtime) await this.ask(command, key)
+      else {
+        await runtime.execute(this.runId, command, { by: USER, key })
+        this.acknowledged.add(key)
+      }
+    } catch (error) {
+      if (!(error instanceof CommandRejected)) throw error
+    }
+  }
+
+  start(): Promise<void> {
+    return this.ask({ kind: 'start', spec: this.spec(), task: 'do it' }, 'start')
+  }
+
+  /** Drives until the run has ended or somebody is waited for; a process that dies is replaced. */
+  async drive(): Promise<DriveEnd> {
+    for (;;) {
+      const { process } = this
+      const driving = process.runtime.drive(this.runId, { signal: new AbortController().signal })
+      const end = await Promise.race([driving, process.died, process.held])
+      if (end === 'held') {
+        // Another process takes the agent over, as far as it comes; then the held one is let go.
+        this.boot()
+        const over = await this.drive()
+        process.letGo()
+        await driving
+        return over
+      }
+      if (end !== 'died') return end
+      this.boot()
+    }
+  }
+
+  /** The whole run: drives, and answers as people would, until it has ended. */
+  async live(): Promise<DriveEnd> {
+    await this.start()
+    for (let round = 0; ; round++) {
+      const end = await this.drive()
+      await Promise.all(this.unasked)
+      if (end.end !== 'waiting') return end
+      if (round > 80) throw new Error(`the run does not end: it waits for ${end.for}`)
+      await this.reply(end.for)
+    }
+  }
+
+  private async reply(waits: 'input' | 'approval' | 'doubt' | 'pause'): Promise<void> {
+    const planned = this.plan.replies[this.replies++]
+    if (planned !== undefined) await this.perform(planned)
+    const needed = { input: 'input', approval: 'approve', doubt: 'happened', pause: 'resume' } as const
+    const open = callsOf((await this.process.runtime.at(this.runId, null)).state)
+    const doubtful = open.find((call) => call.stage.at === 'doubt')
+    const truth = doubtful !== undefined && !this.effects.has(doubtful.id) ? 'run' : needed[waits]
+    await this.perform(waits === 'doubt' ? truth : needed[waits])
+  }
+
+  async events(): Promise<AgentEvent[]> {
+    const events: AgentEvent[] = []
+    for await (const page of history(this, this.runId)) events.push(...page.map(({ event }) => event))
+    return events
+  }
+}
