@@ -47,11 +47,13 @@ export function createApp(s: Services, options: AppOptions) {
     .route('/', approvalRoutes(s, keys))
     .route('/', recordRoutes(s))
     .route('/', streamRoutes(s, options.heartbeatMs))
-  app.doc31('/v1/openapi.json', {
-    openapi: '3.1.0',
-    info: { title: 'keepup', version: options.version },
-    security: [{ token: [] }],
-  })
+  const document = () =>
+    app.getOpenAPI31Document({
+      openapi: '3.1.0',
+      info: { title: 'keepup', version: options.version },
+      security: [{ token: [] }],
+    })
+  app.get('/v1/openapi.json', (c) => c.json(document()))
   return app
 }
 

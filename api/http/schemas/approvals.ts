@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { Artifact } from '../../../domain/agent/events.ts'
-import { AnyJson, By, Position } from './common.ts'
+import { AnyJson, By, JsonValue, Position } from './common.ts'
 
 export const Approval = z
   .strictObject({
@@ -44,7 +44,7 @@ export const DecisionBody = z
 export const DoubtBody = z
   .strictObject({
     decision: z.enum(['happened', 'run', 'abandon']),
-    result: z.json().optional(),
+    result: JsonValue.optional(),
     reason: z.string().min(1).optional(),
     by: By.optional(),
   })

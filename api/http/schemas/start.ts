@@ -6,7 +6,7 @@ import {
   Policy,
   RecoveryConfig,
 } from '../../../domain/agent/spec.ts'
-import { By } from './common.ts'
+import { By, JsonValue } from './common.ts'
 
 const names = z.array(z.string().min(1))
 
@@ -34,7 +34,7 @@ export const StartRun = z
     tools: names.optional().openapi({ description: 'Names of the tools to offer. Absent: all that are configured.' }),
     workspace: z.string().min(1).optional().openapi({ description: 'Absolute path of the folder to work in.' }),
     testCommand: z.array(z.string()).min(1).optional(),
-    contextVariables: z.record(z.string(), z.json()).optional(),
+    contextVariables: z.record(z.string(), JsonValue).optional(),
     secrets: names.optional().openapi({ description: 'Names of secrets, never values.' }),
     budget: Budget.partial().optional().openapi({ description: 'Tokens, and money in nano-dollars.' }),
     approve: names.optional().openapi({ description: 'Standing approval: these tools do not ask.' }),
