@@ -41,7 +41,11 @@ export class Drivers {
 
   /** Drives the agent in the background until it ends or waits. False: this process is shutting down. */
   start(agentId: string): boolean {
-    if (this.#stop.signal.aborted) return false
+    if (this.#stop.signal.aborted) {
+      // Who asked must not take the end of an earlier drive for the answer.
+      this.#ends.set(agentId, { end: 'interrupted' })
+      return false
+    }
     const running = this.#drives.get(agentId)
     if (running) {
       running.again = true
