@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { OwnerError } from '../owner/backend.ts'
 import type { Ended } from '../runs/drivers.ts'
@@ -5,7 +6,7 @@ import { askFor } from './ask.ts'
 import { Refused, take } from './client.ts'
 import type { Context } from './context.ts'
 import { CliError, EXIT } from './exit.ts'
-import { follow, type Watch } from './follow.ts'
+import { type Begin, follow, type Watch } from './follow.ts'
 import { onInterrupt } from './interrupt.ts'
 import { report } from './outcome.ts'
 import { safe } from './output/text.ts'
@@ -14,11 +15,29 @@ import { eventLine } from './render.ts'
 const HANDOVER_MS = 50
 const HANDOVERS = 200
 
+/** Lifts a pause, if there is one, and drives. Asked again it is the same request. */
+export function resuming(ctx: Context, id: string): Begin {
+  const header = { 'idempotency-key': randomUUID() }
+  return async () => {
+    const client = await ctx.client('write')
+    return take(client.v1.runs[':id'].resume.$post({ param: { id }, header, json: { by: ctx.by } }))
+  }
+}
+
+/** Drives to the next end of a turn. */
+export function stepping(ctx: Context, id: string): Begin {
+  const header = { 'idempotency-key': randomUUID() }
+  return async () => {
+    const client = await ctx.client('write')
+    return take(client.v1.runs[':id'].step.$post({ param: { id }, header, json: { by: ctx.by } }))
+  }
+}
+
 /**
- * Follows a run that this command asked to be driven, to the point where it ends or a person is needed, and answers for
- * the person at a terminal. Gives the exit code. Where the process that drives goes away, this one takes over.
+ * Drives a run to the point where it ends or a person is needed, shows it from the cursor `from` on, and asks the person
+ * at a terminal. Gives the exit code. Where the process that drives goes away, this one takes over.
  */
-export async function driveToEnd(ctx: Context, runId: string, from: string | null): Promise<number> {
+export async function driveToEnd(ctx: Context, runId: string, from: string | null, first: Begin): Promise<number> {
   let midLine = false
   const watch: Watch = {
     runId,
@@ -44,15 +63,16 @@ export async function driveToEnd(ctx: Context, runId: string, from: string | nul
       void abort(ctx)
     },
   )
+  let begin = first
   try {
     for (;;) {
-      const end = await toEnd(ctx, watch)
+      const end = await toEnd(ctx, watch, begin)
       if (midLine) ctx.line('')
       midLine = false
       const again =
         end.end === 'waiting' && ctx.interactive && interrupts.count() === 0 && (await askFor(ctx, runId, end))
       if (!again) return await report(ctx, runId, end)
-      await resume(ctx, runId)
+      begin = resuming(ctx, runId)
     }
   } finally {
     interrupts.stop()
@@ -60,45 +80,32 @@ export async function driveToEnd(ctx: Context, runId: string, from: string | nul
 }
 
 /** Follows over changes of owner. */
-async function toEnd(ctx: Context, watch: Watch): Promise<Ended> {
+async function toEnd(ctx: Context, watch: Watch, begin: Begin): Promise<Ended> {
   for (let handovers = 0; handovers < HANDOVERS; handovers++) {
+    if (handovers > 1) await wait(HANDOVER_MS)
     try {
       const backend = await ctx.backend('write')
-      const end = await follow(backend, watch, () => revisionOf(ctx, watch.runId))
-      const handedOver =
-        end === null || end.end === 'overtaken' || (end.end === 'interrupted' && backend.kind === 'remote')
-      if (!handedOver) return end
+      const end = await follow(backend, watch, begin, () => revisionOf(ctx, watch.runId))
+      if (end.end !== 'overtaken' && !(end.end === 'interrupted' && backend.kind === 'remote')) return end
     } catch (error) {
+      // What was driven elsewhere may have ended there: then there is nothing left to begin.
+      const ended =
+        error instanceof Refused && error.status === 409 && handovers > 0 ? await endOf(ctx, watch.runId) : null
+      if (ended) return ended
       if (!(error instanceof OwnerError && error.code === 'OWNER_GONE')) throw error
     }
     await ctx.leave()
-    if (handovers > 0) await wait(HANDOVER_MS)
-    const resumed = await takeOver(ctx, watch.runId)
-    if (resumed) return resumed
   }
   throw new CliError(
     `the run is handed from process to process; look who drives it, then: keepup resume ${watch.runId}`,
   )
 }
 
-/** Asks the new owner, which may be this process, to go on. Gives the end where the run has ended meanwhile. */
-async function takeOver(ctx: Context, runId: string): Promise<Ended | null> {
-  try {
-    await resume(ctx, runId)
-    return null
-  } catch (error) {
-    if (error instanceof OwnerError && error.code === 'OWNER_GONE') return null
-    if (!(error instanceof Refused && error.status === 409)) throw error
-    const { run } = await take((await ctx.client('write')).v1.runs[':id'].$get({ param: { id: runId } }))
-    if (run.status === 'completed') return { end: 'done' }
-    if (run.error) return { end: 'error', code: run.error.code, error: run.error.message }
-    throw error
-  }
-}
-
-async function resume(ctx: Context, runId: string): Promise<void> {
-  const client = await ctx.client('write')
-  await take(client.v1.runs[':id'].resume.$post({ param: { id: runId }, header: {}, json: { by: ctx.by } }))
+/** How a run ended, or null where it has not. */
+async function endOf(ctx: Context, id: string): Promise<Ended | null> {
+  const { run } = await take((await ctx.client('write')).v1.runs[':id'].$get({ param: { id } }))
+  if (run.status === 'completed') return { end: 'done' }
+  return run.status === 'failed' && run.error ? { end: 'error', code: run.error.code, error: run.error.message } : null
 }
 
 async function revisionOf(ctx: Context, runId: string): Promise<number> {

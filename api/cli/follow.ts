@@ -12,22 +12,30 @@ export interface Watch {
   readonly onText: (text: string) => void
 }
 
+/** Asks for the drive; may be asked again of another process. `driving` false: that process is ending. */
+export type Begin = () => Promise<{ driving: boolean }>
+
 const get = (backend: Backend, path: string, signal: AbortSignal) =>
   backend.fetch(new Request(`http://localhost${path}`, { signal }))
 
 /**
- * Shows a run's events and text until its driver has ended and every event up to then was shown. Gives how the drive
- * ended; null where no driver of that process was ever at work on it. Rejects with `OwnerError` where the process that
- * drives went away: what was shown is in `watch.cursor`.
+ * Listens, has the drive begun, and shows a run's events and text until it has ended and every event up to then was
+ * shown. Gives how it ended. Rejects with `OwnerError` where the process that drives went away: what was shown is in
+ * `watch.cursor`.
  */
-export async function follow(backend: Backend, watch: Watch, revision: () => Promise<number>): Promise<Ended | null> {
+export async function follow(
+  backend: Backend,
+  watch: Watch,
+  begin: Begin,
+  revision: () => Promise<number>,
+): Promise<Ended> {
   const over = new AbortController()
   const shown = new Shown()
   const events = showEvents(backend, watch, shown, over.signal)
   // Whichever of the two streams breaks first tells what happened.
   events.catch((error: unknown) => over.abort(error))
   try {
-    const end = await driveEnd(backend, watch, over.signal)
+    const end = await driveEnd(backend, watch, begin, over.signal)
     const last = await revision()
     await Promise.race([shown.reached(last), events.then(() => Promise.reject(new Error('the event stream ended')))])
     return end
@@ -52,13 +60,18 @@ async function showEvents(backend: Backend, watch: Watch, shown: Shown, signal: 
   }
 }
 
-async function driveEnd(backend: Backend, watch: Watch, signal: AbortSignal): Promise<Ended | null> {
+async function driveEnd(backend: Backend, watch: Watch, begin: Begin, signal: AbortSignal): Promise<Ended> {
   const response = await get(backend, `/v1/runs/${encodeURIComponent(watch.runId)}/live`, signal)
+  let begun = false
   for await (const message of sseMessages(response)) {
     const news = JSON.parse(message.data ?? '{}') as News
-    if (news.kind === 'drive' && !news.driving) return news.end
-    if (news.kind === 'text' || news.kind === 'output') watch.onText(news.text)
-    if (news.kind === 'dropped') watch.onText('\n[…]\n')
+    if (!begun) {
+      // The first message says how things stood before: from here on nothing is missed, so it can begin.
+      begun = true
+      if (!(await begin()).driving) return { end: 'interrupted' }
+    } else if (news.kind === 'drive' && news.end) return news.end
+    else if (news.kind === 'text' || news.kind === 'output') watch.onText(news.text)
+    else if (news.kind === 'dropped') watch.onText('\n[…]\n')
   }
   throw new Error('the live stream ended')
 }

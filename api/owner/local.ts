@@ -3,6 +3,7 @@ import { createApp } from '../http/app.ts'
 import { ensureToken } from '../http/token.ts'
 import type { Services } from '../services.ts'
 import { VERSION } from '../version.ts'
+import { abortable } from './abortable.ts'
 import type { Backend } from './backend.ts'
 import { type Listening, listenSocket, listenTcp } from './listen.ts'
 import { chooseSocketPath } from './socket-path.ts'
@@ -67,7 +68,8 @@ export async function localBackend(services: Services, options: LocalOptions): P
     async fetch(asked) {
       const request = new Request(asked)
       request.headers.set('authorization', `Bearer ${token}`)
-      return app.fetch(request)
+      const response = await app.fetch(request)
+      return response.body ? new Response(abortable(response.body, asked.signal), response) : response
     },
     close() {
       closed ??= closeAll()

@@ -5,7 +5,7 @@ import type { Command } from 'commander'
 import { verifyExport } from '../../events/verify-export.ts'
 import { take } from '../client.ts'
 import type { Context } from '../context.ts'
-import { driveToEnd } from '../drive.ts'
+import { driveToEnd, resuming } from '../drive.ts'
 import { CliError, EXIT, UsageError } from '../exit.ts'
 import { linesOf } from '../lines.ts'
 import { bytes } from '../output/units.ts'
@@ -90,7 +90,7 @@ export function proveCommands(program: Command, kit: Kit): void {
         const id = await ctx.runId(run!, 'write')
         const json = {
           by: ctx.by,
-          drive: o.drive === true,
+          drive: false,
           ...(step === undefined ? {} : { step: Number(step) }),
           ...(turn === undefined ? {} : { turn: Number(turn) }),
           ...(event === undefined ? {} : { event: Number(event) }),
@@ -101,7 +101,7 @@ export function proveCommands(program: Command, kit: Kit): void {
         }
         const client = await ctx.client('write')
         const made = await take(client.v1.runs[':id'].fork.$post({ param: { id }, header: {}, json }))
-        if (o.drive === true) return driveToEnd(ctx, made.runId, null)
+        if (o.drive === true) return driveToEnd(ctx, made.runId, null, resuming(ctx, made.runId))
         ctx.show(made, () => [made.runId])
         ctx.note(`go on with: keepup resume ${made.runId}`)
         return EXIT.done

@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import type { StartRunInput } from '../../http/schemas/start.ts'
 import { take } from '../client.ts'
-import { driveToEnd } from '../drive.ts'
+import { driveToEnd, resuming } from '../drive.ts'
 import { EXIT, UsageError } from '../exit.ts'
 import { nanoDollars } from '../output/units.ts'
 import { jsonOrText, type Kit, names, readAll, whole } from './kit.ts'
@@ -90,7 +90,8 @@ export function startRequest(task: string | undefined, o: RunOptions, cwd: strin
     budget: some({ tokens: o.budgetTokens, nanoDollars: o.budgetUsd === undefined ? undefined : money(o.budgetUsd) }),
     approve: o.approve,
     instructions: o.instructions,
-    drive: o.drive === false ? false : undefined,
+    // Recorded first and driven when this command listens, so that not a word is missed.
+    drive: false,
     by,
   })
   return request as StartRunInput
@@ -141,7 +142,7 @@ export function runCommand(program: Command, kit: Kit): void {
           ctx.note(`go on with: keepup resume ${started.runId}`)
           return EXIT.done
         }
-        return driveToEnd(ctx, started.runId, null)
+        return driveToEnd(ctx, started.runId, null, resuming(ctx, started.runId))
       }),
     )
 }

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { decide, showApproval } from '../ask.ts'
 import { take } from '../client.ts'
 import type { Context } from '../context.ts'
-import { driveToEnd } from '../drive.ts'
+import { driveToEnd, resuming, stepping } from '../drive.ts'
 import { EXIT, UsageError } from '../exit.ts'
 import { type Kit, readAll, whole } from './kit.ts'
 import { choice } from './run.ts'
@@ -121,10 +121,7 @@ export function steerCommands(program: Command, kit: Kit): void {
     .action(
       kit.action(async (ctx, [run]) => {
         const id = await ctx.runId(run!, 'write')
-        const from = await headCursor(ctx, id)
-        const client = await ctx.client('write')
-        await take(client.v1.runs[':id'].resume.$post({ param: { id }, header: {}, json: { by: ctx.by } }))
-        return driveToEnd(ctx, id, from)
+        return driveToEnd(ctx, id, await headCursor(ctx, id), resuming(ctx, id))
       }),
     )
 
@@ -135,10 +132,7 @@ export function steerCommands(program: Command, kit: Kit): void {
     .action(
       kit.action(async (ctx, [run]) => {
         const id = await ctx.runId(run!, 'write')
-        const from = await headCursor(ctx, id)
-        const client = await ctx.client('write')
-        await take(client.v1.runs[':id'].step.$post({ param: { id }, header: {}, json: { by: ctx.by } }))
-        return driveToEnd(ctx, id, from)
+        return driveToEnd(ctx, id, await headCursor(ctx, id), stepping(ctx, id))
       }),
     )
 
