@@ -5,8 +5,11 @@ if (Number(process.versions.node.split('.')[0]) < 24) {
 }
 // The sources in a clone, what was compiled of them in the package.
 const places = ['./main.ts', './main.js', '../../dist/api/cli/main.js'].map((place) => new URL(place, import.meta.url))
-import('node:fs')
-  .then(({ existsSync }) => import((places.find((place) => existsSync(place)) ?? places[0]).href))
+Promise.all([import('node:fs'), import('node:module')])
+  .then(([{ existsSync }, { enableCompileCache }]) => {
+    enableCompileCache()
+    return import((places.find((place) => existsSync(place)) ?? places[0]).href)
+  })
   .catch((error) => {
     console.error(error)
     process.exit(1)

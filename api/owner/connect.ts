@@ -5,7 +5,6 @@ import type { Config } from '../config.ts'
 import { tokenPath } from '../http/token.ts'
 import type { Services } from '../services.ts'
 import { type Backend, ownerSilent } from './backend.ts'
-import { localBackend } from './local.ts'
 import { probe, remoteBackend } from './remote.ts'
 import { findSocketPath } from './socket-path.ts'
 
@@ -46,6 +45,8 @@ export async function connect(options: ConnectOptions): Promise<Backend> {
       const token = () => readFileSync(tokenPath(dataFolder), 'utf8').trim()
       return remoteBackend({ dataFolder, socketPath, token, timeoutMs })
     }
+    // The whole HTTP app is loaded only where this process has to be it.
+    const { localBackend } = await import('./local.ts')
     const local = { config, env: options.env, tcp: false, onFault: options.onFault }
     if (need === 'read') {
       const services = await open(config, 'reader', { autoDrive: false })

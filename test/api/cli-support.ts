@@ -5,18 +5,18 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { runCli } from '../../api/cli/program.ts'
+import { openFakes } from '../support/fakes/open.ts'
 
-/** A command line in this process, without a data folder to open. */
+/** A command line in this process: the same code as in one of its own, but for start and end. */
 export async function inProcess(args: readonly string[], env: Record<string, string> = {}) {
   const [out, err]: [string[], string[]] = [[], []]
-  const open = (() => Promise.reject(new Error('no folder here'))) as never
   const code = await runCli(args, {
     stdout: { write: (s) => out.push(s) },
     stderr: { write: (s) => err.push(s) },
     stdin: process.stdin,
     env,
     cwd: tmpdir(),
-    open,
+    open: openFakes,
   })
   return { code, out: out.join(''), err: err.join('') }
 }
@@ -44,7 +44,13 @@ export function cliFolder() {
   ): Running {
     const child = spawn(process.execPath, [entry, '--data', options.data ?? data, '--by', 'ada', ...args], {
       cwd: root,
-      env: { PATH: process.env.PATH, HOME: root, KEEPUP_OWNER_TIMEOUT_MS: '1500', ...options.env },
+      env: {
+        PATH: process.env.PATH,
+        HOME: root,
+        KEEPUP_OWNER_TIMEOUT_MS: '1500',
+        NODE_COMPILE_CACHE: join(tmpdir(), 'keepup-test-cache'),
+        ...options.env,
+      },
       stdio: ['pipe', 'pipe', 'pipe'],
     })
     started.add(child)
@@ -84,6 +90,8 @@ export function cliFolder() {
     data,
     start,
     run: (...args: string[]) => start(args).ended,
+    /** In this process. */
+    look: (...args: string[]) => inProcess(['--data', data, ...args]),
     clean() {
       for (const child of started) child.kill('SIGKILL')
       rmSync(root, { recursive: true, force: true })

@@ -80,7 +80,7 @@ describe('runs on the command line', () => {
   })
 
   it('says what to type next, and that works', async () => {
-    const list = await folder.run('approvals', '-o', 'jsonl')
+    const list = await folder.look('approvals', '-o', 'jsonl')
     const call = JSON.parse(list.out) as { toolCallId: string }
     expect(call.toolCallId).toBe(`${ids.waiting}.t1.c0`)
     const approved = await folder.run('approve', ids.waiting!)
@@ -95,11 +95,11 @@ describe('runs on the command line', () => {
   })
 
   it('lists runs as a table with disk use, as json and as jsonl', async () => {
-    const asTable = (await folder.run('runs', 'list')).out.split('\n')
+    const asTable = (await folder.look('runs', 'list')).out.split('\n')
     expect(asTable[0]).toMatch(/^RUN +STATUS +ROLE +TURN +COST +DISK +UPDATED +TASK$/)
     expect(asTable.find((l) => l.startsWith(ids.done!))).toContain('1.0 KiB')
-    const json = JSON.parse((await folder.run('-o', 'json', 'runs')).out) as { runId: string }[]
-    const jsonl = (await folder.run('runs', '-o', 'jsonl')).out
+    const json = JSON.parse((await folder.look('-o', 'json', 'runs')).out) as { runId: string }[]
+    const jsonl = (await folder.look('runs', '-o', 'jsonl')).out
       .trim()
       .split('\n')
       .map((l) => JSON.parse(l) as { runId: string })
@@ -109,34 +109,34 @@ describe('runs on the command line', () => {
 
   it('takes a shortened run id where it is unique', async () => {
     const short = ids.done!.slice(0, -3)
-    expect(JSON.parse((await folder.run('-o', 'json', 'runs', 'show', short)).out)).toMatchObject({
+    expect(JSON.parse((await folder.look('-o', 'json', 'runs', 'show', short)).out)).toMatchObject({
       run: { runId: ids.done },
     })
-    const ambiguous = await folder.run('runs', 'show', ids.done!.slice(0, 3))
+    const ambiguous = await folder.look('runs', 'show', ids.done!.slice(0, 3))
     expect([ambiguous.code, ambiguous.err.includes('not unique')]).toEqual([2, true])
-    const unknown = await folder.run('runs', 'show', 'zzz')
+    const unknown = await folder.look('runs', 'show', 'zzz')
     expect([unknown.code, unknown.err.includes('no run begins with')]).toEqual([1, true])
   })
 
   it('shows events, states, differences', async () => {
-    const events = (await folder.run('events', ids.done!, '-o', 'jsonl')).out.trim().split('\n')
+    const events = (await folder.look('events', ids.done!, '-o', 'jsonl')).out.trim().split('\n')
     const types = events.map((l) => (JSON.parse(l) as { type: string }).type)
     expect(types.at(0)).toBe('agent_started')
     expect(types.at(-1)).toBe('completion')
-    const replay = await folder.run('replay', ids.done!, '--event', '2', '-o', 'json')
+    const replay = await folder.look('replay', ids.done!, '--event', '2', '-o', 'json')
     expect(JSON.parse(replay.out)).toMatchObject({ revision: 2, state: { status: 'THINKING' } })
-    const diff = await folder.run('diff', ids.done!, '0', '2')
+    const diff = await folder.look('diff', ids.done!, '0', '2')
     expect(diff.out).toContain('0 messages in common')
-    const tail = await folder.run('tail', '--no-follow', '--run', ids.done!, '--type', 'completion', '-o', 'jsonl')
+    const tail = await folder.look('tail', '--no-follow', '--run', ids.done!, '--type', 'completion', '-o', 'jsonl')
     expect(JSON.parse(tail.out)).toMatchObject({ type: 'completion', runId: ids.done })
   })
 
   it('verifies a run and its export elsewhere, and tells a forged one', async () => {
-    expect((await folder.run('verify')).code).toBe(0)
-    const exported = (await folder.run('export', ids.done!)).out
+    expect((await folder.look('verify')).code).toBe(0)
+    const exported = (await folder.look('export', ids.done!)).out
     const file = join(folder.root, 'run.ndjson')
     writeFileSync(file, exported)
-    const held = await folder.run('verify', '--file', file)
+    const held = await folder.look('verify', '--file', file)
     expect([held.code, held.out.includes('holds')]).toEqual([0, true])
     const lines = exported.trim().split('\n')
     const forged = lines.map((l) => l.replace('"turn":1', '"turn":2')).join('\n')
@@ -147,18 +147,18 @@ describe('runs on the command line', () => {
       lines[3]!.replace(/"body":"[^"]*"/, `"body":"${Buffer.from('{}').toString('base64')}"`),
     )
     writeFileSync(file, swapped.join('\n'))
-    expect((await folder.run('verify', '--file', file)).out).toContain('BODY')
+    expect((await folder.look('verify', '--file', file)).out).toContain('BODY')
     writeFileSync(file, lines.slice(0, -1).join('\n'))
-    expect((await folder.run('verify', '--file', file)).code).toBe(5)
+    expect((await folder.look('verify', '--file', file)).code).toBe(5)
   })
 
   it('forks, backs up, rebuilds, keeps secrets without showing them', async () => {
-    const fork = await folder.run('fork', ids.done!, '--to', '1')
+    const fork = await folder.look('fork', ids.done!, '--to', '1')
     expect(fork.out.trim()).toMatch(/^\w+$/)
     const backup = join(folder.root, 'backup')
-    expect((await folder.run('backup', backup)).code).toBe(0)
-    expect((await folder.run('backup', backup)).err).toContain('exists')
-    expect((await folder.run('rebuild')).out).toContain('equal')
+    expect((await folder.look('backup', backup)).code).toBe(0)
+    expect((await folder.look('backup', backup)).err).toContain('exists')
+    expect((await folder.look('rebuild')).out).toContain('equal')
     const secret = await folder.start(['secrets', 'set', 'TOKEN'], { input: 'hush-hush\n' }).ended
     expect([secret.code, `${secret.out}${secret.err}`.includes('hush')]).toEqual([0, false])
     expect((await folder.start(['secrets', 'set', 'TOKEN'], { input: '' }).ended).code).toBe(2)

@@ -1,6 +1,5 @@
 import type { Command } from 'commander'
 import { LogError } from '../../../domain/log/errors.ts'
-import { localBackend } from '../../owner/local.ts'
 import { sweep } from '../../runs/sweeper.ts'
 import type { Context } from '../context.ts'
 import { CliError, EXIT } from '../exit.ts'
@@ -15,6 +14,7 @@ async function serve(ctx: Context): Promise<number> {
     if (!(error instanceof LogError && error.code === 'LOG_LOCKED')) throw error
     throw new CliError(`another process owns ${config.data}; end it first, or serve another folder with --data`)
   })
+  const { localBackend } = await import('../../owner/local.ts')
   const backend = await localBackend(services, { config, env: io.env, tcp: true, onFault })
   const over = new AbortController()
   const end = () => over.abort()

@@ -1,35 +1,15 @@
-import { existsSync, mkdirSync } from 'node:fs'
-import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { runCli } from '../../../api/cli/program.ts'
 import { quietPipe } from '../../../api/cli/quiet-pipe.ts'
-import type { Config } from '../../../api/config.ts'
-import type { OpenServices } from '../../../api/owner/connect.ts'
-import { LogError } from '../../../domain/log/errors.ts'
-import { FakeLog } from './log.ts'
-import { fakeServices } from './services.ts'
+import { openFakes } from './open.ts'
 
-// The real command line over stand-ins that live in a folder: a lock that dies with its process, and a log in a file.
-
-function lock(folder: string): DatabaseSync {
-  const db = new DatabaseSync(join(folder, 'lock.db'), { timeout: 0 })
-  try {
-    db.exec('BEGIN EXCLUSIVE')
-    return db
-  } catch (error) {
-    db.close()
-    throw new LogError('LOG_LOCKED', 'another process owns the folder', { cause: error })
-  }
-}
-
-const open = (async (config: Config, mode: 'owner' | 'reader', { autoDrive }: { autoDrive: boolean }) => {
-  mkdirSync(config.data, { recursive: true, mode: 0o700 })
-  const file = join(config.data, 'log.jsonl')
-  if (mode === 'reader') return existsSync(file) ? fakeServices({ log: new FakeLog({ file }), readOnly: true }) : null
-  const held = lock(config.data)
-  return fakeServices({ log: new FakeLog({ file }), autoDrive, onClose: () => held.close() })
-}) as OpenServices
-
+// The real command line over stand-ins.
 quietPipe(process.stdout)
 const { stdout, stderr, stdin, env } = process
-process.exitCode = await runCli(process.argv.slice(2), { stdout, stderr, stdin, env, cwd: process.cwd(), open })
+process.exitCode = await runCli(process.argv.slice(2), {
+  stdout,
+  stderr,
+  stdin,
+  env,
+  cwd: process.cwd(),
+  open: openFakes,
+})
