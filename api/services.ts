@@ -1,6 +1,6 @@
 import type { AgentSpec } from '../domain/agent/spec.ts'
 import type { BlobStore, Clock, EventLog, FileChange, Random, Vault } from '../domain/ports.ts'
-import type { AgentRuntimeDoors, At } from '../domain/runtime/types.ts'
+import type { AgentRuntimeDoors, At, Request } from '../domain/runtime/types.ts'
 import type { StartRun } from './http/schemas/start.ts'
 import type { LiveHub } from './live/hub.ts'
 import type { ReadModel } from './read-model.ts'
@@ -44,6 +44,13 @@ export interface Services {
   readonly vault: Vault
   readonly clock: Clock
   readonly random: Random
+  /** A new agent whose history up to `at` is the source's; `workspace`: a new folder for the files of that point. */
+  fork(
+    source: string,
+    at: At,
+    options: { readonly workspace?: string; readonly model?: string; readonly maxTurns?: number },
+    request: Request,
+  ): Promise<{ readonly runId: string }>
   /** Writes a consistent copy of the data into a folder that does not exist yet. */
   backup(folder: string): Promise<{ readonly files: readonly string[]; readonly bytes: number }>
   /** Stored bytes by run id. */

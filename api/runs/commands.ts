@@ -13,6 +13,7 @@ const KEPT_KEYS = 10_000
 /** Keys of this process's recent commands with what they asked, to tell a repetition from a reuse. */
 export class RecentKeys {
   readonly #asked = new Map<string, string>()
+  readonly #answers = new Map<string, Promise<{ readonly runId: string }>>()
 
   /** Refuses a key that came with something else before. */
   check(scope: string, key: string, asked: string): void {
@@ -21,6 +22,24 @@ export class RecentKeys {
     if (before !== undefined && before !== asked) throw keyReused()
     this.#asked.set(name, asked)
     if (this.#asked.size > KEPT_KEYS) this.#asked.delete(this.#asked.keys().next().value!)
+  }
+
+  /** Does something once under a key; a repetition gets the first answer, a failure is forgotten. */
+  once<T extends { readonly runId: string }>(
+    scope: string,
+    key: string,
+    asked: string,
+    act: () => Promise<T>,
+  ): Promise<T> {
+    this.check(scope, key, asked)
+    const name = `${scope} ${key}`
+    const before = this.#answers.get(name)
+    if (before) return before as Promise<T>
+    const answer = act()
+    this.#answers.set(name, answer)
+    answer.catch(() => this.#answers.delete(name))
+    if (this.#answers.size > KEPT_KEYS) this.#answers.delete(this.#answers.keys().next().value!)
+    return answer
   }
 }
 

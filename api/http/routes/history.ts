@@ -133,16 +133,17 @@ export function historyRoutes(s: Services, keys: RecentKeys) {
       const headers = c.req.valid('header')
       const key = headers['idempotency-key']
       const what = { step, turn, event, agent, workspace, model, maxTurns }
-      if (key !== undefined) keys.check(id, key, JSON.stringify(what))
       const options = {
         ...(workspace === undefined ? {} : { workspace }),
         ...(model === undefined ? {} : { model }),
         ...(maxTurns === undefined ? {} : { maxTurns }),
       }
-      const { runId } = await s.runtime.fork(agent ?? id, atOf({ step, turn, event }), options, {
+      const request = {
         by: actorOf('user', by),
         ...(key === undefined ? {} : { key: commandId(key, JSON.parse(JSON.stringify(what))) }),
-      })
+      }
+      const make = () => s.fork(agent ?? id, atOf({ step, turn, event }), options, request)
+      const { runId } = await (key === undefined ? make() : keys.once(id, key, JSON.stringify(what), make))
       if (drive) s.drivers.start(runId)
       const head = await s.log.head(agentStream(runId))
       const driving = s.drivers.state(runId).driving

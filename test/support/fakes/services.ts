@@ -52,6 +52,7 @@ export function fakeServices(
     },
     clock: { now: () => Date.now(), sleep: (ms, signal) => wait(ms, undefined, signal ? { signal } : {}) },
     random: { bytes: (n) => randomBytes(n) },
+    fork: (source, at, options, request) => runtime.fork(source, at, options, request),
     backup: async (folder) => {
       mkdirSync(folder)
       return { files: [], bytes: 0 }
