@@ -1,0 +1,103 @@
+import { isCancel, select, text } from '@clack/prompts'
+import type { DriveEnd } from '../../domain/runtime/types.ts'
+import { Refused, take } from './client.ts'
+import type { Context } from './context.ts'
+import { safe } from './output/text.ts'
+
+type Waiting = Extract<DriveEnd, { end: 'waiting' }>
+
+/** Asks the person at the terminal what the run waits for. True: it was answered, go on. */
+export async function askFor(ctx: Context, runId: string, waiting: Waiting): Promise<boolean> {
+  if (waiting.for === 'input') return askInput(ctx, runId)
+  if (waiting.for === 'approval') return all(waiting.toolCallIds, (id) => askApproval(ctx, id))
+  if (waiting.for === 'doubt') return all(waiting.toolCallIds, (id) => askDoubt(ctx, id))
+  return false
+}
+
+async function all(ids: readonly string[], ask: (id: string) => Promise<boolean>): Promise<boolean> {
+  for (const id of ids) if (!(await ask(id))) return false
+  return ids.length > 0
+}
+
+/** Where prompts are drawn: never on stdout, which belongs to data. */
+const output = { output: process.stderr }
+
+/** What a person should see before deciding, on stderr; gives the hash that the decision is bound to. */
+export async function showApproval(ctx: Context, toolCallId: string): Promise<string> {
+  const client = await ctx.client('write')
+  const { approval, preview } = await take(client.v1.approvals[':toolCallId'].$get({ param: { toolCallId } }))
+  ctx.note(`\n${approval.toolName} asks: ${approval.reason}`)
+  for (const line of safe(preview.text).split('\n')) {
+    const colour = preview.kind !== 'diff' ? null : line.startsWith('+') ? 'green' : line.startsWith('-') ? 'red' : null
+    ctx.line(`  ${colour ? ctx.paint(colour, line) : line}`)
+  }
+  return approval.argumentsHash
+}
+
+export async function decide(
+  ctx: Context,
+  toolCallId: string,
+  decision: 'approved' | 'rejected',
+  more: { argumentsHash?: string; reason?: string },
+) {
+  const client = await ctx.client('write')
+  const json = { decision, by: ctx.by, ...more }
+  return take(client.v1.approvals[':toolCallId'].$post({ param: { toolCallId }, header: {}, json }))
+}
+
+/** Somebody else was faster: that is an answer too. */
+async function unlessDecided(ctx: Context, act: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await act()
+  } catch (error) {
+    if (!(error instanceof Refused && error.status === 409)) throw error
+    ctx.note(`not recorded: ${error.message}`)
+  }
+  return true
+}
+
+async function askApproval(ctx: Context, toolCallId: string): Promise<boolean> {
+  const argumentsHash = await showApproval(ctx, toolCallId)
+  const options = [
+    { value: 'approved' as const, label: 'approve' },
+    { value: 'rejected' as const, label: 'reject' },
+  ]
+  const decision = await select({ message: 'Let it happen?', options, ...output })
+  if (isCancel(decision)) return false
+  let reason: string | undefined
+  if (decision === 'rejected') {
+    const said = await text({ message: 'Why? (told to the agent)', placeholder: 'may stay empty', ...output })
+    if (isCancel(said)) return false
+    reason = said?.trim() || undefined
+  }
+  return unlessDecided(ctx, () =>
+    decide(ctx, toolCallId, decision, { argumentsHash, ...(reason === undefined ? {} : { reason }) }),
+  )
+}
+
+async function askDoubt(ctx: Context, toolCallId: string): Promise<boolean> {
+  const options = [
+    { value: 'happened' as const, label: 'it happened' },
+    { value: 'run' as const, label: 'it did not: run it' },
+    { value: 'abandon' as const, label: 'abandon it; the agent is told' },
+  ]
+  const decision = await select({ message: `What became of ${safe(toolCallId)}?`, options, ...output })
+  if (isCancel(decision)) return false
+  return unlessDecided(ctx, async () => {
+    const client = await ctx.client('write')
+    const json = { decision, by: ctx.by }
+    return take(client.v1.doubts[':toolCallId'].$post({ param: { toolCallId }, header: {}, json }))
+  })
+}
+
+async function askInput(ctx: Context, runId: string): Promise<boolean> {
+  const said = await text({
+    message: 'Your answer',
+    validate: (v) => (v?.trim() ? undefined : 'say something'),
+    ...output,
+  })
+  if (isCancel(said)) return false
+  const client = await ctx.client('write')
+  await take(client.v1.runs[':id'].input.$post({ param: { id: runId }, header: {}, json: { text: said, by: ctx.by } }))
+  return true
+}

@@ -1,0 +1,49 @@
+import { type ClientResponse, hc } from 'hono/client'
+import type { App } from '../http/app.ts'
+import type { ProblemBody } from '../http/schemas/common.ts'
+import type { Backend } from '../owner/backend.ts'
+
+/** What the API refused. `code` is stable. */
+export class Refused extends Error {
+  override readonly name = 'Refused'
+  readonly code: string
+  readonly status: number
+  constructor(problem: ProblemBody) {
+    super(problem.detail)
+    this.code = problem.code
+    this.status = problem.status
+  }
+}
+
+/** The typed client of the HTTP API, over whatever the backend is. */
+export const clientOf = (backend: Backend) =>
+  hc<App>('http://localhost', {
+    fetch: (input: Request | string | URL, init?: RequestInit) => backend.fetch(new Request(input, init)),
+  })
+export type Client = ReturnType<typeof clientOf>
+
+/** The routes' `default` answer, the problem, counts as one of every status. */
+type Success<R> =
+  R extends ClientResponse<infer T, infer S, infer _F>
+    ? S extends 200 | 201
+      ? Exclude<T, { code: string; detail: string }>
+      : never
+    : never
+
+/** The body of a good answer; rejects with {@link Refused} otherwise. */
+export async function take<R extends ClientResponse<unknown, number, string>>(answer: Promise<R>): Promise<Success<R>> {
+  const response = await answer
+  if (!response.ok) throw await refusal(response)
+  return (await response.json()) as Success<R>
+}
+
+/** The refusal that a bad answer tells. */
+export async function refusal(response: { status: number; text(): Promise<string> }): Promise<Refused> {
+  const text = await response.text()
+  try {
+    return new Refused(JSON.parse(text) as ProblemBody)
+  } catch {
+    const detail = `the answer cannot be read (status ${response.status})`
+    return new Refused({ type: '', title: '', status: response.status, code: 'UNREADABLE', detail })
+  }
+}

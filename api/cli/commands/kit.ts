@@ -1,0 +1,72 @@
+import type { Command } from 'commander'
+import type { CliIo, GlobalOptions } from '../context.ts'
+import { Context } from '../context.ts'
+import { UsageError } from '../exit.ts'
+
+/** Registers commands: each action gets a context, which is left again whatever happens, and gives an exit code. */
+export interface Kit {
+  readonly io: CliIo
+  /** Wraps an action. `flags`: options of the command that are settings too. */
+  action<O extends object = Record<string, never>>(
+    act: (ctx: Context, args: string[], options: O) => Promise<number>,
+    flags?: readonly string[],
+  ): (...args: unknown[]) => Promise<void>
+}
+
+export function kitOf(io: CliIo, done: (code: number) => void): Kit {
+  return {
+    io,
+    action:
+      (act, flags = []) =>
+      async (...all) => {
+        const command = all.at(-1) as Command
+        const options = command.optsWithGlobals() as GlobalOptions & Record<string, unknown>
+        const settings = Object.fromEntries(flags.map((f) => [f, options[f]]))
+        const ctx = new Context(io, options, settings)
+        const args = all
+          .slice(0, -2)
+          .flat()
+          .filter((a): a is string => typeof a === 'string')
+        try {
+          // What the options are is said where the command is declared.
+          done(await act(ctx, args, options as never))
+        } finally {
+          await ctx.leave()
+        }
+      },
+  }
+}
+
+/** A whole number of an option. */
+export function whole(name: string, min = 0): (text: string) => number {
+  return (text) => {
+    const value = Number(text)
+    if (!/^\d+$/.test(text) || value < min) throw new UsageError(`${name}: expected a whole number from ${min}`)
+    return value
+  }
+}
+
+/** `a,b` and repeated options, collected. */
+export const names = (text: string, before: string[] = []): string[] => [
+  ...before,
+  ...text
+    .split(',')
+    .map((t) => t.trim())
+    .filter((t) => t !== ''),
+]
+
+/** JSON where it is JSON, else the text itself. */
+export function jsonOrText(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+/** All of standard input, as text. */
+export async function readAll(stdin: NodeJS.ReadStream): Promise<string> {
+  const parts: Buffer[] = []
+  for await (const part of stdin) parts.push(Buffer.from(part as Uint8Array))
+  return Buffer.concat(parts).toString('utf8')
+}

@@ -1,0 +1,176 @@
+import { createReadStream, existsSync } from 'node:fs'
+import { basename, resolve } from 'node:path'
+import { Readable } from 'node:stream'
+import type { Command } from 'commander'
+import { verifyExport } from '../../events/verify-export.ts'
+import { take } from '../client.ts'
+import type { Context } from '../context.ts'
+import { driveToEnd, resuming } from '../drive.ts'
+import { CliError, EXIT, UsageError } from '../exit.ts'
+import { linesOf } from '../lines.ts'
+import { bytes } from '../output/units.ts'
+import { type Kit, readAll, whole } from './kit.ts'
+import { pointOf } from './look.ts'
+
+async function verifyRun(ctx: Context, id: string): Promise<boolean> {
+  const found = await take((await ctx.client('read')).v1.runs[':id'].verify.$get({ param: { id } }))
+  ctx.show(found, () =>
+    found.agents.flatMap((a) => [
+      `${a.agentId}: ${a.ok ? 'holds' : 'BROKEN'}, ${a.events} events, ${a.digests} digests, head ${a.head}`,
+      ...a.erased.map((e) => `  revision ${e.revision} erased: ${e.reason}`),
+      ...a.problems.map((p) => `  revision ${p.revision} ${p.code}: ${p.message}`),
+    ]),
+  )
+  return found.ok
+}
+
+/** Ids of all runs, newest first, page by page. */
+async function* allRuns(ctx: Context): AsyncGenerator<string> {
+  const client = await ctx.client('read')
+  let after: string | null = null
+  do {
+    const query = { limit: '500', ...(after === null ? {} : { after }) }
+    const page: { runs: { runId: string }[]; next: string | null } = await take(client.v1.runs.$get({ query }))
+    for (const run of page.runs) yield run.runId
+    after = page.next
+  } while (after !== null)
+}
+
+/** Proof, copies, and what is computed again. */
+export function proveCommands(program: Command, kit: Kit): void {
+  program
+    .command('verify')
+    .description('check chains, bodies and digests of a run, of all runs, or of an exported file')
+    .argument('[run]')
+    .option('--file <path>', 'an export; needs no data folder')
+    .action(
+      kit.action<{ file?: string }>(async (ctx, [run], { file }) => {
+        if (file !== undefined) {
+          const path = resolve(ctx.io.cwd, file)
+          if (!existsSync(path)) throw new CliError(`there is no file ${path}`)
+          const lines = linesOf(Readable.toWeb(createReadStream(path)) as ReadableStream<Uint8Array>)
+          const found = await verifyExport(lines)
+          ctx.show(found, () => [
+            `run ${found.runId}: ${found.ok ? 'holds' : 'BROKEN'}, ${found.events} events`,
+            ...found.problems.map((p) => `  ${p.stream} revision ${p.revision} ${p.code}: ${p.message}`),
+          ])
+          return found.ok ? EXIT.done : EXIT.verification
+        }
+        let ok = true
+        if (run !== undefined) ok = await verifyRun(ctx, await ctx.runId(run, 'read'))
+        else for await (const id of allRuns(ctx)) ok = (await verifyRun(ctx, id)) && ok
+        return ok ? EXIT.done : EXIT.verification
+      }),
+    )
+
+  program
+    .command('fork')
+    .description('a new run whose history up to a point is that of this one')
+    .argument('<run>')
+    .option('--to <step>', 'after this step', whole('--to'))
+    .option('--turn <n>', 'at the end of this turn', whole('--turn'))
+    .option('--event <revision>', 'after this event', whole('--event'))
+    .option('--agent <id>', 'from this agent (default: the root agent)')
+    .option('-w, --workspace <folder>', 'a new folder for the files of that point')
+    .option('--model <id>', 'go on with this model')
+    .option('--max-turns <n>', 'go on with this limit', whole('--max-turns', 1))
+    .option('--drive', 'drive it at once')
+    .action(
+      kit.action<{
+        to?: number
+        turn?: number
+        event?: number
+        agent?: string
+        workspace?: string
+        model?: string
+        maxTurns?: number
+        drive?: boolean
+      }>(async (ctx, [run], o) => {
+        const { step, turn, event } = pointOf(o)
+        const id = await ctx.runId(run!, 'write')
+        const json = {
+          by: ctx.by,
+          drive: false,
+          ...(step === undefined ? {} : { step: Number(step) }),
+          ...(turn === undefined ? {} : { turn: Number(turn) }),
+          ...(event === undefined ? {} : { event: Number(event) }),
+          ...(o.agent === undefined ? {} : { agent: o.agent }),
+          ...(o.workspace === undefined ? {} : { workspace: resolve(ctx.io.cwd, o.workspace) }),
+          ...(o.model === undefined ? {} : { model: o.model }),
+          ...(o.maxTurns === undefined ? {} : { maxTurns: o.maxTurns }),
+        }
+        const client = await ctx.client('write')
+        const made = await take(client.v1.runs[':id'].fork.$post({ param: { id }, header: {}, json }))
+        if (o.drive === true) return driveToEnd(ctx, made.runId, null, resuming(ctx, made.runId))
+        ctx.show(made, () => [made.runId])
+        ctx.note(`go on with: keepup resume ${made.runId}`)
+        return EXIT.done
+      }),
+    )
+
+  program
+    .command('rebuild')
+    .description('compute the tables anew from the log, compare, switch')
+    .action(
+      kit.action(async (ctx) => {
+        const found = await take((await ctx.client('write')).v1.projections.rebuild.$post({}))
+        ctx.show(found, () => [
+          `${found.events} events; the tables are ${found.equal ? 'equal' : 'NOT equal'}`,
+          ...found.differences,
+        ])
+        return found.equal ? EXIT.done : EXIT.verification
+      }),
+    )
+
+  program
+    .command('backup')
+    .description('write a consistent copy of the data into a new folder')
+    .argument('<folder>')
+    .action(
+      kit.action(async (ctx, [to]) => {
+        const folder = resolve(ctx.io.cwd, to!)
+        if (existsSync(folder))
+          throw new CliError(`${folder} exists; name a folder that does not, such as ${basename(folder)}-2`)
+        const done = await take((await ctx.client('write')).v1.backup.$post({ json: { folder } }))
+        ctx.show(done, () => [`${done.files.length} files, ${bytes(done.bytes)} in ${done.folder}`])
+        return EXIT.done
+      }),
+    )
+
+  const secrets = program.command('secrets').description('secrets that tools may be given, by name')
+  secrets
+    .command('set')
+    .description('keep a secret; the value is read from standard input and shown nowhere')
+    .argument('<name>')
+    .action(
+      kit.action(async (ctx, [name]) => {
+        const value = ctx.io.stdin.isTTY ? await hidden(name!) : (await readAll(ctx.io.stdin)).replace(/\r?\n$/, '')
+        if (value === '') throw new UsageError('the value is empty; give it on standard input')
+        const client = await ctx.client('write')
+        const { names } = await take(client.v1.secrets[':name'].$put({ param: { name: name! }, json: { value } }))
+        ctx.show({ name, names }, () => [`kept ${name}`])
+        return EXIT.done
+      }),
+    )
+  secrets
+    .command('list', { isDefault: true })
+    .description('names, never values')
+    .action(
+      kit.action(async (ctx) => {
+        const { names } = await take((await ctx.client('read')).v1.secrets.$get({}))
+        ctx.list(
+          names.map((name) => ({ name })),
+          [{ title: 'NAME', of: (r) => r.name }],
+        )
+        return EXIT.done
+      }),
+    )
+}
+
+/** Asks at the terminal without showing what is typed. */
+async function hidden(name: string): Promise<string> {
+  const { isCancel, password } = await import('@clack/prompts')
+  const said = await password({ message: `Value of ${name}`, output: process.stderr })
+  if (isCancel(said)) throw new CliError('nothing was kept', EXIT.interrupted)
+  return said
+}

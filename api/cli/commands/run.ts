@@ -1,0 +1,157 @@
+import { resolve } from 'node:path'
+import type { Command } from 'commander'
+import type { StartRunInput } from '../../http/schemas/start.ts'
+import { take } from '../client.ts'
+import { driveToEnd, resuming } from '../drive.ts'
+import { EXIT, UsageError } from '../exit.ts'
+import { nanoDollars } from '../output/units.ts'
+import { jsonOrText, type Kit, names, readAll, whole } from './kit.ts'
+
+interface RunOptions {
+  role?: string
+  model?: string
+  workspace?: string | false
+  mode?: 'interactive' | 'batch'
+  allow?: string[]
+  deny?: string[]
+  requireApproval?: string[]
+  approve?: string[]
+  tools?: string[]
+  maxTurns?: number
+  graceTurns?: number
+  graceTimeout?: number
+  wallClock?: number
+  testCommand?: string
+  var?: string[]
+  secret?: string[]
+  budgetTokens?: number
+  budgetUsd?: string
+  instructions?: string
+  sandbox?: boolean
+  drive?: boolean
+  key?: string
+}
+
+/** Only the members that are set. */
+function some<T extends object>(value: T): { [K in keyof T]?: Exclude<T[K], undefined> } | undefined {
+  const entries = Object.entries(value).filter(([, v]) => v !== undefined)
+  return entries.length > 0 ? (Object.fromEntries(entries) as never) : undefined
+}
+
+function variables(pairs: readonly string[]): Record<string, never> {
+  return Object.fromEntries(
+    pairs.map((pair) => {
+      const at = pair.indexOf('=')
+      if (at < 1) throw new UsageError(`--var: expected key=value, with a value that is JSON or text`)
+      return [pair.slice(0, at), jsonOrText(pair.slice(at + 1)) as never]
+    }),
+  )
+}
+
+/** `npm test`, or a JSON array where an argument holds a space. */
+function argv(text: string): string[] {
+  const found = text.trim().startsWith('[') ? jsonOrText(text) : text.trim().split(/\s+/)
+  if (!Array.isArray(found) || found.length === 0 || !found.every((v) => typeof v === 'string' && v !== '')) {
+    throw new UsageError('--test-command: expected words, or a JSON array of strings')
+  }
+  return found as string[]
+}
+
+function money(text: string): number {
+  const nano = nanoDollars(text)
+  if (nano === null || nano === 0) throw new UsageError('--budget-usd: expected dollars, such as 1.50')
+  return nano
+}
+
+/** The request that a command line stands for. */
+export function startRequest(task: string | undefined, o: RunOptions, cwd: string, by: string): StartRunInput {
+  const request = some({
+    task,
+    role: o.role,
+    model: o.model,
+    policy: some({
+      mode: o.mode,
+      allowedTools: o.allow,
+      deniedTools: o.deny,
+      requiresApproval: o.requireApproval,
+      sandboxed: o.sandbox === false ? false : undefined,
+    }),
+    limits: some({
+      maxTurns: o.maxTurns,
+      graceTurns: o.graceTurns,
+      graceTimeoutMs: o.graceTimeout,
+      wallClockMs: o.wallClock,
+    }),
+    tools: o.tools,
+    workspace: o.workspace === false ? undefined : resolve(cwd, o.workspace ?? '.'),
+    testCommand: o.testCommand === undefined ? undefined : argv(o.testCommand),
+    contextVariables: o.var && variables(o.var),
+    secrets: o.secret,
+    budget: some({ tokens: o.budgetTokens, nanoDollars: o.budgetUsd === undefined ? undefined : money(o.budgetUsd) }),
+    approve: o.approve,
+    instructions: o.instructions,
+    // Recorded first and driven when this command listens, so that not a word is missed.
+    drive: false,
+    by,
+  })
+  return request as StartRunInput
+}
+
+const repeated = (text: string, before: string[] = []): string[] => [...before, text]
+
+export function runCommand(program: Command, kit: Kit): void {
+  program
+    .command('run')
+    .description('start a run and follow it to its end; the result goes to stdout')
+    .argument('[task]', 'what to do; "-" reads it from standard input; absent: the run waits for input')
+    .option('--role <name>', 'coder, researcher, reviewer, architect, analyst, or one of your own')
+    .option('--model <id>', 'the model to ask for')
+    .option('-w, --workspace <folder>', 'the folder to work in (default: the current one)')
+    .option('--no-workspace', 'without a folder')
+    .option('--mode <mode>', 'interactive (single steps) or batch', choice('--mode', ['interactive', 'batch']))
+    .option('--allow <tools>', 'allowed tools, by commas: tool, server:*, *', names)
+    .option('--deny <tools>', 'denied tools', names)
+    .option('--require-approval <tools>', 'tools that ask a person', names)
+    .option('--approve <tools>', 'standing approval: these tools do not ask', names)
+    .option('--tools <tools>', 'the tools to offer (default: all)', names)
+    .option('--max-turns <n>', 'limit of turns', whole('--max-turns', 1))
+    .option('--grace-turns <n>', 'turns kept for the final warning', whole('--grace-turns'))
+    .option('--grace-timeout <ms>', 'time kept for the final warning', whole('--grace-timeout', 1))
+    .option('--wall-clock <ms>', 'limit of driven time', whole('--wall-clock', 1))
+    .option('--test-command <command>', 'the command of the tests_pass gate')
+    .option('--var <key=value>', 'a context variable; may be repeated', repeated)
+    .option('--secret <names>', 'secrets that tools may be given, by name', names)
+    .option('--budget-tokens <n>', 'limit of tokens', whole('--budget-tokens', 1))
+    .option('--budget-usd <dollars>', 'limit of money')
+    .option('--instructions <text>', 'added to the system prompt')
+    .option('--no-sandbox', 'run commands without a sandbox; recorded and shown')
+    .option('--no-drive', 'only record the run')
+    .option('--key <key>', 'idempotency key: the same command line again finds the same run')
+    .action(
+      kit.action(async (ctx, [given], options) => {
+        const task = given === '-' ? (await readAll(ctx.io.stdin)).trim() : given
+        if (task !== undefined && task.trim() === '') throw new UsageError('the task is empty')
+        const json = startRequest(task, options as RunOptions, ctx.io.cwd, ctx.by)
+        const { key, drive } = options as RunOptions
+        const client = await ctx.client('write')
+        const header = key === undefined ? {} : { 'idempotency-key': key }
+        const started = await take(client.v1.runs.$post({ header, json }))
+        ctx.note(`run ${started.runId}`)
+        if (drive === false) {
+          ctx.show(started, () => [started.runId])
+          ctx.note(`go on with: keepup resume ${started.runId}`)
+          return EXIT.done
+        }
+        return driveToEnd(ctx, started.runId, null, resuming(ctx, started.runId))
+      }),
+    )
+}
+
+/** One of some words. */
+export function choice<T extends string>(name: string, of: readonly T[]): (text: string) => T {
+  return (text) => {
+    const found = of.find((v) => v === text)
+    if (found === undefined) throw new UsageError(`${name}: expected ${of.join(', ')}`)
+    return found
+  }
+}

@@ -1,0 +1,43 @@
+import type { Command } from 'commander'
+import { LogError } from '../../../domain/log/errors.ts'
+import { sweep } from '../../runs/sweeper.ts'
+import type { Context } from '../context.ts'
+import { CliError, EXIT } from '../exit.ts'
+import type { Kit } from './kit.ts'
+
+/** Owns the data folder, drives what is due, and serves the API, until it is told to end. */
+async function serve(ctx: Context): Promise<number> {
+  const { config, io } = ctx
+  const onFault = (error: unknown, where = 'driver') =>
+    ctx.note(`${where}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
+  const services = await io.open(config, 'owner', { autoDrive: true }).catch((error: unknown) => {
+    if (!(error instanceof LogError && error.code === 'LOG_LOCKED')) throw error
+    throw new CliError(`another process owns ${config.data}; end it first, or serve another folder with --data`)
+  })
+  const { localBackend } = await import('../../owner/local.ts')
+  const backend = await localBackend(services, { config, env: io.env, tcp: true, onFault })
+  const over = new AbortController()
+  const end = () => over.abort()
+  process.once('SIGTERM', end)
+  process.once('SIGINT', end)
+  ctx.note(`serving ${config.data} on ${backend.url}`)
+  ctx.note('the token is in the file "token" of that folder; press Ctrl-C to end')
+  try {
+    await sweep(services, over.signal, onFault)
+  } finally {
+    process.off('SIGTERM', end)
+    process.off('SIGINT', end)
+    await backend.close()
+  }
+  return EXIT.done
+}
+
+export function serveCommand(program: Command, kit: Kit): void {
+  program
+    .command('serve')
+    .description('own the data folder: drive runs as they become due, and serve the HTTP API')
+    .option('--host <address>', 'address to listen on (default 127.0.0.1)')
+    .option('--port <port>', 'port to listen on (default 7433; 0: any)')
+    .option('--hosts <names>', 'host names that are served beside the loopback ones')
+    .action(kit.action((ctx) => serve(ctx), ['host', 'port', 'hosts']))
+}

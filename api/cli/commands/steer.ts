@@ -1,0 +1,162 @@
+import type { Command } from 'commander'
+import { decide, showApproval } from '../ask.ts'
+import { take } from '../client.ts'
+import type { Context } from '../context.ts'
+import { driveToEnd, resuming, stepping } from '../drive.ts'
+import { EXIT, UsageError } from '../exit.ts'
+import { type Kit, readAll, whole } from './kit.ts'
+import { choice } from './run.ts'
+
+interface Recorded {
+  runId: string
+  revision: number
+  driving: boolean
+}
+
+/** Says that it is recorded, and what to type next where nobody drives the run. */
+function recorded(ctx: Context, done: Recorded): number {
+  ctx.show(done, () => [`recorded ${done.runId} at revision ${done.revision}`])
+  if (!done.driving) ctx.note(`go on with: keepup resume ${done.runId}`)
+  return EXIT.done
+}
+
+/** The cursor of the log's head, so that only what comes is followed. */
+async function headCursor(ctx: Context, id: string): Promise<string | null> {
+  const { position } = await take((await ctx.client('write')).v1.runs[':id'].$get({ param: { id } }))
+  return position
+}
+
+/** Commands that record what a person wants, and the two that also drive. */
+export function steerCommands(program: Command, kit: Kit): void {
+  program
+    .command('input')
+    .description('say something to a run; it is read at the next turn')
+    .argument('<run>')
+    .argument('<text>', '"-" reads it from standard input')
+    .action(
+      kit.action(async (ctx, [run, given]) => {
+        const text = given === '-' ? (await readAll(ctx.io.stdin)).trim() : given!
+        if (text.trim() === '') throw new UsageError('the input is empty')
+        const id = await ctx.runId(run!, 'write')
+        const client = await ctx.client('write')
+        const json = { text, by: ctx.by }
+        return recorded(ctx, await take(client.v1.runs[':id'].input.$post({ param: { id }, header: {}, json })))
+      }),
+    )
+
+  for (const [name, decision] of [
+    ['approve', 'approved'],
+    ['reject', 'rejected'],
+  ] as const) {
+    program
+      .command(name)
+      .description(`${name} a call that waits; shows what it is about`)
+      .argument('<call>', 'a tool call, or a run where only one call waits')
+      .option('--reason <text>', 'recorded, and told to the agent')
+      .action(
+        kit.action(async (ctx, [call], { reason }) => {
+          const id = await ctx.callId(call!, 'approval')
+          const argumentsHash = await showApproval(ctx, id)
+          return recorded(ctx, await decide(ctx, id, decision, { argumentsHash, ...(reason ? { reason } : {}) }))
+        }),
+      )
+  }
+
+  program
+    .command('resolve')
+    .description('say what became of a call whose outcome is unknown')
+    .argument('<call>', 'a tool call, or a run where only one call is in doubt')
+    .argument('<decision>', 'happened, run (it did not: run it), or abandon')
+    .option('--result <json>', 'the result, where it happened')
+    .option('--reason <text>')
+    .action(
+      kit.action(async (ctx, [call, word], { result, reason }) => {
+        const decision = choice('decision', ['happened', 'run', 'abandon'])(word!)
+        const toolCallId = await ctx.callId(call!, 'doubt')
+        const json = {
+          decision,
+          by: ctx.by,
+          ...(result === undefined ? {} : { result: parseResult(result) }),
+          ...(reason ? { reason } : {}),
+        }
+        const client = await ctx.client('write')
+        const answer = client.v1.doubts[':toolCallId'].$post({ param: { toolCallId }, header: {}, json })
+        return recorded(ctx, await take(answer))
+      }),
+    )
+
+  program
+    .command('cancel')
+    .description('end a run')
+    .argument('<run>')
+    .option('--reason <text>')
+    .option('--deadline <ms>', 'how long what runs may take to stop', whole('--deadline', 1))
+    .action(
+      kit.action(async (ctx, [run], { reason, deadline }) => {
+        const id = await ctx.runId(run!, 'write')
+        const client = await ctx.client('write')
+        const json = { by: ctx.by, ...(reason ? { reason } : {}), ...(deadline ? { deadlineMs: deadline } : {}) }
+        return recorded(ctx, await take(client.v1.runs[':id'].cancel.$post({ param: { id }, header: {}, json })))
+      }),
+    )
+
+  program
+    .command('pause')
+    .description('start nothing new; what runs, finishes')
+    .argument('<run>')
+    .option('--reason <text>')
+    .action(
+      kit.action(async (ctx, [run], { reason }) => {
+        const id = await ctx.runId(run!, 'write')
+        const client = await ctx.client('write')
+        const json = { by: ctx.by, ...(reason ? { reason } : {}) }
+        return recorded(ctx, await take(client.v1.runs[':id'].pause.$post({ param: { id }, header: {}, json })))
+      }),
+    )
+
+  program
+    .command('resume')
+    .description('lift a pause and drive the run until it ends or waits')
+    .argument('<run>')
+    .action(
+      kit.action(async (ctx, [run]) => {
+        const id = await ctx.runId(run!, 'write')
+        return driveToEnd(ctx, id, await headCursor(ctx, id), resuming(ctx, id))
+      }),
+    )
+
+  program
+    .command('step')
+    .description('drive the run to the next end of a turn')
+    .argument('<run>')
+    .action(
+      kit.action(async (ctx, [run]) => {
+        const id = await ctx.runId(run!, 'write')
+        return driveToEnd(ctx, id, await headCursor(ctx, id), stepping(ctx, id))
+      }),
+    )
+
+  program
+    .command('restore')
+    .description('put the files of a step back (0: before the run); what they replace is kept')
+    .argument('<run>')
+    .argument('<step>')
+    .action(
+      kit.action(async (ctx, [run, text]) => {
+        const step = whole('step')(text!)
+        const id = await ctx.runId(run!, 'write')
+        const client = await ctx.client('write')
+        const done = await take(client.v1.runs[':id'].restore.$post({ param: { id }, json: { step } }))
+        ctx.show(done, () => [`restored; what was there before is kept as tree ${done.replaced}`])
+        return EXIT.done
+      }),
+    )
+}
+
+function parseResult(text: string): never {
+  try {
+    return JSON.parse(text) as never
+  } catch {
+    throw new UsageError('--result: expected JSON; put a text in double quotes')
+  }
+}

@@ -1,0 +1,159 @@
+import { userInfo } from 'node:os'
+import { type Config, loadConfig } from '../config.ts'
+import type { Backend } from '../owner/backend.ts'
+import { connect, type OpenServices } from '../owner/connect.ts'
+import { type Client, clientOf, take } from './client.ts'
+import { CliError, EXIT, UsageError } from './exit.ts'
+import { type Paint, painter } from './output/colours.ts'
+import { type Column, table } from './output/table.ts'
+import { safe } from './output/text.ts'
+
+export type Format = 'table' | 'json' | 'jsonl'
+
+export interface Stream {
+  write(text: string): unknown
+  readonly isTTY?: boolean
+  readonly columns?: number
+}
+
+/** The world of a command line. */
+export interface CliIo {
+  readonly stdout: Stream
+  readonly stderr: Stream
+  readonly stdin: NodeJS.ReadStream
+  readonly env: NodeJS.ProcessEnv
+  readonly cwd: string
+  readonly open: OpenServices
+}
+
+export interface GlobalOptions {
+  readonly data?: string
+  readonly config?: string
+  readonly output: Format
+  readonly by?: string
+}
+
+/** What every command gets: settings, output, and the way to the runtime. */
+export class Context {
+  readonly config: Config
+  readonly io: CliIo
+  readonly format: Format
+  readonly paint: Paint
+  #backend: Backend | null = null
+
+  constructor(io: CliIo, options: GlobalOptions, flags: Readonly<Record<string, unknown>> = {}) {
+    this.io = io
+    this.format = options.output
+    this.paint = painter(io.stderr, io.env)
+    this.config = loadConfig({
+      flags: { ...flags, data: options.data, by: options.by },
+      env: io.env,
+      ...(options.config === undefined ? {} : { file: options.config }),
+    })
+  }
+
+  /** Who asks: as said, or the OS user. */
+  get by(): string {
+    if (this.config.by !== null) return this.config.by
+    try {
+      return userInfo().username
+    } catch {
+      return 'anonymous'
+    }
+  }
+
+  /** Somebody sits at a terminal and can be asked. */
+  get interactive(): boolean {
+    return this.io.stdin.isTTY === true && this.io.stderr.isTTY === true
+  }
+
+  async backend(need: 'read' | 'write'): Promise<Backend> {
+    this.#backend ??= await connect({
+      config: this.config,
+      env: this.io.env,
+      open: this.io.open,
+      need,
+      onNote: (text) => this.note(text),
+      onFault: (error, path) =>
+        this.note(`${path}: ${error instanceof Error ? (error.stack ?? error.message) : error}`),
+    })
+    return this.#backend
+  }
+
+  async client(need: 'read' | 'write'): Promise<Client> {
+    return clientOf(await this.backend(need))
+  }
+
+  /** Leaves the backend; the next use reaches for one anew. */
+  async leave(): Promise<void> {
+    const backend = this.#backend
+    this.#backend = null
+    await backend?.close()
+  }
+
+  /** A line for the person, on stderr. */
+  note(text: string): void {
+    this.io.stderr.write(`${safe(text)}\n`)
+  }
+
+  /** A line for the person that is safe already, and may be painted. */
+  line(painted: string): void {
+    this.io.stderr.write(`${painted}\n`)
+  }
+
+  /** Data, on stdout. */
+  data(text: string): void {
+    this.io.stdout.write(text)
+  }
+
+  /** One record in the chosen format; `lines` for people. */
+  show(record: unknown, lines: () => readonly string[]): void {
+    if (this.format === 'json') this.data(`${JSON.stringify(record, null, 2)}\n`)
+    else if (this.format === 'jsonl') this.data(`${JSON.stringify(record)}\n`)
+    else for (const line of lines()) this.data(`${safe(line)}\n`)
+  }
+
+  /** Many records: one array, one line each, or a table. */
+  list<T>(rows: readonly T[], columns: readonly Column<T>[]): void {
+    if (this.format === 'json') this.data(`${JSON.stringify(rows, null, 2)}\n`)
+    else if (this.format === 'jsonl') for (const row of rows) this.data(`${JSON.stringify(row)}\n`)
+    else {
+      const width = this.io.stdout.isTTY ? (this.io.stdout.columns ?? null) : null
+      for (const line of table(rows, columns, width)) this.data(`${line}\n`)
+    }
+  }
+
+  /** The run whose id begins so. Fails where there is none, or more than one. */
+  async runId(prefix: string, need: 'read' | 'write'): Promise<string> {
+    if (!/^[\w.-]+$/.test(prefix)) throw new UsageError(`"${prefix}" is no run id`)
+    const client = await this.client(need)
+    const { runs } = await take(client.v1.runs.$get({ query: { prefix, limit: '5' } }))
+    const exact = runs.find((r) => r.runId === prefix)
+    if (exact) return exact.runId
+    if (runs.length === 1) return runs[0]!.runId
+    if (runs.length === 0) throw new CliError(`no run begins with "${prefix}"; see "keepup runs list"`)
+    const some = runs.map((r) => r.runId).join(', ')
+    throw new CliError(`"${prefix}" is not unique: ${some}${runs.length === 5 ? ', …' : ''}`, EXIT.usage)
+  }
+
+  /** The call that is meant: its id, with the run's part shortened, or a run where only one call waits. */
+  async callId(text: string, waiting: 'approval' | 'doubt'): Promise<string> {
+    const [, agent, rest] = /^(.+?)(\.t\d+\.c\d+)$/.exec(text) ?? []
+    if (agent !== undefined) {
+      // Agents below the root bear longer ids of their own; those are not shortened.
+      const client = await this.client('write')
+      const { runs } = await take(client.v1.runs.$get({ query: { prefix: agent, limit: '2' } }))
+      return runs.length === 1 ? `${runs[0]!.runId}${rest}` : text
+    }
+    const id = await this.runId(text, 'write')
+    const client = await this.client('write')
+    const { run } = await take(client.v1.runs[':id'].$get({ param: { id } }))
+    const calls = run.waiting?.for === waiting ? run.waiting.toolCallIds : []
+    if (calls.length === 1) return calls[0]!
+    throw new CliError(
+      calls.length === 0
+        ? `nothing of ${id} waits for this; see "keepup approvals" and "keepup runs show ${id}"`
+        : `say which call: ${calls.join(', ')}`,
+    )
+  }
+}

@@ -1,0 +1,157 @@
+import { execFile } from 'node:child_process'
+import { constants, existsSync } from 'node:fs'
+import { access, mkdir, stat, statfs } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { promisify } from 'node:util'
+import { type Config, unknownVariables } from '../config.ts'
+import { tokenPath } from '../http/token.ts'
+
+/** What was found out about one thing. `todo` says what to do where it is not `ok`. */
+export interface Finding {
+  readonly check: string
+  readonly state: 'ok' | 'warning' | 'broken'
+  readonly found: string
+  readonly todo: string | null
+}
+
+const ok = (check: string, found: string): Finding => ({ check, state: 'ok', found, todo: null })
+const bad = (state: 'warning' | 'broken', check: string, found: string, todo: string): Finding => ({
+  check,
+  state,
+  found,
+  todo,
+})
+const message = (error: unknown): string => (error instanceof Error ? error.message.split('\n')[0]! : String(error))
+const run = promisify(execFile)
+
+const MIN_FREE = 1024 ** 3
+const MODEL_KEYS = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'OPENAI_API_KEY']
+const BASE_URLS = ['ANTHROPIC_BASE_URL', 'OPENAI_BASE_URL']
+
+export function checkNode(version: string): Finding {
+  const major = Number(version.replace(/^v/, '').split('.')[0])
+  return major >= 24 ? ok('node', version) : bad('broken', 'node', version, 'install Node.js 24 or newer')
+}
+
+export async function checkFolder(folder: string): Promise<Finding> {
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    await access(folder, constants.R_OK | constants.W_OK | constants.X_OK)
+    const { mode, uid } = await stat(folder)
+    if (process.getuid && uid !== process.getuid()) {
+      return bad('warning', 'data folder', `${folder} belongs to another user`, 'name one of your own with --data')
+    }
+    if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
+      return bad('warning', 'data folder', `${folder} can be entered by other users`, `chmod 700 '${folder}'`)
+    }
+    return ok('data folder', folder)
+  } catch (error) {
+    return bad('broken', 'data folder', message(error), 'make it writable, or name another one with --data')
+  }
+}
+
+export async function checkToken(folder: string): Promise<Finding> {
+  const path = tokenPath(folder)
+  if (!existsSync(path)) return ok('token', 'none yet; the first start makes it')
+  const { mode } = await stat(path)
+  if (process.platform === 'win32' || (mode & 0o077) === 0) return ok('token', 'only you can read it')
+  return bad('broken', 'token', 'other users can read it', `delete '${path}' (a new one is made) or chmod 600 it`)
+}
+
+export async function checkLog(identity: () => Promise<{ logId: string; kind: string }>): Promise<Finding> {
+  try {
+    const { logId, kind } = await identity()
+    return ok('log', `${logId}, ${kind === 'remote' ? 'owned by another process, which answers' : 'opened here'}`)
+  } catch (error) {
+    return bad('broken', 'log', message(error), 'do what the message says; "keepup verify" then checks what is stored')
+  }
+}
+
+export async function checkSandbox(sandboxed: boolean): Promise<Finding> {
+  const todo = 'install bubblewrap and allow user namespaces, or say --no-sandbox where commands may run unconfined'
+  try {
+    await run('bwrap', ['--ro-bind', '/', '/', '--unshare-net', '--unshare-pid', '--die-with-parent', 'true'], {
+      timeout: 5000,
+    })
+    return sandboxed
+      ? ok('sandbox', 'bubblewrap works')
+      : bad(
+          'warning',
+          'sandbox',
+          'bubblewrap works, but "sandboxed" is false',
+          'remove the setting to confine commands',
+        )
+  } catch (error) {
+    const missing = (error as NodeJS.ErrnoException).code === 'ENOENT'
+    return bad('warning', 'sandbox', missing ? 'bubblewrap (bwrap) is not installed' : message(error), todo)
+  }
+}
+
+export async function checkGit(): Promise<Finding> {
+  try {
+    const { stdout } = await run('git', ['--version'], { timeout: 5000 })
+    return ok('git', stdout.trim())
+  } catch {
+    return bad('broken', 'git', 'not found', 'install git; the versions of a workspace are kept with it')
+  }
+}
+
+export function checkKeys(env: NodeJS.ProcessEnv): Finding {
+  const set = [...MODEL_KEYS, ...BASE_URLS].filter((name) => (env[name] ?? '') !== '')
+  if (set.length > 0) return ok('model keys', `${set.join(', ')} (names only)`)
+  return bad(
+    'warning',
+    'model keys',
+    'none is set',
+    `set one of ${MODEL_KEYS.join(', ')}, or the base URL of a local server`,
+  )
+}
+
+export async function checkDisk(folder: string): Promise<Finding> {
+  const place = existsSync(folder) ? folder : dirname(folder)
+  try {
+    const { bavail, bsize } = await statfs(place)
+    const free = bavail * bsize
+    const found = `${(free / MIN_FREE).toFixed(1)} GiB free`
+    return free >= MIN_FREE
+      ? ok('disk', found)
+      : bad('warning', 'disk', found, 'make room: a full disk stops every run')
+  } catch (error) {
+    return bad('warning', 'disk', message(error), 'look at the disk of the data folder')
+  }
+}
+
+/** The clock against the program's own files: none of them can be from the future. */
+export async function checkClock(now: number): Promise<Finding> {
+  const { mtimeMs } = await stat(new URL(import.meta.url))
+  if (now >= mtimeMs - 60_000) return ok('clock', new Date(now).toISOString())
+  const found = `${new Date(now).toISOString()} is before this program was installed`
+  return bad('warning', 'clock', found, 'set the clock; times in the log never go back, so they would stand still')
+}
+
+export function checkVariables(env: NodeJS.ProcessEnv): Finding {
+  const unknown = unknownVariables(env)
+  if (unknown.length === 0) return ok('settings', 'understood')
+  return bad('warning', 'settings', `unknown variables: ${unknown.join(', ')}`, 'look for a misspelt name')
+}
+
+/** Everything, in the order in which a person would look. */
+export async function examine(
+  config: Config,
+  env: NodeJS.ProcessEnv,
+  identity: () => Promise<{ logId: string; kind: string }>,
+): Promise<Finding[]> {
+  const folder = await checkFolder(config.data)
+  return [
+    checkNode(process.version),
+    checkVariables(env),
+    folder,
+    await checkToken(config.data),
+    await checkDisk(config.data),
+    await checkClock(Date.now()),
+    folder.state === 'broken' ? folder : await checkLog(identity),
+    await checkGit(),
+    await checkSandbox(config.sandboxed),
+    checkKeys(env),
+  ]
+}

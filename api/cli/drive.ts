@@ -1,0 +1,131 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
+import { OwnerError } from '../owner/backend.ts'
+import type { Ended } from '../runs/drivers.ts'
+import { askFor } from './ask.ts'
+import { Refused, take } from './client.ts'
+import type { Context } from './context.ts'
+import { CliError, EXIT } from './exit.ts'
+import { type Begin, follow, type Watch } from './follow.ts'
+import { onInterrupt } from './interrupt.ts'
+import { report } from './outcome.ts'
+import { safe } from './output/text.ts'
+import { eventLine } from './render.ts'
+
+const HANDOVER_MS = 50
+const HANDOVERS = 200
+
+/** Lifts a pause, if there is one, and drives. Asked again it is the same request. */
+export function resuming(ctx: Context, id: string): Begin {
+  const header = { 'idempotency-key': randomUUID() }
+  return async () => {
+    const client = await ctx.client('write')
+    return take(client.v1.runs[':id'].resume.$post({ param: { id }, header, json: { by: ctx.by } }))
+  }
+}
+
+/** Drives to the next end of a turn. */
+export function stepping(ctx: Context, id: string): Begin {
+  const header = { 'idempotency-key': randomUUID() }
+  return async () => {
+    const client = await ctx.client('write')
+    return take(client.v1.runs[':id'].step.$post({ param: { id }, header, json: { by: ctx.by } }))
+  }
+}
+
+/**
+ * Drives a run to the point where it ends or a person is needed, shows it from the cursor `from` on, and asks the person
+ * at a terminal. Gives the exit code. Where the process that drives goes away, this one takes over.
+ */
+export async function driveToEnd(ctx: Context, runId: string, from: string | null, first: Begin): Promise<number> {
+  let midLine = false
+  const watch: Watch = {
+    runId,
+    cursor: from,
+    onEvent: (event) => {
+      const line = eventLine(event, ctx.paint)
+      if (line === null) return
+      ctx.line(`${midLine ? '\n' : ''}${line}`)
+      midLine = false
+    },
+    onText: (text) => {
+      ctx.io.stderr.write(safe(text))
+      midLine = !text.endsWith('\n')
+    },
+  }
+  const interrupts = onInterrupt(
+    () => {
+      ctx.note('\npausing; what runs may finish. Press Ctrl-C again to abort.')
+      void pause(ctx, runId)
+    },
+    () => {
+      ctx.note(`\naborted; go on with: keepup resume ${runId}`)
+      void abort(ctx)
+    },
+  )
+  let begin = first
+  try {
+    for (;;) {
+      const end = await toEnd(ctx, watch, begin)
+      if (midLine) ctx.line('')
+      midLine = false
+      const again =
+        end.end === 'waiting' && ctx.interactive && interrupts.count() === 0 && (await askFor(ctx, runId, end))
+      if (!again) return await report(ctx, runId, end)
+      begin = resuming(ctx, runId)
+    }
+  } finally {
+    interrupts.stop()
+  }
+}
+
+/** Follows over changes of owner. */
+async function toEnd(ctx: Context, watch: Watch, begin: Begin): Promise<Ended> {
+  for (let handovers = 0; handovers < HANDOVERS; handovers++) {
+    if (handovers > 1) await wait(HANDOVER_MS)
+    try {
+      const backend = await ctx.backend('write')
+      const end = await follow(backend, watch, begin, () => revisionOf(ctx, watch.runId))
+      if (end.end !== 'overtaken' && !(end.end === 'interrupted' && backend.kind === 'remote')) return end
+    } catch (error) {
+      // What was driven elsewhere may have ended there: then there is nothing left to begin.
+      const ended =
+        error instanceof Refused && error.status === 409 && handovers > 0 ? await endOf(ctx, watch.runId) : null
+      if (ended) return ended
+      if (!(error instanceof OwnerError && error.code === 'OWNER_GONE')) throw error
+    }
+    await ctx.leave()
+  }
+  throw new CliError(
+    `the run is handed from process to process; look who drives it, then: keepup resume ${watch.runId}`,
+  )
+}
+
+/** How a run ended, or null where it has not. */
+async function endOf(ctx: Context, id: string): Promise<Ended | null> {
+  const { run } = await take((await ctx.client('write')).v1.runs[':id'].$get({ param: { id } }))
+  if (run.status === 'completed') return { end: 'done' }
+  return run.status === 'failed' && run.error ? { end: 'error', code: run.error.code, error: run.error.message } : null
+}
+
+async function revisionOf(ctx: Context, runId: string): Promise<number> {
+  const { run } = await take((await ctx.client('write')).v1.runs[':id'].$get({ param: { id: runId } }))
+  return run.revision
+}
+
+async function pause(ctx: Context, runId: string): Promise<void> {
+  try {
+    const client = await ctx.client('write')
+    await take(
+      client.v1.runs[':id'].pause.$post({ param: { id: runId }, header: {}, json: { by: ctx.by, reason: 'Ctrl-C' } }),
+    )
+  } catch (error) {
+    ctx.note(`cannot pause: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
+/** Interrupts what this process drives, but does not wait long for it. */
+async function abort(ctx: Context): Promise<never> {
+  await Promise.race([ctx.leave().catch(() => {}), wait(2000)])
+  process.exit(EXIT.interrupted)
+}

@@ -1,0 +1,36 @@
+/** Exit codes; `keepup --help` shows them. */
+export const EXIT = {
+  done: 0,
+  failed: 1,
+  usage: 2,
+  runError: 3,
+  verification: 5,
+  waiting: 8,
+  interrupted: 130,
+} as const
+
+export const EXIT_HELP = `
+Exit codes:
+  0    done
+  1    failed: could not do what was asked
+  2    usage: the command line or a setting is wrong
+  3    the run ended in ERROR
+  5    verification failed
+  8    the run waits for a person
+  130  interrupted
+`
+
+/** A wrong command line; the message says what is expected. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+}
+
+/** A failure that has been explained already, or needs no more than its message. */
+export class CliError extends Error {
+  override readonly name = 'CliError'
+  readonly exitCode: number
+  constructor(message: string, exitCode: number = EXIT.failed) {
+    super(message)
+    this.exitCode = exitCode
+  }
+}

@@ -1,0 +1,15 @@
+import { openServices } from '../keepup.ts'
+import { runCli } from './program.ts'
+import { quietPipe } from './quiet-pipe.ts'
+
+quietPipe(process.stdout)
+quietPipe(process.stderr)
+const { stdout, stderr, stdin, env } = process
+process.exitCode = await runCli(process.argv.slice(2), {
+  stdout,
+  stderr,
+  stdin,
+  env,
+  cwd: process.cwd(),
+  open: openServices,
+})

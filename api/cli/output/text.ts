@@ -1,0 +1,41 @@
+import stringWidth from 'fast-string-width'
+
+const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
+
+/** Control characters, and the marks that turn the direction of text: a terminal would obey them. */
+const UNSAFE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
+
+/** Text from models, tools and people as it may be shown: what a terminal would execute is made visible instead. */
+export function safe(text: string): string {
+  return text.replaceAll('\r\n', '\n').replace(UNSAFE, (c) => {
+    const code = c.charCodeAt(0)
+    if (code < 0x20) return String.fromCharCode(0x2400 + code)
+    return code === 0x7f ? '\u2421' : `<${code.toString(16).padStart(2, '0')}>`
+  })
+}
+
+/** {@link safe} on one line. */
+export const oneLine = (text: string): string => safe(text).replace(/\s+/g, ' ').trim()
+
+/** Display cells that a text takes in a terminal. */
+export const cells = (text: string): number => stringWidth(text)
+
+/** At most `width` cells of a text; what is cut off is shown by an ellipsis. Never inside a character. */
+export function cut(text: string, width: number): string {
+  if (cells(text) <= width) return text
+  let out = ''
+  let used = 0
+  for (const { segment } of graphemes.segment(text)) {
+    const more = cells(segment)
+    if (used + more > width - 1) break
+    out += segment
+    used += more
+  }
+  return `${out}…`
+}
+
+/** A text filled up to `width` cells. */
+export function pad(text: string, width: number, side: 'left' | 'right' = 'left'): string {
+  const fill = ' '.repeat(Math.max(0, width - cells(text)))
+  return side === 'left' ? text + fill : fill + text
+}

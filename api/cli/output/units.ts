@@ -1,0 +1,26 @@
+/** Nano-dollars as dollars: `$0.0123`; `?` where a price is unknown. */
+export function dollars(nano: number | null): string {
+  if (nano === null) return '?'
+  const digits = nano !== 0 && nano < 10_000_000 ? 6 : 4
+  return `$${(nano / 1e9).toFixed(digits)}`
+}
+
+/** Bytes with a binary unit. */
+export function bytes(n: number | null): string {
+  if (n === null) return '?'
+  if (n < 1024) return `${n} B`
+  const units = ['KiB', 'MiB', 'GiB', 'TiB']
+  let value = n
+  let unit = -1
+  while (value >= 1024 && unit < units.length - 1) {
+    value /= 1024
+    unit++
+  }
+  return `${value.toFixed(1)} ${units[unit]}`
+}
+
+/** Exact nano-dollars of a decimal text such as `1.50`. Null where it is none, or finer than a nano-dollar. */
+export function nanoDollars(text: string): number | null {
+  const m = /^\$?(\d{1,6})(?:\.(\d{1,9}))?$/.exec(text)
+  return m ? Number(m[1]) * 1e9 + Number((m[2] ?? '').padEnd(9, '0')) : null
+}

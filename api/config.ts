@@ -1,0 +1,121 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { z } from 'zod'
+import { ModelInfo } from '../domain/agent/spec.ts'
+import { jsonFault } from './http/json-place.ts'
+
+const flag = z.preprocess(
+  (v) =>
+    typeof v === 'string' && /^(true|1|yes|on)$/i.test(v)
+      ? true
+      : typeof v === 'string' && /^(false|0|no|off)$/i.test(v)
+        ? false
+        : v,
+  z.boolean(),
+)
+const int = (schema: z.ZodInt) =>
+  z.preprocess((v) => (typeof v === 'string' && /^\d+$/.test(v) ? Number(v) : v), schema)
+const list = z.preprocess(
+  (v) => (typeof v === 'string' ? v.split(',').map((item) => item.trim()) : v),
+  z.array(z.string().min(1)),
+)
+
+/** Every setting. Flags and environment give text, the file gives JSON; both end here. Times in ms. */
+export const ConfigSchema = z.strictObject({
+  data: z.string().min(1),
+  /** Address to serve on. Anything but loopback shows the API to the network. */
+  host: z.string().min(1).default('127.0.0.1'),
+  port: int(z.int().min(0).max(65_535)).default(7433),
+  /** Host names that are served beside the loopback ones. */
+  hosts: list.default([]),
+  /** The model of runs that name none; null: the catalogue's default. */
+  model: z.string().min(1).nullable().default(null),
+  /** The model to use where routing fails; null: the requested one. */
+  safeDefaultModel: z.string().min(1).nullable().default(null),
+  /** Own entries of the model catalogue. */
+  models: z.array(ModelInfo.partial().required({ id: true })).default([]),
+  /** Who asks, where a command does not say; null: the OS user. */
+  by: z.string().min(1).max(200).nullable().default(null),
+  maxBodyBytes: int(z.int().min(1024)).default(1024 * 1024),
+  heartbeatMs: int(z.int().min(10)).default(15_000),
+  ownerTimeoutMs: int(z.int().min(100)).default(3000),
+  logLevel: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('warn'),
+  /** False: commands run without a sandbox unless a run says otherwise. Recorded with every run. */
+  sandboxed: flag.default(true),
+})
+export type Config = Readonly<z.infer<typeof ConfigSchema>>
+
+/** A setting that cannot be used; the message names the key and where it came from. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+}
+
+export interface ConfigSources {
+  /** Of the command line, by key; undefined: not given. */
+  readonly flags: Readonly<Record<string, unknown>>
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** `--config`; absent: `keepup.json` in the data folder, where there is one. */
+  readonly file?: string
+}
+
+/** `maxBodyBytes` → `KEEPUP_MAX_BODY_BYTES`. */
+export const envName = (key: string): string => `KEEPUP_${key.replace(/[A-Z]/g, (c) => `_${c}`).toUpperCase()}`
+
+/** Settings that text cannot give: they are read from the file only. */
+const FILE_ONLY = new Set(['models'])
+const KEYS = Object.keys(ConfigSchema.shape)
+
+/** Variables that look like ours but name no setting. */
+export function unknownVariables(env: ConfigSources['env']): string[] {
+  const known = new Set(KEYS.filter((k) => !FILE_ONLY.has(k)).map(envName))
+  return Object.keys(env).filter((name) => name.startsWith('KEEPUP_') && !known.has(name))
+}
+
+function defaultData(env: ConfigSources['env']): string {
+  const base = env.XDG_DATA_HOME && env.XDG_DATA_HOME !== '' ? env.XDG_DATA_HOME : join(homedir(), '.local', 'share')
+  return join(base, 'keepup')
+}
+
+function readFile(path: string): Record<string, unknown> {
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch (error) {
+    throw new ConfigError(`cannot read the configuration file ${path}: ${(error as Error).message}`)
+  }
+  const fault = jsonFault(text)
+  if (fault)
+    throw new ConfigError(`${path}: no JSON at line ${fault.line}, column ${fault.column}: expected ${fault.expected}`)
+  const found: unknown = JSON.parse(text)
+  if (typeof found !== 'object' || found === null || Array.isArray(found)) {
+    throw new ConfigError(`${path}: expected an object of settings`)
+  }
+  return found as Record<string, unknown>
+}
+
+/** Flags, then environment, then file, then defaults. Throws {@link ConfigError}. */
+export function loadConfig(sources: ConfigSources): Config {
+  const { flags, env } = sources
+  const values = new Map<string, { value: unknown; from: string }>()
+  const data = String(flags.data ?? env.KEEPUP_DATA ?? defaultData(env))
+  const path = sources.file ?? join(data, 'keepup.json')
+  if (sources.file !== undefined || existsSync(path)) {
+    for (const [key, value] of Object.entries(readFile(path))) {
+      if (key === 'data') throw new ConfigError(`${path}: "data" belongs to --data or KEEPUP_DATA, not to the file`)
+      if (!KEYS.includes(key)) throw new ConfigError(`${path}: unknown key "${key}"; known are ${KEYS.join(', ')}`)
+      values.set(key, { value, from: path })
+    }
+  }
+  for (const key of KEYS) {
+    const name = envName(key)
+    if (!FILE_ONLY.has(key) && env[name] !== undefined) values.set(key, { value: env[name], from: `variable ${name}` })
+    if (flags[key] !== undefined) values.set(key, { value: flags[key], from: 'command line' })
+  }
+  values.set('data', { value: resolve(data), from: values.get('data')?.from ?? 'default' })
+  const parsed = ConfigSchema.safeParse(Object.fromEntries([...values].map(([k, v]) => [k, v.value])))
+  if (parsed.success) return parsed.data
+  const issue = parsed.error.issues[0]!
+  const from = values.get(String(issue.path[0]))?.from ?? 'default'
+  throw new ConfigError(`bad value for "${issue.path.join('.')}" (${from}): ${issue.message}`)
+}

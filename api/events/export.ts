@@ -1,0 +1,61 @@
+import { z } from 'zod'
+import { Header, type RecordedEvent } from '../../domain/log/envelope.ts'
+import { agentStream } from '../../domain/log/ids.ts'
+import type { BlobStore, EventLog } from '../../domain/ports.ts'
+import { bodyBytes } from './body.ts'
+
+/** The version of the exported form. */
+export const EXPORT = 1
+
+/** First line: what the file holds. */
+export const ExportHead = z.strictObject({
+  export: z.literal(EXPORT),
+  logId: z.string(),
+  runId: z.string(),
+  streams: z.array(z.strictObject({ stream: z.string(), revision: z.int(), hash: z.string() })),
+})
+export type ExportHead = z.infer<typeof ExportHead>
+
+/** Every other line: an event as it is sealed. `body` is base64 of the stored bytes, null where it was erased. */
+export const ExportLine = z.strictObject({
+  header: Header,
+  hash: z.string(),
+  id: z.string(),
+  position: z.int(),
+  body: z.string().nullable(),
+  erased: z.literal(true).optional(),
+})
+export type ExportLine = z.infer<typeof ExportLine>
+
+async function line(event: RecordedEvent, blobs: BlobStore): Promise<ExportLine> {
+  const body = await bodyBytes(event, blobs)
+  return {
+    header: event.header,
+    hash: event.hash,
+    id: event.id,
+    position: event.position,
+    body: body && Buffer.from(body).toString('base64'),
+    ...(event.erased ? { erased: true } : {}),
+  }
+}
+
+/** A run's sealed events, stream by stream, as NDJSON that can be verified without this log. */
+export async function* exportRun(
+  log: EventLog,
+  blobs: BlobStore,
+  runId: string,
+  agentIds: readonly string[],
+): AsyncGenerator<string> {
+  const streams: ExportHead['streams'] = []
+  for (const agentId of agentIds) {
+    const head = await log.head(agentStream(agentId))
+    if (head) streams.push({ stream: agentStream(agentId), revision: head.revision, hash: head.hash })
+  }
+  yield `${JSON.stringify({ export: EXPORT, logId: log.logId, runId, streams } satisfies ExportHead)}\n`
+  for (const { stream, revision } of streams) {
+    // Up to the head that the first line names, also while the run goes on.
+    for await (const page of log.read(stream, { limit: revision + 1 })) {
+      for (const event of page) yield `${JSON.stringify(await line(event, blobs))}\n`
+    }
+  }
+}

@@ -1,0 +1,60 @@
+import { RecentKeys } from '../runs/commands.ts'
+import type { Services } from '../services.ts'
+import { hostGuard, jsonGuard, sizeGuard, tokenGuard } from './guards.ts'
+import { newApp } from './new-app.ts'
+import { asProblem, Problem, problemResponse } from './problem.ts'
+import { approvalRoutes } from './routes/approvals.ts'
+import { commandRoutes } from './routes/commands.ts'
+import { historyRoutes } from './routes/history.ts'
+import { recordRoutes } from './routes/records.ts'
+import { runRoutes } from './routes/runs.ts'
+import { streamRoutes } from './routes/streams.ts'
+import { systemRoutes } from './routes/system.ts'
+
+export interface AppOptions {
+  readonly token: string
+  /** Host names that are served beside the loopback ones. */
+  readonly hosts: readonly string[]
+  readonly maxBodyBytes: number
+  readonly heartbeatMs: number
+  readonly version: string
+  /** What nobody expected; the sender is told only that it happened. */
+  readonly onFault: (error: unknown, path: string) => void
+}
+
+/** The one HTTP app: on TCP, on the owner's socket, and called in process by the CLI. */
+export function createApp(s: Services, options: AppOptions) {
+  const keys = new RecentKeys()
+  const root = newApp()
+  root.onError((error, c) => {
+    const problem = asProblem(error)
+    if (problem) return problemResponse(problem, problem.status === 401 ? { 'www-authenticate': 'Bearer' } : {})
+    options.onFault(error, c.req.path)
+    return problemResponse(
+      new Problem(500, 'INTERNAL', 'this should not have happened; the log of the server says more'),
+    )
+  })
+  root.notFound((c) =>
+    problemResponse(new Problem(404, 'NOT_FOUND', `there is no ${c.req.method} route here; see /v1/openapi.json`)),
+  )
+  root.use(hostGuard(options.hosts), tokenGuard(options.token), sizeGuard(options.maxBodyBytes), jsonGuard())
+  root.openAPIRegistry.registerComponent('securitySchemes', 'token', { type: 'http', scheme: 'bearer' })
+  const app = root
+    .route('/', systemRoutes(s))
+    .route('/', runRoutes(s))
+    .route('/', commandRoutes(s, keys))
+    .route('/', historyRoutes(s, keys))
+    .route('/', approvalRoutes(s, keys))
+    .route('/', recordRoutes(s))
+    .route('/', streamRoutes(s, options.heartbeatMs))
+  const document = () =>
+    app.getOpenAPI31Document({
+      openapi: '3.1.0',
+      info: { title: 'keepup', version: options.version },
+      security: [{ token: [] }],
+    })
+  app.get('/v1/openapi.json', (c) => c.json(document()))
+  return app
+}
+
+export type App = ReturnType<typeof createApp>

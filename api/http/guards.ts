@@ -1,0 +1,75 @@
+import type { MiddlewareHandler } from 'hono'
+import { bodyLimit } from 'hono/body-limit'
+import { jsonFault } from './json-place.ts'
+import { Problem } from './problem.ts'
+import { tokenMatches } from './token.ts'
+
+const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
+
+/** The host name of a Host header or an origin, without the port, lower case. */
+const hostName = (host: string): string => host.replace(/:\d+$/, '').toLowerCase()
+
+/**
+ * Refuses names that are not ours, because a page of a rebound DNS name would reach loopback with its own Host, and
+ * requests that a foreign page sends.
+ */
+export function hostGuard(allowed: readonly string[]): MiddlewareHandler {
+  const names = new Set([...LOOPBACK, ...allowed.map((h) => h.toLowerCase())])
+  return async (c, next) => {
+    const host = c.req.header('host') ?? new URL(c.req.url).host
+    if (!names.has(hostName(host))) {
+      throw new Problem(403, 'HOST_REFUSED', 'this host name is not served; add it to "hosts" in the configuration')
+    }
+    const origin = c.req.header('origin')
+    if (origin !== undefined && !(URL.canParse(origin) && names.has(hostName(new URL(origin).host)))) {
+      throw new Problem(403, 'ORIGIN_REFUSED', 'requests of other sites are not served')
+    }
+    await next()
+  }
+}
+
+/** Wants `Authorization: Bearer <token>` everywhere but on the health route. */
+export function tokenGuard(token: string): MiddlewareHandler {
+  return async (c, next) => {
+    if (c.req.path !== '/v1/health' && !tokenMatches(c.req.header('authorization'), token)) {
+      throw new Problem(401, 'UNAUTHORIZED', 'send "Authorization: Bearer <token>"; the token is in the data folder')
+    }
+    await next()
+  }
+}
+
+export function sizeGuard(maxBytes: number): MiddlewareHandler {
+  return bodyLimit({
+    maxSize: maxBytes,
+    onError: () => {
+      throw new Problem(413, 'REQUEST_TOO_LARGE', `a request may have at most ${maxBytes} bytes`)
+    },
+  })
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+/** Bodies are JSON in well-formed UTF-8; a fault is told with its place. Runs before the schemas. */
+export function jsonGuard(): MiddlewareHandler {
+  return async (c, next) => {
+    if (!['POST', 'PUT', 'PATCH'].includes(c.req.method)) return next()
+    const bytes = await c.req.arrayBuffer()
+    if (bytes.byteLength > 0) {
+      if (!/^application\/(?:[\w.+-]+\+)?json\b/i.test(c.req.header('content-type') ?? '')) {
+        throw new Problem(415, 'MEDIA_TYPE', 'send the body as "Content-Type: application/json"')
+      }
+      let text: string
+      try {
+        text = utf8.decode(bytes)
+      } catch {
+        throw new Problem(400, 'INVALID_JSON', 'the body is not well-formed UTF-8')
+      }
+      const fault = jsonFault(text)
+      if (fault) {
+        const place = `line ${fault.line}, column ${fault.column}`
+        throw new Problem(400, 'INVALID_JSON', `the body is no JSON: at ${place} ${fault.expected} was expected`)
+      }
+    }
+    await next()
+  }
+}

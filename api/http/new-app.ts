@@ -1,0 +1,62 @@
+import { OpenAPIHono, z } from '@hono/zod-openapi'
+import type { Context } from 'hono'
+import { Problem, problemResponse } from './problem.ts'
+import { ProblemBody } from './schemas/common.ts'
+
+type Issue = z.core.$ZodIssue
+
+/** What is wrong with a value, without the value: unknown keys by name. */
+function describe(issue: Issue): string {
+  if (issue.code === 'unrecognized_keys') return `unknown key ${issue.keys.map((k) => `"${k}"`).join(', ')}`
+  return issue.message
+}
+
+/** An app whose refused requests become problems. Every group of routes is one. */
+export function newApp() {
+  return new OpenAPIHono({
+    defaultHook: (result, _c: Context) => {
+      if (result.success) return
+      const errors = result.error.issues.map((issue) => ({
+        path: [result.target, ...issue.path.map(String)].join('.'),
+        message: describe(issue),
+      }))
+      return problemResponse(
+        new Problem(400, 'INVALID_REQUEST', errors.map((e) => `${e.path}: ${e.message}`).join('; '), errors),
+      )
+    },
+  })
+}
+
+/** A JSON answer of a route's description. */
+export function json<T extends z.ZodType>(schema: T, description: string) {
+  return { description, content: { 'application/json': { schema } } }
+}
+
+/** A JSON body of a route's description. */
+export function body<T extends z.ZodType>(schema: T) {
+  return { required: true, content: { 'application/json': { schema } } }
+}
+
+/** Every route may answer with a problem. */
+export const refusals = {
+  default: { description: 'Refused', content: { 'application/problem+json': { schema: ProblemBody } } },
+}
+
+export const RunId = z.object({ id: z.string().min(1).max(200) })
+
+/** Headers that every command takes. */
+export const CommandHeaders = z.object({
+  'idempotency-key': z
+    .string()
+    .min(1)
+    .max(200)
+    .optional()
+    .openapi({ description: 'The same key and body again: the same answer, recorded once.' }),
+  'if-match': z
+    .string()
+    .regex(/^"\d+"$/, { error: 'expected a revision in quotes, as an ETag gave it' })
+    .optional()
+    .openapi({ description: 'Only if the agent is still at this revision.' }),
+  traceparent: z.string().max(200).optional(),
+})
+export type CommandHeaders = z.infer<typeof CommandHeaders>

@@ -1,0 +1,79 @@
+import { CommandRejected } from '../../domain/agent/errors.ts'
+import { LogError, type LogErrorCode } from '../../domain/log/errors.ts'
+import type { ProblemBody } from './schemas/common.ts'
+
+/** A refused request. `code` is stable, `detail` says what to do; neither ever holds a value from the request. */
+export class Problem extends Error {
+  override readonly name = 'Problem'
+  readonly status: number
+  readonly code: string
+  readonly errors: readonly { path: string; message: string }[] | undefined
+  constructor(status: number, code: string, detail: string, errors?: readonly { path: string; message: string }[]) {
+    super(detail)
+    this.status = status
+    this.code = code
+    this.errors = errors
+  }
+}
+
+const TITLES: Readonly<Record<number, string>> = {
+  400: 'Bad request',
+  401: 'Token needed',
+  403: 'Refused',
+  404: 'Not found',
+  405: 'Method not allowed',
+  409: 'Conflict',
+  410: 'Gone',
+  412: 'Precondition failed',
+  413: 'Request too large',
+  415: 'Unsupported media type',
+  422: 'Cannot be done',
+  500: 'Internal error',
+  503: 'Not available',
+  507: 'No room',
+}
+
+const LOG_STATUS: Readonly<Record<LogErrorCode, number>> = {
+  CONFLICT: 409,
+  LOG_FULL: 507,
+  LOG_UNAVAILABLE: 503,
+  LOG_LOCKED: 503,
+  LOG_CORRUPT: 500,
+  LOG_FOREIGN: 500,
+  LOG_NEWER: 500,
+  LOG_CLOSED: 503,
+  APPEND_TOO_LARGE: 413,
+  APPEND_INVALID: 500,
+  CURSOR_INVALID: 400,
+  CURSOR_MISMATCH: 409,
+  BLOB_MISSING: 500,
+  BODY_ERASED: 410,
+  UNKNOWN_EVENT: 500,
+}
+
+/** The refusal that an error stands for; null for what nobody expected. */
+export function asProblem(error: unknown): Problem | null {
+  if (error instanceof Problem) return error
+  if (error instanceof CommandRejected) return new Problem(error.status, error.code, error.message)
+  if (error instanceof LogError) return new Problem(LOG_STATUS[error.code], error.code, error.message)
+  return null
+}
+
+/** RFC 9457 body of a refusal. */
+export function problemBody(p: Problem): ProblemBody {
+  return {
+    type: `urn:keepup:problem:${p.code}`,
+    title: TITLES[p.status] ?? 'Error',
+    status: p.status,
+    code: p.code,
+    detail: p.message,
+    ...(p.errors ? { errors: [...p.errors] } : {}),
+  }
+}
+
+export function problemResponse(p: Problem, headers: Readonly<Record<string, string>> = {}): Response {
+  return new Response(JSON.stringify(problemBody(p)), {
+    status: p.status,
+    headers: { 'content-type': 'application/problem+json', ...headers },
+  })
+}

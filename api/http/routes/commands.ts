@@ -1,0 +1,84 @@
+import { createRoute, type z } from '@hono/zod-openapi'
+import type { UserCommand } from '../../../domain/agent/commands.ts'
+import { actorOf, mustWrite, notFound, type RecentKeys, record } from '../../runs/commands.ts'
+import type { Services } from '../../services.ts'
+import { body, CommandHeaders, json, newApp, RunId, refusals } from '../new-app.ts'
+import { Recorded } from '../schemas/common.ts'
+import { CancelBody, InputBody, PauseBody, RestoreBody, ResumeBody } from '../schemas/runs.ts'
+import { Restored } from '../schemas/system.ts'
+
+function commandRoute<P extends string, B extends z.ZodType>(path: P, summary: string, schema: B) {
+  return createRoute({
+    method: 'post',
+    path,
+    summary,
+    request: { params: RunId, headers: CommandHeaders, body: body(schema) },
+    responses: { 200: json(Recorded, 'Recorded'), ...refusals },
+  })
+}
+
+const input = commandRoute('/v1/runs/{id}/input', 'Say something to a run', InputBody)
+const cancel = commandRoute('/v1/runs/{id}/cancel', 'End a run', CancelBody)
+const pause = commandRoute('/v1/runs/{id}/pause', 'Start nothing new; what runs, finishes', PauseBody)
+const resume = commandRoute('/v1/runs/{id}/resume', 'Lift a pause and go on', ResumeBody)
+const step = commandRoute('/v1/runs/{id}/step', 'Go on to the next end of a turn', ResumeBody)
+
+const restore = createRoute({
+  method: 'post',
+  path: '/v1/runs/{id}/restore',
+  summary: 'Put the files of a step back; what they replace is kept',
+  request: { params: RunId, body: body(RestoreBody) },
+  responses: { 200: json(Restored, 'Restored'), ...refusals },
+})
+
+export function commandRoutes(s: Services, keys: RecentKeys) {
+  type Said = { headers: CommandHeaders; by: string | undefined; drive: 'yes' | 'no' | 'wake' }
+  const ask = (agentId: string, command: UserCommand, { headers, by, drive }: Said) =>
+    record(s, keys, { agentId, command, actor: actorOf('user', by), headers, drive })
+  return newApp()
+    .openapi(input, async (c) => {
+      const { text, by } = c.req.valid('json')
+      const headers = c.req.valid('header')
+      const done = await ask(c.req.valid('param').id, { kind: 'input', text }, { headers, by, drive: 'wake' })
+      return c.json(done, 200, etag(done))
+    })
+    .openapi(cancel, async (c) => {
+      const { reason, deadlineMs, by } = c.req.valid('json')
+      const headers = c.req.valid('header')
+      const command = {
+        kind: 'cancel',
+        deadlineMs: deadlineMs ?? 10_000,
+        ...(reason === undefined ? {} : { reason }),
+      } as const
+      // Ending a run is itself work for a driver: what is in flight has to be stopped and settled.
+      const done = await ask(c.req.valid('param').id, command, { headers, by, drive: 'wake' })
+      return c.json(done, 200, etag(done))
+    })
+    .openapi(pause, async (c) => {
+      const { reason, by } = c.req.valid('json')
+      const headers = c.req.valid('header')
+      const command = { kind: 'pause', ...(reason === undefined ? {} : { reason }) } as const
+      const done = await ask(c.req.valid('param').id, command, { headers, by, drive: 'no' })
+      return c.json(done, 200, etag(done))
+    })
+    .openapi(resume, async (c) => {
+      const { drive, by } = c.req.valid('json')
+      const said = { headers: c.req.valid('header'), by, drive: drive ? 'yes' : 'wake' } as const
+      const done = await ask(c.req.valid('param').id, { kind: 'resume' }, said)
+      return c.json(done, 200, etag(done))
+    })
+    .openapi(step, async (c) => {
+      const { drive, by } = c.req.valid('json')
+      const said = { headers: c.req.valid('header'), by, drive: drive ? 'yes' : 'wake' } as const
+      const done = await ask(c.req.valid('param').id, { kind: 'step' }, said)
+      return c.json(done, 200, etag(done))
+    })
+    .openapi(restore, async (c) => {
+      mustWrite(s)
+      const { id } = c.req.valid('param')
+      if (!(await s.log.head(`agent-${id}`))) throw notFound('run', 'list them with GET /v1/runs')
+      return c.json({ runId: id, ...(await s.files.restore(id, c.req.valid('json').step)) }, 200)
+    })
+}
+
+const etag = (done: Recorded): Record<string, string> => ({ ETag: `"${done.revision}"` })

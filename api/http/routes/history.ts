@@ -1,0 +1,158 @@
+import { createRoute, z } from '@hono/zod-openapi'
+import { agentStream } from '../../../domain/log/ids.ts'
+import type { Json } from '../../../domain/log/json.ts'
+import type { AgentAt, At } from '../../../domain/runtime/types.ts'
+import { EventViews } from '../../events/view.ts'
+import { actorOf, commandId, mustWrite, notFound, type RecentKeys } from '../../runs/commands.ts'
+import { afterCommon, differences } from '../../runs/difference.ts'
+import type { FilePoint, Services } from '../../services.ts'
+import { body, CommandHeaders, json, newApp, RunId, refusals } from '../new-app.ts'
+import { Problem } from '../problem.ts'
+import { AtQuery, PageQuery } from '../schemas/common.ts'
+import { EventPage, type EventView } from '../schemas/events.ts'
+import { AgentAtPoint, Difference, ForkBody, Started, VerifiedRun } from '../schemas/runs.ts'
+
+const events = createRoute({
+  method: 'get',
+  path: '/v1/runs/{id}/events',
+  summary: "An agent's events in order; the root agent's where none is named",
+  request: { params: RunId, query: PageQuery.extend({ agent: z.string().min(1).optional() }) },
+  responses: { 200: json(EventPage, 'A page of events'), ...refusals },
+})
+
+const state = createRoute({
+  method: 'get',
+  path: '/v1/runs/{id}/state',
+  summary: 'The state at a step, turn or event, folded from the log; nothing is performed',
+  request: { params: RunId, query: AtQuery },
+  responses: { 200: json(AgentAtPoint, 'The state'), ...refusals },
+})
+
+const point = z
+  .string()
+  .regex(/^(?:[^:]+:)?\d+$/, { error: 'expected a step, or <agent>:<step>' })
+  .openapi({ description: 'A step of this run, or <agent>:<step>' })
+
+const diff = createRoute({
+  method: 'get',
+  path: '/v1/runs/{id}/diff',
+  summary: 'What differs between two steps, of one run or of two',
+  request: { params: RunId, query: z.strictObject({ a: point, b: point }) },
+  responses: { 200: json(Difference, 'The difference'), ...refusals },
+})
+
+const fork = createRoute({
+  method: 'post',
+  path: '/v1/runs/{id}/fork',
+  summary: 'A new run whose history up to a point is that of this one',
+  request: { params: RunId, headers: CommandHeaders, body: body(ForkBody) },
+  responses: { 201: json(Started, 'Forked'), ...refusals },
+})
+
+const verify = createRoute({
+  method: 'get',
+  path: '/v1/runs/{id}/verify',
+  summary: 'Check the chain, the bodies and the digests of every agent of a run',
+  request: { params: RunId },
+  responses: { 200: json(VerifiedRun, 'What was found'), ...refusals },
+})
+
+const MAX_PATCH = 512 * 1024
+
+/** The named point of a history; null: its head. */
+export function atOf(q: { step?: number | undefined; turn?: number | undefined; event?: number | undefined }): At {
+  if (q.step !== undefined) return { step: q.step }
+  if (q.turn !== undefined) return { turn: q.turn }
+  return q.event === undefined ? null : { revision: q.event }
+}
+
+/** Ids of a run's agents, the root first. */
+export async function agentsOf(s: Services, runId: string): Promise<string[]> {
+  if (!(await s.log.head(agentStream(runId)))) throw notFound('run', 'list them with GET /v1/runs')
+  await s.read.caughtUp()
+  const { value } = await s.read.run(runId)
+  return [runId, ...(value?.tree ?? []).map((a) => a.agentId).filter((id) => id !== runId)]
+}
+
+export function historyRoutes(s: Services, keys: RecentKeys) {
+  const parsePoint = (runId: string, text: string): FilePoint & { at: { step: number } } => {
+    const colon = text.lastIndexOf(':')
+    return { agentId: colon < 0 ? runId : text.slice(0, colon), at: { step: Number(text.slice(colon + 1)) } }
+  }
+  const stateOf = (at: AgentAt): Json => JSON.parse(JSON.stringify(at.state)) as Json
+
+  return newApp()
+    .openapi(events, async (c) => {
+      const { agent, limit, after } = c.req.valid('query')
+      const agentId = agent ?? c.req.valid('param').id
+      if (after !== undefined && !/^\d{1,15}$/.test(after)) {
+        throw new Problem(400, 'INVALID_REQUEST', 'query.after: expected what the page before gave as "next"')
+      }
+      const stream = agentStream(agentId)
+      const head = await s.log.head(stream)
+      if (!head) throw notFound('agent', 'list runs with GET /v1/runs')
+      const views = new EventViews(s.log, s.blobs)
+      const shown: EventView[] = []
+      const from = after === undefined ? 0 : Number(after) + 1
+      for await (const page of s.log.read(stream, { from, limit })) {
+        for (const event of page) shown.push(await views.view(event))
+      }
+      const last = shown.at(-1)?.revision
+      return c.json({ events: shown, next: last === undefined || last >= head.revision ? null : String(last) }, 200)
+    })
+    .openapi(state, async (c) => {
+      const q = c.req.valid('query')
+      const agentId = q.agent ?? c.req.valid('param').id
+      const at = await s.runtime.at(agentId, atOf(q))
+      c.header('ETag', `"${at.head.revision}"`)
+      const head = { revision: at.head.revision, hash: at.head.hash }
+      const timestamp = new Date(at.head.timestamp).toISOString()
+      return c.json({ agentId, ...head, timestamp, state: stateOf(at) as unknown, messages: [...at.messages] }, 200)
+    })
+    .openapi(diff, async (c) => {
+      const { id } = c.req.valid('param')
+      const q = c.req.valid('query')
+      const [a, b] = [parsePoint(id, q.a), parsePoint(id, q.b)]
+      const [atA, atB] = await Promise.all([s.runtime.at(a.agentId, a.at), s.runtime.at(b.agentId, b.at)])
+      const files = await s.files.diff(a, b, MAX_PATCH)
+      const found = {
+        a: { agentId: a.agentId, revision: atA.head.revision },
+        b: { agentId: b.agentId, revision: atB.head.revision },
+        state: differences(stateOf(atA), stateOf(atB)).map(
+          (d) => ({ ...d }) as { path: string; a?: unknown; b?: unknown },
+        ),
+        messages: afterCommon<unknown>(atA.messages, atB.messages),
+        files: files && { changes: [...files.changes], patch: files.patch },
+      }
+      return c.json(found, 200)
+    })
+    .openapi(fork, async (c) => {
+      mustWrite(s)
+      const { id } = c.req.valid('param')
+      const { by, drive, agent, step, turn, event, workspace, model, maxTurns } = c.req.valid('json')
+      const headers = c.req.valid('header')
+      const key = headers['idempotency-key']
+      const what = { step, turn, event, agent, workspace, model, maxTurns }
+      const options = {
+        ...(workspace === undefined ? {} : { workspace }),
+        ...(model === undefined ? {} : { model }),
+        ...(maxTurns === undefined ? {} : { maxTurns }),
+      }
+      const request = {
+        by: actorOf('user', by),
+        ...(key === undefined ? {} : { key: commandId(key, JSON.parse(JSON.stringify(what))) }),
+      }
+      const make = () => s.fork(agent ?? id, atOf({ step, turn, event }), options, request)
+      const { runId } = await (key === undefined ? make() : keys.once(id, key, JSON.stringify(what), make))
+      if (drive) s.drivers.start(runId)
+      const head = await s.log.head(agentStream(runId))
+      const driving = s.drivers.state(runId).driving
+      return c.json({ runId, revision: head?.revision ?? 0, driving, created: true }, 201)
+    })
+    .openapi(verify, async (c) => {
+      const { id } = c.req.valid('param')
+      const agents = []
+      for (const agentId of await agentsOf(s, id)) agents.push(await s.runtime.verify(agentId))
+      return c.json({ runId: id, ok: agents.every((a) => a.ok), agents }, 200)
+    })
+}

@@ -1,0 +1,56 @@
+import { createRoute, z } from '@hono/zod-openapi'
+import { notFound } from '../../runs/commands.ts'
+import type { Services } from '../../services.ts'
+import { json, newApp, refusals } from '../new-app.ts'
+import { ArtifactList, CheckpointDetail, CheckpointList } from '../schemas/approvals.ts'
+import { PageQuery } from '../schemas/common.ts'
+
+const checkpoints = createRoute({
+  method: 'get',
+  path: '/v1/agents/{id}/checkpoints',
+  summary: "An agent's checkpoints, in order of their steps",
+  request: { params: z.object({ id: z.string().min(1) }), query: PageQuery },
+  responses: { 200: json(CheckpointList, 'A page of checkpoints'), ...refusals },
+})
+
+const checkpoint = createRoute({
+  method: 'get',
+  path: '/v1/agents/{id}/checkpoints/{step}',
+  summary: 'A whole checkpoint',
+  request: { params: z.object({ id: z.string().min(1), step: z.coerce.number().int().positive() }) },
+  responses: { 200: json(CheckpointDetail, 'The checkpoint'), ...refusals },
+})
+
+const artifacts = createRoute({
+  method: 'get',
+  path: '/v1/artifacts',
+  summary: 'Artifacts, newest first',
+  request: { query: PageQuery.extend({ run: z.string().min(1).optional() }) },
+  responses: { 200: json(ArtifactList, 'A page of artifacts'), ...refusals },
+})
+
+/** Checkpoints and artifacts. */
+export function recordRoutes(s: Services) {
+  return newApp()
+    .openapi(checkpoints, async (c) => {
+      const { limit, after } = c.req.valid('query')
+      await s.read.caughtUp()
+      const page = { limit, ...(after === undefined ? {} : { after }) }
+      const { position, value } = await s.read.checkpoints(c.req.valid('param').id, page)
+      return c.json({ position, ...value }, 200)
+    })
+    .openapi(checkpoint, async (c) => {
+      const { id, step } = c.req.valid('param')
+      await s.read.caughtUp()
+      const { position, value } = await s.read.checkpoint(id, step)
+      if (value === null) throw notFound('checkpoint', 'list them with GET /v1/agents/{id}/checkpoints')
+      return c.json({ position, checkpoint: value as unknown }, 200)
+    })
+    .openapi(artifacts, async (c) => {
+      const { limit, after, run } = c.req.valid('query')
+      await s.read.caughtUp()
+      const page = { limit, ...(after === undefined ? {} : { after }), ...(run === undefined ? {} : { runId: run }) }
+      const { position, value } = await s.read.artifacts(page)
+      return c.json({ position, ...value }, 200)
+    })
+}

@@ -1,0 +1,89 @@
+import { createRoute, z } from '@hono/zod-openapi'
+import type { RunRow } from '../../read-model.ts'
+import { notFound } from '../../runs/commands.ts'
+import { startRun } from '../../runs/start.ts'
+import type { Services } from '../../services.ts'
+import { body, CommandHeaders, json, newApp, RunId, refusals } from '../new-app.ts'
+import { PageQuery } from '../schemas/common.ts'
+import { type Run, RunDetail, RunList, Started } from '../schemas/runs.ts'
+import { StartRun } from '../schemas/start.ts'
+
+const start = createRoute({
+  method: 'post',
+  path: '/v1/runs',
+  summary: 'Start a run',
+  request: { headers: CommandHeaders, body: body(StartRun) },
+  responses: {
+    201: json(Started, 'Recorded'),
+    200: json(Started, 'The same request had started it before'),
+    ...refusals,
+  },
+})
+
+const list = createRoute({
+  method: 'get',
+  path: '/v1/runs',
+  summary: 'Runs, newest first',
+  request: {
+    query: PageQuery.extend({
+      status: z.string().min(1).optional(),
+      prefix: z.string().min(1).max(200).optional().openapi({ description: 'Only runs whose id begins so' }),
+    }),
+  },
+  responses: { 200: json(RunList, 'A page of runs'), ...refusals },
+})
+
+const show = createRoute({
+  method: 'get',
+  path: '/v1/runs/{id}',
+  summary: 'A run, its tree of agents and totals',
+  request: { params: RunId },
+  responses: { 200: json(RunDetail, 'The run'), ...refusals },
+})
+
+/** Ids of runs that begin with a prefix, at most `limit`, from the log. */
+async function idsWith(s: Services, prefix: string, limit: number): Promise<string[]> {
+  const ids: string[] = []
+  for await (const names of s.log.streams(`agent-${prefix}`)) {
+    for (const name of names) {
+      ids.push(name.slice('agent-'.length))
+      if (ids.length >= limit) return ids
+    }
+  }
+  return ids
+}
+
+export function runRoutes(s: Services) {
+  const view = (row: RunRow, sizes: ReadonlyMap<string, number>): Run => ({
+    ...row,
+    bytes: sizes.get(row.runId) ?? null,
+    driving: s.drivers.state(row.runId).driving,
+  })
+  return newApp()
+    .openapi(start, async (c) => {
+      const started = await startRun(s, c.req.valid('json'), c.req.valid('header'))
+      c.header('ETag', `"${started.revision}"`)
+      c.header('Location', `/v1/runs/${started.runId}`)
+      return started.created ? c.json(started, 201) : c.json(started, 200)
+    })
+    .openapi(list, async (c) => {
+      const { prefix, status, limit, after } = c.req.valid('query')
+      await s.read.caughtUp()
+      const sizes = await s.sizes()
+      if (prefix !== undefined) {
+        const found = await Promise.all((await idsWith(s, prefix, limit)).map((id) => s.read.run(id)))
+        const runs = found.flatMap((f) => (f.value ? [view(f.value.run, sizes)] : []))
+        return c.json({ position: found[0]?.position ?? null, runs, next: null }, 200)
+      }
+      const page = { limit, ...(after === undefined ? {} : { after }), ...(status === undefined ? {} : { status }) }
+      const { position, value } = await s.read.runs(page)
+      return c.json({ position, runs: value.runs.map((r) => view(r, sizes)), next: value.next }, 200)
+    })
+    .openapi(show, async (c) => {
+      await s.read.caughtUp()
+      const { position, value } = await s.read.run(c.req.valid('param').id)
+      if (!value) throw notFound('run', 'list them with GET /v1/runs')
+      c.header('ETag', `"${value.run.revision}"`)
+      return c.json({ position, run: view(value.run, await s.sizes()), tree: value.tree }, 200)
+    })
+}

@@ -1,0 +1,109 @@
+import { createRoute, z } from '@hono/zod-openapi'
+import { formatCursor } from '../../../domain/log/cursor.ts'
+import { agentStream } from '../../../domain/log/ids.ts'
+import { checkedCursor, type EventFilter, wanted } from '../../events/stream.ts'
+import { EventViews } from '../../events/view.ts'
+import { notFound } from '../../runs/commands.ts'
+import type { Services } from '../../services.ts'
+import { newApp, RunId, refusals } from '../new-app.ts'
+import { EventView } from '../schemas/events.ts'
+import { type StreamOptions, sse, streamResponse } from '../stream.ts'
+
+const stream = (description: string) => ({
+  200: {
+    description,
+    content: { 'text/event-stream': { schema: z.string() }, 'application/x-ndjson': { schema: EventView } },
+  },
+  ...refusals,
+})
+
+const events = createRoute({
+  method: 'get',
+  path: '/v1/events',
+  summary: 'Every event of the log, then those to come; nothing is skipped or repeated',
+  description: 'SSE, or NDJSON where asked for. `Last-Event-ID` (or `after`) is a cursor: what comes is after it.',
+  request: {
+    headers: z.object({ 'last-event-id': z.string().optional(), accept: z.string().optional() }),
+    query: z.strictObject({
+      after: z.string().optional(),
+      run: z.string().min(1).optional(),
+      agent: z.string().min(1).optional(),
+      type: z.string().min(1).optional().openapi({ description: 'Types, separated by commas' }),
+      from: z.enum(['start', 'head']).default('start').openapi({ description: 'Where to begin without a cursor' }),
+      follow: z.enum(['true', 'false']).default('true').openapi({ description: 'false: end at the head of now' }),
+    }),
+  },
+  responses: stream('Events'),
+})
+
+const live = createRoute({
+  method: 'get',
+  path: '/v1/runs/{id}/live',
+  summary: 'Text as it streams, and whether a driver is at work; ephemeral, never stored',
+  request: { params: RunId },
+  responses: {
+    200: { description: 'News', content: { 'text/event-stream': { schema: z.string() } } },
+    ...refusals,
+  },
+})
+
+export function streamRoutes(s: Services, heartbeatMs: number) {
+  const heartbeat = (text: () => string): NonNullable<StreamOptions['heartbeat']> => ({
+    ms: heartbeatMs,
+    text,
+    clock: s.clock,
+  })
+
+  return newApp()
+    .openapi(events, async (c) => {
+      const q = c.req.valid('query')
+      const asked = c.req.valid('header')
+      const ndjson = asked.accept?.includes('application/x-ndjson') ?? false
+      let after = await checkedCursor(s.log, asked['last-event-id'] ?? q.after)
+      if (after === null && q.from === 'head') after = await s.log.headCursor()
+      const filter: EventFilter = {
+        ...(q.run === undefined ? {} : { run: q.run }),
+        ...(q.agent === undefined ? {} : { agent: q.agent }),
+        ...(q.type === undefined ? {} : { types: new Set(q.type.split(',').map((t) => t.trim())) }),
+      }
+      const over = new AbortController()
+      const views = new EventViews(s.log, s.blobs)
+      // A consumer that filters much still moves on: where it stands is told with each heartbeat.
+      let seen = after && formatCursor(after)
+      async function* pieces(): AsyncGenerator<string> {
+        if (!ndjson) yield ': events\n\n'
+        const pages = q.follow === 'true' ? s.log.subscribe(after, over.signal) : s.log.readAll(after)
+        for await (const page of pages) {
+          for (const event of page) {
+            if (over.signal.aborted) return
+            if (wanted(event, filter)) {
+              const view = await views.view(event)
+              seen = view.cursor
+              yield ndjson ? `${JSON.stringify(view)}\n` : sse({ id: view.cursor, event: view.type, data: view })
+            } else seen = formatCursor(s.log.cursor(event))
+          }
+        }
+      }
+      return streamResponse(pieces(), {
+        format: ndjson ? 'ndjson' : 'sse',
+        heartbeat: heartbeat(() => (ndjson ? '\n' : seen === null ? ': still here\n\n' : sse({ id: seen }))),
+        onClose: () => over.abort(),
+      })
+    })
+    .openapi(live, async (c) => {
+      const { id } = c.req.valid('param')
+      if (!(await s.log.head(agentStream(id)))) throw notFound('run', 'list them with GET /v1/runs')
+      const over = new AbortController()
+      const news = s.live.listen(id, over.signal)
+      const now = s.drivers.state(id)
+      async function* pieces(): AsyncGenerator<string> {
+        yield sse({ event: 'drive', data: { kind: 'drive', runId: id, ...now } })
+        for await (const item of news) yield sse({ event: item.kind, data: item })
+      }
+      return streamResponse(pieces(), {
+        format: 'sse',
+        heartbeat: heartbeat(() => ': still here\n\n'),
+        onClose: () => over.abort(),
+      })
+    })
+}

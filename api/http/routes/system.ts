@@ -1,0 +1,115 @@
+import { createRoute, z } from '@hono/zod-openapi'
+import { exportRun } from '../../events/export.ts'
+import { mustWrite } from '../../runs/commands.ts'
+import type { Services } from '../../services.ts'
+import { body, json, newApp, RunId, refusals } from '../new-app.ts'
+import * as schema from '../schemas/system.ts'
+import { streamResponse } from '../stream.ts'
+import { agentsOf } from './history.ts'
+
+const health = createRoute({
+  method: 'get',
+  path: '/v1/health',
+  summary: 'Whether this process answers; needs no token',
+  security: [],
+  responses: { 200: json(schema.Health, 'It answers'), ...refusals },
+})
+
+const projections = createRoute({
+  method: 'get',
+  path: '/v1/projections',
+  summary: 'What the tables show, and what is parked',
+  responses: { 200: json(schema.Projections, 'Projections'), ...refusals },
+})
+
+const rebuild = createRoute({
+  method: 'post',
+  path: '/v1/projections/rebuild',
+  summary: 'Build the tables anew from the log, compare, switch',
+  responses: { 200: json(schema.Rebuilt, 'Rebuilt'), ...refusals },
+})
+
+const release = createRoute({
+  method: 'post',
+  path: '/v1/projections/release',
+  summary: 'Read a parked stream again',
+  request: { body: body(schema.ReleaseBody) },
+  responses: { 200: json(schema.Projections, 'Projections'), ...refusals },
+})
+
+const exported = createRoute({
+  method: 'get',
+  path: '/v1/runs/{id}/export',
+  summary: 'The sealed events of a run as NDJSON, to be verified elsewhere',
+  request: { params: RunId },
+  responses: {
+    200: { description: 'Sealed events', content: { 'application/x-ndjson': { schema: z.string() } } },
+    ...refusals,
+  },
+})
+
+const backup = createRoute({
+  method: 'post',
+  path: '/v1/backup',
+  summary: 'Write a consistent copy of the data into a new folder of this host',
+  request: { body: body(schema.BackupBody) },
+  responses: { 200: json(schema.BackedUp, 'Written'), ...refusals },
+})
+
+const secretNames = createRoute({
+  method: 'get',
+  path: '/v1/secrets',
+  summary: 'Names of the known secrets, never values',
+  responses: { 200: json(schema.SecretNames, 'Names'), ...refusals },
+})
+
+const setSecret = createRoute({
+  method: 'put',
+  path: '/v1/secrets/{name}',
+  summary: 'Keep a secret in the vault',
+  request: {
+    params: z.object({
+      name: z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, { error: 'expected a variable name' }),
+    }),
+    body: body(schema.SecretBody),
+  },
+  responses: { 200: json(schema.SecretNames, 'Names'), ...refusals },
+})
+
+export function systemRoutes(s: Services) {
+  const status = async () => {
+    await s.read.caughtUp()
+    return s.read.status()
+  }
+  return newApp()
+    .openapi(health, (c) =>
+      c.json({ ok: true, logId: s.log.logId, driving: s.drivers.count, readOnly: s.readOnly }, 200),
+    )
+    .openapi(projections, async (c) => c.json(await status(), 200))
+    .openapi(rebuild, async (c) => {
+      mustWrite(s)
+      return c.json(await s.read.rebuild(), 200)
+    })
+    .openapi(release, async (c) => {
+      mustWrite(s)
+      await s.read.release(c.req.valid('json').stream)
+      return c.json(await status(), 200)
+    })
+    .openapi(exported, async (c) => {
+      const { id } = c.req.valid('param')
+      const lines = exportRun(s.log, s.blobs, id, await agentsOf(s, id))
+      // The route's types take NDJSON for one JSON value.
+      return streamResponse(lines, { format: 'ndjson', onClose: () => {} }) as never
+    })
+    .openapi(backup, async (c) => {
+      mustWrite(s)
+      const { folder } = c.req.valid('json')
+      return c.json({ folder, ...(await s.backup(folder)) }, 200)
+    })
+    .openapi(secretNames, async (c) => c.json({ names: await s.vault.names() }, 200))
+    .openapi(setSecret, async (c) => {
+      mustWrite(s)
+      await s.vault.set(c.req.valid('param').name, c.req.valid('json').value)
+      return c.json({ names: await s.vault.names() }, 200)
+    })
+}

@@ -1,0 +1,88 @@
+import { z } from '@hono/zod-openapi'
+import { Artifact } from '../../../domain/agent/events.ts'
+import { AnyJson, By, JsonValue, Position } from './common.ts'
+
+export const Approval = z
+  .strictObject({
+    toolCallId: z.string(),
+    runId: z.string(),
+    agentId: z.string(),
+    toolName: z.string(),
+    argumentsHash: z.string(),
+    arguments: AnyJson,
+    reason: z.string(),
+    requestedAt: z.string(),
+    expiresAt: z.string(),
+    state: z.string(),
+    by: z.string().nullable(),
+  })
+  .openapi('Approval')
+
+export const ApprovalList = z
+  .strictObject({ position: Position, approvals: z.array(Approval).readonly() })
+  .openapi('ApprovalList')
+
+export const ApprovalDetail = z
+  .strictObject({
+    position: Position,
+    approval: Approval,
+    preview: z.strictObject({ kind: z.enum(['diff', 'command', 'arguments']), text: z.string() }),
+  })
+  .openapi('ApprovalDetail')
+
+/** `argumentsHash`: what was looked at; a call with other arguments is not approved. */
+export const DecisionBody = z
+  .strictObject({
+    decision: z.enum(['approved', 'rejected']),
+    argumentsHash: z.string().min(1).optional(),
+    reason: z.string().min(1).optional(),
+    by: By.optional(),
+  })
+  .openapi('Decision')
+
+/** It happened (with this result), it did not: run it, or abandon it. */
+export const DoubtBody = z
+  .strictObject({
+    decision: z.enum(['happened', 'run', 'abandon']),
+    result: JsonValue.optional(),
+    reason: z.string().min(1).optional(),
+    by: By.optional(),
+  })
+  .refine((b) => b.result === undefined || b.decision === 'happened', { error: 'a result goes with "happened" only' })
+  .openapi('Doubt')
+
+export const ArtifactView = z
+  .strictObject({
+    artifact: Artifact,
+    runId: z.string(),
+    agentId: z.string(),
+    registeredWith: z.string().nullable(),
+    checkpointId: z.string().nullable(),
+    createdAt: z.string(),
+  })
+  .openapi('ArtifactView')
+
+export const ArtifactList = z
+  .strictObject({ position: Position, artifacts: z.array(ArtifactView).readonly(), next: z.string().nullable() })
+  .openapi('ArtifactList')
+
+export const CheckpointList = z
+  .strictObject({
+    position: Position,
+    checkpoints: z
+      .array(
+        z.strictObject({
+          id: z.string(),
+          threadId: z.string(),
+          step: z.int(),
+          revision: z.int(),
+          turn: z.int(),
+          timestamp: z.string(),
+        }),
+      )
+      .readonly(),
+    next: z.string().nullable(),
+  })
+  .openapi('CheckpointList')
+
+export const CheckpointDetail = z.strictObject({ position: Position, checkpoint: AnyJson }).openapi('CheckpointDetail')

@@ -1,0 +1,36 @@
+import { z } from '@hono/zod-openapi'
+import { Actor } from '../../../domain/log/envelope.ts'
+import { AnyJson } from './common.ts'
+
+/**
+ * An event as consumers see it: seed 000's `RuntimeEvent` and what it lacks. `agentId` is `user:<id>` and `turn` 0 for
+ * what people do; `stream` names the stream it stands in. `payload` is null where the body was erased.
+ */
+export const EventView = z
+  .strictObject({
+    id: z.string(),
+    cursor: z.string(),
+    runId: z.string(),
+    agentId: z.string(),
+    type: z.string(),
+    version: z.int(),
+    turn: z.int(),
+    timestamp: z.string(),
+    toolCallId: z.string().optional(),
+    stream: z.string(),
+    revision: z.int(),
+    actor: Actor,
+    commandId: z.string(),
+    correlationId: z.string().optional(),
+    causationId: z.string().optional(),
+    epoch: z.int().optional(),
+    hash: z.string(),
+    erased: z.literal(true).optional(),
+    payload: z.record(z.string(), AnyJson).nullable(),
+  })
+  .openapi('RuntimeEvent')
+export type EventView = z.infer<typeof EventView>
+
+export const EventPage = z
+  .strictObject({ events: z.array(EventView), next: z.string().nullable() })
+  .openapi('EventPage')

@@ -1,0 +1,152 @@
+import { z } from '@hono/zod-openapi'
+import { AnyJson, By, Position } from './common.ts'
+
+const count = z.int().nonnegative()
+
+export const Bill = z
+  .strictObject({
+    inputTokens: count,
+    outputTokens: count,
+    cacheReadTokens: count,
+    cacheWriteTokens: count,
+    nanoDollars: count.nullable(),
+    modelCalls: count,
+    toolCalls: count,
+  })
+  .openapi('Bill')
+
+export const Waiting = z
+  .strictObject({ for: z.enum(['input', 'approval', 'doubt', 'pause']), toolCallIds: z.array(z.string()).readonly() })
+  .openapi('Waiting')
+
+export const Run = z
+  .strictObject({
+    runId: z.string(),
+    status: z.string(),
+    role: z.string().nullable(),
+    phase: z.string().nullable(),
+    model: z.string().nullable(),
+    task: z.string().nullable(),
+    turn: count,
+    step: count,
+    revision: z.int(),
+    createdAt: z.string(),
+    updatedAt: z.string(),
+    summary: z.string().nullable(),
+    error: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
+    unmetGates: z.array(z.string()).readonly(),
+    waiting: Waiting.nullable(),
+    own: Bill,
+    total: Bill,
+    source: z.strictObject({ agentId: z.string(), step: count }).nullable(),
+    incomplete: z.boolean(),
+    bytes: count.nullable().openapi({ description: 'Stored bytes; null where they are not known' }),
+    driving: z.boolean(),
+  })
+  .openapi('Run')
+export type Run = z.infer<typeof Run>
+
+export const AgentNode = z
+  .strictObject({
+    agentId: z.string(),
+    parentId: z.string().nullable(),
+    depth: count,
+    role: z.string().nullable(),
+    status: z.string(),
+    turn: count,
+    step: count,
+    own: Bill,
+    total: Bill,
+  })
+  .openapi('AgentNode')
+
+export const RunList = z
+  .strictObject({ position: Position, runs: z.array(Run), next: z.string().nullable() })
+  .openapi('RunList')
+
+export const RunDetail = z
+  .strictObject({ position: Position, run: Run, tree: z.array(AgentNode).readonly() })
+  .openapi('RunDetail')
+
+export const Started = z
+  .strictObject({ runId: z.string(), revision: z.int(), driving: z.boolean(), created: z.boolean() })
+  .openapi('Started')
+
+export const InputBody = z.strictObject({ text: z.string().trim().min(1), by: By.optional() }).openapi('Input')
+export const CancelBody = z
+  .strictObject({ reason: z.string().min(1).optional(), deadlineMs: z.int().positive().optional(), by: By.optional() })
+  .openapi('Cancel')
+export const PauseBody = z.strictObject({ reason: z.string().min(1).optional(), by: By.optional() }).openapi('Pause')
+/** `drive` false: only lift the pause. */
+export const ResumeBody = z.strictObject({ drive: z.boolean().default(true), by: By.optional() }).openapi('Resume')
+export const RestoreBody = z.strictObject({ step: count }).openapi('Restore')
+
+export const ForkBody = z
+  .strictObject({
+    step: count.optional(),
+    turn: count.optional(),
+    event: count.optional(),
+    agent: z.string().min(1).optional(),
+    workspace: z.string().min(1).optional(),
+    model: z.string().min(1).optional(),
+    maxTurns: z.int().positive().optional(),
+    drive: z.boolean().default(false),
+    by: By.optional(),
+  })
+  .refine((q) => [q.step, q.turn, q.event].filter((v) => v !== undefined).length <= 1, {
+    error: 'give only one of step, turn and event',
+  })
+  .openapi('Fork')
+
+/** An agent at a point of its history. `state` and `messages` are exactly what the fold gives. */
+export const AgentAtPoint = z
+  .strictObject({
+    agentId: z.string(),
+    revision: z.int(),
+    hash: z.string(),
+    timestamp: z.string(),
+    state: AnyJson,
+    messages: z.array(AnyJson),
+  })
+  .openapi('AgentAt')
+
+export const Difference = z
+  .strictObject({
+    a: z.strictObject({ agentId: z.string(), revision: z.int() }),
+    b: z.strictObject({ agentId: z.string(), revision: z.int() }),
+    state: z.array(z.strictObject({ path: z.string(), a: AnyJson.optional(), b: AnyJson.optional() })),
+    messages: z.strictObject({ common: count, onlyA: z.array(AnyJson), onlyB: z.array(AnyJson) }),
+    files: z
+      .strictObject({
+        changes: z.array(z.strictObject({ path: z.string(), change: z.enum(['added', 'modified', 'deleted']) })),
+        patch: z.string(),
+      })
+      .nullable(),
+  })
+  .openapi('Difference')
+
+export const VerifiedRun = z
+  .strictObject({
+    runId: z.string(),
+    ok: z.boolean(),
+    agents: z.array(
+      z.strictObject({
+        agentId: z.string(),
+        events: count,
+        ok: z.boolean(),
+        head: z.string(),
+        erased: z.array(z.strictObject({ revision: count, reason: z.string() })).readonly(),
+        problems: z
+          .array(
+            z.strictObject({
+              revision: z.int(),
+              code: z.enum(['CHAIN', 'BODY', 'DIGEST', 'SHAPE', 'TIME', 'BLOB']),
+              message: z.string(),
+            }),
+          )
+          .readonly(),
+        digests: count,
+      }),
+    ),
+  })
+  .openapi('VerifiedRun')

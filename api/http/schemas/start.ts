@@ -1,0 +1,47 @@
+import { z } from '@hono/zod-openapi'
+import {
+  Budget,
+  ContextManagementConfig,
+  ErrorRecoveryPolicy,
+  Policy,
+  RecoveryConfig,
+} from '../../../domain/agent/spec.ts'
+import { By, JsonValue } from './common.ts'
+
+const names = z.array(z.string().min(1))
+
+/** `maxTurns` absent: the role's loop plus the grace turns, 25 without a role. Times in ms. */
+export const RunLimits = z
+  .strictObject({
+    maxTurns: z.int().positive().optional(),
+    graceTurns: z.int().nonnegative().optional(),
+    graceTimeoutMs: z.int().positive().optional(),
+    wallClockMs: z.int().positive().nullable().optional(),
+  })
+  .openapi('RunLimits')
+
+/** What a run is started with (POST /v1/runs). Everything but the task has a default. */
+export const StartRun = z
+  .strictObject({
+    task: z.string().trim().min(1).optional().openapi({ description: 'Absent: the run waits for input.' }),
+    role: z.string().min(1).optional(),
+    model: z.string().min(1).optional(),
+    policy: Policy.partial().optional(),
+    limits: RunLimits.optional(),
+    recovery: RecoveryConfig.pick({ warningTemplate: true, hardLimit: true }).partial().optional(),
+    retry: ErrorRecoveryPolicy.partial().optional(),
+    context: ContextManagementConfig.partial().optional(),
+    tools: names.optional().openapi({ description: 'Names of the tools to offer. Absent: all that are configured.' }),
+    workspace: z.string().min(1).optional().openapi({ description: 'Absolute path of the folder to work in.' }),
+    testCommand: z.array(z.string()).min(1).optional(),
+    contextVariables: z.record(z.string(), JsonValue).optional(),
+    secrets: names.optional().openapi({ description: 'Names of secrets, never values.' }),
+    budget: Budget.partial().optional().openapi({ description: 'Tokens, and money in nano-dollars.' }),
+    approve: names.optional().openapi({ description: 'Standing approval: these tools do not ask.' }),
+    instructions: z.string().min(1).optional(),
+    drive: z.boolean().default(true).openapi({ description: 'False: only record the run.' }),
+    by: By.optional(),
+  })
+  .openapi('StartRun')
+export type StartRun = z.infer<typeof StartRun>
+export type StartRunInput = z.input<typeof StartRun>

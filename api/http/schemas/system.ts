@@ -1,0 +1,28 @@
+import { z } from '@hono/zod-openapi'
+
+export const Restored = z.strictObject({ runId: z.string(), replaced: z.string() }).openapi('Restored')
+
+export const Health = z
+  .strictObject({ ok: z.boolean(), logId: z.string(), driving: z.int().nonnegative(), readOnly: z.boolean() })
+  .openapi('Health')
+
+export const Projections = z
+  .strictObject({
+    position: z.string().nullable(),
+    head: z.string().nullable(),
+    tables: z.array(z.strictObject({ name: z.string(), rows: z.int() })).readonly(),
+    parked: z.array(z.strictObject({ stream: z.string(), revision: z.int(), error: z.string() })).readonly(),
+  })
+  .openapi('Projections')
+
+export const Rebuilt = z
+  .strictObject({ events: z.int(), equal: z.boolean(), differences: z.array(z.string()).readonly() })
+  .openapi('Rebuilt')
+
+export const ReleaseBody = z.strictObject({ stream: z.string().min(1) }).openapi('Release')
+export const BackupBody = z.strictObject({ folder: z.string().min(1) }).openapi('Backup')
+export const BackedUp = z
+  .strictObject({ folder: z.string(), files: z.array(z.string()).readonly(), bytes: z.int() })
+  .openapi('BackedUp')
+export const SecretNames = z.strictObject({ names: z.array(z.string()).readonly() }).openapi('SecretNames')
+export const SecretBody = z.strictObject({ value: z.string().min(1).max(65_536) }).openapi('Secret')

@@ -1,0 +1,80 @@
+import type { Clock } from '../../domain/ports.ts'
+
+/** A piece of a stream: text for the wire. */
+export type Piece = string
+
+const HEADERS = {
+  sse: { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-store', 'x-accel-buffering': 'no' },
+  ndjson: { 'content-type': 'application/x-ndjson; charset=utf-8', 'cache-control': 'no-store' },
+} as const
+
+const utf8 = new TextEncoder()
+
+export interface StreamOptions {
+  readonly format: keyof typeof HEADERS
+  /** Sent whenever nothing else was for `heartbeatMs`; absent: silence is silence. */
+  readonly heartbeat?: { readonly ms: number; readonly text: () => string; readonly clock: Clock }
+  readonly onClose: () => void
+}
+
+/**
+ * A streaming response that is pulled: the source is asked for the next piece only when the consumer has taken the last
+ * one, so that a slow consumer costs no memory. A source that fails breaks the connection off; it never ends cleanly.
+ */
+export function streamResponse(source: AsyncIterator<Piece>, options: StreamOptions): Response {
+  let pending: Promise<IteratorResult<Piece>> | null = null
+  const over = new AbortController()
+  const close = () => {
+    over.abort()
+    options.onClose()
+  }
+  const stream = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          pending ??= source.next()
+          const got = await (options.heartbeat ? orHeartbeat(pending, options.heartbeat, over.signal) : pending)
+          if (typeof got === 'string') return controller.enqueue(utf8.encode(got))
+          pending = null
+          if (!got.done) return controller.enqueue(utf8.encode(got.value))
+          close()
+          controller.close()
+        } catch (error) {
+          close()
+          controller.error(error)
+        }
+      },
+      cancel: close,
+    },
+    { highWaterMark: 0 },
+  )
+  return new Response(stream, { headers: HEADERS[options.format] })
+}
+
+/** The next piece, or the heartbeat's text where it takes too long. */
+async function orHeartbeat(
+  pending: Promise<IteratorResult<Piece>>,
+  heartbeat: NonNullable<StreamOptions['heartbeat']>,
+  over: AbortSignal,
+): Promise<IteratorResult<Piece> | string> {
+  const rest = new AbortController()
+  const stop = () => rest.abort()
+  over.addEventListener('abort', stop, { once: true })
+  const silence = heartbeat.clock
+    .sleep(heartbeat.ms, rest.signal)
+    .then(heartbeat.text, () => new Promise<never>(() => {}))
+  try {
+    return await Promise.race([pending, silence])
+  } finally {
+    rest.abort()
+    over.removeEventListener('abort', stop)
+  }
+}
+
+/** One server-sent event. `data` is one line of JSON. */
+export function sse(event: { id?: string; event?: string; data?: unknown }): string {
+  const id = event.id === undefined ? '' : `id: ${event.id}\n`
+  const name = event.event === undefined ? '' : `event: ${event.event}\n`
+  const data = event.data === undefined ? '' : `data: ${JSON.stringify(event.data)}\n`
+  return `${id}${name}${data}\n`
+}

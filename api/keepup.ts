@@ -1,0 +1,63 @@
+import { LogError } from '../domain/log/errors.ts'
+import type { BlobStore, Clock, EventLog, Random, Vault } from '../domain/ports.ts'
+import type { AgentRuntimeDoors } from '../domain/runtime/types.ts'
+import { LiveHub } from './live/hub.ts'
+import type { OpenServices } from './owner/connect.ts'
+import type { ReadModel } from './read-model.ts'
+import { Drivers } from './runs/drivers.ts'
+import { createStarts, type PrepareDoors } from './runs/prepare.ts'
+import type { Files, Services } from './services.ts'
+
+// The composition root: the one file that knows concrete adapters.
+
+/** What a host brings to have the runtime behind its doors. */
+export interface KeepUpPorts {
+  /** Gets the feed into which streamed text is to be published. */
+  runtime(live: LiveHub): AgentRuntimeDoors
+  readonly log: EventLog
+  readonly blobs: BlobStore
+  readonly read: ReadModel
+  readonly files: Files
+  readonly vault: Vault
+  readonly clock: Clock
+  readonly random: Random
+  readonly prepare: PrepareDoors
+  readonly fork: Services['fork']
+  backup(folder: string): Promise<{ readonly files: readonly string[]; readonly bytes: number }>
+  sizes(): Promise<ReadonlyMap<string, number>>
+  readonly readOnly?: boolean
+  readonly autoDrive?: boolean
+  /** A drive that could not go on. */
+  onFault(agentId: string, error: unknown): void
+  /** Closes what was opened for these ports; the drives have ended by then. */
+  close(): Promise<void>
+}
+
+/** Puts the doors of the API over the ports of a host. */
+export function createKeepUp(ports: KeepUpPorts): Services {
+  const live = new LiveHub()
+  const runtime = ports.runtime(live)
+  const drivers = new Drivers(runtime, live, (agentId, error) => ports.onFault(agentId, error))
+  const { log, blobs, read, files, vault, clock, random } = ports
+  return {
+    ...{ runtime, log, blobs, read, files, vault, clock, random, live, drivers },
+    starts: createStarts(ports.prepare),
+    fork: ports.fork,
+    backup: (folder) => ports.backup(folder),
+    sizes: () => ports.sizes(),
+    readOnly: ports.readOnly ?? false,
+    autoDrive: ports.autoDrive ?? false,
+    async close() {
+      await drivers.stop()
+      await ports.close()
+    },
+  }
+}
+
+/** Opens a data folder with the embedded adapters. They join this file when they are merged. */
+export const openServices: OpenServices = async () => {
+  throw new LogError(
+    'LOG_UNAVAILABLE',
+    'this build has no log, model or workspace adapters; use createKeepUp with your own',
+  )
+}

@@ -1,0 +1,27 @@
+/** What could not be had of the process that owns the data folder; the message says what to do. */
+export class OwnerError extends Error {
+  override readonly name = 'OwnerError'
+  readonly code: 'OWNER_SILENT' | 'OWNER_GONE'
+  constructor(code: 'OWNER_SILENT' | 'OWNER_GONE', message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.code = code
+  }
+}
+
+export const ownerSilent = (dataFolder: string): OwnerError =>
+  new OwnerError(
+    'OWNER_SILENT',
+    `another process owns ${dataFolder} and does not answer; look for a stopped "keepup" (ps, then kill -CONT or end it) and try again`,
+  )
+
+/**
+ * The one way in which the CLI reaches the runtime: the HTTP app, in this process or in the one that owns the folder.
+ * `fetch` takes requests for `http://localhost/v1/…` and adds the token. Rejects with {@link OwnerError} where the
+ * owner went away or fell silent.
+ */
+export interface Backend {
+  /** `owner`: this process holds the lock; `reader`: it only reads; `remote`: another process answers. */
+  readonly kind: 'owner' | 'reader' | 'remote'
+  fetch(request: Request): Promise<Response>
+  close(): Promise<void>
+}

@@ -1,0 +1,67 @@
+import { readFileSync } from 'node:fs'
+import { setTimeout as wait } from 'node:timers/promises'
+import { LogError } from '../../domain/log/errors.ts'
+import type { Config } from '../config.ts'
+import { tokenPath } from '../http/token.ts'
+import type { Services } from '../services.ts'
+import { type Backend, ownerSilent } from './backend.ts'
+import { probe, remoteBackend } from './remote.ts'
+import { findSocketPath } from './socket-path.ts'
+
+/**
+ * Puts the services together. `owner` rejects with `LOG_LOCKED` where another process owns the folder; `reader` works
+ * beside an owner and gives null where there is nothing to read yet.
+ */
+export interface OpenServices {
+  (config: Config, mode: 'owner', options: { autoDrive: boolean }): Promise<Services>
+  (config: Config, mode: 'reader', options: { autoDrive: boolean }): Promise<Services | null>
+}
+
+export interface ConnectOptions {
+  readonly config: Config
+  readonly env: NodeJS.ProcessEnv
+  readonly open: OpenServices
+  /** `read`: beside an owner that does not answer the folder is read directly. */
+  readonly need: 'read' | 'write'
+  /** Told when the folder is read directly because its owner does not answer. */
+  readonly onNote: (text: string) => void
+  readonly onFault: (error: unknown, path: string) => void
+}
+
+const RETRY_MS = 40
+
+/**
+ * Reaches the process that owns the data folder, or becomes it. An owner that is just starting or ending is waited
+ * for; one that holds the lock and does not answer ends in `OWNER_SILENT` within `ownerTimeoutMs` or so.
+ */
+export async function connect(options: ConnectOptions): Promise<Backend> {
+  const { config, open, need } = options
+  const { data: dataFolder, ownerTimeoutMs: timeoutMs } = config
+  const started = performance.now()
+  for (;;) {
+    const socketPath = findSocketPath(dataFolder)
+    const found = await probe(socketPath, timeoutMs)
+    if (found === 'answers') {
+      const token = () => readFileSync(tokenPath(dataFolder), 'utf8').trim()
+      return remoteBackend({ dataFolder, socketPath, token, timeoutMs })
+    }
+    // The whole HTTP app is loaded only where this process has to be it.
+    const { localBackend } = await import('./local.ts')
+    const local = { config, env: options.env, tcp: false, onFault: options.onFault }
+    if (need === 'read') {
+      const services = await open(config, 'reader', { autoDrive: false })
+      if (services) {
+        if (found === 'silent') options.onNote('the owner of the data folder does not answer; reading it directly')
+        return localBackend(services, local)
+      }
+    }
+    if (found === 'silent') throw ownerSilent(dataFolder)
+    try {
+      return await localBackend(await open(config, 'owner', { autoDrive: false }), local)
+    } catch (error) {
+      if (!(error instanceof LogError && error.code === 'LOG_LOCKED')) throw error
+      if (performance.now() - started > timeoutMs) throw ownerSilent(dataFolder)
+      await wait(RETRY_MS)
+    }
+  }
+}

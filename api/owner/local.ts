@@ -1,0 +1,79 @@
+import type { Config } from '../config.ts'
+import { createApp } from '../http/app.ts'
+import { ensureToken } from '../http/token.ts'
+import type { Services } from '../services.ts'
+import { VERSION } from '../version.ts'
+import { abortable } from './abortable.ts'
+import type { Backend } from './backend.ts'
+import { type Listening, listenSocket, listenTcp } from './listen.ts'
+import { chooseSocketPath } from './socket-path.ts'
+
+/** How long clients have to read the last of their streams when an owner ends. */
+const GRACE_MS = 1000
+
+export interface LocalBackend extends Backend {
+  readonly services: Services
+  /** Where TCP clients find it, if it listens there. */
+  readonly url: string | null
+}
+
+export interface LocalOptions {
+  readonly config: Config
+  readonly env: NodeJS.ProcessEnv
+  readonly tcp: boolean
+  readonly onFault: (error: unknown, path: string) => void
+}
+
+/**
+ * The runtime in this process, reached through the same HTTP app as everywhere. An owner also listens on the data
+ * folder's socket, so that other processes can ask it.
+ */
+export async function localBackend(services: Services, options: LocalOptions): Promise<LocalBackend> {
+  const { config } = options
+  const token = ensureToken(config.data, (n) => services.random.bytes(n))
+  const app = createApp(services, {
+    token,
+    hosts: config.hosts,
+    maxBodyBytes: config.maxBodyBytes,
+    heartbeatMs: config.heartbeatMs,
+    version: VERSION,
+    onFault: options.onFault,
+  })
+  const listening: Listening[] = []
+  const closeAll = async () => {
+    await services.drivers.stop()
+    // The sockets go before the lock does: who takes the lock next must find the place free.
+    await Promise.all(listening.map((l) => l.close(GRACE_MS)))
+    await services.close()
+  }
+  let url: string | null = null
+  try {
+    if (!services.readOnly) listening.push(await listenSocket(app.fetch, chooseSocketPath(config.data, options.env)))
+    if (options.tcp) {
+      const tcp = await listenTcp(app.fetch, config.host, config.port)
+      listening.push(tcp)
+      const address = tcp.server.address()
+      const host = config.host.includes(':') ? `[${config.host}]` : config.host
+      url = `http://${host}:${typeof address === 'object' && address ? address.port : config.port}`
+    }
+  } catch (error) {
+    await closeAll()
+    throw error
+  }
+  let closed: Promise<void> | null = null
+  return {
+    kind: services.readOnly ? 'reader' : 'owner',
+    services,
+    url,
+    async fetch(asked) {
+      const request = new Request(asked)
+      request.headers.set('authorization', `Bearer ${token}`)
+      const response = await app.fetch(request)
+      return response.body ? new Response(abortable(response.body, asked.signal), response) : response
+    },
+    close() {
+      closed ??= closeAll()
+      return closed
+    },
+  }
+}

@@ -1,0 +1,105 @@
+import { type Backend, OwnerError, ownerSilent } from './backend.ts'
+import { socketFetch } from './socket-fetch.ts'
+
+export interface RemoteOptions {
+  readonly dataFolder: string
+  readonly socketPath: string
+  readonly token: () => string
+  /** How long an owner may take to answer a mere health question. */
+  readonly timeoutMs: number
+}
+
+/** Whether somebody answers at a socket: `absent` where nobody listens, `silent` where nothing comes back in time. */
+export async function probe(socketPath: string, timeoutMs: number): Promise<'answers' | 'absent' | 'silent'> {
+  try {
+    const signal = AbortSignal.timeout(timeoutMs)
+    const response = await socketFetch(socketPath, new Request('http://localhost/v1/health', { signal }))
+    await response.body?.cancel()
+    return response.ok ? 'answers' : 'silent'
+  } catch (error) {
+    const { code, name } = error as NodeJS.ErrnoException
+    return name === 'AbortError' || name === 'TimeoutError' || code === 'ABORT_ERR' || code === 'EAGAIN'
+      ? 'silent'
+      : 'absent'
+  }
+}
+
+/**
+ * The owner, over its socket. While anything is under way the owner is asked now and then whether it is alive, so that
+ * one that was stopped is noticed, however long an answer may rightly take.
+ */
+export function remoteBackend(options: RemoteOptions): Backend {
+  const { dataFolder, socketPath, timeoutMs } = options
+  const closing = new AbortController()
+  const underway = new Set<AbortController>()
+  let watch: NodeJS.Timeout | null = null
+
+  const check = async () => {
+    const found = await probe(socketPath, timeoutMs)
+    if (found === 'answers' || underway.size === 0) return
+    const error = found === 'silent' ? ownerSilent(dataFolder) : gone()
+    for (const request of underway) request.abort(error)
+  }
+  const enter = (request: AbortController) => {
+    underway.add(request)
+    watch ??= setInterval(() => void check(), timeoutMs).unref()
+  }
+  const leave = (request: AbortController) => {
+    underway.delete(request)
+    if (underway.size > 0 || watch === null) return
+    clearInterval(watch)
+    watch = null
+  }
+
+  return {
+    kind: 'remote',
+    async fetch(asked) {
+      const over = new AbortController()
+      const signal = AbortSignal.any([asked.signal, closing.signal, over.signal])
+      const request = new Request(asked, { signal })
+      request.headers.set('authorization', `Bearer ${options.token()}`)
+      enter(over)
+      try {
+        const response = await socketFetch(socketPath, request)
+        return new Response(response.body && watched(response.body, over, () => leave(over)), response)
+      } catch (error) {
+        leave(over)
+        if (over.signal.aborted) throw over.signal.reason
+        if (asked.signal.aborted) throw asked.signal.reason
+        throw gone(error)
+      }
+    },
+    async close() {
+      closing.abort(new Error('closed'))
+      if (watch) clearInterval(watch)
+    },
+  }
+}
+
+const gone = (cause?: unknown): OwnerError =>
+  new OwnerError('OWNER_GONE', 'the process that owned the data folder went away; try again', { cause })
+
+/** A body whose failures are told as the owner's, and whose end is noticed. */
+function watched(body: ReadableStream<Uint8Array>, over: AbortController, end: () => void): ReadableStream<Uint8Array> {
+  const reader = body.getReader()
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        try {
+          const { done, value } = await reader.read()
+          if (!done) return controller.enqueue(value)
+          end()
+          controller.close()
+        } catch (error) {
+          end()
+          controller.error(over.signal.aborted ? over.signal.reason : gone(error))
+        }
+      },
+      async cancel(reason) {
+        end()
+        await reader.cancel(reason)
+      },
+    },
+    { highWaterMark: 0 },
+  )
+}

@@ -1,0 +1,37 @@
+import { createTwoFilesPatch } from 'diff'
+import type { JsonObject } from '../../domain/log/json.ts'
+import type { ApprovalRow } from '../read-model.ts'
+import type { Files } from '../services.ts'
+
+/** What a person should look at before deciding. */
+export interface Preview {
+  readonly kind: 'diff' | 'command' | 'arguments'
+  readonly text: string
+}
+
+const MAX_TEXT = 256 * 1024
+
+/** The diff that `write_file` would make, the command that `run_command` would run, else the arguments. */
+export async function previewOf(approval: ApprovalRow, files: Files): Promise<Preview> {
+  const args: JsonObject = isObject(approval.arguments) ? approval.arguments : {}
+  if (approval.toolName === 'write_file' && typeof args.path === 'string' && typeof args.content === 'string') {
+    const before = (await files.current(approval.agentId, args.path)) ?? ''
+    return { kind: 'diff', text: patchOf(args.path, before, args.content) }
+  }
+  if (approval.toolName === 'run_command' && typeof args.command === 'string') {
+    const cwd = typeof args.cwd === 'string' ? `\n(in ${args.cwd})` : ''
+    return { kind: 'command', text: args.command + cwd }
+  }
+  return { kind: 'arguments', text: JSON.stringify(approval.arguments, null, 2) }
+}
+
+function patchOf(path: string, before: string, after: string): string {
+  if (before.length + after.length <= MAX_TEXT) {
+    // The edit distance is bounded, because the search costs its square.
+    const patch = createTwoFilesPatch(path, path, before, after, 'now', 'proposed', { context: 3, maxEditLength: 2000 })
+    if (patch !== undefined) return patch
+  }
+  return `${path}: ${before.length} characters now; proposed is a wholly different text of ${after.length} characters:\n${after.slice(0, MAX_TEXT)}`
+}
+
+const isObject = (v: unknown): v is JsonObject => typeof v === 'object' && v !== null && !Array.isArray(v)

@@ -1,0 +1,134 @@
+import type { AgentSpec, ModelInfo, Policy, RoleDefinition } from '../../domain/agent/spec.ts'
+import {
+  ContextManagementConfig,
+  ErrorRecoveryPolicy,
+  Policy as PolicySchema,
+  RecoveryConfig,
+} from '../../domain/agent/spec.ts'
+import type { ToolSpec } from '../../domain/agent/tools.ts'
+import { Problem } from '../http/problem.ts'
+import type { StartRun } from '../http/schemas/start.ts'
+import type { Starts } from '../services.ts'
+
+/** Turns of a run that names no limit and has no role. */
+export const DEFAULT_TURNS = 25
+
+/** What a workspace says of itself when a run is to start in it. */
+export interface StartWorkspace {
+  /** The real path. */
+  readonly path: string
+  readonly tree: string | null
+  /** The folder's own test command, where it has one (`npm test` of its package.json). */
+  readonly testCommand: readonly string[] | null
+}
+
+/** What preparing a run asks of the world. */
+export interface PrepareDoors {
+  /** Null: no such role. */
+  role(name: string): RoleDefinition | null
+  roleNames(): readonly string[]
+  /** Rejects or throws for a model that is not known. */
+  model(id: string): ModelInfo
+  readonly defaultModel: string
+  /** Null: the requested one. */
+  readonly safeDefaultModel: string | null
+  /** Tools that a run may be given. */
+  tools(): readonly ToolSpec[]
+  /** Rejects for a folder that cannot be worked in, or in which another run works. */
+  workspace(path: string): Promise<StartWorkspace>
+  /** Why commands cannot be confined on this host; null: they can. */
+  sandboxFault(): Promise<string | null>
+  hasSecret(name: string): Promise<boolean>
+  readonly sandboxed: boolean
+  readonly build: string
+}
+
+const refuse = (code: string, detail: string): never => {
+  throw new Problem(422, code, detail)
+}
+
+/** Tools that can do nothing without a folder. */
+const needsFolder = (tool: ToolSpec): boolean => !tool.control && (tool.barrier || Object.keys(tool.paths).length > 0)
+
+function offered(doors: PrepareDoors, asked: StartRun): ToolSpec[] {
+  const all = doors.tools()
+  const names = asked.tools
+  const unknown = names?.filter((name) => !all.some((tool) => tool.name === name)) ?? []
+  if (unknown.length > 0) {
+    refuse('UNKNOWN_TOOL', `there is no tool ${unknown.join(', ')}; there are ${all.map((t) => t.name).join(', ')}`)
+  }
+  const chosen = all.filter((tool) => tool.control || names === undefined || names.includes(tool.name))
+  if (asked.workspace !== undefined) return chosen
+  const folderless = names?.filter((name) => chosen.some((tool) => tool.name === name && needsFolder(tool))) ?? []
+  if (folderless.length > 0) refuse('WORKSPACE_MISSING', `${folderless.join(', ')}: name a workspace for these tools`)
+  return chosen.filter((tool) => !needsFolder(tool))
+}
+
+async function checkSandbox(doors: PrepareDoors, policy: Policy, tools: readonly ToolSpec[]): Promise<void> {
+  if (!policy.sandboxed || !tools.some((tool) => tool.name === 'run_command')) return
+  const fault = await doors.sandboxFault()
+  if (fault !== null) {
+    refuse('SANDBOX_UNAVAILABLE', `${fault}; or say "sandboxed": false (--no-sandbox), which is recorded with the run`)
+  }
+}
+
+async function checkSecrets(doors: PrepareDoors, names: readonly string[]): Promise<void> {
+  const known = await Promise.all(names.map((name) => doors.hasSecret(name)))
+  const unknown = names.filter((_, i) => !known[i])
+  if (unknown.length > 0) {
+    refuse(
+      'UNKNOWN_SECRET',
+      `no value for ${unknown.join(', ')}; set the variable, or: keepup secrets set ${unknown[0]}`,
+    )
+  }
+}
+
+/** Resolves a request into everything in force, so that the log explains itself. Rejects with what the doors refuse. */
+export function createStarts(doors: PrepareDoors): Starts {
+  return {
+    async prepare(asked) {
+      const role = asked.role === undefined ? null : doors.role(asked.role)
+      if (asked.role !== undefined && role === null) {
+        refuse('UNKNOWN_ROLE', `there is no role "${asked.role}"; there are ${doors.roleNames().join(', ')}`)
+      }
+      const { maxTurns, wallClockMs, graceTurns, graceTimeoutMs } = asked.limits ?? {}
+      const policy = PolicySchema.parse({ sandboxed: doors.sandboxed, ...asked.policy })
+      const recovery = RecoveryConfig.parse({
+        ...asked.recovery,
+        ...(graceTurns === undefined ? {} : { graceTurns }),
+        ...(graceTimeoutMs === undefined ? {} : { graceTimeoutMs }),
+      })
+      const tools = offered(doors, asked)
+      const secrets = [...new Set(asked.secrets ?? [])]
+      await checkSecrets(doors, secrets)
+      await checkSandbox(doors, policy, tools)
+      const requested = doors.model(asked.model ?? doors.defaultModel)
+      const safeDefault = doors.model(doors.safeDefaultModel ?? requested.id)
+      const workspace = asked.workspace === undefined ? null : await doors.workspace(asked.workspace)
+      return {
+        role,
+        policy,
+        limits: {
+          maxTurns: maxTurns ?? (role ? role.maxReactLoop + recovery.graceTurns : DEFAULT_TURNS),
+          wallClockMs: wallClockMs ?? null,
+        },
+        recovery,
+        retry: ErrorRecoveryPolicy.parse({ ...asked.retry }),
+        context: ContextManagementConfig.parse({ ...asked.context }),
+        budget: { tokens: asked.budget?.tokens ?? null, nanoDollars: asked.budget?.nanoDollars ?? null },
+        models: {
+          requested: requested.id,
+          safeDefault: safeDefault.id,
+          known: requested.id === safeDefault.id ? [requested] : [requested, safeDefault],
+        },
+        tools,
+        workspace: workspace && { path: workspace.path, tree: workspace.tree },
+        testCommand: asked.testCommand ?? (workspace?.testCommand ? [...workspace.testCommand] : null),
+        contextVariables: asked.contextVariables ?? {},
+        secrets,
+        ...(asked.instructions === undefined ? {} : { instructions: asked.instructions }),
+        build: doors.build,
+      } satisfies AgentSpec
+    },
+  }
+}

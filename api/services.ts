@@ -1,0 +1,63 @@
+import type { AgentSpec } from '../domain/agent/spec.ts'
+import type { BlobStore, Clock, EventLog, FileChange, Random, Vault } from '../domain/ports.ts'
+import type { AgentRuntimeDoors, At, Request } from '../domain/runtime/types.ts'
+import type { StartRun } from './http/schemas/start.ts'
+import type { LiveHub } from './live/hub.ts'
+import type { ReadModel } from './read-model.ts'
+import type { Drivers } from './runs/drivers.ts'
+
+/** A point of an agent's history whose files are asked for. */
+export interface FilePoint {
+  readonly agentId: string
+  readonly at: At
+}
+
+/** The workspace's files at points of a history. */
+export interface Files {
+  /** Null where one of the points has no workspace. `patch` is cut after `maxBytes`. */
+  diff(
+    a: FilePoint,
+    b: FilePoint,
+    maxBytes: number,
+  ): Promise<{ readonly changes: readonly FileChange[]; readonly patch: string } | null>
+  /** The text of a workspace file as it is now, or null where there is none (or it is no text). */
+  current(agentId: string, path: string): Promise<string | null>
+  /** Puts the files of a step back (0: before the run); what they replace is kept as a tree. */
+  restore(agentId: string, step: number): Promise<{ readonly replaced: string }>
+}
+
+/** Turns a request into everything in force, resolved; refuses what cannot work, before anything is recorded. */
+export interface Starts {
+  prepare(request: StartRun): Promise<AgentSpec>
+}
+
+/** Everything that the doors need, already put together. Made by the composition root, closed by whoever opened it. */
+export interface Services {
+  readonly runtime: AgentRuntimeDoors
+  readonly log: EventLog
+  readonly blobs: BlobStore
+  readonly read: ReadModel
+  readonly starts: Starts
+  readonly files: Files
+  readonly live: LiveHub
+  readonly drivers: Drivers
+  readonly vault: Vault
+  readonly clock: Clock
+  readonly random: Random
+  /** A new agent whose history up to `at` is the source's; `workspace`: a new folder for the files of that point. */
+  fork(
+    source: string,
+    at: At,
+    options: { readonly workspace?: string; readonly model?: string; readonly maxTurns?: number },
+    request: Request,
+  ): Promise<{ readonly runId: string }>
+  /** Writes a consistent copy of the data into a folder that does not exist yet. */
+  backup(folder: string): Promise<{ readonly files: readonly string[]; readonly bytes: number }>
+  /** Stored bytes by run id. */
+  sizes(): Promise<ReadonlyMap<string, number>>
+  /** True: this process only reads; every command is refused. */
+  readonly readOnly: boolean
+  /** True: a recorded command also wakes its run (`serve`). */
+  readonly autoDrive: boolean
+  close(): Promise<void>
+}

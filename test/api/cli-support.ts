@@ -1,0 +1,100 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { runCli } from '../../api/cli/program.ts'
+import { openFakes } from '../support/fakes/open.ts'
+
+/** A command line in this process: the same code as in one of its own, but for start and end. */
+export async function inProcess(args: readonly string[], env: Record<string, string> = {}) {
+  const [out, err]: [string[], string[]] = [[], []]
+  const code = await runCli(args, {
+    stdout: { write: (s) => out.push(s) },
+    stderr: { write: (s) => err.push(s) },
+    stdin: process.stdin,
+    env,
+    cwd: tmpdir(),
+    open: openFakes,
+  })
+  return { code, out: out.join(''), err: err.join('') }
+}
+
+const entry = fileURLToPath(new URL('../support/fakes/cli.ts', import.meta.url))
+
+export interface Running {
+  readonly process: ChildProcess
+  readonly out: () => string
+  readonly err: () => string
+  /** Resolves when stderr has shown this. */
+  said(text: string): Promise<void>
+  readonly ended: Promise<{ code: number | null; signal: string | null; out: string; err: string }>
+}
+
+/** Real processes over a data folder of their own. */
+export function cliFolder() {
+  const root = mkdtempSync(join(tmpdir(), 'keepup-cli-'))
+  const data = join(root, 'data')
+  const started = new Set<ChildProcess>()
+
+  function start(
+    args: readonly string[],
+    options: { env?: Record<string, string>; input?: string; data?: string } = {},
+  ): Running {
+    const child = spawn(process.execPath, [entry, '--data', options.data ?? data, '--by', 'ada', ...args], {
+      cwd: root,
+      env: {
+        PATH: process.env.PATH,
+        HOME: root,
+        KEEPUP_OWNER_TIMEOUT_MS: '1500',
+        NODE_COMPILE_CACHE: join(tmpdir(), 'keepup-test-cache'),
+        ...options.env,
+      },
+      stdio: ['pipe', 'pipe', 'pipe'],
+    })
+    started.add(child)
+    child.stdin.end(options.input ?? '')
+    let out = ''
+    let err = ''
+    const waiting = new Set<() => void>()
+    child.stdout.on('data', (chunk: Buffer) => {
+      out += chunk.toString()
+    })
+    child.stderr.on('data', (chunk: Buffer) => {
+      err += chunk.toString()
+      for (const look of waiting) look()
+    })
+    const ended = once(child, 'close').then(([code, signal]) => {
+      started.delete(child)
+      for (const look of waiting) look()
+      return { code: code as number | null, signal: signal as string | null, out, err }
+    })
+    const said = (text: string) =>
+      new Promise<void>((resolve, reject) => {
+        const look = () => {
+          if (err.includes(text)) resolve()
+          else if (child.exitCode !== null || child.signalCode !== null)
+            reject(new Error(`ended without saying "${text}":\n${err}${out}`))
+          else return
+          waiting.delete(look)
+        }
+        waiting.add(look)
+        look()
+      })
+    return { process: child, out: () => out, err: () => err, said, ended }
+  }
+
+  return {
+    root,
+    data,
+    start,
+    run: (...args: string[]) => start(args).ended,
+    /** In this process. */
+    look: (...args: string[]) => inProcess(['--data', data, ...args]),
+    clean() {
+      for (const child of started) child.kill('SIGKILL')
+      rmSync(root, { recursive: true, force: true })
+    },
+  }
+}

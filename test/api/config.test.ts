@@ -1,0 +1,76 @@
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { envName, loadConfig, unknownVariables } from '../../api/config.ts'
+import { ensureToken, tokenMatches, tokenPath } from '../../api/http/token.ts'
+
+const root = mkdtempSync(join(tmpdir(), 'keepup-config-'))
+afterAll(() => rmSync(root, { recursive: true, force: true }))
+
+const file = join(root, 'keepup.json')
+const settings = (value: unknown) => writeFileSync(file, typeof value === 'string' ? value : JSON.stringify(value))
+
+describe('settings', () => {
+  it('come from flags, then environment, then file, then defaults', () => {
+    settings({ port: 1001, host: '::1', hosts: ['a'] })
+    const env = { KEEPUP_PORT: '1002', KEEPUP_HOSTS: 'b, c', KEEPUP_DATA: root }
+    expect(loadConfig({ flags: { port: '1003' }, env })).toMatchObject({
+      port: 1003,
+      hosts: ['b', 'c'],
+      host: '::1',
+      data: root,
+    })
+    expect(loadConfig({ flags: {}, env })).toMatchObject({ port: 1002 })
+    expect(loadConfig({ flags: { data: root }, env: {} })).toMatchObject({ port: 1001, hosts: ['a'] })
+    expect(loadConfig({ flags: {}, env: { XDG_DATA_HOME: join(root, 'x') } })).toMatchObject({
+      port: 7433,
+      data: join(root, 'x', 'keepup'),
+    })
+  })
+
+  it.each([
+    [{ port: 'high' }, `bad value for "port" (${file})`],
+    [{ prot: 1 }, `${file}: unknown key "prot"`],
+    [{ data: '/x' }, '"data" belongs to --data'],
+    [[], 'expected an object'],
+    ['{"port": 1,}', 'line 1, column 12'],
+    [{ models: [{ provider: 'x' }] }, 'models.0.id'],
+  ])('name the key and the place where they are wrong: %j', (value, says) => {
+    settings(value)
+    expect(() => loadConfig({ flags: {}, env: {}, file })).toThrow(says)
+  })
+
+  it('name a bad variable and a bad flag', () => {
+    settings({})
+    expect(() => loadConfig({ flags: {}, env: { KEEPUP_SANDBOXED: 'maybe' }, file })).toThrow(
+      'variable KEEPUP_SANDBOXED',
+    )
+    expect(() => loadConfig({ flags: { port: '70000' }, env: {}, file })).toThrow('"port" (command line)')
+    expect(loadConfig({ flags: {}, env: { KEEPUP_SANDBOXED: 'no' }, file }).sandboxed).toBe(false)
+  })
+
+  it('know their variables', () => {
+    expect(envName('maxBodyBytes')).toBe('KEEPUP_MAX_BODY_BYTES')
+    expect(unknownVariables({ KEEPUP_PORT: '1', KEEPUP_PROT: '1', PATH: '' })).toEqual(['KEEPUP_PROT'])
+  })
+})
+
+describe('the token', () => {
+  it('is made once, for its user only, and compared whole', () => {
+    const bytes = (n: number) => new Uint8Array(n).map(() => Math.floor(Math.random() * 256))
+    const token = ensureToken(root, bytes)
+    expect(token).toMatch(/^[\w-]{43}$/)
+    expect(ensureToken(root, bytes)).toBe(token)
+    expect(statSync(tokenPath(root)).mode & 0o777).toBe(0o600)
+    expect(tokenMatches(`Bearer ${token}`, token)).toBe(true)
+    for (const wrong of [undefined, '', token, `Bearer ${token} x`, `Bearer ${token}x`, `Basic ${token}`, 'Bearer ']) {
+      expect(tokenMatches(wrong, token)).toBe(false)
+    }
+  })
+
+  it('that holds nothing is refused', () => {
+    writeFileSync(tokenPath(root), '', { mode: 0o600 })
+    expect(() => ensureToken(root, () => new Uint8Array(0))).toThrow('holds no token')
+  })
+})

@@ -1,0 +1,121 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { jsonFault } from '../../api/http/json-place.ts'
+import { bodyOf, TOKEN, testApp } from './http-support.ts'
+
+const seed = process.env.FC_SEED === undefined ? {} : { seed: Number(process.env.FC_SEED) }
+
+describe('who may ask', () => {
+  it('wants the token on every route of the document but health', async () => {
+    const { http, ask } = testApp()
+    const document = (await (await ask('GET', '/v1/openapi.json')).json()) as { paths: Record<string, object> }
+    const routes = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => [method.toUpperCase(), path] as const),
+    )
+    expect(routes.length).toBeGreaterThan(25)
+    for (const [method, path] of [...routes, ['GET', '/v1/openapi.json'], ['GET', '/nowhere']] as const) {
+      for (const authorization of [undefined, `Bearer ${TOKEN}x`, `Basic ${TOKEN}`, `Bearer ${TOKEN.slice(1)}`]) {
+        const headers = authorization === undefined ? {} : { authorization }
+        const response = await http.request(`http://localhost${path}`, { method, headers })
+        expect([method, path, response.status]).toEqual([method, path, path === '/v1/health' ? 200 : 401])
+      }
+    }
+  })
+
+  it('refuses foreign host names and foreign pages', async () => {
+    const { ask } = testApp()
+    const status = async (headers: Record<string, string>) => (await ask('GET', '/v1/runs', { headers })).status
+    expect(await status({ host: 'evil.example' })).toBe(403)
+    expect(await status({ host: 'localhost.evil.example:7433' })).toBe(403)
+    expect(await status({ host: 'localhost:7433' })).toBe(200)
+    expect(await status({ host: '127.0.0.1:1' })).toBe(200)
+    expect(await status({ host: '[::1]:7433' })).toBe(200)
+    expect(await status({ host: 'KEEPUP.example' })).toBe(200)
+    expect(await status({ origin: 'https://evil.example' })).toBe(403)
+    expect(await status({ origin: 'null' })).toBe(403)
+    expect(await status({ origin: 'http://localhost:7433' })).toBe(200)
+  })
+
+  it('sends no CORS headers', async () => {
+    const { ask } = testApp()
+    const response = await ask('GET', '/v1/runs', { headers: { origin: 'http://localhost:9' } })
+    expect(response.headers.get('access-control-allow-origin')).toBeNull()
+  })
+})
+
+describe('bad requests', () => {
+  const secret = 'sk-do-not-echo-me'
+
+  it.each([
+    ['unknown key', { task: 'finish', tsak: secret }, 'INVALID_REQUEST', 'unknown key "tsak"'],
+    ['unknown key inside', { limits: { maxturns: 3 } }, 'INVALID_REQUEST', 'json.limits: unknown key "maxturns"'],
+    ['wrong type', { task: 7 }, 'INVALID_REQUEST', 'json.task'],
+    ['wrong enum', { policy: { mode: secret } }, 'INVALID_REQUEST', 'json.policy.mode'],
+    ['blank task', { task: '   ' }, 'INVALID_REQUEST', 'json.task'],
+    ['no object', [secret], 'INVALID_REQUEST', 'json'],
+  ])('names what is wrong and echoes nothing: %s', async (_, body, code, detail) => {
+    const { ask } = testApp()
+    const response = await ask('POST', '/v1/runs', { body })
+    expect(response.status).toBe(400)
+    expect(response.headers.get('content-type')).toBe('application/problem+json')
+    const text = await response.text()
+    expect(text).not.toContain(secret)
+    const problem = JSON.parse(text) as { code: string; detail: string; type: string; status: number }
+    expect(problem).toMatchObject({ code, status: 400, type: `urn:keepup:problem:${code}` })
+    expect(problem.detail).toContain(detail)
+  })
+
+  it('says where a body stops being JSON', async () => {
+    const { ask } = testApp()
+    const raw = `{"task": "x",\n "role" ${secret}}`
+    const problem = await bodyOf(await ask('POST', '/v1/runs', { raw }))
+    expect(problem).toMatchObject({ code: 'INVALID_JSON', status: 400 })
+    expect(problem.detail).toContain('line 2, column 9')
+    expect(JSON.stringify(problem)).not.toContain(secret)
+  })
+
+  it('refuses other media types, broken UTF-8, too much, and an absent body', async () => {
+    const { ask } = testApp()
+    const headers = { 'content-type': 'text/plain' }
+    expect((await ask('POST', '/v1/runs', { raw: '{}', headers })).status).toBe(415)
+    const broken = new Uint8Array([0x22, 0xff, 0x22])
+    expect(await bodyOf(await ask('POST', '/v1/runs', { raw: broken }))).toMatchObject({ code: 'INVALID_JSON' })
+    const large = await ask('POST', '/v1/runs', { body: { task: 'x'.repeat(5000) } })
+    expect([large.status, (await bodyOf(large)).code]).toEqual([413, 'REQUEST_TOO_LARGE'])
+    expect((await ask('POST', '/v1/runs/x/input')).status).toBe(400)
+  })
+
+  it('tells a fault of its own without its message', async () => {
+    const { ask, services, faults } = testApp()
+    services.read.runs = async () => {
+      throw new Error(secret)
+    }
+    const response = await ask('GET', '/v1/runs')
+    expect(response.status).toBe(500)
+    expect(await response.text()).not.toContain(secret)
+    expect(faults).toHaveLength(1)
+  })
+
+  it('knows JSON exactly as the engine does', () => {
+    const edit = fc.tuple(
+      fc.json({ maxDepth: 4 }),
+      fc.nat(),
+      fc.nat(2),
+      fc.constantFrom('', ',', '}', '"', ':', '0', '\\', ' ', '[', 'e'),
+    )
+    fc.assert(
+      fc.property(edit, ([text, at, cut, put]) => {
+        const place = at % (text.length + 1)
+        const edited = text.slice(0, place) + put + text.slice(place + cut)
+        let valid = true
+        try {
+          JSON.parse(edited)
+        } catch {
+          valid = false
+        }
+        expect(jsonFault(edited) === null).toBe(valid)
+      }),
+      { numRuns: 2000, ...seed },
+    )
+  })
+})

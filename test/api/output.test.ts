@@ -1,0 +1,145 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { painter } from '../../api/cli/output/colours.ts'
+import { table } from '../../api/cli/output/table.ts'
+import { cells, cut, oneLine, safe } from '../../api/cli/output/text.ts'
+import { bytes, dollars, nanoDollars } from '../../api/cli/output/units.ts'
+import { eventLine } from '../../api/cli/render.ts'
+import type { EventView } from '../../api/http/schemas/events.ts'
+
+const seed = process.env.FC_SEED === undefined ? {} : { seed: Number(process.env.FC_SEED) }
+const nasty = fc.string({
+  unit: fc.constantFrom(
+    'a',
+    '\u001b',
+    '[',
+    '3',
+    'm',
+    '\r',
+    '\n',
+    '\u0007',
+    '\u009b',
+    '\u202e',
+    '宽',
+    '👩‍👩‍👧',
+    'é',
+    '\t',
+    '\u007f',
+  ),
+})
+const DANGEROUS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/
+
+describe('what reaches a terminal', () => {
+  it('holds no control character, whatever the text', () => {
+    fc.assert(
+      fc.property(nasty, (text) => {
+        expect(safe(text)).not.toMatch(DANGEROUS)
+        expect(oneLine(text)).not.toMatch(/[\n\t]/)
+        expect(safe(safe(text))).toBe(safe(text))
+      }),
+      seed,
+    )
+    expect(safe('\u001b[31m\u0007\u009b\r\n')).toBe('␛[31m␇<9b>\n')
+  })
+
+  it('holds none in the line of any event', () => {
+    const types = [
+      'tool_call_start',
+      'tool_call_end',
+      'model_call_end',
+      'error',
+      'phase_advanced',
+      'gate_checked',
+      'approval_requested',
+      'approval_decided',
+      'tool_call_unknown',
+      'recovery',
+      'workspace_drifted',
+      'tool_call_retry',
+    ]
+    const arbitrary = fc.record({ type: fc.constantFrom(...types), text: nasty, success: fc.boolean() })
+    fc.assert(
+      fc.property(arbitrary, ({ type, text, success }) => {
+        const error = { code: text, message: text }
+        const payload = {
+          toolName: text,
+          arguments: { text },
+          servedBy: text,
+          to: text,
+          gate: text,
+          evidence: text,
+          decision: text,
+          reason: text,
+          phase: text,
+          changed: [text],
+          code: text,
+          success,
+          error: type === 'error' ? text : error,
+        }
+        const event = {
+          type,
+          turn: 1,
+          toolCallId: text,
+          actor: { kind: 'user', id: text },
+          payload,
+        } as unknown as EventView
+        expect(eventLine(event, (_, t) => t) ?? '').not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202e]/)
+      }),
+      seed,
+    )
+  })
+
+  it('is as wide as it says, and cut only between characters', () => {
+    fc.assert(
+      fc.property(nasty, fc.integer({ min: 1, max: 12 }), (text, width) => {
+        const line = oneLine(text)
+        expect(cells(cut(line, width))).toBeLessThanOrEqual(width)
+        if (cells(line) <= width) expect(cut(line, width)).toBe(line)
+      }),
+      seed,
+    )
+    expect(cut('宽宽宽', 5)).toBe('宽宽…')
+    expect(cut('👩‍👩‍👧👩‍👩‍👧', 3)).toBe('👩‍👩‍👧…')
+  })
+
+  it('is aligned by cells and cut to the terminal', () => {
+    const columns = [
+      { title: 'NAME', of: (r: string[]) => r[0]! },
+      { title: 'N', of: (r: string[]) => r[1]!, side: 'right' as const },
+      { title: 'TEXT', of: (r: string[]) => r[2]!, flexible: true },
+    ]
+    const rows = [
+      ['宽', '1', 'short'],
+      ['abc', '100', 'a text that is far too long for the terminal'],
+    ]
+    const lines = table(rows, columns, 30)
+    expect(lines).toEqual(['NAME    N  TEXT', '宽      1  short', 'abc   100  a text that is far…'])
+  })
+
+  it('is coloured only on a terminal, and not where NO_COLOR is set', () => {
+    expect(painter({ isTTY: true }, {})('red', 'x')).toBe('\u001b[31mx\u001b[39m')
+    for (const [tty, env] of [
+      [false, {}],
+      [true, { NO_COLOR: '1' }],
+      [true, { TERM: 'dumb' }],
+    ] as const) {
+      expect(painter({ isTTY: tty }, env)('red', 'x')).toBe('x')
+    }
+  })
+
+  it('tells money and bytes', () => {
+    expect([dollars(1_500_000_000), dollars(1500), dollars(0), dollars(null)]).toEqual([
+      '$1.5000',
+      '$0.000002',
+      '$0.0000',
+      '?',
+    ])
+    expect([bytes(5), bytes(2048), bytes(5 * 1024 ** 3), bytes(null)]).toEqual(['5 B', '2.0 KiB', '5.0 GiB', '?'])
+    expect([nanoDollars('1.5'), nanoDollars('$0.000000001'), nanoDollars('1e3'), nanoDollars('0.0000000001')]).toEqual([
+      1_500_000_000,
+      1,
+      null,
+      null,
+    ])
+  })
+})

@@ -1,0 +1,170 @@
+import { once } from 'node:events'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { chooseSocketPath, findSocketPath, MAX_SOCKET_PATH } from '../../api/owner/socket-path.ts'
+import { cliFolder } from './cli-support.ts'
+
+const newFolder = () => {
+  const folder = cliFolder()
+  onTestFinished(() => folder.clean())
+  return folder
+}
+
+const idIn = (err: string): string => /^run (\w+)$/m.exec(err)![1]!
+
+describe.concurrent('the owner of a data folder', () => {
+  it('is asked by other processes over its socket: they record, it drives', async () => {
+    const folder = newFolder()
+    const owner = folder.start(['run', 'hang'])
+    await owner.said('thinking')
+    const id = idIn(owner.err())
+    expect((await folder.run('runs', '-o', 'json')).out).toContain('"driving": true')
+    const cancelled = await folder.run('cancel', id)
+    // Somebody drives it: there is nothing to type next.
+    expect([cancelled.code, cancelled.err]).toEqual([0, ''])
+    const { code, err } = await owner.ended
+    expect([code, err.includes('CANCELLED')]).toEqual([3, true])
+    expect(existsSync(join(folder.data, 'owner.sock'))).toBe(false)
+  })
+
+  it('streams to a client the run that it drives for it', async () => {
+    const folder = newFolder()
+    const owner = folder.start(['run', 'hang'])
+    await owner.said('thinking')
+    const { code, out, err } = await folder.run('run', 'finish elsewhere')
+    expect([code, out]).toEqual([0, 'finish elsewhere\n'])
+    expect(err).toContain('complete_task')
+    owner.process.kill('SIGINT')
+    expect((await owner.ended).code).toBe(8)
+  })
+
+  it('hands its other runs to their clients when it ends', async () => {
+    const folder = newFolder()
+    const owner = folder.start(['run', 'hang'])
+    await owner.said('thinking')
+    const client = folder.start(['run', 'hang-once please'])
+    await client.said('thinking')
+    owner.process.kill('SIGINT')
+    expect((await owner.ended).code).toBe(8)
+    const { code, out, err } = await client.ended
+    expect([code, out]).toEqual([0, 'hang-once please\n'])
+    expect(err.match(/DONE/g)).toHaveLength(1)
+  })
+
+  it('is replaced when it is killed: the client takes the lock and goes on, the stale socket does not matter', async () => {
+    const folder = newFolder()
+    const owner = folder.start(['run', 'hang'])
+    await owner.said('thinking')
+    const client = folder.start(['run', 'hang-once please'])
+    await client.said('thinking')
+    owner.process.kill('SIGKILL')
+    await owner.ended
+    const { code, out } = await client.ended
+    expect([code, out]).toEqual([0, 'hang-once please\n'])
+    const claims = (await folder.run('events', idIn(client.err()), '-o', 'jsonl')).out.match(/"driver_claimed"/g)
+    expect(claims).toHaveLength(2)
+  })
+
+  it('leaves a socket file behind when killed, which nobody minds', async () => {
+    const folder = newFolder()
+    const owner = folder.start(['run', 'hang'])
+    await owner.said('thinking')
+    owner.process.kill('SIGKILL')
+    await owner.ended
+    expect(existsSync(join(folder.data, 'owner.sock'))).toBe(true)
+    expect((await folder.run('run', 'finish')).code).toBe(0)
+    expect((await folder.run('runs')).code).toBe(0)
+  })
+
+  it('that is stopped is told of within seconds; reading goes on without it', async () => {
+    const folder = newFolder()
+    const owner = folder.start(['run', 'hang'])
+    await owner.said('thinking')
+    const id = idIn(owner.err())
+    owner.process.kill('SIGSTOP')
+    const refused = await folder.run('cancel', id)
+    expect(refused.code).toBe(1)
+    expect(refused.err).toContain('does not answer')
+    const read = await folder.run('runs', '-o', 'json')
+    expect([read.code, read.out.includes(id), read.err.includes('reading it directly')]).toEqual([0, true, true])
+    owner.process.kill('SIGCONT')
+    expect((await folder.run('cancel', id)).code).toBe(0)
+    expect((await owner.ended).code).toBe(3)
+  })
+
+  it('that is stopped while it drives for a client is told of too', async () => {
+    const folder = newFolder()
+    const owner = folder.start(['run', 'hang'])
+    await owner.said('thinking')
+    const client = folder.start(['run', 'hang too'])
+    await client.said('thinking')
+    owner.process.kill('SIGSTOP')
+    const { code, err } = await client.ended
+    expect([code, err.includes('does not answer')]).toEqual([1, true])
+  })
+
+  it('serves until it is told to end, and drives what others record', async () => {
+    const folder = newFolder()
+    const server = folder.start(['serve', '--port', '0'])
+    await server.said('serving')
+    const url = /http:\S+/.exec(server.err())![0]
+    const token = readFileSync(join(folder.data, 'token'), 'utf8').trim()
+    const headers = { authorization: `Bearer ${token}` }
+    expect((await fetch(`${url}/v1/runs`)).status).toBe(401)
+    expect((await fetch(`${url}/v1/runs`, { headers })).status).toBe(200)
+    const waiting = await folder.run('run', 'write')
+    expect(waiting.code).toBe(8)
+    const id = idIn(waiting.err)
+    const stream = await fetch(`${url}/v1/events?run=${id}&type=completion`, { headers })
+    expect((await folder.run('approve', id)).code).toBe(0)
+    let text = ''
+    for await (const chunk of stream.body!) {
+      text += Buffer.from(chunk).toString()
+      if (text.includes('write approved')) break
+    }
+    const second = await folder.run('serve', '--port', '0')
+    expect([second.code, second.err.includes('another process owns')]).toEqual([1, true])
+    server.process.kill('SIGTERM')
+    expect((await server.ended).code).toBe(0)
+  })
+
+  it('asks for the token on its socket too', async () => {
+    const folder = newFolder()
+    const owner = folder.start(['run', 'hang'])
+    await owner.said('thinking')
+    writeFileSync(join(folder.data, 'token'), `${'x'.repeat(43)}\n`, { mode: 0o600 })
+    const { code, err } = await folder.run('runs')
+    expect([code, err.includes('UNAUTHORIZED')]).toEqual([1, true])
+  })
+
+  it('that listens but is somebody else is not taken for one', async () => {
+    const folder = newFolder()
+    mkdirSync(folder.data)
+    const foreign = createServer((socket) => socket.end('220 mail\r\n')).listen(join(folder.data, 'owner.sock'))
+    await once(foreign, 'listening')
+    expect((await folder.run('run', 'finish')).code).toBe(0)
+    foreign.close()
+  })
+})
+
+describe('where the socket lies', () => {
+  it('is the data folder, or a short recorded place where that is too deep', async () => {
+    const folder = newFolder()
+    const deep = join(folder.root, 'd'.repeat(60), 'e'.repeat(60))
+    mkdirSync(deep, { recursive: true })
+    const env = { XDG_RUNTIME_DIR: folder.root }
+    const short = chooseSocketPath(deep, env)
+    expect(Buffer.byteLength(short)).toBeLessThanOrEqual(MAX_SOCKET_PATH)
+    // Who looks for it may have another runtime directory.
+    expect(findSocketPath(deep)).toBe(short)
+    const owner = folder.start(['run', 'hang'], { data: deep, env })
+    await owner.said('thinking')
+    const cancelled = folder.start(['cancel', idIn(owner.err())], { data: deep })
+    expect((await cancelled.ended).code).toBe(0)
+    expect((await owner.ended).code).toBe(3)
+    mkdirSync(folder.data)
+    expect(chooseSocketPath(folder.data, env)).toBe(join(folder.data, 'owner.sock'))
+  })
+})

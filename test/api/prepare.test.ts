@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'vitest'
+import { StartRun } from '../../api/http/schemas/start.ts'
+import { createStarts, type PrepareDoors } from '../../api/runs/prepare.ts'
+import { AgentSpec, type ModelInfo } from '../../domain/agent/spec.ts'
+import type { ToolSpec } from '../../domain/agent/tools.ts'
+
+const tool = (name: string, more: Partial<ToolSpec> = {}): ToolSpec => ({
+  name,
+  description: name,
+  parameters: {},
+  effect: 'pure',
+  paths: {},
+  barrier: false,
+  control: false,
+  timeLimitMs: 1000,
+  ...more,
+})
+
+const model = (id: string): ModelInfo => ({
+  id,
+  provider: 'scripted',
+  contextTokens: 1000,
+  maxOutputTokens: 100,
+  timeoutMs: 1000,
+  price: null,
+  forcesCalls: true,
+})
+
+const role = {
+  name: 'Coder',
+  profile: '',
+  goal: '',
+  phases: [{ name: 'do', allowedTools: ['read_file'] }],
+  qualityGates: [],
+  maxReactLoop: 15,
+}
+
+const doors = (more: Partial<PrepareDoors> = {}): PrepareDoors => ({
+  role: (name) => (name === 'coder' ? role : null),
+  roleNames: () => ['coder'],
+  model,
+  defaultModel: 'm',
+  safeDefaultModel: null,
+  tools: () => [
+    tool('read_file', { paths: { path: 'read' } }),
+    tool('run_command', { barrier: true }),
+    tool('remember'),
+    tool('complete_task', { control: true }),
+  ],
+  workspace: async (path) => ({ path: `/real${path}`, tree: 't0', testCommand: ['npm', 'test'] }),
+  sandboxFault: async () => null,
+  hasSecret: async (name) => name === 'KNOWN',
+  sandboxed: true,
+  build: 'b',
+  ...more,
+})
+
+const prepare = (asked: object, more: Partial<PrepareDoors> = {}) =>
+  createStarts(doors(more)).prepare(StartRun.parse(asked))
+
+describe('preparing a run', () => {
+  it('resolves every default, as the log will hold it', async () => {
+    const spec = await prepare({ task: 'x', workspace: '/w' })
+    expect(AgentSpec.parse(spec)).toEqual(spec)
+    expect(spec).toMatchObject({
+      limits: { maxTurns: 25, wallClockMs: null },
+      recovery: { graceTurns: 2, graceTimeoutMs: 60_000 },
+      policy: { mode: 'interactive', sandboxed: true },
+      models: { requested: 'm', safeDefault: 'm' },
+      workspace: { path: '/real/w', tree: 't0' },
+      testCommand: ['npm', 'test'],
+    })
+  })
+
+  it('counts turns as the role says, with the grace turns on top', async () => {
+    expect((await prepare({ role: 'coder' })).limits.maxTurns).toBe(17)
+    expect((await prepare({ role: 'coder', limits: { graceTurns: 5 } })).limits.maxTurns).toBe(20)
+    expect((await prepare({ role: 'coder', limits: { maxTurns: 3 } })).limits.maxTurns).toBe(3)
+  })
+
+  it('offers no tool that could do nothing', async () => {
+    const names = async (asked: object) => (await prepare(asked)).tools.map((t) => t.name)
+    expect(await names({})).toEqual(['remember', 'complete_task'])
+    expect(await names({ workspace: '/w', tools: ['read_file'] })).toEqual(['read_file', 'complete_task'])
+    await expect(prepare({ tools: ['read_file'] })).rejects.toMatchObject({ code: 'WORKSPACE_MISSING' })
+    await expect(prepare({ tools: ['fly'] })).rejects.toMatchObject({ code: 'UNKNOWN_TOOL' })
+  })
+
+  it('refuses unknown roles and secrets by name', async () => {
+    await expect(prepare({ role: 'poet' })).rejects.toThrow('there is no role "poet"; there are coder')
+    await expect(prepare({ secrets: ['KNOWN', 'OTHER'] })).rejects.toThrow('no value for OTHER')
+    expect((await prepare({ secrets: ['KNOWN', 'KNOWN'] })).secrets).toEqual(['KNOWN'])
+  })
+
+  it('never weakens the sandbox silently', async () => {
+    const none = { sandboxFault: async () => 'bwrap is not installed' }
+    await expect(prepare({ workspace: '/w' }, none)).rejects.toMatchObject({ code: 'SANDBOX_UNAVAILABLE' })
+    expect((await prepare({ workspace: '/w', policy: { sandboxed: false } }, none)).policy.sandboxed).toBe(false)
+    expect((await prepare({ workspace: '/w', tools: ['read_file'] }, none)).policy.sandboxed).toBe(true)
+  })
+})
