@@ -43,7 +43,7 @@ export class Projections {
   /** Opens the tables, caught up to the log's head. Where they are missing or not of this log, they are made anew. */
   static async open(options: ProjectionsOptions): Promise<Projections> {
     const live = liveFile(options.folder)
-    let notice = live === null ? null : 'the tables were missing'
+    let notice = live === null ? 'the tables were missing' : null
     try {
       if (live !== null) {
         const store = await openSqliteStore(live)

@@ -1,7 +1,7 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 
-// Below this, compression costs more of a commit's time than it saves of the file (measured on event bodies of 60 to
-// 3000 bytes: from 384 on, the file is 8 % smaller and a third more bodies are compressed).
+// Below this, compression costs more of a commit's time than it saves of the file: on typical event bodies of 60 to 3000
+// bytes, from 384 on the file is 0.95 times the bodies instead of 1.02, for half as many calls again of 20 to 30 us each.
 const PACK_FROM = 1024
 
 const PARAMS = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }

@@ -5,33 +5,38 @@ import type { Seen } from './event.ts'
 
 /**
  * Why an agent is woken:
- * - `start`: something new is owed (a turn, a model call, a tool call, a judgement); not while the agent is paused;
+ * - `start`: something new is owed (a model call, a tool call, a judgement); not while the agent is paused;
+ * - `turn`: the next turn is owed; not while the agent is paused, nor while it waits for input;
  * - `retry`: the same, later; `drive`: an effect is in flight, its outcome is owed even in a pause;
  * - `approval`: it expires then; `cancel`: the tree is to be cancelled; `parked`: nobody here can tell.
  */
-export type DueReason = 'start' | 'retry' | 'drive' | 'approval' | 'cancel' | 'parked'
+export type DueReason = 'start' | 'turn' | 'retry' | 'drive' | 'approval' | 'cancel' | 'parked'
 
 /**
  * Changes of `due`: one row per cause, so that calls side by side do not hide each other. Where an event leaves open
  * whether something is owed, something is: a stale row costs a wasted load. A claim moves nothing: what was owed before
  * it has its rows, and an agent that waits for a person is not woken again by having been looked at. Pauses and waiting
- * for input are taken out by the sweep's query, which reads them in `agents`.
+ * for input are taken out by the sweep's query, which reads them in `agents`: what was owed before a pause is owed after it.
  */
 export function due(e: Seen): Change[] {
   switch (e.type) {
     case 'driver_claimed':
     case 'paused':
+    case 'resumed':
+    case 'step_requested':
     case 'erased':
       return []
     case 'agent_started':
       return e.body?.parent ? [agent(e, 'start')] : []
     case 'model_call_start':
-      return [agent(e, 'drive')]
+      return [remove('due', { agent_id: e.agentId, cause: 'agent' }), row(e, 'model', 'drive', e.at)]
+    case 'model_attempt_lost':
+      return [answered(e), agent(e, 'start')]
     case 'model_call_end': {
       const calls = e.body?.calls ?? []
-      if (calls.length === 0) return [agent(e, 'start')]
+      if (calls.length === 0) return [answered(e), agent(e, 'start')]
       const each = calls.map((_, index) => row(e, toolCallId(e.agentId, e.turn, index), 'start', e.at))
-      return [remove('due', { agent_id: e.agentId, cause: 'agent' }), ...each]
+      return [answered(e), remove('due', { agent_id: e.agentId, cause: 'agent' }), ...each]
     }
     case 'tool_call_start':
       return [call(e, e.body && !e.body.intent ? 'start' : 'drive')]
@@ -50,9 +55,12 @@ export function due(e: Seen): Change[] {
     case 'tool_call_end':
       return [remove('due', { agent_id: e.agentId, cause: e.toolCallId! }), agent(e, 'start')]
     case 'error':
-      return e.body?.recoverable ? [agent(e, 'retry', e.at + (e.body.delayMs ?? 0))] : [clear('due')]
+      if (!e.body?.recoverable) return [clear('due')]
+      return [answered(e), agent(e, 'retry', e.at + (e.body.delayMs ?? 0))]
     case 'completion':
       return [clear('due')]
+    case 'turn_end':
+      return [agent(e, 'turn')]
     case 'cancel_requested':
       return [row(e, 'cancel', 'cancel', e.at)]
     default:
@@ -60,6 +68,7 @@ export function due(e: Seen): Change[] {
   }
 }
 
+const answered = (e: Seen) => remove('due', { agent_id: e.agentId, cause: 'model' })
 const agent = (e: Seen, reason: DueReason, at = e.at) => row(e, 'agent', reason, at)
 const call = (e: Seen, reason: DueReason, at = e.at) => row(e, e.toolCallId!, reason, at)
 const row = (e: Seen, cause: string, reason: DueReason, at: number) =>

@@ -97,7 +97,8 @@ export async function checkpointFacts(db: Kysely<Database>, row: CheckpointRow):
     select coalesce(sum(m.input + m.cache_read + m.cache_write), 0) as input, coalesce(sum(m.output), 0) as output,
       coalesce(sum(m.nano_dollars), 0) as nano
     from h join model_calls m on m.agent_id = h.id and m.ended_revision <= h.upto`.execute(db)
-  const calls = await sql<CallRef>`${literal((a, r) => callsAt(a, r, String(row.turn)), row.agent_id, row.revision)}
+  const turn = (agent: string, revision: string) => callsAt(agent, revision, String(row.turn))
+  const calls = await sql<CallRef>`select * from (${literal(turn, row.agent_id, row.revision)}) as called
     order by coalesce(ended_position, 0), coalesce(block, -1), id`.execute(db)
   const { input, output, nano } = usage.rows[0]!
   return {

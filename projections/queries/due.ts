@@ -22,10 +22,10 @@ export async function dueBefore(db: Kysely<Database>, at: number | null): Promis
     .leftJoin('agents as a', 'a.id', 'd.agent_id')
     .where('a.completed_at', 'is', null)
     .where(
-      sql<boolean>`not (d.reason in ('start', 'retry') and coalesce(a.paused, 0) = 1 and coalesce(a.stepping, 0) = 0)`,
+      sql<boolean>`not (d.reason in ('start', 'turn', 'retry') and coalesce(a.paused, 0) = 1 and coalesce(a.stepping, 0) = 0)`,
     )
     .where(
-      sql<boolean>`not (d.reason = 'start' and d.cause = 'agent' and a.asked_at is not null
+      sql<boolean>`not (d.reason = 'turn' and a.asked_at is not null
         and coalesce(a.last_input, -1) <= coalesce(a.last_read, -1))`,
     )
     .select(['d.agent_id', 'd.run_id', 'd.wake_at', 'd.reason'])

@@ -114,7 +114,7 @@ export const factTables = {
     key: ['agent_id', 'revision'],
     owner: 'agent_id',
   },
-  /** Why an agent must be woken; see changes/due.ts. `cause`: `agent`, `cancel`, `parked`, or the id of a tool call. */
+  /** Why an agent must be woken; see changes/due.ts. `cause`: `agent`, `model`, `cancel`, `parked`, or the id of a tool call. */
   due: {
     columns: {
       agent_id: 'text!',

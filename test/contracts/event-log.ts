@@ -79,9 +79,11 @@ export function eventLogContract(factory: EventLogFactory): void {
       const other = new Sealer('other')
       const late = other.batch(stream, tipOf(batch.slice(0, 2)), [{}])
       const early = other.batch(stream, { revision: 5, hash: batch[2]!.hash }, [{}])
+      const next = other.batch(stream, { revision: 3, hash: batch[2]!.hash }, [{}])
       const again = other.batch(stream, NEW, [{}])
       for (const [expected, wrong] of [
         [1, late],
+        [3, next],
         [5, early],
         [-1, again],
       ] as const)

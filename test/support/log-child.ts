@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { writeSync } from 'node:fs'
 import { openSqliteLog } from '../../adapters/log-sqlite/open.ts'
 import { LogError } from '../../domain/log/errors.ts'
@@ -24,8 +25,11 @@ async function write(stream: string, times: number): Promise<void> {
   }
 }
 
-/** Appends until the disk is full, then says what each of some more appends of one group met, and what can be read. */
-async function fill(): Promise<void> {
+/**
+ * Appends until the disk is full, then says what each of some more appends of one group met, and what can be read. Then
+ * makes room on the mounted `disk` and sends again what failed.
+ */
+async function fill(disk: string): Promise<void> {
   let tip = NEW
   const noise = (bytes: number) => Buffer.from(bytesOf(`${tip.revision}`, bytes)).toString('base64')
   const next = (stream: string, after: Tip) =>
@@ -38,11 +42,16 @@ async function fill(): Promise<void> {
     } catch (error) {
       if (!(error instanceof LogError)) throw error
       const more = [1, 2, 3].map((n) => log.append(`agent-more${n}`, -1, next(`agent-more${n}`, NEW)))
+      more.push(log.append('agent-fill', 0, sealer.batch('agent-fill', { ...tip, revision: 0 }, [{}])))
       const group = (await Promise.allSettled(more)).map((r) => (r.status === 'rejected' ? r.reason.code : 'written'))
       const events = await collect(log.read('agent-fill'))
       const head = await log.head('agent-fill')
       const { code, message } = error
       say(JSON.stringify({ code, message, acked: tip.revision, head, read: events.length, group }))
+      execFileSync('mount', ['-o', 'remount,size=64m', disk])
+      await log.append('agent-fill', tip.revision, batch)
+      const last = next('agent-fill', tipOf(batch))
+      await log.append('agent-fill', last[0]!.header.revision - 1, last)
       return
     }
   }
@@ -59,7 +68,7 @@ async function check(): Promise<void> {
 if (task === 'write') await write(`agent-${name}`, Number(count))
 else if (task === 'many')
   await Promise.all(Array.from({ length: 8 }, (_, n) => write(`agent-${name}-${n}`, Number(count))))
-else if (task === 'fill') await fill()
+else if (task === 'fill') await fill(name)
 else if (task === 'check') await check()
 else if (task === 'hold') {
   say('ready')

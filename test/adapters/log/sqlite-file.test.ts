@@ -119,19 +119,39 @@ describe('the file refuses', () => {
 test('an erased body is in no file of the log any more, while it is open', async () => {
   const log = await owner()
   const sealer = new Sealer()
-  const secret = 'a-secret-that-must-go'
-  const batch = sealer.batch(stream, NEW, [{ body: { secret } }, { body: 'stays' }])
+  const noise = (seed: string, bytes: number) => Buffer.from(bytesOf(seed, bytes)).toString('base64')
+  // Bodies on shared pages and on pages of their own, plain and compressed.
+  const drafts = Array.from({ length: 30 }, (_, n) => ({
+    body: noise(`${n}`, n % 3 === 0 ? 9000 : 300 * (n % 4) + 40),
+  }))
+  const batch = sealer.batch(stream, NEW, drafts)
   await log.append(stream, -1, batch)
-  const holds = (text: string) =>
-    readdirSync(log.folder).filter((name) => readFileSync(join(log.folder, name)).includes(text))
-  expect(holds(secret)).not.toEqual([])
-  const body = { revision: 0, bodyHash: batch[0]!.header.body.hash, reason: 'asked for' }
-  const fact = sealer.batch(stream, tipOf(batch), [{ type: 'erased', body }])
-  await log.append(stream, 1, fact, [{ stream, revision: 0 }])
+  const db = raw(log.folder)
+  const stored = db.prepare('SELECT bytes FROM bodies WHERE position > 1 ORDER BY position').all()
+  db.close()
+  const isHeld = (at: number) => {
+    const part = Buffer.from(stored[at]!.bytes as Uint8Array).subarray(-32)
+    return readdirSync(log.folder).some((name) => readFileSync(join(log.folder, name)).includes(part))
+  }
+  const gone = [0, 1, 7, 15, 22]
+  for (const at of stored.keys()) expect(isHeld(at)).toBe(true)
+  const facts = gone.map((revision) => {
+    const bodyHash = batch[revision]!.header.body.hash
+    return { type: 'erased', body: { revision, bodyHash, reason: 'asked for' } }
+  })
+  const erasures = gone.map((revision) => ({ stream, revision }))
+  await log.append(stream, 29, sealer.batch(stream, tipOf(batch), facts), erasures)
   // The overwriting checkpoint follows the acknowledgement; the next answer comes after it.
   await log.append('agent-b', -1, sealer.batch('agent-b', NEW, [{}]))
-  expect(holds(secret)).toEqual([])
-  expect(holds('stays')).not.toEqual([])
+  for (const at of stored.keys()) expect([at, isHeld(at)]).toEqual([at, !gone.includes(at)])
+  const verifier = new StreamVerifier(stream)
+  verifier.page(await collect(log.read(stream)))
+  expect(verifier.result()).toMatchObject({
+    ok: true,
+    erased: gone.map((revision) => ({ revision, reason: 'asked for' })),
+  })
+  const other = raw(log.folder)
+  expect(() => other.exec('UPDATE bodies SET position = 999 WHERE position = 2')).toThrow(/refuses UPDATE/)
 })
 
 describe('opening', () => {
@@ -275,6 +295,21 @@ describe('bytes', () => {
     expect(long).toBeLessThanOrEqual(1.5)
     expect(short).toBeLessThanOrEqual(1.5)
     expect(long).toBeLessThanOrEqual(short * 1.05)
+  })
+
+  test('of the WAL stay bounded, however much is written', async () => {
+    const log = await owner()
+    const sealer = new Sealer()
+    let tip = NEW
+    let most = 0
+    for (let n = 0; n < 250; n++) {
+      const batch = sealer.batch(stream, tip, [{ body: Buffer.from(bytesOf(`${n}`, 45_000)).toString('base64') }])
+      await log.append(stream, tip.revision, batch)
+      tip = tipOf(batch)
+      most = Math.max(most, statSync(join(log.folder, 'log.db-wal')).size)
+    }
+    expect(statSync(join(log.folder, 'log.db')).size).toBeGreaterThan(6 * 1024 * 1024)
+    expect(most).toBeLessThan(8 * 1024 * 1024)
   })
 
   test('per run are told from counters, exactly, also after an erasure and a restart', async () => {

@@ -1,9 +1,11 @@
 import type { Worker } from 'node:worker_threads'
 import { expect, onTestFinished, test } from 'vitest'
+import { ensureFile, openToWrite } from '../../../adapters/log-sqlite/file.ts'
 import { openSqliteLog } from '../../../adapters/log-sqlite/open.ts'
+import { Writer } from '../../../adapters/log-sqlite/writer.ts'
 import { spawnWriter } from '../../../adapters/log-sqlite/writer-thread.ts'
 import { tempFolder } from '../../support/folders.ts'
-import { BEFORE, collect, NEW, Sealer, tipOf } from '../../support/sealing.ts'
+import { BEFORE, bytesOf, collect, NEW, Sealer, tipOf } from '../../support/sealing.ts'
 
 test('appends that wait when the writer dies are in doubt; sent again they are in the log once', async () => {
   const workers: Worker[] = []
@@ -53,4 +55,39 @@ test('a subscription outlives the writer', async () => {
   await log.append('agent-a1', -1, batch)
   expect((await next).value).toMatchObject([{ id: batch[0]!.id }])
   stop.abort()
+})
+
+test('in a group that does not fit, each append has its own outcome', () => {
+  const folder = tempFolder()
+  ensureFile(folder)
+  const db = openToWrite(folder)
+  onTestFinished(() => db.close())
+  const writer = new Writer(db, folder)
+  const sealer = new Sealer()
+  let id = 0
+  const job = (stream: string, tip = NEW, body = 'small') => {
+    const batch = sealer.batch(stream, tip, [{ body }])
+    return { id: id++, stream, expected: tip.revision, batch, erase: [] }
+  }
+  const first = job('agent-a')
+  expect(writer.commit([first])).toEqual([{ id: 0, position: 1 }])
+  const pages = Number(db.prepare('PRAGMA page_count').get()?.page_count)
+  db.exec(`PRAGMA max_page_count = ${pages + 4}`)
+  const noise = Buffer.from(bytesOf('noise', 50_000)).toString('base64')
+  const [fits, big, late, also] = [
+    job('agent-b'),
+    job('agent-c', NEW, noise),
+    job('agent-a'),
+    job('agent-a', tipOf(first.batch)),
+  ]
+  expect(writer.commit([fits, big, late, also])).toEqual([
+    { id: 1, position: 2 },
+    { id: 2, failure: expect.objectContaining({ code: 'LOG_FULL' }) },
+    { id: 3, failure: expect.objectContaining({ code: 'CONFLICT' }) },
+    // Sealed after the big one, which is not there: only its own stream and the log's time count.
+    { id: 4, position: 3 },
+  ])
+  db.exec('PRAGMA max_page_count = 1000000')
+  const again = job('agent-c', NEW, noise)
+  expect(writer.commit([again, job('agent-c', tipOf(again.batch))])).toMatchObject([{ position: 4 }, { position: 5 }])
 })

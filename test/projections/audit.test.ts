@@ -1,0 +1,94 @@
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { expect, it, onTestFinished } from 'vitest'
+import { assembleCheckpoint } from '../../projections/queries/checkpoint.ts'
+import { checkpointFacts, findCheckpoint } from '../../projections/queries/checkpoints.ts'
+import { openAudit } from '../../projections/store/audit.ts'
+import type { MemoryLog } from '../support/projections/memory-log.ts'
+import { Tape } from '../support/projections/story.ts'
+import { folder, projected } from '../support/projections/tables.ts'
+import { tell } from '../support/projections/tell.ts'
+
+const numbers = Array.from({ length: 1500 }, (_, i) => (i * 7919 + (i >> 3) * 31) % 1000)
+const COLUMNS =
+  'position, event_id, stream, run_id, agent_id, turn, revision, type, timestamp, tool_call_id, actor_kind, actor_id'
+
+/** A log file with headers only, as an embedded log shows them. */
+function logFile(log: MemoryLog, path: string): void {
+  const db = new DatabaseSync(path)
+  db.exec(`create table headers (${COLUMNS})`)
+  const insert = db.prepare(`insert into headers values (${COLUMNS.replaceAll(/[a-z_]+/g, '?')})`)
+  for (const { header: h, position, id } of log.events) {
+    const row = [
+      position,
+      id,
+      h.stream,
+      h.runId,
+      h.agentId,
+      h.turn,
+      h.revision,
+      h.type,
+      h.timestamp,
+      h.toolCallId ?? null,
+    ]
+    insert.run(...row, h.actor.kind, h.actor.id)
+  }
+  db.close()
+}
+
+const bytesOf = (log: MemoryLog, place: number) => {
+  const event = log.events[place]!
+  return event.body ?? log.blobs.held.get(`${event.header.runId}/${event.header.body.hash}`)!
+}
+
+it('the seed’s events and checkpoints are views that say what the log and the queries say', async () => {
+  expect(new Tape(numbers).more).toBe(true)
+  const { log } = tell(numbers, false)
+  const path = folder()
+  const { store } = await projected(log, join(path, 't.db'))
+  onTestFinished(() => store.close())
+  logFile(log, join(path, 'log.db'))
+  const messages = (agentId: string, revision: number) =>
+    JSON.stringify([{ role: 'user', content: `${agentId}@${revision}` }])
+  const audit = openAudit(join(path, 't.db'), {
+    path: join(path, 'log.db'),
+    eventsSql: (schema) => `select * from ${schema}.headers`,
+    payload: (position) => new TextDecoder().decode(bytesOf(log, (position - 1) / 3)),
+    messages,
+  })
+  onTestFinished(() => audit.close())
+
+  const events = audit.raw.prepare('select * from events order by id').all()
+  expect(events.length).toBe(log.events.length)
+  const said = events.findIndex((row) => row.event_type === 'user_input')
+  const { header } = log.events[said]!
+  expect(events[said]).toMatchObject({
+    id: log.events[said]!.position,
+    thread_id: header.agentId,
+    agent_id: 'user:ann',
+    turn: 0,
+    timestamp: header.timestamp,
+    payload: new TextDecoder().decode(bytesOf(log, said)),
+  })
+
+  const rows = audit.raw.prepare('select * from checkpoints').all()
+  const columns = 'id thread_id step timestamp state_blob pending_tools completed_tools usage_tokens usage_cost'
+  expect(Object.keys(rows[0]!).join(' ')).toBe(columns)
+  const ends = log.events.filter(({ header: { type } }) => type === 'tool_call_end' || type === 'turn_end')
+  expect(rows.length).toBe(ends.length)
+  expect(rows.length).toBeGreaterThan(30)
+  expect(rows.some((row) => row.pending_tools !== '[]')).toBe(true)
+  const sources = { log, blobs: log.blobs, messagesAt: async (a: string, r: number) => JSON.parse(messages(a, r)) }
+  for (const row of rows) {
+    const found = (await findCheckpoint(store.db, String(row.thread_id), Number(row.step)))!
+    const made = await assembleCheckpoint(sources, found, await checkpointFacts(store.db, found))
+    expect(row).toMatchObject({ id: made.id, timestamp: made.timestamp, usage_cost: made.usage.cost })
+    expect(row.usage_tokens).toBe(made.usage.inputTokens + made.usage.outputTokens)
+    expect(JSON.parse(String(row.state_blob))).toEqual(made.state)
+    expect(JSON.parse(String(row.pending_tools))).toEqual(made.pendingToolCalls)
+    const results = JSON.parse(String(row.completed_tools)) as Record<string, unknown>[]
+    expect(results.map((r) => [r.toolCallId, Boolean(r.success), r.result ?? undefined])).toEqual(
+      made.completedToolResults.map((r) => [r.toolCallId, r.success, r.result]),
+    )
+  }
+})

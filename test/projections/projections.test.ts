@@ -1,0 +1,135 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { Projections } from '../../projections/projections.ts'
+import { listRuns } from '../../projections/queries/runs.ts'
+import { liveFile } from '../../projections/store/pointer.ts'
+import { MemoryLog } from '../support/projections/memory-log.ts'
+import { Actor } from '../support/projections/story.ts'
+import { dump, folded, folder } from '../support/projections/tables.ts'
+import { tell } from '../support/projections/tell.ts'
+
+const numbers = Array.from({ length: 600 }, (_, i) => (i * 7919 + (i >> 3) * 31) % 1000)
+
+async function open(log: MemoryLog, path = folder()) {
+  const projections = await Projections.open({ log, blobs: log.blobs, folder: path })
+  onTestFinished(() => projections.close())
+  return { path, projections, file: () => liveFile(path)! }
+}
+
+function spoil(file: string, text: string): void {
+  const db = new DatabaseSync(file)
+  db.exec(text)
+  db.close()
+}
+
+describe('the projections of a folder', () => {
+  it('come back equal when the folder is deleted, and every answer says its position', async () => {
+    const { log } = tell(numbers)
+    const { file, projections } = await open(log)
+    expect(dump(file())).toEqual(await folded(log, join(folder(), 'zero.db')))
+    const { position, data } = await projections.read((db) => listRuns(db))
+    expect(position).toEqual(await log.headCursor())
+    expect(data.runs.length).toBeGreaterThan(2)
+    expect(projections.status().notice).toBe('the tables were missing')
+  })
+
+  it('go on where they stopped', async () => {
+    const { log } = tell(numbers)
+    const first = await open(log)
+    await first.projections.close()
+    spoil(first.file(), "update runs set summary = 'kept'")
+    const { projections } = await open(log, first.path)
+    expect(projections.status()).toMatchObject({ notice: null })
+    expect((await projections.read((db) => listRuns(db))).data.runs[0]!.summary).toBe('kept')
+  })
+
+  it.each([
+    ['a restored backup', (file: string) => spoil(file, "update position set hash = 'other', position = 1")],
+    ['rows of another meaning', (file: string) => spoil(file, 'pragma user_version = 1')],
+    ['a damaged file', (file: string) => writeFileSync(file, 'no database at all'.repeat(100))],
+  ])('are made anew from the log after %s, and say so', async (_, damage) => {
+    const { log } = tell(numbers)
+    const first = await open(log)
+    await first.projections.close()
+    damage(first.file())
+    const { projections, file } = await open(log, first.path)
+    expect(projections.status().notice).toMatch(/rebuild/)
+    expect(dump(file())).toEqual(await folded(log, join(folder(), 'zero.db')))
+  })
+
+  it('of a newer program are left alone', async () => {
+    const { log } = tell(numbers)
+    const first = await open(log)
+    await first.projections.close()
+    spoil(first.file(), 'pragma user_version = 999001')
+    await expect(open(log, first.path)).rejects.toMatchObject({ code: 'SCHEMA_NEWER' })
+  })
+})
+
+describe('a rebuild', () => {
+  it('proves equal, switches, drops the old file, and goes on following the log', async () => {
+    const { log, actors } = tell(numbers)
+    const { projections, file, path } = await open(log)
+    const end = new AbortController()
+    const running = projections.run(end.signal)
+    const before = file()
+    const slow = projections.read(async (db) => {
+      const first = await listRuns(db)
+      return { first, again: await listRuns(db) }
+    })
+    expect(await projections.rebuild()).toEqual({ switched: true, differences: [] })
+    const { data } = await slow
+    expect(data.again).toEqual(data.first)
+    expect(file()).not.toBe(before)
+    actors[0]!.user('user_input', { text: 'still there?' })
+    await projections.caughtUpTo(await log.headCursor())
+    expect((await projections.read((db) => listRuns(db))).position).toEqual(await log.headCursor())
+    expect(readdirSync(path).filter((name) => name.endsWith('.db'))).toEqual([
+      readFileSync(join(path, 'current'), 'utf8'),
+    ])
+    end.abort()
+    await running
+    expect(dump(file())).toEqual(await folded(log, join(folder(), 'zero.db')))
+  })
+
+  it('shows a difference and does not switch, unless that is wanted', async () => {
+    const { log } = tell(numbers)
+    const { projections, file, path } = await open(log)
+    spoil(
+      file(),
+      "update runs set status = 'completed' where status = 'active'; delete from inputs where agent_id = 'a000'",
+    )
+    const wrong = dump(file())
+    const { switched, differences } = await projections.rebuild()
+    expect(switched).toBe(false)
+    expect(differences!.map(({ table }) => table)).toEqual(['runs', 'inputs'])
+    const [runs, inputs] = differences!
+    expect(runs!.onlyLive).toBe(runs!.onlyRebuilt)
+    expect(runs!.examples.live[0]).toMatchObject({ status: 'completed' })
+    expect(runs!.examples.rebuilt[0]).toMatchObject({ status: 'active' })
+    expect(inputs!.onlyLive).toBe(0)
+    expect(dump(file())).toEqual(wrong)
+    expect(readdirSync(path).filter((name) => name.endsWith('.db'))).toHaveLength(1)
+    expect(await projections.rebuild({ accept: true })).toMatchObject({ switched: true })
+    expect(dump(file())).toEqual(await folded(log, join(folder(), 'zero.db')))
+  })
+
+  it('keeps who waits for a write waiting, not failing', async () => {
+    const log = new MemoryLog()
+    let at = 0
+    const actor = new Actor(log, () => ++at, 'a', 'a')
+    actor.start()
+    const { projections } = await open(log)
+    const end = new AbortController()
+    const running = projections.run(end.signal)
+    const next = { ...(await log.headCursor()), position: log.events.at(-1)!.position + 3 }
+    const waits = projections.caughtUpTo(next)
+    await projections.rebuild()
+    actor.user('user_input', { text: 'x' })
+    await waits
+    end.abort()
+    await running
+  })
+})
