@@ -165,6 +165,7 @@ export class Driver {
   }
 
   private async submit(fact: DriverFact, commandId: string): Promise<void> {
+    await this.env.secrets.keep()
     const driver = { id: this.id, epoch: this.epoch, ...(this.stopping ? { rests: true as const } : {}) }
     await this.mailbox.submit(fact, { by: { kind: 'driver', id: this.id }, commandId, driver }, { fact: true })
   }

@@ -9,6 +9,7 @@ import { type AgentState, activityOf } from '../agent/state.ts'
 import { wireName } from '../agent/tools.ts'
 import type { ModelFailure, ModelOutcome } from '../ports.ts'
 import type { Environment, RuntimePorts } from './ports.ts'
+import { redactOutcome } from './redact.ts'
 import { limited } from './time-limit.ts'
 
 /** TurnExecutor: makes the model call that is open in the state, and turns its end into a fact, redacted. */
@@ -33,7 +34,7 @@ export async function performModel(
   )
   publish(stream.end())
   if (ended.end === 'value') {
-    const outcome = redacted(env, ended.value)
+    const outcome = redactOutcome(env.secrets, ended.value)
     const paths = await resolvedPaths(env, state, outcome)
     return { kind: 'model_answered', attempt, outcome, durationMs: ended.durationMs, paths }
   }
@@ -42,22 +43,12 @@ export async function performModel(
     ? new ModelError('TIMEOUT', `no answer within ${info.timeoutMs} ms`, { transient: true })
     : asFailure(ended.error)
   const { code, transient, retryAfterMs } = error
-  const message = env.secrets.redact(error.message)
+  const message = env.secrets.text(error.message)
   return {
     kind: 'model_failed',
     attempt,
     error: { code, message, transient, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) },
   }
-}
-
-/** A thinking block is signed: one that would have to be changed is left out. */
-function redacted(env: Environment, outcome: ModelOutcome): ModelOutcome {
-  const content = outcome.content.flatMap((block) => {
-    const clean = env.secrets.redact(block)
-    const signed = block.type === 'thinking' && JSON.stringify(clean) !== JSON.stringify(block)
-    return signed ? [] : [clean]
-  })
-  return { ...outcome, content }
 }
 
 function asFailure(error: unknown): ModelFailure {

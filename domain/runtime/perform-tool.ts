@@ -8,6 +8,7 @@ import type { JsonObject } from '../log/json.ts'
 import type { Tool, ToolContext, ToolFailure, ToolResult } from '../ports.ts'
 import { performControl } from './perform-control.ts'
 import type { Environment, RuntimePorts } from './ports.ts'
+import { redactResult } from './redact.ts'
 import { limited } from './time-limit.ts'
 
 /** Performs one attempt of a tool call whose intent is in the log, and turns its end into a fact, redacted. */
@@ -28,7 +29,7 @@ export async function performTool(
   const took = () => Math.max(0, Math.round(ports.clock.now() - started))
   const failed = async (error: ToolFailure, durationMs: number): Promise<DriverFact> => {
     const { code, transient, beforeEffect = false } = error
-    const message = env.secrets.redact(error.message)
+    const message = env.secrets.text(error.message)
     const tree = await treeAfter(ports, env, call)
     return { kind: 'tool_failed', ...about, durationMs, error: { code, message, transient, beforeEffect }, ...tree }
   }
@@ -41,7 +42,9 @@ export async function performTool(
   }
   if (tool === undefined) return failed(missing(call), 0)
 
-  const { runId, agentId } = state
+  const { runId, agentId, turn } = state
+  const output = env.secrets.stream()
+  const publish = (text: string) => text !== '' && ports.feed.publish({ runId, agentId, turn, kind: 'output', text })
   const context = (own: AbortSignal): ToolContext => ({
     runId,
     agentId,
@@ -50,6 +53,8 @@ export async function performTool(
     signal: own,
     workspace: env.workspace,
     sandbox: env.sandbox,
+    redact: (text) => env.secrets.text(text),
+    onOutput: (text) => publish(output.push(text)),
   })
   const ended = await limited(ports.clock, spec.timeLimitMs, signal, async (own) => {
     const resolved = await env.secrets.resolve(args)
@@ -72,7 +77,7 @@ export async function performTool(
     )
   }
   if (ended.value === 'unknown') return { kind: 'tool_probed', ...about, found: 'unknown' }
-  const result = describe(state, call, args, env.secrets.redact(ended.value.result))
+  const result = describe(state, call, args, redactResult(env.secrets, ended.value.result))
   return {
     kind: 'tool_succeeded',
     ...about,

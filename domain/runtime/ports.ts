@@ -1,5 +1,5 @@
 import type { AgentSpec } from '../agent/spec.ts'
-import type { JsonObject } from '../log/json.ts'
+import type { Json, JsonObject } from '../log/json.ts'
 import type {
   BlobStore,
   Clock,
@@ -14,13 +14,20 @@ import type {
 } from '../ports.ts'
 
 /**
- * The boundary that no secret crosses (5.12.5). `redact` replaces secret values by references in anything that is about
- * to become a command; `resolve` puts values back when a tool is performed, or rejects with ToolError SECRET_UNAVAILABLE.
+ * The boundary that no secret crosses (5.12.5): replaces secret values by references in what is about to become a
+ * command. `keep` makes durable what the references stand for, and is awaited before anything redacted is appended.
  */
 export interface SecretBoundary {
-  redact<T>(value: T): T
+  text(text: string): string
+  json<T>(value: T): T
+  /** A call's arguments; the `value` of `set_context` stands under its `key`. */
+  arguments(toolName: string, args: JsonObject): JsonObject
+  /** A tool's result: strings that are JSON as a whole are looked into. */
+  result(value: Json): Json
   /** A redactor for text that comes in pieces. */
   stream(): { push(text: string): string; end(): string }
+  keep(): Promise<void>
+  /** Puts values back when a tool is performed; rejects with ToolError SECRET_UNAVAILABLE. */
   resolve(args: JsonObject): Promise<JsonObject>
 }
 
@@ -47,6 +54,8 @@ export interface RuntimePorts {
   /** Throws ModelError where the model cannot be had. */
   provider(modelId: string): ModelProvider
   tool(name: string): Tool | undefined
+  /** The boundary for what people say to a run with this spec. */
+  secrets(spec: Pick<AgentSpec, 'secrets' | 'policy'>): Promise<SecretBoundary>
   environment(spec: AgentSpec, about: { runId: string; agentId: string; driverId: string }): Promise<Environment>
   /** Named points at which a fault test may end or hold the process. */
   crashPoint?(name: CrashPoint): void | Promise<void>

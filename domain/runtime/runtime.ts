@@ -6,6 +6,7 @@ import { Driver } from './driver.ts'
 import { fork } from './fork.ts'
 import { Mailbox } from './mailbox.ts'
 import type { RuntimePorts } from './ports.ts'
+import { redactRequest } from './redact.ts'
 import { agentAt } from './replay.ts'
 import type { AgentAt, AgentRuntimeDoors, At, DriveEnd, Request, Verification } from './types.ts'
 import { verifyAgent } from './verify.ts'
@@ -29,8 +30,9 @@ export class Runtime implements AgentRuntimeDoors {
     return this.with(agentId, async (mailbox) => {
       const { key, ...asking } = request
       const commandId = key ?? base32(this.ports.random.bytes(16))
+      const said = await this.withoutSecrets(mailbox, command)
       const revision = await mailbox.submit(
-        erasing === null ? command : ({ ...command, bodyHash: erasing.bodyHash } as Erasing),
+        erasing === null ? said : ({ ...said, bodyHash: erasing.bodyHash } as Erasing),
         { ...asking, commandId },
         { fact: false, ...(erasing === null ? {} : { erase: [erasing.erasure] }) },
       )
@@ -83,6 +85,16 @@ export class Runtime implements AgentRuntimeDoors {
 
   verify(agentId: string): Promise<Verification> {
     return verifyAgent(this.ports, agentId)
+  }
+
+  private async withoutSecrets(mailbox: Mailbox, command: UserCommand): Promise<UserCommand> {
+    if (command.kind !== 'start') await mailbox.refresh()
+    const spec = command.kind === 'start' ? command.spec : mailbox.state?.spec
+    if (spec === undefined) return command
+    const secrets = await this.ports.secrets(spec)
+    const clean = redactRequest(secrets, command)
+    await secrets.keep()
+    return clean
   }
 
   /** A mailbox lives while somebody uses it; what it knows is in the log. */

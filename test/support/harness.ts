@@ -12,6 +12,7 @@ import type { BlobStore, EventLog, ModelOutcome, ModelRequest, Tool } from '../.
 import { history } from '../../domain/runtime/history.ts'
 import type { RuntimePorts } from '../../domain/runtime/ports.ts'
 import { Runtime } from '../../domain/runtime/runtime.ts'
+import { NO_SECRETS } from './no-secrets.ts'
 
 export const USER: Actor = { kind: 'user', id: 'tester' }
 
@@ -167,14 +168,11 @@ export function harness(
       },
     }),
     tool: (name) => tools.get(name),
+    secrets: async () => NO_SECRETS,
     environment: async () => ({
       workspace: null,
       sandbox: null,
-      secrets: {
-        redact: (value) => value,
-        stream: () => ({ push: (text) => text, end: () => '' }),
-        resolve: async (args) => args,
-      },
+      secrets: NO_SECRETS,
       reap: async () => undefined,
       close: async () => undefined,
     }),

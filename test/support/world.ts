@@ -10,6 +10,7 @@ import type { CrashPoint, RuntimePorts } from '../../domain/runtime/ports.ts'
 import { Runtime } from '../../domain/runtime/runtime.ts'
 import type { DriveEnd } from '../../domain/runtime/types.ts'
 import { MemoryBlobs, seededRandom, testSpec, toolSpec, USER } from './harness.ts'
+import { NO_SECRETS } from './no-secrets.ts'
 import { type Deed, outcomeOf, type Plan, ROLE, TOOLS, type ToolEnd, type ToolName } from './plans.ts'
 import { VirtualClock } from './virtual-clock.ts'
 
@@ -228,14 +229,11 @@ export class World {
           }),
       }),
       tool: (name) => tools.get(name),
+      secrets: async () => NO_SECRETS,
       environment: async () => ({
         workspace: null,
         sandbox: null,
-        secrets: {
-          redact: (value) => value,
-          stream: () => ({ push: (text) => text, end: () => '' }),
-          resolve: async (args) => args,
-        },
+        secrets: NO_SECRETS,
         reap: async () => undefined,
         close: async () => undefined,
       }),

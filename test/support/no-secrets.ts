@@ -1,0 +1,12 @@
+import type { SecretBoundary } from '../../domain/runtime/ports.ts'
+
+/** A boundary for tests that have no secrets. */
+export const NO_SECRETS: SecretBoundary = {
+  text: (text) => text,
+  json: (value) => value,
+  arguments: (_, args) => args,
+  result: (value) => value,
+  stream: () => ({ push: (text) => text, end: () => '' }),
+  keep: async () => undefined,
+  resolve: async (args) => args,
+}
