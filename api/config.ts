@@ -68,7 +68,7 @@ const KEYS = Object.keys(ConfigSchema.shape)
 
 /** Variables that look like ours but name no setting. */
 export function unknownVariables(env: ConfigSources['env']): string[] {
-  const known = new Set(KEYS.filter((k) => !FILE_ONLY.has(k)).map(envName))
+  const known = new Set([...KEYS.filter((k) => !FILE_ONLY.has(k)).map(envName), 'KEEPUP_CRASH_AT'])
   return Object.keys(env).filter((name) => name.startsWith('KEEPUP_') && !known.has(name))
 }
 

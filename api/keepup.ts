@@ -1,4 +1,3 @@
-import { LogError } from '../domain/log/errors.ts'
 import type { BlobStore, Clock, EventLog, Random, Vault } from '../domain/ports.ts'
 import type { AgentRuntimeDoors } from '../domain/runtime/types.ts'
 import { LiveHub } from './live/hub.ts'
@@ -8,7 +7,7 @@ import { Drivers } from './runs/drivers.ts'
 import { createStarts, type PrepareDoors } from './runs/prepare.ts'
 import type { Files, Services } from './services.ts'
 
-// The composition root: the one file that knows concrete adapters.
+// The composition root. Concrete adapters are known to api/embedded only.
 
 /** What a host brings to have the runtime behind its doors. */
 export interface KeepUpPorts {
@@ -54,10 +53,8 @@ export function createKeepUp(ports: KeepUpPorts): Services {
   }
 }
 
-/** Opens a data folder with the embedded adapters. They join this file when they are merged. */
-export const openServices: OpenServices = async () => {
-  throw new LogError(
-    'LOG_UNAVAILABLE',
-    'this build has no log, model or workspace adapters; use createKeepUp with your own',
-  )
-}
+/** Opens a data folder with the embedded adapters. */
+export const openServices = (async (config, mode, { autoDrive }) => {
+  const { openEmbedded } = await import('./embedded/open.ts')
+  return openEmbedded(config, mode, autoDrive)
+}) as OpenServices

@@ -33,11 +33,11 @@ export interface PrepareDoors {
   /** Null: the requested one. */
   readonly safeDefaultModel: string | null
   /** Tools that a run may be given. */
-  tools(): readonly ToolSpec[]
+  tools(role: RoleDefinition | null): readonly ToolSpec[]
   /** Rejects for a folder that cannot be worked in, or in which another run works. */
   workspace(path: string): Promise<StartWorkspace>
   /** Why commands cannot be confined on this host; null: they can. */
-  sandboxFault(): Promise<string | null>
+  sandboxFault(workspace: string): Promise<string | null>
   hasSecret(name: string): Promise<boolean>
   readonly sandboxed: boolean
   readonly build: string
@@ -50,8 +50,8 @@ const refuse = (code: string, detail: string): never => {
 /** Tools that can do nothing without a folder. */
 const needsFolder = (tool: ToolSpec): boolean => !tool.control && (tool.barrier || Object.keys(tool.paths).length > 0)
 
-function offered(doors: PrepareDoors, asked: StartRun): ToolSpec[] {
-  const all = doors.tools()
+function offered(doors: PrepareDoors, asked: StartRun, role: RoleDefinition | null): ToolSpec[] {
+  const all = doors.tools(role)
   const names = asked.tools
   const unknown = names?.filter((name) => !all.some((tool) => tool.name === name)) ?? []
   if (unknown.length > 0) {
@@ -64,9 +64,14 @@ function offered(doors: PrepareDoors, asked: StartRun): ToolSpec[] {
   return chosen.filter((tool) => !needsFolder(tool))
 }
 
-async function checkSandbox(doors: PrepareDoors, policy: Policy, tools: readonly ToolSpec[]): Promise<void> {
-  if (!policy.sandboxed || !tools.some((tool) => tool.name === 'run_command')) return
-  const fault = await doors.sandboxFault()
+async function checkSandbox(
+  doors: PrepareDoors,
+  policy: Policy,
+  tools: readonly ToolSpec[],
+  workspace: StartWorkspace | null,
+): Promise<void> {
+  if (!policy.sandboxed || workspace === null || !tools.some((tool) => tool.name === 'run_command')) return
+  const fault = await doors.sandboxFault(workspace.path)
   if (fault !== null) {
     refuse('SANDBOX_UNAVAILABLE', `${fault}; or say "sandboxed": false (--no-sandbox), which is recorded with the run`)
   }
@@ -98,13 +103,13 @@ export function createStarts(doors: PrepareDoors): Starts {
         ...(graceTurns === undefined ? {} : { graceTurns }),
         ...(graceTimeoutMs === undefined ? {} : { graceTimeoutMs }),
       })
-      const tools = offered(doors, asked)
+      const tools = offered(doors, asked, role)
       const secrets = [...new Set(asked.secrets ?? [])]
       await checkSecrets(doors, secrets)
-      await checkSandbox(doors, policy, tools)
       const requested = doors.model(asked.model ?? doors.defaultModel)
       const safeDefault = doors.model(doors.safeDefaultModel ?? requested.id)
       const workspace = asked.workspace === undefined ? null : await doors.workspace(asked.workspace)
+      await checkSandbox(doors, policy, tools, workspace)
       return {
         role,
         policy,

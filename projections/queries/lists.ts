@@ -25,10 +25,10 @@ export type ApprovalRow = Row<'approvals'> & {
   readonly block: number | null
 }
 
-/** Approvals: those that still wait (oldest first), or all of a run. */
+/** Approvals: those that still wait (oldest first), all of a run, or that of a call. */
 export function listApprovals(
   db: Kysely<Database>,
-  { runId, pending = false }: { runId?: string; pending?: boolean },
+  { runId, toolCallId, pending = false }: { runId?: string; toolCallId?: string; pending?: boolean },
 ): Promise<ApprovalRow[]> {
   let query = db
     .selectFrom('approvals as p')
@@ -40,6 +40,7 @@ export function listApprovals(
     .orderBy('p.requested_at')
     .orderBy('p.tool_call_id')
   if (runId !== undefined) query = query.where('p.run_id', '=', runId)
+  if (toolCallId !== undefined) query = query.where('p.tool_call_id', '=', toolCallId)
   if (pending) {
     query = query
       .innerJoin('agents as a', 'a.id', 'p.agent_id')

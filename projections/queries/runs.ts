@@ -12,6 +12,11 @@ export interface RunSummary extends Row<'runs'> {
   readonly agents: number
   /** Turns of the root agent. */
   readonly turns: number
+  /** Steps and revision of the root agent. */
+  readonly step: number
+  readonly revision: number
+  /** Calls of all its agents. */
+  readonly toolCalls: number
   readonly updated_at: string
   readonly usage: UsageSum
   readonly waiting: readonly Waiting[]
@@ -52,6 +57,8 @@ export async function summaries(db: Kysely<Database>, rows: readonly Row<'runs'>
       'run_id',
       sql<number>`count(*)`.as('agents'),
       sql<number>`max(case when id = run_id then turn else 0 end)`.as('turns'),
+      sql<number>`max(case when id = run_id then step else 0 end)`.as('step'),
+      sql<number>`max(case when id = run_id then revision else 0 end)`.as('revision'),
       sql<string>`max(updated_at)`.as('updated_at'),
       sql<number>`sum(case when incomplete_from is null then 0 else 1 end)`.as('incomplete'),
     ])
@@ -59,16 +66,27 @@ export async function summaries(db: Kysely<Database>, rows: readonly Row<'runs'>
     .groupBy('run_id')
     .execute()
   const byRun = new Map(agents.map((row) => [row.run_id, row]))
+  const calls = await db
+    .selectFrom('tool_calls')
+    .select(['run_id', sql<number>`count(*)`.as('calls')])
+    .where('run_id', 'in', ids)
+    .groupBy('run_id')
+    .execute()
+  const callsByRun = new Map(calls.map((row) => [row.run_id, row.calls]))
   const usage = await usageBy(db, 'run_id', ids)
   const waiting = await waitingOf(db, ids)
   const tasks = await tasksOf(db, rows)
   return rows.map((row) => {
-    const { agents = 0, turns = 0, updated_at = row.created_at, incomplete = 0 } = byRun.get(row.id) ?? {}
+    const found = byRun.get(row.id)
+    const { agents = 0, turns = 0, step = 0, revision = 0, updated_at = row.created_at, incomplete = 0 } = found ?? {}
     const task = tasks.get(row.id) ?? null
     return {
       ...row,
       agents,
       turns,
+      step,
+      revision,
+      toolCalls: callsByRun.get(row.id) ?? 0,
       updated_at,
       incomplete,
       task,

@@ -1,0 +1,66 @@
+import type { VersionSecrets } from '../../adapters/workspace/shadow-repository.ts'
+import { createRedactor, type Redacted, type References, resolveReferences } from '../../domain/agent/security.ts'
+import type { AgentSpec } from '../../domain/agent/spec.ts'
+import type { Json } from '../../domain/log/json.ts'
+import type { Vault } from '../../domain/ports.ts'
+import type { SecretBoundary } from '../../domain/runtime/ports.ts'
+
+/** A run's boundary, and the same for the shadow versions of its workspace. */
+export interface Boundary {
+  readonly secrets: SecretBoundary
+  readonly versions: VersionSecrets
+}
+
+/**
+ * The boundary of a run: the secrets it was given by name, the vault's, and the providers' keys never pass. References
+ * are collected as they are made and kept in the vault before anything redacted is appended.
+ */
+export async function openBoundary(
+  vault: Vault,
+  providerKeys: readonly string[],
+  spec: Pick<AgentSpec, 'secrets' | 'policy'>,
+): Promise<Boundary> {
+  const names = new Set([...spec.secrets, ...(await vault.names())])
+  const values = await Promise.all([...names].map((name) => vault.get(name)))
+  const known = [...values.filter((value): value is string => value !== null), ...providerKeys]
+  const redactor = createRedactor({
+    key: await vault.referenceKey(),
+    known: [...new Set(known)],
+    patterns: spec.policy.secretPatterns,
+  })
+  const pending = new Map<string, string>()
+  const collect = (references: References) => {
+    for (const [reference, value] of references) pending.set(reference, value)
+  }
+  const taken = <T>({ value, references }: Redacted<T>): T => {
+    collect(references)
+    return value
+  }
+  const secrets: SecretBoundary = {
+    text: (text) => taken(redactor.redactText(text)),
+    json: <T>(value: T) => taken(redactor.redactJson(value as Json)) as T,
+    arguments: (toolName, args) => taken(redactor.redactArguments(toolName, args)),
+    result: (value) => taken(redactor.redactResult(value)),
+    stream() {
+      const stream = redactor.redactStream()
+      const shown = (text: string) => {
+        collect(stream.references)
+        return text
+      }
+      return { push: (text) => shown(stream.push(text)), end: () => shown(stream.end()) }
+    },
+    async keep() {
+      if (pending.size === 0) return
+      const made = new Map(pending)
+      await vault.remember(made)
+      for (const [reference, value] of made) if (pending.get(reference) === value) pending.delete(reference)
+    },
+    resolve: async (args) => resolveReferences(args, (reference) => vault.resolve(reference)),
+  }
+  const versions: VersionSecrets = {
+    redactBytes: (bytes) => redactor.redactBytes(bytes),
+    remember: (references) => vault.remember(references),
+    resolve: (reference) => vault.resolve(reference),
+  }
+  return { secrets, versions }
+}

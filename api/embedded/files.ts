@@ -1,0 +1,90 @@
+import { mkdir, readdir, realpath } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { lockWorkspace } from '../../adapters/workspace/lock.ts'
+import { openWorkspace } from '../../adapters/workspace/open.ts'
+import type { AgentSpec } from '../../domain/agent/spec.ts'
+import type { AgentState } from '../../domain/agent/state.ts'
+import type { Workspace } from '../../domain/ports.ts'
+import type { At } from '../../domain/runtime/types.ts'
+import { Problem } from '../http/problem.ts'
+import type { FilePoint, Files } from '../services.ts'
+import type { Boundary } from './boundary.ts'
+
+export interface FileSources {
+  readonly dataFolder: string
+  stateAt(agentId: string, at: At): Promise<{ readonly state: AgentState }>
+  boundary(spec: AgentSpec): Promise<Boundary>
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+/** The files of runs: as they are, as they were at a step, and put back. */
+export function workspaceFilesOf(sources: FileSources): Files {
+  const { dataFolder } = sources
+
+  const open = async (spec: AgentSpec): Promise<Workspace | null> => {
+    if (spec.workspace === null) return null
+    const { versions } = await sources.boundary(spec)
+    return openWorkspace(spec.workspace.path, { dataFolder, secrets: versions })
+  }
+  const treeAt = async ({ agentId, at }: FilePoint) => {
+    const { state } = await sources.stateAt(agentId, at)
+    return { spec: state.spec, tree: state.tree }
+  }
+
+  return {
+    async diff(a, b, maxBytes) {
+      const [from, to] = await Promise.all([treeAt(a), treeAt(b)])
+      const workspace = await open(from.spec)
+      if (workspace === null || from.tree === null || to.tree === null) return null
+      const changes = await workspace.versions.changes(from.tree, to.tree)
+      return { changes, patch: await workspace.versions.diff(from.tree, to.tree, maxBytes) }
+    },
+    async current(agentId, path) {
+      const { state } = await sources.stateAt(agentId, null)
+      const workspace = await open(state.spec)
+      try {
+        return workspace === null ? null : utf8.decode(await workspace.read(path))
+      } catch {
+        return null
+      }
+    },
+    async restore(agentId, step) {
+      const { spec, tree } = step === 0 ? await birth(sources, agentId) : await treeAt({ agentId, at: { step } })
+      if (spec.workspace === null || tree === null) {
+        throw new Problem(409, 'NO_WORKSPACE', 'this run has no versioned workspace')
+      }
+      const lock = lockWorkspace(spec.workspace.path, dataFolder)
+      try {
+        return await ((await open(spec)) as Workspace).versions.restore(tree)
+      } finally {
+        lock.release()
+      }
+    },
+  }
+}
+
+async function birth(sources: FileSources, agentId: string) {
+  const { state } = await sources.stateAt(agentId, { revision: 0 })
+  return { spec: state.spec, tree: state.spec.workspace?.tree ?? null }
+}
+
+/** Puts the files of a fork's point into a new or empty folder, never over the user's own. */
+export async function materialize(
+  sources: FileSources,
+  source: string,
+  at: At,
+  folder: string,
+): Promise<{ path: string; tree: string | null }> {
+  const { state } = await sources.stateAt(source, at)
+  const path = resolve(folder)
+  await mkdir(path, { recursive: true })
+  if ((await readdir(path)).length > 0) {
+    throw new Problem(409, 'FOLDER_NOT_EMPTY', `${path} is not empty; name a new folder for the fork`)
+  }
+  if (state.tree === null) return { path: await realpath(path), tree: null }
+  const { versions } = await sources.boundary(state.spec)
+  const workspace = await openWorkspace(path, { dataFolder: sources.dataFolder, secrets: versions })
+  await workspace.versions.materialize(state.tree, path)
+  return { path: workspace.path, tree: state.tree }
+}

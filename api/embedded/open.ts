@@ -1,0 +1,157 @@
+import { existsSync, rmSync } from 'node:fs'
+import { mkdir, rm } from 'node:fs/promises'
+import { FileBlobs } from '../../adapters/blobs-file/store.ts'
+import type { SqliteLog } from '../../adapters/log-sqlite/log.ts'
+import { openSqliteLog } from '../../adapters/log-sqlite/open.ts'
+import { createModels, type Models } from '../../adapters/models/registry.ts'
+import { SqliteSnapshots } from '../../adapters/snapshots-sqlite/store.ts'
+import { workspaceTools } from '../../adapters/tools/builtin.ts'
+import { openVault } from '../../adapters/vault/file-vault.ts'
+import type { AgentSpec } from '../../domain/agent/spec.ts'
+import type { Vault } from '../../domain/ports.ts'
+import type { RuntimePorts } from '../../domain/runtime/ports.ts'
+import { agentAt, stateAt } from '../../domain/runtime/replay.ts'
+import { Runtime } from '../../domain/runtime/runtime.ts'
+import { Projections } from '../../projections/index.ts'
+import { Readers } from '../../projections/store/readers.ts'
+import type { Config } from '../config.ts'
+import { createKeepUp } from '../keepup.ts'
+import type { Services } from '../services.ts'
+import { VERSION } from '../version.ts'
+import { backupFolder } from './backup.ts'
+import { openBoundary } from './boundary.ts'
+import { crashPoint } from './crash-point.ts'
+import { openEnvironment } from './environment.ts'
+import { type FileSources, materialize, workspaceFilesOf } from './files.ts'
+import { paths } from './paths.ts'
+import { prepareDoors } from './prepare.ts'
+import { readModelOf, type Tables } from './read-model.ts'
+import { systemClock, systemRandom } from './system.ts'
+
+/** The embedded default: everything in one data folder. See `OpenServices`. */
+export async function openEmbedded(
+  config: Config,
+  mode: 'owner' | 'reader',
+  autoDrive: boolean,
+): Promise<Services | null> {
+  const at = paths(config.data)
+  if (mode === 'reader' && !existsSync(at.log)) return null
+  await mkdir(config.data, { recursive: true, mode: 0o700 })
+  const log = await openSqliteLog({ folder: at.log, mode, clock: systemClock, random: systemRandom })
+  const opened: (() => Promise<void> | void)[] = [() => log.close()]
+  const closeAll = async () => {
+    for (const close of opened.reverse()) await close()
+  }
+  try {
+    const vault = await openVault({ dataFolder: config.data })
+    const models = createModels({ env: process.env, models: config.models })
+    const blobs = new FileBlobs(at.blobs)
+    const snapshots = SqliteSnapshots.open(at.snapshots, (path) => rmSync(path, { force: true }))
+    opened.push(() => snapshots.close())
+    const stores = { log, blobs, snapshots }
+    const tables = mode === 'owner' ? await liveTables(at.tables, stores, opened) : frozenTables(at.tables, opened)
+    const files: FileSources = {
+      dataFolder: config.data,
+      stateAt: (agentId, point) => stateAt(stores, agentId, point),
+      boundary: (spec) => openBoundary(vault, models.knownSecrets(), spec),
+    }
+    return createKeepUp({
+      runtime: (live) => new Runtime(runtimePorts(config, log, { ...stores, vault, models, feed: live })),
+      log,
+      blobs,
+      read: readModelOf(tables, log, {
+        log,
+        blobs,
+        messagesAt: async (agentId, revision) => (await agentAt(stores, agentId, { revision })).messages,
+      }),
+      files: workspaceFilesOf(files),
+      vault,
+      clock: systemClock,
+      random: systemRandom,
+      prepare: prepareDoors(config, models, vault),
+      fork: forkDoor(config, stores, { vault, models }, files),
+      backup: (folder) => backupFolder(config.data, log, folder),
+      sizes: async () => new Map((await log.sizes()).map((size) => [size.runId, size.bytes + size.blobBytes])),
+      readOnly: mode === 'reader',
+      autoDrive,
+      onFault: (agentId, error) => process.stderr.write(`${agentId}: ${(error as Error).stack ?? error}\n`),
+      close: closeAll,
+    })
+  } catch (error) {
+    await closeAll()
+    throw error
+  }
+}
+
+type Stores = Pick<RuntimePorts, 'log' | 'blobs' | 'snapshots'>
+
+function runtimePorts(
+  config: Config,
+  log: SqliteLog,
+  parts: Omit<Stores, 'log'> & { vault: Vault; models: Models; feed: RuntimePorts['feed'] },
+): RuntimePorts {
+  const { vault, models, feed, blobs, snapshots } = parts
+  const tools = new Map(workspaceTools().map((tool) => [tool.spec.name, tool]))
+  const boundary = (spec: Pick<AgentSpec, 'secrets' | 'policy'>) => openBoundary(vault, models.knownSecrets(), spec)
+  const crash = crashPoint(process.env)
+  return {
+    log,
+    blobs,
+    ...(snapshots === undefined ? {} : { snapshots }),
+    clock: systemClock,
+    random: systemRandom,
+    feed,
+    build: VERSION,
+    provider: (id) => models.provider(id),
+    tool: (name) => tools.get(name),
+    secrets: async (spec) => (await boundary(spec)).secrets,
+    environment: async (spec, { driverId }) => openEnvironment(config.data, spec, driverId, await boundary(spec)),
+    ...(crash === null ? {} : { crashPoint: crash }),
+  }
+}
+
+/** A fork never works in its source's folder: the files of its point go into a new one. */
+function forkDoor(
+  config: Config,
+  stores: Stores,
+  parts: { vault: Vault; models: Models },
+  files: FileSources,
+): Services['fork'] {
+  return async (source, at, options, request) => {
+    const runtime = new Runtime(
+      runtimePorts(config, stores.log as SqliteLog, { ...stores, ...parts, feed: { publish() {} } }),
+    )
+    const { workspace, ...rest } = options
+    const { state } = await stateAt(stores, source, at)
+    if (state.spec.workspace === null || workspace === undefined) return runtime.fork(source, at, rest, request)
+    const folder = await materialize(files, source, at, workspace)
+    try {
+      return await runtime.fork(source, at, { ...rest, workspace: folder }, request)
+    } catch (error) {
+      await rm(folder.path, { recursive: true, force: true })
+      throw error
+    }
+  }
+}
+
+type Opened = (() => Promise<void> | void)[]
+
+async function liveTables(folder: string, stores: Stores, opened: Opened): Promise<Tables> {
+  const projections = await Projections.open({ folder, log: stores.log, blobs: stores.blobs })
+  const end = new AbortController()
+  const running = projections.run(end.signal).catch((error: unknown) => {
+    process.stderr.write(`projections: ${error instanceof Error ? error.message : String(error)}\n`)
+  })
+  opened.push(async () => {
+    end.abort()
+    await running
+    await projections.close()
+  })
+  return { read: (query) => projections.read(query), projections }
+}
+
+function frozenTables(folder: string, opened: Opened): Tables {
+  const readers = new Readers(folder)
+  opened.push(() => readers.close())
+  return { read: (query) => readers.use(query), projections: null }
+}

@@ -1,0 +1,62 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Models } from '../../adapters/models/registry.ts'
+import { createSandbox } from '../../adapters/sandbox/bubblewrap.ts'
+import { workspaceTools } from '../../adapters/tools/builtin.ts'
+import { openWorkspace } from '../../adapters/workspace/open.ts'
+import { controlTools } from '../../domain/agent/control-tools.ts'
+import { ROLES } from '../../domain/agent/roles.ts'
+import { Policy } from '../../domain/agent/spec.ts'
+import type { Vault } from '../../domain/ports.ts'
+import type { Config } from '../config.ts'
+import type { PrepareDoors, StartWorkspace } from '../runs/prepare.ts'
+import { VERSION } from '../version.ts'
+import { openBoundary } from './boundary.ts'
+
+/** The model of runs that name none. */
+export const DEFAULT_MODEL = 'claude-sonnet-5'
+
+/** What preparing a run asks of the embedded adapters. */
+export function prepareDoors(config: Config, models: Models, vault: Vault): PrepareDoors {
+  return {
+    role: (name) => (Object.hasOwn(ROLES, name) ? (ROLES[name] ?? null) : null),
+    roleNames: () => Object.keys(ROLES),
+    model(id) {
+      // Where the key or the script is missing, it is said before anything is recorded.
+      models.provider(id)
+      return models.info(id)
+    },
+    defaultModel: config.model ?? DEFAULT_MODEL,
+    safeDefaultModel: config.safeDefaultModel,
+    tools: (role) => [...controlTools(role), ...workspaceTools().map((tool) => tool.spec)],
+    async workspace(path): Promise<StartWorkspace> {
+      const { versions } = await openBoundary(vault, models.knownSecrets(), { secrets: [], policy: Policy.parse({}) })
+      const workspace = await openWorkspace(path, { dataFolder: config.data, secrets: versions })
+      const tree = await workspace.versions.snapshot()
+      return { path: workspace.path, tree, testCommand: await ownTestCommand(workspace.path) }
+    },
+    async sandboxFault(path) {
+      try {
+        await createSandbox({ workspace: path, hide: [config.data] })
+        return null
+      } catch (error) {
+        return (error as Error).message
+      }
+    },
+    hasSecret: async (name) => (await vault.get(name)) !== null,
+    sandboxed: config.sandboxed,
+    build: VERSION,
+  }
+}
+
+/** `npm test` where the folder's package.json has a test script. */
+async function ownTestCommand(folder: string): Promise<readonly string[] | null> {
+  try {
+    const manifest = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as {
+      scripts?: { test?: unknown }
+    }
+    return typeof manifest.scripts?.test === 'string' ? ['npm', 'test'] : null
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,160 @@
+import type { Kysely } from 'kysely'
+import { formatCursor } from '../../domain/log/cursor.ts'
+import type { Json } from '../../domain/log/json.ts'
+import type { EventLog } from '../../domain/ports.ts'
+import {
+  type Answer,
+  argumentsOf,
+  assembleCheckpoint,
+  type CheckpointSources,
+  checkpointFacts,
+  type Database,
+  dueBefore,
+  findCheckpoint,
+  listApprovals,
+  listArtifacts,
+  listCheckpoints,
+  listParked,
+  listRuns,
+  nextDue,
+  type Projections,
+  type RunStatus,
+  showRun,
+} from '../../projections/index.ts'
+import type { ReadModel, Shown } from '../read-model.ts'
+import { agentRows, approvalRow, artifactRow, runRow } from './rows.ts'
+
+/** Where answers come from: an owner's live projections, or the tables alone beside an owner. */
+export interface Tables {
+  read<T>(query: (db: Kysely<Database>) => Promise<T>): Promise<Answer<T>>
+  /** Null: this process only reads. */
+  readonly projections: Projections | null
+}
+
+const TABLES = [
+  'runs',
+  'agents',
+  'tool_calls',
+  'model_calls',
+  'checkpoint_rows',
+  'artifact_rows',
+  'approvals',
+  'due',
+] as const
+
+/** The API's questions, answered by the projections. */
+export function readModelOf(tables: Tables, log: EventLog, sources: CheckpointSources): ReadModel {
+  const ask = async <T, U>(
+    query: (db: Kysely<Database>) => Promise<T>,
+    then: (data: T) => U | Promise<U>,
+  ): Promise<Shown<U>> => {
+    const { position, data } = await tables.read(query)
+    return { position: position && formatCursor(position), value: await then(data) }
+  }
+  const approvals = async (found: Awaited<ReturnType<typeof listApprovals>>) =>
+    Promise.all(
+      found.map(async (row) =>
+        approvalRow(row, await argumentsOf(sources, row.agent_id, row.call_requested_revision, row.block)),
+      ),
+    )
+  return {
+    async caughtUp() {
+      if (tables.projections === null) return
+      await tables.projections.caughtUpTo(await log.headCursor(), AbortSignal.timeout(30_000))
+    },
+    runs: ({ after, limit, status }) =>
+      ask(
+        (db) =>
+          listRuns(db, {
+            limit,
+            ...(after === undefined ? {} : { after }),
+            ...(status === undefined ? {} : { status: status as RunStatus }),
+          }),
+        ({ runs, next }) => ({ runs: runs.map((run) => runRow(run, null)), next }),
+      ),
+    run: (runId) =>
+      ask(
+        (db) => showRun(db, runId),
+        (shown) => shown && { run: runRow(shown, shown.tree[0] ?? null), tree: agentRows(shown.tree) },
+      ),
+    approvals: ({ runId, state }) =>
+      ask(
+        (db) => listApprovals(db, { pending: state === 'pending', ...(runId === undefined ? {} : { runId }) }),
+        async (rows) => (await approvals(rows)).filter((row) => state === undefined || row.state === state),
+      ),
+    approval: (toolCallId) =>
+      ask(
+        (db) => listApprovals(db, { toolCallId }),
+        async (rows) => (await approvals(rows))[0] ?? null,
+      ),
+    artifacts: ({ after, limit, runId }) =>
+      ask(
+        (db) =>
+          listArtifacts(db, {
+            limit: limit + 1,
+            ...(runId === undefined ? {} : { runId }),
+            ...(after === undefined ? {} : { after }),
+          }),
+        (rows) => {
+          const page = rows.slice(0, limit).map(artifactRow)
+          return { artifacts: page, next: rows.length > limit ? (rows[limit - 1]?.id ?? null) : null }
+        },
+      ),
+    checkpoints: (agentId, { after, limit }) =>
+      ask(
+        (db) => listCheckpoints(db, agentId, { after: Number(after ?? 0), limit: limit + 1 }),
+        (rows) => {
+          const page = rows.slice(0, limit).map(({ id, agent_id, step, revision, turn, timestamp }) => ({
+            ...{ id, threadId: agent_id, step, revision, turn, timestamp },
+          }))
+          return { checkpoints: page, next: rows.length > limit ? String(page.at(-1)?.step) : null }
+        },
+      ),
+    checkpoint: (agentId, step) =>
+      ask(
+        async (db) => {
+          const row = await findCheckpoint(db, agentId, step)
+          return row && { row, facts: await checkpointFacts(db, row) }
+        },
+        async (found) => found && ((await assembleCheckpoint(sources, found.row, found.facts)) as unknown as Json),
+      ),
+    due: async (before) => (await tables.read((db) => dueBefore(db, before))).data,
+    nextDue: async (after) => (await tables.read((db) => nextDue(db, after))).data,
+    async status() {
+      const { position, data } = await tables.read(async (db) => ({
+        parked: await listParked(db),
+        counts: await Promise.all(
+          TABLES.map(async (name) => {
+            const row = await db
+              .selectFrom(name)
+              .select((e) => e.fn.countAll<number>().as('rows'))
+              .executeTakeFirst()
+            return { name, rows: Number(row?.rows ?? 0) }
+          }),
+        ),
+      }))
+      return {
+        position: position && formatCursor(position),
+        head: formatCursor(await log.headCursor()),
+        tables: data.counts,
+        parked: data.parked.map(({ stream, revision, message }) => ({ stream, revision, error: message })),
+      }
+    },
+    async rebuild() {
+      const owner = owned(tables)
+      const { differences } = await owner.rebuild()
+      const told = (differences ?? []).map(
+        ({ table, onlyLive, onlyRebuilt }) => `${table}: ${onlyLive} rows only live, ${onlyRebuilt} only rebuilt`,
+      )
+      return { events: (await log.headCursor()).position, equal: told.length === 0, differences: told }
+    },
+    async release(stream) {
+      await owned(tables).release(stream.replace(/^agent-/, ''))
+    },
+  }
+}
+
+function owned(tables: Tables): Projections {
+  if (tables.projections === null) throw new Error('this process only reads; ask the process that owns the data folder')
+  return tables.projections
+}

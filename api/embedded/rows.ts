@@ -1,0 +1,106 @@
+import type { JsonObject } from '../../domain/log/json.ts'
+import type { AgentNode, listApprovals, listArtifacts, RunSummary, UsageSum } from '../../projections/index.ts'
+import type { AgentRow, ApprovalRow, ArtifactRow, Bill, RunRow, Waiting } from '../read-model.ts'
+
+// Rows of the projections as the API shows them.
+
+type Approval = Awaited<ReturnType<typeof listApprovals>>[number]
+type Artifact = Awaited<ReturnType<typeof listArtifacts>>[number]
+
+export const billOf = (usage: UsageSum, toolCalls: number): Bill => ({
+  inputTokens: usage.input,
+  outputTokens: usage.output,
+  cacheReadTokens: usage.cacheRead,
+  cacheWriteTokens: usage.cacheWrite,
+  nanoDollars: usage.unpriced > 0 ? null : usage.nanoDollars,
+  modelCalls: usage.calls,
+  toolCalls,
+})
+
+export function runRow(run: RunSummary, root: AgentNode | null): RunRow {
+  const bill = billOf(run.usage, run.toolCalls)
+  return {
+    runId: run.id,
+    status: run.status,
+    role: run.role,
+    phase: root?.phase ?? null,
+    model: run.model,
+    task: run.task,
+    turn: run.turns,
+    step: run.step,
+    revision: run.revision,
+    createdAt: run.created_at,
+    updatedAt: run.updated_at,
+    summary: run.summary,
+    error: run.code === null ? null : { code: run.code, message: run.error ?? '' },
+    unmetGates: run.unmet_gates === null ? [] : (JSON.parse(run.unmet_gates) as string[]),
+    waiting: waitingOf(run.waiting),
+    own: root === null ? bill : billOf(root.own, run.toolCalls),
+    total: bill,
+    source: run.forked_from === null ? null : { agentId: run.forked_from, step: run.forked_step ?? 0 },
+    incomplete: run.incomplete > 0,
+  }
+}
+
+/** What the run waits for, the most urgent first: a decision, a doubt, an answer, a pause. */
+function waitingOf(waiting: RunSummary['waiting']): Waiting | null {
+  const reason = (['approval', 'doubt', 'pause', 'input'] as const).find((one) => waiting.some((w) => w.for === one))
+  if (reason === undefined) return null
+  const toolCallIds = waiting.flatMap((w) => (w.for === reason && w.toolCallId !== null ? [w.toolCallId] : []))
+  return { for: reason, toolCallIds }
+}
+
+export function agentRows(tree: readonly AgentNode[]): AgentRow[] {
+  return tree.flatMap(({ agent, own, total, children }) => [
+    {
+      agentId: agent.id,
+      parentId: agent.parent_agent_id,
+      depth: agent.depth,
+      role: agent.role === '' ? null : agent.role,
+      status: agent.status,
+      turn: agent.turn,
+      step: agent.step,
+      own: billOf(own, 0),
+      total: billOf(total, 0),
+    },
+    ...agentRows(children),
+  ])
+}
+
+export const approvalRow = (row: Approval, args: JsonObject | null): ApprovalRow => ({
+  toolCallId: row.tool_call_id,
+  runId: row.run_id,
+  agentId: row.agent_id,
+  toolName: row.tool_name ?? '',
+  argumentsHash: row.arguments_hash ?? '',
+  arguments: args,
+  reason: row.reason ?? '',
+  requestedAt: row.requested_at ?? '',
+  expiresAt: row.expires_at ?? '',
+  state: row.status,
+  by: row.decided_by,
+})
+
+export function artifactRow(row: Artifact): ArtifactRow {
+  const some = <K extends string, T>(key: K, value: T | null) => (value === null ? {} : { [key]: value })
+  return {
+    artifact: {
+      id: row.artifact_id,
+      type: row.artifact_type as ArtifactRow['artifact']['type'],
+      ...some('path', row.path),
+      ...some('content', row.content),
+      ...metadata(row.metadata),
+    },
+    runId: row.run_id,
+    agentId: row.agent_id,
+    registeredWith: null,
+    checkpointId: row.checkpoint_id,
+    createdAt: row.created_at,
+  }
+}
+
+function metadata(text: string | null): Record<string, never> {
+  if (text === null) return {}
+  const all = JSON.parse(text) as Record<string, unknown>
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null)) as never
+}
