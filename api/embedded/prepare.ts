@@ -14,7 +14,7 @@ import { VERSION } from '../version.ts'
 import { openBoundary } from './boundary.ts'
 
 /** The model of runs that name none. */
-export const DEFAULT_MODEL = 'claude-sonnet-5'
+export const DEFAULT_MODEL = 'claude-sonnet-5-5'
 
 /** What preparing a run asks of the embedded adapters. */
 export function prepareDoors(config: Config, models: Models, vault: Vault): PrepareDoors {
