@@ -5,6 +5,7 @@ import { TokenError } from '../http/token.ts'
 import { OwnerError } from '../owner/backend.ts'
 import { VERSION } from '../version.ts'
 import { Refused } from './client.ts'
+import { demoCommand } from './commands/demo.ts'
 import { doctorCommand } from './commands/doctor.ts'
 import { kitOf } from './commands/kit.ts'
 import { lookCommands } from './commands/look.ts'
@@ -42,6 +43,7 @@ function programOf(io: CliIo, done: (code: number) => void, extensions: readonly
   proveCommands(program, kit)
   serveCommand(program, kit)
   doctorCommand(program, kit)
+  demoCommand(program, kit)
   for (const extend of extensions) extend(program, kit)
   return program
 }

@@ -8,6 +8,7 @@ import { SqliteSnapshots } from '../../adapters/snapshots-sqlite/store.ts'
 import { workspaceTools } from '../../adapters/tools/builtin.ts'
 import { openVault } from '../../adapters/vault/file-vault.ts'
 import type { AgentSpec } from '../../domain/agent/spec.ts'
+import { base32 } from '../../domain/log/ids.ts'
 import type { Vault } from '../../domain/ports.ts'
 import type { RuntimePorts } from '../../domain/runtime/ports.ts'
 import { agentAt, stateAt } from '../../domain/runtime/replay.ts'
@@ -110,7 +111,7 @@ function runtimePorts(
   }
 }
 
-/** A fork never works in its source's folder: the files of its point go into a new one. */
+/** A fork never works in its source's folder: the files of its point go into a new one, beside it where none is named. */
 function forkDoor(
   config: Config,
   stores: Stores,
@@ -123,8 +124,9 @@ function forkDoor(
     )
     const { workspace, ...rest } = options
     const { state } = await stateAt(stores, source, at)
-    if (state.spec.workspace === null || workspace === undefined) return runtime.fork(source, at, rest, request)
-    const folder = await materialize(files, source, at, workspace)
+    if (state.spec.workspace === null) return runtime.fork(source, at, rest, request)
+    const beside = `${state.spec.workspace.path}-${base32(systemRandom.bytes(5))}`
+    const folder = await materialize(files, source, at, workspace ?? beside)
     try {
       return await runtime.fork(source, at, { ...rest, workspace: folder }, request)
     } catch (error) {
