@@ -14,6 +14,7 @@ import type { RuntimePorts } from '../../domain/runtime/ports.ts'
 import { agentAt, stateAt } from '../../domain/runtime/replay.ts'
 import { Runtime } from '../../domain/runtime/runtime.ts'
 import { Projections } from '../../projections/index.ts'
+import { liveFile } from '../../projections/store/pointer.ts'
 import { Readers } from '../../projections/store/readers.ts'
 import type { Config } from '../config.ts'
 import { createKeepUp } from '../keepup.ts'
@@ -36,7 +37,8 @@ export async function openEmbedded(
   autoDrive: boolean,
 ): Promise<Services | null> {
   const at = paths(config.data)
-  if (mode === 'reader' && !existsSync(at.log)) return null
+  // Tables are made by an owner: without them there is nothing to read yet.
+  if (mode === 'reader' && (!existsSync(at.log) || liveFile(at.tables) === null)) return null
   await mkdir(config.data, { recursive: true, mode: 0o700 })
   const log = await openSqliteLog({ folder: at.log, mode, clock: systemClock, random: systemRandom })
   const opened: (() => Promise<void> | void)[] = [() => log.close()]

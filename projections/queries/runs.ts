@@ -75,13 +75,18 @@ export async function summaries(db: Kysely<Database>, rows: readonly Row<'runs'>
   const callsByRun = new Map(calls.map((row) => [row.run_id, row.calls]))
   const usage = await usageBy(db, 'run_id', ids)
   const waiting = await waitingOf(db, ids)
-  const tasks = await tasksOf(db, rows)
+  const origin = await originsOf(db, rows)
+  const tasks = await tasksOf(db, origin)
+  const sources = await inheritedOf(db, origin)
   return rows.map((row) => {
     const found = byRun.get(row.id)
     const { agents = 0, turns = 0, step = 0, revision = 0, updated_at = row.created_at, incomplete = 0 } = found ?? {}
     const task = tasks.get(row.id) ?? null
+    const source = sources.get(origin.get(row.id) ?? row.id)
     return {
       ...row,
+      role: row.role ?? source?.role ?? null,
+      model: row.model ?? source?.model ?? null,
       agents,
       turns,
       step,
@@ -96,8 +101,14 @@ export async function summaries(db: Kysely<Database>, rows: readonly Row<'runs'>
   })
 }
 
-async function tasksOf(db: Kysely<Database>, rows: readonly Row<'runs'>[]): Promise<Map<string, string | null>> {
-  const origin = await originsOf(db, rows)
+/** Role and model of the runs that forks began with; a fork's own row has only what it changed. */
+async function inheritedOf(db: Kysely<Database>, origin: ReadonlyMap<string, string>) {
+  const ids = [...new Set(origin.values())]
+  const rows = await db.selectFrom('runs').select(['id', 'role', 'model']).where('id', 'in', ids).execute()
+  return new Map(rows.map((row) => [row.id, row]))
+}
+
+async function tasksOf(db: Kysely<Database>, origin: ReadonlyMap<string, string>): Promise<Map<string, string | null>> {
   const firsts = await db
     .selectFrom('inputs')
     // SQLite and its like give the bare column of the row that holds the minimum only by accident, so it is joined.
@@ -114,7 +125,7 @@ async function tasksOf(db: Kysely<Database>, rows: readonly Row<'runs'>[]): Prom
     .select(['inputs.agent_id', 'inputs.preview'])
     .execute()
   const previews = new Map(firsts.map((row) => [row.agent_id, row.preview]))
-  return new Map(rows.map((row) => [row.id, previews.get(origin.get(row.id)!) ?? null]))
+  return new Map([...origin].map(([id, source]) => [id, previews.get(source) ?? null]))
 }
 
 /** The run that a fork's history began with, through forks of forks. */
