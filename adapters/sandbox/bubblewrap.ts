@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { realpath } from 'node:fs/promises'
-import { homedir } from 'node:os'
+import { homedir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { ToolError } from '../../domain/agent/errors.ts'
@@ -76,6 +76,7 @@ async function confine(
   const path = searchPath(ours)
   const mounts = mountArguments({
     home,
+    otherHomes: [userInfo().homedir],
     node: process.execPath,
     path,
     workspace: options.workspace,

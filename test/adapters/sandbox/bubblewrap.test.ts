@@ -160,8 +160,7 @@ describe.skipIf(skipWithoutBubblewrap)('the sandbox', () => {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     await new Promise((resolve) => parent.stdout.once('data', resolve))
-    expect(alive(`sleep\0${needle}`)).toBe(true)
-    parent.kill('SIGKILL')
+    await vi.waitFor(() => expect(alive(`sleep\0${needle}`)).toBe(true)).finally(() => parent.kill('SIGKILL'))
     await vi.waitFor(() => expect(alive(needle)).toBe(false), { timeout: 10_000 })
   })
 

@@ -116,7 +116,7 @@ describe('shadow versions', () => {
         await ws.versions.restore(replaced)
         expect(picture(folders.ws)).toEqual(two)
       }),
-      { numRuns: 15 },
+      { numRuns: 10 },
     )
   }, 60_000)
 
