@@ -76,7 +76,7 @@ async function confine(
   const path = searchPath(ours)
   const mounts = mountArguments({
     home,
-    otherHomes: [userInfo().homedir],
+    otherHomes: systemHomes(),
     node: process.execPath,
     path,
     workspace: options.workspace,
@@ -108,6 +108,15 @@ async function confine(
   throw new ToolError('EXECUTION_FAILED', `the sandbox could not start the command: ${result.stderr.trim()}`, {
     beforeEffect: true,
   })
+}
+
+/** A user without an entry in the system's list (containers have such) has no further home. */
+function systemHomes(): string[] {
+  try {
+    return [userInfo().homedir]
+  } catch {
+    return []
+  }
 }
 
 /**

@@ -34,7 +34,9 @@ const TOOL_HOMES = (
  * on the PATH back in, the workspace writable, and last what must not be seen.
  */
 export function mountArguments(plan: MountPlan): string[] {
-  const emptied = [...new Set([...EMPTIED, plan.home, ...plan.otherHomes])].filter(isRealFolder)
+  const emptied = [...new Set([...EMPTIED, plan.home, ...plan.otherHomes])].filter(
+    (path) => path !== '/' && isRealFolder(path),
+  )
   const within = (path: string) => emptied.some((folder) => holds(folder, path))
   const args = ['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc']
   // As root, writing to /proc/sys would reach the machine itself.
