@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { realpath } from 'node:fs/promises'
-import { homedir } from 'node:os'
+import { homedir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { ToolError } from '../../domain/agent/errors.ts'
@@ -76,6 +76,7 @@ async function confine(
   const path = searchPath(ours)
   const mounts = mountArguments({
     home,
+    otherHomes: systemHomes(),
     node: process.execPath,
     path,
     workspace: options.workspace,
@@ -107,6 +108,15 @@ async function confine(
   throw new ToolError('EXECUTION_FAILED', `the sandbox could not start the command: ${result.stderr.trim()}`, {
     beforeEffect: true,
   })
+}
+
+/** A user without an entry in the system's list (containers have such) has no further home. */
+function systemHomes(): string[] {
+  try {
+    return [userInfo().homedir]
+  } catch {
+    return []
+  }
 }
 
 /**

@@ -2,8 +2,10 @@ import { existsSync, realpathSync, statSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 
 export interface MountPlan {
-  /** The user's real home folder. */
+  /** The home folder, from the environment. */
   readonly home: string
+  /** Further homes: the one that the system knows for the user. */
+  readonly otherHomes: readonly string[]
   /** The node that runs us. */
   readonly node: string
   /** Folders of the PATH. */
@@ -18,7 +20,7 @@ export interface MountPlan {
 }
 
 /** Empty in the sandbox: other people's homes, sockets of the system's services, shared temporary files. */
-const EMPTIED = ['/home', '/root', '/run', '/tmp', '/var/tmp', '/var/run']
+const EMPTIED = ['/home', '/run', '/tmp', '/var/tmp', '/var/run']
 /** Readable by nobody but root. */
 const ROOT_SECRETS = ['/etc/shadow', '/etc/shadow-', '/etc/gshadow', '/etc/gshadow-', '/etc/ssh', '/etc/ssl/private']
 /** Where tools that are on the PATH keep themselves within a home; nothing here is known to hold credentials. */
@@ -32,7 +34,9 @@ const TOOL_HOMES = (
  * on the PATH back in, the workspace writable, and last what must not be seen.
  */
 export function mountArguments(plan: MountPlan): string[] {
-  const emptied = [...new Set([...EMPTIED, plan.home])].filter(isRealFolder)
+  const emptied = [...new Set([...EMPTIED, plan.home, ...plan.otherHomes])].filter(
+    (path) => path !== '/' && isRealFolder(path),
+  )
   const within = (path: string) => emptied.some((folder) => holds(folder, path))
   const args = ['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc']
   // As root, writing to /proc/sys would reach the machine itself.

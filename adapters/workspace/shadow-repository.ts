@@ -1,6 +1,9 @@
-import { createHash } from 'node:crypto'
-import { appendFile, mkdir, open, readFile, writeFile } from 'node:fs/promises'
+import { createHash, randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { appendFile, mkdir, open, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { deflate } from 'node:zlib'
 import { ToolError } from '../../domain/agent/errors.ts'
 import type { Redacted, References } from '../../domain/agent/security.ts'
 import { TEMPORARY_FILES } from './files.ts'
@@ -53,6 +56,23 @@ export async function openShadowRepository(dataFolder: string, workspace: string
 export function blobId(bytes: Uint8Array): string {
   return createHash('sha256').update(`blob ${bytes.length}\0`).update(bytes).digest('hex')
 }
+
+/** Stores a blob by itself, durably: for a few, this is several times faster than starting git. */
+export async function storeBlob(place: GitPlace, bytes: Uint8Array): Promise<void> {
+  const id = blobId(bytes)
+  const folder = join(place.repository, 'objects', id.slice(0, 2))
+  const path = join(folder, id.slice(2))
+  if (existsSync(path)) return
+  await mkdir(folder, { recursive: true })
+  const temporary = join(folder, `tmp_obj_${randomBytes(6).toString('hex')}`)
+  const packed = await compress(Buffer.concat([Buffer.from(`blob ${bytes.length}\0`), bytes]), { level: 1 })
+  await writeFile(temporary, packed, { mode: 0o444, flush: true, flag: 'wx' })
+  await rename(temporary, path)
+  const handle = await open(folder)
+  await handle.sync().finally(() => handle.close())
+}
+
+const compress = promisify<Buffer, { level: number }, Buffer>(deflate)
 
 /** Stores blobs in one go, durably. */
 export async function storeBlobs(place: GitPlace, blobs: AsyncIterable<Uint8Array>): Promise<void> {

@@ -6,7 +6,7 @@ import { resolveBytes } from '../../domain/agent/security.ts'
 import type { FileChange, Versions } from '../../domain/ports.ts'
 import { checkout } from './checkout.ts'
 import { type GitPlace, git } from './git.ts'
-import { blobId, readBlobs, redactedBlobs, storeBlobs, type VersionSecrets } from './shadow-repository.ts'
+import { blobId, readBlobs, redactedBlobs, storeBlob, storeBlobs, type VersionSecrets } from './shadow-repository.ts'
 import { changedPaths, type RawPath, rawOf, shownPath, type VersionedFile, worktreeReader } from './worktree.ts'
 
 interface TreeEntry {
@@ -19,12 +19,19 @@ interface Difference {
   readonly to: TreeEntry | null
 }
 
+/** The index is made durable once, by the last command that writes it. */
+const INDEX_LATER = ['core.fsync=none']
+/** Files that git reads again at each snapshot because the index lacks their times. */
+const MAX_UNSTAMPED = 32
+/** Up to so many changed files are stored without git's help. */
+const FEW = 16
 const NO_OBJECT = '0'.repeat(64)
 
 /** The Versions port over a bare git repository; see shadow-repository.ts for where it lies. One call at a time. */
 export function shadowVersions(place: GitPlace, secrets: VersionSecrets): Versions {
   const redacted = redactedBlobs(place)
   let last: { tree: string; index: string } | null = null
+  let unstamped = 0
   let queue: Promise<unknown> = Promise.resolve()
   const alone = <T>(work: () => Promise<T>): Promise<T> => {
     const result = queue.then(work)
@@ -42,10 +49,17 @@ export function shadowVersions(place: GitPlace, secrets: VersionSecrets): Versio
       await copyFile(place.index, index).catch((error: NodeJS.ErrnoException) => {
         if (error.code !== 'ENOENT') throw error
       })
-      if (paths.length > 0) await git(draft, ['update-index', '-z', '--index-info'], { input: [await record(paths)] })
+      const settings = INDEX_LATER
+      if (paths.length > 0) {
+        await git(draft, ['update-index', '-z', '--index-info'], { input: [await record(paths)], settings })
+      }
+      // Fills in times and sizes, lest ever more files be read again each time. Exit 1: a redacted one differs.
+      unstamped += paths.length
+      if (unstamped > MAX_UNSTAMPED) {
+        await git(draft, ['update-index', '-q', '--refresh'], { allowed: [0, 1], settings })
+        unstamped = 0
+      }
       const tree = (await git(draft, ['write-tree'])).toString('latin1').trim()
-      // Fills in times and sizes, so that the next snapshot need not read these files again. Exit 1: a redacted one differs.
-      if (paths.length > 0) await git(draft, ['update-index', '-q', '--refresh'], { allowed: [0, 1] })
       await rename(index, place.index)
       last = { tree, index: await stampOf(place.index) }
       return tree
@@ -76,7 +90,8 @@ export function shadowVersions(place: GitPlace, secrets: VersionSecrets): Versio
         yield bytes
       }
     }
-    await storeBlobs(place, blobs())
+    if (paths.length > FEW) await storeBlobs(place, blobs())
+    else for await (const bytes of blobs()) await storeBlob(place, bytes)
     await secrets.remember(references)
     await redacted.add(hidden)
     // Removals first: a folder may have taken a file's place.

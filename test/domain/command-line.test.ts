@@ -82,6 +82,8 @@ describe('parseCommand', () => {
     ['npm test\nrm -rf x', null],
     ["npm 'test", null],
     ['~/x', null],
+    ['npm \\\n test', null],
+    ['npm te\\\nst', null],
   ])('%j is %j', (command, argv) => {
     expect(parseCommand(command)).toEqual(argv)
   })

@@ -53,6 +53,32 @@ describe('redaction of text', () => {
     )
   })
 
+  it('finds a value however it was encoded', () => {
+    const around = fc.uint8Array({ maxLength: 5 })
+    const encoded = (secret: string, before: Uint8Array, after: Uint8Array): [string, string][] => {
+      const bytes = Buffer.concat([before, Buffer.from(secret), after])
+      const from = Math.ceil((before.length * 4) / 3)
+      const to = Math.floor(((before.length + Buffer.byteLength(secret)) * 4) / 3)
+      const base64 = (['base64', 'base64url'] as const).map((e) => bytes.toString(e))
+      return [
+        ...base64.map((text): [string, string] => [text, text.slice(from, to)]),
+        [bytes.toString('hex'), Buffer.from(secret).toString('hex')],
+        [encodeURIComponent(`a b${secret}`), encodeURIComponent(secret)],
+        [new URLSearchParams({ q: secret }).toString(), new URLSearchParams({ q: secret }).toString().slice(2)],
+        [JSON.stringify([`x${secret}`]), JSON.stringify(secret).slice(1, -1)],
+      ]
+    }
+    fc.assert(
+      fc.property(hideable, around, around, (secret, before, after) => {
+        const { redactText } = createRedactor({ key, known: [secret] })
+        for (const [text, hidden] of encoded(secret, before, after)) {
+          expect(text).toContain(hidden)
+          expect(redactText(text).value).not.toContain(hidden)
+        }
+      }),
+    )
+  })
+
   it('is idempotent, and resolving gives back the very text', () => {
     fc.assert(
       fc.property(scene, ({ secrets, text }) => {

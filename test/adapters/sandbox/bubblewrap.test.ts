@@ -1,5 +1,14 @@
 import { execFileSync, spawn } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createServer as createSocketServer } from 'node:net'
@@ -79,21 +88,26 @@ describe.skipIf(skipWithoutBubblewrap)('the sandbox', () => {
   })
 
   it('hides homes, temporary files, other processes and our environment', async () => {
-    const marker = join(homedir(), `.keepup-test-${process.pid}`)
-    writeFileSync(marker, 'home')
+    // Outside of the temporary folder, which is hidden anyway.
+    const home = mkdtempSync(join(process.cwd(), 'node_modules', '.home-'))
+    writeFileSync(join(home, 'marker'), 'home')
+    mkdirSync(join(home, '.local/bin'), { recursive: true })
+    mkdirSync(join(home, '.ssh'))
+    const env = { PATH: `${home}/.local/bin:${home}:${process.env.PATH}`, HOME: home, MY_SECRET: 'hidden' }
     try {
-      const result = await run(
-        `cat ${marker}; ls /tmp /run; env; cat /proc/*/environ | tr '\\0' '\\n'; ls /proc/self/fd`,
-      )
-      expect(result.stdout).not.toMatch(/home$|hidden|ANTHROPIC|VITEST/m)
-      expect(result.stdout).toContain('CI=1')
+      const box = await createSandbox({ workspace: folders.ws, hide: [], env })
+      const script = `cat ${home}/marker; ls /tmp /run; env; cat /proc/*/environ | tr '\\0' '\\n'; ls -A "$HOME"; ls /proc/self/fd`
+      const { stdout } = await box.exec(sh(script), never)
+      expect(stdout).not.toMatch(/^home|hidden|VITEST|ssh|marker/m)
+      expect(stdout).toContain('CI=1')
+      expect(stdout).toContain('.local')
       // Beside what any child of this process inherits, no file of ours is open in there.
       const inherited = execFileSync('ls', ['/proc/self/fd'], { encoding: 'utf8' })
-      expect(result.stdout.match(/^\d+$/gm)).toEqual(inherited.trim().split('\n'))
-      expect((await run(`ls /proc | grep -c '^[0-9]'`)).stdout.trim()).toMatch(/^[1-9]$/)
+      expect(stdout.match(/^\d+$/gm)).toEqual(inherited.trim().split('\n'))
     } finally {
-      rmSync(marker)
+      rmSync(home, { recursive: true })
     }
+    expect((await run(`ls /proc | grep -c '^[0-9]'`)).stdout.trim()).toMatch(/^[1-9]$/)
   })
 
   it('cannot change the machine through /proc or raise its rights', async () => {
@@ -160,8 +174,7 @@ describe.skipIf(skipWithoutBubblewrap)('the sandbox', () => {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     await new Promise((resolve) => parent.stdout.once('data', resolve))
-    expect(alive(`sleep\0${needle}`)).toBe(true)
-    parent.kill('SIGKILL')
+    await vi.waitFor(() => expect(alive(`sleep\0${needle}`)).toBe(true)).finally(() => parent.kill('SIGKILL'))
     await vi.waitFor(() => expect(alive(needle)).toBe(false), { timeout: 10_000 })
   })
 

@@ -33,7 +33,7 @@ describe('an unconfined command', () => {
   it('runs in the workspace with a cleared environment, and leaves no record', async () => {
     const result = await box.exec(sh('pwd; env; cat; node -v; exit 4', { env: { EXTRA: '1' } }), never)
     expect(result).toMatchObject({ exitCode: 4, signal: null, timedOut: false })
-    expect(result.stdout).toMatch(new RegExp(`^${folders.ws}\\n[sS]*EXTRA=1[sS]*${process.version}\\n$`))
+    expect(result.stdout).toMatch(new RegExp(`^${folders.ws}\\n[\\s\\S]*EXTRA=1[\\s\\S]*${process.version}\\n$`))
     expect(result.stdout).not.toContain('hidden')
     expect(records()).toEqual([])
     expect(box.confined).toBe(false)

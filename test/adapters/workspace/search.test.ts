@@ -70,11 +70,9 @@ describe('search', () => {
   it('gives up a catastrophic pattern', async () => {
     put('f', 'a'.repeat(60))
     const place = await openShadowRepository(folders.data, folders.ws)
-    const search = searchFiles(place, '', query('(a+)+$|(a|aa)+b', { regex: true }), never, 300)
     await expect(searchFiles(place, '', query('^(a|aa)+b', { regex: true }), never, 300)).rejects.toMatchObject({
       code: 'TIMEOUT',
     })
-    await search.catch(() => {})
   })
 
   it('refuses what is no pattern, no path, or was cancelled', async () => {

@@ -116,7 +116,7 @@ describe('shadow versions', () => {
         await ws.versions.restore(replaced)
         expect(picture(folders.ws)).toEqual(two)
       }),
-      { numRuns: 15 },
+      { numRuns: 10 },
     )
   }, 60_000)
 
@@ -196,6 +196,14 @@ describe('shadow versions', () => {
     expect(text(await ws.versions.read(tree, 'd'))).toBe('../other')
   })
 
+  it('notice a change of line ends only, whatever .gitattributes says', async () => {
+    writeFileSync(inside('.gitattributes'), '* text=auto\n')
+    writeFileSync(inside('f'), 'a\nb\n')
+    const tree = await ws.versions.snapshot()
+    writeFileSync(inside('f'), 'a\r\nb\r\n')
+    expect(await ws.versions.changes(tree, await ws.versions.snapshot())).toEqual([{ path: 'f', change: 'modified' }])
+  })
+
   it('notice a change of equal size within the same tick', async () => {
     const trees = new Set<string>()
     for (let i = 0; i < 10; i++) {
@@ -271,14 +279,14 @@ describe('shadow versions and secrets', () => {
   it('touch nothing where a value is gone from the vault', async () => {
     ws = await open()
     writeFileSync(inside('.env'), `KEY=${secret}`)
-    writeFileSync(inside('other'), '1')
+    writeFileSync(inside('-first'), '1')
     const tree = await ws.versions.snapshot()
     rmSync(inside('.env'))
-    writeFileSync(inside('other'), '2')
+    writeFileSync(inside('-first'), '2')
     ws = await open(() => null)
     await expect(ws.versions.restore(tree)).rejects.toEqual(code('SECRET_UNAVAILABLE'))
     expect(picture(folders.ws)).toEqual({
-      [Buffer.from('other').toString('hex')]: `- ${Buffer.from('2').toString('hex')}`,
+      [Buffer.from('-first').toString('hex')]: `- ${Buffer.from('2').toString('hex')}`,
     })
   })
 })

@@ -33,7 +33,7 @@ describe('a user pattern', () => {
           )
         },
       ),
-      { numRuns: 2000 },
+      { numRuns: 800 },
     )
   })
 
