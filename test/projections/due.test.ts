@@ -204,7 +204,7 @@ describe('who must be woken', () => {
           else if (owes(actor, row.paused === 1 && row.stepping === 0, row)) expect(due, actor.id).toContain(actor.id)
         }
       }),
-      runs(40),
+      runs(25),
     )
   })
 })
