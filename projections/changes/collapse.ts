@@ -1,6 +1,6 @@
 import type { TableName } from '../schema/tables.ts'
 import { specOf, tableNames } from '../schema/tables.ts'
-import type { Cells, Change } from './change.ts'
+import type { Cell, Cells, Change } from './change.ts'
 import { clear } from './change.ts'
 
 /** What is left to do to one row: at most a remove, a set and a put, in this order. */
@@ -9,7 +9,7 @@ export type RowOp = { kind: 'put'; columns: Cells; birth: Cells } | { kind: 'set
 interface Rows {
   /** The agent's old rows go first. */
   cleared: boolean
-  readonly rows: Map<string, { readonly key: Cells; ops: RowOp[] }>
+  readonly rows: Map<string, { readonly key: Cells; readonly ops: RowOp[] }>
 }
 
 /** A batch's changes, one entry per row. */
@@ -44,7 +44,7 @@ export class Collapsed {
       row = { key: change.key, ops: [] }
       rows.rows.set(id, row)
     }
-    row.ops = merged(row.ops, change)
+    merge(row.ops, change)
   }
 
   #rowsOf(table: TableName, agent: string): Rows {
@@ -69,15 +69,19 @@ function keyText(table: TableName, key: Cells): string {
   return text
 }
 
-function merged(ops: RowOp[], change: Exclude<Change, { kind: 'clear' }>): RowOp[] {
+// The columns of an op are its own and grow in place: most events touch the same few rows of their agent.
+function merge(ops: RowOp[], change: Exclude<Change, { kind: 'clear' }>): void {
   const last = ops.at(-1)
-  if (change.kind === 'remove') return [{ kind: 'remove' }]
-  if (change.kind === 'set') {
-    if (last?.kind === 'remove') return ops
-    if (!last) return [{ kind: 'set', columns: change.columns }]
-    return [...ops.slice(0, -1), { ...last, columns: { ...last.columns, ...change.columns } }]
+  if (change.kind === 'remove') {
+    ops.length = 0
+    ops.push({ kind: 'remove' })
+  } else if (change.kind === 'set') {
+    if (!last) ops.push({ kind: 'set', columns: { ...change.columns } })
+    else if (last.kind !== 'remove') Object.assign(last.columns, change.columns)
+  } else if (last?.kind === 'put') {
+    Object.assign(last.columns, change.columns)
+  } else {
+    // A put after a set is not merged into it: whether the set counts depends on the row's being there.
+    ops.push({ kind: 'put', columns: { ...change.columns }, birth: change.birth })
   }
-  // A put after a set is not merged into it: whether the set counts depends on the row's being there.
-  if (last?.kind === 'put') return [...ops.slice(0, -1), { ...last, columns: { ...last.columns, ...change.columns } }]
-  return [...ops, { kind: 'put', columns: change.columns, birth: change.birth }]
 }

@@ -31,4 +31,8 @@ const all: readonly ((event: Seen) => Change[])[] = [
 ]
 
 /** What an event changes, in all tables. Pure: the same event always gives the same changes. */
-export const changesOf = (event: Seen): Change[] => all.flatMap((table) => table(event))
+export function changesOf(event: Seen): Change[] {
+  const changes: Change[] = []
+  for (const table of all) for (const change of table(event)) changes.push(change)
+  return changes
+}

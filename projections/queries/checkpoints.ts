@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Database } from '../schema/database.ts'
 import { callsAt, history } from '../schema/views.ts'
 
@@ -18,21 +18,38 @@ export interface CheckpointRow {
 }
 
 const COLUMNS = sql.raw(
-  'c.agent_id, f.step, c.run_id, c.turn, c.revision, c.position, c.timestamp, c.tool_call_id, c.digest, c.fold',
+  'c.agent_id, c.run_id, c.turn, c.revision, c.position, c.timestamp, c.tool_call_id, c.digest, c.fold',
 )
 
+/**
+ * Rows of one agent. Steps are an index, unless a body that said one was erased: then all are counted out by the view.
+ */
+async function rowsOf(db: Kysely<Database>, agentId: string, where: RawBuilder<unknown>): Promise<CheckpointRow[]> {
+  const erased = await db
+    .selectFrom('checkpoint_rows')
+    .select('revision')
+    .where('agent_id', '=', agentId)
+    .where('step', 'is', null)
+    .limit(1)
+    .execute()
+  const source =
+    erased.length === 0
+      ? sql`(select * from checkpoint_rows where agent_id = ${agentId}) as c`
+      : sql`(select c.agent_id, c.run_id, c.turn, c.revision, c.position, c.timestamp, c.tool_call_id, c.digest, c.fold, f.step
+        from checkpoint_rows c join checkpoint_facts f on f.agent_id = c.agent_id and f.revision = c.revision
+        where c.agent_id = ${agentId} and f.agent_id = ${agentId}) as c`
+  const { rows } = await sql<
+    Omit<CheckpointRow, 'id'>
+  >`select ${COLUMNS}, c.step from ${source} where ${where}`.execute(db)
+  return rows.map(named)
+}
+
 /** An agent's own checkpoints in order of step, at most `limit` with a step greater than `after`. */
-export async function listCheckpoints(
+export const listCheckpoints = (
   db: Kysely<Database>,
   agentId: string,
   { after = 0, limit = 100 }: { after?: number; limit?: number } = {},
-): Promise<CheckpointRow[]> {
-  const { rows } = await sql<Omit<CheckpointRow, 'id'>>`select ${COLUMNS}
-    from checkpoint_rows c join checkpoint_facts f on f.agent_id = c.agent_id and f.revision = c.revision
-    where c.agent_id = ${agentId} and f.agent_id = ${agentId} and f.step > ${after}
-    order by f.step limit ${limit}`.execute(db)
-  return rows.map(named)
-}
+): Promise<CheckpointRow[]> => rowsOf(db, agentId, sql`c.step > ${after} order by c.step limit ${limit}`)
 
 /** The checkpoint of a step, the agent's own or the one it inherited as a fork; null: none. */
 export async function findCheckpoint(
@@ -41,10 +58,8 @@ export async function findCheckpoint(
   step: number,
 ): Promise<CheckpointRow | null> {
   for (const { id, upto } of await historyOf(db, agentId, Number.MAX_SAFE_INTEGER)) {
-    const { rows } = await sql<Omit<CheckpointRow, 'id'>>`select ${COLUMNS}
-      from checkpoint_rows c join checkpoint_facts f on f.agent_id = c.agent_id and f.revision = c.revision
-      where c.agent_id = ${id} and f.agent_id = ${id} and f.step = ${step} and c.revision <= ${upto}`.execute(db)
-    if (rows[0]) return named(rows[0])
+    const [row] = await rowsOf(db, id, sql`c.step = ${step} and c.revision <= ${upto}`)
+    if (row) return row
   }
   return null
 }

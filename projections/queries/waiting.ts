@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import type { Database } from '../schema/database.ts'
 
 /** What an agent waits for a person for. */
@@ -43,7 +43,7 @@ export async function waitingOf(db: Kysely<Database>, runIds: readonly string[])
     .selectFrom('tool_calls')
     .select(['run_id', 'agent_id', 'id'])
     .where('agent_id', 'in', open)
-    .where('status', '=', 'unknown')
+    .where(sql<boolean>`status = 'unknown'`)
     .execute()
   for (const t of doubts) add(t.run_id, t.agent_id, 'doubt', t.id)
   return found

@@ -65,7 +65,7 @@ export const agentTables = {
     },
     key: ['id'],
     owner: 'id',
-    indexes: [['run_id'], ['completed_at'], ['parent_agent_id']],
+    indexes: [['run_id'], ['parent_agent_id']],
   },
   /** What people said to an agent. `preview`: the first 500 characters. */
   inputs: {
@@ -118,10 +118,8 @@ export const agentTables = {
     },
     key: ['agent_id', 'id'],
     owner: 'agent_id',
-    indexes: [
-      ['agent_id', 'turn'],
-      ['agent_id', 'status'],
-    ],
+    indexes: [['agent_id', 'turn']],
+    partial: { columns: ['agent_id'], where: "status = 'unknown'" },
   },
   /** One row per attempt of a model call. `lost`: its driver died; the figures are estimates, in doubt on the bill. */
   model_calls: {

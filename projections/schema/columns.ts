@@ -7,4 +7,6 @@ export interface TableSpec {
   /** The column that names the agent whose stream the row comes from; clearing an agent clears by it. */
   readonly owner: string
   readonly indexes?: readonly (readonly string[])[]
+  /** An index over few rows: its columns, and the SQL condition that queries must repeat literally to use it. */
+  readonly partial?: { readonly columns: readonly string[]; readonly where: string }
 }

@@ -16,7 +16,7 @@ export const MEANING = 1
 
 async function createAll(db: Kysely<Database>): Promise<void> {
   for (const name of tableNames) {
-    const { columns, key, indexes } = specOf(name)
+    const { columns, key, indexes, partial } = specOf(name)
     let table = db.schema.createTable(name)
     for (const [column, spec] of Object.entries(columns)) table = addColumn(table, column, spec)
     await table
@@ -28,6 +28,14 @@ async function createAll(db: Kysely<Database>): Promise<void> {
         .createIndex(`idx_${name}_${index.join('_')}`)
         .on(name)
         .columns([...index])
+        .execute()
+    }
+    if (partial) {
+      await db.schema
+        .createIndex(`idx_${name}_partial`)
+        .on(name)
+        .columns([...partial.columns])
+        .where(sql.raw<boolean>(partial.where))
         .execute()
     }
   }

@@ -82,6 +82,41 @@ describe('who must be woken', () => {
       { reason: 'retry', after: 400 },
     ],
     [
+      'a result owes a judgement',
+      (a) => {
+        a.beginTurn()
+        a.answer(['read_file'])
+        a.endCall('a.t1.c0', 'read_file')
+      },
+      { reason: 'start', after: 0 },
+    ],
+    [
+      'a lost model attempt owes another',
+      (a) => {
+        a.beginTurn()
+        const usage = { input: 1, output: 1, cacheRead: 0, cacheWrite: 0 }
+        a.write('model_attempt_lost', { attempt: 1, usage, nanoDollars: null })
+      },
+      { reason: 'start', after: 0 },
+    ],
+    [
+      'an answer without calls owes its turn’s end',
+      (a) => {
+        a.beginTurn()
+        a.answer([])
+      },
+      { reason: 'start', after: 0 },
+    ],
+    [
+      'an ended turn owes the next',
+      (a) => {
+        a.beginTurn()
+        a.answer([])
+        a.endTurn('text')
+      },
+      { reason: 'turn', after: 0 },
+    ],
+    [
       'a doubt waits for a person',
       (a) => {
         asks(a)
@@ -204,7 +239,7 @@ describe('who must be woken', () => {
           else if (owes(actor, row.paused === 1 && row.stepping === 0, row)) expect(due, actor.id).toContain(actor.id)
         }
       }),
-      runs(40),
+      runs(25),
     )
   })
 })

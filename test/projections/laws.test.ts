@@ -12,13 +12,13 @@ import { tell } from '../support/projections/tell.ts'
 it('the stories of these laws hold every stored type, erased bodies, forks and children', () => {
   const types = new Set<string>()
   let erased = 0
-  for (const numbers of fc.sample(tape, { numRuns: 60, seed: 7 })) {
+  for (const numbers of fc.sample(tape, { numRuns: 40, seed: 7 })) {
     const { log } = tell(numbers)
     for (const event of log.originals) types.add(event.header.type)
     erased += log.events.filter((event) => event.erased).length
   }
   expect(Object.keys(bodies).filter((type) => !types.has(type))).toEqual([])
-  expect(erased).toBeGreaterThan(100)
+  expect(erased).toBeGreaterThan(60)
 })
 
 describe('any batching, redelivery or restart gives the same tables', () => {
@@ -45,7 +45,7 @@ describe('any batching, redelivery or restart gives the same tables', () => {
           expect(dump(file)).toEqual(whole)
         },
       ),
-      runs(25),
+      runs(15),
     )
   })
 
@@ -61,7 +61,7 @@ describe('any batching, redelivery or restart gives the same tables', () => {
         log.overlap = () => overlaps[i++ % overlaps.length]!
         expect(await folded(log, join(path, `again-${n}.db`))).toEqual(whole)
       }),
-      runs(20),
+      runs(15),
     )
   })
 })
@@ -89,7 +89,7 @@ describe('rebuild from zero = live', () => {
         Object.assign(log.blobs, { held: told.blobs.held })
         expect(dump(file)).toEqual(await folded(log, join(path, `zero-${n}.db`)))
       }),
-      runs(25),
+      runs(15),
     )
   })
 })

@@ -137,7 +137,7 @@ describe('a poison event', () => {
         expect(await folded(log, join(path, `p${n}.db`))).toEqual(whole)
         expect(whole.parked!.length).toBe(event ? 1 : 0)
       }),
-      runs(15),
+      runs(10),
     )
   })
 })

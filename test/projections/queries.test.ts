@@ -1,65 +1,12 @@
-import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { billOf } from '../../projections/queries/bill.ts'
-import { argumentsOf, assembleCheckpoint } from '../../projections/queries/checkpoint.ts'
-import { checkpointFacts, findCheckpoint, listCheckpoints } from '../../projections/queries/checkpoints.ts'
+import { argumentsOf } from '../../projections/queries/checkpoint.ts'
 import { eventStarts, eventsAfter } from '../../projections/queries/events.ts'
 import { listApprovals, listArtifacts } from '../../projections/queries/lists.ts'
 import { showRun } from '../../projections/queries/run.ts'
 import { listRuns } from '../../projections/queries/runs.ts'
-import { MemoryLog } from '../support/projections/memory-log.ts'
-import { Actor } from '../support/projections/story.ts'
-import { folder, projected } from '../support/projections/tables.ts'
+import { family, open, world } from '../support/projections/family.ts'
 import { tell } from '../support/projections/tell.ts'
-
-const T0 = Date.UTC(2026, 0, 1)
-
-function world() {
-  const log = new MemoryLog()
-  let at = T0
-  const now = () => ++at
-  return { log, actor: (id: string, run = id) => new Actor(log, now, id, run) }
-}
-
-async function open(log: MemoryLog) {
-  const { store } = await projected(log, join(folder(), 't.db'))
-  onTestFinished(() => store.close())
-  return store.db
-}
-
-/** A root that reads a file, asks to run a command and delegates; its child fails. */
-function family() {
-  const { log, actor } = world()
-  const [root, child] = [actor('r1'), actor('r1x', 'r1')]
-  root.start()
-  root.user('user_input', { text: 'build it' })
-  root.beginTurn()
-  root.answer(['read_file', 'run_command'])
-  root.write('context_set', { key: 'lang', value: 'rust' }, { toolCallId: 'r1.t1.c0' })
-  root.write(
-    'artifact_registered',
-    { artifact: { id: 'p1', type: 'plan', title: 'Plan', content: '# plan', size: 6 } },
-    { toolCallId: 'r1.t1.c0' },
-  )
-  root.endCall('r1.t1.c0', 'read_file')
-  root.calls[0]!.status = 'ended'
-  child.start({ agentId: 'r1', toolCallId: 'r1.t1.c0' })
-  child.beginTurn()
-  child.write('model_attempt_lost', {
-    attempt: 1,
-    usage: { input: 9, output: 1, cacheRead: 0, cacheWrite: 0 },
-    nanoDollars: 50,
-  })
-  child.finish('error')
-  const body = {
-    toolName: 'run_command',
-    argumentsHash: 'h1',
-    expiresAt: new Date(T0 + 9e5).toISOString(),
-    reason: 'sensitive',
-  }
-  root.write('approval_requested', body, { toolCallId: 'r1.t1.c1' })
-  return { log, root, child, actor }
-}
 
 describe('lists of runs', () => {
   it('page, newest first, by status, without gaps or repeats', async () => {
@@ -239,72 +186,5 @@ describe('approvals and artifacts', () => {
     const other = family()
     other.root.endCall('r1.t1.c1', 'run_command', { code: 'CANCELLED', message: 'x' })
     expect(await listApprovals(await open(other.log), { pending: true })).toEqual([])
-  })
-})
-
-describe('checkpoints (seed 000, 5.5)', () => {
-  const messagesAt = async () => [{ role: 'user', content: 'build it' }] as const
-
-  it('hold state, pending and completed calls, and usage so far', async () => {
-    const { log } = family()
-    const db = await open(log)
-    const row = (await findCheckpoint(db, 'r1', 1))!
-    const checkpoint = await assembleCheckpoint(
-      { log, blobs: log.blobs, messagesAt },
-      row,
-      await checkpointFacts(db, row),
-    )
-    expect(checkpoint).toEqual({
-      id: 'r1.s1',
-      threadId: 'r1',
-      step: 1,
-      timestamp: row.timestamp,
-      state: {
-        messages: [{ role: 'user', content: 'build it' }],
-        sopPhase: 'plan',
-        contextVariables: { depth: { a: 1 }, lang: 'rust' },
-      },
-      pendingToolCalls: [{ id: 'r1.t1.c1', name: 'run_command', arguments: { path: 'f1' } }],
-      completedToolResults: [
-        { toolCallId: 'r1.t1.c0', name: 'read_file', success: true, result: { text: 'of r1.t1.c0' } },
-      ],
-      usage: { inputTokens: 111, outputTokens: 20, cost: 1001 / 1e9 },
-    })
-  })
-
-  it('of a fork inherit phase, variables, calls and usage from the source', async () => {
-    const { log, root, actor } = family()
-    const fork = actor('r2')
-    fork.forkFrom(root, log.events.findLast((e) => e.header.agentId === 'r1')!.header.revision, 'h')
-    root.write('context_set', { key: 'lang', value: 'too late' })
-    const db = await open(log)
-    expect((await listCheckpoints(db, 'r2')).map((c) => c.step)).toEqual([2, 3])
-    const inherited = (await findCheckpoint(db, 'r2', 1))!
-    expect(inherited.agent_id).toBe('r1')
-    const row = (await findCheckpoint(db, 'r2', 2))!
-    const made = await assembleCheckpoint({ log, blobs: log.blobs, messagesAt }, row, await checkpointFacts(db, row))
-    expect(made.state).toMatchObject({ sopPhase: 'plan', contextVariables: { lang: 'rust' } })
-    expect(made.usage.inputTokens).toBe(111)
-    expect(made.pendingToolCalls).toEqual([])
-    expect(made.completedToolResults.map((r) => [r.toolCallId, r.success])).toEqual([
-      ['r1.t1.c0', true],
-      ['r1.t1.c1', false],
-    ])
-    expect(await findCheckpoint(db, 'r2', 4)).toBeNull()
-  })
-
-  it('keep their step where their body was erased', async () => {
-    const { log, root } = family()
-    const target = log.events.find((e) => e.header.type === 'tool_call_end')!.header.revision
-    root.endTurn()
-    root.finish('completion')
-    root.erase(target)
-    const db = await open(log)
-    expect((await listCheckpoints(db, 'r1')).map((c) => c.step)).toEqual([1, 2])
-    const row = (await findCheckpoint(db, 'r1', 1))!
-    const made = await assembleCheckpoint({ log, blobs: log.blobs, messagesAt }, row, await checkpointFacts(db, row))
-    expect(made.completedToolResults).toEqual([
-      { toolCallId: 'r1.t1.c0', name: 'read_file', success: null, erased: true },
-    ])
   })
 })

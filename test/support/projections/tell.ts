@@ -41,20 +41,20 @@ function born(tape: Tape, log: MemoryLog, now: () => number, actors: readonly Ac
   return actor
 }
 
-function live(actor: Actor, tape: Tape, log: MemoryLog, erasures: boolean): void {
+function live(actor: Actor, tape: Tape, log: MemoryLog, erasures: boolean): unknown {
   if (actor.finished) return afterwards(actor, tape, log, erasures)
   const choice = tape.pick(40)
-  if (choice === 0) return void actor.user('user_input', { text: 'please '.repeat(1 + tape.pick(100)) })
-  if (choice === 1) return void actor.user('paused', {})
-  if (choice === 2) return void actor.user('resumed', {})
-  if (choice === 3) return void actor.user('step_requested', {})
-  if (choice === 4) return void actor.user('standing_approval', { tools: ['write_file'] })
+  if (choice === 0) return actor.user('user_input', { text: 'please '.repeat(1 + tape.pick(100)) })
+  if (choice === 1) return actor.user('paused', {})
+  if (choice === 2) return actor.user('resumed', {})
+  if (choice === 3) return actor.user('step_requested', {})
+  if (choice === 4) return actor.user('standing_approval', { tools: ['write_file'] })
   if (choice === 5)
-    return void actor.write('driver_claimed', { driverId: 'd', epoch: 1 + tape.pick(5), minReader: 1, build: 'b' })
+    return actor.write('driver_claimed', { driverId: 'd', epoch: 1 + tape.pick(5), minReader: 1, build: 'b' })
   if (choice === 7) {
-    return void actor.write('workspace_drifted', { expected: 'a', found: 'b', changed: ['x'] })
+    return actor.write('workspace_drifted', { expected: 'a', found: 'b', changed: ['x'] })
   }
-  if (choice === 6) return void actor.user('cancel_requested', { deadlineMs: 1000 })
+  if (choice === 6) return actor.user('cancel_requested', { deadlineMs: 1000 })
   if (actor.inTurn === 'model') return model(actor, tape)
   if (actor.inTurn === 'tools') return tools(actor, tape)
   if (actor.turn > 0 && tape.pick(4) === 0) {
@@ -64,7 +64,7 @@ function live(actor: Actor, tape: Tape, log: MemoryLog, erasures: boolean): void
   actor.beginTurn()
 }
 
-function model(actor: Actor, tape: Tape): void {
+function model(actor: Actor, tape: Tape): unknown {
   const choice = tape.pick(6)
   if (choice === 0) {
     const failed = {
@@ -89,7 +89,7 @@ function model(actor: Actor, tape: Tape): void {
   if (count === 0) actor.endTurn('text')
 }
 
-function tools(actor: Actor, tape: Tape): void {
+function tools(actor: Actor, tape: Tape): unknown {
   const open = actor.calls.filter((call) => call.status !== 'ended')
   const call = open[tape.pick(Math.max(1, open.length))]
   if (!call) return actor.endTurn()
@@ -108,7 +108,7 @@ function tools(actor: Actor, tape: Tape): void {
     call.status = asks ? 'asked' : 'running'
     if (!asks) return
     const expiresAt = new Date(Date.UTC(2026, 0, 2) + tape.pick(1000)).toISOString()
-    return void actor.write(
+    return actor.write(
       'approval_requested',
       { toolName: call.tool, argumentsHash: 'h', expiresAt, reason: 'policy' },
       of,
@@ -130,11 +130,11 @@ function tools(actor: Actor, tape: Tape): void {
   running(actor, call, tape)
 }
 
-function running(actor: Actor, call: Actor['calls'][number], tape: Tape): void {
+function running(actor: Actor, call: Actor['calls'][number], tape: Tape): unknown {
   const of = { toolCallId: call.id }
   switch (tape.pick(8)) {
     case 0:
-      return void actor.write(
+      return actor.write(
         'tool_call_retry',
         { attempt: 2, error: { code: 'TIMEOUT', message: 'slow' }, delayMs: 500 },
         of,
