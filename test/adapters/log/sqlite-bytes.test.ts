@@ -79,7 +79,7 @@ describe('bytes', () => {
       tip = tipOf(batch)
       most = Math.max(most, statSync(join(log.folder, 'log.db-wal')).size)
     }
-    expect(statSync(join(log.folder, 'log.db')).size).toBeGreaterThan(5 * 1024 * 1024)
+    expect(statSync(join(log.folder, 'log.db')).size).toBeGreaterThan(4 * 1024 * 1024)
     expect(most).toBeLessThan(8 * 1024 * 1024)
   })
 
