@@ -42,6 +42,8 @@ test('a folder that cannot be written says what to check, and leaves nothing hal
     code: 'LOG_UNAVAILABLE',
     message: expect.stringContaining('may write'),
   })
+  mkdirSync(join(folder, 'r2', 'r2', hash), { recursive: true })
+  await expect(blobs.put('r2', hash, bytes)).rejects.toEqual(code('LOG_UNAVAILABLE'))
   expect(readdirSync(join(folder, 'tmp'))).toEqual([])
 })
 

@@ -57,6 +57,36 @@ test('a subscription outlives the writer', async () => {
   stop.abort()
 })
 
+test('an append whose answer was lost is in the log: subscribers see it, sent again it is there once', async () => {
+  let worker: Worker | undefined
+  let lose = false
+  const spawn = (folder: string) => {
+    const real = spawnWriter(folder)
+    const emit = real.emit.bind(real)
+    // The answer is dropped on its way, as when the writer dies right after its commit.
+    real.emit = (name: string, ...args: unknown[]) => (lose && name === 'message' ? true : emit(name, ...args))
+    worker ??= real
+    return real
+  }
+  const log = await openSqliteLog({ folder: tempFolder(), mode: 'owner', clock: BEFORE, spawn })
+  onTestFinished(() => log.close())
+  const stop = new AbortController()
+  const pages = log.subscribe(await log.headCursor(), stop.signal)[Symbol.asyncIterator]()
+  const next = pages.next()
+  lose = true
+  const batch = new Sealer().batch('agent-a1', NEW, [{}, {}])
+  const sent = log.append('agent-a1', -1, batch)
+  const doubt = expect(sent).rejects.toMatchObject({ code: 'LOG_UNAVAILABLE' })
+  await expect.poll(async () => (await log.head('agent-a1'))?.revision).toBe(1)
+  await worker!.terminate()
+  await doubt
+  lose = false
+  expect((await next).value).toMatchObject(batch.map(({ id }) => ({ id })))
+  await log.append('agent-a1', -1, batch)
+  expect((await collect(log.read('agent-a1'))).map(({ id }) => id)).toEqual(batch.map(({ id }) => id))
+  stop.abort()
+})
+
 test('in a group that does not fit, each append has its own outcome', () => {
   const folder = tempFolder()
   ensureFile(folder)

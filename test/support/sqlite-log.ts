@@ -1,0 +1,23 @@
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { onTestFinished } from 'vitest'
+import type { SqliteLog } from '../../adapters/log-sqlite/log.ts'
+import { openSqliteLog } from '../../adapters/log-sqlite/open.ts'
+import { tempFolder } from './folders.ts'
+import { BEFORE } from './sealing.ts'
+
+/** Opens the log in a folder (a new one where none is named) as its owner, until the test has finished. */
+export async function owner(folder = tempFolder()): Promise<SqliteLog> {
+  const log = await openSqliteLog({ folder, mode: 'owner', clock: BEFORE })
+  onTestFinished(() => log.close())
+  return log
+}
+
+/** Somebody else's connection to the log's file, as a tool for SQLite would open it. */
+export function raw(folder: string): DatabaseSync {
+  const db = new DatabaseSync(join(folder, 'log.db'))
+  onTestFinished(() => {
+    if (db.isOpen) db.close()
+  })
+  return db
+}
