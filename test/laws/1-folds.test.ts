@@ -12,7 +12,7 @@ import { World } from '../support/world.ts'
 // = checkpoint N as it is asked for.
 
 test('a fold can be cut anywhere, and goes on from a snapshot that was written as JSON', async () => {
-  await law(fc.tuple(planArbitrary, movesArbitrary), 80, ([plan, moves]) => {
+  await law(fc.tuple(planArbitrary, movesArbitrary), 50, ([plan, moves]) => {
     const { state, events } = walk(plan, moves, () => undefined)
     let prefix: AgentState | null = null
     for (const [split, event] of events.entries()) {
@@ -29,7 +29,7 @@ test('a fold can be cut anywhere, and goes on from a snapshot that was written a
 })
 
 test('a state is small: it does not grow with the history', async () => {
-  await law(fc.tuple(planArbitrary, movesArbitrary), 60, ([plan, moves]) => {
+  await law(fc.tuple(planArbitrary, movesArbitrary), 40, ([plan, moves]) => {
     const { state, events } = walk(
       { ...plan, maxTurns: 1_000 },
       [...moves, ...moves, ...moves, ...moves],

@@ -15,7 +15,7 @@ import { movesArbitrary, walk } from '../support/walk.ts'
 
 test('no command in any state leads to an impossible event; the state machine keeps its table', async () => {
   const seen = new Set<string>()
-  await law(fc.tuple(planArbitrary, movesArbitrary), 600, ([plan, moves]) => {
+  await law(fc.tuple(planArbitrary, movesArbitrary), 400, ([plan, moves]) => {
     walk(plan, moves, (before, event, after) => {
       if (before !== null && isFinished(before)) expect(event.type).toBe('erased')
       checkTransition(before, after, event)
@@ -43,7 +43,7 @@ test('no command in any state leads to an impossible event; the state machine ke
 })
 
 test('every state can be forked, and the fork is a state that goes on or waits', async () => {
-  await law(fc.tuple(planArbitrary, movesArbitrary), 150, ([plan, moves]) => {
+  await law(fc.tuple(planArbitrary, movesArbitrary), 80, ([plan, moves]) => {
     const { state } = walk(plan, moves, () => undefined)
     const body = {
       stream: 'agent-a1',

@@ -35,13 +35,13 @@ async function hold(plan: Plan, given: readonly Fate[]): Promise<World> {
 }
 
 test('killed anywhere, any number of times', async () => {
-  await law(fc.tuple(planArbitrary, fates(fc.constant(true))), 120, async ([plan, given]) => {
+  await law(fc.tuple(planArbitrary, fates(fc.constant(true))), 60, async ([plan, given]) => {
     await hold(plan, given)
   })
 })
 
 test('held anywhere, overtaken, and let go', async () => {
-  await law(fc.tuple(planArbitrary, fates(fc.boolean())), 120, async ([plan, given]) => {
+  await law(fc.tuple(planArbitrary, fates(fc.boolean())), 60, async ([plan, given]) => {
     await hold(plan, given)
   })
 })

@@ -4,7 +4,7 @@ import { CommandRejected, ToolError } from '../../domain/agent/errors.ts'
 import type { AgentEvent } from '../../domain/agent/events.ts'
 import type { AgentSpec } from '../../domain/agent/spec.ts'
 import { type Call, callsOf } from '../../domain/agent/state.ts'
-import type { EventLog, Tool, ToolContext } from '../../domain/ports.ts'
+import type { EventLog, ModelRequest, Tool, ToolContext } from '../../domain/ports.ts'
 import { history } from '../../domain/runtime/history.ts'
 import type { CrashPoint, RuntimePorts } from '../../domain/runtime/ports.ts'
 import { agentAt } from '../../domain/runtime/replay.ts'
@@ -86,6 +86,7 @@ export class World {
   /** Keys of people's requests that were acknowledged. */
   readonly acknowledged = new Set<string>()
   readonly points: CrashPoint[] = []
+  readonly requests: ModelRequest[] = []
   readonly runId = 'run1'
   private readonly fates: readonly Fate[]
   private asked = 0
@@ -220,8 +221,9 @@ export class World {
       build: 'test',
       provider: () => ({
         id: 'test',
-        call: (_, { signal }) =>
+        call: (request, { signal }) =>
           process.living(async () => {
+            this.requests.push({ ...request, messages: [...request.messages] })
             const nth = this.asked++
             // Every answer takes its time: else grace without a hard limit would never pass.
             await clock.sleep(200, signal)
