@@ -86,6 +86,7 @@ function checkTools({ tools }: AgentSpec): void {
     const name = wireName(tool.name)
     if (names.has(name)) refuse(`tools: "${tool.name}" and another one look alike to the model ("${name}"); rename one`)
     names.add(name)
+    if (tool.control) continue
     try {
       z.fromJSONSchema(tool.parameters as never)
     } catch (error) {

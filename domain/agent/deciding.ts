@@ -1,4 +1,4 @@
-import { canonicalBytes } from '../log/canonical.ts'
+import { canonicalText } from '../log/canonical.ts'
 import type { Actor } from '../log/envelope.ts'
 import { type SaltedBody, saltBody } from '../log/seal.ts'
 import { wellFormed } from '../log/well-formed.ts'
@@ -6,6 +6,8 @@ import type { AgentEvent, BodyOf, EventType } from './events.ts'
 import { evolve } from './evolve.ts'
 import type { Facts } from './facts.ts'
 import { type AgentState, turnIsOpen } from './state.ts'
+
+const utf8 = new TextEncoder()
 
 /** An event that was decided and is not sealed yet, with the state after it. */
 export interface Draft {
@@ -67,8 +69,10 @@ export class Deciding {
     about: { toolCallId?: string; turn?: number; actor?: Actor } = {},
   ): void {
     const { facts } = this
-    const body = wellFormed(given)
-    const salted = saltBody(canonicalBytes(body), facts.salt())
+    const text = canonicalText(wellFormed(given))
+    const salted = saltBody(utf8.encode(text), facts.salt())
+    // What is folded, and shown to the model, is what is stored: members in the same order, nothing that JSON drops.
+    const body = JSON.parse(text) as BodyOf<T>
     const asked = about.actor ?? facts.by
     const actor = PEOPLE.has(asked.kind) && !DEEDS.has(type) ? RUNTIME : asked
     const turn =

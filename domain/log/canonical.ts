@@ -8,9 +8,14 @@ const utf8 = new TextEncoder()
  * A body is written once with this and afterwards only read as bytes, never serialised again.
  */
 export function canonicalBytes(value: unknown): Uint8Array {
+  return utf8.encode(canonicalText(value))
+}
+
+/** RFC 8785 text of a JSON value. Throws as {@link canonicalBytes} does. */
+export function canonicalText(value: unknown): string {
   const text = canonicalize(value)
   if (text === undefined) throw new TypeError('only JSON values have canonical bytes')
-  return utf8.encode(text)
+  return text
 }
 
 /**

@@ -5,7 +5,7 @@ import { planArbitrary } from '../support/plans.ts'
 import { World } from '../support/world.ts'
 
 test('every run ends, along the table of the state machine, with each turn and each call closed, and is proved', async () => {
-  await law(planArbitrary, 150, async (plan) => {
+  await law(planArbitrary, 80, async (plan) => {
     const world = new World(plan)
     const end = await world.live()
     const state = checkHistory(await world.events())

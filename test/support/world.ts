@@ -3,10 +3,11 @@ import type { UserCommand } from '../../domain/agent/commands.ts'
 import { CommandRejected, ToolError } from '../../domain/agent/errors.ts'
 import type { AgentEvent } from '../../domain/agent/events.ts'
 import type { AgentSpec } from '../../domain/agent/spec.ts'
-import { callsOf } from '../../domain/agent/state.ts'
-import type { EventLog, Tool, ToolContext } from '../../domain/ports.ts'
+import { type Call, callsOf } from '../../domain/agent/state.ts'
+import type { EventLog, ModelRequest, Tool, ToolContext } from '../../domain/ports.ts'
 import { history } from '../../domain/runtime/history.ts'
 import type { CrashPoint, RuntimePorts } from '../../domain/runtime/ports.ts'
+import { agentAt } from '../../domain/runtime/replay.ts'
 import { Runtime } from '../../domain/runtime/runtime.ts'
 import type { DriveEnd } from '../../domain/runtime/types.ts'
 import { MemoryBlobs, seededRandom, testSpec, toolSpec, USER } from './harness.ts'
@@ -85,6 +86,7 @@ export class World {
   /** Keys of people's requests that were acknowledged. */
   readonly acknowledged = new Set<string>()
   readonly points: CrashPoint[] = []
+  readonly requests: ModelRequest[] = []
   readonly runId = 'run1'
   private readonly fates: readonly Fate[]
   private asked = 0
@@ -119,8 +121,8 @@ export class World {
     this.appends++
     for (const { at, deed, elsewhere } of this.plan.deeds) {
       if (at !== this.appends) continue
-      const runtime = elsewhere ? new Process(this, this.processes++).runtime : this.process.runtime
-      this.unasked.push(this.perform(deed, runtime))
+      const process = elsewhere ? new Process(this, this.processes++) : this.process
+      this.unasked.push(this.perform(deed, process))
     }
   }
 
@@ -137,7 +139,7 @@ export class World {
           deniedTools: plan.deniedTools,
         },
         limits: { maxTurns: plan.maxTurns, wallClockMs: plan.wallClockMs },
-        recovery: { graceTurns: plan.graceTurns, hardLimit: plan.hardLimit },
+        recovery: { graceTurns: plan.graceTurns, graceTimeoutMs: 3_000, hardLimit: plan.hardLimit },
         retry: { maxRetries: plan.maxRetries, backoffMs: 100 },
         budget: { tokens: plan.tokens, nanoDollars: null },
       },
@@ -219,9 +221,12 @@ export class World {
       build: 'test',
       provider: () => ({
         id: 'test',
-        call: (_, { signal }) =>
+        call: (request, { signal }) =>
           process.living(async () => {
+            this.requests.push({ ...request, messages: [...request.messages] })
             const nth = this.asked++
+            // Every answer takes its time: else grace without a hard limit would never pass.
+            await clock.sleep(200, signal)
             const planned = this.plan.answers[nth % this.plan.answers.length]!
             if (planned.kind === 'hang') await clock.sleep(2 ** 30, signal)
             const usage = { input: 300, output: 50, cacheRead: 0, cacheWrite: 0 }
@@ -241,20 +246,20 @@ export class World {
   }
 
   /** A request with its key; made again by the next process where this one dies before it answers. */
-  private async ask(command: UserCommand, key: string): Promise<void> {
-    for (;;) {
-      const { process } = this
+  private async ask(command: UserCommand, key: string, by = this.process): Promise<void> {
+    for (let process = by; ; process = this.process.dead ? this.boot() : this.process) {
       const answer = process.runtime.execute(this.runId, command, { by: USER, key }).then(() => 'done' as const)
+      const first = await Promise.race([answer, process.died, process.held])
+      if (first === 'held') process.letGo()
       if ((await Promise.race([answer, process.died])) === 'done') break
-      this.boot()
     }
     this.acknowledged.add(key)
   }
 
   /** What a person does; a refusal is told to them and changes nothing. */
-  private async perform(deed: Deed, runtime = this.process.runtime): Promise<void> {
+  private async perform(deed: Deed, process = this.process): Promise<void> {
     const key = `deed${this.deeds++}`
-    const open = callsOf((await runtime.at(this.runId, null)).state)
+    const open = await this.open()
     const waiting = open.find((call) => call.stage.at === 'approval')
     const doubtful = open.find((call) => call.stage.at === 'doubt')
     const commands: Record<Deed, UserCommand | null> = {
@@ -277,14 +282,14 @@ export class World {
     const command = commands[deed]
     if (command === null) return
     try {
-      if (runtime === this.process.runtime) await this.ask(command, key)
-      else {
-        await runtime.execute(this.runId, command, { by: USER, key })
-        this.acknowledged.add(key)
-      }
+      await this.ask(command, key, process)
     } catch (error) {
       if (!(error instanceof CommandRejected)) throw error
     }
+  }
+
+  private async open(): Promise<readonly Call[]> {
+    return callsOf((await agentAt(this, this.runId, null)).state)
   }
 
   start(): Promise<void> {
@@ -302,11 +307,10 @@ export class World {
         this.boot()
         const over = await this.drive()
         process.letGo()
-        await driving
-        return over
-      }
-      if (end !== 'died') return end
-      this.boot()
+        await Promise.race([driving, process.died])
+        if (over.end !== 'overtaken') return over
+      } else if (end === 'died') this.boot()
+      else if (end.end !== 'overtaken') return end
     }
   }
 
@@ -326,9 +330,10 @@ export class World {
     const planned = this.plan.replies[this.replies++]
     if (planned !== undefined) await this.perform(planned)
     const needed = { input: 'input', approval: 'approve', doubt: 'happened', pause: 'resume' } as const
-    const open = callsOf((await this.process.runtime.at(this.runId, null)).state)
-    const doubtful = open.find((call) => call.stage.at === 'doubt')
-    const truth = doubtful !== undefined && !this.effects.has(doubtful.id) ? 'run' : needed[waits]
+    const doubtful = (await this.open()).find((call) => call.stage.at === 'doubt')
+    // What hangs again and again is given up.
+    const again = this.replies % 3 === 0 ? 'abandon' : 'run'
+    const truth = doubtful !== undefined && !this.effects.has(doubtful.id) ? again : needed[waits]
     await this.perform(waits === 'doubt' ? truth : needed[waits])
   }
 

@@ -1,0 +1,101 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { UserCommand } from '../../domain/agent/commands.ts'
+import { ToolError } from '../../domain/agent/errors.ts'
+import type { Tool } from '../../domain/ports.ts'
+import { call, calls, completes, harness, testSpec, toolSpec, USER } from '../support/harness.ts'
+import { law } from '../support/laws.ts'
+import { VirtualClock } from '../support/virtual-clock.ts'
+
+// Law 4: the order in which parallel results arrive changes neither the decisions nor what the model sees next.
+
+const ENDS = ['ok', 'permanent', 'retried', 'changes'] as const
+interface Batch {
+  readonly ends: readonly (typeof ENDS)[number][]
+  readonly maxParallel: number
+}
+
+const batch = fc.record({
+  ends: fc.array(fc.constantFrom(...ENDS), { minLength: 2, maxLength: 5 }),
+  maxParallel: fc.integer({ min: 2, max: 5 }),
+})
+
+/** One batch turn whose calls take the given times, then the same calls once more. */
+async function run({ ends, maxParallel }: Batch, delays: readonly number[]) {
+  const clock = new VirtualClock()
+  const tool = (name: string, effect: 'pure' | 'idempotent'): Tool => ({
+    spec: toolSpec(name, { effect, paths: { path: effect === 'pure' ? 'read' : 'write' } }),
+    async run(args, { attempt }) {
+      const i = args.i as number
+      await clock.sleep(delays[i]!)
+      if (ends[i] === 'permanent') throw new ToolError('EXECUTION_FAILED', `no ${i}`)
+      if (ends[i] === 'retried' && attempt === 1) throw new ToolError('EXECUTION_FAILED', 'reset', { transient: true })
+      return { content: { i, attempt } }
+    },
+  })
+  const tools = [tool('look', 'pure'), tool('put', 'idempotent')]
+  const blocks = ends.map((end, i) => call(end === 'changes' ? 'put' : 'look', { i, path: `file${i}` }, `p${i}`))
+  const h = harness((_, n) => (n <= 2 ? calls(...blocks) : completes()), {
+    tools,
+    ports: {
+      clock,
+      environment: async () => ({
+        workspace: { resolve: async (path: string) => path, versions: { snapshot: async () => 'tree' } } as never,
+        sandbox: null,
+        secrets: {
+          redact: (value) => value,
+          stream: () => ({ push: (t) => t, end: () => '' }),
+          resolve: async (a) => a,
+        },
+        reap: async () => undefined,
+        close: async () => undefined,
+      }),
+    },
+  })
+  const runId = await h.start(testSpec({ policy: { mode: 'batch', maxParallel } }, tools))
+  const standing: UserCommand = { kind: 'standing_approval', tools: ['*'] }
+  await h.runtime.execute(runId, standing, { by: USER })
+  const end = await h.drive(runId)
+  const events = await h.events(runId)
+  const arrival = events.flatMap(({ type, toolCallId }) => (type === 'tool_call_end' ? [toolCallId] : []))
+  const { machine, failedCalls, violations, messages, turn, step, spent } = (await h.runtime.at(runId, null)).state
+  const ended = events
+    .flatMap((event) =>
+      event.type === 'tool_call_end' ? [{ id: event.toolCallId, ...event.body, step: 0, durationMs: 0 }] : [],
+    )
+    .sort((a, b) => (a.id! < b.id! ? -1 : 1))
+  const decided = { end, machine, failedCalls, violations, count: messages.count, turn, step, spent, ended }
+  return { arrival: arrival.join(), decided, seen: h.requests.map((request) => request.messages) }
+}
+
+test('any order of arrival: the same decisions, the same requests', async () => {
+  let differed = 0
+  const delays = fc.array(fc.integer({ min: 1, max: 500 }), { minLength: 5, maxLength: 5 })
+  await law(fc.tuple(batch, delays, delays), 30, async ([plan, one, other]) => {
+    const [a, b] = [await run(plan, one), await run(plan, other)]
+    if (a.arrival !== b.arrival) differed++
+    expect(b.seen).toEqual(a.seen)
+    expect(b.decided).toEqual(a.decided)
+  })
+  expect(differed, 'the orders of arrival were different ones').toBeGreaterThan(4)
+})
+
+test('two calls that change the working memory keep the order in which they were asked for', async () => {
+  const h = harness((_, n) =>
+    n === 1 ? calls(...[1, 2, 3].map((value) => call('set_context', { key: 'k', value }, `p${value}`))) : completes(),
+  )
+  const runId = await h.start(testSpec({ policy: { mode: 'batch' } }))
+  expect(await h.drive(runId)).toEqual({ end: 'done' })
+  const types = await h.types(runId)
+  const first = types.indexOf('tool_call_start')
+  expect(types.slice(first, first + 6)).toEqual([
+    'tool_call_start',
+    'context_set',
+    'tool_call_end',
+    'tool_call_start',
+    'context_set',
+    'tool_call_end',
+  ])
+  const values = (await h.events(runId)).flatMap((event) => (event.type === 'context_set' ? [event.body.value] : []))
+  expect(values).toEqual([1, 2, 3])
+})

@@ -1,0 +1,77 @@
+import type { Plan } from './plans.ts'
+
+const BASE: Plan = {
+  mode: 'batch',
+  role: false,
+  maxTurns: 8,
+  graceTurns: 2,
+  hardLimit: true,
+  wallClockMs: null,
+  tokens: null,
+  maxRetries: 2,
+  maxParallel: 3,
+  requiresApproval: [],
+  deniedTools: [],
+  answers: [],
+  ends: ['ok'],
+  replies: [],
+  deeds: [],
+}
+
+/** Histories that between them hold the ways of a run. */
+export const GOLDEN_PLANS: Readonly<Record<string, Plan>> = {
+  tools: {
+    ...BASE,
+    requiresApproval: ['save'],
+    ends: ['hang', 'other', 'ok', 'early', 'permanent'],
+    answers: [
+      {
+        kind: 'calls',
+        calls: [
+          { tool: 'look', key: 0 },
+          { tool: 'put', key: 1 },
+          { tool: 'save', key: 2 },
+          { tool: 'send', key: 0 },
+        ],
+      },
+      { kind: 'network' },
+      { kind: 'set' },
+      { kind: 'ask' },
+      { kind: 'complete', summary: 'done' },
+    ],
+    deeds: [
+      { at: 6, deed: 'pause', elsewhere: true },
+      { at: 9, deed: 'standing', elsewhere: false },
+    ],
+  },
+  role: {
+    ...BASE,
+    mode: 'interactive',
+    role: true,
+    answers: [
+      { kind: 'advance', to: null, diagram: false },
+      { kind: 'advance', to: null, diagram: true },
+      { kind: 'unknown' },
+      { kind: 'advance', to: 'third', diagram: false },
+      { kind: 'text' },
+      { kind: 'complete', summary: 'done' },
+    ],
+  },
+  recovery: {
+    ...BASE,
+    maxTurns: 4,
+    answers: [
+      { kind: 'text' },
+      { kind: 'rate' },
+      { kind: 'calls', calls: [{ tool: 'look', key: 0 }] },
+      { kind: 'complete', summary: '  ' },
+      { kind: 'complete', summary: 'done' },
+    ],
+  },
+  cancelled: {
+    ...BASE,
+    ends: ['hang'],
+    answers: [{ kind: 'calls', calls: [{ tool: 'send', key: 0 }] }],
+    deeds: [{ at: 4, deed: 'cancel', elsewhere: true }],
+  },
+}

@@ -1,0 +1,15 @@
+import { z } from 'zod'
+import { bodies, type EventType, versions } from '../../domain/agent/events.ts'
+import { canonicalBytes } from '../../domain/log/canonical.ts'
+import { Header } from '../../domain/log/envelope.ts'
+import { sha256 } from '../../domain/log/ids.ts'
+
+/** The shape of every stored type: a hash of its JSON Schema, under `type@version`. */
+export function shapes(): Record<string, string> {
+  const schema = (type: z.ZodType) =>
+    sha256(canonicalBytes(z.toJSONSchema(type, { io: 'output', unrepresentable: 'any' })))
+  const found: Record<string, string> = { 'header@1': schema(Header) }
+  for (const type of Object.keys(bodies).sort() as EventType[])
+    found[`${type}@${versions[type]}`] = schema(bodies[type])
+  return found
+}

@@ -1,0 +1,150 @@
+import fc from 'fast-check'
+import type { Command } from '../../domain/agent/commands.ts'
+import type { Block } from '../../domain/agent/content.ts'
+import { controlTools } from '../../domain/agent/control-tools.ts'
+import { decide } from '../../domain/agent/decide.ts'
+import { CommandRejected } from '../../domain/agent/errors.ts'
+import type { AgentEvent } from '../../domain/agent/events.ts'
+import { type AgentState, activityOf, callsOf } from '../../domain/agent/state.ts'
+import { testSpec, toolSpec } from './harness.ts'
+import { outcomeOf, type Plan, type PlannedAnswer, ROLE, TOOLS } from './plans.ts'
+
+/** One move of a walk: which command of those at hand, with a number that settles its details, and how time goes on. */
+export interface Move {
+  readonly pick: number
+  readonly detail: number
+  readonly ms: number
+}
+
+export const movesArbitrary = fc.array(
+  fc.record({
+    pick: fc.nat(999),
+    detail: fc.nat(999),
+    ms: fc.constantFrom(0, 0, 1, 50, 3_000, 90_000_000),
+  }),
+  { minLength: 1, maxLength: 60 },
+)
+
+/** A walk of the pure agent: random commands, fitting and not, by drivers that hold it and drivers that do not. */
+export function walk(
+  plan: Plan,
+  moves: readonly Move[],
+  see: (before: AgentState | null, event: AgentEvent, after: AgentState) => void,
+): { state: AgentState; events: AgentEvent[] } {
+  const identity = { agentId: 'a1', runId: 'a1', revision: -1 }
+  const events: AgentEvent[] = []
+  let state: AgentState | null = null
+  let now = Date.UTC(2026, 0, 18)
+  let drawn = 0
+  const submit = (command: Command, key: string, driver?: { id: string; epoch: number }) => {
+    const by = driver ? ({ kind: 'driver', id: driver.id } as const) : ({ kind: 'user', id: 'u' } as const)
+    const salt = () => new Uint8Array(16).fill(++drawn % 251)
+    const facts = { now, salt, jitter: () => 0.5, by, commandId: key, ...(driver ? { driver } : {}) }
+    try {
+      const decision = decide(state, { ...identity, revision: state?.revision ?? -1 }, command, facts)
+      for (const { event, after } of decision.drafts) {
+        see(state, event, after)
+        events.push(event)
+        state = after
+      }
+    } catch (error) {
+      if (!(error instanceof CommandRejected)) throw error
+    }
+  }
+  submit({ kind: 'start', spec: specOf(plan), task: 'do it' }, 'start')
+  moves.forEach(({ pick, detail, ms }, n) => {
+    now += ms
+    const at = state as AgentState
+    const commands = atHand(at, plan, detail, n)
+    const { command, driver } = commands[pick % commands.length]!
+    submit(command, `c${n}`, driver)
+  })
+  return { state: state as unknown as AgentState, events }
+}
+
+function specOf(plan: Plan) {
+  const tools = Object.entries(TOOLS).map(([name, effect]) => toolSpec(name, { effect }))
+  const role = plan.role ? ROLE : null
+  return testSpec({
+    role,
+    policy: {
+      mode: plan.mode,
+      maxParallel: plan.maxParallel,
+      requiresApproval: plan.requiresApproval,
+      deniedTools: plan.deniedTools,
+      approvalTtlMs: 60_000,
+    },
+    limits: { maxTurns: plan.maxTurns, wallClockMs: plan.wallClockMs },
+    recovery: { graceTurns: plan.graceTurns, graceTimeoutMs: 5_000, hardLimit: plan.hardLimit },
+    retry: { maxRetries: plan.maxRetries, backoffMs: 100 },
+    budget: { tokens: plan.tokens, nanoDollars: null },
+    tools: [...controlTools(role), ...tools],
+  })
+}
+
+type AtHand = { command: Command; driver?: { id: string; epoch: number } }
+
+function atHand(state: AgentState, plan: Plan, detail: number, n: number): AtHand[] {
+  const epoch = state.driver?.epoch ?? 0
+  // Now and then the driver is one that has lost the agent.
+  const driver = state.driver && detail % 7 !== 0 ? state.driver : { id: 'old', epoch: Math.max(1, epoch - 1) }
+  const list: AtHand[] = []
+  const fact = (command: Command, times = 1) => {
+    for (let i = 0; i < times; i++) list.push({ command, driver })
+  }
+  fact({ kind: 'claim', driverId: `d${n}`, build: 'test' }, state.driver === null ? 20 : 1)
+  fact({ kind: 'proceed' }, 3)
+  const model = activityOf(state.machine)
+  const attempt = model?.status === 'THINKING' && 'attempt' in model.model ? model.model.attempt : 1
+  fact(answerFact(plan.answers[detail % plan.answers.length]!, n, attempt), 8)
+  for (const call of callsOf(state)) {
+    const about = { toolCallId: call.id, attempt: call.attempt, durationMs: 1 }
+    const findings = { gates: call.toolName.endsWith('e') ? gates(detail) : [], artifacts: [] }
+    const result = { content: 'x', detail: argumentsFor(call.toolName, detail) }
+    fact({ kind: 'tool_succeeded', ...about, result, findings }, 4)
+    const message = `broken ${'abcdefg'[detail % 7]}`
+    const error = { code: 'EXECUTION_FAILED', message, transient: detail % 2 === 0, beforeEffect: detail % 3 === 0 }
+    fact({ kind: 'tool_failed', ...about, error }, 3)
+    fact({ kind: 'tool_probed', ...about, found: 'unknown' })
+    const toolCallId = call.id
+    list.push({
+      command: { kind: 'decide_approval', toolCallId, decision: detail % 2 === 0 ? 'approved' : 'rejected' },
+    })
+    const decision = (['happened', 'run', 'abandon'] as const)[detail % 3]!
+    list.push({ command: { kind: 'resolve_doubt', toolCallId, decision } })
+  }
+  list.push(
+    { command: { kind: 'input', text: 'more' } },
+    { command: { kind: 'pause' } },
+    { command: { kind: 'resume' } },
+    { command: { kind: 'resume' } },
+    { command: { kind: 'step' } },
+    { command: { kind: 'standing_approval', tools: ['put'] } },
+  )
+  if (detail % 5 === 0) list.push({ command: { kind: 'cancel', deadlineMs: 1_000 } })
+  return list
+}
+
+const gates = (detail: number) => [
+  { gate: 'diagram_exists', after: 'first', passed: detail % 2 === 0, evidence: 'as the walk goes' },
+]
+
+function argumentsFor(toolName: string, detail: number) {
+  if (toolName === 'complete_task') return { summary: 's' }
+  if (toolName === 'advance_phase') return { summary: 's', ...(detail % 2 === 0 ? {} : { to: 'second' }) }
+  return toolName === 'set_context' ? { key: 'k', value: detail } : {}
+}
+
+function answerFact(planned: PlannedAnswer, n: number, attempt: number): Command {
+  const usage = { input: 300, output: 50, cacheRead: 0, cacheWrite: 0 }
+  try {
+    const outcome = outcomeOf(planned, n)
+    const content: readonly Block[] = outcome.content ?? []
+    const stopReason = outcome.stopReason ?? 'end_turn'
+    const answer = { content, stopReason, usage, servedBy: 'test-model' }
+    return { kind: 'model_answered', attempt, outcome: answer, durationMs: 1, paths: [] }
+  } catch (error) {
+    const { code, message, transient } = error as { code: string; message: string; transient: boolean }
+    return { kind: 'model_failed', attempt, error: { code, message, transient } }
+  }
+}
