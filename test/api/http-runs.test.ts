@@ -168,6 +168,8 @@ describe('approvals', () => {
     expect(services.drivers.state(id).driving).toBe(false)
     expect(services.log.all.at(-1)!.header.actor).toEqual({ kind: 'approver', id: 'ada', claimed: true })
     expect((await bodyOf(await ask('GET', '/v1/approvals'))).approvals).toEqual([])
+    const { events } = await bodyOf<EventPage>(await ask('GET', `/v1/runs/${id}/events`))
+    expect(events.at(-1)).toMatchObject({ type: 'approval_decided', agentId: 'user:ada', turn: 0, toolCallId })
   })
 
   it('wake their run where the process drives by itself', async () => {
@@ -190,7 +192,7 @@ describe('history', () => {
     let call: unknown
     let person: unknown
     while (next !== null) {
-      const answer: Response = await ask('GET', `/v1/runs/${id}/events?limit=2${next && `&after=${next}`}`)
+      const answer: Response = await ask('GET', `/v1/runs/${id}/events?limit=1${next && `&after=${next}`}`)
       const page: EventPage = await bodyOf<EventPage>(answer)
       for (const event of page.events) {
         types.push(event.type)

@@ -85,7 +85,7 @@ export class FakeRuntime implements AgentRuntimeDoors {
           throw new CommandRejected('ARGUMENTS_CHANGED', 'the call has other arguments')
         }
         const body = { decision: command.decision, argumentsHash }
-        return [{ type: 'approval_decided', body, toolCallId: command.toolCallId }]
+        return [{ type: 'approval_decided', turn: 1, body, toolCallId: command.toolCallId }]
       }
       default:
         throw new CommandRejected('NOT_FAKED', `the stand-in knows no ${command.kind}`)
