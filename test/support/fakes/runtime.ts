@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { UserCommand } from '../../../domain/agent/commands.ts'
 import { CommandRejected } from '../../../domain/agent/errors.ts'
+import type { AgentState } from '../../../domain/agent/state.ts'
 import { canonicalBytes } from '../../../domain/log/canonical.ts'
 import type { Actor, RecordedEvent, SealedEvent } from '../../../domain/log/envelope.ts'
 import { agentStream, runIdOf, sha256, toolCallId } from '../../../domain/log/ids.ts'
@@ -248,16 +249,25 @@ export class FakeRuntime implements AgentRuntimeDoors {
     const inputs = prefix.filter((e) => e.header.type === 'user_input')
     const status = endOf(prefix) ? 'DONE' : 'THINKING'
     return {
-      state: { status },
+      state: { machine: { status } } as unknown as AgentState,
       head: { revision: end, hash: last.hash, timestamp: Date.parse(last.header.timestamp) },
       messages: inputs.map((e) => ({ role: 'user', content: String(bodyOf(e).text) })),
     }
   }
 
-  async fork(source: string, at: At, options: { workspace?: string }, request: Request): Promise<{ runId: string }> {
+  async fork(
+    source: string,
+    at: At,
+    options: { workspace?: { path: string } },
+    request: Request,
+  ): Promise<{ runId: string }> {
     const point = await this.at(source, at)
     const runId = this.newRunId()
-    const body = { stream: agentStream(source), revision: point.head.revision, workspace: options.workspace ?? null }
+    const body = {
+      stream: agentStream(source),
+      revision: point.head.revision,
+      workspace: options.workspace?.path ?? null,
+    }
     await this.#append(runId, [{ type: 'forked', body }], request.by, request.key)
     return { runId }
   }

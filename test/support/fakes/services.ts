@@ -49,10 +49,13 @@ export function fakeServices(
       set: async (name, value) => void secrets.set(name, value),
       names: async () => [...secrets.keys()],
       referenceKey: async () => new Uint8Array(32),
+      remember: async () => undefined,
+      resolve: () => null,
     },
     clock: { now: () => Date.now(), sleep: (ms, signal) => wait(ms, undefined, signal ? { signal } : {}) },
     random: { bytes: (n) => randomBytes(n) },
-    fork: (source, at, options, request) => runtime.fork(source, at, options, request),
+    fork: (source, at, { workspace }, request) =>
+      runtime.fork(source, at, workspace === undefined ? {} : { workspace: { path: workspace } }, request),
     backup: async (folder) => {
       mkdirSync(folder)
       return { files: [], bytes: 0 }
