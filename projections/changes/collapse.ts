@@ -4,7 +4,10 @@ import type { Cell, Cells, Change } from './change.ts'
 import { clear } from './change.ts'
 
 /** What is left to do to one row: at most a remove, a set and a put, in this order. */
-export type RowOp = { kind: 'put'; columns: Cells; birth: Cells } | { kind: 'set'; columns: Cells } | { kind: 'remove' }
+export type RowOp =
+  | { readonly kind: 'put'; readonly columns: Record<string, Cell>; readonly birth: Cells }
+  | { readonly kind: 'set'; readonly columns: Record<string, Cell> }
+  | { readonly kind: 'remove' }
 
 interface Rows {
   /** The agent's old rows go first. */
