@@ -54,7 +54,7 @@ describe('lists of runs', () => {
         forked_from: null,
         waiting: [{ agentId: 'r3', for: 'input', toolCallId: null }],
       },
-      { id: 'r2', task: 'build it', agents: 1, role: null, forked_from: 'r1', waiting: [] },
+      { id: 'r2', task: 'build it', agents: 1, role: 'Coder', forked_from: 'r1', waiting: [] },
       {
         id: 'r1',
         task: 'build it',

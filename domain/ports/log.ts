@@ -1,0 +1,93 @@
+import type { Cursor } from '../log/cursor.ts'
+import type { RecordedEvent, SealedEvent } from '../log/envelope.ts'
+import type { Json } from '../log/json.ts'
+
+/** The last event of a stream. */
+export interface Head {
+  readonly revision: number
+  readonly hash: string
+  /** Milliseconds since the epoch. */
+  readonly timestamp: number
+}
+
+/** Names a body to empty in the same transaction as the `erased` fact that is being appended. */
+export interface Erasure {
+  readonly stream: string
+  readonly revision: number
+}
+
+export interface ReadOptions {
+  /** First revision, inclusive. Default 0. */
+  readonly from?: number
+  /** At most this many events. Default: all. */
+  readonly limit?: number
+  /** False: bodies are not read (null), which is several times faster. Default true. */
+  readonly bodies?: boolean
+}
+
+/**
+ * The append-only source of truth. Streams are named without the namespace. Every rejection is a `LogError`.
+ */
+export interface EventLog {
+  /** The log's own id, from the first event of `log-meta`. */
+  readonly logId: string
+  /** No later event of this log may bear an earlier time (ms). A sealer clamps to it; 0 where streams are independent. */
+  floor(): number
+  /**
+   * Appends sealed events after revision `expected` (-1: the stream does not exist), all or none. Resolves once they are
+   * durable. The call enqueues synchronously: two calls in one tick are written in call order.
+   * Resending the same batch after an unknown outcome is safe. `CONFLICT` means somebody else's event stands there.
+   */
+  append(
+    stream: string,
+    expected: number,
+    batch: readonly SealedEvent[],
+    erase?: readonly Erasure[],
+  ): Promise<{ readonly position: number }>
+  /** The head of a stream, or null where there is none. */
+  head(stream: string): Promise<Head | null>
+  /** A stream's events in order, in pages. A missing stream yields nothing. */
+  read(stream: string, options?: ReadOptions): AsyncIterable<readonly RecordedEvent[]>
+  /** All events after `after` (exclusive) in log order, up to the head at the time of the call, in pages. */
+  readAll(after: Cursor | null, options?: { limit?: number; bodies?: boolean }): AsyncIterable<readonly RecordedEvent[]>
+  /** Like {@link readAll}, then goes on with what is appended, until the signal aborts. Never skips, never repeats. */
+  subscribe(after: Cursor | null, signal: AbortSignal): AsyncIterable<readonly RecordedEvent[]>
+  /** The cursor of an event that this log gave out. */
+  cursor(event: RecordedEvent): Cursor
+  /** The cursor of the log's last event. */
+  headCursor(): Promise<Cursor>
+  /** Names of streams that begin with `prefix`, in order of birth, in pages. */
+  streams(prefix: string): AsyncIterable<readonly string[]>
+  close(): Promise<void>
+}
+
+/** Content-addressed bytes beside the log. The address is salted per run: `runId` and the salted body hash. */
+export interface BlobStore {
+  /** Durable when it resolves; the same address twice is fine. */
+  put(runId: string, hash: string, bytes: Uint8Array): Promise<void>
+  /** Rejects with `BLOB_MISSING`. */
+  get(runId: string, hash: string): Promise<Uint8Array>
+  /** For erasure only. */
+  delete(runId: string, hash: string): Promise<void>
+}
+
+/** A folded state as it was after one event. */
+export interface Snapshot {
+  readonly revision: number
+  readonly step: number
+  readonly state: Json
+}
+
+/** A cache of folded states: may lose anything at any time, is checked against the log by its reader. */
+export interface SnapshotStore {
+  /** The latest one at or before the revision or step; null where there is none. `fold`: version of the fold. */
+  latest(agentId: string, fold: number, upTo: { revision?: number; step?: number }): Promise<Snapshot | null>
+  put(agentId: string, fold: number, snapshot: Snapshot): Promise<void>
+}
+
+/** Heartbeats outside the log that say when to claim. An optimisation: the epoch in the log is the truth. */
+export interface Leases {
+  /** True: this driver now holds (or renews) the lease of the agent for `ttlMs`. */
+  acquire(agentId: string, driverId: string, ttlMs: number): Promise<boolean>
+  release(agentId: string, driverId: string): Promise<void>
+}

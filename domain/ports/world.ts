@@ -1,0 +1,30 @@
+/** Milliseconds since the epoch. */
+export interface Clock {
+  now(): number
+  /** Resolves after `ms`, or rejects with the signal's reason. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>
+}
+
+/** The one source of randomness: salts, ids and jitter. */
+export interface Random {
+  bytes(length: number): Uint8Array
+}
+
+/** Known secret values. A reference is `secret:ku_` + 26 characters; see domain/agent/security.ts. */
+export interface Vault {
+  /** The value of a named secret, or null where neither the vault nor the environment has it. */
+  get(name: string): Promise<string | null>
+  set(name: string, value: string): Promise<void>
+  names(): Promise<readonly string[]>
+  /** The per-install key (32 bytes) of the references' HMAC. */
+  referenceKey(): Promise<Uint8Array>
+  /** Keeps what references stand for, durably: call it before the redacted text is appended. Known ones cost nothing. */
+  remember(references: ReadonlyMap<string, string>): Promise<void>
+  /** What a reference stands for, or null. Synchronous, because resolving is pure. */
+  resolve(reference: string): string | null
+}
+
+/** Ephemeral news beside the log: streamed text, tool output. Losing it loses nothing. */
+export interface LiveFeed {
+  publish(news: { runId: string; agentId: string; turn: number; kind: 'text' | 'output'; text: string }): void
+}
