@@ -5,6 +5,7 @@ import { ToolError } from '../../domain/agent/errors.ts'
 import type { Tool } from '../../domain/ports.ts'
 import { call, calls, completes, harness, testSpec, toolSpec, USER } from '../support/harness.ts'
 import { law } from '../support/laws.ts'
+import { NO_SECRETS } from '../support/no-secrets.ts'
 import { VirtualClock } from '../support/virtual-clock.ts'
 
 // Law 4: the order in which parallel results arrive changes neither the decisions nor what the model sees next.
@@ -42,11 +43,7 @@ async function run({ ends, maxParallel }: Batch, delays: readonly number[]) {
       environment: async () => ({
         workspace: { resolve: async (path: string) => path, versions: { snapshot: async () => 'tree' } } as never,
         sandbox: null,
-        secrets: {
-          redact: (value) => value,
-          stream: () => ({ push: (t) => t, end: () => '' }),
-          resolve: async (a) => a,
-        },
+        secrets: NO_SECRETS,
         reap: async () => undefined,
         close: async () => undefined,
       }),
