@@ -14,16 +14,19 @@ import { movesArbitrary, walk } from '../support/walk.ts'
 // nothing, and its history grows by nothing but the listed bookkeeping.
 
 test('no command in any state leads to an impossible event; the state machine keeps its table', async () => {
-  const seen = new Set<string>()
-  await law(fc.tuple(planArbitrary, movesArbitrary), 400, ([plan, moves]) => {
+  await law(fc.tuple(planArbitrary, movesArbitrary), 300, ([plan, moves]) => {
     walk(plan, moves, (before, event, after) => {
       if (before !== null && isFinished(before)) expect(event.type).toBe('erased')
       checkTransition(before, after, event)
       if (isFinished(after)) expect(owed(after)).toEqual([])
-      seen.add(`${before?.machine.status} ${after.machine.status}`)
     })
   })
-  // The walks reach every row of the table.
+})
+
+test('the walks reach every row of the table', () => {
+  const seen = new Set<string>()
+  for (const [plan, moves] of fc.sample(fc.tuple(planArbitrary, movesArbitrary), { seed: 7, numRuns: 300 }))
+    walk(plan, moves, (before, _, after) => seen.add(`${before?.machine.status} ${after.machine.status}`))
   for (const pair of [
     'IDLE THINKING',
     'IDLE RECOVERY',

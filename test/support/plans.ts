@@ -29,6 +29,7 @@ export type ToolEnd = (typeof TOOL_ENDS)[number]
 
 const oneCall = fc.record({ tool: toolName, key: fc.integer({ min: 0, max: 2 }) })
 const answer = fc.oneof(
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('ask' as const) }) },
   {
     weight: 6,
     arbitrary: fc.record({
@@ -66,7 +67,6 @@ const answer = fc.oneof(
         'refused',
         'twice',
         'beside',
-        'ask',
         'set',
         'unknown',
         'garbage',

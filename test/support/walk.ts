@@ -20,9 +20,9 @@ export const movesArbitrary = fc.array(
   fc.record({
     pick: fc.nat(999),
     detail: fc.nat(999),
-    ms: fc.constantFrom(0, 0, 1, 50, 3_000, 90_000_000),
+    ms: fc.constantFrom(0, 0, 0, 0, 0, 1, 1, 1, 50, 50, 300, 3_000, 90_000),
   }),
-  { minLength: 1, maxLength: 60 },
+  { minLength: 5, maxLength: 80, size: 'max' },
 )
 
 /** A walk of the pure agent: random commands, fitting and not, by drivers that hold it and drivers that do not. */
@@ -74,7 +74,7 @@ function specOf(plan: Plan) {
       deniedTools: plan.deniedTools,
       approvalTtlMs: 60_000,
     },
-    limits: { maxTurns: plan.maxTurns, wallClockMs: plan.wallClockMs },
+    limits: { maxTurns: plan.maxTurns + (plan.hardLimit ? 3 : 0), wallClockMs: plan.wallClockMs },
     recovery: { graceTurns: plan.graceTurns, graceTimeoutMs: 5_000, hardLimit: plan.hardLimit },
     retry: { maxRetries: plan.maxRetries, backoffMs: 100 },
     budget: { tokens: plan.tokens, nanoDollars: null },
@@ -92,7 +92,7 @@ function atHand(state: AgentState, plan: Plan, detail: number, n: number): AtHan
   const fact = (command: Command, times = 1) => {
     for (let i = 0; i < times; i++) list.push({ command, driver })
   }
-  fact({ kind: 'claim', driverId: `d${n}`, build: 'test' }, state.driver === null ? 20 : 1)
+  fact({ kind: 'claim', driverId: `d${n}`, build: 'test' }, state.driver === null ? 40 : 1)
   fact({ kind: 'proceed' }, 3)
   const model = activityOf(state.machine)
   const attempt = model?.status === 'THINKING' && 'attempt' in model.model ? model.model.attempt : 1

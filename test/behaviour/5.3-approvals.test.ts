@@ -1,0 +1,124 @@
+import { describe, expect, test } from 'vitest'
+import { call, calls, completes } from '../support/harness.ts'
+import { given, tool } from '../support/story.ts'
+
+const write = () => tool('write_file', { effect: 'reconcilable' })
+const writes = calls(call('write_file', { path: 'a' }))
+const waiting = async (spec = {}, says = [writes, completes()]) => {
+  const tools = [write(), tool('look')]
+  const run = await given({ says, tools, spec })
+  expect(await run.drive()).toEqual({ end: 'waiting', for: 'approval', toolCallIds: [run.call(1)] })
+  return { ...run, write: tools[0]! }
+}
+
+describe('approvals (5.12.2)', () => {
+  test('the call waits, started and without an intent; approved, it runs once', async () => {
+    const run = await waiting()
+    const [start] = await run.of('tool_call_start')
+    expect(start?.body).toMatchObject({ intent: false, attempt: 1 })
+    await run.say({ kind: 'decide_approval', toolCallId: run.call(1), decision: 'approved', reason: 'fine' })
+    expect(await run.drive()).toEqual({ end: 'done' })
+    expect(run.write.ran).toHaveLength(1)
+    const [decided] = await run.of('approval_decided')
+    expect(decided).toMatchObject({ actor: { kind: 'approver', id: 'tester' }, turn: 0, body: { reason: 'fine' } })
+    expect((await run.types()).filter((type) => type === 'tool_call_intent')).toHaveLength(1)
+  })
+
+  test('it is bound to the hash of the arguments', async () => {
+    const run = await waiting()
+    const toolCallId = run.call(1)
+    const approve = { kind: 'decide_approval', toolCallId, decision: 'approved' } as const
+    await expect(run.say({ ...approve, argumentsHash: 'f'.repeat(64) })).rejects.toMatchObject({
+      code: 'APPROVAL_MISMATCH',
+      status: 409,
+    })
+    const [requested] = await run.of('approval_requested')
+    await run.say({ ...approve, argumentsHash: requested!.body.argumentsHash })
+    expect(await run.drive()).toEqual({ end: 'done' })
+  })
+
+  test('a second decision is 409, and so is one on a call that is not open', async () => {
+    const run = await waiting()
+    const approve = { kind: 'decide_approval', toolCallId: run.call(1), decision: 'approved' } as const
+    await run.say(approve)
+    await expect(run.say({ ...approve, decision: 'rejected' })).rejects.toMatchObject({
+      code: 'APPROVAL_NOT_PENDING',
+      status: 409,
+    })
+    await expect(run.say({ ...approve, toolCallId: 'none' })).rejects.toMatchObject({
+      code: 'CALL_NOT_OPEN',
+      status: 409,
+    })
+  })
+
+  test('single use: the same call again asks again', async () => {
+    const run = await waiting({}, [writes, writes, completes()])
+    await run.say({ kind: 'decide_approval', toolCallId: run.call(1), decision: 'approved' })
+    expect(await run.drive()).toMatchObject({ for: 'approval', toolCallIds: [run.call(2)] })
+  })
+
+  test('a rejection is told with its reason; it is no violation and no failed call', async () => {
+    const run = await waiting({}, [...Array(6).fill(writes), completes()])
+    for (let turn = 1; turn <= 6; turn++) {
+      await run.say({ kind: 'decide_approval', toolCallId: run.call(turn), decision: 'rejected', reason: 'not there' })
+      await run.drive()
+    }
+    expect((await run.state()).machine.status).toBe('DONE')
+    expect(run.write.ran).toEqual([])
+    expect(new Set(await run.ends())).toEqual(new Set(['write_file: APPROVAL_REJECTED', 'complete_task: ok']))
+    expect(run.seen(1).at(-1)).toMatchObject({ content: expect.stringContaining('not there') })
+  })
+
+  test('it expires after approvalTtlMs, a day by default', async () => {
+    const run = await waiting()
+    run.clock.time += 86_400_000
+    const late = run.say({ kind: 'decide_approval', toolCallId: run.call(1), decision: 'approved' })
+    await expect(late).rejects.toMatchObject({ code: 'APPROVAL_EXPIRED', status: 409 })
+    expect(await run.drive()).toEqual({ end: 'done' })
+    expect(await run.ends()).toEqual(['write_file: APPROVAL_EXPIRED', 'complete_task: ok'])
+    expect(await run.of('approval_expired')).toHaveLength(1)
+    expect(run.write.ran).toEqual([])
+  })
+
+  test('it survives a restart', async () => {
+    const run = await waiting()
+    const signal = new AbortController().signal
+    const other = run.elsewhere()
+    expect(await other.drive(run.runId, { signal })).toMatchObject({ for: 'approval' })
+    await run.say({ kind: 'decide_approval', toolCallId: run.call(1), decision: 'approved' })
+    expect(await other.drive(run.runId, { signal })).toEqual({ end: 'done' })
+    expect(run.write.ran).toHaveLength(1)
+  })
+
+  test('a standing approval is a fact with its approver, and answers beforehand', async () => {
+    const run = await given({ says: [writes, completes()], tools: [write()] })
+    await run.say({ kind: 'standing_approval', tools: ['file_write'], reason: 'trusted' })
+    expect(await run.drive()).toEqual({ end: 'done' })
+    expect((await run.of('standing_approval'))[0]).toMatchObject({ actor: { kind: 'user', id: 'tester' } })
+  })
+
+  test('requiresApproval holds in both modes; write_file and run_command are sensitive in interactive mode only', async () => {
+    const looks = calls(call('look'))
+    for (const mode of ['interactive', 'batch'])
+      await waiting({ policy: { mode, requiresApproval: ['look'] } }, [looks, completes()])
+    const run_command = tool('run_command', { effect: 'irreversible' })
+    const run = await given({ says: [calls(call('run_command')), completes()], tools: [run_command] })
+    expect(await run.drive()).toMatchObject({ for: 'approval' })
+    const batch = await given({ says: [writes, completes()], tools: [write()], spec: { policy: { mode: 'batch' } } })
+    expect(await batch.drive()).toEqual({ end: 'done' })
+  })
+
+  test('control tools are not sensitive: * does not cover them', async () => {
+    const set = calls(call('set_context', { key: 'k', value: 1 }))
+    const run = await given({ says: [set, completes()], spec: { policy: { requiresApproval: ['*'] } } })
+    expect(await run.drive()).toEqual({ end: 'done' })
+  })
+
+  test('waiting costs no wall-clock time', async () => {
+    const run = await waiting({ limits: { maxTurns: 25, wallClockMs: 5_000 } })
+    run.clock.time += 3_600_000
+    await run.say({ kind: 'decide_approval', toolCallId: run.call(1), decision: 'approved' })
+    expect(await run.drive()).toEqual({ end: 'done' })
+    expect(await run.of('recovery')).toEqual([])
+  })
+})

@@ -1,0 +1,190 @@
+import { describe, expect, test } from 'vitest'
+import type { Tool } from '../../domain/ports.ts'
+import { call, calls, completes, USER } from '../support/harness.ts'
+import { given, tool } from '../support/story.ts'
+
+const signal = new AbortController().signal
+const NEVER = new Promise<never>(() => undefined)
+
+/** A run whose process dies at the first crash point of this name, after the tool's effect where `after` is set. */
+async function crashed(one: Tool, point: 'before_tool' | 'after_tool') {
+  let dead = false
+  const death = Promise.withResolvers<void>()
+  const run = await given({
+    says: [calls(call(one.spec.name, { a: 1 })), completes()],
+    tools: [one],
+    ports: {
+      crashPoint: (name) => {
+        if (dead) return NEVER
+        if (name !== point) return undefined
+        dead = true
+        death.resolve()
+        return NEVER
+      },
+    },
+  })
+  void run.drive()
+  await death.promise
+  const other = run.elsewhere({ crashPoint: () => undefined })
+  return { ...run, other, resume: () => other.drive(run.runId, { signal }) }
+}
+
+describe('5.9.1 tool calls have stable ids', () => {
+  test('ours derive from agent, turn and index; the provider’s own is kept beside and used on the wire', async () => {
+    const twice = calls(call('look', {}, 'same'), call('look', {}, 'same'))
+    const run = await given({
+      says: [twice, twice, completes()],
+      tools: [tool('look')],
+      spec: { policy: { mode: 'batch' } },
+    })
+    await run.drive()
+    const ids = (await run.of('tool_call_end')).map(({ toolCallId }) => toolCallId)
+    expect(ids).toEqual([run.call(1, 0), run.call(1, 1), run.call(2, 0), run.call(2, 1), run.call(3)])
+    expect(run.seen(1).slice(-2)).toMatchObject([
+      { toolCallId: run.call(1, 0), providerCallId: 'same' },
+      { toolCallId: run.call(1, 1), providerCallId: 'same' },
+    ])
+  })
+
+  test('an attempt after a crash bears the same id', async () => {
+    const seen: string[] = []
+    const put = tool('put', { effect: 'idempotent' }, (_, context) =>
+      seen.push(`${context.toolCallId}#${context.attempt}`),
+    )
+    const run = await crashed(put, 'after_tool')
+    expect(await run.resume()).toEqual({ end: 'done' })
+    expect(seen).toEqual([`${run.call(1)}#1`, `${run.call(1)}#2`])
+  })
+})
+
+describe('5.9.2 inputs and outputs of tools are in the history', () => {
+  test('the arguments in the answer that asked, the result in the end of the call, raw text verbatim', async () => {
+    const asked = { ...call('look'), input_text: '{"b":1,"a":[2]}' }
+    const run = await given({ says: [calls(asked), completes()], tools: [tool('look', {}, (args) => ({ got: args }))] })
+    await run.drive()
+    expect((await run.of('model_call_end'))[0]?.body.content[0]).toMatchObject({ input_text: '{"b":1,"a":[2]}' })
+    expect((await run.of('tool_call_end'))[0]?.body.result).toEqual({ got: { a: [2], b: 1 } })
+  })
+})
+
+describe('5.9.3 what has effects does not run again by itself', () => {
+  test.each(['pure', 'idempotent'] as const)('%s runs again', async (effect) => {
+    const one = tool('one', { effect })
+    const run = await crashed(one, 'after_tool')
+    expect(await run.resume()).toEqual({ end: 'done' })
+    expect(one.ran).toHaveLength(2)
+  })
+
+  test.each(['before_tool', 'after_tool'] as const)(
+    'irreversible is in doubt and waits for a person (%s)',
+    async (point) => {
+      const send = tool('send', { effect: 'irreversible' })
+      const run = await crashed(send, point)
+      const before = send.ran.length
+      expect(await run.resume()).toEqual({ end: 'waiting', for: 'doubt', toolCallIds: [run.call(1)] })
+      expect(await run.resume()).toMatchObject({ for: 'doubt' })
+      expect(send.ran).toHaveLength(before)
+    },
+  )
+
+  test.each([
+    ['happened', 1, ['send: ok', 'complete_task: ok']],
+    ['run', 2, ['send: ok', 'complete_task: ok']],
+    ['abandon', 1, ['send: UNKNOWN_OUTCOME', 'complete_task: ok']],
+  ] as const)('the answer "%s"', async (decision, runs, ends) => {
+    const send = tool('send', { effect: 'irreversible' })
+    const run = await crashed(send, 'after_tool')
+    await run.resume()
+    const answer = { kind: 'resolve_doubt', toolCallId: run.call(1), decision } as const
+    await run.other.execute(
+      run.runId,
+      { ...answer, ...(decision === 'happened' ? { result: 'seen it' } : {}) },
+      { by: USER },
+    )
+    await expect(run.other.execute(run.runId, answer, { by: USER })).rejects.toMatchObject({ status: 409 })
+    expect(await run.resume()).toEqual({ end: 'done' })
+    expect(send.ran).toHaveLength(runs)
+    expect(await run.ends()).toEqual(ends)
+    if (decision === 'happened') expect((await run.of('tool_call_end'))[0]?.body.result).toBe('seen it')
+  })
+
+  describe('reconcilable asks its probe', () => {
+    const cases = [
+      ['happened', async () => ({ found: 'happened', result: { content: 'was there' } }), 1, { end: 'done' }],
+      ['absent', async () => ({ found: 'absent' }), 2, { end: 'done' }],
+      ['unknown', async () => ({ found: 'unknown' }), 1, { end: 'waiting', for: 'doubt' }],
+      ['broken', async () => Promise.reject(new Error('no connection')), 1, { end: 'waiting', for: 'doubt' }],
+    ] as const
+    test.each(cases)('%s', async (_, probe, runs, end) => {
+      const save = tool('save', { effect: 'reconcilable' }, () => 'ok', probe as Tool['probe'])
+      const run = await crashed(save, 'after_tool')
+      expect(await run.resume()).toMatchObject(end)
+      expect(save.ran).toHaveLength(runs)
+    })
+
+    test('without one it is in doubt', async () => {
+      const save = tool('save', { effect: 'reconcilable' })
+      const run = await crashed(save, 'after_tool')
+      expect(await run.resume()).toMatchObject({ for: 'doubt' })
+      expect(save.ran).toHaveLength(1)
+    })
+
+    test('a person who says "run it" is not asked again by the probe', async () => {
+      const save = tool(
+        'save',
+        { effect: 'reconcilable' },
+        () => 'ok',
+        async () => ({ found: 'unknown' }),
+      )
+      const run = await crashed(save, 'after_tool')
+      await run.resume()
+      await run.other.execute(
+        run.runId,
+        { kind: 'resolve_doubt', toolCallId: run.call(1), decision: 'run' },
+        { by: USER },
+      )
+      expect(await run.resume()).toEqual({ end: 'done' })
+      expect(save.ran).toHaveLength(2)
+    })
+  })
+
+  test('the late result of a driver that was overtaken is accepted as a fact', async () => {
+    const started = Promise.withResolvers<void>()
+    const sent = Promise.withResolvers<string>()
+    const send = tool('send', { effect: 'irreversible' }, () => {
+      started.resolve()
+      return sent.promise
+    })
+    const run = await given({ says: [calls(call('send')), completes()], tools: [send] })
+    const first = run.drive()
+    await started.promise
+    const other = run.elsewhere()
+    expect(await other.drive(run.runId, { signal })).toMatchObject({ for: 'doubt' })
+    sent.resolve('sent after all')
+    expect(await first).toMatchObject({ end: 'overtaken', epoch: 2 })
+    expect(await other.drive(run.runId, { signal })).toEqual({ end: 'done' })
+    expect((await run.of('tool_call_end'))[0]?.body).toMatchObject({ success: true, result: 'sent after all' })
+    expect(send.ran).toHaveLength(1)
+  })
+})
+
+describe('a lost model call', () => {
+  test('is told with estimated tokens, and made anew in the same turn', async () => {
+    const death = Promise.withResolvers<void>()
+    let alive = true
+    const crashPoint = (name: string) => {
+      if (name !== 'after_model' || !alive) return undefined
+      alive = false
+      death.resolve()
+      return NEVER
+    }
+    const run = await given({ says: [completes()], ports: { crashPoint } })
+    void run.drive()
+    await death.promise
+    expect(await run.elsewhere().drive(run.runId, { signal })).toEqual({ end: 'done' })
+    const [lost] = await run.of('model_attempt_lost')
+    expect(lost?.body).toMatchObject({ attempt: 1, usage: { input: expect.any(Number) } })
+    expect(lost!.body.usage.input).toBeGreaterThan(100)
+    expect((await run.of('model_call_end'))[0]).toMatchObject({ turn: 1, body: { attempt: 2 } })
+  })
+})

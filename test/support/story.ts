@@ -1,0 +1,80 @@
+import type { UserCommand } from '../../domain/agent/commands.ts'
+import type { AgentEvent, EventOf, EventType } from '../../domain/agent/events.ts'
+import type { ToolSpec } from '../../domain/agent/tools.ts'
+import type { JsonObject } from '../../domain/log/json.ts'
+import type { ModelOutcome, Tool, ToolContext, ToolResult } from '../../domain/ports.ts'
+import type { RuntimePorts } from '../../domain/runtime/ports.ts'
+import { Runtime } from '../../domain/runtime/runtime.ts'
+import { type Answer, harness, seededRandom, testSpec, toolSpec, USER } from './harness.ts'
+import { VirtualClock } from './virtual-clock.ts'
+
+export type Said = Partial<ModelOutcome> | Error | Answer
+
+/** A tool from what it does; `ran` are the arguments of its attempts. */
+export function tool(
+  name: string,
+  more: Partial<ToolSpec> = {},
+  does: (args: JsonObject, context: ToolContext) => unknown = () => 'ok',
+  probe?: Tool['probe'],
+): Tool & { ran: JsonObject[] } {
+  const ran: JsonObject[] = []
+  return {
+    ran,
+    spec: toolSpec(name, more),
+    async run(args, context): Promise<ToolResult> {
+      ran.push(args)
+      return { content: (await does(args, context)) as never }
+    },
+    ...(probe === undefined ? {} : { probe }),
+  }
+}
+
+export interface Given {
+  /** What the model says, call by call; the last one again and again. */
+  readonly says: readonly Said[]
+  readonly tools?: readonly Tool[]
+  readonly spec?: Record<string, unknown>
+  readonly task?: string | null
+  readonly ports?: Partial<RuntimePorts>
+}
+
+/** A run that has been given its task and is driven on demand, on a clock of its own. */
+export async function given({ says, tools = [], spec = {}, task = 'do it', ports = {} }: Given) {
+  const clock = new VirtualClock()
+  const answer: Answer = (request, n) => {
+    const said = says[Math.min(n, says.length) - 1]!
+    return typeof said === 'function' ? said(request, n) : said
+  }
+  const h = harness(answer, { tools, ports: { clock, ...ports } })
+  const runId = await h.start(testSpec(spec, tools), task)
+  const all = () => h.events(runId)
+  return {
+    ...h,
+    clock,
+    runId,
+    drive: (signal = new AbortController().signal) => h.runtime.drive(runId, { signal }),
+    say: (command: UserCommand, key?: string) =>
+      h.runtime.execute(runId, command, { by: USER, ...(key === undefined ? {} : { key }) }),
+    events: all,
+    types: () => h.types(runId),
+    state: async () => (await h.runtime.at(runId, null)).state,
+    of: async <T extends EventType>(type: T) =>
+      (await all()).filter((event): event is EventOf<T> & AgentEvent => event.type === type),
+    /** How the calls ended, in order: the code, or ok. */
+    async ends() {
+      return (await all()).flatMap((event) =>
+        event.type === 'tool_call_end' ? [`${event.body.toolName}: ${event.body.error?.code ?? 'ok'}`] : [],
+      )
+    },
+    /** The message with which the nth call ended. */
+    async message(n = 0) {
+      return (await all()).filter((event) => event.type === 'tool_call_end')[n]?.body.error?.message
+    },
+    offered: (n: number) => h.requests[n]?.tools.map(({ name }) => name) ?? [],
+    seen: (n: number) => h.requests[n]?.messages ?? [],
+    /** The same log in another process. */
+    elsewhere: (more: Partial<RuntimePorts> = {}) =>
+      new Runtime({ ...h.ports, random: seededRandom('elsewhere'), ...more }),
+    call: (turn: number, index = 0) => `${runId}.t${turn}.c${index}`,
+  }
+}
