@@ -1,28 +1,31 @@
-/** A body that breaks off when the signal does, as one from a network would; its source is told. */
-export function abortable(body: ReadableStream<Uint8Array>, signal: AbortSignal): ReadableStream<Uint8Array> {
+/**
+ * The body of an answer that breaks off when the request is aborted, as one from a network would; its source is told. The
+ * request itself is held here: once it is collected its signal never aborts, whoever still holds the signal.
+ */
+export function abortable(body: ReadableStream<Uint8Array>, asked: Request): ReadableStream<Uint8Array> {
   const reader = body.getReader()
   let leave = () => {}
   return new ReadableStream(
     {
       start(controller) {
         const abort = () => {
-          controller.error(signal.reason)
-          reader.cancel(signal.reason).catch(() => {})
+          controller.error(asked.signal.reason)
+          reader.cancel(asked.signal.reason).catch(() => {})
         }
-        if (signal.aborted) return abort()
-        signal.addEventListener('abort', abort, { once: true })
-        leave = () => signal.removeEventListener('abort', abort)
+        if (asked.signal.aborted) return abort()
+        asked.signal.addEventListener('abort', abort, { once: true })
+        leave = () => asked.signal.removeEventListener('abort', abort)
       },
       async pull(controller) {
         try {
           const { done, value } = await reader.read()
-          if (signal.aborted) return
+          if (asked.signal.aborted) return
           if (!done) return controller.enqueue(value)
           leave()
           controller.close()
         } catch (error) {
           leave()
-          if (!signal.aborted) controller.error(error)
+          if (!asked.signal.aborted) controller.error(error)
         }
       },
       cancel(reason) {

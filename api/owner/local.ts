@@ -69,7 +69,7 @@ export async function localBackend(services: Services, options: LocalOptions): P
       const request = new Request(asked)
       request.headers.set('authorization', `Bearer ${token}`)
       const response = await app.fetch(request)
-      return response.body ? new Response(abortable(response.body, asked.signal), response) : response
+      return response.body ? new Response(abortable(response.body, asked), response) : response
     },
     close() {
       closed ??= closeAll()

@@ -31,21 +31,22 @@ export async function probe(socketPath: string, timeoutMs: number): Promise<'ans
 export function remoteBackend(options: RemoteOptions): Backend {
   const { dataFolder, socketPath, timeoutMs } = options
   const closing = new AbortController()
-  const underway = new Set<AbortController>()
+  // With the requests, whose signals are dead once they are collected.
+  const underway = new Map<AbortController, Request>()
   let watch: NodeJS.Timeout | null = null
 
   const check = async () => {
     const found = await probe(socketPath, timeoutMs)
     if (found === 'answers' || underway.size === 0) return
     const error = found === 'silent' ? ownerSilent(dataFolder) : gone()
-    for (const request of underway) request.abort(error)
+    for (const over of underway.keys()) over.abort(error)
   }
-  const enter = (request: AbortController) => {
-    underway.add(request)
+  const enter = (over: AbortController, asked: Request) => {
+    underway.set(over, asked)
     watch ??= setInterval(() => void check(), timeoutMs).unref()
   }
-  const leave = (request: AbortController) => {
-    underway.delete(request)
+  const leave = (over: AbortController) => {
+    underway.delete(over)
     if (underway.size > 0 || watch === null) return
     clearInterval(watch)
     watch = null
@@ -58,7 +59,7 @@ export function remoteBackend(options: RemoteOptions): Backend {
       const signal = AbortSignal.any([asked.signal, closing.signal, over.signal])
       const request = new Request(asked, { signal })
       request.headers.set('authorization', `Bearer ${options.token()}`)
-      enter(over)
+      enter(over, asked)
       try {
         const response = await socketFetch(socketPath, request)
         return new Response(response.body && watched(response.body, over, () => leave(over)), response)

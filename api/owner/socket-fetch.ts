@@ -1,6 +1,9 @@
 import { type IncomingMessage, request } from 'node:http'
 import { Readable } from 'node:stream'
 
+/** Requests whose answers have not ended: the signal of a request that was collected never aborts. */
+const underway = new Set<Request>()
+
 /** Fetches over a unix socket. Response bodies are streamed, with backpressure. Rejects as node:http does. */
 export async function socketFetch(socketPath: string, asked: Request): Promise<Response> {
   const url = new URL(asked.url)
@@ -11,6 +14,8 @@ export async function socketFetch(socketPath: string, asked: Request): Promise<R
   const incoming = await new Promise<IncomingMessage>((resolve, reject) => {
     const options = { socketPath, method: asked.method, path: url.pathname + url.search, headers, signal: asked.signal }
     const outgoing = request({ ...options, agent: false }, resolve)
+    underway.add(asked)
+    outgoing.once('close', () => underway.delete(asked))
     outgoing.once('error', reject)
     outgoing.end(body ?? undefined)
   })
