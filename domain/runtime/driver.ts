@@ -183,17 +183,21 @@ export class Driver {
 
   /** Waits until the state moves, an effect ends, `due` comes, or the signal aborts. */
   private async nextMove(due: number, signal: AbortSignal): Promise<void> {
+    if (this.moved || this.failure !== null || signal.aborted) return
     const done = new AbortController()
     const poked = new Promise<void>((resolve) => {
       this.wake = resolve
     })
     const ms = Math.max(0, Math.min(due - this.ports.clock.now(), LONGEST_SLEEP_MS))
-    const slept = this.ports.clock.sleep(ms, AbortSignal.any([done.signal, signal])).catch(() => undefined)
-    await Promise.race(this.moved || this.failure !== null ? [Promise.resolve()] : [poked, slept])
-    done.abort()
+    // Where nothing is due there is nothing to look at before somebody pokes; an abort does.
+    const slept = due === Number.POSITIVE_INFINITY ? poked : this.ports.clock.sleep(ms, done.signal).catch(() => undefined)
+    await Promise.race([poked, slept])
+    done.abort(POKED)
     this.wake = () => undefined
   }
 }
+
+const POKED = new Error('the driver has something to do')
 
 const MAX_DRIFT = 100
 

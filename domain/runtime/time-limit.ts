@@ -21,9 +21,14 @@ export async function limited<T>(
 ): Promise<Attempt<T>> {
   const started = clock.now()
   const own = new AbortController()
+  const limit = new AbortController()
   const done = new AbortController()
   let timedOut = false
-  const onAbort = () => own.abort(signal.reason)
+  const end = (reason: unknown) => {
+    own.abort(reason)
+    limit.abort(reason)
+  }
+  const onAbort = () => end(signal.reason)
   if (signal.aborted) onAbort()
   else signal.addEventListener('abort', onAbort, { once: true })
   const durationMs = () => Math.max(0, Math.round(clock.now() - started))
@@ -35,11 +40,10 @@ export async function limited<T>(
     }
   })()
   const hung = (async (): Promise<Attempt<T>> => {
-    const limit = AbortSignal.any([done.signal, own.signal])
-    await clock.sleep(limitMs, limit).then(
+    await clock.sleep(limitMs, limit.signal).then(
       () => {
         timedOut = true
-        own.abort(new Error(`no end within ${limitMs} ms`))
+        end(new Error(`no end within ${limitMs} ms`))
       },
       () => undefined,
     )
@@ -50,7 +54,11 @@ export async function limited<T>(
   try {
     return await Promise.race([attempt, hung])
   } finally {
-    done.abort()
+    done.abort(ENDED)
+    limit.abort(ENDED)
     signal.removeEventListener('abort', onAbort)
   }
 }
+
+// One for all: an abort without a reason makes an error with a stack each time.
+const ENDED = new Error('the attempt has ended')

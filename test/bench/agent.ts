@@ -1,0 +1,118 @@
+import type { ModelInfo } from '../../domain/agent/spec.ts'
+import { AgentSpec } from '../../domain/agent/spec.ts'
+import type { ToolSpec } from '../../domain/agent/tools.ts'
+import { controlTools } from '../../domain/agent/control-tools.ts'
+import type { ModelOutcome, ModelProvider, Tool } from '../../domain/ports.ts'
+
+// The agent that is measured: every turn it reads one file and thinks aloud, as coding agents do.
+
+const WORDS =
+  'the file test error function returns value import export const agent reads writes module because expected string ' +
+  'number index path source line column check build result config option request response handler server client'
+const words = WORDS.split(' ')
+
+/** Text as varied as prose and code are: words in a pseudo-random order, with numbers. */
+export function prose(bytes: number, seed: number): string {
+  let state = seed * 2654435761 + 1
+  let out = ''
+  while (out.length < bytes) {
+    state = (Math.imul(state, 1103515245) + 12345) >>> 0
+    out += `${words[(state >>> 8) % words.length]}${state % 7 === 0 ? (state >>> 4).toString(36) : ''} `
+  }
+  return out.slice(0, bytes)
+}
+
+const LONG = prose(1 << 20, 1)
+
+/** `bytes` of a long text, another place of it for every `n`. Costs nothing, so that it does not count as ours. */
+const piece = (bytes: number, n: number) => {
+  const at = (n * 7919) % (LONG.length - bytes)
+  return LONG.slice(at, at + bytes)
+}
+
+const spread = (n: number, salt: number, range: number) => (Math.imul(n + 1, 7919 + salt * 104729) >>> 3) % range
+
+export const MODEL: ModelInfo = {
+  id: 'bench-model',
+  provider: 'bench',
+  contextTokens: 10_000_000,
+  maxOutputTokens: 8_192,
+  timeoutMs: 3_600_000,
+  price: {
+    asOf: '2026-01-01',
+    input: 3_000_000_000,
+    output: 15_000_000_000,
+    cacheRead: 300_000_000,
+    cacheWrite: 3_750_000_000,
+  },
+  forcesCalls: true,
+}
+
+const READ_FILE: ToolSpec = {
+  name: 'read_file',
+  description: 'Reads a file.',
+  parameters: { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] },
+  effect: 'pure',
+  paths: {},
+  barrier: false,
+  control: false,
+  timeLimitMs: 60_000,
+}
+
+/** Gives 300 to 2,900 bytes of text. */
+export function readFile(): Tool {
+  let n = 0
+  return {
+    spec: READ_FILE,
+    async run() {
+      n += 1
+      return { content: piece(300 + spread(n, 4, 2600), n) }
+    },
+  }
+}
+
+/** A run of at most `turns` turns with every default of the embedded program. */
+export const benchSpec = (turns: number): AgentSpec =>
+  AgentSpec.parse({
+    role: null,
+    policy: {},
+    limits: { maxTurns: turns + 10, wallClockMs: null },
+    recovery: {},
+    retry: {},
+    context: {},
+    budget: { tokens: null, nanoDollars: null },
+    models: { requested: MODEL.id, safeDefault: MODEL.id, known: [MODEL] },
+    tools: [...controlTools(null), READ_FILE],
+    workspace: null,
+    testCommand: null,
+    contextVariables: {},
+    secrets: [],
+    build: 'bench',
+  })
+
+/** Called before the answer of each turn, the first one being 1; what it waits for is not the run's. */
+export type OnTurn = (turn: number) => Promise<void> | void
+
+/** A model that calls `read_file` in each of `turns - 1` turns, with 200 to 1,400 bytes of text, then completes. */
+export function benchModel(turns: number, onTurn: OnTurn = () => undefined): ModelProvider {
+  return {
+    id: 'bench',
+    async call(request): Promise<ModelOutcome> {
+      const turn = Math.floor(request.messages.length / 2) + 1
+      await onTurn(turn)
+      const last = turn >= turns
+      const id = `toolu_${spread(turn, 2, 1e9).toString(36)}`
+      return {
+        content: [
+          { type: 'text', text: piece(200 + spread(turn, 1, 1200), turn * 3) },
+          last
+            ? { type: 'tool_use', id, name: 'complete_task', input: { summary: 'Read all of it.' } }
+            : { type: 'tool_use', id, name: 'read_file', input: { path: `src/${turn}.ts` } },
+        ],
+        stopReason: 'tool_use',
+        usage: { input: 1200 + turn, output: 180, cacheRead: 0, cacheWrite: 0 },
+        servedBy: MODEL.id,
+      }
+    },
+  }
+}

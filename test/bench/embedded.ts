@@ -1,0 +1,74 @@
+import { mkdirSync, rmSync } from 'node:fs'
+import { FileBlobs } from '../../adapters/blobs-file/store.ts'
+import type { SqliteLog } from '../../adapters/log-sqlite/log.ts'
+import { openSqliteLog } from '../../adapters/log-sqlite/open.ts'
+import { SqliteSnapshots } from '../../adapters/snapshots-sqlite/store.ts'
+import { openVault } from '../../adapters/vault/file-vault.ts'
+import { openBoundary } from '../../api/embedded/boundary.ts'
+import { paths } from '../../api/embedded/paths.ts'
+import { systemClock, systemRandom } from '../../api/embedded/system.ts'
+import { Runtime } from '../../domain/runtime/runtime.ts'
+import { Projections } from '../../projections/index.ts'
+import type { ModelProvider } from '../../domain/ports.ts'
+import { benchModel, benchSpec, type OnTurn, readFile } from './agent.ts'
+
+/** The embedded default in one data folder, with a model and a tool that cost nothing. */
+export interface Embedded {
+  readonly log: SqliteLog
+  /** Runs an agent to its end. Returns its id. */
+  run(turns: number, onTurn?: OnTurn): Promise<string>
+  /** Resolves when the tables show everything that is in the log. */
+  shown(): Promise<void>
+  close(): Promise<void>
+}
+
+/** Opens it as api/embedded does: log, blobs, snapshots, secret boundary, and tables that follow the log. */
+export async function openEmbedded(data: string): Promise<Embedded> {
+  mkdirSync(data, { recursive: true, mode: 0o700 })
+  const at = paths(data)
+  const log = await openSqliteLog({ folder: at.log, mode: 'owner', clock: systemClock, random: systemRandom })
+  const vault = await openVault({ dataFolder: data, env: {} })
+  const blobs = new FileBlobs(at.blobs)
+  const snapshots = SqliteSnapshots.open(at.snapshots, (path) => rmSync(path, { force: true }))
+  const projections = await Projections.open({ folder: at.tables, log, blobs })
+  const end = new AbortController()
+  const following = process.env.NOPROJ ? Promise.resolve() : projections.run(end.signal)
+  const tool = readFile()
+  const runtimeOf = (model: ModelProvider) =>
+    new Runtime({
+      ...{ log, blobs, snapshots, clock: systemClock, random: systemRandom, build: 'bench' },
+      feed: { publish: () => undefined },
+      provider: () => model,
+      tool: (name) => (name === tool.spec.name ? tool : undefined),
+      secrets: async (spec) => (await openBoundary(vault, [KEY], spec)).secrets,
+      environment: async (spec) => ({
+        workspace: null,
+        sandbox: null,
+        secrets: (await openBoundary(vault, [KEY], spec)).secrets,
+        reap: async () => undefined,
+        close: async () => undefined,
+      }),
+    })
+  return {
+    log,
+    async run(turns, onTurn) {
+      const runtime = runtimeOf(benchModel(turns, onTurn))
+      const runId = runtime.newRunId()
+      const by = { kind: 'user', id: 'bench', claimed: true } as const
+      await runtime.execute(runId, { kind: 'start', spec: benchSpec(turns), task: 'Read the files.' }, { by })
+      const ended = await runtime.drive(runId, { signal: new AbortController().signal })
+      if (ended.end !== 'done') throw new Error(`the measured run did not complete: ${JSON.stringify(ended)}`)
+      return runId
+    },
+    shown: async () => process.env.NOPROJ ? undefined : projections.caughtUpTo(await log.headCursor()),
+    async close() {
+      end.abort()
+      await following
+      await projections.close()
+      await log.close()
+      snapshots.close()
+    },
+  }
+}
+
+const KEY = 'sk-bench-0123456789abcdef0123456789abcdef'

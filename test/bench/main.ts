@@ -1,0 +1,44 @@
+import { parseArgs } from 'node:util'
+import { Bench, type Case } from './bench.ts'
+import { turns } from './cases/turns.ts'
+import { asJson, asTable } from './table.ts'
+
+// Every goal of DESIGN for the embedded default, beside its floor measured in the same run.
+
+const CASES: readonly Case[] = [turns]
+const NAMES = CASES.map((one) => one.name).join(', ')
+
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string', multiple: true },
+    quick: { type: 'boolean', default: false },
+    output: { type: 'string', short: 'o', default: 'table' },
+    folder: { type: 'string' },
+    help: { type: 'boolean', short: 'h', default: false },
+  },
+})
+
+function usage(problem: string): never {
+  process.stderr.write(`${problem}\nnpm run bench -- [--only NAME]… [--quick] [-o table|json] [--folder DIR]\n`)
+  process.stderr.write(`NAME is one of: ${NAMES}. DIR: where files are written; its disk decides what an fsync costs.\n`)
+  process.exit(2)
+}
+
+if (values.help) usage('Measures the goals of the embedded default.')
+if (values.output !== 'table' && values.output !== 'json') usage(`-o ${values.output}: expected table or json`)
+const unknown = values.only?.find((name) => !CASES.some((one) => one.name === name))
+if (unknown !== undefined) usage(`--only ${unknown}: there is no such case`)
+
+const bench = new Bench(values)
+try {
+  const figures = []
+  for (const one of CASES) {
+    if (values.only !== undefined && !values.only.includes(one.name)) continue
+    const from = performance.now()
+    figures.push(...(await one.run(bench)))
+    process.stderr.write(`${one.name}: ${((performance.now() - from) / 1000).toFixed(1)} s\n`)
+  }
+  process.stdout.write(values.output === 'json' ? asJson(figures) : asTable(figures))
+} finally {
+  bench.clear()
+}
