@@ -32,7 +32,6 @@ test('replay and proof touch no model, tool, clock, randomness or workspace, and
       build: 'test',
       provider: forbidden('provider'),
       tool: forbidden('tool'),
-      secrets: forbidden('secrets'),
       environment: forbidden('environment'),
       secrets: forbidden('secrets'),
     }
