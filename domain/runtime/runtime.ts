@@ -6,6 +6,7 @@ import { Driver } from './driver.ts'
 import { fork } from './fork.ts'
 import { Mailbox } from './mailbox.ts'
 import type { RuntimePorts } from './ports.ts'
+import { type RebuiltRequest, rebuildRequests } from './rebuild-request.ts'
 import { redactRequest } from './redact.ts'
 import { agentAt } from './replay.ts'
 import type { AgentAt, AgentRuntimeDoors, At, DriveEnd, Request, Verification } from './types.ts'
@@ -81,6 +82,10 @@ export class Runtime implements AgentRuntimeDoors {
     request: Request,
   ): Promise<{ runId: string }> {
     return fork(this.ports, this.newRunId(), source, at, options, request)
+  }
+
+  requests(agentId: string, turn: number): Promise<RebuiltRequest[]> {
+    return rebuildRequests(this.ports, agentId, turn)
   }
 
   verify(agentId: string): Promise<Verification> {

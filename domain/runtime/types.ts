@@ -3,6 +3,7 @@ import type { Message } from '../agent/content.ts'
 import type { AgentState } from '../agent/state.ts'
 import type { Actor, RecordedEvent } from '../log/envelope.ts'
 import type { Head } from '../ports.ts'
+import type { RebuiltRequest } from './rebuild-request.ts'
 
 /** Who asks, and under which key a repeated request is recognised. */
 export interface Request {
@@ -69,4 +70,6 @@ export interface AgentRuntimeDoors {
     request: Request,
   ): Promise<{ runId: string }>
   verify(agentId: string): Promise<Verification>
+  /** What the model was asked in a turn, rebuilt from the log; an entry per attempt. */
+  requests(agentId: string, turn: number): Promise<RebuiltRequest[]>
 }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { ModelError } from '../../domain/agent/errors.ts'
 import { call, calls, completes, harness, says, testSpec, toolSpec, USER } from '../support/harness.ts'
 
 const echo = { spec: toolSpec('echo'), run: async (args: object) => ({ content: args as never }) }
@@ -106,6 +107,17 @@ test('ask_user waits for input; the answer is the next user message', async () =
   await h.runtime.execute(runId, { kind: 'input', text: 'That one.' }, { by: USER })
   expect(await h.drive(runId)).toEqual({ end: 'done' })
   expect(h.requests[1]?.messages.at(-1)).toEqual({ role: 'user', content: 'That one.' })
+})
+
+test('every request that a model was sent is rebuilt from the log', async () => {
+  const answers = [new ModelError('NETWORK', 'gone', { transient: true }), calls(call('echo', { a: 1 })), completes()]
+  const h = harness((_, n) => answers[n - 1]!, { tools: [echo] })
+  const runId = await h.start(testSpec({}, [echo]))
+  await h.drive(runId)
+  const rebuilt = [...(await h.runtime.requests(runId, 1)), ...(await h.runtime.requests(runId, 2))]
+  expect(rebuilt.map(({ attempt }) => attempt)).toEqual([1, 2, 1])
+  expect(rebuilt.map(({ request }) => request)).toEqual(h.requests)
+  await expect(h.runtime.requests(runId, 3)).rejects.toMatchObject({ code: 'POINT_UNKNOWN' })
 })
 
 test('fork, replay, cancel', async () => {

@@ -272,6 +272,10 @@ export class FakeRuntime implements AgentRuntimeDoors {
     return { runId }
   }
 
+  async requests(): Promise<never> {
+    throw new CommandRejected('POINT_UNKNOWN', 'not played here', 404)
+  }
+
   async verify(agentId: string): Promise<Verification> {
     const problems: { revision: number; code: 'CHAIN'; message: string }[] = []
     let hash = GENESIS
