@@ -190,7 +190,8 @@ export class Driver {
     })
     const ms = Math.max(0, Math.min(due - this.ports.clock.now(), LONGEST_SLEEP_MS))
     // Where nothing is due there is nothing to look at before somebody pokes; an abort does.
-    const slept = due === Number.POSITIVE_INFINITY ? poked : this.ports.clock.sleep(ms, done.signal).catch(() => undefined)
+    const slept =
+      due === Number.POSITIVE_INFINITY ? poked : this.ports.clock.sleep(ms, done.signal).catch(() => undefined)
     await Promise.race([poked, slept])
     done.abort(POKED)
     this.wake = () => undefined

@@ -7,9 +7,9 @@ import { openVault } from '../../adapters/vault/file-vault.ts'
 import { openBoundary } from '../../api/embedded/boundary.ts'
 import { paths } from '../../api/embedded/paths.ts'
 import { systemClock, systemRandom } from '../../api/embedded/system.ts'
+import type { ModelProvider } from '../../domain/ports.ts'
 import { Runtime } from '../../domain/runtime/runtime.ts'
 import { Projections } from '../../projections/index.ts'
-import type { ModelProvider } from '../../domain/ports.ts'
 import { benchModel, benchSpec, type OnTurn, readFile } from './agent.ts'
 
 /** The embedded default in one data folder, with a model and a tool that cost nothing. */
@@ -60,7 +60,7 @@ export async function openEmbedded(data: string): Promise<Embedded> {
       if (ended.end !== 'done') throw new Error(`the measured run did not complete: ${JSON.stringify(ended)}`)
       return runId
     },
-    shown: async () => process.env.NOPROJ ? undefined : projections.caughtUpTo(await log.headCursor()),
+    shown: async () => (process.env.NOPROJ ? undefined : projections.caughtUpTo(await log.headCursor())),
     async close() {
       end.abort()
       await following

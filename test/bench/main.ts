@@ -20,7 +20,9 @@ const { values } = parseArgs({
 
 function usage(problem: string): never {
   process.stderr.write(`${problem}\nnpm run bench -- [--only NAME]… [--quick] [-o table|json] [--folder DIR]\n`)
-  process.stderr.write(`NAME is one of: ${NAMES}. DIR: where files are written; its disk decides what an fsync costs.\n`)
+  process.stderr.write(
+    `NAME is one of: ${NAMES}. DIR: where files are written; its disk decides what an fsync costs.\n`,
+  )
   process.exit(2)
 }
 

@@ -20,7 +20,9 @@ export function asTable(figures: readonly Figure[]): string {
   const widths = all[0]!.map((_, column) => Math.max(...all.map((row) => row[column]!.length)))
   const lines = all.map((row) =>
     row
-      .map((cell, column) => (column === 0 || column > 3 ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!)))
+      .map((cell, column) =>
+        column === 0 || column > 3 ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!),
+      )
       .join('  ')
       .trimEnd(),
   )
@@ -38,4 +40,11 @@ export function asJson(figures: readonly Figure[]): string {
 }
 
 const shown = ({ value, goal }: Figure): string =>
-  goal === null || goal.text.endsWith('×') ? times(value) : goal.text.replace(/^. [\d,.]+/, Math.round(value * 10) / 10 >= 1000 ? Math.round(value).toLocaleString('en-US') : String(Number(value.toPrecision(3))))
+  goal === null || goal.text.endsWith('×')
+    ? times(value)
+    : goal.text.replace(
+        /^. [\d,.]+/,
+        Math.round(value * 10) / 10 >= 1000
+          ? Math.round(value).toLocaleString('en-US')
+          : String(Number(value.toPrecision(3))),
+      )

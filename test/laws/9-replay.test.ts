@@ -34,7 +34,6 @@ test('replay and proof touch no model, tool, clock, randomness or workspace, and
       tool: forbidden('tool'),
       secrets: forbidden('secrets'),
       environment: forbidden('environment'),
-      secrets: forbidden('secrets'),
     }
     const replaying = new Runtime(ports)
     const head = await log.head(`agent-${world.runId}`)

@@ -60,8 +60,14 @@ export const turns: Case = {
     const { stretches } = await bench.long()
     const all = stretches.filter(isPaired)
     const figures = [
-      wall('first 10', short.filter(isPaired).filter((one) => one.to === 10)),
-      wall('at 100', short.filter(isPaired).filter((one) => one.to === 100)),
+      wall(
+        'first 10',
+        short.filter(isPaired).filter((one) => one.to === 10),
+      ),
+      wall(
+        'at 100',
+        short.filter(isPaired).filter((one) => one.to === 100),
+      ),
       wall('at 1,000', between(all, 500, 1_000).filter(isPaired)),
     ]
     const early = between(all, 500, 1_000).filter(isPaired)
@@ -92,4 +98,3 @@ function memory(stretches: readonly Stretch[]): Figure {
     note: 'floor: at half of the run',
   }
 }
-
