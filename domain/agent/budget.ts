@@ -35,7 +35,9 @@ export function reserve(state: AgentState, model: ModelInfo, parameterBytes: num
   const input = estimateInput(state, parameterBytes)
   const final = recoveryOf(state.machine) !== null
   const kept = final ? 0 : input + FINAL_ANSWER_TOKENS
-  let maxOutput = Math.min(model.maxOutputTokens, Math.max(1, model.contextTokens - input))
+  // What the model itself leaves room for is no matter of the budget.
+  const possible = Math.min(model.maxOutputTokens, Math.max(1, model.contextTokens - input))
+  let maxOutput = possible
   const { tokens, nanoDollars } = state.spec.budget
   if (tokens !== null) maxOutput = Math.min(maxOutput, tokens - tokensSpent(state) - input - kept)
   const price = model.price
@@ -46,7 +48,7 @@ export function reserve(state: AgentState, model: ModelInfo, parameterBytes: num
     maxOutput = Math.min(maxOutput, price.output === 0 ? maxOutput : Math.floor((left * 1_000_000) / price.output))
     if (left < 0) return null
   }
-  if (maxOutput < Math.min(final ? MIN_FINAL_TOKENS : MIN_ANSWER_TOKENS, model.maxOutputTokens)) return null
+  if (maxOutput < Math.min(final ? MIN_FINAL_TOKENS : MIN_ANSWER_TOKENS, possible)) return null
   return { input, maxOutput, nanoDollars: price === null ? null : costOf(usageOf(input, maxOutput), price) }
 }
 

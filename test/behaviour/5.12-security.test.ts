@@ -1,0 +1,61 @@
+import { describe, expect, test } from 'vitest'
+import type { Block } from '../../domain/agent/content.ts'
+import { CODER_SOP } from '../../domain/agent/roles.ts'
+import { call, calls, completes } from '../support/harness.ts'
+import { given, tool } from '../support/story.ts'
+
+describe('5.12.1 the tools are filtered by role and policy', () => {
+  test('offered is phase ∩ policy ∩ role, plus control tools', async () => {
+    const names = ['read_file', 'search_code', 'list_dir', 'write_file', 'run_command']
+    const run = await given({
+      says: [completes()],
+      tools: names.map((name) => tool(name)),
+      spec: { role: CODER_SOP, policy: { deniedTools: ['search_code'] }, recovery: {} },
+    })
+    await run.drive()
+    expect(run.offered(0)).toEqual([
+      'complete_task',
+      'advance_phase',
+      'set_context',
+      'ask_user',
+      'read_file',
+      'list_dir',
+    ])
+  })
+})
+
+describe('5.12.2 sensitive tools need approval in interactive mode', () => {
+  test.each(['write_file', 'run_command'])('%s', async (name) => {
+    const one = tool(name, { effect: 'irreversible' })
+    const run = await given({ says: [calls(call(name)), completes()], tools: [one] })
+    expect(await run.drive()).toMatchObject({ for: 'approval' })
+    expect(one.ran).toEqual([])
+  })
+})
+
+describe('5.12.4 tool inputs are sanitized before execution', () => {
+  const broken: [string, Block][] = [
+    ['NUL', call('look', { path: 'a\0b' })],
+    ['half of a surrogate pair', call('look', { deep: [{ text: '\ud800' }] })],
+    ['a NUL in a key', call('look', { 'a\0': 1 })],
+    ['__proto__', call('look', JSON.parse('{"a":{"__proto__":{"admin":true}}}'))],
+    ['no JSON', { ...call('look'), input_text: '{"path":' }],
+    ['no object', { ...call('look'), input: [1] as never }],
+    ['more than 1 MiB', call('look', { path: 'x'.repeat((1 << 20) + 1) })],
+  ]
+  test.each(broken)('%s never reaches the tool', async (_, block) => {
+    const look = tool('look')
+    const run = await given({ says: [calls(block), completes()], tools: [look] })
+    expect(await run.drive()).toEqual({ end: 'done' })
+    expect(look.ran).toEqual([])
+    expect(await run.ends()).toEqual(['look: INVALID_ARGUMENTS', 'complete_task: ok'])
+  })
+
+  test('a path that leads out of the workspace is SANDBOX_VIOLATION, before the tool runs', async () => {
+    const read = tool('read_file', { paths: { path: 'read' } })
+    const run = await given({ says: [calls(call('read_file', { path: '../secret' })), completes()], tools: [read] })
+    await run.drive()
+    expect(read.ran).toEqual([])
+    expect(await run.ends()).toEqual(['read_file: SANDBOX_VIOLATION', 'complete_task: ok'])
+  })
+})
