@@ -57,6 +57,23 @@ const EFFECT_TURNS = new Map([
 /** Each line was written by exactly one performance of one call. */
 export const expectedEffects = [...EFFECT_TURNS.values()].map((line) => `${line}\n`).join('')
 
+const command = (turn: number) => ({
+  calls: [{ tool: 'run_command', arguments: { command: `echo ${EFFECT_TURNS.get(turn)} >> ${EFFECTS}` } }],
+})
+
+/** The model that plays the effects job. */
+export const modelOf = (place: Place): string =>
+  scripted(place, {
+    script: 1,
+    turns: [
+      { calls: [{ tool: 'write_file', arguments: { path: 'large.txt', content: LARGE } }] },
+      command(2),
+      { calls: [{ tool: 'read_file', arguments: { path: 'README.md' } }] },
+      command(4),
+      { calls: [{ tool: 'complete_task', arguments: { summary: 'Two lines.', artifacts: ['large.txt'] } }] },
+    ],
+  })
+
 /** Commands that add a line to a file, between reads and writes, one of them large. */
 export const effectsJob: Job = {
   name: 'effects',
@@ -64,19 +81,7 @@ export const effectsJob: Job = {
     writeFileSync(join(place.workspace, 'README.md'), 'A place for effects.\n')
   },
   command(place) {
-    const command = (turn: number) => ({
-      calls: [{ tool: 'run_command', arguments: { command: `echo ${EFFECT_TURNS.get(turn)} >> ${EFFECTS}` } }],
-    })
-    const model = scripted(place, {
-      script: 1,
-      turns: [
-        { calls: [{ tool: 'write_file', arguments: { path: 'large.txt', content: LARGE } }] },
-        command(2),
-        { calls: [{ tool: 'read_file', arguments: { path: 'README.md' } }] },
-        command(4),
-        { calls: [{ tool: 'complete_task', arguments: { summary: 'Two lines.', artifacts: ['large.txt'] } }] },
-      ],
-    })
+    const model = modelOf(place)
     const how = ['--model', model, '-w', place.workspace, '--approve', 'write_file,run_command']
     return ['run', '--key', 'effects', ...how, ...sandboxFlag, 'Leave two lines']
   },
