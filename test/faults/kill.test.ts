@@ -1,0 +1,105 @@
+import { expect, test } from 'vitest'
+import { crashPoint } from '../../api/embedded/crash-point.ts'
+import { carryThrough } from '../support/faults/carry.ts'
+import { keepup, newPlace, type Place } from '../support/faults/cli.ts'
+import { type Fact, factsOf, filesIn, look } from '../support/faults/inspect.ts'
+import { demoJob, effectsJob, expectedEffects, type Job } from '../support/faults/jobs.ts'
+import { draws, each, FAULT_ALL, FAULT_SEED, sample } from '../support/faults/seed.ts'
+
+// A real process is killed with SIGKILL at a boundary, and resumed, and the run ends as if nothing had been.
+
+const MINUTES = 60_000
+const AT_ONCE = 2
+
+/** What an undisturbed run passes, in order, and what it leaves. */
+interface Calm {
+  readonly points: readonly string[]
+  readonly files: Readonly<Record<string, string>>
+  readonly ends: readonly string[]
+}
+
+const calms = new Map<Job, Promise<Calm>>()
+const undisturbed = (job: Job): Promise<Calm> => {
+  const calm = calms.get(job) ?? runCalmly(job)
+  calms.set(job, calm)
+  return calm
+}
+
+function runCalmly(job: Job): Promise<Calm> {
+  return inPlace(job, async (place) => {
+    const { code, err } = await keepup(place, job.command(place), { env: { KEEPUP_CRASH_AT: 'list' } })
+    expect({ code, err }).toMatchObject({ code: 0 })
+    const points = JSON.parse(/^crash points passed: (.*)$/m.exec(err)![1]!) as string[]
+    return { points, files: filesIn(place.workspace), ends: endsOf(await factsOf(place)) }
+  })
+}
+
+async function inPlace<T>(job: Job, use: (place: Place) => Promise<T>): Promise<T> {
+  const place = newPlace()
+  try {
+    job.prepare(place)
+    return await use(place)
+  } finally {
+    place.remove()
+  }
+}
+
+/** The calls of a run that ended, with their success. */
+const endsOf = (facts: readonly Fact[]) =>
+  facts
+    .filter((fact) => fact.type === 'tool_call_end')
+    .map((fact) => `${fact.toolCallId?.replace(/^\w+\./, '')} ${fact.body.toolName} ${fact.body.success}`)
+
+async function survives(job: Job, kills: readonly string[], calm: Calm) {
+  await inPlace(job, async (place) => {
+    const { facts, killed } = await carryThrough(job, place, kills)
+    expect(killed).toBeGreaterThan(0)
+    expect(filesIn(place.workspace)).toEqual(calm.files)
+    expect(endsOf(facts)).toEqual(calm.ends)
+    const [verified, rebuilt] = [await look(place, 'verify'), await look(place, 'rebuild')]
+    expect(verified).toMatchObject({ code: 0, err: '' })
+    expect(rebuilt).toMatchObject({ code: 0, out: expect.stringContaining('are equal') })
+  })
+}
+
+const plans: readonly { job: Job; single: number; double: number; always: readonly string[] }[] = [
+  // The two that matter most are never left to chance: what cannot be undone was about to happen, or had happened.
+  { job: effectsJob, single: 2, double: 1, always: ['before_tool:2', 'after_tool:2'] },
+  { job: demoJob, single: 1, double: 1, always: [] },
+]
+
+for (const { job, single, double, always } of plans) {
+  test(
+    `the ${job.name} job, killed at ${FAULT_ALL ? 'every point' : 'sampled points'}, ends as if undisturbed`,
+    async () => {
+      const calm = await undisturbed(job)
+      if (job === effectsJob) expect(calm.files['effects.txt']).toBe(expectedEffects)
+      const last = calm.points.length
+      expect(last).toBeGreaterThan(40)
+      const draw = draws(FAULT_SEED)
+      const chosen = FAULT_ALL ? Array.from({ length: last }, (_, i) => i + 1) : sample(draw, single, last)
+      const kills = [...always.map((point) => [point]), ...chosen.map((n) => [`*:${n}`])]
+      await each(kills, AT_ONCE, (kill) => survives(job, kill, calm))
+    },
+    FAULT_ALL ? 60 * MINUTES : 5 * MINUTES,
+  )
+
+  test(
+    `the ${job.name} job, whose resumes are killed too, ends as if undisturbed`,
+    async () => {
+      const calm = await undisturbed(job)
+      const draw = draws(FAULT_SEED + 1)
+      const kills = Array.from({ length: FAULT_ALL ? 40 : double }, () => [
+        `*:${1 + draw(calm.points.length)}`,
+        `*:${1 + draw(12)}`,
+        ...(draw(2) === 0 ? [`*:${1 + draw(12)}`] : []),
+      ])
+      await each(kills, AT_ONCE, (kill) => survives(job, kill, calm))
+    },
+    FAULT_ALL ? 60 * MINUTES : 5 * MINUTES,
+  )
+}
+
+test.each(['after_tool', '*:0', '*:x', 'after_tool:-1'])('a slip of the pen kills nobody and is told: %s', (asked) => {
+  expect(() => crashPoint({ KEEPUP_CRASH_AT: asked })).toThrow('KEEPUP_CRASH_AT: expected')
+})

@@ -1,0 +1,112 @@
+import { spawn } from 'node:child_process'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const ENTRY = fileURLToPath(new URL('../../../api/cli/keepup.js', import.meta.url))
+
+/** A data folder, a workspace beside it and the home that the program sees. */
+export interface Place {
+  readonly root: string
+  readonly data: string
+  readonly workspace: string
+}
+
+export function newPlace(): Place & { remove(): void } {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'keepup-fault-')))
+  const workspace = join(root, 'ws')
+  mkdirSync(workspace)
+  return { root, data: join(root, 'data'), workspace, remove: () => rmSync(root, { recursive: true, force: true }) }
+}
+
+export interface Ended {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly out: string
+  readonly err: string
+}
+
+/** The environment of the program in a place: nothing of ours but the PATH. */
+export const environment = (place: Place, env: Readonly<Record<string, string>> = {}): Record<string, string> => ({
+  PATH: process.env.PATH ?? '',
+  HOME: place.root,
+  // Its own, so that no test fills another's folders; shared, so that only the first start compiles.
+  NODE_COMPILE_CACHE: join(tmpdir(), 'keepup-test-cache'),
+  ...env,
+})
+
+/** The command line of the program in a place. */
+export const commandLine = (place: Place, args: readonly string[]): [string, string[]] => [
+  process.execPath,
+  [ENTRY, '--data', place.data, '--by', 'ada', ...args],
+]
+
+/** Runs the real program in a process of its own, to its end. */
+export function keepup(
+  place: Place,
+  args: readonly string[],
+  options: { env?: Readonly<Record<string, string>>; input?: string; wrap?: readonly string[] } = {},
+): Promise<Ended> {
+  return begin(place, args, options).ended
+}
+
+export interface Begun {
+  readonly pid: number
+  readonly ended: Promise<Ended>
+  /** What it has said so far. */
+  err(): string
+  /** Resolves when it has said this on stderr; rejects where it ended without. */
+  said(text: string): Promise<void>
+  kill(signal: NodeJS.Signals): void
+}
+
+/** Starts the program. `wrap`: what it is started by, with the path of the data folder's mount, say. */
+export function begin(
+  place: Place,
+  args: readonly string[],
+  options: { env?: Readonly<Record<string, string>>; input?: string; wrap?: readonly string[] } = {},
+): Begun {
+  const [file, argv] = commandLine(place, args)
+  const [program, ...rest] = [...(options.wrap ?? []), file, ...argv]
+  const child = spawn(program!, rest, {
+    cwd: place.root,
+    env: environment(place, options.env),
+    stdio: ['pipe', 'pipe', 'pipe'],
+  })
+  child.stdin.on('error', () => undefined)
+  child.stdin.end(options.input ?? '')
+  let out = ''
+  let err = ''
+  const looks = new Set<() => void>()
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    out += text
+  })
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    err += text
+    for (const look of looks) look()
+  })
+  const ended = new Promise<Ended>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', (code, signal) => resolve({ code, signal, out, err }))
+  })
+  const said = (text: string) =>
+    new Promise<void>((resolve, reject) => {
+      const look = () => {
+        if (!err.includes(text)) return
+        looks.delete(look)
+        resolve()
+      }
+      looks.add(look)
+      look()
+      void ended.then(() => reject(new Error(`ended without saying "${text}":\n${err}${out}`)))
+    })
+  return { pid: child.pid!, ended, err: () => err, said, kill: (signal) => void child.kill(signal) }
+}
+
+/** The id of the run that a command line started. */
+export function runIdIn(ended: Pick<Ended, 'err'>): string {
+  const id = /^run (\w+)$/m.exec(ended.err)?.[1]
+  if (id === undefined) throw new Error(`no run was started:\n${ended.err}`)
+  return id
+}

@@ -1,0 +1,83 @@
+import { FileBlobs } from '../../../adapters/blobs-file/store.ts'
+import { openSqliteLog } from '../../../adapters/log-sqlite/open.ts'
+import { createModels } from '../../../adapters/models/registry.ts'
+import { createUnconfined } from '../../../adapters/sandbox/unconfined.ts'
+import { workspaceTools } from '../../../adapters/tools/builtin.ts'
+import { openVault } from '../../../adapters/vault/file-vault.ts'
+import { openWorkspace } from '../../../adapters/workspace/open.ts'
+import { loadConfig } from '../../../api/config.ts'
+import { openBoundary } from '../../../api/embedded/boundary.ts'
+import { paths } from '../../../api/embedded/paths.ts'
+import { prepareDoors } from '../../../api/embedded/prepare.ts'
+import { systemClock, systemRandom } from '../../../api/embedded/system.ts'
+import { createStarts } from '../../../api/runs/prepare.ts'
+import type { AgentSpec } from '../../../domain/agent/spec.ts'
+import type { CrashPoint, RuntimePorts } from '../../../domain/runtime/ports.ts'
+import { Runtime } from '../../../domain/runtime/runtime.ts'
+import type { Place } from './cli.ts'
+
+const USER = { kind: 'user', id: 'ada' } as const
+
+/**
+ * Several runtimes over one SQLite log, each of which takes itself for the driver, with the real tools in one workspace.
+ * The workspace's lock, which keeps a second driver of this host out, is left aside: elsewhere there is none.
+ */
+export async function driversOf(place: Place, model: string) {
+  const at = paths(place.data)
+  const config = loadConfig({ flags: { data: place.data }, env: {} })
+  const log = await openSqliteLog({ folder: at.log, mode: 'owner' })
+  const vault = await openVault({ dataFolder: place.data, env: {} })
+  const models = createModels({ env: {}, models: [] })
+  const tools = new Map(workspaceTools().map((tool) => [tool.spec.name, tool]))
+  const boundary = (spec: Pick<AgentSpec, 'secrets' | 'policy'>) => openBoundary(vault, [], spec)
+  const ports: RuntimePorts = {
+    log,
+    blobs: new FileBlobs(at.blobs),
+    clock: systemClock,
+    random: systemRandom,
+    feed: { publish() {} },
+    build: 'test',
+    provider: (id) => models.provider(id),
+    tool: (name) => tools.get(name),
+    secrets: async (spec) => (await boundary(spec)).secrets,
+    environment: async (spec, { driverId }) => {
+      const { secrets, versions } = await boundary(spec)
+      const workspace = await openWorkspace(place.workspace, { dataFolder: place.data, secrets: versions })
+      const sandbox = createUnconfined({ workspace: workspace.path, dataFolder: place.data, driverId })
+      return { workspace, sandbox, secrets, reap: async () => {}, close: async () => {} }
+    },
+  }
+  const runtime = (pass: (name: CrashPoint) => Promise<void> = async () => {}) =>
+    new Runtime({ ...ports, crashPoint: pass })
+
+  /** Records a run with a standing approval for all that it does. */
+  async function start(task: string): Promise<string> {
+    const { prepare } = createStarts(prepareDoors(config, models, vault))
+    const spec = await prepare({
+      model,
+      workspace: place.workspace,
+      policy: { sandboxed: false },
+      drive: false,
+    } as Parameters<typeof prepare>[0])
+    const own = runtime()
+    const runId = own.newRunId()
+    await own.execute(runId, { kind: 'start', spec, task }, { by: USER })
+    await own.execute(runId, { kind: 'standing_approval', tools: ['write_file', 'run_command'] }, { by: USER })
+    return runId
+  }
+  return { runtime, start, log, close: () => log.close() }
+}
+
+/** Holds whoever passes the point that `at` names, once, until it is let go. */
+export function holdAt(at: (name: CrashPoint, n: number) => boolean) {
+  const held = Promise.withResolvers<CrashPoint>()
+  const gate = Promise.withResolvers<void>()
+  const passed: CrashPoint[] = []
+  const pass = async (name: CrashPoint) => {
+    passed.push(name)
+    if (!at(name, passed.length)) return
+    held.resolve(name)
+    await gate.promise
+  }
+  return { pass, passed, held: held.promise, letGo: () => gate.resolve() }
+}

@@ -1,0 +1,68 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { FileBlobs } from '../../../adapters/blobs-file/store.ts'
+import { openSqliteLog } from '../../../adapters/log-sqlite/open.ts'
+import { runCli } from '../../../api/cli/program.ts'
+import { openServices } from '../../../api/keepup.ts'
+import type { RecordedEvent } from '../../../domain/log/envelope.ts'
+import { bodyOf } from '../../../domain/runtime/history.ts'
+import { type Ended, environment, type Place } from './cli.ts'
+
+/** An event as it lies in the log. */
+export interface Fact {
+  readonly stream: string
+  readonly type: string
+  readonly hash: string
+  readonly toolCallId: string | undefined
+  readonly epoch: number | undefined
+  readonly body: Record<string, unknown>
+}
+
+/** The whole log of a place, in order, read beside whoever owns it; empty where there is none yet. */
+export async function factsOf(place: Place): Promise<Fact[]> {
+  const folder = join(place.data, 'log')
+  if (!existsSync(join(folder, 'log.db'))) return []
+  const blobs = new FileBlobs(join(place.data, 'blobs'))
+  const log = await openSqliteLog({ folder, mode: 'reader' }).catch((error: { code?: string }) => {
+    // Killed between making the file and filling it.
+    if (error.code === 'LOG_FOREIGN') return null
+    throw error
+  })
+  if (log === null) return []
+  try {
+    const facts: Fact[] = []
+    for await (const page of log.readAll(null)) {
+      for (const event of page) facts.push(await factOf({ log, blobs }, event))
+    }
+    return facts
+  } finally {
+    await log.close()
+  }
+}
+
+async function factOf(stores: Parameters<typeof bodyOf>[0], event: RecordedEvent): Promise<Fact> {
+  const { stream, type, toolCallId, driver } = event.header
+  const body = JSON.parse(new TextDecoder().decode(await bodyOf(stores, event)))
+  return { stream, type, hash: event.hash, toolCallId, epoch: driver?.epoch, body }
+}
+
+/** The same command line, in this process: for looking, where no start and no end of a process matters. */
+export async function look(place: Place, ...args: string[]): Promise<Ended> {
+  const [out, err]: [string[], string[]] = [[], []]
+  const code = await runCli(['--data', place.data, ...args], {
+    stdout: { write: (text) => out.push(text) },
+    stderr: { write: (text) => err.push(text) },
+    stdin: process.stdin,
+    env: environment(place),
+    cwd: place.root,
+    open: openServices,
+  })
+  return { code, signal: null, out: out.join(''), err: err.join('') }
+}
+
+/** Every file of a folder by its path, `.git` aside. */
+export function filesIn(folder: string): Record<string, string> {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+  const paths = files.map((entry) => join(entry.parentPath, entry.name)).sort()
+  return Object.fromEntries(paths.map((path) => [path.slice(folder.length + 1), readFileSync(path, 'latin1')]))
+}
