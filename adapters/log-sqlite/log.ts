@@ -12,6 +12,7 @@ import type { Erasure, EventLog, Head, ReadOptions } from '../../domain/ports.ts
 import { backupLog } from './backup.ts'
 import { toLogError } from './errors.ts'
 import { Reader } from './reader.ts'
+import { type Acknowledged, Tail } from './tail.ts'
 import { type RunSize, sizesOf } from './usage.ts'
 import type { WriterThread } from './writer-thread.ts'
 
@@ -25,6 +26,8 @@ export class SqliteLog implements EventLog {
   readonly #db: DatabaseSync
   readonly #reader: Reader
   readonly #owner: { readonly writer: WriterThread; readonly unlock: () => void } | null
+  /** Null: another process may write at any time. */
+  readonly #tail: Tail | null
   readonly #news = new EventEmitter().setMaxListeners(0)
   #floor: number
   #closing: Promise<void> | null = null
@@ -37,6 +40,7 @@ export class SqliteLog implements EventLog {
     this.folder = parts.folder
     this.#db = parts.db
     this.#owner = parts.owner ?? null
+    this.#tail = parts.owner ? new Tail(() => this.#ask((reader) => reader.last().position)) : null
     try {
       this.#reader = new Reader(parts.db)
       const meta = this.#reader.streamId(LOG_META)
@@ -74,7 +78,13 @@ export class SqliteLog implements EventLog {
   }
 
   async head(stream: string): Promise<Head | null> {
+    return this.#head(stream)
+  }
+
+  #head(stream: string): Head | null {
     return this.#ask((reader) => {
+      const known = this.#tail?.head(stream)
+      if (known) return known
       const id = reader.streamId(stream)
       return id === null ? null : reader.head(id)
     })
@@ -82,9 +92,10 @@ export class SqliteLog implements EventLog {
 
   async *read(stream: string, options: ReadOptions = {}): AsyncGenerator<readonly RecordedEvent[]> {
     const { from = 0, limit = Number.MAX_SAFE_INTEGER, bodies = true } = options
+    const head = this.#head(stream)
+    if (!head || from > head.revision) return
     const id = this.#ask((reader) => reader.streamId(stream))
-    const head = id === null ? null : this.#ask((reader) => reader.head(id))
-    if (id === null || !head) return
+    if (id === null) return
     const to = Math.min(head.revision, from + limit - 1)
     for (let next = from; next <= to; ) {
       const page = this.#ask((reader) => reader.streamPage(id, next, to, to - next + 1, bodies))
@@ -118,7 +129,7 @@ export class SqliteLog implements EventLog {
     while (!signal.aborted) {
       const seen = this.#owner ? 0 : this.#ask((reader) => reader.dataVersion())
       const limit = Number.MAX_SAFE_INTEGER
-      const page = this.#ask((reader) => reader.logPage(next, limit, limit, true))
+      const page = this.#ask((reader) => this.#tail?.from(next) ?? reader.logPage(next, limit, limit, true))
       if (page.length === 0) await this.#change(seen, signal)
       else {
         next = page[page.length - 1]!.position + 1
@@ -133,6 +144,8 @@ export class SqliteLog implements EventLog {
     const aborted = () => undefined
     if (this.#owner) {
       await once(this.#news, 'news', { signal }).catch(aborted)
+      // The writer's answer has two readers. First the one who waits to go on; this one may lag behind.
+      await breathe()
       return
     }
     while (!signal.aborted && this.#ask((reader) => reader.dataVersion()) === seen)
@@ -182,6 +195,17 @@ export class SqliteLog implements EventLog {
     this.#db.close()
     await this.#owner?.writer.close()
     this.#owner?.unlock()
+  }
+
+  /** Takes note of an acknowledged append, before its caller hears of it. */
+  written(append: Acknowledged): void {
+    if (!this.#closing) this.#tail?.add(append)
+  }
+
+  /** What was noted may not be all, or not be so any more. */
+  unknown(): void {
+    this.#tail?.forget()
+    this.wake()
   }
 
   /** Tells subscribers to look. */

@@ -31,7 +31,11 @@ export async function openSqliteLog(options: SqliteLogOptions): Promise<SqliteLo
   let log: SqliteLog | undefined
   try {
     ensureFile(folder)
-    const writer = new WriterThread(folder, options.spawn ?? spawnWriter, () => log?.wake())
+    const writer = new WriterThread(folder, options.spawn ?? spawnWriter, {
+      written: (append) => log?.written(append),
+      unknown: () => log?.unknown(),
+      look: () => log?.wake(),
+    })
     try {
       const time = await writer.start()
       if (!hasIdentity(folder)) {

@@ -3,6 +3,7 @@ import type { SealedEvent } from '../../domain/log/envelope.ts'
 import { LogError } from '../../domain/log/errors.ts'
 import type { Erasure } from '../../domain/ports.ts'
 import { type FromWriter, fromFailure, type Outcome, type ToWriter, toMessage } from './protocol.ts'
+import type { Acknowledged } from './tail.ts'
 
 /** Starts the writer's thread on a folder. */
 export type Spawn = (folder: string) => Worker
@@ -12,7 +13,19 @@ export const spawnWriter: Spawn = (folder) => {
   return new Worker(new URL(entry, import.meta.url), { workerData: { folder }, execArgv: [], name: 'log-writer' })
 }
 
+/** What the writer tells the log that it writes for, before those who wait for it are answered. */
+export interface WriterNews {
+  written(append: Acknowledged): void
+  /** More may be in the file, or less in an event, than was told. */
+  unknown(): void
+  /** There may be something to read. */
+  look(): void
+}
+
 interface Pending {
+  readonly stream: string
+  readonly batch: readonly SealedEvent[]
+  readonly erases: boolean
   readonly resolve: (done: { position: number }) => void
   readonly reject: (error: LogError) => void
 }
@@ -24,15 +37,15 @@ interface Pending {
 export class WriterThread {
   readonly #folder: string
   readonly #spawn: Spawn
-  readonly #onDone: () => void
+  readonly #news: WriterNews
   readonly #pending = new Map<number, Pending>()
   #worker: Worker | null = null
   #nextId = 1
 
-  constructor(folder: string, spawn: Spawn, onDone: () => void) {
+  constructor(folder: string, spawn: Spawn, news: WriterNews) {
     this.#folder = folder
     this.#spawn = spawn
-    this.#onDone = onDone
+    this.#news = news
   }
 
   /** Starts the thread. Resolves with the time of the log's last event, ms. */
@@ -55,7 +68,7 @@ export class WriterThread {
       const id = this.#nextId++
       const worker = this.#worker ?? this.#begin()
       const message = toMessage(id, stream, expected, batch, erase)
-      this.#pending.set(id, { resolve, reject })
+      this.#pending.set(id, { stream, batch, erases: erase.length > 0, resolve, reject })
       worker.ref()
       worker.postMessage(message satisfies ToWriter, [message.bodies.buffer])
     })
@@ -89,7 +102,7 @@ export class WriterThread {
       const pending = [...this.#pending.values()]
       this.#pending.clear()
       for (const { reject } of pending) reject(reason ?? lost(this.#folder))
-      this.#onDone()
+      this.#news.unknown()
     })
     return worker
   }
@@ -98,11 +111,19 @@ export class WriterThread {
     for (const outcome of outcomes) {
       const pending = this.#pending.get(outcome.id)
       this.#pending.delete(outcome.id)
-      if ('failure' in outcome) pending?.reject(fromFailure(outcome.failure))
-      else pending?.resolve({ position: outcome.position })
+      if (pending === undefined) continue
+      if ('failure' in outcome) {
+        pending.reject(fromFailure(outcome.failure))
+        continue
+      }
+      const { stream, batch, erases } = pending
+      // What was kept of a body that is now empty must not be given out again.
+      if (erases) this.#news.unknown()
+      else this.#news.written({ stream, batch, position: outcome.position })
+      pending.resolve({ position: outcome.position })
     }
     if (this.#pending.size === 0) worker.unref()
-    this.#onDone()
+    this.#news.look()
   }
 }
 

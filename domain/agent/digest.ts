@@ -1,26 +1,44 @@
-import { createHash } from 'node:crypto'
-import type { AgentState } from './state.ts'
+import { hash } from 'node:crypto'
+import { type AgentState, BLANK } from './state.ts'
 
 // The digest is part of the storage format: a change of the view below raises FOLD.
 
 /** Version of the fold and of the view that digests are taken over. */
 export const FOLD = 1
 
+// Sorted once: a state has the same members at all times.
+const VIEW = (Object.keys(BLANK) as (keyof typeof BLANK)[]).filter((name) => name !== 'lastText').sort()
+const LABELS = VIEW.map((name) => `${JSON.stringify(name)}:`)
+
 /**
  * The digest of a folded state, hex SHA-256: over roots of what grows and the small part that changes. The spec is
  * represented by the hash of the event it came from; `lastText` follows from the messages.
  */
 export function digestOf(state: AgentState): string {
-  const { spec: _spec, lastText: _lastText, ...view } = state
-  return createHash('sha256').update(`keepup-fold-${FOLD}\n`).update(stable(view)).digest('hex')
+  let view = `keepup-fold-${FOLD}\n{`
+  VIEW.forEach((name, i) => {
+    view += (i === 0 ? '' : ',') + LABELS[i] + stable(state[name])
+  })
+  return hash('sha256', `${view}}`)
 }
+
+// The parts of a state are never changed in place, and most of them stay from one event to the next.
+const texts = new WeakMap<object, string>()
 
 /** JSON with sorted keys. States are plain JSON, so that this is enough. */
 function stable(value: unknown): string {
   if (value === null || typeof value !== 'object') return JSON.stringify(value)
-  if (Array.isArray(value)) return `[${value.map(stable).join(',')}]`
-  const members = Object.keys(value)
-    .sort()
-    .map((key) => `${JSON.stringify(key)}:${stable((value as Record<string, unknown>)[key])}`)
-  return `{${members.join(',')}}`
+  let text = texts.get(value)
+  if (text === undefined) {
+    text = Array.isArray(value) ? `[${value.map(stable).join(',')}]` : members(value as Record<string, unknown>)
+    texts.set(value, text)
+  }
+  return text
+}
+
+function members(value: Record<string, unknown>): string {
+  let text = ''
+  for (const key of Object.keys(value).sort())
+    text += `${text === '' ? '' : ','}${JSON.stringify(key)}:${stable(value[key])}`
+  return `{${text}}`
 }

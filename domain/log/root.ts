@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto'
-import { GENESIS } from './seal.ts'
+import { GENESIS, hashAfter } from './seal.ts'
 
 /** The rolling root of an append-only list: how many items, and a hash that commits to all of them in order. */
 export interface Root {
@@ -11,7 +10,7 @@ export const EMPTY_ROOT: Root = { count: 0, hash: GENESIS }
 
 /** Appends an item: `SHA-256(previous root, raw ‖ item)`. */
 export function append(root: Root, item: string): Root {
-  return { count: root.count + 1, hash: createHash('sha256').update(root.hash, 'hex').update(item).digest('hex') }
+  return { count: root.count + 1, hash: hashAfter(root.hash, item) }
 }
 
 /** How rolling roots are appended to; replaced by a counter where nobody needs the digest. */

@@ -1,13 +1,34 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { canonicalHeader } from './canonical.ts'
 import type { BodyHeader, Header, SealedEvent } from './envelope.ts'
 
 /** The hash before the first event of a stream: 32 zero bytes, as hex. */
 export const GENESIS = '0'.repeat(64)
 
+// Hashing in one call of joined bytes takes half the time of two updates, and of the garbage. Nothing here is awaited, so
+// that one buffer serves all.
+let shared = Buffer.alloc(16 * 1024)
+
+function scratch(size: number): Buffer {
+  if (size > 1024 * 1024) return Buffer.alloc(size)
+  if (shared.length < size) shared = Buffer.alloc(size)
+  return shared.subarray(0, size)
+}
+
+/** `SHA-256(previous hash, 32 raw bytes ‖ text)`, hex. */
+export function hashAfter(previous: string, text: string): string {
+  const input = scratch(32 + 3 * text.length)
+  input.write(previous, 0, 'hex')
+  const size = 32 + input.write(text, 32)
+  return hash('sha256', input.subarray(0, size))
+}
+
 /** `SHA-256(salt ‖ body as stored)`, hex. `salt`: 16 bytes. */
 export function bodyHash(salt: Uint8Array, body: Uint8Array): string {
-  return createHash('sha256').update(salt).update(body).digest('hex')
+  const input = scratch(salt.length + body.length)
+  input.set(salt)
+  input.set(body, salt.length)
+  return hash('sha256', input)
 }
 
 /** `SHA-256(previous hash, 32 raw bytes ‖ canonical header)`, hex. */
@@ -17,7 +38,7 @@ export function chainHash(previous: string, header: Header): string {
 
 /** {@link chainHash} where the header's canonical text is at hand. */
 export function chainHashOf(previous: string, canonical: string): string {
-  return createHash('sha256').update(previous, 'hex').update(canonical).digest('hex')
+  return hashAfter(previous, canonical)
 }
 
 /** The event id: the first 16 bytes of the hash with the version 8 and variant bits of a UUID set, lower case. */

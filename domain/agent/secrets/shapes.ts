@@ -2,28 +2,43 @@ import type { Span } from './spans.ts'
 
 // Every expression starts only where its own characters cannot have begun earlier (look-behind), or is bounded, so that
 // no text makes it try again and again: linear. `secret` names the group to hide where not the whole match is one.
-const SHAPES: readonly RegExp[] = [
-  /(?<![A-Za-z0-9])(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])/dg,
-  /aws_?secret_?access_?key["']?\s{0,8}[:=]\s{0,8}["']?(?<secret>[A-Za-z0-9/+=]{40})(?![A-Za-z0-9/+=])/dgi,
-  /(?<![A-Za-z0-9])gh[pousr]_[A-Za-z0-9]{36,255}/dg,
-  /(?<![A-Za-z0-9])github_pat_[A-Za-z0-9_]{22,255}/dg,
-  /(?<![A-Za-z0-9])glpat-[A-Za-z0-9_-]{20,255}/dg,
-  /(?<![A-Za-z0-9])npm_[A-Za-z0-9]{36}(?![A-Za-z0-9])/dg,
-  /(?<![A-Za-z0-9])AIza[0-9A-Za-z_-]{35}(?![A-Za-z0-9_-])/dg,
-  /(?<![A-Za-z0-9])(?:sk|rk)_(?:live|test)_[A-Za-z0-9]{16,255}/dg,
-  /(?<![A-Za-z0-9])(?:xox[a-z]|xapp)-[A-Za-z0-9-]{10,512}/dg,
-  /(?<=hooks\.slack\.com\/services\/)[A-Za-z0-9/]{20,255}/dg,
-  /(?<![A-Za-z0-9])sk-(?:ant|proj|svcacct|admin|or)-[A-Za-z0-9_-]{16,512}/dg,
-  /(?<![A-Za-z0-9])sk-[A-Za-z0-9]{32,255}/dg,
-  /(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}/dg,
-  /(?<![A-Za-z0-9])bearer\s{1,8}(?<secret>(?=[A-Za-z._~+/=-]{0,512}[0-9])[A-Za-z0-9._~+/=-]{8,})/dgi,
-  /(?<=:\/\/)[^\s/:@"'<>]{1,256}:(?<secret>[^\s/@"'<>]{3,256})@/dg,
+// `marks`: texts of which one is in every match; looking for them first is many times faster. None: matched at once.
+const SHAPES: readonly { readonly marks: readonly string[]; readonly shape: RegExp }[] = [
+  {
+    marks: ['AKIA', 'ASIA', 'ABIA', 'ACCA'],
+    shape: /(?<![A-Za-z0-9])(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])/dg,
+  },
+  {
+    marks: [],
+    shape: /aws_?secret_?access_?key["']?\s{0,8}[:=]\s{0,8}["']?(?<secret>[A-Za-z0-9/+=]{40})(?![A-Za-z0-9/+=])/dgi,
+  },
+  { marks: ['ghp_', 'gho_', 'ghu_', 'ghs_', 'ghr_'], shape: /(?<![A-Za-z0-9])gh[pousr]_[A-Za-z0-9]{36,255}/dg },
+  { marks: ['github_pat_'], shape: /(?<![A-Za-z0-9])github_pat_[A-Za-z0-9_]{22,255}/dg },
+  { marks: ['glpat-'], shape: /(?<![A-Za-z0-9])glpat-[A-Za-z0-9_-]{20,255}/dg },
+  { marks: ['npm_'], shape: /(?<![A-Za-z0-9])npm_[A-Za-z0-9]{36}(?![A-Za-z0-9])/dg },
+  { marks: ['AIza'], shape: /(?<![A-Za-z0-9])AIza[0-9A-Za-z_-]{35}(?![A-Za-z0-9_-])/dg },
+  { marks: ['_live_', '_test_'], shape: /(?<![A-Za-z0-9])(?:sk|rk)_(?:live|test)_[A-Za-z0-9]{16,255}/dg },
+  { marks: ['xox', 'xapp-'], shape: /(?<![A-Za-z0-9])(?:xox[a-z]|xapp)-[A-Za-z0-9-]{10,512}/dg },
+  { marks: ['hooks.slack.com/services/'], shape: /(?<=hooks\.slack\.com\/services\/)[A-Za-z0-9/]{20,255}/dg },
+  { marks: ['sk-'], shape: /(?<![A-Za-z0-9])sk-(?:ant|proj|svcacct|admin|or)-[A-Za-z0-9_-]{16,512}/dg },
+  { marks: ['sk-'], shape: /(?<![A-Za-z0-9])sk-[A-Za-z0-9]{32,255}/dg },
+  { marks: ['.eyJ'], shape: /(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}/dg },
+  {
+    marks: [],
+    shape: /(?<![A-Za-z0-9])bearer\s{1,8}(?<secret>(?=[A-Za-z._~+/=-]{0,512}[0-9])[A-Za-z0-9._~+/=-]{8,})/dgi,
+  },
+  { marks: ['://'], shape: /(?<=:\/\/)[^\s/:@"'<>]{1,256}:(?<secret>[^\s/@"'<>]{3,256})@/dg },
 ]
+
+/** The shortest text with a secret in it, `://u:abc@`. */
+const SHORTEST = 9
 
 /** Recognised shapes of secrets in a text: tokens of known makers, JWTs, bearer tokens, passwords in URLs, private keys. */
 export function findShapes(text: string): Span[] {
-  const found = privateKeys(text)
-  for (const shape of SHAPES) {
+  if (text.length < SHORTEST) return []
+  const found = text.includes('-----') ? privateKeys(text) : []
+  for (const { marks, shape } of SHAPES) {
+    if (marks.length > 0 && !marks.some((mark) => text.includes(mark))) continue
     for (const match of text.matchAll(shape)) {
       const [start, end] = match.indices?.groups?.secret ?? match.indices?.[0] ?? [0, 0]
       found.push({ start, end })

@@ -1,0 +1,82 @@
+import type { RecordedEvent, SealedEvent } from '../../domain/log/envelope.ts'
+import type { Head } from '../../domain/ports.ts'
+import { Lru } from './lru.ts'
+
+const KEPT_EVENTS = 512
+const KEPT_BYTES = 4 * 1024 * 1024
+const KEPT_HEADS = 20_000
+
+/** An append that the writer has acknowledged. `position`: that of its last event. */
+export interface Acknowledged {
+  readonly stream: string
+  readonly batch: readonly SealedEvent[]
+  readonly position: number
+}
+
+/**
+ * What the owner of a log has just written, so that those who follow it need not read it back from the file, and the heads
+ * of the streams that it writes. It knows only what was acknowledged; {@link forget} it whenever that may not be all.
+ */
+export class Tail {
+  readonly #lastInFile: () => number
+  readonly #heads = new Lru<string, Head>(KEPT_HEADS)
+  #events: RecordedEvent[] = []
+  #bytes = 0
+  /** Position of the log's last event; null: the file knows. */
+  #last: number | null = null
+
+  /** `lastInFile`: the position of the last event in the file. */
+  constructor(lastInFile: () => number) {
+    this.#lastInFile = lastInFile
+  }
+
+  add({ stream, batch, position }: Acknowledged): void {
+    const first = position - batch.length + 1
+    // An append that was sent again may lie before others whose answer was lost: then the file is asked on.
+    if (this.#last === null ? position !== this.#lastInFile() : position <= this.#last) return
+    if (this.#last !== first - 1) this.#empty()
+    batch.forEach((event, index) => {
+      this.#events.push({ ...event, position: first + index })
+      this.#bytes += event.body?.length ?? 0
+    })
+    this.#last = position
+    if (this.#events.length > 2 * KEPT_EVENTS || this.#bytes > KEPT_BYTES) this.#shorten()
+    const { header, hash } = batch[batch.length - 1]!
+    this.#heads.set(stream, { revision: header.revision, hash, timestamp: Date.parse(header.timestamp) })
+  }
+
+  /** From here on the file is asked, until it is certain again what its last event is. */
+  forget(): void {
+    this.#empty()
+    this.#heads.clear()
+    this.#last = null
+  }
+
+  /** The events from a position on; null: ask the file. */
+  from(position: number): readonly RecordedEvent[] | null {
+    if (this.#last === null) return null
+    if (position > this.#last) return []
+    const first = this.#events[0]?.position ?? this.#last + 1
+    return position < first ? null : this.#events.slice(position - first)
+  }
+
+  /** The head of a stream that was written lately; null: ask the file. */
+  head(stream: string): Head | null {
+    return this.#heads.get(stream) ?? null
+  }
+
+  #shorten(): void {
+    const kept = this.#events.slice(-KEPT_EVENTS)
+    this.#empty()
+    // A single append may be larger than all that is to be kept: then nothing is.
+    const bytes = kept.reduce((sum, { body }) => sum + (body?.length ?? 0), 0)
+    if (bytes > KEPT_BYTES) return
+    this.#events = kept
+    this.#bytes = bytes
+  }
+
+  #empty(): void {
+    this.#events = []
+    this.#bytes = 0
+  }
+}
