@@ -55,8 +55,8 @@ export class ModelError extends Error implements ModelFailure {
 export class CommandRejected extends Error {
   override readonly name = 'CommandRejected'
   readonly code: string
-  readonly status: 400 | 404 | 409 | 422
-  constructor(code: string, message: string, status: 400 | 404 | 409 | 422 = 409) {
+  readonly status: 400 | 404 | 409 | 412 | 422
+  constructor(code: string, message: string, status: 400 | 404 | 409 | 412 | 422 = 409) {
     super(message)
     this.code = code
     this.status = status

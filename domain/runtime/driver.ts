@@ -19,6 +19,7 @@ export class Driver {
   private epoch = 0
   private readonly atWork = new Map<string, { controller: AbortController; ended: Promise<void> }>()
   private stopping = false
+  private drain = NEVER
   private failure: unknown = null
   private wake: () => void = () => undefined
   private moved = true
@@ -30,20 +31,27 @@ export class Driver {
     this.id = driverId
   }
 
-  /** Rejects where the log refuses an append: nothing is swallowed, and a later drive goes on. */
-  async drive(signal: AbortSignal): Promise<DriveEnd> {
+  /**
+   * Rejects where the log refuses an append: nothing is swallowed, and a later drive goes on. `drain`: what the log has
+   * promised is still done, nothing is promised any more.
+   */
+  async drive(signal: AbortSignal, drain: AbortSignal = NEVER): Promise<DriveEnd> {
+    this.drain = drain
+    if (drain.aborted || signal.aborted) return { end: 'interrupted' }
     await this.env.reap()
     await this.claim()
     await this.reportDrift()
     const stopListening = this.mailbox.listen(() => this.poke())
     const onAbort = () => this.poke()
     signal.addEventListener('abort', onAbort)
+    drain.addEventListener('abort', onAbort)
     try {
       await this.submit({ kind: 'proceed' }, `proceed:${this.id}:${this.epoch}`)
       return await this.loop(signal)
     } finally {
       stopListening()
       signal.removeEventListener('abort', onAbort)
+      drain.removeEventListener('abort', onAbort)
       await this.stop()
     }
   }
@@ -89,6 +97,7 @@ export class Driver {
       const due = this.reconcile(state)
       const end = this.atWork.size === 0 ? endOf(state) : null
       if (end !== null) return end
+      if (this.drain.aborted && this.atWork.size === 0 && !this.promised(state)) return { end: 'interrupted' }
       this.moved = false
       await this.nextMove(due, signal)
       if (!this.moved && !signal.aborted) {
@@ -96,6 +105,13 @@ export class Driver {
         this.moved = true
       }
     }
+  }
+
+  /** A call waits for its next attempt that the next driver could not tell from one that was begun. */
+  private promised(state: AgentState): boolean {
+    return callsOf(state).some(
+      ({ stage, effect }) => effect === 'irreversible' && stage.at === 'running' && stage.epoch === this.epoch,
+    )
   }
 
   /** Starts what is owed and not at work, aborts what is at work and no longer owed. Returns the next instant to look. */
@@ -166,7 +182,8 @@ export class Driver {
 
   private async submit(fact: DriverFact, commandId: string): Promise<void> {
     await this.env.secrets.keep()
-    const driver = { id: this.id, epoch: this.epoch, ...(this.stopping ? { rests: true as const } : {}) }
+    const rests = this.stopping || this.drain.aborted
+    const driver = { id: this.id, epoch: this.epoch, ...(rests ? { rests: true as const } : {}) }
     await this.mailbox.submit(fact, { by: { kind: 'driver', id: this.id }, commandId, driver }, { fact: true })
   }
 
@@ -197,6 +214,8 @@ export class Driver {
     this.wake = () => undefined
   }
 }
+
+const NEVER = new AbortController().signal
 
 const POKED = new Error('the driver has something to do')
 

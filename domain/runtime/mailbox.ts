@@ -1,6 +1,7 @@
 import type { Command } from '../agent/commands.ts'
 import type { Message } from '../agent/content.ts'
 import type { Identity } from '../agent/decide.ts'
+import { CommandRejected } from '../agent/errors.ts'
 import type { EventOf } from '../agent/events.ts'
 import { evolve } from '../agent/evolve.ts'
 import { Transcript } from '../agent/messages.ts'
@@ -87,12 +88,18 @@ export class Mailbox {
 
   /**
    * Decides and records a command; resolves when it is durable, with the revision the agent is at. Facts meet conflicts
-   * by folding and deciding again until they are in; requests give up after a bound with {@link ContentionError}.
+   * by folding and deciding again until they are in; requests give up after a bound with {@link ContentionError}, and
+   * with 412 where the agent is not at the `expected` revision.
    */
-  submit(command: Command, asking: Asking, options: { fact: boolean; erase?: readonly Erasure[] }): Promise<number> {
+  submit(
+    command: Command,
+    asking: Asking,
+    options: { fact: boolean; expected?: number; erase?: readonly Erasure[] },
+  ): Promise<number> {
     return this.enqueue(async () => {
-      if (this.folded === null) await this.catchUp()
+      if (this.folded === null || options.expected !== undefined) await this.catchUp()
       for (let tries = 1; ; tries++) {
+        this.mustBeAt(options.expected, asking.commandId)
         try {
           return await this.decideOnce(command, asking, options.erase)
         } catch (error) {
@@ -106,6 +113,12 @@ export class Mailbox {
         }
       }
     })
+  }
+
+  private mustBeAt(expected: number | undefined, commandId: string): void {
+    const revision = this.tip?.revision ?? -1
+    if (expected === undefined || expected === revision || this.folded?.commands.includes(commandId)) return
+    throw new CommandRejected('REVISION_CHANGED', `${this.agentId} is at revision ${revision}; look again`, 412)
   }
 
   private async decideOnce(command: Command, asking: Asking, erase?: readonly Erasure[]): Promise<number> {

@@ -1,6 +1,5 @@
 import type { Erasing, UserCommand } from '../agent/commands.ts'
 import { CommandRejected } from '../agent/errors.ts'
-import type { RecordedEvent } from '../log/envelope.ts'
 import { agentStream, base32, runIdOf } from '../log/ids.ts'
 import { Driver } from './driver.ts'
 import { fork } from './fork.ts'
@@ -9,7 +8,7 @@ import type { RuntimePorts } from './ports.ts'
 import { type RebuiltRequest, rebuildRequests } from './rebuild-request.ts'
 import { redactRequest } from './redact.ts'
 import { agentAt } from './replay.ts'
-import type { AgentAt, AgentRuntimeDoors, At, DriveEnd, Request, Verification } from './types.ts'
+import type { AgentAt, AgentRuntimeDoors, At, DriveEnd, DriveOptions, Request, Verification } from './types.ts'
 import { verifyAgent } from './verify.ts'
 
 /** AgentManager: one mailbox per agent of this process, and the doors to them. */
@@ -29,23 +28,24 @@ export class Runtime implements AgentRuntimeDoors {
   async execute(agentId: string, command: UserCommand, request: Request): Promise<{ revision: number }> {
     const erasing = command.kind === 'erase' ? await this.erasing(agentId, command.revision) : null
     return this.with(agentId, async (mailbox) => {
-      const { key, ...asking } = request
+      const { key, expected, ...asking } = request
       const commandId = key ?? base32(this.ports.random.bytes(16))
       const said = await this.withoutSecrets(mailbox, command)
       const revision = await mailbox.submit(
         erasing === null ? said : ({ ...said, bodyHash: erasing.bodyHash } as Erasing),
         { ...asking, commandId },
-        { fact: false, ...(erasing === null ? {} : { erase: [erasing.erasure] }) },
+        {
+          fact: false,
+          ...(expected === undefined ? {} : { expected }),
+          ...(erasing === null ? {} : { erase: [erasing.erasure] }),
+        },
       )
       if (erasing?.blob) await this.ports.blobs.delete(erasing.blob.runId, erasing.blob.hash)
       return { revision }
     })
   }
 
-  async drive(
-    agentId: string,
-    options: { signal: AbortSignal; onEvent?: (event: RecordedEvent) => void },
-  ): Promise<DriveEnd> {
+  async drive(agentId: string, options: DriveOptions): Promise<DriveEnd> {
     if (this.driving.has(agentId)) throw new CommandRejected('RUN_DRIVEN', `${agentId} is being driven by this process`)
     this.driving.add(agentId)
     try {
@@ -62,7 +62,7 @@ export class Runtime implements AgentRuntimeDoors {
           for (const event of events) options.onEvent?.(event)
         })
         try {
-          return await new Driver(this.ports, mailbox, env, driverId).drive(options.signal)
+          return await new Driver(this.ports, mailbox, env, driverId).drive(options.signal, options.drain)
         } finally {
           stop()
           await env.close()

@@ -10,6 +10,8 @@ export interface Request {
   readonly by: Actor
   /** Idempotency-Key; a fresh one is drawn where it is absent. */
   readonly key?: string
+  /** The revision that the agent must still be at; what was recorded under the key before is found again all the same. */
+  readonly expected?: number
   readonly correlationId?: string
   readonly trace?: string
 }
@@ -23,7 +25,7 @@ export type DriveEnd =
       readonly for: 'input' | 'approval' | 'doubt' | 'pause'
       readonly toolCallIds: readonly string[]
     }
-  /** The signal aborted: intents in flight were left to the next driver, or paused as asked. */
+  /** It was drained, or the signal aborted and what was at work was broken off; another drive goes on from there. */
   | { readonly end: 'interrupted' }
   /** Another driver took the agent. */
   | { readonly end: 'overtaken'; readonly epoch: number }
@@ -53,14 +55,25 @@ export interface Verification {
   readonly digests: number
 }
 
+export interface DriveOptions {
+  /** Breaks off what is at work. */
+  readonly signal: AbortSignal
+  /** Begins nothing new, lets what the log has promised end, and records it. */
+  readonly drain?: AbortSignal
+  readonly onEvent?: (event: RecordedEvent) => void
+}
+
 /** The doors of the runtime. Everything that api offers goes through these. */
 export interface AgentRuntimeDoors {
-  /** Records a command and returns the agent's new revision; drives nothing. Rejects with CommandRejected or LogError. */
+  /**
+   * Records a command and returns the agent's new revision; drives nothing. Rejects with CommandRejected (412 where the
+   * agent is no longer at the expected revision), ContentionError or LogError.
+   */
   execute(agentId: string, command: UserCommand, request: Request): Promise<{ revision: number }>
   /** A new run id. */
   newRunId(): string
   /** Claims the agent and performs what is owed until it ends or waits for a person. */
-  drive(agentId: string, options: { signal: AbortSignal; onEvent?: (event: RecordedEvent) => void }): Promise<DriveEnd>
+  drive(agentId: string, options: DriveOptions): Promise<DriveEnd>
   at(agentId: string, at: At): Promise<AgentAt>
   /** A new agent whose history up to `at` is the source's. */
   fork(
