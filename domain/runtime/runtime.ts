@@ -57,7 +57,9 @@ export class Runtime implements AgentRuntimeDoors {
           return { end: 'error', code: state.machine.code, error: state.machine.error }
         const driverId = base32(this.ports.random.bytes(10))
         const env = await this.ports.environment(state.spec, { runId: state.runId, agentId, driverId })
-        const stop = mailbox.listen((events) => events.forEach((event) => options.onEvent?.(event)))
+        const stop = mailbox.listen((events) => {
+          for (const event of events) options.onEvent?.(event)
+        })
         try {
           return await new Driver(this.ports, mailbox, env, driverId).drive(options.signal)
         } finally {

@@ -19,11 +19,15 @@ export class SaltTape {
 
   salt(): Uint8Array {
     const index = this.nextSalt++
-    return (this.salts[index] ??= this.random.bytes(16))
+    const salt = this.salts[index] ?? this.random.bytes(16)
+    this.salts[index] = salt
+    return salt
   }
 
   jitter(): number {
     const index = this.nextJitter++
-    return (this.jitters[index] ??= new DataView(this.random.bytes(4).buffer).getUint32(0) / 2 ** 32)
+    const jitter = this.jitters[index] ?? new DataView(this.random.bytes(4).buffer).getUint32(0) / 2 ** 32
+    this.jitters[index] = jitter
+    return jitter
   }
 }

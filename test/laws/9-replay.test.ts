@@ -33,7 +33,6 @@ test('replay and proof touch no model, tool, clock, randomness or workspace, and
       provider: forbidden('provider'),
       tool: forbidden('tool'),
       environment: forbidden('environment'),
-      secrets: forbidden('secrets'),
     }
     const replaying = new Runtime(ports)
     const head = await log.head(`agent-${world.runId}`)

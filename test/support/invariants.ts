@@ -54,7 +54,7 @@ export function checkHistory(events: readonly AgentEvent[]): AgentState {
     if (event.type === 'turn_end') expect(open.delete(event.turn), `turn ${event.turn} was open`).toBe(true)
     if (event.type === 'turn_end' || event.type === 'tool_call_end') expect(event.body.step).toBe(++step)
     if (event.type === 'model_call_end') {
-      event.body.calls.forEach((_, i) => planned.push(`${event.agentId}.t${event.turn}.c${i}`))
+      for (const i of event.body.calls.keys()) planned.push(`${event.agentId}.t${event.turn}.c${i}`)
     }
     const id = event.toolCallId ?? ''
     if (event.type === 'tool_call_start') starts.set(id, (starts.get(id) ?? 0) + 1)
