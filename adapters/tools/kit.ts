@@ -19,7 +19,7 @@ export interface ToolDefinition<T> {
 
 /** Makes a Tool of a definition: JSON Schema for the model, and arguments checked before the work. */
 export function defineTool<T>(definition: ToolDefinition<T>): Tool {
-  const { $schema: _, ...parameters } = z.toJSONSchema(definition.parameters)
+  const { $schema: _, ...parameters } = z.toJSONSchema(definition.parameters, { io: 'input' })
   const spec = ToolSpec.parse({
     name: definition.name,
     description: definition.description,

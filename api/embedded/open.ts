@@ -3,13 +3,14 @@ import { mkdir, rm } from 'node:fs/promises'
 import { FileBlobs } from '../../adapters/blobs-file/store.ts'
 import type { SqliteLog } from '../../adapters/log-sqlite/log.ts'
 import { openSqliteLog } from '../../adapters/log-sqlite/open.ts'
+import type { ScriptInput } from '../../adapters/model-scripted/script.ts'
 import { createModels, type Models } from '../../adapters/models/registry.ts'
 import { SqliteSnapshots } from '../../adapters/snapshots-sqlite/store.ts'
 import { workspaceTools } from '../../adapters/tools/builtin.ts'
 import { openVault } from '../../adapters/vault/file-vault.ts'
 import type { AgentSpec } from '../../domain/agent/spec.ts'
 import { base32 } from '../../domain/log/ids.ts'
-import type { Vault } from '../../domain/ports.ts'
+import type { Tool, Vault } from '../../domain/ports.ts'
 import type { RuntimePorts } from '../../domain/runtime/ports.ts'
 import { agentAt, stateAt } from '../../domain/runtime/replay.ts'
 import { Runtime } from '../../domain/runtime/runtime.ts'
@@ -30,11 +31,18 @@ import { prepareDoors } from './prepare.ts'
 import { readModelOf, type Tables } from './read-model.ts'
 import { systemClock, systemRandom } from './system.ts'
 
+/** What a program brings beside its settings. */
+export interface Own {
+  readonly tools?: readonly Tool[]
+  readonly scripts?: Readonly<Record<string, ScriptInput>>
+}
+
 /** The embedded default: everything in one data folder. See `OpenServices`. */
 export async function openEmbedded(
   config: Config,
   mode: 'owner' | 'reader',
   autoDrive: boolean,
+  own: Own = {},
 ): Promise<Services | null> {
   const at = paths(config.data)
   // Tables are made by an owner: without them there is nothing to read yet.
@@ -47,11 +55,16 @@ export async function openEmbedded(
   }
   try {
     const vault = await openVault({ dataFolder: config.data })
-    const models = createModels({ env: process.env, models: config.models })
+    const models = createModels({
+      env: process.env,
+      models: config.models,
+      ...(own.scripts && { scripts: own.scripts }),
+    })
     const blobs = new FileBlobs(at.blobs)
     const snapshots = SqliteSnapshots.open(at.snapshots, (path) => rmSync(path, { force: true }))
     opened.push(() => snapshots.close())
     const stores = { log, blobs, snapshots }
+    const tools = [...workspaceTools(), ...(own.tools ?? [])]
     const tables = mode === 'owner' ? await liveTables(at.tables, stores, opened) : frozenTables(at.tables, opened)
     const files: FileSources = {
       dataFolder: config.data,
@@ -59,7 +72,7 @@ export async function openEmbedded(
       boundary: (spec) => openBoundary(vault, models.knownSecrets(), spec),
     }
     return createKeepUp({
-      runtime: (live) => new Runtime(runtimePorts(config, log, { ...stores, vault, models, feed: live })),
+      runtime: (live) => new Runtime(runtimePorts(config, log, { ...stores, vault, models, tools, feed: live })),
       log,
       blobs,
       read: readModelOf(tables, log, {
@@ -71,8 +84,8 @@ export async function openEmbedded(
       vault,
       clock: systemClock,
       random: systemRandom,
-      prepare: prepareDoors(config, models, vault),
-      fork: forkDoor(config, stores, { vault, models }, files),
+      prepare: prepareDoors(config, models, vault, tools),
+      fork: forkDoor(config, stores, { vault, models, tools }, files),
       backup: (folder) => backupFolder(config.data, log, folder),
       sizes: async () => new Map((await log.sizes()).map((size) => [size.runId, size.bytes + size.blobBytes])),
       readOnly: mode === 'reader',
@@ -88,13 +101,19 @@ export async function openEmbedded(
 
 type Stores = Pick<RuntimePorts, 'log' | 'blobs' | 'snapshots'>
 
+interface Parts {
+  readonly vault: Vault
+  readonly models: Models
+  readonly tools: readonly Tool[]
+}
+
 function runtimePorts(
   config: Config,
   log: SqliteLog,
-  parts: Omit<Stores, 'log'> & { vault: Vault; models: Models; feed: RuntimePorts['feed'] },
+  parts: Omit<Stores, 'log'> & Parts & { feed: RuntimePorts['feed'] },
 ): RuntimePorts {
   const { vault, models, feed, blobs, snapshots } = parts
-  const tools = new Map(workspaceTools().map((tool) => [tool.spec.name, tool]))
+  const tools = new Map(parts.tools.map((tool) => [tool.spec.name, tool]))
   const boundary = (spec: Pick<AgentSpec, 'secrets' | 'policy'>) => openBoundary(vault, models.knownSecrets(), spec)
   const crash = crashPoint(process.env)
   return {
@@ -114,12 +133,7 @@ function runtimePorts(
 }
 
 /** A fork never works in its source's folder: the files of its point go into a new one, beside it where none is named. */
-function forkDoor(
-  config: Config,
-  stores: Stores,
-  parts: { vault: Vault; models: Models },
-  files: FileSources,
-): Services['fork'] {
+function forkDoor(config: Config, stores: Stores, parts: Parts, files: FileSources): Services['fork'] {
   return async (source, at, options, request) => {
     const runtime = new Runtime(
       runtimePorts(config, stores.log as SqliteLog, { ...stores, ...parts, feed: { publish() {} } }),

@@ -2,12 +2,11 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Models } from '../../adapters/models/registry.ts'
 import { createSandbox } from '../../adapters/sandbox/bubblewrap.ts'
-import { workspaceTools } from '../../adapters/tools/builtin.ts'
 import { openWorkspace } from '../../adapters/workspace/open.ts'
 import { controlTools } from '../../domain/agent/control-tools.ts'
 import { ROLES } from '../../domain/agent/roles.ts'
 import { Policy } from '../../domain/agent/spec.ts'
-import type { Vault } from '../../domain/ports.ts'
+import type { Tool, Vault } from '../../domain/ports.ts'
 import type { Config } from '../config.ts'
 import type { PrepareDoors, StartWorkspace } from '../runs/prepare.ts'
 import { VERSION } from '../version.ts'
@@ -17,7 +16,7 @@ import { openBoundary } from './boundary.ts'
 export const DEFAULT_MODEL = 'claude-sonnet-5-5'
 
 /** What preparing a run asks of the embedded adapters. */
-export function prepareDoors(config: Config, models: Models, vault: Vault): PrepareDoors {
+export function prepareDoors(config: Config, models: Models, vault: Vault, tools: readonly Tool[]): PrepareDoors {
   return {
     role: (name) => (Object.hasOwn(ROLES, name) ? (ROLES[name] ?? null) : null),
     roleNames: () => Object.keys(ROLES),
@@ -28,7 +27,7 @@ export function prepareDoors(config: Config, models: Models, vault: Vault): Prep
     },
     defaultModel: config.model ?? DEFAULT_MODEL,
     safeDefaultModel: config.safeDefaultModel,
-    tools: (role) => [...controlTools(role), ...workspaceTools().map((tool) => tool.spec)],
+    tools: (role) => [...controlTools(role), ...tools.map((tool) => tool.spec)],
     async workspace(path): Promise<StartWorkspace> {
       const { versions } = await openBoundary(vault, models.knownSecrets(), { secrets: [], policy: Policy.parse({}) })
       const workspace = await openWorkspace(path, { dataFolder: config.data, secrets: versions })

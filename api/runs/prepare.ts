@@ -48,7 +48,7 @@ const refuse = (code: string, detail: string): never => {
 }
 
 /** Tools that can do nothing without a folder. */
-const needsFolder = (tool: ToolSpec): boolean => !tool.control && (tool.barrier || Object.keys(tool.paths).length > 0)
+const needsFolder = (tool: ToolSpec): boolean => !tool.control && Object.keys(tool.paths).length > 0
 
 function offered(doors: PrepareDoors, asked: StartRun, role: RoleDefinition | null): ToolSpec[] {
   const all = doors.tools(role)

@@ -43,7 +43,7 @@ const doors = (more: Partial<PrepareDoors> = {}): PrepareDoors => ({
   safeDefaultModel: null,
   tools: () => [
     tool('read_file', { paths: { path: 'read' } }),
-    tool('run_command', { barrier: true }),
+    tool('run_command', { barrier: true, paths: { cwd: 'list' } }),
     tool('remember'),
     tool('complete_task', { control: true }),
   ],

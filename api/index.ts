@@ -1,0 +1,45 @@
+import './node-version.ts'
+
+// The package `keepup`. `openKeepUp` is the short way in; `createKeepUp` takes ports of your own. Tools: `keepup/tools`.
+//
+// Seed 000 section 5 by its names. RecoveryConfig, ToolExecutionContext, SecurityPolicy, ErrorRecoveryPolicy and
+// ContextManagementConfig are accepted by `start`; signatures of failed calls (the seed's `errorSignatureCache`) are no
+// setting here, the log keeps them. DelegateToAgentInput and AiEnvelopeRequest come with what accepts them, later.
+
+export type { CompleteTaskInput, UserCommand } from '../domain/agent/commands.ts'
+export type { Block, Message, Usage } from '../domain/agent/content.ts'
+export { CommandRejected, ModelError, ToolError } from '../domain/agent/errors.ts'
+export type { ModelRoutingDecision } from '../domain/agent/routing.ts'
+export type {
+  AgentSpec,
+  ContextManagementConfig,
+  ErrorRecoveryPolicy,
+  ExecutionPolicy,
+  ModelInfo,
+  Policy,
+  RecoveryConfig,
+  RoleDefinition,
+  SecurityPolicy,
+  ToolExecutionContext,
+} from '../domain/agent/spec.ts'
+export type { AgentState } from '../domain/agent/state.ts'
+export type { Effect, ToolErrorCode, ToolSpec } from '../domain/agent/tools.ts'
+export { LogError, type LogErrorCode } from '../domain/log/errors.ts'
+export type { Json, JsonObject } from '../domain/log/json.ts'
+export type * from '../domain/ports.ts'
+export type { Environment, RuntimePorts, SecretBoundary } from '../domain/runtime/ports.ts'
+export { Runtime } from '../domain/runtime/runtime.ts'
+export type { AgentAt, AgentRuntimeDoors, At, DriveEnd, Verification } from '../domain/runtime/types.ts'
+export type { Checkpoint } from '../projections/index.ts'
+export { ConfigError } from './config.ts'
+export { Problem } from './http/problem.ts'
+export type { EventView as RuntimeEvent } from './http/schemas/events.ts'
+export { createKeepUp, type KeepUpPorts } from './keepup.ts'
+export type { KeepUp, Saying, StartOptions } from './library/keepup.ts'
+export { type KeepUpOptions, openKeepUp } from './library/open.ts'
+export { policyOf } from './library/policy.ts'
+export type { ReadModel, RunRow } from './read-model.ts'
+export type { Ended } from './runs/drivers.ts'
+export type { StartedRun } from './runs/start.ts'
+export type { Services } from './services.ts'
+export { VERSION } from './version.ts'

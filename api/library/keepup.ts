@@ -1,0 +1,140 @@
+import { isAbsolute, resolve } from 'node:path'
+import type { z } from 'zod'
+import { UserCommand } from '../../domain/agent/commands.ts'
+import type { RecoveryConfig, SecurityPolicy, ToolExecutionContext } from '../../domain/agent/spec.ts'
+import type { Checkpoint } from '../../projections/index.ts'
+import { Problem } from '../http/problem.ts'
+import type { EventView } from '../http/schemas/events.ts'
+import { StartRun, type StartRunInput } from '../http/schemas/start.ts'
+import type { RunRow } from '../read-model.ts'
+import { RecentKeys, record } from '../runs/commands.ts'
+import type { Ended } from '../runs/drivers.ts'
+import { type StartedRun, startRun } from '../runs/start.ts'
+import type { Services } from '../services.ts'
+import { followRun } from './follow.ts'
+import { policyOf } from './policy.ts'
+
+/**
+ * What a run is started with: the body of `POST /v1/runs`, and the interfaces of seed 000 section 5 as they stand there.
+ * `policy`, or `execution` and `security`. `workspace` may be relative to the current folder.
+ */
+export interface StartOptions extends Omit<StartRunInput, 'drive' | 'recovery'> {
+  readonly execution?: Partial<ToolExecutionContext>
+  readonly security?: Partial<SecurityPolicy>
+  readonly recovery?: Partial<RecoveryConfig>
+  /** The same key and request again finds the run that it started, also after a restart. */
+  readonly key?: string
+}
+
+/** Who says it, and the key under which a repetition is recorded once. */
+export interface Saying {
+  readonly by?: string
+  readonly key?: string
+}
+
+/** A data folder, opened by {@link openKeepUp}. What it refuses it rejects with: an error with a stable `code`. */
+export interface KeepUp extends AsyncDisposable {
+  /** Records a new run; {@link drive} performs it. */
+  start(options: StartOptions): Promise<StartedRun>
+  /** Performs what a run owes until it ends, or waits for a person. `onText` gets the model's words as they come. */
+  drive(runId: string, options?: { readonly onText?: (text: string) => void }): Promise<Ended>
+  /**
+   * The run's events from the first (or after a cursor), then those to come. Ends with the last event of a finished run,
+   * when the signal aborts, or on {@link close}.
+   */
+  follow(runId: string, options?: { readonly after?: string; readonly signal?: AbortSignal }): AsyncIterable<EventView>
+  /** Records what a person says: input, an approval, a pause, a cancel … It drives nothing. */
+  say(agentId: string, command: z.input<typeof UserCommand>, saying?: Saying): Promise<{ readonly revision: number }>
+  /** A run as the tables show it, caught up to the log. Null: there is none. */
+  run(runId: string): Promise<RunRow | null>
+  /** A checkpoint of an agent by its step, counted from 1. Null: there is none. */
+  checkpoint(agentId: string, step: number): Promise<Checkpoint | null>
+  /** Everything else: replay to a point, fork, verify, queries, the log itself. */
+  readonly services: Services
+  /** Interrupts the drives, which another process or a later one may take up, and gives the folder free. */
+  close(): Promise<void>
+}
+
+/** One sentence for all that a schema refuses; no values, which may be secrets. */
+function parsed<T extends z.ZodType>(schema: T, value: unknown): z.output<T> {
+  const { success, data, error } = schema.safeParse(value)
+  if (success) return data
+  const issues = error.issues.map((issue) => ({
+    path: issue.path.map(String).join('.'),
+    message: issue.code === 'unrecognized_keys' ? `unknown key "${issue.keys.join('", "')}"` : issue.message,
+  }))
+  const text = issues.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`)).join('; ')
+  throw new Problem(400, 'INVALID_REQUEST', text, issues)
+}
+
+function requestOf({ key: _, execution, security, recovery = {}, ...rest }: StartOptions): unknown {
+  if (rest.policy && (execution || security)) {
+    throw new Problem(400, 'INVALID_REQUEST', 'give either policy, or execution and security')
+  }
+  const { graceTurns, graceTimeoutMs, ...warning } = recovery
+  const grace = {
+    ...(graceTurns !== undefined && { graceTurns }),
+    ...(graceTimeoutMs !== undefined && { graceTimeoutMs }),
+  }
+  return {
+    ...rest,
+    ...(rest.workspace !== undefined && !isAbsolute(rest.workspace) && { workspace: resolve(rest.workspace) }),
+    ...((execution || security) && { policy: policyOf(execution, security) }),
+    limits: { ...grace, ...rest.limits },
+    recovery: warning,
+    drive: false,
+  }
+}
+
+/** The library's face over put-together services. `by`: who asks where a call does not say; `close` ends all. */
+export function keepUpOf(services: Services, by: string | null, close: () => Promise<void>): KeepUp {
+  const keys = new RecentKeys()
+  const ending = new AbortController()
+  const asker = (said: string | undefined) => said ?? by ?? 'anonymous'
+  const end = () => {
+    ending.abort(new Error('keepup was closed'))
+    return close()
+  }
+  return {
+    services,
+    async start(options) {
+      const asked = parsed(StartRun, requestOf(options))
+      const headers = options.key === undefined ? {} : { 'idempotency-key': options.key }
+      return startRun(services, { ...asked, by: asker(asked.by) }, headers)
+    },
+    async drive(runId, { onText } = {}) {
+      const over = new AbortController()
+      const news = onText && services.live.listen(runId, over.signal)
+      const told = (async () => {
+        for await (const item of news ?? []) if (item.kind === 'text') onText?.(item.text)
+      })()
+      services.drivers.start(runId)
+      await services.drivers.ended(runId)
+      over.abort()
+      await told
+      return services.drivers.state(runId).end ?? { end: 'interrupted' }
+    },
+    follow: (runId, { after, signal } = {}) =>
+      followRun(services, runId, after, signal ? AbortSignal.any([signal, ending.signal]) : ending.signal),
+    async say(agentId, command, { by: said, key } = {}) {
+      const checked = parsed(UserCommand, command)
+      const kind = ['decide_approval', 'resolve_doubt', 'standing_approval'].includes(checked.kind)
+        ? 'approver'
+        : 'user'
+      const actor = { kind, id: asker(said), claimed: true } as const
+      const headers = key === undefined ? {} : { 'idempotency-key': key }
+      return record(services, keys, { agentId, command: checked, actor, headers, drive: 'wake' })
+    },
+    async run(runId) {
+      await services.read.caughtUp()
+      return (await services.read.run(runId)).value?.run ?? null
+    },
+    async checkpoint(agentId, step) {
+      await services.read.caughtUp()
+      // What assembles it is typed; between the two it was JSON.
+      return (await services.read.checkpoint(agentId, step)).value as Checkpoint | null
+    },
+    close: end,
+    [Symbol.asyncDispose]: end,
+  }
+}
