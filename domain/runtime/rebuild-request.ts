@@ -29,7 +29,7 @@ export async function rebuildRequests(stores: Stores, agentId: string, turn: num
     for (const { event } of page) {
       state = evolve(state, event)
       transcript.push(event)
-      if (event.turn > turn) break
+      if (event.turn > turn && found.length > 0) return found
       if (event.type !== 'model_call_start' || event.turn !== turn) continue
       const { attempt, model, request, estimate } = event.body
       check(state, agentId, turn, model, request)

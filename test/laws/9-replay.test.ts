@@ -32,6 +32,7 @@ test('replay and proof touch no model, tool, clock, randomness or workspace, and
       build: 'test',
       provider: forbidden('provider'),
       tool: forbidden('tool'),
+      secrets: forbidden('secrets'),
       environment: forbidden('environment'),
     }
     const replaying = new Runtime(ports)

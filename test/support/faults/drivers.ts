@@ -52,7 +52,7 @@ export async function driversOf(place: Place, model: string) {
 
   /** Records a run with a standing approval for all that it does. */
   async function start(task: string): Promise<string> {
-    const { prepare } = createStarts(prepareDoors(config, models, vault))
+    const { prepare } = createStarts(prepareDoors(config, models, vault, [...tools.values()]))
     const spec = await prepare({
       model,
       workspace: place.workspace,
