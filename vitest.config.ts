@@ -1,9 +1,13 @@
 import { defineConfig } from 'vitest/config'
+import { mutationPlugin } from './test/support/mutation.ts'
 
 export default defineConfig({
+  plugins: [mutationPlugin()],
   test: {
     include: ['test/**/*.test.ts'],
     testTimeout: 30_000,
     hookTimeout: 30_000,
+    // What a mutation makes of a file is never kept for other runs, nor taken from them.
+    fsModuleCache: process.env.KEEPUP_MUTATION === undefined,
   },
 })

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { Block } from '../../domain/agent/content.ts'
+import { ModelError } from '../../domain/agent/errors.ts'
 import { CODER_SOP } from '../../domain/agent/roles.ts'
+import type { SecretBoundary } from '../../domain/runtime/ports.ts'
 import { call, calls, completes } from '../support/harness.ts'
 import { given, tool } from '../support/story.ts'
 
@@ -57,5 +59,59 @@ describe('5.12.4 tool inputs are sanitized before execution', () => {
     await run.drive()
     expect(read.ran).toEqual([])
     expect(await run.ends()).toEqual(['read_file: SANDBOX_VIOLATION', 'complete_task: ok'])
+  })
+})
+
+describe('5.12.5 no secret appears in the log', () => {
+  const VALUE = 'hunter22-hunter22'
+  const hidden = <T>(value: T): T => JSON.parse(JSON.stringify(value).replaceAll(VALUE, 'REF')) as T
+  const boundary: SecretBoundary = {
+    text: hidden,
+    json: hidden,
+    arguments: (_, args) => hidden(args),
+    result: hidden,
+    stream: () => ({ push: hidden, end: () => '' }),
+    keep: async () => undefined,
+    resolve: async (args) => JSON.parse(JSON.stringify(args).replaceAll('REF', VALUE)) as typeof args,
+  }
+
+  test('whether a person, the model, a tool or an error says it; the tool is given the value', async () => {
+    const news: string[] = []
+    const look = tool('look', {}, (args) => ({ said: args.key, nested: [{ token: VALUE }] }))
+    const fails = tool('fails', {}, () => {
+      throw new Error(`401 for ${VALUE}`)
+    })
+    const run = await given({
+      says: [
+        { content: [{ type: 'text', text: `I know ${VALUE}` }, call('look', { key: VALUE })], stopReason: 'tool_use' },
+        calls(call('set_context', { key: 'k', value: VALUE })),
+        calls(call('fails', {})),
+        new ModelError('NETWORK', `no route for ${VALUE}`, { transient: true }),
+        completes(`it was ${VALUE}`),
+      ],
+      task: `use ${VALUE}`,
+      tools: [look, fails],
+      ports: {
+        secrets: async () => boundary,
+        environment: async () => ({
+          workspace: null,
+          sandbox: null,
+          secrets: boundary,
+          reap: async () => undefined,
+          close: async () => undefined,
+        }),
+        feed: { publish: ({ text }) => void news.push(text) },
+      },
+    })
+    await run.say({ kind: 'input', text: `again: ${VALUE}` })
+    expect(await run.drive()).toEqual({ end: 'done' })
+    expect(look.ran).toEqual([{ key: VALUE }])
+    let bytes = ''
+    for await (const page of run.log.read(`agent-${run.runId}`))
+      for (const { header, body } of page) bytes += JSON.stringify(header) + new TextDecoder().decode(body!)
+    expect(bytes).not.toContain(VALUE)
+    expect(bytes.split('REF').length).toBeGreaterThan(8)
+    expect(JSON.stringify(run.requests)).not.toContain(VALUE)
+    expect(news.join('')).not.toContain(VALUE)
   })
 })

@@ -83,8 +83,8 @@ export class World {
   readonly blobs = new MemoryBlobs()
   /** How often a call's effect has happened in the world. */
   readonly effects = new Map<string, number>()
-  /** Keys of people's requests that were acknowledged. */
-  readonly acknowledged = new Set<string>()
+  /** People's requests that were acknowledged: key and kind. */
+  readonly acknowledged = new Map<string, UserCommand['kind']>()
   readonly points: CrashPoint[] = []
   readonly requests: ModelRequest[] = []
   readonly runId = 'run1'
@@ -95,6 +95,7 @@ export class World {
   private replies = 0
   private processes = 0
   private readonly unasked: Promise<unknown>[] = []
+  private readonly held: (() => Promise<void>)[] = []
   process: Process
 
   constructor(plan: Plan, fates: readonly Fate[] = [], log: EventLog = new MemoryLog()) {
@@ -253,7 +254,7 @@ export class World {
       if (first === 'held') process.letGo()
       if ((await Promise.race([answer, process.died])) === 'done') break
     }
-    this.acknowledged.add(key)
+    this.acknowledged.set(key, command.kind)
   }
 
   /** What a person does; a refusal is told to them and changes nothing. */
@@ -303,12 +304,12 @@ export class World {
       const driving = process.runtime.drive(this.runId, { signal: new AbortController().signal })
       const end = await Promise.race([driving, process.died, process.held])
       if (end === 'held') {
-        // Another process takes the agent over, as far as it comes; then the held one is let go.
+        // Another process takes the agent over; the held one is let go when people have had their say.
+        this.held.push(async () => {
+          process.letGo()
+          await Promise.race([driving, process.died])
+        })
         this.boot()
-        const over = await this.drive()
-        process.letGo()
-        await Promise.race([driving, process.died])
-        if (over.end !== 'overtaken') return over
       } else if (end === 'died') this.boot()
       else if (end.end !== 'overtaken') return end
     }
@@ -320,9 +321,10 @@ export class World {
     for (let round = 0; ; round++) {
       const end = await this.drive()
       await Promise.all(this.unasked)
+      if (end.end === 'waiting') await this.reply(end.for)
+      for (const letGo of this.held.splice(0)) await letGo()
       if (end.end !== 'waiting') return end
       if (round > 80) throw new Error(`the run does not end: it waits for ${end.for}`)
-      await this.reply(end.for)
     }
   }
 

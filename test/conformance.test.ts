@@ -1,0 +1,44 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { LAWS, ROWS } from './conformance.ts'
+import { mutated, runMutated } from './support/mutation.ts'
+
+const root = join(import.meta.dirname, '..')
+const musts = (section: string, count: number) => Array.from({ length: count }, (_, i) => `${section}.${i + 1}`)
+
+/** The numbered requirements of the specification. */
+const MUSTS = [
+  ...[4, 4, 4, 4, 4, 3, 4, 4, 3, 4, 4, 5].flatMap((count, i) => musts(`5.${i + 1}`, count)),
+  '6',
+  ...musts('7', 4),
+  ...musts('8', 4),
+  ...musts('10', 6),
+  ...musts('11', 4),
+]
+
+test('every MUST has a row: tests that hold it, or why it comes later', () => {
+  expect(ROWS.map(({ must }) => must)).toEqual(MUSTS)
+})
+
+const held = ROWS.flatMap((row) => ('fault' in row ? [row] : []))
+const all = [...held, ...LAWS]
+
+test.each(held.map((row) => [row.must, row] as const))('%s names tests that are there', (_, { test: file, name }) => {
+  expect(existsSync(join(root, file)), file).toBe(true)
+  if (name !== undefined) expect(readFileSync(join(root, file), 'utf8')).toContain(name)
+})
+
+test('every rule can still be switched off: its text stands once where the row says', () => {
+  for (const { fault } of all) expect(mutated(fault)).not.toBe('')
+})
+
+// All of them: npm run test:mutations. Here another few every day; FC_SEED chooses.
+const day = Number(process.env.FC_SEED ?? Math.floor(Date.now() / 86_400_000))
+const sample = [0, 1].map((i) => all[Math.abs(day * 7 + i * 31) % all.length]!)
+
+test.each(sample.map((row) => [row.says, row] as const))('without the rule its tests fail: %s', async (_, row) => {
+  const { passed, output } = await runMutated(row.fault, row.test, row.name)
+  expect(passed, output).toBe(false)
+  expect(output.replaceAll(/\u001b\[\d+m/g, '')).toMatch(/Tests .*failed/)
+})

@@ -1,0 +1,34 @@
+import { LAWS, ROWS } from './conformance.ts'
+import { type Mutation, runMutated } from './support/mutation.ts'
+
+// npm run test:mutations [what]: switches every rule off, one at a time, and says which faults its tests did not catch.
+
+interface Case {
+  readonly what: string
+  readonly test: string
+  readonly name?: string
+  readonly fault: Mutation
+}
+
+const cases: Case[] = [
+  ...ROWS.flatMap((row) => ('fault' in row ? [{ ...row, what: `${row.must} ${row.says}` }] : [])),
+  ...LAWS.map((row) => ({ ...row, what: `law ${row.law}: ${row.says}` })),
+].filter(({ what }) => process.argv.slice(2).every((word) => what.includes(word)))
+
+const AT_ONCE = 2
+const missed: string[] = []
+const next = cases.values()
+
+async function work(): Promise<void> {
+  for (const { what, test, name, fault } of next) {
+    const { passed, output } = await runMutated(fault, test, name)
+    const failed = /Tests .*failed/.test(output.replaceAll(/\u001b\[\d+m/g, ''))
+    console.log(`${!passed && failed ? 'caught' : 'MISSED'}  ${what}`)
+    if (passed || !failed) missed.push(passed ? what : `${what}\n${output}`)
+  }
+}
+
+await Promise.all(Array.from({ length: AT_ONCE }, work))
+console.log(`${cases.length - missed.length} of ${cases.length} faults were caught`)
+for (const what of missed) console.error(`not caught: ${what}`)
+if (missed.length > 0) process.exitCode = 1

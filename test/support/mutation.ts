@@ -1,0 +1,58 @@
+import { spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+
+/** One rule switched off: the text that is found once in the file is replaced while the tests load it. */
+export interface Mutation {
+  readonly file: string
+  readonly search: string
+  readonly replace: string
+}
+
+const root = resolve(import.meta.dirname, '../..')
+
+/** The file's text with the rule switched off. Throws where the text to replace does not stand there exactly once. */
+export function mutate(source: string, { file, search, replace }: Mutation): string {
+  const found = source.split(search).length - 1
+  if (found !== 1) throw new Error(`${file} holds ${found} times what a mutation replaces: ${search}; adapt the row`)
+  return source.replace(search, () => replace)
+}
+
+/** What the mutation would make of the file as it stands. Throws as {@link mutate} does. */
+export const mutated = (mutation: Mutation): string => mutate(readFileSync(join(root, mutation.file), 'utf8'), mutation)
+
+/** A vite plugin that applies the mutation named in the environment, if there is one. */
+export function mutationPlugin() {
+  const given = process.env.KEEPUP_MUTATION
+  const mutation = given === undefined ? null : (JSON.parse(given) as Mutation)
+  return {
+    name: 'mutation',
+    enforce: 'pre' as const,
+    transform(code: string, id: string) {
+      if (mutation === null || id.split('?')[0] !== join(root, mutation.file)) return null
+      return { code: mutate(code, mutation), map: null }
+    },
+  }
+}
+
+/** How some tests end with a mutation in place. `output` is what they said. */
+export async function runMutated(
+  mutation: Mutation | null,
+  file: string,
+  name?: string,
+): Promise<{ passed: boolean; output: string }> {
+  const vitest = join(root, 'node_modules/vitest/vitest.mjs')
+  const args = [vitest, 'run', file, '--reporter=dot', ...(name === undefined ? [] : ['-t', name])]
+  // A fixed seed, so that what catches a fault today catches it tomorrow.
+  const env = { ...process.env, FC_SEED: '20260118', PATH: `${dirname(process.execPath)}:${process.env.PATH}` }
+  const child = spawn(process.execPath, args, {
+    cwd: root,
+    env: mutation === null ? env : { ...env, KEEPUP_MUTATION: JSON.stringify(mutation) },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  child.stdout.on('data', (chunk) => (output += chunk))
+  child.stderr.on('data', (chunk) => (output += chunk))
+  const code = await new Promise<number | null>((done) => child.on('close', done))
+  return { passed: code === 0, output }
+}
