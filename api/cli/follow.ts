@@ -12,6 +12,8 @@ export interface Watch {
   readonly onText: (text: string) => void
 }
 
+const NONE = -1
+
 /** Asks for the drive; may be asked again of another process. `driving` false: that process is ending. */
 export type Begin = () => Promise<{ driving: boolean }>
 
@@ -36,7 +38,11 @@ export async function follow(
   events.catch((error: unknown) => over.abort(error))
   try {
     const end = await driveEnd(backend, watch, begin, over.signal)
-    const last = await revision()
+    // A drive that could not go on says so, also where the tables could not be brought up to it.
+    const last = await revision().catch((error: unknown) => {
+      if (end.end === 'fault') return NONE
+      throw error
+    })
     await Promise.race([shown.reached(last), events.then(() => Promise.reject(new Error('the event stream ended')))])
     return end
   } catch (error) {

@@ -9,16 +9,19 @@ import { SqliteSnapshots } from '../../adapters/snapshots-sqlite/store.ts'
 import { workspaceTools } from '../../adapters/tools/builtin.ts'
 import { openVault } from '../../adapters/vault/file-vault.ts'
 import type { AgentSpec } from '../../domain/agent/spec.ts'
+import { LogError } from '../../domain/log/errors.ts'
 import { base32 } from '../../domain/log/ids.ts'
 import type { Tool, Vault } from '../../domain/ports.ts'
 import type { RuntimePorts } from '../../domain/runtime/ports.ts'
 import { agentAt, stateAt } from '../../domain/runtime/replay.ts'
 import { Runtime } from '../../domain/runtime/runtime.ts'
+import { ProjectionError } from '../../projections/errors.ts'
 import { Projections } from '../../projections/index.ts'
 import { liveFile } from '../../projections/store/pointer.ts'
 import { Readers } from '../../projections/store/readers.ts'
 import type { Config } from '../config.ts'
 import { createKeepUp } from '../keepup.ts'
+import { noRoom } from '../no-room.ts'
 import type { Services } from '../services.ts'
 import { VERSION } from '../version.ts'
 import { backupFolder } from './backup.ts'
@@ -90,7 +93,7 @@ export async function openEmbedded(
       sizes: async () => new Map((await log.sizes()).map((size) => [size.runId, size.bytes + size.blobBytes])),
       readOnly: mode === 'reader',
       autoDrive,
-      onFault: (agentId, error) => process.stderr.write(`${agentId}: ${(error as Error).stack ?? error}\n`),
+      onFault: (agentId, error) => process.stderr.write(`${agentId}: ${told(error)}\n`),
       close: closeAll,
     })
   } catch (error) {
@@ -152,13 +155,19 @@ function forkDoor(config: Config, stores: Stores, parts: Parts, files: FileSourc
   }
 }
 
+/** Where it is known what to do, that; else where it happened. */
+function told(error: unknown): string {
+  if (error instanceof LogError || error instanceof ProjectionError) return error.message
+  return noRoom(error) ?? (error instanceof Error ? (error.stack ?? error.message) : String(error))
+}
+
 type Opened = (() => Promise<void> | void)[]
 
 async function liveTables(folder: string, stores: Stores, opened: Opened): Promise<Tables> {
   const projections = await Projections.open({ folder, log: stores.log, blobs: stores.blobs })
   const end = new AbortController()
   const running = projections.run(end.signal).catch((error: unknown) => {
-    process.stderr.write(`projections: ${error instanceof Error ? error.message : String(error)}\n`)
+    process.stderr.write(`projections: ${told(error)}\n`)
   })
   opened.push(async () => {
     end.abort()

@@ -1,5 +1,7 @@
 import { CommandRejected } from '../../domain/agent/errors.ts'
 import { LogError, type LogErrorCode } from '../../domain/log/errors.ts'
+import { ProjectionError } from '../../projections/errors.ts'
+import { noRoom } from '../no-room.ts'
 import type { ProblemBody } from './schemas/common.ts'
 
 /** A refused request. `code` is stable, `detail` says what to do; neither ever holds a value from the request. */
@@ -56,6 +58,10 @@ export function asProblem(error: unknown): Problem | null {
   if (error instanceof Problem) return error
   if (error instanceof CommandRejected) return new Problem(error.status, error.code, error.message)
   if (error instanceof LogError) return new Problem(LOG_STATUS[error.code], error.code, error.message)
+  const full = noRoom(error)
+  if (full !== null) return new Problem(507, 'DISK_FULL', full)
+  // The rows cannot be had now; the log, from which they come back, is as it was.
+  if (error instanceof ProjectionError) return new Problem(503, `TABLES_${error.code}`, error.message)
   return null
 }
 

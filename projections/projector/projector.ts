@@ -33,6 +33,7 @@ export class Projector {
   #opened = false
   #state: ProjectorStatus['state'] = 'idle'
   #reason: string | null = null
+  #stoppedBy: unknown = null
   #queue: Promise<unknown> = Promise.resolve()
 
   constructor({ log, blobs, store, reader = READER }: ProjectorOptions) {
@@ -86,7 +87,10 @@ export class Projector {
     if (cursor.logId !== this.#sources.log.logId) throw mismatch('the cursor is of another log')
     if (reached(this.#progress, cursor)) return this.#progress
     if (this.#state === 'waiting') throw new ProjectionError('NEWER_WRITER', this.#reason!)
-    if (this.#state === 'stopped') throw new ProjectionError('STOPPED', `the projector has stopped: ${this.#reason}`)
+    if (this.#state === 'stopped')
+      throw new ProjectionError('STOPPED', `the projector has stopped: ${this.#reason}; mend that and start again`, {
+        cause: this.#stoppedBy,
+      })
     await this.#waiters.until(cursor.position, signal)
     return this.#progress
   }
@@ -151,6 +155,7 @@ export class Projector {
         ? mismatch('the log does not hold their position', error)
         : error
     this.#state = 'stopped'
+    this.#stoppedBy = named
     this.#reason = named instanceof Error ? named.message : String(named)
     this.#waiters.fail(named)
     return named

@@ -46,7 +46,8 @@ async function migrate({ raw, db }: Connection, path: string): Promise<void> {
     raw.exec(`pragma user_version = ${MEANING * 1000 + migrations.length}`)
     raw.exec('commit')
   } catch (error) {
-    raw.exec('rollback')
+    // A full disk has ended it already.
+    if (raw.isTransaction) raw.exec('rollback')
     throw error
   }
 }
