@@ -3,12 +3,12 @@ if (Number(process.versions.node.split('.')[0]) < 24) {
   console.error(`keepup needs Node.js 24 or newer; this is ${process.version}. Install it from https://nodejs.org`)
   process.exit(1)
 }
-// The sources in a clone, what was compiled of them in the package.
-const places = ['./main.ts', './main.js', '../../dist/api/cli/main.js'].map((place) => new URL(place, import.meta.url))
 Promise.all([import('node:fs'), import('node:module')])
   .then(([{ existsSync }, { enableCompileCache }]) => {
     enableCompileCache()
-    return import((places.find((place) => existsSync(place)) ?? places[0]).href)
+    // The source in a clone, what was compiled of it in the package.
+    const source = new URL('./main.ts', import.meta.url)
+    return import((existsSync(source) ? source : new URL('./main.js', import.meta.url)).href)
   })
   .catch((error) => {
     console.error(error)

@@ -1,13 +1,9 @@
-import { cpSync, existsSync, mkdtempSync, realpathSync } from 'node:fs'
+import { cpSync, mkdtempSync, realpathSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-// The sources in a clone; in the package they lie beside what was compiled of them.
-const place = (name: string): string => {
-  const places = [`./${name}`, `../../../api/demo/${name}`].map((path) => fileURLToPath(new URL(path, import.meta.url)))
-  return places.find(existsSync) ?? places[0]!
-}
+const place = (name: string): string => fileURLToPath(new URL(`./${name}`, import.meta.url))
 
 /** The demo's task, as a person would put it. */
 export const TASK = 'A test of this project fails. Find out why, fix the code, and make all tests pass.'

@@ -1,0 +1,38 @@
+// Makes the package that is published: `dist` becomes its root, beside what the compiler does not copy, with a manifest
+// that says what a user needs (no scripts, no development, none of the packages that carry Node for the clone).
+
+import { execFileSync } from 'node:child_process'
+import { chmodSync, cpSync, readFileSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+
+const root = resolve(import.meta.dirname, '..')
+const dist = join(root, 'dist')
+const own = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+
+const compiled = (path) => path.replace(/\.ts$/, '')
+const exported = (path) =>
+  path.endsWith('.ts') ? { types: `${compiled(path)}.d.ts`, default: `${compiled(path)}.js` } : path
+
+const { name, version, description, license, type, engines, bin, dependencies } = own
+const manifest = {
+  ...{ name, version, description, license, type, engines, bin },
+  exports: Object.fromEntries(Object.entries(own.exports).map(([key, path]) => [key, exported(path)])),
+  dependencies,
+}
+for (const path of [
+  'README.md',
+  'LICENSE',
+  'CHANGELOG.md',
+  ...Object.values(bin),
+  'api/demo/project',
+  'api/demo/script.json',
+]) {
+  cpSync(join(root, path), join(dist, path), { recursive: true })
+}
+for (const path of Object.values(bin)) chmodSync(join(dist, path), 0o755)
+writeFileSync(join(dist, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
+execFileSync('npm', ['pack', '--silent', '--pack-destination', root, dist], {
+  cwd: dist,
+  stdio: 'inherit',
+  shell: process.platform === 'win32',
+})

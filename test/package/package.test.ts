@@ -1,0 +1,152 @@
+import { type ExecFileSyncOptions, execFileSync, spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { delimiter, dirname, join, resolve } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { freshFolders } from '../support/folders.ts'
+
+// The tarball as a user has it: unpacked into node_modules of an empty project, beside its declared dependencies only.
+
+const root = resolve(import.meta.dirname, '../..')
+const own = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+const tarball = join(root, `keepup-${own.version}.tgz`)
+const folders = freshFolders()
+const { ws: project } = folders
+const installed = join(project, 'node_modules/keepup')
+const cli = join(installed, 'api/cli/keepup.js')
+const env = {
+  PATH: [dirname(process.execPath), process.env.PATH].join(delimiter),
+  HOME: folders.base,
+  XDG_DATA_HOME: folders.data,
+}
+const options: ExecFileSyncOptions & { encoding: 'utf8' } = { cwd: project, encoding: 'utf8', env }
+const keepup = (...args: string[]) => spawnSync(process.execPath, [cli, ...args], options)
+const manifest = () => JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as Record<string, object>
+
+/** Node that says it is an older one. */
+const OLD = `data:text/javascript,Object.defineProperty(process.versions,'node',{value:'22.1.0'})`
+
+/** A really older Node on the PATH, if there is one. */
+const oldNode = (process.env.PATH ?? '')
+  .split(delimiter)
+  .map((folder) => join(folder, 'node'))
+  .find((file) => {
+    if (!existsSync(file)) return false
+    const { stdout } = spawnSync(file, ['-p', 'process.versions.node'], { encoding: 'utf8' })
+    return Number(stdout.split('.')[0]) < 24
+  })
+const nodes: [string, string, string[]][] = [['that says so', process.execPath, ['--import', OLD]]]
+if (oldNode !== undefined) nodes.push([oldNode, oldNode, []])
+
+beforeAll(() => {
+  if (!existsSync(tarball)) throw new Error('there is no tarball; make it with "npm run pack"')
+  mkdirSync(installed, { recursive: true })
+  execFileSync('tar', ['-xzf', tarball, '-C', installed, '--strip-components=1'])
+  for (const name of [...Object.keys(manifest().dependencies ?? {}), '@types/node']) {
+    const at = join(project, 'node_modules', name)
+    mkdirSync(dirname(at), { recursive: true })
+    symlinkSync(join(root, 'node_modules', name), at)
+  }
+  writeFileSync(join(project, 'package.json'), JSON.stringify({ name: 'user', type: 'module', private: true }))
+})
+afterAll(folders.remove)
+
+describe('the published package', () => {
+  it('holds what was compiled, the demo and the papers, and nothing of the workshop', () => {
+    const files = readdirSync(installed, { recursive: true, encoding: 'utf8' }).filter((path) =>
+      statSync(join(installed, path)).isFile(),
+    )
+    const rooms = /^(domain|adapters|projections|api)\//
+    expect(files.filter((path) => !rooms.test(path)).sort()).toEqual([
+      'CHANGELOG.md',
+      'LICENSE',
+      'README.md',
+      'package.json',
+    ])
+    expect(files.filter((path) => rooms.test(path) && !/\.(js|d\.ts)$/.test(path)).sort()).toEqual([
+      'api/demo/project/README.md',
+      'api/demo/project/package.json',
+      'api/demo/project/src/receipt.ts',
+      'api/demo/project/test/receipt.test.ts',
+      'api/demo/script.json',
+    ])
+  })
+
+  it('asks a user for what it needs to run, and runs nothing at its installation', () => {
+    const { dependencies, ...rest } = manifest()
+    expect(dependencies).toEqual(own.dependencies)
+    expect(rest).toMatchObject({ name: 'keepup', version: own.version, engines: { node: '>=24' } })
+    for (const key of ['private', 'scripts', 'optionalDependencies', 'devDependencies'])
+      expect(rest).not.toHaveProperty(key)
+    expect(statSync(cli).mode & 0o111).toBe(0o111)
+    expect(readFileSync(cli, 'utf8')).toMatch(/^#!\/usr\/bin\/env node\nif \(Number\(process\.versions/)
+  })
+
+  it('knows its version', () => {
+    expect(keepup('--version')).toMatchObject({ status: 0, stdout: `${own.version}\n`, stderr: '' })
+  })
+
+  it('plays the demo', () => {
+    const { status, stderr } = keepup('demo')
+    expect(stderr).toContain('Verified')
+    expect(stderr).not.toMatch(/this should not have happened|Warning/)
+    expect(status).toBe(0)
+    const { runs } = { runs: JSON.parse(keepup('runs', 'list', '-o', 'json').stdout) as { status: string }[] }
+    expect(runs.map((run) => run.status)).toEqual(['completed'])
+  })
+
+  it('type-checks and runs in a program', () => {
+    writeFileSync(
+      join(project, 'main.ts'),
+      `
+      import { openKeepUp, type Checkpoint, type RecoveryConfig, type RuntimeEvent } from 'keepup'
+      import { checkTool, defineTool, z } from 'keepup/tools'
+
+      const roll = defineTool({
+        name: 'dice:roll',
+        description: 'Rolls a die.',
+        parameters: z.strictObject({ sides: z.int().min(2) }),
+        effect: 'pure',
+        timeLimitMs: 1000,
+        run: async ({ sides }) => ({ content: { rolled: sides } }),
+      })
+      const faults: string[] = await checkTool(roll, { arguments: { sides: 6 } })
+      const recovery: Partial<RecoveryConfig> = { graceTurns: 1 }
+      const script = {
+        script: 1 as const,
+        turns: [
+          { calls: [{ tool: 'dice__roll', arguments: { sides: 6 } }] },
+          { calls: [{ tool: 'complete_task', arguments: { summary: 'rolled' } }] },
+        ],
+      }
+      const keepup = await openKeepUp({ data: './kept', tools: [roll], scripts: { dice: script } })
+      const { runId } = await keepup.start({ task: 'Roll', model: 'scripted:dice', recovery })
+      const { end } = await keepup.drive(runId)
+      const events: RuntimeEvent[] = []
+      for await (const event of keepup.follow(runId)) events.push(event)
+      const checkpoint: Checkpoint | null = await keepup.checkpoint(runId, 1)
+      await keepup.close()
+      console.log(JSON.stringify({ faults, end, last: events.at(-1)?.type, rolled: checkpoint?.completedToolResults[0]?.result }))
+      `,
+    )
+    const compilerOptions = { module: 'nodenext', target: 'esnext', strict: true, noEmit: true, types: ['node'] }
+    writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['main.ts'] }))
+    const tsc = spawnSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', '.'], options)
+    expect(tsc.stdout).toBe('')
+    expect(tsc.status).toBe(0)
+    const { stdout, stderr, status } = spawnSync(process.execPath, ['main.ts'], options)
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+    expect(JSON.parse(stdout)).toMatchObject({ faults: [], end: 'done', rolled: { rolled: 6 } })
+  })
+
+  describe.each(nodes)('on an old Node (%s)', (_, node, flags) => {
+    it.each([
+      ['the command', [cli, '--version']],
+      ['keepup', ['--input-type=module', '-e', "import 'keepup'"]],
+      ['keepup/tools', ['--input-type=module', '-e', "import 'keepup/tools'"]],
+    ])('%s says what it needs', (_, args) => {
+      const { status, stderr } = spawnSync(node, [...flags, ...args], options)
+      expect(stderr).toContain('keepup needs Node.js 24 or newer; this is v')
+      expect(status).toBe(1)
+    })
+  })
+})
