@@ -32,5 +32,8 @@ export function packBody(body: Uint8Array): StoredBody {
 /** The body of `size` bytes behind stored bytes. Throws where they do not unpack to at most that many. */
 export function unpackBody(bytes: Uint8Array, packed: number, size: number): Uint8Array {
   if (packed === 0) return bytes
-  return zstdDecompressSync(bytes, { maxOutputLength: Math.max(size, 1), chunkSize: Math.min(Math.max(size, CHUNK), MOST) })
+  return zstdDecompressSync(bytes, {
+    maxOutputLength: Math.max(size, 1),
+    chunkSize: Math.min(Math.max(size, CHUNK), MOST),
+  })
 }

@@ -1,7 +1,7 @@
 import type { Usage } from './content.ts'
 import { cost as costOf, totalTokens } from './money.ts'
 import type { ModelInfo } from './spec.ts'
-import { type AgentState, recoveryOf } from './state.ts'
+import { type AgentState, type Estimate, recoveryOf } from './state.ts'
 
 // A run's own budget: reserved before a model call, settled by its usage, with a place kept for the warning turn.
 
@@ -11,12 +11,6 @@ export const FINAL_ANSWER_TOKENS = 2_048
 export const MIN_ANSWER_TOKENS = 1_024
 /** In recovery less is enough. */
 const MIN_FINAL_TOKENS = 256
-
-export interface Estimate {
-  readonly input: number
-  readonly maxOutput: number
-  readonly nanoDollars: number | null
-}
 
 /** Input tokens of the next call: the last call's own figure, and a third of a token for every byte since. */
 export function estimateInput(state: AgentState, parameterBytes: number): number {

@@ -1,4 +1,4 @@
-import type { Header } from '../log/envelope.ts'
+import { FORMAT, type Header } from '../log/envelope.ts'
 import { LogError } from '../log/errors.ts'
 import { type AgentEvent, bodies, type EventType, versions } from './events.ts'
 import { type Upcaster, upcasters } from './upcasters.ts'
@@ -13,13 +13,14 @@ export const isEventType = (type: string): type is EventType => Object.hasOwn(bo
  */
 export function decode(header: Header, body: Uint8Array): AgentEvent {
   const { type } = header
+  checkReadable(header)
   if (!isEventType(type)) {
     throw new LogError(
       'UNKNOWN_EVENT',
       `"${type}" at ${header.stream}@${header.revision} is not known; a newer keepup wrote it`,
     )
   }
-  return {
+  const event = {
     type,
     body: upcast(type, header.version, parse(header, body)),
     revision: header.revision,
@@ -34,6 +35,27 @@ export function decode(header: Header, body: Uint8Array): AgentEvent {
     ...(header.toolCallId === undefined ? {} : { toolCallId: header.toolCallId }),
     ...(header.driver === undefined ? {} : { driver: header.driver }),
   } as AgentEvent
+  checkReader(event)
+  return event
+}
+
+/** What this program writes and understands; a log that asks for more is left alone (DESIGN, `minReader`). */
+export const READER = 1
+
+function checkReadable(header: Header): void {
+  const at = `${header.stream}@${header.revision}`
+  if (header.format > FORMAT) {
+    throw new LogError('LOG_NEWER', `${at} is in format ${header.format}, this keepup reads ${FORMAT}; use a newer one`)
+  }
+  if (header.body.cipher !== undefined) {
+    throw new LogError('UNKNOWN_EVENT', `the body of ${at} is enciphered, which this keepup cannot read`)
+  }
+}
+
+/** A claim says what its writer's events ask of a reader. */
+export function checkReader(event: AgentEvent): void {
+  if (event.type !== 'driver_claimed' || event.body.minReader <= READER) return
+  throw new LogError('LOG_NEWER', `${event.agentId} is driven by a newer keepup (${event.body.build}); use that one`)
 }
 
 function parse(header: Header, body: Uint8Array): unknown {

@@ -88,6 +88,7 @@ export type DriverFact =
   | {
       readonly kind: 'tool_succeeded'
       readonly toolCallId: string
+      readonly toolName: string
       readonly attempt: number
       readonly durationMs: number
       readonly result: ToolResult
@@ -98,6 +99,7 @@ export type DriverFact =
   | {
       readonly kind: 'tool_failed'
       readonly toolCallId: string
+      readonly toolName: string
       readonly attempt: number
       readonly durationMs: number
       readonly error: { code: string; message: string; transient: boolean; beforeEffect: boolean }

@@ -1,8 +1,8 @@
+import { READER } from './codec.ts'
 import type { DriverFact } from './commands.ts'
 import { requestedCalls } from './content.ts'
 import { decideToolFact } from './decide-tools.ts'
 import type { Deciding } from './deciding.ts'
-import { FOLD } from './digest.ts'
 import { endRun, endTurn } from './endings.ts'
 import { cost } from './money.ts'
 import { planCalls } from './plan.ts'
@@ -20,7 +20,7 @@ export function decideFact(d: Deciding, fact: DriverFact): void {
     case 'claim': {
       if (d.state.driver?.id === fact.driverId) return
       const epoch = (d.state.driver?.epoch ?? 0) + 1
-      d.emit('driver_claimed', { driverId: fact.driverId, epoch, minReader: FOLD, build: fact.build })
+      d.emit('driver_claimed', { driverId: fact.driverId, epoch, minReader: READER, build: fact.build })
       return
     }
     case 'proceed':
@@ -60,6 +60,7 @@ function modelAnswered(d: Deciding, fact: Fact<'model_answered'>): void {
     'model_call_end',
     {
       attempt: fact.attempt,
+      purpose: 'turn',
       content: [...content],
       stopReason,
       usage,

@@ -16,6 +16,13 @@ export function decideRequest(d: Deciding, command: Request & { bodyHash?: strin
     d.emit('erased', { revision: command.revision, bodyHash: command.bodyHash ?? '', reason: command.reason })
     return
   }
+  if (isFinished(d.state) && command.kind === 'resolve_doubt' && command.decision !== 'run') {
+    // The run has ended without knowing; a person may still say what became of the call.
+    const { decision, result, reason } = command
+    const said = { ...(result === undefined ? {} : { result }), ...(reason === undefined ? {} : { reason }) }
+    d.emit('tool_call_resolved', { decision, ...said }, { toolCallId: command.toolCallId })
+    return
+  }
   if (isFinished(d.state)) {
     throw new CommandRejected(
       'RUN_FINISHED',

@@ -17,6 +17,7 @@ export function decideToolFact(d: Deciding, fact: ToolFact): void {
   const call = callsOf(d.state).find((one) => one.id === fact.toolCallId)
   // An outcome counts for the attempt it belongs to; a late one of a driver that lost the agent is a fact all the same.
   if (call === undefined || call.attempt !== fact.attempt) return
+  if (call.stage.at === 'ended' && call.stage.code === 'UNKNOWN_OUTCOME') return lateOutcome(d, fact)
   if (call.stage.at !== 'running' && call.stage.at !== 'doubt') return
   if (fact.kind === 'tool_succeeded') return succeeded(d, call, fact)
   if (fact.kind === 'tool_probed') {
@@ -33,8 +34,8 @@ function failed(d: Deciding, call: Call, fact: Extract<DriverFact, { kind: 'tool
   const verdict = judgeRetry(d.state.spec.retry, call, fact.error)
   if (verdict.retry && call.stage.at === 'running' && d.state.cancel === null) {
     const delayMs = backoff(d.state.spec.retry, call.signatures.length + 1, d.facts.jitter())
-    const error = { code, message, rule: verdict.signature }
-    d.emit('tool_call_retry', { attempt: call.attempt + 1, error, delayMs }, { toolCallId: call.id })
+    const retry = { attempt: call.attempt + 1, error: { code, message }, delayMs, signature: verdict.signature }
+    d.emit('tool_call_retry', retry, { toolCallId: call.id })
     return
   }
   const tried = call.attempt - call.lost
@@ -142,4 +143,15 @@ function checkGates(d: Deciding, call: Call, { gates }: Findings): void {
 function failGate(d: Deciding, call: Call, unmet: Findings['gates']): void {
   const why = unmet.map(({ gate, after, evidence }) => `${gate} (after ${after}): ${evidence}`).join('; ')
   failCall(d, call, { code: 'GATE_FAILED', message: `a quality gate does not hold: ${why}` })
+}
+
+/** What became of a call after it was given up: known at last, though it changes nothing (DESIGN, Flow: Finished). */
+export function lateOutcome(d: Deciding, fact: DriverFact): void {
+  if (fact.kind !== 'tool_succeeded' && fact.kind !== 'tool_failed') return
+  const { toolCallId, attempt, durationMs, toolName } = fact
+  const outcome =
+    fact.kind === 'tool_succeeded'
+      ? { success: true, result: fact.result.content }
+      : { success: false, error: { code: fact.error.code, message: fact.error.message } }
+  d.emit('late_outcome', { toolName, attempt, durationMs, ...outcome }, { toolCallId })
 }

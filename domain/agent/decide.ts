@@ -1,7 +1,8 @@
 import { admit } from './admission.ts'
-import type { Command } from './commands.ts'
+import type { Command, DriverFact } from './commands.ts'
 import { decideFact } from './decide-facts.ts'
 import { decideRequest } from './decide-requests.ts'
+import { lateOutcome } from './decide-tools.ts'
 import { Deciding, type Draft } from './deciding.ts'
 import { CommandRejected } from './errors.ts'
 import type { Facts } from './facts.ts'
@@ -47,7 +48,8 @@ export function decide(state: AgentState | null, identity: Identity, command: Co
   }
   if (state === null) throw new CommandRejected('RUN_UNKNOWN', `there is no agent ${identity.agentId}`, 404)
   if (FACTS.has(command.kind)) {
-    if (!isFinished(state)) decideFact(d, command as never)
+    if (isFinished(state)) lateOutcome(d, command as DriverFact)
+    else decideFact(d, command as never)
   } else decideRequest(d, command as never)
   return { drafts: d.drafts, state: d.drafts.length > 0 ? d.state : state }
 }

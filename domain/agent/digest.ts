@@ -1,19 +1,55 @@
 import { hash } from 'node:crypto'
-import { type AgentState, BLANK } from './state.ts'
+import type { AgentState } from './state.ts'
 
 // The digest is part of the storage format: a change of the view below raises FOLD.
 
 /** Version of the fold and of the view that digests are taken over. */
 export const FOLD = 1
 
-// Sorted once: a state has the same members at all times.
-const VIEW = (Object.keys(BLANK) as (keyof typeof BLANK)[]).filter((name) => name !== 'lastText').sort()
+/** What the digest is taken of. A member more or less is another view: it raises FOLD. */
+const MEMBERS = {
+  agentId: true,
+  artifactTypes: true,
+  at: true,
+  cancel: true,
+  clock: true,
+  commands: true,
+  context: true,
+  depth: true,
+  driver: true,
+  failedCalls: true,
+  failedModel: true,
+  gatesPassed: true,
+  // Follows from the messages.
+  lastText: false,
+  machine: true,
+  messages: true,
+  modelFailures: true,
+  parent: true,
+  paused: true,
+  phase: true,
+  revision: true,
+  runId: true,
+  // Represented by the hash of the event it came from.
+  spec: false,
+  specHash: true,
+  spent: true,
+  standing: true,
+  step: true,
+  stepping: true,
+  tested: true,
+  textOnly: true,
+  tree: true,
+  turn: true,
+  unread: true,
+  unreadRoot: true,
+  variables: true,
+  violations: true,
+} as const satisfies Record<keyof AgentState, boolean>
+const VIEW = (Object.keys(MEMBERS) as (keyof typeof MEMBERS)[]).filter((name) => MEMBERS[name]).sort()
 const LABELS = VIEW.map((name) => `${JSON.stringify(name)}:`)
 
-/**
- * The digest of a folded state, hex SHA-256: over roots of what grows and the small part that changes. The spec is
- * represented by the hash of the event it came from; `lastText` follows from the messages.
- */
+/** The digest of a folded state, hex SHA-256: over roots of what grows and the small part that changes. */
 export function digestOf(state: AgentState): string {
   let view = `keepup-fold-${FOLD}\n{`
   VIEW.forEach((name, i) => {

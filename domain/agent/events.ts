@@ -9,6 +9,7 @@ import { Effect } from './tools.ts'
 const Json = z.json()
 const text = z.string()
 const count = z.int().nonnegative()
+const purpose = z.enum(['turn', 'summary'])
 
 /** A failure as events carry it. */
 export const Failure = z.strictObject({ code: z.string().min(1), message: text, rule: text.optional() })
@@ -77,18 +78,27 @@ export const bodies = {
     resolved: text,
     reason: text,
     policy: z.enum(['cost', 'latency', 'quality']),
-    purpose: z.enum(['turn', 'summary']),
+    purpose,
   }),
-  /** The intent of a model call. The request is rebuilt from the messages up to the root and these parameters' hash. */
+  /** The intent of a model call. The request is rebuilt from the messages in the range and these parameters' hash. */
   model_call_start: z.strictObject({
     attempt: z.int().positive(),
+    purpose,
     model: text,
-    request: z.strictObject({ assembler: z.int().positive(), messages: count, root: text, parameters: text }),
+    request: z.strictObject({
+      assembler: z.int().positive(),
+      /** Ordinals of the messages that were sent, the second exclusive; `root` commits to all up to there. */
+      from: count,
+      to: count,
+      root: text,
+      parameters: text,
+    }),
     estimate: z.strictObject({ input: count, maxOutput: count, nanoDollars: count.nullable() }),
     timeoutMs: z.int().positive(),
   }),
   model_call_end: z.strictObject({
     attempt: z.int().positive(),
+    purpose,
     content: z.array(Block),
     stopReason: z.enum(['tool_use', 'end_turn', 'max_tokens', 'pause_turn', 'refusal']),
     usage: Usage,
@@ -99,7 +109,12 @@ export const bodies = {
     calls: z.array(PlannedCall),
   }),
   /** An attempt whose driver died: its tokens are estimated and in doubt on the bill. */
-  model_attempt_lost: z.strictObject({ attempt: z.int().positive(), usage: Usage, nanoDollars: count.nullable() }),
+  model_attempt_lost: z.strictObject({
+    attempt: z.int().positive(),
+    purpose,
+    usage: Usage,
+    nanoDollars: count.nullable(),
+  }),
   /** `intent`: nothing is awaited, the call runs now. The arguments are those of the planned call with this index. */
   tool_call_start: z.strictObject({
     toolName: text,
@@ -111,7 +126,14 @@ export const bodies = {
   }),
   /** The intent of a call that had to wait for an approval. */
   tool_call_intent: z.strictObject({ attempt: z.int().positive() }),
-  tool_call_retry: z.strictObject({ attempt: z.int().min(2), error: Failure, delayMs: count }),
+  /** `lost`: the driver of the attempt before is gone, so it is none that failed; else `signature` is of its failure. */
+  tool_call_retry: z.strictObject({
+    attempt: z.int().min(2),
+    error: Failure,
+    delayMs: count,
+    signature: text.optional(),
+    lost: z.literal(true).optional(),
+  }),
   /** The call's driver died between intent and outcome, and nothing can tell whether it happened. */
   tool_call_unknown: z.strictObject({ attempt: z.int().positive(), reason: text }),
   /** A person's word on an unknown outcome. */
@@ -134,6 +156,15 @@ export const bodies = {
     /** The workspace's shadow tree after a call that may have changed it. */
     tree: text.optional(),
     detail: z.record(z.string(), Json).optional(),
+  }),
+  /** The outcome of a call that had been given up, or whose run had ended. It changes nothing but what is known. */
+  late_outcome: z.strictObject({
+    toolName: text,
+    success: z.boolean(),
+    attempt: z.int().positive(),
+    durationMs: count,
+    result: Json.optional(),
+    error: Failure.optional(),
   }),
   turn_end: z.strictObject({
     step: z.int().positive(),

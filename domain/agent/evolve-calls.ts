@@ -78,13 +78,12 @@ function changed(state: AgentState, call: Call, event: CallEvent): Call {
       return { ...call, attempt: event.body.attempt, stage: running(event.at) }
     case 'tool_call_retry': {
       if (call.stage.at !== 'running') throw new ImpossibleEvent(event, 'no attempt is open')
-      const lost = event.body.error.code === 'DRIVER_LOST'
-      const rule = event.body.error.rule ?? event.body.error.code
+      const { lost = false, signature } = event.body
       return {
         ...call,
         attempt: event.body.attempt,
         lost: call.lost + (lost ? 1 : 0),
-        signatures: lost ? call.signatures : [...call.signatures, rule],
+        signatures: signature === undefined ? call.signatures : [...call.signatures, signature],
         stage: running(event.at + event.body.delayMs, true),
       }
     }

@@ -14,13 +14,15 @@ export function evolveFork(state: AgentState, event: EventOf<'forked'>, append: 
     requested: changes.model ?? spec.models.requested,
     known: changes.known ?? spec.models.known,
   }
+  // What was written in the run is still measured from where its source began.
+  const folder = workspace && { path: workspace.path, tree: spec.workspace?.tree ?? workspace.tree }
   return {
     ...settled,
     agentId: event.agentId,
     runId: event.runId,
     parent: null,
     depth: 0,
-    spec: { ...spec, models, workspace, limits: { ...spec.limits, ...defined(changes.limits ?? {}) } },
+    spec: { ...spec, models, workspace: folder, limits: { ...spec.limits, ...defined(changes.limits ?? {}) } },
     specHash: event.bodyHash,
     step,
     tree: workspace?.tree ?? null,
@@ -38,6 +40,8 @@ export function evolveFork(state: AgentState, event: EventOf<'forked'>, append: 
     modelFailures: 0,
     failedModel: null,
     failedCalls: [],
+    // Whoever forks answers for it himself.
+    standing: [],
     commands: [event.commandId],
   }
 }

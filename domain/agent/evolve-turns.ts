@@ -17,20 +17,25 @@ function modelStage(state: AgentState, event: AgentEvent): ModelStage {
   return activity.model
 }
 
-/** One decision per turn: within it the model stays (5.7.4). */
+/** One decision before each model call (5.7.1); within a turn the model stays (5.7.4). */
 export function routed(state: AgentState, event: EventOf<'model_routed'>): AgentState {
-  if (modelStage(state, event).at !== 'unrouted') throw new ImpossibleEvent(event, 'the turn has its model')
-  return { ...state, machine: thinking(state, { at: 'routed', model: event.body.resolved }) }
+  const stage = modelStage(state, event)
+  const { resolved } = event.body
+  if (stage.at !== 'unrouted' && stage.at !== 'backoff') throw new ImpossibleEvent(event, 'no model call is due')
+  if (stage.at === 'backoff' && stage.model !== resolved)
+    throw new ImpossibleEvent(event, `the turn has ${stage.model}`)
+  const attempt = stage.at === 'backoff' ? stage.attempt : 1
+  return { ...state, machine: thinking(state, { at: 'routed', model: resolved, attempt }) }
 }
 
 /** The intent of a model call, with the model that the turn was routed to. */
 export function called(state: AgentState, event: EventOf<'model_call_start'>): AgentState {
   const stage = modelStage(state, event)
   const { model, attempt, estimate } = event.body
-  if (stage.at !== 'routed' && stage.at !== 'backoff') throw new ImpossibleEvent(event, 'no model call is due')
+  if (stage.at !== 'routed' || stage.attempt !== attempt) throw new ImpossibleEvent(event, 'no model call is due')
   if (stage.model !== model) throw new ImpossibleEvent(event, `the turn was routed to ${stage.model}`)
   const epoch = state.driver?.epoch ?? 0
-  return { ...state, machine: thinking(state, { at: 'calling', model, attempt, epoch, maxOutput: estimate.maxOutput }) }
+  return { ...state, machine: thinking(state, { at: 'calling', model, attempt, epoch, estimate }) }
 }
 
 function spend(state: AgentState, event: EventOf<'model_call_end'> | EventOf<'model_attempt_lost'>) {
@@ -114,11 +119,15 @@ export function endTurn(state: AgentState, event: EventOf<'turn_end'>, append: A
     textOnly: outcome === 'text' ? state.textOnly + 1 : 0,
     paused: state.paused || state.stepping,
     stepping: false,
+    messages: TOLD.has(outcome) ? append(settled.messages, event.bodyHash) : settled.messages,
     machine: withActivity(state.machine, { status: 'OBSERVATION', outcome, calls, ended: true }),
   }
   const idles = asked && state.unread === 0 && state.machine.status !== 'RECOVERY' && outcome === 'calls'
   return idles ? { ...next, machine: { status: 'IDLE' } } : next
 }
+
+/** Outcomes of which the model is told, so that they are among its messages. */
+const TOLD: ReadonlySet<string> = new Set(['text', 'cut'])
 
 /** An attempt whose driver is gone: paid for by estimate, and due again. */
 export function lostAttempt(state: AgentState, event: EventOf<'model_attempt_lost'>): AgentState {

@@ -1,4 +1,4 @@
-import { type AppendRoot, append as appendRoot } from '../log/root.ts'
+import { type AppendRoot, append as appendRoot, EMPTY_ROOT } from '../log/root.ts'
 import type { AgentEvent, EventOf, EventType } from './events.ts'
 import { evolveCall } from './evolve-calls.ts'
 import { evolveFork } from './evolve-fork.ts'
@@ -74,12 +74,12 @@ function apply(state: AgentState, event: AgentEvent, append: AppendRoot): AgentS
         unread: state.unread + 1,
         failedCalls: [],
         context: grown(state, event.size),
-        messages: append(state.messages, event.bodyHash),
+        unreadRoot: append(state.unreadRoot, event.bodyHash),
       }
     case 'turn_start': {
       if (turnIsOpen(state)) throw new ImpossibleEvent(event, 'a turn is open')
       if (event.turn !== state.turn + 1) throw new ImpossibleEvent(event, `turn ${state.turn + 1} is next`)
-      return { ...state, turn: event.turn, unread: 0, machine: thinking(state, { at: 'unrouted' }) }
+      return { ...readInputs(state, append), turn: event.turn, machine: thinking(state, { at: 'unrouted' }) }
     }
     case 'model_routed':
       return routed(state, event)
@@ -89,11 +89,14 @@ function apply(state: AgentState, event: AgentEvent, append: AppendRoot): AgentS
       return answered(state, event, append)
     case 'model_attempt_lost':
       return lostAttempt(state, event)
+    case 'late_outcome':
+      return state
+    case 'tool_call_resolved':
+      return isFinished(state) ? state : evolveCall(state, event)
     case 'tool_call_start':
     case 'tool_call_intent':
     case 'tool_call_retry':
     case 'tool_call_unknown':
-    case 'tool_call_resolved':
     case 'approval_requested':
     case 'approval_decided':
     case 'approval_expired':
@@ -145,7 +148,12 @@ function apply(state: AgentState, event: AgentEvent, append: AppendRoot): AgentS
 }
 
 /** Bookkeeping that may still arrive when the agent has finished (DESIGN, Flow: Finished). */
-const AFTER_THE_END: ReadonlySet<EventType> = new Set<EventType>(['erased', 'forked'])
+const AFTER_THE_END: ReadonlySet<EventType> = new Set<EventType>([
+  'late_outcome',
+  'tool_call_resolved',
+  'erased',
+  'forked',
+])
 
 /** Gates passed after a phase that the agent goes back to lapse. */
 function keptGates(state: AgentState, event: EventOf<'phase_advanced'>): readonly string[] {
@@ -180,4 +188,10 @@ function recovered(state: AgentState, event: EventOf<'recovery'>, append: Append
 function ended(state: AgentState, event: EventOf<'error'>): AgentState {
   if (turnIsOpen(state)) throw new ImpossibleEvent(event, 'a turn is open')
   return { ...state, machine: { status: 'ERROR', code: event.body.code, error: event.body.error } }
+}
+
+/** A turn reads what was said before it: only now it is among the messages. */
+function readInputs(state: AgentState, append: AppendRoot): AgentState {
+  if (state.unread === 0) return state
+  return { ...state, messages: append(state.messages, state.unreadRoot.hash), unread: 0, unreadRoot: EMPTY_ROOT }
 }

@@ -40,17 +40,23 @@ function settleOne(d: Deciding, call: Call): void {
   }
 }
 
+/** A call that takes its drivers with it, one after the other, is not run for ever: a person decides. */
+export const MAX_LOST = 5
+
 /** The driver died between intent and outcome (CONTRACTS 5): never a silent second run of what cannot be repeated. */
 function inDoubt(d: Deciding, call: Call): void {
   const about = { toolCallId: call.id }
-  if (call.effect === 'irreversible') {
-    const reason = `the driver of attempt ${call.attempt} is gone, and nothing tells whether ${call.toolName} happened`
+  if (call.effect === 'irreversible' || call.lost >= MAX_LOST) {
+    const reason =
+      call.lost >= MAX_LOST
+        ? `${call.lost + 1} drivers in a row were lost while ${call.toolName} was at work`
+        : `the driver of attempt ${call.attempt} is gone, and nothing tells whether ${call.toolName} happened`
     d.emit('tool_call_unknown', { attempt: call.attempt, reason }, about)
     return
   }
   if (d.state.paused) return
-  const error = { code: 'DRIVER_LOST', message: `the driver of attempt ${call.attempt} is gone` }
-  d.emit('tool_call_retry', { attempt: call.attempt + 1, error, delayMs: 0 }, about)
+  const error = { code: 'UNKNOWN_OUTCOME', message: `the driver of attempt ${call.attempt} is gone` }
+  d.emit('tool_call_retry', { attempt: call.attempt + 1, error, delayMs: 0, lost: true }, about)
 }
 
 function begin(d: Deciding, call: Call): void {
@@ -77,6 +83,8 @@ export function settleOpenCalls(d: Deciding, code: 'CANCELLED' | 'TIMEOUT', mess
       failCall(d, call, { code: 'UNKNOWN_OUTCOME', message: `${message}; whether this call happened is not known` })
     } else if (stage.at !== 'running') {
       failCall(d, call, call.refused ?? { code, message })
+    } else if (d.facts.now < stage.notBefore) {
+      failCall(d, call, { code, message })
     } else {
       const gone = d.drives && stage.epoch !== d.state.driver?.epoch
       if (!force && !gone) settled = false

@@ -2,6 +2,7 @@ import { reserve } from './budget.ts'
 import type { Deciding } from './deciding.ts'
 import { endRun, endTurn } from './endings.ts'
 import { MAX_VIOLATIONS } from './failures.ts'
+import { cost } from './money.ts'
 import { phaseTools } from './phases.ts'
 import { proceedCalls, settleOpenCalls } from './proceed-calls.ts'
 import { graceIsOver, lastTurn, limitReached, warningText } from './recovery.ts'
@@ -79,10 +80,12 @@ function think(d: Deciding, { model }: Thinking): boolean {
       d.emit('model_routed', route(d.state))
       return true
     case 'routed':
-      return callModel(d, model.model, 1)
+      return callModel(d, model.model, model.attempt)
     case 'backoff':
       if (failedByGrace(d)) return true
-      return d.facts.now < model.until ? false : callModel(d, model.model, model.attempt)
+      if (d.state.paused || d.facts.now < model.until) return false
+      d.emit('model_routed', { ...route(d.state), resolved: model.model, reason: 'the model of this turn' })
+      return true
     case 'calling':
       if (failedByGrace(d)) return true
       if (model.epoch === d.state.driver?.epoch) return false
@@ -91,12 +94,16 @@ function think(d: Deciding, { model }: Thinking): boolean {
   }
 }
 
-/** The driver that made the call is gone: its tokens are estimated, and the call is made anew. */
+/** Output tokens of an answer that nobody saw, for the bill. */
+const TYPICAL_ANSWER = 500
+
+/** Nobody saw the end of the call: tokens and money are estimated alike, from what was reserved. */
 export function loseAttempt(d: Deciding, model: Extract<ModelStage, { at: 'calling' }>): void {
-  const info = modelInfo(d.state, model.model)
-  const estimate = reserve(d.state, info, measuredParameters(d.state, info).bytes)
-  const usage = { input: estimate?.input ?? 0, output: 0, cacheRead: 0, cacheWrite: 0 }
-  d.emit('model_attempt_lost', { attempt: model.attempt, usage, nanoDollars: estimate?.nanoDollars ?? null })
+  const { price } = modelInfo(d.state, model.model)
+  const { input, maxOutput } = model.estimate
+  const usage = { input, output: Math.min(maxOutput, TYPICAL_ANSWER), cacheRead: 0, cacheWrite: 0 }
+  const nanoDollars = price === null ? null : cost(usage, price)
+  d.emit('model_attempt_lost', { attempt: model.attempt, purpose: 'turn', usage, nanoDollars })
 }
 
 function callModel(d: Deciding, id: string, attempt: number): boolean {
@@ -116,8 +123,15 @@ function callModel(d: Deciding, id: string, attempt: number): boolean {
   }
   d.emit('model_call_start', {
     attempt,
+    purpose: 'turn',
     model: id,
-    request: { assembler: ASSEMBLER, messages: d.state.messages.count, root: d.state.messages.hash, parameters: hash },
+    request: {
+      assembler: ASSEMBLER,
+      from: 0,
+      to: d.state.messages.count,
+      root: d.state.messages.hash,
+      parameters: hash,
+    },
     estimate,
     timeoutMs: info.timeoutMs,
   })

@@ -51,16 +51,19 @@ export interface Call {
   readonly stage: CallStage
 }
 
+/** What was reserved for a model call; money null: the price is not known. */
+export type Estimate = BodyOf<'model_call_start'>['estimate']
+
 /** Where the model call of a turn stands. */
 export type ModelStage =
   | { readonly at: 'unrouted' }
-  | { readonly at: 'routed'; readonly model: string }
+  | { readonly at: 'routed'; readonly model: string; readonly attempt: number }
   | {
       readonly at: 'calling'
       readonly model: string
       readonly attempt: number
       readonly epoch: number
-      readonly maxOutput: number
+      readonly estimate: Estimate
     }
   | { readonly at: 'backoff'; readonly model: string; readonly attempt: number; readonly until: number }
 
@@ -131,8 +134,9 @@ export interface AgentState {
   readonly phase: string
   /** `phase/check` of the gates that hold, sorted. */
   readonly gatesPassed: readonly string[]
-  /** User inputs that no turn has read. */
+  /** User inputs that no turn has read: how many, and what they are. */
   readonly unread: number
+  readonly unreadRoot: Root
   readonly messages: Root
   readonly variables: Root
   readonly spent: Spent
@@ -181,6 +185,7 @@ export const BLANK: Omit<AgentState, 'spec'> = {
   phase: '',
   gatesPassed: [],
   unread: 0,
+  unreadRoot: EMPTY_ROOT,
   messages: EMPTY_ROOT,
   variables: EMPTY_ROOT,
   spent: NOTHING_SPENT,

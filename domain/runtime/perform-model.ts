@@ -23,9 +23,9 @@ export async function performModel(
 ): Promise<DriverFact> {
   const activity = activityOf(state.machine)
   if (activity?.status !== 'THINKING' || activity.model.at !== 'calling') throw new Error('no model call is open')
-  const { model: id, maxOutput } = activity.model
+  const { model: id, estimate } = activity.model
   const info = modelInfo(state, id)
-  const request = assemble(state, info, messages, maxOutput)
+  const request = assemble(state, info, messages, estimate.maxOutput)
   const { runId, agentId, turn } = state
   const stream = env.secrets.stream()
   const publish = (text: string) => text !== '' && ports.feed.publish({ runId, agentId, turn, kind: 'text', text })

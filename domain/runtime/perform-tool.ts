@@ -20,7 +20,7 @@ export async function performTool(
   call: Call,
   signal: AbortSignal,
 ): Promise<DriverFact> {
-  const about = { toolCallId: call.id, attempt: call.attempt }
+  const about = { toolCallId: call.id, toolName: call.toolName, attempt: call.attempt }
   const block = answer.body.content[answer.body.calls[call.index]?.block ?? -1]
   const args = (block && callArguments(block)) ?? {}
   const spec = state.spec.tools.find((one) => one.name === call.toolName)

@@ -60,7 +60,7 @@ function check(
   if (measuredParameters(state, modelInfo(state, model)).hash !== recorded.parameters) {
     throw cannot('its prompt, tools or settings come out different here')
   }
-  if (state.messages.hash !== recorded.root || state.messages.count !== recorded.messages) {
+  if (state.messages.hash !== recorded.root || state.messages.count !== recorded.to) {
     throw cannot('its messages come out different here')
   }
 }

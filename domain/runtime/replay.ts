@@ -17,7 +17,8 @@ interface Ports extends Stores {
 
 /** The folded state at a point, from the nearest snapshot on. Rejects with CommandRejected where there is no such point. */
 export async function stateAt(ports: Ports, agentId: string, at: At): Promise<{ state: AgentState; head: Head }> {
-  const upTo = at === null ? {} : 'turn' in at ? null : at
+  // A step is found at the event that made it, so the snapshot must be from before.
+  const upTo = at === null ? {} : 'turn' in at ? null : 'step' in at ? { step: at.step - 1 } : at
   const snapshot = upTo === null ? null : await fromSnapshot(ports, agentId, upTo)
   if (snapshot !== null && at !== null && reaches(snapshot.state, at)) return snapshot
   const from = snapshot === null ? {} : { from: snapshot.head.revision + 1 }

@@ -101,10 +101,10 @@ function atHand(state: AgentState, plan: Plan, detail: number, n: number): AtHan
     const about = { toolCallId: call.id, attempt: call.attempt, durationMs: 1 }
     const findings = { gates: call.toolName.endsWith('e') ? gates(detail) : [], artifacts: [] }
     const result = { content: 'x', detail: argumentsFor(call.toolName, detail) }
-    fact({ kind: 'tool_succeeded', ...about, result, findings }, 4)
+    fact({ kind: 'tool_succeeded', toolName: call.toolName, ...about, result, findings }, 4)
     const message = `broken ${'abcdefg'[detail % 7]}`
     const error = { code: 'EXECUTION_FAILED', message, transient: detail % 2 === 0, beforeEffect: detail % 3 === 0 }
-    fact({ kind: 'tool_failed', ...about, error }, 3)
+    fact({ kind: 'tool_failed', toolName: call.toolName, ...about, error }, 3)
     fact({ kind: 'tool_probed', ...about, found: 'unknown' })
     const toolCallId = call.id
     list.push({
