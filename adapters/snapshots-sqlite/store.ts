@@ -46,6 +46,10 @@ export class SqliteSnapshots implements SnapshotStore {
       .run(agentId, fold, revision, step, zstdCompressSync(JSON.stringify(state)))
   }
 
+  async forget(agentId: string): Promise<void> {
+    this.db.prepare('DELETE FROM snapshots WHERE agent_id = ?').run(agentId)
+  }
+
   close(): void {
     this.db.close()
   }
@@ -53,7 +57,7 @@ export class SqliteSnapshots implements SnapshotStore {
 
 function opened(path: string): DatabaseSync {
   const db = new DatabaseSync(path)
-  db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA busy_timeout = 2000')
+  db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA secure_delete = ON; PRAGMA busy_timeout = 2000')
   db.exec(
     `CREATE TABLE IF NOT EXISTS snapshots (
        agent_id TEXT NOT NULL, fold INTEGER NOT NULL, revision INTEGER NOT NULL, step INTEGER NOT NULL, state BLOB NOT NULL,

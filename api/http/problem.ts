@@ -51,6 +51,7 @@ const LOG_STATUS: Readonly<Record<LogErrorCode, number>> = {
   BLOB_MISSING: 500,
   BODY_ERASED: 410,
   UNKNOWN_EVENT: 500,
+  FOLD_DIFFERS: 500,
 }
 
 /** The refusal that an error stands for; null for what nobody expected. */

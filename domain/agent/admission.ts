@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { CommandRejected } from './errors.ts'
 import { canonicalTool } from './policy.ts'
 import { GATES } from './roles.ts'
+import { compilePattern } from './secrets/pattern-run.ts'
 import type { AgentSpec } from './spec.ts'
 import { wireName } from './tools.ts'
 
@@ -97,8 +98,8 @@ function checkTools({ tools }: AgentSpec): void {
 
 function checkPattern(source: string): void {
   try {
-    new RegExp(source, 'u')
+    compilePattern(source)
   } catch (error) {
-    refuse(`policy.secretPatterns: "${source}" is no regular expression: ${(error as Error).message}`)
+    refuse(`policy.secretPatterns: "${source}" cannot be used: ${(error as Error).message}`)
   }
 }

@@ -132,15 +132,8 @@ export interface Findings {
   readonly artifacts: readonly Artifact[]
 }
 
-/** An erasure with the hash of the body that it empties, looked up by the runtime. */
-export interface Erasing {
-  readonly kind: 'erase'
-  readonly revision: number
-  readonly reason: string
-  readonly bodyHash: string
-}
-
-export type Command = UserCommand | Erasing | DriverFact
+/** Erasure is no decision on the state: it works on what is stored (domain/runtime/erase.ts). */
+export type Command = Exclude<UserCommand, { kind: 'erase' }> | DriverFact
 
 /** The arguments of `complete_task` (seed 000, 5.1). */
 export interface CompleteTaskInput {

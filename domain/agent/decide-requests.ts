@@ -7,15 +7,9 @@ import { type Call, callsOf, isFinished } from './state.ts'
 
 // What people ask of an agent. They record; a driver goes on from there.
 
-type Request = Exclude<UserCommand, { kind: 'start' }>
+type Request = Exclude<UserCommand, { kind: 'start' | 'erase' }>
 
-export function decideRequest(d: Deciding, command: Request & { bodyHash?: string }): void {
-  if (command.kind === 'erase') {
-    if (!isFinished(d.state))
-      throw new CommandRejected('RUN_ACTIVE', 'only a finished run can be erased from; cancel it first')
-    d.emit('erased', { revision: command.revision, bodyHash: command.bodyHash ?? '', reason: command.reason })
-    return
-  }
+export function decideRequest(d: Deciding, command: Request): void {
   if (isFinished(d.state) && command.kind === 'resolve_doubt' && command.decision !== 'run') {
     // The run has ended without knowing; a person may still say what became of the call.
     const { decision, result, reason } = command

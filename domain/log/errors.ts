@@ -24,6 +24,7 @@ export type LogErrorCode =
   | 'BLOB_MISSING'
   | 'BODY_ERASED'
   | 'UNKNOWN_EVENT'
+  | 'FOLD_DIFFERS' // the folded state is not the one whose digest was recorded
 
 /**
  * The head a conflicting append met: -1 where the stream does not exist. `actual` equals `expected` where the stream

@@ -47,7 +47,10 @@ export class Driver {
     drain.addEventListener('abort', onAbort)
     try {
       await this.submit({ kind: 'proceed' }, `proceed:${this.id}:${this.epoch}`)
-      return await this.loop(signal)
+      const end = await this.loop(signal)
+      await this.stop()
+      if (this.failure !== null) throw this.failure
+      return end
     } finally {
       stopListening()
       signal.removeEventListener('abort', onAbort)

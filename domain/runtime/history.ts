@@ -19,12 +19,7 @@ export interface Stores {
 /** The bytes of an event's body, wherever they lie. Rejects with BODY_ERASED or BLOB_MISSING. */
 export async function bodyOf(stores: Stores, recorded: RecordedEvent): Promise<Uint8Array> {
   const { header } = recorded
-  if (recorded.erased) {
-    throw new LogError(
-      'BODY_ERASED',
-      `the body of ${header.stream}@${header.revision} was erased; nothing after it can be folded`,
-    )
-  }
+  if (recorded.erased) throw erasedError(header)
   return recorded.body ?? stores.blobs.get(header.runId, header.body.hash)
 }
 
@@ -50,6 +45,11 @@ async function* streamHistory(
   for await (const page of stores.log.read(stream, { from, ...limit })) {
     const remembered: Remembered[] = []
     for (const recorded of page) {
+      if (recorded.erased) {
+        // What comes before can still be told.
+        if (remembered.length > 0) yield remembered
+        throw erasedError(recorded.header)
+      }
       const event = decode(recorded.header, await bodyOf(stores, recorded))
       if (event.type === 'forked') yield* streamHistory(stores, event.body.stream, 0, event.body.revision)
       remembered.push({ event, recorded })
@@ -63,3 +63,6 @@ export const headOf = ({ header, hash }: RecordedEvent): Head => ({
   hash,
   timestamp: Date.parse(header.timestamp),
 })
+
+const erasedError = ({ stream, revision }: RecordedEvent['header']) =>
+  new LogError('BODY_ERASED', `the body of ${stream}@${revision} was erased; nothing after it can be folded`)

@@ -10,7 +10,7 @@ import { FORMAT, type Header, type SealedEvent } from '../log/envelope.ts'
 import { LogError } from '../log/errors.ts'
 import { agentStream } from '../log/ids.ts'
 import { GENESIS, seal } from '../log/seal.ts'
-import type { Erasure, Head } from '../ports.ts'
+import type { Head } from '../ports.ts'
 import type { RuntimePorts } from './ports.ts'
 import { SaltTape } from './salt-tape.ts'
 
@@ -41,7 +41,7 @@ export class Journal {
     head: Head | null,
     command: Command,
     asking: Asking,
-    erase: readonly Erasure[] = [],
+    fact: boolean,
   ): Promise<Recorded | null> {
     const { log, clock, random } = this.ports
     await this.ports.crashPoint?.('before_append')
@@ -64,26 +64,23 @@ export class Journal {
         continue
       }
       const sealed = sealDrafts(decision.drafts, new Set(blobs), head, asking)
-      const { position } = await this.append(identity, head, sealed, erase)
+      const { position } = await this.append(identity, head, sealed, fact)
       await this.ports.crashPoint?.('after_append')
       return { decision, sealed, position }
     }
   }
 
   /** An unknown outcome is answered by the same sealed bytes again; nothing is sealed twice. */
-  private async append(
-    identity: Identity,
-    head: Head | null,
-    sealed: readonly SealedEvent[],
-    erase: readonly Erasure[],
-  ) {
+  private async append(identity: Identity, head: Head | null, sealed: readonly SealedEvent[], fact: boolean) {
     const stream = agentStream(identity.agentId)
     for (let tries = 1; ; tries++) {
       try {
-        return await this.ports.log.append(stream, head?.revision ?? -1, sealed, erase)
+        return await this.ports.log.append(stream, head?.revision ?? -1, sealed)
       } catch (error) {
-        if (!(error instanceof LogError) || error.code !== 'LOG_UNAVAILABLE' || tries >= MAX_RESENDS) throw error
-        await this.ports.clock.sleep(RESEND_DELAY_MS * tries)
+        if (!(error instanceof LogError) || error.code !== 'LOG_UNAVAILABLE') throw error
+        // What has happened is not given up soon; a person who asks is told.
+        if (tries >= (fact ? FACT_RESENDS : MAX_RESENDS)) throw error
+        await this.ports.clock.sleep(Math.min(RESEND_DELAY_MS * tries, LONGEST_DELAY_MS))
       }
     }
   }
@@ -91,6 +88,9 @@ export class Journal {
 
 const MAX_RESENDS = 8
 const RESEND_DELAY_MS = 50
+const LONGEST_DELAY_MS = 2_000
+/** About half an hour. */
+const FACT_RESENDS = 900
 
 /** Chains drafts to the head, with the state's digest on every checkpoint and on the last one. */
 export function sealDrafts(

@@ -8,7 +8,8 @@ import { Transcript } from '../agent/messages.ts'
 import type { AgentState } from '../agent/state.ts'
 import type { RecordedEvent } from '../log/envelope.ts'
 import { ConflictError } from '../log/errors.ts'
-import type { Erasure, Head } from '../ports.ts'
+import type { Head } from '../ports.ts'
+import { checkDigest } from './check-digest.ts'
 import { headOf, history } from './history.ts'
 import { type Asking, Journal } from './journal.ts'
 import type { RuntimePorts } from './ports.ts'
@@ -91,17 +92,13 @@ export class Mailbox {
    * by folding and deciding again until they are in; requests give up after a bound with {@link ContentionError}, and
    * with 412 where the agent is not at the `expected` revision.
    */
-  submit(
-    command: Command,
-    asking: Asking,
-    options: { fact: boolean; expected?: number; erase?: readonly Erasure[] },
-  ): Promise<number> {
+  submit(command: Command, asking: Asking, options: { fact: boolean; expected?: number }): Promise<number> {
     return this.enqueue(async () => {
       if (this.folded === null || options.expected !== undefined) await this.catchUp()
       for (let tries = 1; ; tries++) {
         this.mustBeAt(options.expected, asking.commandId)
         try {
-          return await this.decideOnce(command, asking, options.erase)
+          return await this.decideOnce(command, asking, options.fact)
         } catch (error) {
           if (!(error instanceof ConflictError)) throw error
           if (!options.fact && tries >= MAX_DECISIONS) {
@@ -121,8 +118,8 @@ export class Mailbox {
     throw new CommandRejected('REVISION_CHANGED', `${this.agentId} is at revision ${revision}; look again`, 412)
   }
 
-  private async decideOnce(command: Command, asking: Asking, erase?: readonly Erasure[]): Promise<number> {
-    const recorded = await this.journal.record(this.folded, this.identity(), this.tip, command, asking, erase)
+  private async decideOnce(command: Command, asking: Asking, fact: boolean): Promise<number> {
+    const recorded = await this.journal.record(this.folded, this.identity(), this.tip, command, asking, fact)
     if (recorded !== null) {
       const { drafts, state } = recorded.decision
       for (const { event } of drafts) this.remember(event)
@@ -156,6 +153,7 @@ export class Mailbox {
     for await (const page of history(this.ports, this.agentId, { from })) {
       for (const { event, recorded } of page) {
         this.folded = evolve(this.folded, event)
+        checkDigest(this.folded, recorded)
         this.remember(event)
         this.tip = headOf(recorded)
       }

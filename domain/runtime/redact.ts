@@ -1,13 +1,16 @@
 import type { UserCommand } from '../agent/commands.ts'
 import { type Block, callArguments } from '../agent/content.ts'
+import { CommandRejected } from '../agent/errors.ts'
 import type { JsonObject } from '../log/json.ts'
 import type { ModelOutcome, ToolResult } from '../ports.ts'
 import type { SecretBoundary } from './ports.ts'
 
 // Where what comes from outside becomes a command, secrets become references (CONTRACTS 3, Secrets).
 
-/** What a person says, without secrets. */
-export function redactRequest(secrets: SecretBoundary, command: UserCommand): UserCommand {
+type Recordable = Exclude<UserCommand, { kind: 'erase' }>
+
+/** What a person says, without secrets. Rejects with SECRET_IN_SPEC where one stands in what must stay as it is. */
+export function redactRequest(secrets: SecretBoundary, command: Recordable): Recordable {
   switch (command.kind) {
     case 'input':
       return { ...command, text: secrets.text(command.text) }
@@ -15,6 +18,14 @@ export function redactRequest(secrets: SecretBoundary, command: UserCommand): Us
       const { spec, task } = command
       const contextVariables = secrets.json(spec.contextVariables)
       const instructions = spec.instructions === undefined ? {} : { instructions: secrets.text(spec.instructions) }
+      for (const part of AS_IT_IS) {
+        if (same(secrets.json({ part: spec[part] }) as never, { part: spec[part] } as never)) continue
+        throw new CommandRejected(
+          'SECRET_IN_SPEC',
+          `${part} holds the value of a secret; give the secret by its name`,
+          422,
+        )
+      }
       return {
         ...command,
         task: task === null ? null : secrets.text(task),
@@ -25,6 +36,9 @@ export function redactRequest(secrets: SecretBoundary, command: UserCommand): Us
       return secrets.json(command)
   }
 }
+
+/** Parts of a spec that mean something else when a word of them is replaced. */
+const AS_IT_IS = ['role', 'policy', 'models', 'tools', 'workspace', 'testCommand', 'secrets'] as const
 
 /** A model's answer, without secrets. A thinking block is signed: one that would have to be changed is left out. */
 export function redactOutcome(secrets: SecretBoundary, outcome: ModelOutcome): ModelOutcome {

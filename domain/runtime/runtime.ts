@@ -1,7 +1,8 @@
-import type { Erasing, UserCommand } from '../agent/commands.ts'
+import type { UserCommand } from '../agent/commands.ts'
 import { CommandRejected } from '../agent/errors.ts'
-import { agentStream, base32, runIdOf } from '../log/ids.ts'
+import { base32, runIdOf } from '../log/ids.ts'
 import { Driver } from './driver.ts'
+import { erase } from './erase.ts'
 import { fork } from './fork.ts'
 import { Mailbox } from './mailbox.ts'
 import type { RuntimePorts } from './ports.ts'
@@ -10,6 +11,8 @@ import { redactRequest } from './redact.ts'
 import { agentAt } from './replay.ts'
 import type { AgentAt, AgentRuntimeDoors, At, DriveEnd, DriveOptions, Request, Verification } from './types.ts'
 import { verifyAgent } from './verify.ts'
+
+type Recordable = Exclude<UserCommand, { kind: 'erase' }>
 
 /** AgentManager: one mailbox per agent of this process, and the doors to them. */
 export class Runtime implements AgentRuntimeDoors {
@@ -26,22 +29,16 @@ export class Runtime implements AgentRuntimeDoors {
   }
 
   async execute(agentId: string, command: UserCommand, request: Request): Promise<{ revision: number }> {
-    const erasing = command.kind === 'erase' ? await this.erasing(agentId, command.revision) : null
+    const { key, expected, ...given } = request
+    const asking = { ...given, commandId: key ?? base32(this.ports.random.bytes(16)) }
+    if (command.kind === 'erase') {
+      this.mailboxes.delete(agentId)
+      return erase(this.ports, agentId, command, asking)
+    }
     return this.with(agentId, async (mailbox) => {
-      const { key, expected, ...asking } = request
-      const commandId = key ?? base32(this.ports.random.bytes(16))
       const said = await this.withoutSecrets(mailbox, command)
-      const revision = await mailbox.submit(
-        erasing === null ? said : ({ ...said, bodyHash: erasing.bodyHash } as Erasing),
-        { ...asking, commandId },
-        {
-          fact: false,
-          ...(expected === undefined ? {} : { expected }),
-          ...(erasing === null ? {} : { erase: [erasing.erasure] }),
-        },
-      )
-      if (erasing?.blob) await this.ports.blobs.delete(erasing.blob.runId, erasing.blob.hash)
-      return { revision }
+      const options = { fact: false, ...(expected === undefined ? {} : { expected }) }
+      return { revision: await mailbox.submit(said, asking, options) }
     })
   }
 
@@ -94,7 +91,7 @@ export class Runtime implements AgentRuntimeDoors {
     return verifyAgent(this.ports, agentId)
   }
 
-  private async withoutSecrets(mailbox: Mailbox, command: UserCommand): Promise<UserCommand> {
+  private async withoutSecrets(mailbox: Mailbox, command: Recordable): Promise<Recordable> {
     if (command.kind !== 'start') await mailbox.refresh()
     const spec = command.kind === 'start' ? command.spec : mailbox.state?.spec
     if (spec === undefined) return command
@@ -104,29 +101,33 @@ export class Runtime implements AgentRuntimeDoors {
     return clean
   }
 
-  /** A mailbox lives while somebody uses it; what it knows is in the log. */
+  /**
+   * A mailbox outlives its use for a while, so that an agent that waits for people now and then is not read from its
+   * beginning each time. What it knows is in the log; the latest few are kept.
+   */
   private async with<T>(agentId: string, use: (mailbox: Mailbox) => Promise<T>): Promise<T> {
     const entry = this.mailboxes.get(agentId) ?? { mailbox: new Mailbox(agentId, this.ports), users: 0 }
+    // Set anew, so that the map is in the order of last use.
+    this.mailboxes.delete(agentId)
     this.mailboxes.set(agentId, entry)
     entry.users++
     try {
       return await use(entry.mailbox)
     } finally {
       entry.users--
-      if (entry.users === 0) this.mailboxes.delete(agentId)
+      this.forgetOldest()
     }
   }
 
-  private async erasing(agentId: string, revision: number) {
-    const stream = agentStream(agentId)
-    for await (const page of this.ports.log.read(stream, { from: revision, limit: 1, bodies: false })) {
-      const { header, erased } = page[0]!
-      if (erased) throw new CommandRejected('BODY_ERASED', `the body of ${agentId}@${revision} was erased before`)
-      const blob = header.body.place === 'blob' ? { runId: header.runId, hash: header.body.hash } : null
-      return { bodyHash: header.body.hash, erasure: { stream, revision }, blob }
+  private forgetOldest(): void {
+    for (const [agentId, { users }] of this.mailboxes) {
+      if (this.mailboxes.size <= KEPT_MAILBOXES) return
+      if (users === 0) this.mailboxes.delete(agentId)
     }
-    throw new CommandRejected('EVENT_UNKNOWN', `${agentId} has no event at revision ${revision}`, 404)
   }
 }
+
+/** Idle mailboxes that are kept, each with its agent's messages. */
+const KEPT_MAILBOXES = 16
 
 export const unknownAgent = (agentId: string) => new CommandRejected('RUN_UNKNOWN', `there is no agent ${agentId}`, 404)

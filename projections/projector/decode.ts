@@ -1,3 +1,4 @@
+import { READER, upcast } from '../../domain/agent/codec.ts'
 import { type AgentEvent, bodies, type EventType, versions } from '../../domain/agent/events.ts'
 import { FORMAT, type RecordedEvent } from '../../domain/log/envelope.ts'
 import type { Seen } from '../changes/event.ts'
@@ -9,7 +10,6 @@ export interface Poison {
     | 'FORMAT_NEWER'
     | 'UNKNOWN_TYPE'
     | 'NEWER_VERSION'
-    | 'NO_UPCASTER'
     | 'ENCIPHERED'
     | 'NOT_JSON'
     | 'SHAPE'
@@ -17,9 +17,6 @@ export interface Poison {
     | 'BODY_MISMATCH'
   readonly message: string
 }
-
-/** The greatest `minReader` of a claim that this program understands. */
-export const READER = 1
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 const OF_A_CALL = /^(tool_call|approval)_/
@@ -49,7 +46,7 @@ export function decode(event: RecordedEvent, bytes: Uint8Array | null): Seen | {
   if (bytes === null) return { ...frame, body: null } as Seen
   const json = parse(bytes)
   if (json === undefined) return { poison: { code: 'NOT_JSON', message: `the body of this ${type} is no JSON text` } }
-  const body = bodies[type].safeParse(json)
+  const body = bodies[type].safeParse(upcasted(type, header.version, json))
   if (!body.success) {
     const issue = body.error.issues[0]!
     const message = `${type} at ${issue.path.join('.') || 'its root'}: ${issue.message}`
@@ -78,8 +75,6 @@ function headerProblem({ header }: RecordedEvent): Poison | null {
   if (version > current) {
     return { code: 'NEWER_VERSION', message: `${type} version ${version}; this program reads up to ${current}` }
   }
-  if (version < current)
-    return { code: 'NO_UPCASTER', message: `${type} version ${version} cannot be brought up to ${current}` }
   if (header.body.cipher)
     return { code: 'ENCIPHERED', message: `the body is enciphered with key ${header.body.cipher.keyId}` }
   if (millis(header.timestamp) === null) return { code: 'SHAPE', message: 'the timestamp is no time' }
@@ -88,6 +83,17 @@ function headerProblem({ header }: RecordedEvent): Poison | null {
   }
   return null
 }
+
+/** An old body in the current shape; one that cannot be brought up stays as it is, and does not have it. */
+function upcasted(type: EventType, version: number, body: unknown): unknown {
+  try {
+    return upcast(type, version, body)
+  } catch {
+    return undefined
+  }
+}
+
+export { READER }
 
 function parse(bytes: Uint8Array): unknown {
   try {

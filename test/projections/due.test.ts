@@ -95,7 +95,7 @@ describe('who must be woken', () => {
       (a) => {
         a.beginTurn()
         const usage = { input: 1, output: 1, cacheRead: 0, cacheWrite: 0 }
-        a.write('model_attempt_lost', { attempt: 1, usage, nanoDollars: null })
+        a.write('model_attempt_lost', { attempt: 1, purpose: 'turn', usage, nanoDollars: null })
       },
       { reason: 'start', after: 0 },
     ],
@@ -209,7 +209,7 @@ describe('who must be woken', () => {
         a.beginTurn()
         a.finish('error')
         const usage = { input: 1, output: 1, cacheRead: 0, cacheWrite: 0 }
-        a.write('model_attempt_lost', { attempt: 2, usage, nanoDollars: null })
+        a.write('model_attempt_lost', { attempt: 2, purpose: 'turn', usage, nanoDollars: null })
       },
       null,
     ],

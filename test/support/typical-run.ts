@@ -38,6 +38,7 @@ function turnOf(agentId: string, turn: number): [Draft[], Draft[]] {
   return [
     [
       draft('model_call_end', 'model', {
+        purpose: 'turn',
         attempt: 1,
         content: [
           { type: 'text', text: text(200 + n(1200, 1), turn) },
@@ -98,9 +99,10 @@ function turnOf(agentId: string, turn: number): [Draft[], Draft[]] {
         'model_call_start',
         'model',
         {
+          purpose: 'turn',
           attempt: 1,
           model: 'claude-sonnet',
-          request: { assembler: 1, messages: turn * 2, root: 'd'.repeat(64), parameters: 'e'.repeat(64) },
+          request: { assembler: 1, from: 0, to: turn * 2, root: 'd'.repeat(64), parameters: 'e'.repeat(64) },
           estimate: { input: 1200 + turn, maxOutput: 4096, nanoDollars: 99999 },
           timeoutMs: 120000,
         },

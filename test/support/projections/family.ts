@@ -40,6 +40,7 @@ export function family() {
   child.start({ agentId: 'r1', toolCallId: 'r1.t1.c0' })
   child.beginTurn()
   child.write('model_attempt_lost', {
+    purpose: 'turn',
     attempt: 1,
     usage: { input: 9, output: 1, cacheRead: 0, cacheWrite: 0 },
     nanoDollars: 50,

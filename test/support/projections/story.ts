@@ -101,7 +101,8 @@ export class Actor {
     this.write('model_call_start', {
       attempt: this.attempt,
       model: this.turn % 3 === 0 ? 'model-b' : 'model-a',
-      request: { assembler: 1, messages: 2, root: 'r', parameters: 'p' },
+      purpose: 'turn',
+      request: { assembler: 1, from: 0, to: 2, root: 'r', parameters: 'p' },
       estimate: { input: 10, maxOutput: 10, nanoDollars: null },
       timeoutMs: 1000,
     })
@@ -125,6 +126,7 @@ export class Actor {
       'model_call_end',
       {
         attempt: this.attempt,
+        purpose: 'turn',
         content,
         stopReason: 'tool_use',
         usage,

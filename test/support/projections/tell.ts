@@ -80,7 +80,7 @@ function model(actor: Actor, tape: Tape): unknown {
   }
   if (choice === 1) {
     const usage = { input: 50, output: 5, cacheRead: 0, cacheWrite: 0 }
-    actor.write('model_attempt_lost', { attempt: actor.attempt, usage, nanoDollars: 77 })
+    actor.write('model_attempt_lost', { attempt: actor.attempt, purpose: 'turn', usage, nanoDollars: 77 })
     actor.attempt++
     return actor.callModel()
   }
@@ -179,6 +179,6 @@ function afterwards(actor: Actor, tape: Tape, log: MemoryLog, erasures: boolean)
   const choice = tape.pick(4)
   if (choice === 0 && actor.attempt > 0) {
     const usage = { input: 1, output: 1, cacheRead: 0, cacheWrite: 0 }
-    actor.write('model_attempt_lost', { attempt: actor.attempt + 1, usage, nanoDollars: null })
+    actor.write('model_attempt_lost', { attempt: actor.attempt + 1, purpose: 'turn', usage, nanoDollars: null })
   } else if (erasures && choice > 1) actor.erase(own[tape.pick(own.length)]!.header.revision)
 }
