@@ -6,6 +6,8 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     exclude: [...configDefaults.exclude, 'test/package/**'],
+    // Two files at a time: many tests start processes and workers of their own, and all are to pass on two cores.
+    maxWorkers: 2,
     testTimeout: 30_000,
     hookTimeout: 30_000,
     // What a mutation makes of a file is never kept for other runs, nor taken from them.
