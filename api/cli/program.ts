@@ -1,8 +1,7 @@
 import { Command, CommanderError, Option } from 'commander'
-import { LogError } from '../../domain/log/errors.ts'
 import { ConfigError } from '../config.ts'
+import { explained } from '../explained.ts'
 import { TokenError } from '../http/token.ts'
-import { noRoom } from '../no-room.ts'
 import { OwnerError } from '../owner/backend.ts'
 import { VERSION } from '../version.ts'
 import { Refused } from './client.ts'
@@ -62,10 +61,9 @@ function explain(error: unknown): { text: string | null; code: number } {
       code: error.code === 'INVALID_REQUEST' ? EXIT.usage : EXIT.failed,
     }
   }
-  if (error instanceof LogError) return { text: `${error.message} (${error.code})`, code: EXIT.failed }
   if (error instanceof OwnerError || error instanceof TokenError) return { text: error.message, code: EXIT.failed }
-  const full = noRoom(error)
-  if (full !== null) return { text: full, code: EXIT.failed }
+  const known = explained(error)
+  if (known !== null) return { text: `${known.message} (${known.code})`, code: EXIT.failed }
   const unexpected = error instanceof Error ? (error.stack ?? error.message) : String(error)
   return { text: `this should not have happened: ${unexpected}`, code: EXIT.failed }
 }

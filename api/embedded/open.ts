@@ -1,5 +1,5 @@
 import { existsSync, rmSync } from 'node:fs'
-import { mkdir, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { FileBlobs } from '../../adapters/blobs-file/store.ts'
 import type { SqliteLog } from '../../adapters/log-sqlite/log.ts'
 import { openSqliteLog } from '../../adapters/log-sqlite/open.ts'
@@ -9,19 +9,17 @@ import { SqliteSnapshots } from '../../adapters/snapshots-sqlite/store.ts'
 import { workspaceTools } from '../../adapters/tools/builtin.ts'
 import { openVault } from '../../adapters/vault/file-vault.ts'
 import type { AgentSpec } from '../../domain/agent/spec.ts'
-import { LogError } from '../../domain/log/errors.ts'
 import { base32 } from '../../domain/log/ids.ts'
 import type { Tool, Vault } from '../../domain/ports.ts'
 import type { RuntimePorts } from '../../domain/runtime/ports.ts'
 import { agentAt, stateAt } from '../../domain/runtime/replay.ts'
 import { Runtime } from '../../domain/runtime/runtime.ts'
-import { ProjectionError } from '../../projections/errors.ts'
 import { Projections } from '../../projections/index.ts'
 import { liveFile } from '../../projections/store/pointer.ts'
 import { Readers } from '../../projections/store/readers.ts'
 import type { Config } from '../config.ts'
+import { explained } from '../explained.ts'
 import { createKeepUp } from '../keepup.ts'
-import { noRoom } from '../no-room.ts'
 import type { Services } from '../services.ts'
 import { VERSION } from '../version.ts'
 import { backupFolder } from './backup.ts'
@@ -50,7 +48,6 @@ export async function openEmbedded(
   const at = paths(config.data)
   // Tables are made by an owner: without them there is nothing to read yet.
   if (mode === 'reader' && (!existsSync(at.log) || liveFile(at.tables) === null)) return null
-  await mkdir(config.data, { recursive: true, mode: 0o700 })
   const log = await openSqliteLog({ folder: at.log, mode, clock: systemClock, random: systemRandom })
   const opened: (() => Promise<void> | void)[] = [() => log.close()]
   const closeAll = async () => {
@@ -157,8 +154,7 @@ function forkDoor(config: Config, stores: Stores, parts: Parts, files: FileSourc
 
 /** Where it is known what to do, that; else where it happened. */
 function told(error: unknown): string {
-  if (error instanceof LogError || error instanceof ProjectionError) return error.message
-  return noRoom(error) ?? (error instanceof Error ? (error.stack ?? error.message) : String(error))
+  return explained(error)?.message ?? (error instanceof Error ? (error.stack ?? error.message) : String(error))
 }
 
 type Opened = (() => Promise<void> | void)[]

@@ -1,7 +1,6 @@
 import { CommandRejected } from '../../domain/agent/errors.ts'
 import { LogError, type LogErrorCode } from '../../domain/log/errors.ts'
-import { ProjectionError } from '../../projections/errors.ts'
-import { noRoom } from '../no-room.ts'
+import { explained } from '../explained.ts'
 import type { ProblemBody } from './schemas/common.ts'
 
 /** A refused request. `code` is stable, `detail` says what to do; neither ever holds a value from the request. */
@@ -54,16 +53,16 @@ const LOG_STATUS: Readonly<Record<LogErrorCode, number>> = {
   FOLD_DIFFERS: 500,
 }
 
+// The rows may not be had now; the log, from which they come back, is as it was.
+const statusOf = (code: string): number => (code === 'DISK_FULL' ? 507 : code.startsWith('TABLES_') ? 503 : 422)
+
 /** The refusal that an error stands for; null for what nobody expected. */
 export function asProblem(error: unknown): Problem | null {
   if (error instanceof Problem) return error
   if (error instanceof CommandRejected) return new Problem(error.status, error.code, error.message)
   if (error instanceof LogError) return new Problem(LOG_STATUS[error.code], error.code, error.message)
-  const full = noRoom(error)
-  if (full !== null) return new Problem(507, 'DISK_FULL', full)
-  // The rows cannot be had now; the log, from which they come back, is as it was.
-  if (error instanceof ProjectionError) return new Problem(503, `TABLES_${error.code}`, error.message)
-  return null
+  const known = explained(error)
+  return known && new Problem(statusOf(known.code), known.code, known.message)
 }
 
 /** RFC 9457 body of a refusal. */

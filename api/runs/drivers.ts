@@ -1,8 +1,6 @@
-import { CommandRejected } from '../../domain/agent/errors.ts'
-import { LogError } from '../../domain/log/errors.ts'
 import type { AgentRuntimeDoors, DriveEnd } from '../../domain/runtime/types.ts'
+import { explained } from '../explained.ts'
 import type { LiveHub } from '../live/hub.ts'
-import { noRoom } from '../no-room.ts'
 
 /** How a drive ended; `fault`: it could not go on (a full disk, say), which ended nothing: the run stands where it stood. */
 export type Ended = DriveEnd | { readonly end: 'fault'; readonly code: string; readonly message: string }
@@ -89,10 +87,8 @@ export class Drivers {
       } while (drive.again && end.end === 'waiting' && !this.#stop.signal.aborted)
     } catch (error) {
       this.#onFault(agentId, error)
-      const full = noRoom(error)
-      const known = error instanceof LogError || error instanceof CommandRejected ? error.code : null
-      const code = known ?? (full === null ? 'DRIVER_FAILED' : 'DISK_FULL')
-      end = { end: 'fault', code, message: full ?? (error instanceof Error ? error.message : String(error)) }
+      const unforeseen = { code: 'DRIVER_FAILED', message: error instanceof Error ? error.message : String(error) }
+      end = { end: 'fault', ...(explained(error) ?? unforeseen) }
     }
     this.#drives.delete(agentId)
     this.#ends.delete(agentId)

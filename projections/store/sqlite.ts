@@ -37,7 +37,10 @@ async function migrate({ raw, db }: Connection, path: string): Promise<void> {
     const stored = Number(raw.prepare('pragma user_version').get()!.user_version)
     const [meaning, version] = stored === 0 ? [MEANING, 0] : [Math.floor(stored / 1000), stored % 1000]
     if (meaning > MEANING || version > migrations.length) {
-      throw new ProjectionError('SCHEMA_NEWER', `${path} was written by a newer program; use that, or rebuild`)
+      throw new ProjectionError(
+        'SCHEMA_NEWER',
+        `${path} was written by a newer program; use that, or delete its folder: the tables come back from the log`,
+      )
     }
     if (meaning < MEANING) {
       throw new ProjectionError('SCHEMA_OTHER', `the rows in ${path} have an older meaning; rebuild them from the log`)
