@@ -48,6 +48,11 @@ export class WriterThread {
     this.#news = news
   }
 
+  /** Appends are under way. */
+  get busy(): boolean {
+    return this.#pending.size > 0
+  }
+
   /** Starts the thread. Resolves with the time of the log's last event, ms. */
   start(): Promise<number> {
     const worker = this.#begin()

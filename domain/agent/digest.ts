@@ -52,29 +52,32 @@ const LABELS = VIEW.map((name) => `${JSON.stringify(name)}:`)
 /** The digest of a folded state, hex SHA-256: over roots of what grows and the small part that changes. */
 export function digestOf(state: AgentState): string {
   let view = `keepup-fold-${FOLD}\n{`
-  VIEW.forEach((name, i) => {
-    view += (i === 0 ? '' : ',') + LABELS[i] + stable(state[name])
-  })
+  for (let i = 0; i < VIEW.length; i++) view += (i === 0 ? '' : ',') + LABELS[i] + member(i, state[VIEW[i]!])
   return hash('sha256', `${view}}`)
 }
 
-// The parts of a state are never changed in place, and most of them stay from one event to the next.
-const texts = new WeakMap<object, string>()
+// The parts of a state are never changed in place, and most are the same in the next one: what was written last is kept.
+const written: { value: object; text: string }[] = VIEW.map(() => ({ value: {}, text: '{}' }))
 
-/** JSON with sorted keys. States are plain JSON, so that this is enough. */
-function stable(value: unknown): string {
-  if (value === null || typeof value !== 'object') return JSON.stringify(value)
-  let text = texts.get(value)
-  if (text === undefined) {
-    text = Array.isArray(value) ? `[${value.map(stable).join(',')}]` : members(value as Record<string, unknown>)
-    texts.set(value, text)
-  }
+function member(i: number, value: unknown): string {
+  if (value === null || typeof value !== 'object') return stable(value)
+  const last = written[i]!
+  if (last.value === value) return last.text
+  const text = stable(value)
+  written[i] = { value, text }
   return text
 }
 
-function members(value: Record<string, unknown>): string {
+/** JSON with sorted keys. States are plain JSON, so that this is enough. */
+function stable(value: unknown): string {
+  if (value === null || typeof value === 'boolean' || typeof value === 'number') return `${value}`
+  if (typeof value !== 'object') return JSON.stringify(value)
   let text = ''
+  if (Array.isArray(value)) {
+    for (const item of value) text += (text === '' ? '' : ',') + stable(item)
+    return `[${text}]`
+  }
   for (const key of Object.keys(value).sort())
-    text += `${text === '' ? '' : ','}${JSON.stringify(key)}:${stable(value[key])}`
+    text += `${text === '' ? '' : ','}${JSON.stringify(key)}:${stable((value as Record<string, unknown>)[key])}`
   return `{${text}}`
 }

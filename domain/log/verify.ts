@@ -1,5 +1,6 @@
 import { ERASED } from './chain.ts'
-import { FORMAT, Header, type RecordedEvent } from './envelope.ts'
+import { FORMAT, type Header, type RecordedEvent } from './envelope.ts'
+import { isHeader } from './header.ts'
 import { bodyHash, chainHash, eventId, GENESIS } from './seal.ts'
 
 /** One thing wrong with a stream. */
@@ -91,7 +92,7 @@ export class StreamVerifier {
 function shapeProblems(header: Header, stream: string, revision: number): string[] {
   const found: string[] = []
   if (header.format !== FORMAT) found.push(`format ${String(header.format)} is not ${FORMAT}`)
-  else if (!Header.safeParse(header).success) found.push('the header has not the shape of its format')
+  else if (!isHeader(header)) found.push('the header has not the shape of its format')
   if (header.stream !== stream) found.push(`the event belongs to stream ${header.stream}`)
   if (header.revision !== revision) found.push(`revision ${revision} was to come here`)
   return found

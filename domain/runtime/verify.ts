@@ -1,13 +1,13 @@
 import { decode } from '../agent/codec.ts'
 import { digestOf, FOLD } from '../agent/digest.ts'
-import { bodies } from '../agent/events.ts'
+import { type AgentEvent, bodies } from '../agent/events.ts'
 import { evolve } from '../agent/evolve.ts'
 import type { AgentState } from '../agent/state.ts'
-import type { RecordedEvent } from '../log/envelope.ts'
+import type { Header, RecordedEvent } from '../log/envelope.ts'
 import { LogError } from '../log/errors.ts'
 import { agentStream } from '../log/ids.ts'
 import { StreamVerifier } from '../log/verify.ts'
-import { bodyOf, type Stores } from './history.ts'
+import type { Stores } from './history.ts'
 import { agentAt } from './replay.ts'
 import type { Verification } from './types.ts'
 
@@ -28,7 +28,10 @@ export async function verifyAgent(stores: Stores, agentId: string): Promise<Veri
         blobs.set(event.header.revision, await blobOf(stores, event))
     }
     chain.page(page, blobs)
-    for (const event of page) await fold.next(event, blobs.get(event.header.revision))
+    for (const event of page) {
+      const waits = fold.next(event, blobs.get(event.header.revision))
+      if (waits !== null) await waits
+    }
   }
   const { events, head, erased, problems } = chain.result()
   const all: Problem[] = [...problems, ...fold.problems].sort((a, b) => a.revision - b.revision)
@@ -56,31 +59,45 @@ class FoldVerifier {
     this.stores = stores
   }
 
-  async next(recorded: RecordedEvent, blob: Uint8Array | null | undefined): Promise<void> {
-    const { header } = recorded
-    if (this.stopped) return
-    if (recorded.erased || blob === null) {
+  /** Takes the next event; null: it is done. Only a fork's first event has to wait, for its source. */
+  next(recorded: RecordedEvent, blob: Uint8Array | null | undefined): Promise<void> | null {
+    const body = blob === undefined ? recorded.body : blob
+    if (this.stopped) return null
+    if (recorded.erased || body === null) {
       // What follows an erased or missing body cannot be folded; the chain still proves it.
       this.stopped = true
-      return
+      return null
     }
+    const { header } = recorded
     try {
-      const event = decode(header, blob ?? recorded.body ?? (await bodyOf(this.stores, recorded)))
+      const event = decode(header, body)
       const shape = bodies[event.type].safeParse(event.body)
       if (!shape.success) this.report(header.revision, 'SHAPE', `the body of ${event.type} has not its recorded shape`)
-      if (event.type === 'forked') await this.startFromSource(event.body)
-      this.state = evolve(this.state, event)
+      if (event.type === 'forked') {
+        const linked = this.startFromSource(event.body).then(() => this.fold(header, event))
+        return linked.catch((error: unknown) => this.stopAt(header, error))
+      }
+      this.fold(header, event)
     } catch (error) {
-      this.stopped = true
-      this.report(header.revision, 'SHAPE', error instanceof Error ? error.message : String(error))
-      return
+      this.stopAt(header, error)
     }
+    return null
+  }
+
+  private fold(header: Header, event: AgentEvent): void {
+    const state = evolve(this.state, event)
+    this.state = state
     if (header.digest === undefined) return
     if (header.digest.fold !== FOLD) return
     this.digests++
-    if (digestOf(this.state) === header.digest.value) return
+    if (digestOf(state) === header.digest.value) return
     this.stopped = true
     this.report(header.revision, 'DIGEST', `the state folded here is not the one that was recorded at ${header.type}`)
+  }
+
+  private stopAt(header: Header, error: unknown): void {
+    this.stopped = true
+    this.report(header.revision, 'SHAPE', error instanceof Error ? error.message : String(error))
   }
 
   private async startFromSource(link: {

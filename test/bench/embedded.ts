@@ -32,7 +32,7 @@ export async function openEmbedded(data: string): Promise<Embedded> {
   const snapshots = SqliteSnapshots.open(at.snapshots, (path) => rmSync(path, { force: true }))
   const projections = await Projections.open({ folder: at.tables, log, blobs })
   const end = new AbortController()
-  const following = process.env.NOPROJ ? Promise.resolve() : projections.run(end.signal)
+  const following = projections.run(end.signal)
   const tool = readFile()
   const runtimeOf = (model: ModelProvider) =>
     new Runtime({
@@ -60,7 +60,7 @@ export async function openEmbedded(data: string): Promise<Embedded> {
       if (ended.end !== 'done') throw new Error(`the measured run did not complete: ${JSON.stringify(ended)}`)
       return runId
     },
-    shown: async () => (process.env.NOPROJ ? undefined : projections.caughtUpTo(await log.headCursor())),
+    shown: async () => projections.caughtUpTo(await log.headCursor()),
     async close() {
       end.abort()
       await following

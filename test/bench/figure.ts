@@ -3,8 +3,9 @@ export interface Figure {
   readonly name: string
   readonly ours: string
   readonly floor: string
-  /** What the goal is about, in its unit; null where nothing is promised. */
+  /** What the goal is about, in its unit. */
   readonly value: number
+  /** Null: nothing is promised. */
   readonly goal: Goal | null
   readonly note?: string
 }
@@ -13,16 +14,19 @@ export interface Figure {
 export interface Goal {
   readonly kind: 'most' | 'least'
   readonly bound: number
-  /** As DESIGN says it, e.g. `≤ 2 ×`. */
-  readonly text: string
+  /** With a space before it. */
+  readonly unit: string
 }
 
-export const most = (bound: number, unit: string): Goal => ({ kind: 'most', bound, text: `≤ ${number(bound)}${unit}` })
-export const least = (bound: number, unit: string): Goal => ({
-  kind: 'least',
-  bound,
-  text: `≥ ${number(bound)}${unit}`,
-})
+export const most = (bound: number, unit: string): Goal => ({ kind: 'most', bound, unit })
+export const least = (bound: number, unit: string): Goal => ({ kind: 'least', bound, unit })
+
+/** As DESIGN says it, e.g. `≤ 2 ×`. */
+export const goalText = ({ kind, bound, unit }: Goal): string =>
+  `${kind === 'most' ? '≤' : '≥'} ${number(bound)}${unit}`
+
+/** The figure in its goal's unit. */
+export const valueText = ({ value, goal }: Figure): string => `${number(value)}${goal?.unit ?? ' ×'}`
 
 export function isMet({ value, goal }: Figure): boolean | null {
   if (goal === null) return null
@@ -35,7 +39,6 @@ export function number(value: number): string {
   return Number(value.toPrecision(3)).toString()
 }
 
-export const times = (value: number): string => `${value.toFixed(2)} ×`
 export const ms = (value: number): string => `${number(value)} ms`
 export const micros = (value: number): string => `${number(value)} µs`
 export const rate = (value: number, what: string): string => `${number(value)} ${what}/s`

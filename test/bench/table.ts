@@ -1,4 +1,4 @@
-import { type Figure, isMet, times } from './figure.ts'
+import { type Figure, goalText, isMet, valueText } from './figure.ts'
 
 const verdict = (figure: Figure): string => {
   const met = isMet(figure)
@@ -11,8 +11,8 @@ export function asTable(figures: readonly Figure[]): string {
     figure.name,
     figure.ours,
     figure.floor,
-    shown(figure),
-    figure.goal?.text ?? '',
+    valueText(figure),
+    figure.goal === null ? '' : goalText(figure.goal),
     verdict(figure),
     figure.note ?? '',
   ])
@@ -33,18 +33,8 @@ export function asTable(figures: readonly Figure[]): string {
 export function asJson(figures: readonly Figure[]): string {
   const all = figures.map(({ goal, ...figure }) => ({
     ...figure,
-    goal: goal?.text ?? null,
+    goal: goal === null ? null : goalText(goal),
     met: isMet({ ...figure, goal }),
   }))
   return `${JSON.stringify(all, null, 2)}\n`
 }
-
-const shown = ({ value, goal }: Figure): string =>
-  goal === null || goal.text.endsWith('×')
-    ? times(value)
-    : goal.text.replace(
-        /^. [\d,.]+/,
-        Math.round(value * 10) / 10 >= 1000
-          ? Math.round(value).toLocaleString('en-US')
-          : String(Number(value.toPrecision(3))),
-      )

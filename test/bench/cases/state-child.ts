@@ -1,0 +1,44 @@
+import { rmSync } from 'node:fs'
+import { FileBlobs } from '../../../adapters/blobs-file/store.ts'
+import { unpackBody } from '../../../adapters/log-sqlite/body.ts'
+import { fileOf } from '../../../adapters/log-sqlite/file.ts'
+import { openSqliteLog } from '../../../adapters/log-sqlite/open.ts'
+import { SqliteSnapshots } from '../../../adapters/snapshots-sqlite/store.ts'
+import { paths } from '../../../api/embedded/paths.ts'
+import { agentAt, stateAt } from '../../../domain/runtime/replay.ts'
+import { appendsAfter } from '../floor/writer.ts'
+import type { Cold } from './state.ts'
+
+const [, , data = '', agentId = '', step = '1'] = process.argv
+const at = paths(data)
+const point = { step: Number(step) }
+
+const from = performance.now()
+const log = await openSqliteLog({ folder: at.log, mode: 'reader' })
+const snapshots = SqliteSnapshots.open(at.snapshots, (path) => rmSync(path, { force: true }))
+const stores = { log, blobs: new FileBlobs(at.blobs), snapshots }
+const { state } = await stateAt(stores, agentId, point)
+const stateMs = performance.now() - from
+if (state.step !== point.step) throw new Error(`asked for step ${step}, got ${state.step}`)
+
+const begun = performance.now()
+const { messages, head } = await agentAt(stores, agentId, point)
+const wholeMs = performance.now() - begun
+if (messages.length < point.step / 2 - 2) throw new Error(`only ${messages.length} messages at step ${step}`)
+await log.close()
+snapshots.close()
+
+const sizes = new Map<number, number>()
+const bodies: Buffer[] = []
+for (const { events, bodies: stored } of appendsAfter(fileOf(at.log), 0).appends) {
+  for (const event of events) sizes.set(Number(event[0]), Number(event[2]) <= head.revision ? Number(event[7]) : 0)
+  for (const [position, packed, bytes] of stored) {
+    const size = sizes.get(Number(position)) ?? 0
+    if (size > 0) bodies.push(Buffer.from(unpackBody(bytes as Uint8Array, Number(packed), size)))
+  }
+}
+const started = performance.now()
+let parsed = 0
+for (const body of bodies) parsed += typeof JSON.parse(body.toString('utf8')) === 'object' ? body.length : 0
+const floorMs = performance.now() - started
+process.stdout.write(JSON.stringify({ stateMs, wholeMs, floorMs, bytes: parsed } satisfies Cold))
