@@ -1,8 +1,7 @@
 import { Command, CommanderError, Option } from 'commander'
-import { LogError } from '../../domain/log/errors.ts'
 import { ConfigError } from '../config.ts'
+import { asProblem } from '../http/problem.ts'
 import { TokenError } from '../http/token.ts'
-import { noRoom } from '../no-room.ts'
 import { OwnerError } from '../owner/backend.ts'
 import { VERSION } from '../version.ts'
 import { Refused } from './client.ts'
@@ -13,6 +12,7 @@ import { lookCommands } from './commands/look.ts'
 import { proveCommands } from './commands/prove.ts'
 import { runCommand } from './commands/run.ts'
 import { serveCommand } from './commands/serve.ts'
+import { sqlCommand } from './commands/sql.ts'
 import { steerCommands } from './commands/steer.ts'
 import type { CliIo } from './context.ts'
 import { CliError, EXIT, EXIT_HELP, UsageError } from './exit.ts'
@@ -42,6 +42,7 @@ function programOf(io: CliIo, done: (code: number) => void, extensions: readonly
   steerCommands(program, kit)
   lookCommands(program, kit)
   proveCommands(program, kit)
+  sqlCommand(program, kit)
   serveCommand(program, kit)
   doctorCommand(program, kit)
   demoCommand(program, kit)
@@ -62,10 +63,12 @@ function explain(error: unknown): { text: string | null; code: number } {
       code: error.code === 'INVALID_REQUEST' ? EXIT.usage : EXIT.failed,
     }
   }
-  if (error instanceof LogError) return { text: `${error.message} (${error.code})`, code: EXIT.failed }
   if (error instanceof OwnerError || error instanceof TokenError) return { text: error.message, code: EXIT.failed }
-  const full = noRoom(error)
-  if (full !== null) return { text: full, code: EXIT.failed }
+  const problem = asProblem(error)
+  if (problem !== null) return { text: `${problem.message} (${problem.code})`, code: EXIT.failed }
+  if ((error as NodeJS.ErrnoException | null)?.syscall === 'uv_cwd') {
+    return { text: 'the current folder is gone; change to one that exists', code: EXIT.failed }
+  }
   const unexpected = error instanceof Error ? (error.stack ?? error.message) : String(error)
   return { text: `this should not have happened: ${unexpected}`, code: EXIT.failed }
 }

@@ -1,5 +1,5 @@
 import { existsSync, rmSync } from 'node:fs'
-import { mkdir, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { FileBlobs } from '../../adapters/blobs-file/store.ts'
 import type { SqliteLog } from '../../adapters/log-sqlite/log.ts'
 import { openSqliteLog } from '../../adapters/log-sqlite/open.ts'
@@ -50,7 +50,6 @@ export async function openEmbedded(
   const at = paths(config.data)
   // Tables are made by an owner: without them there is nothing to read yet.
   if (mode === 'reader' && (!existsSync(at.log) || liveFile(at.tables) === null)) return null
-  await mkdir(config.data, { recursive: true, mode: 0o700 })
   const log = await openSqliteLog({ folder: at.log, mode, clock: systemClock, random: systemRandom })
   const opened: (() => Promise<void> | void)[] = [() => log.close()]
   const closeAll = async () => {

@@ -9,7 +9,7 @@ import { driveToEnd, resuming } from '../drive.ts'
 import { CliError, EXIT, UsageError } from '../exit.ts'
 import { linesOf } from '../lines.ts'
 import { bytes } from '../output/units.ts'
-import { type Kit, readAll, whole } from './kit.ts'
+import { type Kit, modelId, readAll, whole } from './kit.ts'
 import { pointOf } from './look.ts'
 
 async function verifyRun(ctx: Context, id: string): Promise<boolean> {
@@ -96,7 +96,7 @@ export function proveCommands(program: Command, kit: Kit): void {
           ...(event === undefined ? {} : { event: Number(event) }),
           ...(o.agent === undefined ? {} : { agent: o.agent }),
           ...(o.workspace === undefined ? {} : { workspace: resolve(ctx.io.cwd, o.workspace) }),
-          ...(o.model === undefined ? {} : { model: o.model }),
+          ...(o.model === undefined ? {} : { model: modelId(o.model, ctx.io.cwd) }),
           ...(o.maxTurns === undefined ? {} : { maxTurns: o.maxTurns }),
         }
         const client = await ctx.client('write')
