@@ -112,10 +112,9 @@ describe('the event stream', () => {
 
   it('does not read ahead of a consumer that does not read', async () => {
     const id = await started('talk', { drive: false })
-    for (let i = 0; i < 100; i++) {
-      const text = 'x'.repeat(60_000)
-      await services.runtime.execute(id, { kind: 'input', text }, { by: { kind: 'user', id: 'a' } })
-    }
+    const say = { kind: 'input', text: 'x'.repeat(60_000) } as const
+    const said = Array.from({ length: 100 }, () => services.runtime.execute(id, say, { by: { kind: 'user', id: 'a' } }))
+    await Promise.all(said)
     let taken = 0
     const { log: real } = services
     const log: EventLog = Object.assign(Object.create(real), {

@@ -3,6 +3,7 @@ import { basename, resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import type { Command } from 'commander'
 import { verifyExport } from '../../events/verify-export.ts'
+import { SecretName } from '../../http/schemas/system.ts'
 import { take } from '../client.ts'
 import type { Context } from '../context.ts'
 import { driveToEnd, resuming } from '../drive.ts'
@@ -144,6 +145,8 @@ export function proveCommands(program: Command, kit: Kit): void {
     .argument('<name>')
     .action(
       kit.action(async (ctx, [name]) => {
+        const named = SecretName.safeParse(name)
+        if (!named.success) throw new UsageError(`name: ${named.error.issues[0]!.message}`)
         const value = ctx.io.stdin.isTTY ? await hidden(name!) : (await readAll(ctx.io.stdin)).replace(/\r?\n$/, '')
         if (value === '') throw new UsageError('the value is empty; give it on standard input')
         const client = await ctx.client('write')

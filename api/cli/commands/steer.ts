@@ -13,9 +13,12 @@ interface Recorded {
 }
 
 /** Says that it is recorded, and what to type next where nobody drives the run. */
-function recorded(ctx: Context, done: Recorded): number {
+async function recorded(ctx: Context, done: Recorded): Promise<number> {
   ctx.show(done, () => [`recorded ${done.runId} at revision ${done.revision}`])
-  if (!done.driving) ctx.note(`go on with: keepup resume ${done.runId}`)
+  if (done.driving) return EXIT.done
+  const { run } = await take((await ctx.client('write')).v1.runs[':id'].$get({ param: { id: done.runId } }))
+  const ended = run.status === 'completed' || run.status === 'failed'
+  ctx.note(ended ? `the run has ${run.status}` : `go on with: keepup resume ${done.runId}`)
   return EXIT.done
 }
 
