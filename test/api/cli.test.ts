@@ -56,7 +56,7 @@ describe('the command line', () => {
   })
 })
 
-describe('runs on the command line', () => {
+describe('runs on the command line', { timeout: 120_000 }, () => {
   const folder = cliFolder()
   afterAll(() => folder.clean())
   const ids: Record<string, string> = {}
@@ -248,7 +248,7 @@ describe('runs on the command line', () => {
   })
 })
 
-describe('what cannot be had', () => {
+describe('what cannot be had', { timeout: 120_000 }, () => {
   const folder = cliFolder()
   afterAll(() => folder.clean())
   const fails = async (args: string[], code: number, says: string, env: Record<string, string> = {}) => {

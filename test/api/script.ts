@@ -6,7 +6,7 @@ import type { ScriptInput } from '../../adapters/model-scripted/script.ts'
 export const SIGN = 'go.txt'
 
 const done = (summary: string) => ({ calls: [{ tool: 'complete_task', arguments: { summary } }] })
-const look = { text: 'thinking… ', delayMs: 60, calls: [{ tool: 'list_dir', arguments: { path: '.' } }] }
+const look = { text: 'thinking… ', calls: [{ tool: 'list_dir', arguments: { path: '.' } }] }
 
 /**
  * The model of the API's tests: a word of the task says what the agent does. `finish`: it is done at once, with the task
@@ -42,9 +42,9 @@ export const SCRIPT: ScriptInput = {
       name: 'wait',
       when: { firstInputContains: 'wait' },
       turns: [
-        { label: 'look', ...look },
-        { when: { lastResultContains: SIGN }, ...done(`\${firstInput}`) },
-        { ...look, goto: 'look' },
+        look,
+        { label: 'judge', when: { lastResultContains: SIGN }, ...done(`\${firstInput}`) },
+        { ...look, delayMs: 200, goto: 'judge' },
       ],
     },
   ],
