@@ -39,6 +39,8 @@ export const ConfigSchema = z.strictObject({
   by: z.string().min(1).max(200).nullable().default(null),
   maxBodyBytes: int(z.int().min(1024)).default(1024 * 1024),
   heartbeatMs: int(z.int().min(10)).default(15_000),
+  /** How long what is at work may take when a process ends. */
+  drainMs: int(z.int().min(0)).default(10_000),
   ownerTimeoutMs: int(z.int().min(100)).default(3000),
   logLevel: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('warn'),
   /** False: commands run without a sandbox unless a run says otherwise. Recorded with every run. */

@@ -37,6 +37,7 @@ export function createKeepUp(ports: KeepUpPorts): Services {
   const live = new LiveHub()
   const runtime = ports.runtime(live)
   const drivers = new Drivers(runtime, live, (agentId, error) => ports.onFault(agentId, error))
+  let closed: Promise<void> | null = null
   const { log, blobs, read, files, vault, clock, random } = ports
   return {
     ...{ runtime, log, blobs, read, files, vault, clock, random, live, drivers },
@@ -46,9 +47,9 @@ export function createKeepUp(ports: KeepUpPorts): Services {
     sizes: () => ports.sizes(),
     readOnly: ports.readOnly ?? false,
     autoDrive: ports.autoDrive ?? false,
-    async close() {
-      await drivers.stop()
-      await ports.close()
+    close() {
+      closed ??= drivers.stop().then(() => ports.close())
+      return closed
     },
   }
 }

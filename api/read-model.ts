@@ -1,4 +1,5 @@
 import type { Artifact } from '../domain/agent/events.ts'
+import type { RecordedEvent } from '../domain/log/envelope.ts'
 import type { Json } from '../domain/log/json.ts'
 
 // What the API asks of the projections: types only. The composition root fits the real queries to these.
@@ -129,6 +130,13 @@ export interface ReadModel {
   ): Promise<Shown<{ checkpoints: readonly CheckpointRow[]; next: string | null }>>
   /** The seed's whole checkpoint, as JSON. */
   checkpoint(agentId: string, step: number): Promise<Shown<Json | null>>
+  /** Events of a run's agents, or of one of them, after a position of the log, in its order. Null: no such agent. */
+  events(query: {
+    runId: string
+    agentId?: string
+    after: number
+    limit: number
+  }): Promise<readonly RecordedEvent[] | null>
   /** Agents to wake no later than `before` (ms). */
   due(before: number): Promise<readonly { agentId: string; wakeAt: number; reason: string }[]>
   /** The earliest wake-up after `after` (ms), or null. */

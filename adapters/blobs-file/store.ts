@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { LogError } from '../../domain/log/errors.ts'
@@ -42,6 +43,16 @@ export class FileBlobs implements BlobStore {
     const path = this.#path(runId, hash)
     try {
       return await readFile(path)
+    } catch (error) {
+      throw failed('read', path, error)
+    }
+  }
+
+  /** {@link get}, at once: for SQL, which cannot wait. */
+  read(runId: string, hash: string): Uint8Array {
+    const path = this.#path(runId, hash)
+    try {
+      return readFileSync(path)
     } catch (error) {
       throw failed('read', path, error)
     }

@@ -12,8 +12,9 @@ import { report } from './outcome.ts'
 import { safe } from './output/text.ts'
 import { eventLine } from './render.ts'
 
-const HANDOVER_MS = 50
-const HANDOVERS = 200
+/** A process that ends may take its time over what is at work before it lets go. */
+const HANDOVERS = 80
+const handoverMs = (nth: number): number => Math.min(500, 50 * nth)
 
 /** Lifts a pause, if there is one, and drives. Asked again it is the same request. */
 export function resuming(ctx: Context, id: string): Begin {
@@ -62,6 +63,7 @@ export async function driveToEnd(ctx: Context, runId: string, from: string | nul
       ctx.note(`\naborted; go on with: keepup resume ${runId}`)
       void abort(ctx)
     },
+    () => void terminate(ctx),
   )
   let begin = first
   try {
@@ -82,7 +84,7 @@ export async function driveToEnd(ctx: Context, runId: string, from: string | nul
 /** Follows over changes of owner. */
 async function toEnd(ctx: Context, watch: Watch, begin: Begin): Promise<Ended> {
   for (let handovers = 0; handovers < HANDOVERS; handovers++) {
-    if (handovers > 1) await wait(HANDOVER_MS)
+    if (handovers > 1) await wait(handoverMs(handovers))
     try {
       const backend = await ctx.backend('write')
       const end = await follow(backend, watch, begin, () => revisionOf(ctx, watch.runId))
@@ -124,8 +126,19 @@ async function pause(ctx: Context, runId: string): Promise<void> {
   }
 }
 
-/** Interrupts what this process drives, but does not wait long for it. */
+/** Lets what this process drives come to rest, which ends the drive; what another one drives is not ours to end. */
+async function terminate(ctx: Context): Promise<void> {
+  const backend = await ctx.backend('write')
+  if (backend.kind === 'remote') process.exit(EXIT.interrupted)
+  await backend.drain()
+}
+
+/** Breaks off what this process drives, but does not wait long for it. */
 async function abort(ctx: Context): Promise<never> {
-  await Promise.race([ctx.leave().catch(() => {}), wait(2000)])
+  const leave = async () => {
+    await (await ctx.backend('write')).drain(0)
+    await ctx.leave()
+  }
+  await Promise.race([leave().catch(() => {}), wait(2000)])
   process.exit(EXIT.interrupted)
 }

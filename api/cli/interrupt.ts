@@ -1,10 +1,10 @@
-/** What Ctrl-C means while a run is driven: the first asks for a pause, the second ends this process. */
+/** What signals mean while a run is driven: the first Ctrl-C asks for a pause, the second ends this process. */
 export interface Interrupts {
   readonly count: () => number
   stop(): void
 }
 
-export function onInterrupt(first: () => void, second: () => void): Interrupts {
+export function onInterrupt(first: () => void, second: () => void, terminate: () => void): Interrupts {
   let count = 0
   const handler = () => {
     count++
@@ -12,5 +12,10 @@ export function onInterrupt(first: () => void, second: () => void): Interrupts {
     else second()
   }
   process.on('SIGINT', handler)
-  return { count: () => count, stop: () => void process.off('SIGINT', handler) }
+  process.once('SIGTERM', terminate)
+  const stop = () => {
+    process.off('SIGINT', handler)
+    process.off('SIGTERM', terminate)
+  }
+  return { count: () => count, stop }
 }

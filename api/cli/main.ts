@@ -10,6 +10,9 @@ process.exitCode = await runCli(process.argv.slice(2), {
   stderr,
   stdin,
   env,
-  cwd: process.cwd(),
+  // Asked for where it is needed: it may be gone.
+  get cwd() {
+    return process.cwd()
+  },
   open: openServices,
 })

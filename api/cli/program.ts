@@ -1,6 +1,6 @@
 import { Command, CommanderError, Option } from 'commander'
 import { ConfigError } from '../config.ts'
-import { explained } from '../explained.ts'
+import { asProblem } from '../http/problem.ts'
 import { TokenError } from '../http/token.ts'
 import { OwnerError } from '../owner/backend.ts'
 import { VERSION } from '../version.ts'
@@ -12,6 +12,7 @@ import { lookCommands } from './commands/look.ts'
 import { proveCommands } from './commands/prove.ts'
 import { runCommand } from './commands/run.ts'
 import { serveCommand } from './commands/serve.ts'
+import { sqlCommand } from './commands/sql.ts'
 import { steerCommands } from './commands/steer.ts'
 import type { CliIo } from './context.ts'
 import { CliError, EXIT, EXIT_HELP, UsageError } from './exit.ts'
@@ -41,6 +42,7 @@ function programOf(io: CliIo, done: (code: number) => void, extensions: readonly
   steerCommands(program, kit)
   lookCommands(program, kit)
   proveCommands(program, kit)
+  sqlCommand(program, kit)
   serveCommand(program, kit)
   doctorCommand(program, kit)
   demoCommand(program, kit)
@@ -62,8 +64,11 @@ function explain(error: unknown): { text: string | null; code: number } {
     }
   }
   if (error instanceof OwnerError || error instanceof TokenError) return { text: error.message, code: EXIT.failed }
-  const known = explained(error)
-  if (known !== null) return { text: `${known.message} (${known.code})`, code: EXIT.failed }
+  const problem = asProblem(error)
+  if (problem !== null) return { text: `${problem.message} (${problem.code})`, code: EXIT.failed }
+  if ((error as NodeJS.ErrnoException | null)?.syscall === 'uv_cwd') {
+    return { text: 'the current folder is gone; change to one that exists', code: EXIT.failed }
+  }
   const unexpected = error instanceof Error ? (error.stack ?? error.message) : String(error)
   return { text: `this should not have happened: ${unexpected}`, code: EXIT.failed }
 }

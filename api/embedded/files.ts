@@ -50,7 +50,7 @@ export function workspaceFilesOf(sources: FileSources): Files {
       }
     },
     async restore(agentId, step) {
-      const { spec, tree } = step === 0 ? await birth(sources, agentId) : await treeAt({ agentId, at: { step } })
+      const { spec, tree } = await treeAt({ agentId, at: step === 0 ? { revision: 0 } : { step } })
       if (spec.workspace === null || tree === null) {
         throw new Problem(409, 'NO_WORKSPACE', 'this run has no versioned workspace')
       }
@@ -62,11 +62,6 @@ export function workspaceFilesOf(sources: FileSources): Files {
       }
     },
   }
-}
-
-async function birth(sources: FileSources, agentId: string) {
-  const { state } = await sources.stateAt(agentId, { revision: 0 })
-  return { spec: state.spec, tree: state.spec.workspace?.tree ?? null }
 }
 
 /** Puts the files of a fork's point into a new or empty folder, never over the user's own. */

@@ -10,6 +10,8 @@ import {
   checkpointFacts,
   type Database,
   dueBefore,
+  eventStarts,
+  eventsAfter,
   findCheckpoint,
   listApprovals,
   listArtifacts,
@@ -118,6 +120,13 @@ export function readModelOf(tables: Tables, log: EventLog, sources: CheckpointSo
         },
         async (found) => found && ((await assembleCheckpoint(sources, found.row, found.facts)) as unknown as Json),
       ),
+    async events({ runId, agentId, after, limit }) {
+      const { data } = await tables.read((db) => eventStarts(db, runId, after))
+      // Tables that lag behind do not know the youngest runs yet; the log does.
+      const all = data.some((one) => one.agentId === runId) ? data : [{ agentId: runId, revision: 0 }, ...data]
+      const starts = agentId === undefined ? all : all.filter((one) => one.agentId === agentId)
+      return starts.length === 0 ? null : eventsAfter(log, starts, after, limit)
+    },
     due: async (before) => (await tables.read((db) => dueBefore(db, before))).data,
     nextDue: async (after) => (await tables.read((db) => nextDue(db, after))).data,
     async status() {

@@ -44,19 +44,24 @@ export const refusals = {
 
 export const RunId = z.object({ id: z.string().min(1).max(200) })
 
-/** Headers that every command takes. */
-export const CommandHeaders = z.object({
+/** Headers of what makes something new. */
+export const StartHeaders = z.object({
   'idempotency-key': z
     .string()
     .min(1)
     .max(200)
     .optional()
     .openapi({ description: 'The same key and body again: the same answer, recorded once.' }),
+  traceparent: z.string().max(200).optional(),
+})
+export type StartHeaders = z.infer<typeof StartHeaders>
+
+/** Headers that every command to an agent takes. */
+export const CommandHeaders = StartHeaders.extend({
   'if-match': z
     .string()
     .regex(/^"\d+"$/, { error: 'expected a revision in quotes, as an ETag gave it' })
     .optional()
     .openapi({ description: 'Only if the agent is still at this revision.' }),
-  traceparent: z.string().max(200).optional(),
 })
 export type CommandHeaders = z.infer<typeof CommandHeaders>

@@ -1,6 +1,12 @@
-import { CommandRejected } from '../../domain/agent/errors.ts'
+import { SandboxUnavailable } from '../../adapters/sandbox/error.ts'
+import { VaultError } from '../../adapters/vault/error.ts'
+import { WorkspaceError } from '../../adapters/workspace/error.ts'
+import { CommandRejected, ModelError, ToolError } from '../../domain/agent/errors.ts'
+import { PatternError } from '../../domain/agent/secrets/pattern-parse.ts'
 import { LogError, type LogErrorCode } from '../../domain/log/errors.ts'
-import { explained } from '../explained.ts'
+import { ContentionError } from '../../domain/runtime/errors.ts'
+import { ProjectionError } from '../../projections/errors.ts'
+import { noRoom } from '../no-room.ts'
 import type { ProblemBody } from './schemas/common.ts'
 
 /** A refused request. `code` is stable, `detail` says what to do; neither ever holds a value from the request. */
@@ -61,8 +67,28 @@ export function asProblem(error: unknown): Problem | null {
   if (error instanceof Problem) return error
   if (error instanceof CommandRejected) return new Problem(error.status, error.code, error.message)
   if (error instanceof LogError) return new Problem(LOG_STATUS[error.code], error.code, error.message)
-  const known = explained(error)
-  return known && new Problem(statusOf(known.code), known.code, known.message)
+  const full = noRoom(error)
+  if (full !== null) return new Problem(507, 'DISK_FULL', full)
+  if (error instanceof WorkspaceError) {
+    return new Problem(error.code === 'WORKSPACE_BUSY' ? 409 : 422, error.code, error.message)
+  }
+  if (error instanceof VaultError) {
+    return new Problem(error.code === 'SECRET_INVALID' ? 422 : 503, error.code, error.message)
+  }
+  if (error instanceof SandboxUnavailable) return new Problem(422, error.code, error.message)
+  if (error instanceof ModelError) {
+    const code = error.code.startsWith('SCRIPT_') ? error.code : `MODEL_${error.code}`
+    return new Problem(error.transient ? 503 : 422, code, error.message)
+  }
+  // The rows cannot be had now; the log, from which they come back, is as it was.
+  if (error instanceof ProjectionError) {
+    return new Problem(error.code === 'NOT_PARKED' ? 409 : 503, `TABLES_${error.code}`, error.message)
+  }
+  if (error instanceof ContentionError) return new Problem(409, error.code, error.message)
+  // Of the files of a run: a path that leads out of its workspace, or one that is gone.
+  if (error instanceof ToolError) return new Problem(409, error.code, error.message)
+  if (error instanceof PatternError) return new Problem(422, 'PATTERN_INVALID', error.message)
+  return null
 }
 
 /** RFC 9457 body of a refusal. */

@@ -23,5 +23,8 @@ export interface Backend {
   /** `owner`: this process holds the lock; `reader`: it only reads; `remote`: another process answers. */
   readonly kind: 'owner' | 'reader' | 'remote'
   fetch(request: Request): Promise<Response>
+  /** Lets what this process drives come to rest, for `ms` at most; `drainMs` of the configuration where none is given. */
+  drain(ms?: number): Promise<void>
+  /** Drains, then closes. */
   close(): Promise<void>
 }

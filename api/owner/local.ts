@@ -40,8 +40,9 @@ export async function localBackend(services: Services, options: LocalOptions): P
     onFault: options.onFault,
   })
   const listening: Listening[] = []
+  const drain = (ms = config.drainMs) => services.drivers.stop(ms)
   const closeAll = async () => {
-    await services.drivers.stop()
+    await drain()
     // The sockets go before the lock does: who takes the lock next must find the place free.
     await Promise.all(listening.map((l) => l.close(GRACE_MS)))
     await services.close()
@@ -71,6 +72,7 @@ export async function localBackend(services: Services, options: LocalOptions): P
       const response = await app.fetch(request)
       return response.body ? new Response(abortable(response.body, asked), response) : response
     },
+    drain,
     close() {
       closed ??= closeAll()
       return closed

@@ -70,6 +70,7 @@ export function remoteBackend(options: RemoteOptions): Backend {
         throw gone(error)
       }
     },
+    async drain() {},
     async close() {
       closing.abort(new Error('closed'))
       if (watch) clearInterval(watch)

@@ -80,16 +80,14 @@ export interface Asked {
  */
 export async function record(s: Services, keys: RecentKeys, asked: Asked): Promise<Recorded> {
   mustWrite(s)
-  const head = await s.log.head(agentStream(asked.agentId))
-  if (!head) throw notFound('agent', 'list them with GET /v1/runs')
+  if (!(await s.log.head(agentStream(asked.agentId)))) throw notFound('agent', 'list them with GET /v1/runs')
   const expected = asked.headers['if-match']?.slice(1, -1)
-  const stale = () => new Problem(412, 'REVISION_CHANGED', `the agent is at revision ${head.revision}; look again`)
-  if (expected !== undefined && Number(expected) !== head.revision) throw stale()
   const key = asked.headers['idempotency-key']
   if (key !== undefined) keys.check(asked.agentId, key, JSON.stringify(asked.command))
   const request: Request = {
     by: asked.actor,
     ...(key === undefined ? {} : { key: commandId(key, asked.command) }),
+    ...(expected === undefined ? {} : { expected: Number(expected) }),
     ...(asked.headers.traceparent === undefined ? {} : { trace: asked.headers.traceparent }),
   }
   const { revision } = await s.runtime.execute(asked.agentId, asked.command, request)

@@ -1,5 +1,6 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import type { AgentRuntimeDoors, DriveEnd } from '../../domain/runtime/types.ts'
-import { explained } from '../explained.ts'
+import { asProblem } from '../http/problem.ts'
 import type { LiveHub } from '../live/hub.ts'
 
 /** How a drive ended; `fault`: it could not go on (a full disk, say), which ended nothing: the run stands where it stood. */
@@ -18,6 +19,7 @@ interface Drive {
 }
 
 const KEPT_ENDS = 1000
+const ENDING = new Error('this process is ending')
 
 /** The drives of this process, one per agent at most. */
 export class Drivers {
@@ -26,6 +28,7 @@ export class Drivers {
   readonly #onFault: (agentId: string, error: unknown) => void
   readonly #drives = new Map<string, Drive>()
   readonly #ends = new Map<string, Ended>()
+  readonly #drain = new AbortController()
   readonly #stop = new AbortController()
 
   constructor(
@@ -40,7 +43,7 @@ export class Drivers {
 
   /** Drives the agent in the background until it ends or waits. False: this process is shutting down. */
   start(agentId: string): boolean {
-    if (this.#stop.signal.aborted) {
+    if (this.#drain.signal.aborted) {
       // Who asked must not take the end of an earlier drive for the answer.
       this.#ends.set(agentId, { end: 'interrupted' })
       return false
@@ -72,10 +75,15 @@ export class Drivers {
     return this.#drives.size
   }
 
-  /** Interrupts every drive and waits for them; none starts afterwards. */
-  async stop(): Promise<void> {
-    this.#stop.abort(new Error('this process is shutting down'))
-    await Promise.all([...this.#drives.values()].map((d) => d.done))
+  /** Lets what is at work end, for `graceMs` at most, then breaks it off. No drive begins any more. */
+  async stop(graceMs = 0): Promise<void> {
+    this.#drain.abort(ENDING)
+    const ended = Promise.all([...this.#drives.values()].map((d) => d.done))
+    const over = new AbortController()
+    await Promise.race([ended, wait(graceMs, undefined, { signal: over.signal }).catch(() => {})])
+    over.abort()
+    this.#stop.abort(ENDING)
+    await ended
   }
 
   async #run(agentId: string, drive: Drive): Promise<void> {
@@ -83,12 +91,13 @@ export class Drivers {
     try {
       do {
         drive.again = false
-        end = await this.#runtime.drive(agentId, { signal: this.#stop.signal })
-      } while (drive.again && end.end === 'waiting' && !this.#stop.signal.aborted)
+        end = await this.#runtime.drive(agentId, { signal: this.#stop.signal, drain: this.#drain.signal })
+      } while (drive.again && end.end === 'waiting' && !this.#drain.signal.aborted)
     } catch (error) {
-      this.#onFault(agentId, error)
-      const unforeseen = { code: 'DRIVER_FAILED', message: error instanceof Error ? error.message : String(error) }
-      end = { end: 'fault', ...(explained(error) ?? unforeseen) }
+      const known = asProblem(error)
+      if (known === null) this.#onFault(agentId, error)
+      const message = known?.message ?? (error instanceof Error ? error.message : String(error))
+      end = { end: 'fault', code: known?.code ?? 'DRIVER_FAILED', message }
     }
     this.#drives.delete(agentId)
     this.#ends.delete(agentId)

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { CommandRejected } from '../../domain/agent/errors.ts'
 import { agentStream, base32 } from '../../domain/log/ids.ts'
-import type { CommandHeaders } from '../http/new-app.ts'
+import type { StartHeaders } from '../http/new-app.ts'
 import type { StartRun } from '../http/schemas/start.ts'
 import type { Services } from '../services.ts'
 import { actorOf, commandId, keyReused, mustWrite } from './commands.ts'
@@ -19,7 +19,7 @@ const keyedRunId = (logId: string, key: string): string =>
   base32(createHash('sha256').update(`run\n${logId}\n${key}`).digest().subarray(0, 14))
 
 /** Starts a run, or finds the one that the same Idempotency-Key started. Rejects with what `prepare` refuses. */
-export async function startRun(s: Services, asked: StartRun, headers: CommandHeaders): Promise<StartedRun> {
+export async function startRun(s: Services, asked: StartRun, headers: StartHeaders): Promise<StartedRun> {
   mustWrite(s)
   const key = headers['idempotency-key']
   const runId = key === undefined ? s.runtime.newRunId() : keyedRunId(s.log.logId, key)

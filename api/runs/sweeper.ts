@@ -6,7 +6,15 @@ const FAR_MS = 60_000
  * Wakes agents that are due (backoff, expiry, deadline, a driver that died), in a process that drives by itself. The
  * table is caught up to the head before each sweep, so that no row can be missing; a stale one costs a load.
  */
-export async function sweep(s: Services, signal: AbortSignal, onFault: (error: unknown) => void): Promise<void> {
+export async function sweep(
+  s: {
+    readonly read: Pick<Services['read'], 'caughtUp' | 'due' | 'nextDue'>
+    readonly drivers: Pick<Services['drivers'], 'state' | 'start'>
+    readonly clock: Services['clock']
+  },
+  signal: AbortSignal,
+  onFault: (error: unknown) => void,
+): Promise<void> {
   while (!signal.aborted) {
     let wait = FAR_MS
     try {

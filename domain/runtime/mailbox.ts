@@ -10,16 +10,11 @@ import type { RecordedEvent } from '../log/envelope.ts'
 import { ConflictError } from '../log/errors.ts'
 import type { Head } from '../ports.ts'
 import { checkDigest } from './check-digest.ts'
+import { ContentionError } from './errors.ts'
 import { headOf, history } from './history.ts'
 import { type Asking, Journal } from './journal.ts'
 import type { RuntimePorts } from './ports.ts'
 import { fromSnapshot, Snapshotter } from './snapshots.ts'
-
-/** A decision met new events so often that it was given up. Try again. */
-export class ContentionError extends Error {
-  override readonly name = 'ContentionError'
-  readonly code = 'CONTENTION'
-}
 
 const MAX_DECISIONS = 10
 

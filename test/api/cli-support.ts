@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { runCli } from '../../api/cli/program.ts'
-import { openFakes } from '../support/fakes/open.ts'
+import { openServices } from '../../api/keepup.ts'
+import { workspaces, writeScript } from './script.ts'
 
 /** A command line in this process: the same code as in one of its own, but for start and end. */
 export async function inProcess(args: readonly string[], env: Record<string, string> = {}) {
@@ -16,12 +17,13 @@ export async function inProcess(args: readonly string[], env: Record<string, str
     stdin: process.stdin,
     env,
     cwd: tmpdir(),
-    open: openFakes,
+    open: openServices,
   })
   return { code, out: out.join(''), err: err.join('') }
 }
 
-const entry = fileURLToPath(new URL('../support/fakes/cli.ts', import.meta.url))
+/** The command, as it is installed. */
+export const entry = fileURLToPath(new URL('../../api/cli/keepup.js', import.meta.url))
 
 export interface Running {
   readonly process: ChildProcess
@@ -32,11 +34,22 @@ export interface Running {
   readonly ended: Promise<{ code: number | null; signal: string | null; out: string; err: string }>
 }
 
+/** The id of the run that a command started. */
+export const idIn = (err: string): string => /^run (\w+)\r?$/m.exec(err)![1]!
+
 /** Real processes over a data folder of their own. */
 export function cliFolder() {
-  const root = mkdtempSync(join(tmpdir(), 'keepup-cli-'))
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'keepup-cli-')))
   const data = join(root, 'data')
   const started = new Set<ChildProcess>()
+  const env = {
+    PATH: process.env.PATH ?? '',
+    HOME: root,
+    KEEPUP_OWNER_TIMEOUT_MS: '1500',
+    KEEPUP_MODEL: writeScript(root),
+    NODE_COMPILE_CACHE: join(tmpdir(), 'keepup-test-cache'),
+  }
+  const workspace = workspaces(root)
 
   function start(
     args: readonly string[],
@@ -44,13 +57,7 @@ export function cliFolder() {
   ): Running {
     const child = spawn(process.execPath, [entry, '--data', options.data ?? data, '--by', 'ada', ...args], {
       cwd: root,
-      env: {
-        PATH: process.env.PATH,
-        HOME: root,
-        KEEPUP_OWNER_TIMEOUT_MS: '1500',
-        NODE_COMPILE_CACHE: join(tmpdir(), 'keepup-test-cache'),
-        ...options.env,
-      },
+      env: { ...env, ...options.env },
       stdio: ['pipe', 'pipe', 'pipe'],
     })
     started.add(child)
@@ -88,13 +95,20 @@ export function cliFolder() {
   return {
     root,
     data,
+    env,
+    workspace,
     start,
     run: (...args: string[]) => start(args).ended,
+    /** The command line of a run that works in this folder until a person or {@link giveSign} lets it be done. */
+    waits: (folder: string, task = 'wait') => ['run', task, ...WAITING, '-w', folder],
     /** In this process. */
-    look: (...args: string[]) => inProcess(['--data', data, ...args]),
+    look: (...args: string[]) => inProcess(['--data', data, ...args], { KEEPUP_MODEL: env.KEEPUP_MODEL }),
     clean() {
       for (const child of started) child.kill('SIGKILL')
       rmSync(root, { recursive: true, force: true })
     },
   }
 }
+
+/** Tools that need no sandbox, and turns enough. */
+const WAITING = ['--tools', 'list_dir,read_file,write_file', '--max-turns', '10000']

@@ -1,22 +1,22 @@
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { cliFolder, inProcess } from './cli-support.ts'
+import { cliFolder, entry, idIn, inProcess } from './cli-support.ts'
+import { giveSign } from './script.ts'
 
 describe('the command line', () => {
   const folder = cliFolder()
   afterAll(() => folder.clean())
 
   it('shows its exit codes and every command in --help', async () => {
-    const { code, out, err } = await folder.run('--help')
+    const { code, out, err } = await inProcess(['--help'])
     expect([code, err]).toEqual([0, ''])
     for (const line of ['0    done', '2    usage', '3    the run ended in ERROR', '8    the run waits for a person']) {
       expect(out).toContain(line)
     }
     const commands =
-      'run input approve reject resolve cancel pause resume step restore backup runs events tail replay diff fork verify rebuild secrets serve doctor'
+      'run input approve reject resolve cancel pause resume step erase restore backup runs events tail replay diff fork verify rebuild secrets sql serve doctor'
     for (const command of commands.split(' ')) expect(out).toMatch(new RegExp(`^  ${command} `, 'm'))
   })
 
@@ -30,6 +30,9 @@ describe('the command line', () => {
     [['run', ' '], 'the task is empty'],
     [['replay', 'x', '--to', '1', '--turn', '1'], 'only one of'],
     [['resolve', 'x.t1.c0', 'maybe'], 'expected happened, run, abandon'],
+    [['erase', 'x', '1'], '--reason'],
+    [['erase', 'x', 'first', '--reason', 'y'], 'revision: expected a whole number'],
+    [['runs', 'list', '--status', 'sleeping'], 'expected active, completed, failed, recovering'],
     [['--config', '/nowhere/keepup.json', 'runs'], '/nowhere/keepup.json'],
   ])('answers bad usage with 2: %j', async (args, says) => {
     const { code, out, err } = await inProcess(args)
@@ -47,23 +50,22 @@ describe('the command line', () => {
     const data = join(folder.root, 'loose')
     mkdirSync(data)
     writeFileSync(join(data, 'token'), 'x'.repeat(40), { mode: 0o644 })
-    const { code, err } = await folder.start(['run', 'finish', '--no-workspace'], { data }).ended
+    const { code, err } = await inProcess(['--data', data, 'runs'])
     expect(code).toBe(1)
     expect(err).toContain('chmod 600')
   })
 })
 
-describe('runs on the command line', () => {
+describe('runs on the command line', { timeout: 120_000 }, () => {
   const folder = cliFolder()
   afterAll(() => folder.clean())
   const ids: Record<string, string> = {}
-  const idIn = (err: string): string => /^run (\w+)$/m.exec(err)![1]!
 
   beforeAll(async () => {
     const [done, failed, waiting] = [
-      await folder.run('run', 'finish the \u001b[31mtask\u001b[0m'),
-      await folder.run('run', 'fail'),
-      await folder.run('-o', 'json', 'run', 'write'),
+      await folder.run('run', 'finish the \u001b[31mtask\u001b[0m', '--no-workspace'),
+      await folder.look('run', 'fail', '--no-workspace'),
+      await folder.look('-o', 'json', 'run', 'write', '-w', folder.workspace(), '--tools', 'write_file'),
     ]
     expect([done.code, failed.code, waiting.code]).toEqual([0, 3, 8])
     // Data on stdout, the rest on stderr; and no escape sequence reaches the terminal.
@@ -81,14 +83,15 @@ describe('runs on the command line', () => {
 
   it('says what to type next, and that works', async () => {
     const list = await folder.look('approvals', '-o', 'jsonl')
+    expect(await folder.look('approvals')).toMatchObject({ code: 0, out: expect.stringContaining('write_file') })
     const call = JSON.parse(list.out) as { toolCallId: string }
     expect(call.toolCallId).toBe(`${ids.waiting}.t1.c0`)
-    const approved = await folder.run('approve', ids.waiting!)
+    const approved = await folder.look('approve', ids.waiting!)
     expect([approved.code, approved.err.includes(`keepup resume ${ids.waiting}`)]).toEqual([0, true])
     expect(approved.err).toContain('+hello')
-    const again = await folder.run('approve', call.toolCallId)
-    expect([again.code, again.err.includes('NOT_PENDING')]).toEqual([1, true])
-    const resumed = await folder.run('resume', ids.waiting!)
+    const again = await folder.look('approve', call.toolCallId)
+    expect([again.code, again.err.includes('APPROVAL_NOT_PENDING')]).toEqual([1, true])
+    const resumed = await folder.look('resume', ids.waiting!)
     expect([resumed.code, resumed.out]).toEqual([0, 'write approved\n'])
     // Only what is new is told again.
     expect(resumed.err).not.toContain('waits for approval')
@@ -97,7 +100,7 @@ describe('runs on the command line', () => {
   it('lists runs as a table with disk use, as json and as jsonl', async () => {
     const asTable = (await folder.look('runs', 'list')).out.split('\n')
     expect(asTable[0]).toMatch(/^RUN +STATUS +ROLE +TURN +COST +DISK +UPDATED +TASK$/)
-    expect(asTable.find((l) => l.startsWith(ids.done!))).toContain('1.0 KiB')
+    expect(asTable.find((l) => l.startsWith(ids.done!))).toMatch(/ \d+\.\d KiB /)
     const json = JSON.parse((await folder.look('-o', 'json', 'runs')).out) as { runId: string }[]
     const jsonl = (await folder.look('runs', '-o', 'jsonl')).out
       .trim()
@@ -124,7 +127,7 @@ describe('runs on the command line', () => {
     expect(types.at(0)).toBe('agent_started')
     expect(types.at(-1)).toBe('completion')
     const replay = await folder.look('replay', ids.done!, '--event', '2', '-o', 'json')
-    expect(JSON.parse(replay.out)).toMatchObject({ revision: 2, state: { status: 'THINKING' } })
+    expect(JSON.parse(replay.out)).toMatchObject({ revision: 2, state: { machine: { status: 'IDLE' } } })
     const diff = await folder.look('diff', ids.done!, '0', '2')
     expect(diff.out).toContain('0 messages in common')
     const tail = await folder.look('tail', '--no-follow', '--run', ids.done!, '--type', 'completion', '-o', 'jsonl')
@@ -141,7 +144,7 @@ describe('runs on the command line', () => {
     const lines = exported.trim().split('\n')
     const forged = lines.map((l) => l.replace('"turn":1', '"turn":2')).join('\n')
     writeFileSync(file, forged)
-    expect((await folder.run('verify', '--file', file)).code).toBe(5)
+    expect((await folder.look('verify', '--file', file)).code).toBe(5)
     const swapped = lines.with(
       3,
       lines[3]!.replace(/"body":"[^"]*"/, `"body":"${Buffer.from('{}').toString('base64')}"`),
@@ -164,27 +167,56 @@ describe('runs on the command line', () => {
     expect((await folder.start(['secrets', 'set', 'TOKEN'], { input: '' }).ended).code).toBe(2)
   })
 
-  it('pauses at the first Ctrl-C, aborts at the second', async () => {
-    const paused = folder.start(['run', 'hang'])
+  it('pauses at the first Ctrl-C; steps, cancels and ends from there', async () => {
+    const paused = folder.start(folder.waits(folder.workspace()))
     await paused.said('thinking')
     paused.process.kill('SIGINT')
     const first = await paused.ended
     expect([first.code, first.err.includes('keepup resume')]).toEqual([8, true])
     const id = idIn(first.err)
-    const stepped = await folder.run('step', id)
-    expect(stepped.code).toBe(8)
-    expect((await folder.run('cancel', id)).err).toContain(`keepup resume ${id}`)
-    expect((await folder.run('resume', id)).code).toBe(3)
-    expect((await folder.run('input', id, 'more')).code).toBe(1)
+    const stepped = await folder.look('step', id)
+    expect([stepped.code, stepped.err.match(/^turn /gm)?.length]).toEqual([8, 1])
+    expect((await folder.look('cancel', id)).err).toContain('the run has failed')
+    for (const more of [
+      ['resume', id],
+      ['input', id, 'more'],
+    ]) {
+      expect(await folder.look(...more)).toMatchObject({ code: 1, err: expect.stringContaining('RUN_FINISHED') })
+    }
   })
 
-  it('tells a drive that could not go on', async () => {
-    const { code, err } = await folder.run('run', 'break')
-    expect([code, err.includes('the disk is full'), err.includes('keepup resume')]).toEqual([1, true, true])
+  it('records what is said to a run that asks', async () => {
+    const asked = await folder.look('run', 'ask me', '--no-workspace')
+    expect([asked.code, asked.err.includes('keepup input')]).toEqual([8, true])
+    const id = idIn(asked.err)
+    expect((await folder.look('input', id, 'blue')).code).toBe(0)
+    expect((await folder.look('resume', id)).out).toBe('blue\n')
+  })
+
+  it('comes to rest when it is told to end: nothing is left in doubt, and another one goes on', async () => {
+    const workspace = folder.workspace()
+    const first = folder.start(folder.waits(workspace))
+    await first.said('thinking')
+    first.process.kill('SIGTERM')
+    const { code, err } = await first.ended
+    expect([code, err.includes('keepup resume')]).toEqual([130, true])
+    giveSign(workspace)
+    expect(await folder.look('resume', idIn(err))).toMatchObject({ code: 0, out: 'wait\n' })
+    const events = (await folder.look('events', idIn(err), '-o', 'jsonl')).out
+    expect(events).not.toMatch(/"model_attempt_lost"|"tool_call_unknown"|"DRIVER_LOST"/)
+  })
+
+  it('erases what is private; the proof then says so', async () => {
+    const { err } = await folder.look('run', 'finish', '--no-workspace')
+    const id = idIn(err)
+    expect(await folder.look('erase', id, '1', '--reason', 'private')).toMatchObject({ code: 0 })
+    const verified = await folder.look('verify', id)
+    expect([verified.code, verified.out.includes('revision 1 erased: private')]).toEqual([0, true])
+    expect((await folder.look('events', id)).out).toContain('user_input (erased)')
+    expect((await folder.look('erase', id, '1', '--reason', 'again')).err).toContain('BODY_ERASED')
   })
 
   it('is quiet where nobody reads on', () => {
-    const entry = fileURLToPath(new URL('../support/fakes/cli.ts', import.meta.url))
     const command = `"${process.execPath}" "${entry}" --data "${folder.data}" -o jsonl tail --no-follow | head -c 1`
     const { stderr, stdout } = spawnSync('bash', ['-o', 'pipefail', '-c', command], { encoding: 'utf8' })
     expect([stdout, stderr]).toEqual(['{', ''])
@@ -210,15 +242,74 @@ describe('runs on the command line', () => {
     ])
     const of = (check: string) => findings.find((f) => f.check === check)!
     expect(of('settings')).toMatchObject({ state: 'warning', found: 'unknown variables: KEEPUP_PROT' })
-    expect(of('log').found).toContain('fakelog')
+    expect(of('log').found).toMatch(/^[0-9a-z]{16}, opened here$/)
     expect(of('model keys').found).toContain('ANTHROPIC_API_KEY')
     expect(out).not.toContain('sk-hush')
   })
 })
 
-describe('the entry', () => {
-  const entry = fileURLToPath(new URL('../../api/cli/keepup.js', import.meta.url))
+describe('what cannot be had', { timeout: 120_000 }, () => {
+  const folder = cliFolder()
+  afterAll(() => folder.clean())
+  const fails = async (args: string[], code: number, says: string, env: Record<string, string> = {}) => {
+    const got = await inProcess(['--data', folder.data, ...args], { KEEPUP_MODEL: folder.env.KEEPUP_MODEL, ...env })
+    expect([args, got.code, got.out]).toEqual([args, code, ''])
+    expect(got.err).toContain(says)
+    expect(got.err).not.toMatch(/this should not have happened|\n +at /)
+  }
 
+  it('is told with what to do, and no stack', async () => {
+    const bad = join(folder.root, 'bad.json')
+    writeFileSync(bad, '{"script":1,"turns":[{"txt":"x"}]}')
+    await fails(['run', 'x', '--no-workspace', '--model', 'nonesuch'], 1, 'MODEL_NOT_FOUND')
+    await fails(['run', 'x', '--no-workspace', '--model', 'scripted:/nowhere.json'], 1, 'SCRIPT_INVALID')
+    await fails(['run', 'x', '--no-workspace', '--model', `scripted:${bad}`], 1, 'turns.0: Unrecognized key')
+    await fails(['run', 'x', '--no-workspace', '--role', 'poet'], 1, 'there is no role "poet"')
+    await fails(['run', 'x', '--no-workspace', '--secret', 'NONE_SUCH'], 1, 'keepup secrets set NONE_SUCH')
+    await fails(['run', 'x', '-w', join(folder.root, 'nowhere')], 1, 'make the folder first (WORKSPACE_MISSING)')
+    await fails(['run', 'x', '-w', bad], 1, 'WORKSPACE_NOT_A_FOLDER')
+    await fails(['run', 'x', '-w', folder.root], 1, 'WORKSPACE_HOLDS_DATA')
+    await fails(['secrets', 'set', 'not a name'], 2, 'name: expected the name of a variable')
+    await fails(['--data', join(bad, 'x'), 'runs'], 1, 'LOG_UNAVAILABLE')
+  })
+
+  it('is a missing key, told by its name only', async () => {
+    const keyless = ['run', 'x', '--no-workspace', '--model', 'claude-sonnet-5-5']
+    const { code, err } = await folder.start(keyless).ended
+    expect([code, err]).toEqual([1, expect.stringContaining('set ANTHROPIC_API_KEY')])
+  })
+
+  it('is a vault that others can read', async () => {
+    const data = join(folder.root, 'exposed')
+    mkdirSync(join(data, 'vault'), { recursive: true })
+    chmodSync(join(data, 'vault'), 0o755)
+    writeFileSync(join(data, 'vault', 'secrets.json'), '{}', { mode: 0o644 })
+    const { code, err } = await inProcess(['--data', data, 'runs'])
+    expect([code, err]).toEqual([1, expect.stringContaining('VAULT_')])
+  })
+
+  it('is a folder in which another run works, and goes on when that has ended', async () => {
+    const workspace = folder.workspace()
+    const first = folder.start(folder.waits(workspace))
+    await first.said('thinking')
+    const second = await folder.look(...folder.waits(workspace, 'wait too'))
+    expect([second.code, second.err]).toEqual([1, expect.stringContaining('WORKSPACE_BUSY')])
+    expect(second.err).toContain(`keepup resume ${idIn(second.err)}`)
+    giveSign(workspace)
+    expect((await first.ended).code).toBe(0)
+    expect(await folder.look('resume', idIn(second.err))).toMatchObject({ code: 0, out: 'wait too\n' })
+  })
+
+  it('is a current folder that is gone', () => {
+    const gone = join(folder.root, 'gone')
+    mkdirSync(gone)
+    const command = `cd "${gone}" && rmdir "${gone}" && "${process.execPath}" "${entry}" --data "${folder.data}" run finish`
+    const { status, stderr } = spawnSync('bash', ['-c', command], { encoding: 'utf8', env: folder.env })
+    expect([status, stderr]).toEqual([1, expect.stringContaining('the current folder is gone')])
+  })
+})
+
+describe('the entry', () => {
   it('checks the version before anything else', () => {
     const source = `Object.defineProperty(process.versions, 'node', { value: '20.1.0' }); await import(${JSON.stringify(`file://${entry}`)})`
     const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', source], { encoding: 'utf8' })

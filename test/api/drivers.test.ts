@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { LiveHub } from '../../api/live/hub.ts'
 import { Drivers } from '../../api/runs/drivers.ts'
 import { sweep } from '../../api/runs/sweeper.ts'
-import type { DriveEnd } from '../../domain/runtime/types.ts'
-import { fakeServices } from '../support/fakes/services.ts'
+import { LogError } from '../../domain/log/errors.ts'
+import type { DriveEnd, DriveOptions } from '../../domain/runtime/types.ts'
 
 const WAITS: DriveEnd = { end: 'waiting', for: 'approval', toolCallIds: ['a.t1.c0'] }
 
@@ -37,6 +37,40 @@ describe('drives', () => {
     expect(drivers.state('b')).toEqual({ driving: false, end: { end: 'interrupted' } })
   })
 
+  it('are given time to end what is at work, and broken off when it is over', async () => {
+    const said: string[] = []
+    const drive = (id: string, { signal, drain }: DriveOptions) =>
+      new Promise<DriveEnd>((resolve) => {
+        drain!.addEventListener('abort', () => {
+          said.push(`${id} drains`)
+          if (id === 'quick') resolve({ end: 'interrupted' })
+        })
+        signal.addEventListener('abort', () => {
+          said.push(`${id} is broken off`)
+          resolve({ end: 'interrupted' })
+        })
+      })
+    const quick = new Drivers({ drive }, new LiveHub(), () => {})
+    quick.start('quick')
+    // Nothing is left to wait for: an hour is not waited out.
+    await quick.stop(3_600_000)
+    const stuck = new Drivers({ drive }, new LiveHub(), () => {})
+    stuck.start('stuck')
+    const patient = stuck.stop(3_600_000)
+    await stuck.stop(0)
+    await patient
+    expect(said).toEqual(['quick drains', 'quick is broken off', 'stuck drains', 'stuck is broken off'])
+  })
+
+  it('that cannot go on for a known reason say which, and are no fault of ours', async () => {
+    const faults: unknown[] = []
+    const drive = () => Promise.reject(new LogError('LOG_FULL', 'no room'))
+    const drivers = new Drivers({ drive }, new LiveHub(), (_, error) => faults.push(error))
+    drivers.start('a')
+    await drivers.ended('a')
+    expect([drivers.state('a').end, faults]).toEqual([{ end: 'fault', code: 'LOG_FULL', message: 'no room' }, []])
+  })
+
   it('that fail are told, and leave the run where it was', async () => {
     const faults: unknown[] = []
     const fail = () => Promise.reject(new Error('no room'))
@@ -50,12 +84,10 @@ describe('drives', () => {
 
 describe('the sweeper', () => {
   it('wakes what is due, catches up before it looks, and sleeps until the next', async () => {
-    const services = fakeServices()
     const told: string[] = []
     const over = new AbortController()
     const slept: number[] = []
     const read = {
-      ...services.read,
       caughtUp: async () => void told.push('caught up'),
       due: async (before: number) => {
         told.push(`due ${before}`)
@@ -77,8 +109,8 @@ describe('the sweeper', () => {
       driven.push(id)
       return WAITS
     }
-    const drivers = new Drivers({ drive }, services.live, () => {})
-    await sweep({ ...services, read: read as never, clock, drivers }, over.signal, (error) => {
+    const drivers = new Drivers({ drive }, new LiveHub(), () => {})
+    await sweep({ read, clock, drivers }, over.signal, (error) => {
       throw error
     })
     expect([driven, slept, told]).toEqual([['a'], [500, 1], ['caught up', 'due 1000', 'caught up', 'due 1500']])

@@ -1,13 +1,16 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { jsonFault } from '../../api/http/json-place.ts'
-import { bodyOf, TOKEN, testApp } from './http-support.ts'
+import { appOver, bodyOf, openWorld, TOKEN } from './http-support.ts'
+
+const world = await openWorld()
+afterAll(() => world.close())
+const { ask, http } = world
 
 const seed = process.env.FC_SEED === undefined ? {} : { seed: Number(process.env.FC_SEED) }
 
 describe('who may ask', () => {
   it('wants the token on every route of the document but health', async () => {
-    const { http, ask } = testApp()
     const document = (await (await ask('GET', '/v1/openapi.json')).json()) as { paths: Record<string, object> }
     const routes = Object.entries(document.paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => [method.toUpperCase(), path] as const),
@@ -23,7 +26,6 @@ describe('who may ask', () => {
   })
 
   it('refuses foreign host names and foreign pages', async () => {
-    const { ask } = testApp()
     const status = async (headers: Record<string, string>) => (await ask('GET', '/v1/runs', { headers })).status
     expect(await status({ host: 'evil.example' })).toBe(403)
     expect(await status({ host: 'localhost.evil.example:7433' })).toBe(403)
@@ -37,7 +39,6 @@ describe('who may ask', () => {
   })
 
   it('sends no CORS headers', async () => {
-    const { ask } = testApp()
     const response = await ask('GET', '/v1/runs', { headers: { origin: 'http://localhost:9' } })
     expect(response.headers.get('access-control-allow-origin')).toBeNull()
   })
@@ -54,7 +55,6 @@ describe('bad requests', () => {
     ['blank task', { task: '   ' }, 'INVALID_REQUEST', 'json.task'],
     ['no object', [secret], 'INVALID_REQUEST', 'json'],
   ])('names what is wrong and echoes nothing: %s', async (_, body, code, detail) => {
-    const { ask } = testApp()
     const response = await ask('POST', '/v1/runs', { body })
     expect(response.status).toBe(400)
     expect(response.headers.get('content-type')).toBe('application/problem+json')
@@ -66,7 +66,6 @@ describe('bad requests', () => {
   })
 
   it('says where a body stops being JSON', async () => {
-    const { ask } = testApp()
     const raw = `{"task": "x",\n "role" ${secret}}`
     const problem = await bodyOf(await ask('POST', '/v1/runs', { raw }))
     expect(problem).toMatchObject({ code: 'INVALID_JSON', status: 400 })
@@ -75,7 +74,6 @@ describe('bad requests', () => {
   })
 
   it('refuses other media types, broken UTF-8, too much, and an absent body', async () => {
-    const { ask } = testApp()
     const headers = { 'content-type': 'text/plain' }
     expect((await ask('POST', '/v1/runs', { raw: '{}', headers })).status).toBe(415)
     const broken = new Uint8Array([0x22, 0xff, 0x22])
@@ -86,10 +84,10 @@ describe('bad requests', () => {
   })
 
   it('tells a fault of its own without its message', async () => {
-    const { ask, services, faults } = testApp()
-    services.read.runs = async () => {
+    const runs = async () => {
       throw new Error(secret)
     }
+    const { ask, faults } = appOver({ ...world.services, read: { ...world.services.read, runs } }, world.model)
     const response = await ask('GET', '/v1/runs')
     expect(response.status).toBe(500)
     expect(await response.text()).not.toContain(secret)

@@ -1,6 +1,15 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Hono } from 'hono'
+import { ConfigSchema } from '../../api/config.ts'
 import { createApp } from '../../api/http/app.ts'
-import { type FakeServices, fakeServices } from '../support/fakes/services.ts'
+import { openServices } from '../../api/keepup.ts'
+import type { Services } from '../../api/services.ts'
+import { formatCursor } from '../../domain/log/cursor.ts'
+import type { RecordedEvent } from '../../domain/log/envelope.ts'
+import { agentStream } from '../../domain/log/ids.ts'
+import { workspaces, writeScript } from './script.ts'
 
 export const TOKEN = 'a-token-that-is-long-enough-for-every-test'
 
@@ -10,15 +19,17 @@ export interface Asked {
   readonly raw?: string | Uint8Array<ArrayBuffer>
 }
 
-/** An app over stand-ins, and a way to ask it with the token. */
-export function testApp(options: Parameters<typeof fakeServices>[0] = {}, app: { heartbeatMs?: number } = {}) {
-  const services: FakeServices = fakeServices(options)
+/** Tools that need no sandbox. */
+const TOOLS = ['list_dir', 'read_file', 'write_file']
+
+/** An app over opened services, and ways to ask it with the token. */
+export function appOver(services: Services, model: string, heartbeatMs = 15_000) {
   const faults: unknown[] = []
   const http = createApp(services, {
     token: TOKEN,
     hosts: ['keepup.example'],
     maxBodyBytes: 4096,
-    heartbeatMs: app.heartbeatMs ?? 15_000,
+    heartbeatMs,
     version: '1.2.3',
     onFault: (error) => faults.push(error),
   })
@@ -34,14 +45,55 @@ export function testApp(options: Parameters<typeof fakeServices>[0] = {}, app: {
       ...(payload === undefined ? {} : { body: payload }),
     })
   }
-  const started = async (task: string, more: Record<string, unknown> = {}): Promise<string> => {
-    const response = await ask('POST', '/v1/runs', { body: { task, ...more } })
-    const { runId } = (await response.json()) as { runId: string }
-    return runId
+  /** Starts a run; with a workspace it gets the tools for it. */
+  const started = async (task: string, more: { workspace?: string; [key: string]: unknown } = {}): Promise<string> => {
+    const tools = more.workspace === undefined ? {} : { tools: TOOLS }
+    const body = { task, model, limits: { maxTurns: 10_000 }, ...tools, ...more }
+    const response = await ask('POST', '/v1/runs', { body })
+    if (response.status !== 201) throw new Error(await response.text())
+    return ((await response.json()) as { runId: string }).runId
   }
-  return { services, http: http as unknown as Hono, ask, started, faults }
+  /** Starts a run and waits until its drive has ended. */
+  const driven = async (...args: Parameters<typeof started>): Promise<string> => {
+    const id = await started(...args)
+    await services.drivers.ended(id)
+    return id
+  }
+  return { services, http: http as unknown as Hono, ask, started, driven, faults }
+}
+
+/** A data folder of its own with everything opened in it; `close` removes it. */
+export async function openWorld(options: { autoDrive?: boolean; heartbeatMs?: number } = {}) {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'keepup-api-')))
+  const data = join(root, 'data')
+  mkdirSync(data, { mode: 0o700 })
+  const model = writeScript(root)
+  const config = ConfigSchema.parse({ data, model })
+  const services = await openServices(config, 'owner', { autoDrive: options.autoDrive ?? false })
+  return {
+    root,
+    data,
+    model,
+    config,
+    workspace: workspaces(root),
+    ...appOver(services, model, options.heartbeatMs),
+    async close() {
+      await services.close()
+      rmSync(root, { recursive: true, force: true })
+    },
+  }
 }
 
 /** An answer's body; tests look at it with matchers. */
 export const bodyOf = async <T = Record<string, unknown>>(response: Response): Promise<T> =>
   (await response.json()) as T
+
+/** What the log holds: all of it, or an agent's own events. */
+export async function eventsIn({ log }: Services, agentId?: string): Promise<RecordedEvent[]> {
+  const all: RecordedEvent[] = []
+  const pages = agentId === undefined ? log.readAll(null) : log.read(agentStream(agentId))
+  for await (const page of pages) all.push(...page)
+  return all
+}
+
+export const cursorOf = ({ log }: Services, event: RecordedEvent): string => formatCursor(log.cursor(event))

@@ -1,5 +1,9 @@
-import { describe, expect, it } from 'vitest'
-import { bodyOf, testApp } from './http-support.ts'
+import { afterAll, describe, expect, it } from 'vitest'
+import { bodyOf, openWorld } from './http-support.ts'
+
+const world = await openWorld()
+afterAll(() => world.close())
+const { ask, http } = world
 
 interface Document {
   openapi: string
@@ -16,7 +20,6 @@ function refs(value: unknown): string[] {
 
 describe('the OpenAPI document', () => {
   it('lists every route that is served, and only those', async () => {
-    const { http, ask } = testApp()
     const document = await bodyOf<Document>(await ask('GET', '/v1/openapi.json'))
     const listed = Object.entries(document.paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((m) => `${m.toUpperCase()} ${path}`),
@@ -28,7 +31,6 @@ describe('the OpenAPI document', () => {
   })
 
   it('is 3.1, refers only to what it holds, and says of each route what it answers', async () => {
-    const { ask } = testApp()
     const document = await bodyOf<Document>(await ask('GET', '/v1/openapi.json'))
     expect(document.openapi).toBe('3.1.0')
     const names = Object.keys(document.components.schemas)
@@ -47,7 +49,6 @@ describe('the OpenAPI document', () => {
   })
 
   it('says that unknown keys are refused', async () => {
-    const { ask } = testApp()
     const document = await bodyOf<Document>(await ask('GET', '/v1/openapi.json'))
     expect(document.components.schemas.StartRun).toMatchObject({ type: 'object', additionalProperties: false })
   })

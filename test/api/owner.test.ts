@@ -4,7 +4,8 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { chooseSocketPath, findSocketPath, MAX_SOCKET_PATH } from '../../api/owner/socket-path.ts'
-import { cliFolder } from './cli-support.ts'
+import { cliFolder, idIn } from './cli-support.ts'
+import { giveSign } from './script.ts'
 
 const newFolder = () => {
   const folder = cliFolder()
@@ -12,16 +13,15 @@ const newFolder = () => {
   return folder
 }
 
-const idIn = (err: string): string => /^run (\w+)$/m.exec(err)![1]!
-
-describe.concurrent('the owner of a data folder', () => {
+// Many processes at once: on a busy machine each takes its time to start.
+describe.concurrent('the owner of a data folder', { timeout: 120_000 }, () => {
   it('is asked by other processes over its socket: they record, it drives', async () => {
     const folder = newFolder()
-    const owner = folder.start(['run', 'hang'])
+    const owner = folder.start(folder.waits(folder.workspace()))
     await owner.said('thinking')
     const id = idIn(owner.err())
-    expect((await folder.run('runs', '-o', 'json')).out).toContain('"driving": true')
-    const cancelled = await folder.run('cancel', id)
+    expect((await folder.look('runs', '-o', 'json')).out).toContain('"driving": true')
+    const cancelled = await folder.look('cancel', id)
     // Somebody drives it: there is nothing to type next.
     expect([cancelled.code, cancelled.err]).toEqual([0, ''])
     const { code, err } = await owner.ended
@@ -31,9 +31,9 @@ describe.concurrent('the owner of a data folder', () => {
 
   it('streams to a client the run that it drives for it', async () => {
     const folder = newFolder()
-    const owner = folder.start(['run', 'hang'])
+    const owner = folder.start(folder.waits(folder.workspace()))
     await owner.said('thinking')
-    const { code, out, err } = await folder.run('run', 'finish elsewhere')
+    const { code, out, err } = await folder.run('run', 'finish elsewhere', '--no-workspace')
     expect([code, out]).toEqual([0, 'finish elsewhere\n'])
     expect(err).toContain('complete_task')
     owner.process.kill('SIGINT')
@@ -42,63 +42,69 @@ describe.concurrent('the owner of a data folder', () => {
 
   it('hands its other runs to their clients when it ends', async () => {
     const folder = newFolder()
-    const owner = folder.start(['run', 'hang'])
+    const owner = folder.start(folder.waits(folder.workspace()))
     await owner.said('thinking')
-    const client = folder.start(['run', 'hang-once please'])
+    const workspace = folder.workspace()
+    const client = folder.start(folder.waits(workspace, 'wait please'))
     await client.said('thinking')
     owner.process.kill('SIGINT')
     expect((await owner.ended).code).toBe(8)
+    giveSign(workspace)
     const { code, out, err } = await client.ended
-    expect([code, out]).toEqual([0, 'hang-once please\n'])
+    expect([code, out]).toEqual([0, 'wait please\n'])
     expect(err.match(/DONE/g)).toHaveLength(1)
   })
 
   it('is replaced when it is killed: the client takes the lock and goes on, the stale socket does not matter', async () => {
     const folder = newFolder()
-    const owner = folder.start(['run', 'hang'])
+    const owner = folder.start(folder.waits(folder.workspace()))
     await owner.said('thinking')
-    const client = folder.start(['run', 'hang-once please'])
+    const workspace = folder.workspace()
+    const client = folder.start(folder.waits(workspace, 'wait please'))
     await client.said('thinking')
     owner.process.kill('SIGKILL')
     await owner.ended
+    giveSign(workspace)
     const { code, out } = await client.ended
-    expect([code, out]).toEqual([0, 'hang-once please\n'])
-    const claims = (await folder.run('events', idIn(client.err()), '-o', 'jsonl')).out.match(/"driver_claimed"/g)
+    expect([code, out]).toEqual([0, 'wait please\n'])
+    const claims = (await folder.look('events', idIn(client.err()), '-o', 'jsonl')).out.match(
+      /"type":"driver_claimed"/g,
+    )
     expect(claims).toHaveLength(2)
   })
 
   it('leaves a socket file behind when killed, which nobody minds', async () => {
     const folder = newFolder()
-    const owner = folder.start(['run', 'hang'])
+    const owner = folder.start(folder.waits(folder.workspace()))
     await owner.said('thinking')
     owner.process.kill('SIGKILL')
     await owner.ended
     expect(existsSync(join(folder.data, 'owner.sock'))).toBe(true)
-    expect((await folder.run('run', 'finish')).code).toBe(0)
-    expect((await folder.run('runs')).code).toBe(0)
+    expect((await folder.look('run', 'finish', '--no-workspace')).code).toBe(0)
+    expect((await folder.look('runs')).code).toBe(0)
   })
 
   it('that is stopped is told of within seconds; reading goes on without it', async () => {
     const folder = newFolder()
-    const owner = folder.start(['run', 'hang'])
+    const owner = folder.start(folder.waits(folder.workspace()))
     await owner.said('thinking')
     const id = idIn(owner.err())
     owner.process.kill('SIGSTOP')
-    const refused = await folder.run('cancel', id)
+    const refused = await folder.look('cancel', id)
     expect(refused.code).toBe(1)
     expect(refused.err).toContain('does not answer')
-    const read = await folder.run('runs', '-o', 'json')
+    const read = await folder.look('runs', '-o', 'json')
     expect([read.code, read.out.includes(id), read.err.includes('reading it directly')]).toEqual([0, true, true])
     owner.process.kill('SIGCONT')
-    expect((await folder.run('cancel', id)).code).toBe(0)
+    expect((await folder.look('cancel', id)).code).toBe(0)
     expect((await owner.ended).code).toBe(3)
   })
 
   it('that is stopped while it drives for a client is told of too', async () => {
     const folder = newFolder()
-    const owner = folder.start(['run', 'hang'])
+    const owner = folder.start(folder.waits(folder.workspace()))
     await owner.said('thinking')
-    const client = folder.start(['run', 'hang too'])
+    const client = folder.start(folder.waits(folder.workspace(), 'wait too'))
     await client.said('thinking')
     owner.process.kill('SIGSTOP')
     const { code, err } = await client.ended
@@ -114,17 +120,17 @@ describe.concurrent('the owner of a data folder', () => {
     const headers = { authorization: `Bearer ${token}` }
     expect((await fetch(`${url}/v1/runs`)).status).toBe(401)
     expect((await fetch(`${url}/v1/runs`, { headers })).status).toBe(200)
-    const waiting = await folder.run('run', 'write')
+    const waiting = await folder.run('run', 'write', '-w', folder.workspace(), '--tools', 'write_file')
     expect(waiting.code).toBe(8)
     const id = idIn(waiting.err)
     const stream = await fetch(`${url}/v1/events?run=${id}&type=completion`, { headers })
-    expect((await folder.run('approve', id)).code).toBe(0)
+    expect((await folder.look('approve', id)).code).toBe(0)
     let text = ''
     for await (const chunk of stream.body!) {
       text += Buffer.from(chunk).toString()
       if (text.includes('write approved')) break
     }
-    const second = await folder.run('serve', '--port', '0')
+    const second = await folder.look('serve', '--port', '0')
     expect([second.code, second.err.includes('another process owns')]).toEqual([1, true])
     server.process.kill('SIGTERM')
     expect((await server.ended).code).toBe(0)
@@ -132,10 +138,10 @@ describe.concurrent('the owner of a data folder', () => {
 
   it('asks for the token on its socket too', async () => {
     const folder = newFolder()
-    const owner = folder.start(['run', 'hang'])
+    const owner = folder.start(folder.waits(folder.workspace()))
     await owner.said('thinking')
     writeFileSync(join(folder.data, 'token'), `${'x'.repeat(43)}\n`, { mode: 0o600 })
-    const { code, err } = await folder.run('runs')
+    const { code, err } = await folder.look('runs')
     expect([code, err.includes('UNAUTHORIZED')]).toEqual([1, true])
   })
 
@@ -144,7 +150,7 @@ describe.concurrent('the owner of a data folder', () => {
     mkdirSync(folder.data)
     const foreign = createServer((socket) => socket.end('220 mail\r\n')).listen(join(folder.data, 'owner.sock'))
     await once(foreign, 'listening')
-    expect((await folder.run('run', 'finish')).code).toBe(0)
+    expect((await folder.look('run', 'finish', '--no-workspace')).code).toBe(0)
     foreign.close()
   })
 })
@@ -159,7 +165,7 @@ describe('where the socket lies', () => {
     expect(Buffer.byteLength(short)).toBeLessThanOrEqual(MAX_SOCKET_PATH)
     // Who looks for it may have another runtime directory.
     expect(findSocketPath(deep)).toBe(short)
-    const owner = folder.start(['run', 'hang'], { data: deep, env })
+    const owner = folder.start(folder.waits(folder.workspace()), { data: deep, env })
     await owner.said('thinking')
     const cancelled = folder.start(['cancel', idIn(owner.err())], { data: deep })
     expect((await cancelled.ended).code).toBe(0)

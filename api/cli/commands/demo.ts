@@ -5,7 +5,7 @@ import { Refused, take } from '../client.ts'
 import type { Context } from '../context.ts'
 import { driveToEnd, resuming } from '../drive.ts'
 import { EXIT } from '../exit.ts'
-import type { Kit } from './kit.ts'
+import { type Kit, modelId } from './kit.ts'
 
 interface DemoOptions {
   live?: boolean
@@ -42,7 +42,7 @@ async function startJob(ctx: Context, model: string | null, workspace: string): 
 }
 
 async function demo(ctx: Context, { live, model: asked }: DemoOptions): Promise<number> {
-  const model = asked ?? (live ? null : `scripted:${demoScript()}`)
+  const model = asked === undefined ? (live ? null : `scripted:${demoScript()}`) : modelId(asked, ctx.io.cwd)
   const workspace = freshProject()
   ctx.note(
     model?.startsWith('scripted:')

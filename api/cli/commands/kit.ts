@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import type { CliIo, GlobalOptions } from '../context.ts'
 import { Context } from '../context.ts'
@@ -45,6 +46,20 @@ export function whole(name: string, min = 0): (text: string) => number {
     return value
   }
 }
+
+/** One of some words. */
+export function choice<T extends string>(name: string, of: readonly T[]): (text: string) => T {
+  return (text) => {
+    const found = of.find((v) => v === text)
+    if (found === undefined) throw new UsageError(`${name}: expected ${of.join(', ')}`)
+    return found
+  }
+}
+
+/** A model's id, in which the file of a script is named for whoever drives, wherever that is. */
+export const modelId = (text: string, cwd: string): string =>
+  text.startsWith(SCRIPTED) ? SCRIPTED + resolve(cwd, text.slice(SCRIPTED.length)) : text
+const SCRIPTED = 'scripted:'
 
 /** `a,b` and repeated options, collected. */
 export const names = (text: string, before: string[] = []): string[] => [

@@ -6,9 +6,10 @@ import { EXIT, UsageError } from '../exit.ts'
 import { linesOf } from '../lines.ts'
 import { cut, oneLine } from '../output/text.ts'
 import { bytes, dollars } from '../output/units.ts'
-import { type Kit, names, whole } from './kit.ts'
+import { choice, type Kit, names, whole } from './kit.ts'
 
 const PAGE = 100
+const STATUSES = ['active', 'completed', 'failed', 'recovering'] as const
 
 /** One event on one line, for people. */
 function eventText(event: EventView): string {
@@ -40,10 +41,10 @@ export function lookCommands(program: Command, kit: Kit): void {
   runs
     .command('list', { isDefault: true })
     .description('runs, newest first')
-    .option('--status <status>', 'active, completed, failed or recovering')
+    .option('--status <status>', STATUSES.join(', '), choice('--status', STATUSES))
     .option('--limit <n>', 'how many', whole('--limit', 1), PAGE)
     .action(
-      kit.action(async (ctx, _, { status, limit }: { status?: string; limit: number }) => {
+      kit.action(async (ctx, _, { status, limit }: { status?: (typeof STATUSES)[number]; limit: number }) => {
         const client = await ctx.client('read')
         const rows = []
         let after: string | null = null
@@ -90,9 +91,9 @@ export function lookCommands(program: Command, kit: Kit): void {
 
   program
     .command('events')
-    .description("a run's events, in order")
+    .description("a run's events, in the order of the log")
     .argument('<run>')
-    .option('--agent <id>', 'of this agent (default: the root agent)')
+    .option('--agent <id>', 'of this agent (default: all agents of the run)')
     .action(
       kit.action(async (ctx, [run], { agent }) => {
         const id = await ctx.runId(run!, 'read')
@@ -143,7 +144,7 @@ export function lookCommands(program: Command, kit: Kit): void {
     .command('replay')
     .description('the state at a point, folded from the log; nothing is performed')
     .argument('<run>')
-    .option('--to <step>', 'after this step (0: before the first)', whole('--to'))
+    .option('--to <step>', 'after this step (0: as it was started)', whole('--to'))
     .option('--turn <n>', 'at the end of this turn', whole('--turn'))
     .option('--event <revision>', 'after this event', whole('--event'))
     .option('--agent <id>', 'of this agent (default: the root agent)')

@@ -3,13 +3,14 @@ import { basename, resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import type { Command } from 'commander'
 import { verifyExport } from '../../events/verify-export.ts'
+import { SecretName } from '../../http/schemas/system.ts'
 import { take } from '../client.ts'
 import type { Context } from '../context.ts'
 import { driveToEnd, resuming } from '../drive.ts'
 import { CliError, EXIT, UsageError } from '../exit.ts'
 import { linesOf } from '../lines.ts'
 import { bytes } from '../output/units.ts'
-import { type Kit, readAll, whole } from './kit.ts'
+import { type Kit, modelId, readAll, whole } from './kit.ts'
 import { pointOf } from './look.ts'
 
 async function verifyRun(ctx: Context, id: string): Promise<boolean> {
@@ -96,7 +97,7 @@ export function proveCommands(program: Command, kit: Kit): void {
           ...(event === undefined ? {} : { event: Number(event) }),
           ...(o.agent === undefined ? {} : { agent: o.agent }),
           ...(o.workspace === undefined ? {} : { workspace: resolve(ctx.io.cwd, o.workspace) }),
-          ...(o.model === undefined ? {} : { model: o.model }),
+          ...(o.model === undefined ? {} : { model: modelId(o.model, ctx.io.cwd) }),
           ...(o.maxTurns === undefined ? {} : { maxTurns: o.maxTurns }),
         }
         const client = await ctx.client('write')
@@ -144,6 +145,8 @@ export function proveCommands(program: Command, kit: Kit): void {
     .argument('<name>')
     .action(
       kit.action(async (ctx, [name]) => {
+        const named = SecretName.safeParse(name)
+        if (!named.success) throw new UsageError(`name: ${named.error.issues[0]!.message}`)
         const value = ctx.io.stdin.isTTY ? await hidden(name!) : (await readAll(ctx.io.stdin)).replace(/\r?\n$/, '')
         if (value === '') throw new UsageError('the value is empty; give it on standard input')
         const client = await ctx.client('write')

@@ -5,7 +5,7 @@ import { take } from '../client.ts'
 import { driveToEnd, resuming } from '../drive.ts'
 import { EXIT, UsageError } from '../exit.ts'
 import { nanoDollars } from '../output/units.ts'
-import { jsonOrText, type Kit, names, readAll, whole } from './kit.ts'
+import { choice, jsonOrText, type Kit, modelId, names, readAll, whole } from './kit.ts'
 
 interface RunOptions {
   role?: string
@@ -68,7 +68,7 @@ export function startRequest(task: string | undefined, o: RunOptions, cwd: strin
   const request = some({
     task,
     role: o.role,
-    model: o.model,
+    model: o.model === undefined ? undefined : modelId(o.model, cwd),
     policy: some({
       mode: o.mode,
       allowedTools: o.allow,
@@ -145,13 +145,4 @@ export function runCommand(program: Command, kit: Kit): void {
         return driveToEnd(ctx, started.runId, null, resuming(ctx, started.runId))
       }),
     )
-}
-
-/** One of some words. */
-export function choice<T extends string>(name: string, of: readonly T[]): (text: string) => T {
-  return (text) => {
-    const found = of.find((v) => v === text)
-    if (found === undefined) throw new UsageError(`${name}: expected ${of.join(', ')}`)
-    return found
-  }
 }

@@ -27,6 +27,7 @@ async function serve(ctx: Context): Promise<number> {
   } finally {
     process.off('SIGTERM', end)
     process.off('SIGINT', end)
+    if (services.drivers.count > 0) ctx.note('ending as soon as what is at work has ended; again to break it off')
     await backend.close()
   }
   return EXIT.done

@@ -4,8 +4,7 @@ import { take } from '../client.ts'
 import type { Context } from '../context.ts'
 import { driveToEnd, resuming, stepping } from '../drive.ts'
 import { EXIT, UsageError } from '../exit.ts'
-import { type Kit, readAll, whole } from './kit.ts'
-import { choice } from './run.ts'
+import { choice, type Kit, readAll, whole } from './kit.ts'
 
 interface Recorded {
   runId: string
@@ -14,9 +13,12 @@ interface Recorded {
 }
 
 /** Says that it is recorded, and what to type next where nobody drives the run. */
-function recorded(ctx: Context, done: Recorded): number {
+async function recorded(ctx: Context, done: Recorded): Promise<number> {
   ctx.show(done, () => [`recorded ${done.runId} at revision ${done.revision}`])
-  if (!done.driving) ctx.note(`go on with: keepup resume ${done.runId}`)
+  if (done.driving) return EXIT.done
+  const { run } = await take((await ctx.client('write')).v1.runs[':id'].$get({ param: { id: done.runId } }))
+  const ended = run.status === 'completed' || run.status === 'failed'
+  ctx.note(ended ? `the run has ${run.status}` : `go on with: keepup resume ${done.runId}`)
   return EXIT.done
 }
 
@@ -133,6 +135,26 @@ export function steerCommands(program: Command, kit: Kit): void {
       kit.action(async (ctx, [run]) => {
         const id = await ctx.runId(run!, 'write')
         return driveToEnd(ctx, id, await headCursor(ctx, id), stepping(ctx, id))
+      }),
+    )
+
+  program
+    .command('erase')
+    .description('empty the body of an event of a finished run, for ever; "verify" then says that it was erased')
+    .argument('<run>')
+    .argument('<revision>', 'the event, as "events" shows it after the @')
+    .requiredOption('--reason <text>', 'recorded, and shown wherever the body would be')
+    .option('--agent <id>', 'of this agent (default: the root agent)')
+    .action(
+      kit.action<{ reason: string; agent?: string }>(async (ctx, [run, text], { reason, agent }) => {
+        const revision = whole('revision')(text!)
+        if (reason.trim() === '') throw new UsageError('--reason: say why')
+        const id = await ctx.runId(run!, 'write')
+        const json = { revision, reason, by: ctx.by, ...(agent === undefined ? {} : { agent }) }
+        const client = await ctx.client('write')
+        const done = await take(client.v1.runs[':id'].erase.$post({ param: { id }, header: {}, json }))
+        ctx.show(done, () => [`erased ${agent ?? id}@${revision}; recorded at revision ${done.revision}`])
+        return EXIT.done
       }),
     )
 

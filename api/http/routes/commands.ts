@@ -4,7 +4,7 @@ import { actorOf, mustWrite, notFound, type RecentKeys, record } from '../../run
 import type { Services } from '../../services.ts'
 import { body, CommandHeaders, json, newApp, RunId, refusals } from '../new-app.ts'
 import { Recorded } from '../schemas/common.ts'
-import { CancelBody, InputBody, PauseBody, RestoreBody, ResumeBody } from '../schemas/runs.ts'
+import { CancelBody, EraseBody, InputBody, PauseBody, RestoreBody, ResumeBody } from '../schemas/runs.ts'
 import { Restored } from '../schemas/system.ts'
 
 function commandRoute<P extends string, B extends z.ZodType>(path: P, summary: string, schema: B) {
@@ -22,6 +22,12 @@ const cancel = commandRoute('/v1/runs/{id}/cancel', 'End a run', CancelBody)
 const pause = commandRoute('/v1/runs/{id}/pause', 'Start nothing new; what runs, finishes', PauseBody)
 const resume = commandRoute('/v1/runs/{id}/resume', 'Lift a pause and go on', ResumeBody)
 const step = commandRoute('/v1/runs/{id}/step', 'Go on to the next end of a turn', ResumeBody)
+
+const erase = commandRoute(
+  '/v1/runs/{id}/erase',
+  'Empty the body of an event for ever; the proof then says "erased"',
+  EraseBody,
+)
 
 const restore = createRoute({
   method: 'post',
@@ -71,6 +77,13 @@ export function commandRoutes(s: Services, keys: RecentKeys) {
       const { drive, by } = c.req.valid('json')
       const said = { headers: c.req.valid('header'), by, drive: drive ? 'yes' : 'wake' } as const
       const done = await ask(c.req.valid('param').id, { kind: 'step' }, said)
+      return c.json(done, 200, etag(done))
+    })
+    .openapi(erase, async (c) => {
+      const { id } = c.req.valid('param')
+      const { agent, revision, reason, by } = c.req.valid('json')
+      const said = { headers: c.req.valid('header'), by, drive: 'no' } as const
+      const done = await ask(agent ?? id, { kind: 'erase', revision, reason }, said)
       return c.json(done, 200, etag(done))
     })
     .openapi(restore, async (c) => {

@@ -6,7 +6,7 @@ import { EventViews } from '../../events/view.ts'
 import { actorOf, commandId, mustWrite, notFound, type RecentKeys } from '../../runs/commands.ts'
 import { afterCommon, differences } from '../../runs/difference.ts'
 import type { FilePoint, Services } from '../../services.ts'
-import { body, CommandHeaders, json, newApp, RunId, refusals } from '../new-app.ts'
+import { body, json, newApp, RunId, refusals, StartHeaders } from '../new-app.ts'
 import { Problem } from '../problem.ts'
 import { AtQuery, PageQuery } from '../schemas/common.ts'
 import { EventPage, type EventView } from '../schemas/events.ts'
@@ -15,7 +15,7 @@ import { AgentAtPoint, Difference, ForkBody, Started, VerifiedRun } from '../sch
 const events = createRoute({
   method: 'get',
   path: '/v1/runs/{id}/events',
-  summary: "An agent's events in order; the root agent's where none is named",
+  summary: 'The events of all agents of a run, or of one of them, in the order of the log',
   request: { params: RunId, query: PageQuery.extend({ agent: z.string().min(1).optional() }) },
   responses: { 200: json(EventPage, 'A page of events'), ...refusals },
 })
@@ -45,7 +45,7 @@ const fork = createRoute({
   method: 'post',
   path: '/v1/runs/{id}/fork',
   summary: 'A new run whose history up to a point is that of this one',
-  request: { params: RunId, headers: CommandHeaders, body: body(ForkBody) },
+  request: { params: RunId, headers: StartHeaders, body: body(ForkBody) },
   responses: { 201: json(Started, 'Forked'), ...refusals },
 })
 
@@ -59,9 +59,12 @@ const verify = createRoute({
 
 const MAX_PATCH = 512 * 1024
 
+/** A step; 0: as the agent was started. */
+const stepOf = (step: number) => (step === 0 ? { revision: 0 } : { step })
+
 /** The named point of a history; null: its head. */
 export function atOf(q: { step?: number | undefined; turn?: number | undefined; event?: number | undefined }): At {
-  if (q.step !== undefined) return { step: q.step }
+  if (q.step !== undefined) return stepOf(q.step)
   if (q.turn !== undefined) return { turn: q.turn }
   return q.event === undefined ? null : { revision: q.event }
 }
@@ -75,30 +78,28 @@ export async function agentsOf(s: Services, runId: string): Promise<string[]> {
 }
 
 export function historyRoutes(s: Services, keys: RecentKeys) {
-  const parsePoint = (runId: string, text: string): FilePoint & { at: { step: number } } => {
+  const parsePoint = (runId: string, text: string): FilePoint => {
     const colon = text.lastIndexOf(':')
-    return { agentId: colon < 0 ? runId : text.slice(0, colon), at: { step: Number(text.slice(colon + 1)) } }
+    return { agentId: colon < 0 ? runId : text.slice(0, colon), at: stepOf(Number(text.slice(colon + 1))) }
   }
   const stateOf = (at: AgentAt): Json => JSON.parse(JSON.stringify(at.state)) as Json
 
   return newApp()
     .openapi(events, async (c) => {
       const { agent, limit, after } = c.req.valid('query')
-      const agentId = agent ?? c.req.valid('param').id
+      const { id } = c.req.valid('param')
       if (after !== undefined && !/^\d{1,15}$/.test(after)) {
         throw new Problem(400, 'INVALID_REQUEST', 'query.after: expected what the page before gave as "next"')
       }
-      const stream = agentStream(agentId)
-      const head = await s.log.head(stream)
-      if (!head) throw notFound('agent', 'list runs with GET /v1/runs')
+      if (!(await s.log.head(agentStream(id)))) throw notFound('run', 'list them with GET /v1/runs')
+      await s.read.caughtUp()
+      const of = { runId: id, ...(agent === undefined ? {} : { agentId: agent }) }
+      const found = await s.read.events({ ...of, after: Number(after ?? 0), limit: limit + 1 })
+      if (found === null) throw notFound('agent of this run', 'see GET /v1/runs/{id}')
       const views = new EventViews(s.log, s.blobs)
       const shown: EventView[] = []
-      const from = after === undefined ? 0 : Number(after) + 1
-      for await (const page of s.log.read(stream, { from, limit })) {
-        for (const event of page) shown.push(await views.view(event))
-      }
-      const last = shown.at(-1)?.revision
-      return c.json({ events: shown, next: last === undefined || last >= head.revision ? null : String(last) }, 200)
+      for (const event of found.slice(0, limit)) shown.push(await views.view(event))
+      return c.json({ events: shown, next: found.length > limit ? String(found[limit - 1]?.position) : null }, 200)
     })
     .openapi(state, async (c) => {
       const q = c.req.valid('query')
@@ -141,6 +142,7 @@ export function historyRoutes(s: Services, keys: RecentKeys) {
       const request = {
         by: actorOf('user', by),
         ...(key === undefined ? {} : { key: commandId(key, JSON.parse(JSON.stringify(what))) }),
+        ...(headers.traceparent === undefined ? {} : { trace: headers.traceparent }),
       }
       const make = () => s.fork(agent ?? id, atOf({ step, turn, event }), options, request)
       const { runId } = await (key === undefined ? make() : keys.once(id, key, JSON.stringify(what), make))

@@ -3,7 +3,7 @@ import type { RunRow } from '../../read-model.ts'
 import { notFound } from '../../runs/commands.ts'
 import { startRun } from '../../runs/start.ts'
 import type { Services } from '../../services.ts'
-import { body, CommandHeaders, json, newApp, RunId, refusals } from '../new-app.ts'
+import { body, json, newApp, RunId, refusals, StartHeaders } from '../new-app.ts'
 import { PageQuery } from '../schemas/common.ts'
 import { type Run, RunDetail, RunList, Started } from '../schemas/runs.ts'
 import { StartRun } from '../schemas/start.ts'
@@ -12,7 +12,7 @@ const start = createRoute({
   method: 'post',
   path: '/v1/runs',
   summary: 'Start a run',
-  request: { headers: CommandHeaders, body: body(StartRun) },
+  request: { headers: StartHeaders, body: body(StartRun) },
   responses: {
     201: json(Started, 'Recorded'),
     200: json(Started, 'The same request had started it before'),
@@ -26,7 +26,7 @@ const list = createRoute({
   summary: 'Runs, newest first',
   request: {
     query: PageQuery.extend({
-      status: z.string().min(1).optional(),
+      status: z.enum(['active', 'completed', 'failed', 'recovering']).optional(),
       prefix: z.string().min(1).max(200).optional().openapi({ description: 'Only runs whose id begins so' }),
     }),
   },

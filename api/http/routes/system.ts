@@ -68,9 +68,7 @@ const setSecret = createRoute({
   path: '/v1/secrets/{name}',
   summary: 'Keep a secret in the vault',
   request: {
-    params: z.object({
-      name: z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, { error: 'expected a variable name' }),
-    }),
+    params: z.object({ name: schema.SecretName }),
     body: body(schema.SecretBody),
   },
   responses: { 200: json(schema.SecretNames, 'Names'), ...refusals },

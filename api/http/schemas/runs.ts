@@ -79,6 +79,15 @@ export const CancelBody = z
 export const PauseBody = z.strictObject({ reason: z.string().min(1).optional(), by: By.optional() }).openapi('Pause')
 /** `drive` false: only lift the pause. */
 export const ResumeBody = z.strictObject({ drive: z.boolean().default(true), by: By.optional() }).openapi('Resume')
+/** Of a finished run. `agent`: the root agent where none is named. */
+export const EraseBody = z
+  .strictObject({
+    revision: count,
+    reason: z.string().trim().min(1),
+    agent: z.string().min(1).optional(),
+    by: By.optional(),
+  })
+  .openapi('Erase')
 export const RestoreBody = z.strictObject({ step: count }).openapi('Restore')
 
 export const ForkBody = z

@@ -24,5 +24,8 @@ export const BackupBody = z.strictObject({ folder: z.string().min(1) }).openapi(
 export const BackedUp = z
   .strictObject({ folder: z.string(), files: z.array(z.string()).readonly(), bytes: z.int() })
   .openapi('BackedUp')
+export const SecretName = z
+  .string()
+  .regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, { error: 'expected the name of a variable: letters, digits and _' })
 export const SecretNames = z.strictObject({ names: z.array(z.string()).readonly() }).openapi('SecretNames')
 export const SecretBody = z.strictObject({ value: z.string().min(1).max(65_536) }).openapi('Secret')

@@ -1,0 +1,115 @@
+import { decode } from '../../domain/agent/codec.ts'
+import type { AgentEvent } from '../../domain/agent/events.ts'
+import { Transcript } from '../../domain/agent/messages.ts'
+import type { RecordedEvent } from '../../domain/log/envelope.ts'
+import { LogError } from '../../domain/log/errors.ts'
+import { agentStream } from '../../domain/log/ids.ts'
+import { fileOf, openToRead } from './file.ts'
+import { Lru } from './lru.ts'
+import { Reader } from './reader.ts'
+
+/** A log as SQL asks for it: every answer at once. */
+export interface AuditSource {
+  readonly path: string
+  /** A SELECT of the events' headers in the log attached as `schema`, one row each, in words. */
+  eventsSql(schema: string): string
+  /** The body at a position as JSON text; null: erased. */
+  payload(position: number): string | null
+  /** The messages that the model would see at a revision, as JSON; `null` where a body before it was erased. */
+  messages(agentId: string, revision: number): string
+  close(): void
+}
+
+const utf8 = new TextDecoder()
+
+/** Opens the log in a folder for auditors, beside an owner or without one. `blob`: the bytes of a body that lies apart. */
+export function openAuditSource(folder: string, blob: (runId: string, hash: string) => Uint8Array): AuditSource {
+  const db = openToRead(folder)
+  const reader = new Reader(db)
+  const bytesOf = (event: RecordedEvent): Uint8Array | null => {
+    if (event.erased || event.body) return event.erased ? null : event.body
+    return blob(event.header.runId, event.header.body.hash)
+  }
+  const tellers = new Lru<string, Teller>(8)
+  return {
+    path: fileOf(folder),
+    eventsSql,
+    payload(position) {
+      const event = reader.logPage(position, position, 1, true)[0]
+      const bytes = event ? bytesOf(event) : null
+      return bytes && utf8.decode(bytes)
+    },
+    messages(agentId, revision) {
+      let teller = tellers.get(agentId)
+      if (!teller || teller.revision > revision) {
+        teller = new Teller(reader, bytesOf, agentId)
+        tellers.set(agentId, teller)
+      }
+      return teller.tell(revision)
+    },
+    close: () => db.close(),
+  }
+}
+
+/** Tells an agent's messages at one revision after the other, reading each event once. */
+class Teller {
+  revision = -1
+  readonly #reader: Reader
+  readonly #bytesOf: (event: RecordedEvent) => Uint8Array | null
+  readonly #agentId: string
+  readonly #transcript = new Transcript()
+  #erased = false
+
+  constructor(reader: Reader, bytesOf: (event: RecordedEvent) => Uint8Array | null, agentId: string) {
+    this.#reader = reader
+    this.#bytesOf = bytesOf
+    this.#agentId = agentId
+  }
+
+  tell(revision: number): string {
+    this.#read(agentStream(this.#agentId), this.revision + 1, revision)
+    this.revision = revision
+    return this.#erased ? 'null' : JSON.stringify(this.#transcript.messages)
+  }
+
+  /** A fork's messages begin with those of its source. */
+  #read(stream: string, from: number, to: number): void {
+    const id = this.#reader.streamId(stream)
+    if (id === null) throw new LogError('LOG_CORRUPT', `the log has no stream ${stream}; restore a backup`)
+    for (let next = from; next <= to && !this.#erased; ) {
+      const page = this.#reader.streamPage(id, next, to, to - next + 1, true)
+      if (page.length === 0) return
+      for (const recorded of page) {
+        const event = this.#decoded(recorded)
+        if (event === null) return
+        if (event.type === 'forked') this.#read(event.body.stream, 0, event.body.revision)
+        this.#transcript.push(event)
+      }
+      next = page.at(-1)!.header.revision + 1
+    }
+  }
+
+  #decoded(recorded: RecordedEvent): AgentEvent | null {
+    const bytes = this.#bytesOf(recorded)
+    if (bytes !== null) return decode(recorded.header, bytes)
+    this.#erased = true
+    return null
+  }
+}
+
+// What is shortened in the rows is written out: see row.ts and domain/log/seal.ts (the id is part of the hash).
+const eventsSql = (schema: string) => `select position,
+    substr(h, 1, 8) || '-' || substr(h, 9, 4) || '-8' || substr(h, 14, 3) || '-' ||
+      substr('89ab89ab89ab89ab', instr('0123456789abcdef', substr(h, 17, 1)), 1) || substr(h, 18, 3) || '-' ||
+      substr(h, 21, 12) as event_id,
+    stream, run_id, agent_id, turn, revision, type,
+    strftime('%Y-%m-%dT%H:%M:%S', at / 1000, 'unixepoch') || printf('.%03dZ', at % 1000) as timestamp,
+    case when substr(call, 1, 1) = char(1) then agent_id || substr(call, 2) else call end as tool_call_id,
+    actor_kind, actor_id
+  from (
+    select e.position, lower(hex(substr(e.proof, 1, 16))) as h, s.name as stream, o.run_id, o.agent_id, e.turn,
+      e.revision, k.type, e.at, e.call, o.actor_kind, o.actor_id
+    from ${schema}.events e
+    join ${schema}.kinds k on k.id = e.kind
+    join ${schema}.origins o on o.id = e.origin
+    join ${schema}.streams s on s.id = e.stream)`

@@ -1,0 +1,77 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { Command } from 'commander'
+import { take } from '../client.ts'
+import type { Context } from '../context.ts'
+import { EXIT, UsageError } from '../exit.ts'
+import type { Kit } from './kit.ts'
+
+const COLUMNS = `
+Tables (beside these, those of: select name from sqlite_schema):
+  checkpoints    id thread_id step timestamp state_blob pending_tools completed_tools usage_tokens usage_cost
+  events         id thread_id event_type timestamp payload
+                 event_id stream run_id agent_id turn revision tool_call_id
+  artifacts      id run_id agent_id checkpoint_id artifact_type path content metadata created_at
+                 artifact_id title claimed tool_call_id revision
+  agent_lineage  id run_id parent_agent_id role status depth created_at completed_at
+                 usage_input_tokens usage_output_tokens usage_cost
+                 code turn step revision nano_dollars in_doubt_nano_dollars unpriced_calls incomplete_from
+
+A thread is an agent. state_blob, pending_tools, completed_tools, metadata and payload are JSON: payload ->> '$.toolName'.
+What was erased is null. agent_lineage counts an agent's own use; agent_lineage_totals that of its whole tree.
+
+Examples:
+  keepup sql "select event_type, count(*) from events group by 1"
+  keepup sql -o jsonl "select step, usage_cost from checkpoints where thread_id = 'RUN' order by step"
+`
+
+type Row = Record<string, string | number | null>
+
+/** A statement that only reads. Refuses everything else, and more than one statement. */
+function statement(db: DatabaseSync, text: string) {
+  const one = text.replace(/[\s;]+$/, '')
+  const refused = (why: string) =>
+    new UsageError(`${why}\nonly one SELECT is run; "keepup sql --help" names the tables`)
+  if (!/^(?:\s|--.*\n|\/\*[\s\S]*?\*\/)*(?:select|with|values)\b/i.test(one)) throw refused('this is no SELECT')
+  try {
+    // Nothing but one query can stand in a FROM.
+    db.prepare(`select * from (\n${one}\n)`)
+    return db.prepare(one)
+  } catch (error) {
+    throw refused((error as Error).message)
+  }
+}
+
+const plain = (row: Record<string, unknown>): Row =>
+  Object.fromEntries(
+    Object.entries(row).map(([k, v]) => [k, v instanceof Uint8Array ? Buffer.from(v).toString('hex') : (v as never)]),
+  )
+
+async function sql(ctx: Context, text: string): Promise<number> {
+  // Whoever owns the folder brings the tables up to the log; without an owner this process does.
+  const { position, head } = await take((await ctx.client('read')).v1.projections.$get({}))
+  if (position !== head) ctx.note('the tables lag behind the log: their owner does not answer')
+  const { openSql } = await import('../../embedded/audit.ts')
+  const { db, close } = openSql(ctx.config.data)
+  try {
+    const query = statement(db, text)
+    if (ctx.format === 'jsonl') {
+      for (const row of query.iterate()) ctx.data(`${JSON.stringify(plain(row))}\n`)
+      return EXIT.done
+    }
+    const rows = query.all().map(plain)
+    const columns = query.columns().map(({ name }) => ({ title: name, of: (row: Row) => row[name] ?? null }))
+    ctx.list(rows, columns)
+    return EXIT.done
+  } finally {
+    close()
+  }
+}
+
+export function sqlCommand(program: Command, kit: Kit): void {
+  program
+    .command('sql')
+    .description('ask the tables and the log in SQL; nothing can be written')
+    .argument('<select>')
+    .addHelpText('after', COLUMNS)
+    .action(kit.action((ctx, [text]) => sql(ctx, text!)))
+}

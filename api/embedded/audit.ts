@@ -1,0 +1,26 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { FileBlobs } from '../../adapters/blobs-file/store.ts'
+import { openAuditSource } from '../../adapters/log-sqlite/audit.ts'
+import { openAudit, ProjectionError } from '../../projections/index.ts'
+import { liveFile } from '../../projections/store/pointer.ts'
+import { paths } from './paths.ts'
+
+/** An SQL connection over a data folder that can only read: the tables, and the log behind the seed's four of them. */
+export function openSql(data: string): { readonly db: DatabaseSync; close(): void } {
+  const at = paths(data)
+  const tables = liveFile(at.tables)
+  if (tables === null) throw new ProjectionError('NOT_FOUND', 'there are no tables yet; start a run first')
+  const blobs = new FileBlobs(at.blobs)
+  const source = openAuditSource(at.log, (runId, hash) => blobs.read(runId, hash))
+  try {
+    const audit = openAudit(tables, source)
+    const close = () => {
+      audit.close()
+      source.close()
+    }
+    return { db: audit.raw, close }
+  } catch (error) {
+    source.close()
+    throw error
+  }
+}

@@ -1,0 +1,104 @@
+import { afterAll, expect, it } from 'vitest'
+import { bodyOf, eventsIn, openWorld } from './http-support.ts'
+
+const world = await openWorld()
+afterAll(() => world.close())
+const { ask, started, driven, services } = world
+
+interface EventPage {
+  events: { type: string; payload: object; agentId: string; turn: number; cursor: string }[]
+  next: string | null
+}
+
+it('pages through events, with the arguments of calls', async () => {
+  const id = await driven('finish it')
+  // Others write to the same log meanwhile.
+  await driven('finish another')
+  const types: string[] = []
+  let next: string | null = ''
+  let call: unknown
+  let person: unknown
+  while (next !== null) {
+    const answer: Response = await ask('GET', `/v1/runs/${id}/events?limit=1${next && `&after=${next}`}`)
+    const page: EventPage = await bodyOf<EventPage>(answer)
+    for (const event of page.events) {
+      types.push(event.type)
+      if (event.type === 'tool_call_start') call = event.payload
+      if (event.type === 'user_input') person = [event.agentId, event.turn]
+    }
+    next = page.next
+  }
+  expect(types).toEqual((await eventsIn(services, id)).map((e) => e.header.type))
+  // One event a page and a reader each: the arguments had to be found by going back.
+  expect(call).toMatchObject({ toolName: 'complete_task', attempt: 1, arguments: { summary: 'finish it' } })
+  expect(person).toEqual(['user:anonymous', 0])
+  const one = await bodyOf<EventPage>(await ask('GET', `/v1/runs/${id}/events?agent=${id}&limit=500`))
+  expect(one.events.map((e) => e.type)).toEqual(types)
+  expect((await ask('GET', `/v1/runs/${id}/events?after=x`)).status).toBe(400)
+})
+
+it('gives the state at one point, and the difference of two', async () => {
+  const id = await driven('write it', { workspace: world.workspace(), approve: ['write_file'] })
+  const at = await ask('GET', `/v1/runs/${id}/state?event=2`)
+  expect(at.headers.get('etag')).toBe('"2"')
+  expect(await at.json()).toMatchObject({ agentId: id, revision: 2, state: { machine: { status: 'IDLE' } } })
+  const end = await bodyOf(await ask('GET', `/v1/runs/${id}/state`))
+  expect(end).toMatchObject({ state: { machine: { status: 'DONE' } } })
+  expect((await ask('GET', `/v1/runs/${id}/state?event=2&step=1`)).status).toBe(400)
+  expect(await bodyOf(await ask('GET', `/v1/runs/${id}/state?step=0`))).toMatchObject({ revision: 0 })
+  const diff = await bodyOf(await ask('GET', `/v1/runs/${id}/diff?a=0&b=${id}:2`))
+  expect(diff.messages).toMatchObject({ common: 0, onlyA: [], onlyB: [{ role: 'user' }, {}, {}] })
+  expect(diff.files).toMatchObject({ changes: [{ path: 'hello.txt', change: 'added' }] })
+  expect((await ask('GET', `/v1/runs/${id}/diff?a=0&b=x`)).status).toBe(400)
+})
+
+it('puts the files of a step back and keeps what it replaced', async () => {
+  const id = await driven('write it', { workspace: world.workspace(), approve: ['write_file'] })
+  expect(await services.files.current(id, 'hello.txt')).toBe('hello\n')
+  const restored = await ask('POST', `/v1/runs/${id}/restore`, { body: { step: 0 } })
+  expect(await restored.json()).toMatchObject({ runId: id, replaced: expect.stringMatching(/^[0-9a-f]{40,64}$/) })
+  expect(await services.files.current(id, 'hello.txt')).toBeNull()
+})
+
+it('forks, verifies and exports', async () => {
+  const id = await driven('finish it')
+  const fork = await ask('POST', `/v1/runs/${id}/fork`, { body: { step: 1 } })
+  const { runId } = await bodyOf<{ runId: string }>(fork)
+  expect([fork.status, runId === id]).toEqual([201, false])
+  expect((await bodyOf(await ask('GET', `/v1/runs/${runId}`))).run).toMatchObject({ source: { agentId: id, step: 1 } })
+  expect(await bodyOf(await ask('GET', `/v1/runs/${id}/verify`))).toMatchObject({ ok: true, agents: [{ agentId: id }] })
+  const lines = (await (await ask('GET', `/v1/runs/${id}/export`)).text()).trim().split('\n')
+  expect(JSON.parse(lines[0]!)).toMatchObject({ export: 1, runId: id, streams: [{ stream: `agent-${id}` }] })
+  expect(lines.length - 1).toBe((await eventsIn(services, id)).length)
+})
+
+it('erases a body of a finished run, which the proof tells from a broken one', async () => {
+  const open = await started('wait', { drive: false })
+  const erase = (id: string, body: object) => ask('POST', `/v1/runs/${id}/erase`, { body })
+  const early = await erase(open, { revision: 1, reason: 'private' })
+  expect([early.status, (await bodyOf(early)).code]).toEqual([409, 'RUN_ACTIVE'])
+  const id = await driven('finish my private matter')
+  expect((await erase(id, { revision: 1, reason: ' ' })).status).toBe(400)
+  expect((await erase(id, { revision: 99, reason: 'x' })).status).toBe(404)
+  const erased = await erase(id, { revision: 1, reason: 'private', by: 'ada' })
+  expect(erased.status).toBe(200)
+  expect((await bodyOf(await erase(id, { revision: 1, reason: 'again' }))).code).toBe('BODY_ERASED')
+  const proof = await bodyOf<{ ok: boolean; agents: object[] }>(await ask('GET', `/v1/runs/${id}/verify`))
+  expect(proof).toMatchObject({ ok: true, agents: [{ erased: [{ revision: 1, reason: 'private' }] }] })
+  expect((await bodyOf(await ask('GET', `/v1/runs/${id}`))).run).toMatchObject({ task: null })
+  const { events } = await bodyOf<EventPage>(await ask('GET', `/v1/runs/${id}/events`))
+  expect(events[1]).toMatchObject({ type: 'user_input', erased: true, payload: null })
+  expect(events.at(-1)).toMatchObject({ type: 'erased', agentId: 'user:ada' })
+  const state = await ask('GET', `/v1/runs/${id}/state`)
+  expect([state.status, (await bodyOf(state)).code]).toEqual([410, 'BODY_ERASED'])
+})
+
+it('has health, projections, secrets without values', async () => {
+  const health = await world.http.request('http://localhost/v1/health')
+  expect(await health.json()).toMatchObject({ ok: true, logId: services.log.logId })
+  expect(await bodyOf(await ask('POST', '/v1/projections/rebuild'))).toMatchObject({ equal: true })
+  const set = await ask('PUT', '/v1/secrets/API_KEY', { body: { value: 'hush-hush-hush' } })
+  expect(await set.text()).not.toContain('hush')
+  expect(await bodyOf(await ask('GET', '/v1/secrets'))).toEqual({ names: ['API_KEY'] })
+  expect((await ask('PUT', '/v1/secrets/not%20a%20name', { body: { value: 'x' } })).status).toBe(400)
+})
