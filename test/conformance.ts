@@ -255,7 +255,11 @@ export const ROWS: readonly Row[] = [
     says: 'the error reaches the model in the next turn',
     test: behaviour('5.10-errors'),
     name: '5.10.4',
-    fault: fault('agent/messages.ts', '`${error?.code}: ${error?.message}`', "'failed'"),
+    fault: fault(
+      'agent/messages.ts',
+      'content: success ? resultText(result ?? null) :',
+      "content: success || toolName !== '' ? resultText(result ?? null) :",
+    ),
   },
   { must: '5.11.1', says: 'compression at the threshold', later: CONTEXT },
   { must: '5.11.2', says: 'compression keeps what it must', later: CONTEXT },
@@ -321,8 +325,8 @@ export const ROWS: readonly Row[] = [
     test: 'test/adapters/log/sqlite-refuses.test.ts',
     fault: {
       file: 'adapters/log-sqlite/schema.ts',
-      search: 'BEFORE DELETE ON ${table} BEGIN',
-      replace: 'BEFORE DELETE ON ${table} WHEN 0 BEGIN',
+      search: "SELECT RAISE(ABORT, 'the log refuses DELETE')",
+      replace: 'SELECT 1',
     },
   },
   {

@@ -18,7 +18,7 @@ test('a fold can be cut anywhere, and goes on from a snapshot that was written a
     for (const [split, event] of events.entries()) {
       prefix = evolve(prefix, event)
       const snapshot = JSON.parse(JSON.stringify(prefix)) as AgentState
-      expect(snapshot).toEqual(prefix)
+      expect(snapshot).toStrictEqual(prefix)
       expect(digestOf(snapshot)).toBe(digestOf(prefix))
       // Every split of a short history, some of a long one.
       if (events.length > 40 && split % 7 !== 0) continue
