@@ -18,7 +18,7 @@ import { Projections } from '../../projections/index.ts'
 import { liveFile } from '../../projections/store/pointer.ts'
 import { Readers } from '../../projections/store/readers.ts'
 import type { Config } from '../config.ts'
-import { explained } from '../explained.ts'
+import { asProblem } from '../http/problem.ts'
 import { createKeepUp } from '../keepup.ts'
 import type { Services } from '../services.ts'
 import { VERSION } from '../version.ts'
@@ -154,7 +154,7 @@ function forkDoor(config: Config, stores: Stores, parts: Parts, files: FileSourc
 
 /** Where it is known what to do, that; else where it happened. */
 function told(error: unknown): string {
-  return explained(error)?.message ?? (error instanceof Error ? (error.stack ?? error.message) : String(error))
+  return asProblem(error)?.message ?? (error instanceof Error ? (error.stack ?? error.message) : String(error))
 }
 
 type Opened = (() => Promise<void> | void)[]
