@@ -3,7 +3,8 @@ import { expect, test } from 'vitest'
 import { checkHistory } from '../support/invariants.ts'
 import { law } from '../support/laws.ts'
 import { type Plan, planArbitrary, TOOLS } from '../support/plans.ts'
-import { type Fate, World } from '../support/world.ts'
+import type { Fate } from '../support/process.ts'
+import { World } from '../support/world.ts'
 
 // Law 5: killed at any boundary and resumed, or overtaken by a second driver: no irreversible effect twice, no
 // completion twice, nothing acknowledged lost.

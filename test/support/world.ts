@@ -8,72 +8,12 @@ import type { EventLog, ModelRequest, Tool, ToolContext } from '../../domain/por
 import { history } from '../../domain/runtime/history.ts'
 import type { CrashPoint, RuntimePorts } from '../../domain/runtime/ports.ts'
 import { agentAt } from '../../domain/runtime/replay.ts'
-import { Runtime } from '../../domain/runtime/runtime.ts'
 import type { DriveEnd } from '../../domain/runtime/types.ts'
 import { MemoryBlobs, seededRandom, testSpec, toolSpec, USER } from './harness.ts'
 import { NO_SECRETS } from './no-secrets.ts'
 import { type Deed, outcomeOf, type Plan, ROLE, TOOLS, type ToolEnd, type ToolName } from './plans.ts'
+import { type Fate, NEVER, Process } from './process.ts'
 import { VirtualClock } from './virtual-clock.ts'
-
-const NEVER = new Promise<never>(() => undefined)
-
-/** What is to happen at the nth crash point: the process dies, or its work is held until it is let go. */
-export interface Fate {
-  readonly at: number
-  readonly dies: boolean
-}
-
-/** One process: a runtime whose ports answer nothing any more once it is dead. */
-class Process {
-  readonly runtime: Runtime
-  dead = false
-  readonly died: Promise<'died'>
-  readonly held: Promise<'held'>
-  letGo: () => void = () => undefined
-  die: () => void = () => undefined
-  private hold: () => void = () => undefined
-  private readonly gate: Promise<void>
-
-  constructor(world: World, number: number) {
-    this.died = new Promise((resolve) => {
-      this.die = () => {
-        this.dead = true
-        resolve('died')
-      }
-    })
-    this.held = new Promise((resolve) => {
-      this.hold = () => resolve('held')
-    })
-    this.gate = new Promise((resolve) => {
-      this.letGo = resolve
-    })
-    this.runtime = new Runtime({ ...world.ports(this, number), crashPoint: (name) => this.pass(world, name) })
-  }
-
-  private pass(world: World, name: CrashPoint): Promise<void> | undefined {
-    if (this.dead) return NEVER
-    const fate = world.fateAt(name)
-    if (fate === undefined) return undefined
-    if (fate.dies) {
-      this.die()
-      return NEVER
-    }
-    this.hold()
-    return this.gate
-  }
-
-  /** The value, unless the process is dead by now. */
-  async living<T>(value: () => Promise<T>): Promise<T> {
-    if (this.dead) return NEVER
-    try {
-      const result = await value()
-      return this.dead ? await NEVER : result
-    } catch (error) {
-      if (this.dead) return NEVER
-      throw error
-    }
-  }
-}
 
 /** A log, a clock, tools with effects outside the runtime, people, and processes that come and go. */
 export class World {

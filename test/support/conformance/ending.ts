@@ -1,0 +1,93 @@
+import { behaviour, fault, type Row } from './row.ts'
+
+/** Seed 000, 5.1 to 5.3: how runs end, recover and call tools. */
+export const ENDING: readonly Row[] = [
+  {
+    must: '5.1.1',
+    says: 'complete_task is the only valid termination path',
+    test: behaviour('5.1-completion'),
+    name: '5.1.1',
+    fault: fault('agent/admission.ts', 'if (denied.length > 0) refuse', 'if (denied.length > 9) refuse'),
+  },
+  {
+    must: '5.1.2',
+    says: 'completion output passes schema validation',
+    test: behaviour('5.1-completion'),
+    name: '5.1.2',
+    fault: fault('agent/control-tools.ts', '  complete_task: CompleteTask,\n', '  complete_task: z.any(),\n'),
+  },
+  {
+    must: '5.1.3',
+    says: 'complete_task is called alone in its turn',
+    test: behaviour('5.1-completion'),
+    name: '5.1.3',
+    fault: fault('agent/plan.ts', 'if (completions > 0 && calls.length > 1) {', 'if (completions > 9) {'),
+  },
+  {
+    must: '5.1.4',
+    says: 'an agent that stops without complete_task is in ERROR',
+    test: behaviour('5.1-completion'),
+    name: '5.1.4',
+    fault: fault('agent/proceed.ts', "if (activity.outcome === 'text' &&", "if (activity.outcome === 'refused' &&"),
+  },
+  {
+    must: '5.2.1',
+    says: 'a final warning at turns >= maxTurns - graceTurns',
+    test: behaviour('5.2-recovery'),
+    name: '5.2.1',
+    fault: fault('agent/recovery.ts', 'state.turn + 1 >= warningTurn(state)', 'state.turn + 1 > warningTurn(state)'),
+  },
+  {
+    must: '5.2.2',
+    says: 'the warning turn calls complete_task at once',
+    test: behaviour('5.2-recovery'),
+    name: '5.2.2',
+    fault: fault(
+      'agent/recovery.ts',
+      'Math.min(limits.maxTurns, recovery.warningTurn + config.graceTurns)',
+      'limits.maxTurns + 1',
+    ),
+  },
+  {
+    must: '5.2.3',
+    says: 'no other tool call in recovery',
+    test: behaviour('5.2-recovery'),
+    name: '5.2.3',
+    fault: fault('agent/plan.ts', "recoveryOf(state.machine) !== null && tool?.name !== 'complete_task'", 'false'),
+  },
+  {
+    must: '5.2.4',
+    says: 'a failed recovery is ERROR with partial output',
+    test: behaviour('5.2-recovery'),
+    name: '5.2.4',
+    fault: fault('agent/endings.ts', "...(partial === '' ? {} : { partialOutput: partial })", ''),
+  },
+  {
+    must: '5.3.1',
+    says: 'every tool call is schema-validated before execution',
+    test: behaviour('5.3-tools'),
+    name: '5.3.1',
+    fault: fault('agent/plan.ts', 'if (parsed.success) return null', 'return null'),
+  },
+  {
+    must: '5.3.2',
+    says: 'every tool call passes the PolicyEngine',
+    test: behaviour('5.3-tools'),
+    name: '5.3.2',
+    fault: fault('agent/plan.ts', '      denial(state, tool as ToolSpec) ??\n', ''),
+  },
+  {
+    must: '5.3.3',
+    says: 'parallel execution only in batch mode, up to maxParallel',
+    test: behaviour('5.3-tools'),
+    name: '5.3.3',
+    fault: fault('agent/scheduling.ts', 'let free = places -', 'let free = 99 -'),
+  },
+  {
+    must: '5.3.4',
+    says: 'interactive mode enforces single-tool turns',
+    test: behaviour('5.3-tools'),
+    name: '5.3.4',
+    fault: fault('agent/plan.ts', "calls.length > 1 && state.spec.policy.mode === 'interactive'", 'false'),
+  },
+]

@@ -1,0 +1,136 @@
+import type { Mutation } from '../mutation.ts'
+import { fault, law } from './row.ts'
+
+/** A law of DESIGN with a fault that it has caught. Law 2 is the projections', law 8 the secrets'. */
+export interface Caught {
+  readonly law: string
+  readonly says: string
+  readonly test: string
+  readonly name?: string
+  readonly fault: Mutation
+}
+
+export const LAWS: readonly Caught[] = [
+  {
+    law: '1',
+    says: 'a member of the state that JSON drops',
+    test: law('1-folds'),
+    name: 'cut anywhere',
+    fault: fault('agent/evolve-turns.ts', '    failedModel: null,\n', '    failedModel: undefined as never,\n'),
+  },
+  {
+    law: '3',
+    says: 'an outcome that is taken for a call that has ended',
+    test: law('3-decisions'),
+    fault: fault('agent/decide-tools.ts', "if (call.stage.at !== 'running' && call.stage.at !== 'doubt') return", ''),
+  },
+  {
+    law: '4',
+    says: 'results shown as they arrive',
+    test: law('4-arrival'),
+    name: 'any order',
+    fault: fault('agent/messages.ts', 'this.results.set(call.id, {', 'this.items.push({'),
+  },
+  {
+    law: '4',
+    says: 'two changes of the working memory side by side',
+    test: law('4-arrival'),
+    name: 'working memory',
+    fault: fault(
+      'agent/scheduling.ts',
+      'if (specs(a.toolName)?.control && specs(b.toolName)?.control) return true',
+      '',
+    ),
+  },
+  {
+    law: '5',
+    says: 'an irreversible call run again after a crash',
+    test: law('5-crashes'),
+    name: 'every single boundary',
+    fault: fault('agent/proceed-calls.ts', "if (call.effect === 'irreversible' ||", 'if ('),
+  },
+  {
+    law: '5',
+    says: 'a driver that does not look whether it still owns the agent',
+    test: law('5-crashes'),
+    name: 'every single boundary',
+    fault: fault('runtime/driver.ts', '    await this.mailbox.refresh()\n    return (', '    return ('),
+  },
+  {
+    law: '5',
+    says: 'a request that is recorded again when it is repeated',
+    test: law('5-crashes'),
+    name: 'killed anywhere',
+    fault: fault('agent/decide.ts', 'if (state?.commands.includes(facts.commandId) &&', 'if (state === undefined &&'),
+  },
+  {
+    law: '6',
+    says: 'an unknown outcome taken for a success',
+    test: law('6-appends'),
+    name: 'before or after',
+    fault: fault(
+      'runtime/journal.ts',
+      'tries >= MAX_RESENDS) throw error',
+      'tries >= MAX_RESENDS) throw error\n        return { position: 0 }',
+    ),
+  },
+  {
+    law: '6',
+    says: 'a driver that goes on after another has claimed',
+    test: law('6-appends'),
+    name: 'frozen clocks',
+    fault: fault(
+      'runtime/driver.ts',
+      'if (state.driver?.epoch !== this.epoch || state.driver.id !== this.id) {',
+      'if (signal.aborted) {',
+    ),
+  },
+  {
+    law: '7',
+    says: 'a shape that changes under its old version',
+    test: law('7-old-shapes'),
+    fault: fault(
+      'agent/events.ts',
+      'turn_start: z.strictObject({ unread: count })',
+      'turn_start: z.strictObject({ unread: count, more: text.optional() })',
+    ),
+  },
+  {
+    law: '7',
+    says: 'a fold that changes without a new version of the fold',
+    test: law('7-old-shapes'),
+    fault: fault(
+      'agent/evolve-turns.ts',
+      "textOnly: outcome === 'text' ? state.textOnly + 1 : 0",
+      "textOnly: outcome === 'text' ? state.textOnly + 2 : 0",
+    ),
+  },
+  {
+    law: '9',
+    says: 'a replay that asks the clock',
+    test: law('9-replay'),
+    name: 'touch no model',
+    fault: fault(
+      'runtime/runtime.ts',
+      'return agentAt(this.ports, agentId, at)',
+      'return this.ports.clock.now() > 0 ? agentAt(this.ports, agentId, at) : agentAt(this.ports, agentId, at)',
+    ),
+  },
+  {
+    law: '9',
+    says: 'a model that is shown what is not stored',
+    test: law('9-replay'),
+    name: 'what the model was sent',
+    fault: fault('agent/deciding.ts', 'const body = JSON.parse(text) as BodyOf<T>', 'const body = given'),
+  },
+  {
+    law: '10',
+    says: 'a driver that reads its whole history before each effect',
+    test: law('10-growth'),
+    fault: fault(
+      'runtime/mailbox.ts',
+      'return this.enqueue(() => this.catchUp())',
+      'return this.enqueue(async () => { for await (const _ of history(this.ports, this.agentId)); await this.catchUp() })',
+    ),
+  },
+]

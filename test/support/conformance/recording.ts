@@ -1,0 +1,101 @@
+import { behaviour, DELEGATION, ENVELOPE, fault, law, type Row } from './row.ts'
+
+/** Seed 000, 5.4 to 5.8: what is delegated, recorded, routed and changed. */
+export const RECORDING: readonly Row[] = [
+  { must: '5.4.1', says: 'children have an isolated context and a constrained registry', later: DELEGATION },
+  { must: '5.4.2', says: 'child usage rolls up', later: DELEGATION },
+  { must: '5.4.3', says: 'child artifacts are registered with the parent', later: DELEGATION },
+  { must: '5.4.4', says: 'depth does not exceed maxDepth', later: DELEGATION },
+  {
+    must: '5.5.1',
+    says: 'a checkpoint after every tool result',
+    test: behaviour('5.5-checkpoints'),
+    name: '5.5.1',
+    fault: fault('agent/deciding.ts', "new Set(['tool_call_end', 'turn_end'])", "new Set(['turn_end'])"),
+  },
+  {
+    must: '5.5.2',
+    says: 'a checkpoint at turn boundaries',
+    test: behaviour('5.5-checkpoints'),
+    name: '5.5.2',
+    fault: fault('agent/deciding.ts', "new Set(['tool_call_end', 'turn_end'])", "new Set(['tool_call_end'])"),
+  },
+  {
+    must: '5.5.3',
+    says: 'a checkpoint holds pending and completed calls',
+    test: behaviour('5.5-checkpoints'),
+    name: '5.5.3',
+    fault: fault(
+      'agent/evolve-calls.ts',
+      "    : { status: 'TOOL_WAIT', calls }",
+      "    : { status: 'TOOL_WAIT', calls: calls.filter(({ stage }) => stage.at !== 'ended') }",
+    ),
+  },
+  {
+    must: '5.5.4',
+    says: 'recovery from a checkpoint is deterministic',
+    test: law('1-folds'),
+    fault: fault('agent/evolve.ts', '    at: event.at,\n    clock,', '    at: Date.now(),\n    clock,'),
+  },
+  {
+    must: '5.6.1',
+    says: 'events for turns, tool calls, recovery, completion and error',
+    test: behaviour('5.6-events'),
+    name: '5.6.1',
+    fault: fault('agent/endings.ts', 'if (!call.started) startRefused(d, call)', ''),
+  },
+  {
+    must: '5.6.2',
+    says: 'each event bears runId, agentId, turn, timestamp, toolCallId',
+    test: behaviour('5.6-events'),
+    name: '5.6.2',
+    fault: fault('agent/deciding.ts', 'PEOPLE.has(asked.kind) && !DEEDS.has(type) ? RUNTIME : asked', 'asked'),
+  },
+  {
+    must: '5.6.3',
+    says: 'the log is append-only and ordered',
+    test: behaviour('5.6-events'),
+    name: '5.6.3',
+    fault: fault('runtime/journal.ts', 'Math.max(clock.now(), head?.timestamp ?? 0, log.floor())', 'clock.now()'),
+  },
+  {
+    must: '5.7.1',
+    says: 'a concrete model before each call',
+    test: behaviour('5.7-routing'),
+    name: '5.7.1',
+    fault: fault(
+      'agent/routing.ts',
+      "return decided(requested, 'the requested model')",
+      "return decided(safeDefault, 'the requested model')",
+    ),
+  },
+  {
+    must: '5.7.2',
+    says: 'the decision is in the log',
+    test: behaviour('5.7-routing'),
+    name: '5.7.2',
+    fault: fault('agent/routing.ts', "    purpose: 'turn',", "    purpose: 'summary',"),
+  },
+  {
+    must: '5.7.3',
+    says: 'where routing fails, the safe default',
+    test: behaviour('5.7-routing'),
+    name: '5.7.3',
+    fault: fault('agent/routing.ts', 'if (!known.some((model) => model.id === requested)) {', 'if (false) {'),
+  },
+  {
+    must: '5.7.4',
+    says: 'no model changes mid-turn',
+    test: behaviour('5.7-routing'),
+    name: '5.7.4',
+    fault: fault(
+      'agent/proceed.ts',
+      'callModel(d, model.model, model.attempt)',
+      'callModel(d, d.state.spec.models.safeDefault, model.attempt)',
+    ),
+  },
+  { must: '5.8.1', says: 'agents do not change documents directly', later: ENVELOPE },
+  { must: '5.8.2', says: 'requests name frontier and context hashes', later: ENVELOPE },
+  { must: '5.8.3', says: 'payloads are sanitized, normalized and run dry', later: ENVELOPE },
+  { must: '5.8.4', says: 'a 409 leads to rebase and retry', later: ENVELOPE },
+]

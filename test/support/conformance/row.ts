@@ -1,0 +1,24 @@
+import type { Mutation } from '../mutation.ts'
+
+/** One MUST of seed 000: who holds it, and a fault that its tests must catch; or why it comes later. */
+export type Row =
+  | {
+      readonly must: string
+      readonly says: string
+      readonly test: string
+      /** Part of the names of the tests meant; all of the file where absent. */
+      readonly name?: string
+      readonly fault: Mutation
+    }
+  | { readonly must: string; readonly says: string; readonly later: string }
+
+export const behaviour = (name: string) => `test/behaviour/${name}.test.ts`
+export const law = (name: string) => `test/laws/${name}.test.ts`
+export const fault = (file: string, search: string, replace: string): Mutation => ({
+  file: `domain/${file}`,
+  search,
+  replace,
+})
+export const DELEGATION = 'delegation comes with the agents of agents'
+export const ENVELOPE = 'the AI gateway for documents comes with them'
+export const CONTEXT = 'context compression comes with long runs'
