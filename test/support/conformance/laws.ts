@@ -70,8 +70,8 @@ export const LAWS: readonly Caught[] = [
     name: 'before or after',
     fault: fault(
       'runtime/journal.ts',
-      'tries >= MAX_RESENDS) throw error',
-      'tries >= MAX_RESENDS) throw error\n        return { position: 0 }',
+      'if (tries >= (fact ? FACT_RESENDS : MAX_RESENDS)) throw error',
+      'return { position: 0 }',
     ),
   },
   {
