@@ -1,6 +1,9 @@
-import type { Artifact } from '../domain/agent/events.ts'
+import type { z } from 'zod'
 import type { RecordedEvent } from '../domain/log/envelope.ts'
 import type { Json } from '../domain/log/json.ts'
+import type { Approval, ArtifactView, CheckpointEntry } from './http/schemas/approvals.ts'
+import type * as schemas from './http/schemas/runs.ts'
+import type { Projections } from './http/schemas/system.ts'
 
 // What the API asks of the projections: types only. The composition root fits the real queries to these.
 
@@ -10,102 +13,16 @@ export interface Shown<T> {
   readonly value: T
 }
 
-/** Own use of one agent, or the sum over a tree. Tokens; money in nano-dollars. */
-export interface Bill {
-  readonly inputTokens: number
-  readonly outputTokens: number
-  readonly cacheReadTokens: number
-  readonly cacheWriteTokens: number
-  /** Null: at least one call had no known price. */
-  readonly nanoDollars: number | null
-  readonly modelCalls: number
-  readonly toolCalls: number
-}
-
-/** Why an agent does not go on by itself. */
-export interface Waiting {
-  readonly for: 'input' | 'approval' | 'doubt' | 'pause'
-  readonly toolCallIds: readonly string[]
-}
-
-export interface RunRow {
-  readonly runId: string
-  /** completed | failed | recovering | active (CONTRACTS 1). */
-  readonly status: string
-  readonly role: string | null
-  readonly phase: string | null
-  readonly model: string | null
-  readonly task: string | null
-  readonly turn: number
-  readonly step: number
-  readonly revision: number
-  readonly createdAt: string
-  readonly updatedAt: string
-  readonly summary: string | null
-  readonly error: { readonly code: string; readonly message: string } | null
-  readonly unmetGates: readonly string[]
-  readonly waiting: Waiting | null
-  readonly own: Bill
-  readonly total: Bill
-  readonly source: { readonly agentId: string; readonly step: number } | null
-  /** Something of this run could not be read; the figures may be too low. */
-  readonly incomplete: boolean
-}
-
-export interface AgentRow {
-  readonly agentId: string
-  readonly parentId: string | null
-  readonly depth: number
-  readonly role: string | null
-  readonly status: string
-  readonly turn: number
-  readonly step: number
-  readonly own: Bill
-  readonly total: Bill
-}
-
-export interface ApprovalRow {
-  readonly toolCallId: string
-  readonly runId: string
-  readonly agentId: string
-  readonly toolName: string
-  readonly argumentsHash: string
-  readonly arguments: unknown
-  readonly reason: string
-  readonly requestedAt: string
-  readonly expiresAt: string
-  /** pending | approved | rejected | expired */
-  readonly state: string
-  readonly by: string | null
-}
-
-export interface ArtifactRow {
-  readonly artifact: Artifact
-  readonly runId: string
-  readonly agentId: string
-  readonly registeredWith: string | null
-  readonly checkpointId: string | null
-  readonly createdAt: string
-}
-
+export type Bill = z.infer<typeof schemas.Bill>
+export type Waiting = z.infer<typeof schemas.Waiting>
+/** A run as the tables know it; what it takes on disk and whether it is driven is known elsewhere. */
+export type RunRow = Omit<z.infer<typeof schemas.Run>, 'bytes' | 'driving'>
+export type AgentRow = z.infer<typeof schemas.AgentNode>
+export type ApprovalRow = z.infer<typeof Approval>
+export type ArtifactRow = z.infer<typeof ArtifactView>
 /** A checkpoint in the list; the whole one (seed 5.5) comes from {@link ReadModel.checkpoint}. */
-export interface CheckpointRow {
-  readonly id: string
-  readonly threadId: string
-  readonly step: number
-  readonly revision: number
-  readonly turn: number
-  readonly timestamp: string
-}
-
-export interface ProjectionStatus {
-  /** Cursor text of what the tables show, null before the first event. */
-  readonly position: string | null
-  /** Cursor text of the log's head. */
-  readonly head: string | null
-  readonly tables: readonly { readonly name: string; readonly rows: number }[]
-  readonly parked: readonly { readonly stream: string; readonly revision: number; readonly error: string }[]
-}
+export type CheckpointRow = z.infer<typeof CheckpointEntry>
+export type ProjectionStatus = z.infer<typeof Projections>
 
 export interface Page {
   /** What the page before gave as `next`. */

@@ -18,10 +18,7 @@ import type { CliIo } from './context.ts'
 import { CliError, EXIT, EXIT_HELP, UsageError } from './exit.ts'
 import { safe } from './output/text.ts'
 
-/** Adds commands that live elsewhere. */
-export type Extension = (program: Command, kit: ReturnType<typeof kitOf>) => void
-
-function programOf(io: CliIo, done: (code: number) => void, extensions: readonly Extension[]): Command {
+function programOf(io: CliIo, done: (code: number) => void): Command {
   const program = new Command('keepup')
     .description(
       'An event-sourced runtime for AI agents: every decision is a fact that can be replayed, proved and audited.',
@@ -46,7 +43,6 @@ function programOf(io: CliIo, done: (code: number) => void, extensions: readonly
   serveCommand(program, kit)
   doctorCommand(program, kit)
   demoCommand(program, kit)
-  for (const extend of extensions) extend(program, kit)
   return program
 }
 
@@ -74,20 +70,12 @@ function explain(error: unknown): { text: string | null; code: number } {
 }
 
 /** Runs a command line (without the program's name). Gives the exit code; throws nothing. */
-export async function runCli(
-  argv: readonly string[],
-  io: CliIo,
-  extensions: readonly Extension[] = [],
-): Promise<number> {
+export async function runCli(argv: readonly string[], io: CliIo): Promise<number> {
   let code: number = EXIT.done
   try {
-    const program = programOf(
-      io,
-      (c) => {
-        code = c
-      },
-      extensions,
-    )
+    const program = programOf(io, (c) => {
+      code = c
+    })
     await program.parseAsync([...argv], { from: 'user' })
     return code
   } catch (error) {

@@ -153,9 +153,8 @@ function forkDoor(config: Config, stores: Stores, parts: Parts, files: FileSourc
 }
 
 /** Where it is known what to do, that; else where it happened. */
-function told(error: unknown): string {
-  return asProblem(error)?.message ?? (error instanceof Error ? (error.stack ?? error.message) : String(error))
-}
+const told = (error: unknown): string =>
+  asProblem(error)?.message ?? (error instanceof Error ? (error.stack ?? error.message) : String(error))
 
 type Opened = (() => Promise<void> | void)[]
 

@@ -51,7 +51,7 @@ export interface KeepUp extends AsyncDisposable {
   checkpoint(agentId: string, step: number): Promise<Checkpoint | null>
   /** Everything else: replay to a point, fork, verify, queries, the log itself. */
   readonly services: Services
-  /** Interrupts the drives, which another process or a later one may take up, and gives the folder free. */
+  /** Lets what is at work end (`KEEPUP_DRAIN_MS` at most), which another process may go on from; gives the folder free. */
   close(): Promise<void>
 }
 

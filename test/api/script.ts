@@ -5,13 +5,15 @@ import type { ScriptInput } from '../../adapters/model-scripted/script.ts'
 /** A file that a waiting agent looks for in its workspace; see {@link SCRIPT}. */
 export const SIGN = 'go.txt'
 
-const done = (summary: string) => ({ calls: [{ tool: 'complete_task', arguments: { summary } }] })
+const done = (summary: string, more: { artifacts?: string[] } = {}) => ({
+  calls: [{ tool: 'complete_task', arguments: { summary, ...more } }],
+})
 const look = { text: 'thinking… ', calls: [{ tool: 'list_dir', arguments: { path: '.' } }] }
 
 /**
  * The model of the API's tests: a word of the task says what the agent does. `finish`: it is done at once, with the task
  * as its summary. `fail`: ERROR. `write`: it asks to write a file, and tells what was decided. `ask`: it asks the person.
- * `wait`: it looks for {@link SIGN} in its workspace, turn after turn, and is done when it is there.
+ * `stall`: its model does not answer. `wait`: it looks for {@link SIGN} in its workspace, turn after turn, and is done when it is there.
  */
 export const SCRIPT: ScriptInput = {
   script: 1,
@@ -30,7 +32,7 @@ export const SCRIPT: ScriptInput = {
       turns: [
         { calls: [{ tool: 'write_file', arguments: { path: 'hello.txt', content: 'hello\n' } }] },
         { when: { lastResultIsError: true }, ...done('write rejected') },
-        done('write approved'),
+        done('write approved', { artifacts: ['hello.txt'] }),
       ],
     },
     {
@@ -38,6 +40,7 @@ export const SCRIPT: ScriptInput = {
       when: { firstInputContains: 'ask' },
       turns: [{ calls: [{ tool: 'ask_user', arguments: { question: 'Which?' } }] }, done(`\${lastInput}`)],
     },
+    { name: 'stall', when: { firstInputContains: 'stall' }, turns: [{ delayMs: 600_000, text: 'late' }] },
     {
       name: 'wait',
       when: { firstInputContains: 'wait' },

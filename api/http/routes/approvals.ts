@@ -1,4 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi'
+import type { UserCommand } from '../../../domain/agent/commands.ts'
 import { previewOf } from '../../runs/approval-preview.ts'
 import { actorOf, notFound, type RecentKeys, record } from '../../runs/commands.ts'
 import type { Services } from '../../services.ts'
@@ -52,7 +53,17 @@ export function agentOfCall(toolCallId: string): string {
   return agentId
 }
 
+/** A body without the members that were left out. */
+const given = <T extends object>(value: T) =>
+  Object.fromEntries(Object.entries(value).filter(([, v]) => v !== undefined)) as {
+    [K in keyof T]: Exclude<T[K], undefined>
+  }
+
 export function approvalRoutes(s: Services, keys: RecentKeys) {
+  const said = (command: UserCommand & { toolCallId: string }, by: string | undefined, headers: CommandHeaders) => {
+    const agentId = agentOfCall(command.toolCallId)
+    return record(s, keys, { agentId, command, actor: actorOf('approver', by), headers, drive: 'wake' })
+  }
   return newApp()
     .openapi(list, async (c) => {
       const { run, state } = c.req.valid('query')
@@ -68,33 +79,13 @@ export function approvalRoutes(s: Services, keys: RecentKeys) {
       return c.json({ position, approval: value, preview: await previewOf(value, s.files) }, 200)
     })
     .openapi(decide, async (c) => {
-      const { toolCallId } = c.req.valid('param')
-      const { by, decision, argumentsHash, reason } = c.req.valid('json')
-      const command = {
-        kind: 'decide_approval',
-        toolCallId,
-        decision,
-        ...(argumentsHash === undefined ? {} : { argumentsHash }),
-        ...(reason === undefined ? {} : { reason }),
-      } as const
-      const actor = actorOf('approver', by)
-      const headers = c.req.valid('header')
-      const asked = { agentId: agentOfCall(toolCallId), command, actor, headers, drive: 'wake' } as const
-      return c.json(await record(s, keys, asked), 200)
+      const { by, ...decided } = c.req.valid('json')
+      const command = { kind: 'decide_approval', ...c.req.valid('param'), ...given(decided) } as const
+      return c.json(await said(command, by, c.req.valid('header')), 200)
     })
     .openapi(resolve, async (c) => {
-      const { toolCallId } = c.req.valid('param')
-      const { by, decision, result, reason } = c.req.valid('json')
-      const command = {
-        kind: 'resolve_doubt',
-        toolCallId,
-        decision,
-        ...(result === undefined ? {} : { result }),
-        ...(reason === undefined ? {} : { reason }),
-      } as const
-      const actor = actorOf('approver', by)
-      const headers = c.req.valid('header')
-      const asked = { agentId: agentOfCall(toolCallId), command, actor, headers, drive: 'wake' } as const
-      return c.json(await record(s, keys, asked), 200)
+      const { by, ...resolved } = c.req.valid('json')
+      const command = { kind: 'resolve_doubt', ...c.req.valid('param'), ...given(resolved) } as const
+      return c.json(await said(command, by, c.req.valid('header')), 200)
     })
 }

@@ -13,7 +13,7 @@ export const Approval = z
     reason: z.string(),
     requestedAt: z.string(),
     expiresAt: z.string(),
-    state: z.string(),
+    state: z.string().openapi({ description: 'pending, approved, rejected or expired' }),
     by: z.string().nullable(),
   })
   .openapi('Approval')
@@ -66,21 +66,19 @@ export const ArtifactList = z
   .strictObject({ position: Position, artifacts: z.array(ArtifactView).readonly(), next: z.string().nullable() })
   .openapi('ArtifactList')
 
+export const CheckpointEntry = z.strictObject({
+  id: z.string(),
+  threadId: z.string(),
+  step: z.int(),
+  revision: z.int(),
+  turn: z.int(),
+  timestamp: z.string(),
+})
+
 export const CheckpointList = z
   .strictObject({
     position: Position,
-    checkpoints: z
-      .array(
-        z.strictObject({
-          id: z.string(),
-          threadId: z.string(),
-          step: z.int(),
-          revision: z.int(),
-          turn: z.int(),
-          timestamp: z.string(),
-        }),
-      )
-      .readonly(),
+    checkpoints: z.array(CheckpointEntry).readonly(),
     next: z.string().nullable(),
   })
   .openapi('CheckpointList')

@@ -3,6 +3,7 @@ import { AnyJson, By, Position } from './common.ts'
 
 const count = z.int().nonnegative()
 
+/** Use of one agent, or the sum over a tree. Tokens; money in nano-dollars, null where a call had no known price. */
 export const Bill = z
   .strictObject({
     inputTokens: count,
@@ -15,6 +16,7 @@ export const Bill = z
   })
   .openapi('Bill')
 
+/** Why an agent does not go on by itself. */
 export const Waiting = z
   .strictObject({ for: z.enum(['input', 'approval', 'doubt', 'pause']), toolCallIds: z.array(z.string()).readonly() })
   .openapi('Waiting')
@@ -22,7 +24,7 @@ export const Waiting = z
 export const Run = z
   .strictObject({
     runId: z.string(),
-    status: z.string(),
+    status: z.string().openapi({ description: 'active, completed, failed or recovering' }),
     role: z.string().nullable(),
     phase: z.string().nullable(),
     model: z.string().nullable(),
@@ -39,7 +41,7 @@ export const Run = z
     own: Bill,
     total: Bill,
     source: z.strictObject({ agentId: z.string(), step: count }).nullable(),
-    incomplete: z.boolean(),
+    incomplete: z.boolean().openapi({ description: 'Something could not be read; the figures may be too low' }),
     bytes: count.nullable().openapi({ description: 'Stored bytes; null where they are not known' }),
     driving: z.boolean(),
   })

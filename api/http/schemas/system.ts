@@ -6,6 +6,7 @@ export const Health = z
   .strictObject({ ok: z.boolean(), logId: z.string(), driving: z.int().nonnegative(), readOnly: z.boolean() })
   .openapi('Health')
 
+/** Cursors of what the tables show and of the log's head; null before the first event. */
 export const Projections = z
   .strictObject({
     position: z.string().nullable(),

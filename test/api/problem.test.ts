@@ -1,0 +1,48 @@
+import { expect, it } from 'vitest'
+import { SandboxUnavailable } from '../../adapters/sandbox/error.ts'
+import { VaultError } from '../../adapters/vault/error.ts'
+import { WorkspaceError } from '../../adapters/workspace/error.ts'
+import { asProblem, Problem } from '../../api/http/problem.ts'
+import { CommandRejected, ModelError, ToolError } from '../../domain/agent/errors.ts'
+import { parsePattern } from '../../domain/agent/secrets/pattern-parse.ts'
+import { LogError } from '../../domain/log/errors.ts'
+import { ContentionError } from '../../domain/runtime/errors.ts'
+import { ProjectionError } from '../../projections/errors.ts'
+
+/** What a refused pattern is refused with. */
+function patternError(): unknown {
+  try {
+    return parsePattern('(')
+  } catch (error) {
+    return error
+  }
+}
+
+it.each([
+  [new WorkspaceError('WORKSPACE_MISSING', 'm'), 422, 'WORKSPACE_MISSING'],
+  [new WorkspaceError('WORKSPACE_BUSY', 'm'), 409, 'WORKSPACE_BUSY'],
+  [new VaultError('VAULT_EXPOSED', 'm'), 503, 'VAULT_EXPOSED'],
+  [new VaultError('SECRET_INVALID', 'm'), 422, 'SECRET_INVALID'],
+  [new SandboxUnavailable('m'), 422, 'SANDBOX_UNAVAILABLE'],
+  [new ModelError('AUTHENTICATION', 'm'), 422, 'MODEL_AUTHENTICATION'],
+  [new ModelError('OVERLOADED', 'm', { transient: true }), 503, 'MODEL_OVERLOADED'],
+  [new ModelError('SCRIPT_INVALID', 'm'), 422, 'SCRIPT_INVALID'],
+  [new ProjectionError('STREAM_GAP', 'm'), 503, 'TABLES_STREAM_GAP'],
+  [new ProjectionError('NOT_PARKED', 'm'), 409, 'TABLES_NOT_PARKED'],
+  [new ContentionError('m'), 409, 'CONTENTION'],
+  [new ToolError('RESOURCE_NOT_FOUND', 'm'), 409, 'RESOURCE_NOT_FOUND'],
+  [new LogError('LOG_FULL', 'm'), 507, 'LOG_FULL'],
+  [new CommandRejected('REVISION_CHANGED', 'm', 412), 412, 'REVISION_CHANGED'],
+  [patternError(), 422, 'PATTERN_INVALID'],
+  [Object.assign(new Error('write'), { code: 'ENOSPC' }), 507, 'DISK_FULL'],
+])('%s is a refusal that says what to do, with a status that fits', (error, status, code) => {
+  const problem = asProblem(error)
+  expect(problem).toBeInstanceOf(Problem)
+  expect([problem!.status, problem!.code]).toEqual([status, code])
+  expect(problem!.message).toContain((error as Error).message)
+})
+
+it('what nobody expected stays that', () => {
+  expect(asProblem(new TypeError('x is not a function'))).toBeNull()
+  expect(asProblem('text')).toBeNull()
+})

@@ -1,0 +1,90 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
+import { atTerminal, skipWithoutTerminal } from '../support/terminal.ts'
+import { cliFolder, entry, idIn } from './cli-support.ts'
+
+const CTRL_C = '\u0003'
+const ENTER = '\r'
+const DOWN = '\u001b[B'
+
+describe.skipIf(skipWithoutTerminal)('a run at a terminal', { timeout: 120_000 }, () => {
+  const folder = cliFolder()
+  afterAll(() => folder.clean())
+
+  const keepup = (...args: string[]) => {
+    const command = [process.execPath, entry, '--data', folder.data, '--by', 'ada', ...args]
+    const terminal = atTerminal(command, { cwd: folder.root, env: folder.env })
+    onTestFinished(() => void terminal.kill())
+    return terminal
+  }
+  const writing = (workspace: string) => keepup('run', 'write it', '-w', workspace, '--tools', 'write_file')
+
+  it('asks for an approval right there, with the diff, and goes on', async () => {
+    const workspace = folder.workspace()
+    const terminal = writing(workspace)
+    await terminal.sees('write_file asks:')
+    await terminal.sees('+hello')
+    await terminal.sees('Let it happen?')
+    expect(existsSync(join(workspace, 'hello.txt'))).toBe(false)
+    terminal.type(ENTER)
+    await terminal.sees('approved by ada')
+    await terminal.sees('write approved')
+    expect(await terminal.ended).toBe(0)
+    expect(readFileSync(join(workspace, 'hello.txt'), 'utf8')).toBe('hello\n')
+  })
+
+  it('takes a refusal with its reason', async () => {
+    const workspace = folder.workspace()
+    const terminal = writing(workspace)
+    await terminal.sees('Let it happen?')
+    terminal.type(DOWN + ENTER)
+    await terminal.sees('Why?')
+    terminal.type(`not today${ENTER}`)
+    await terminal.sees('APPROVAL_REJECTED')
+    await terminal.sees('not today')
+    await terminal.sees('write rejected')
+    expect(await terminal.ended).toBe(0)
+    expect(existsSync(join(workspace, 'hello.txt'))).toBe(false)
+  })
+
+  it('leaves the question open where it is not answered', async () => {
+    const terminal = writing(folder.workspace())
+    await terminal.sees('Let it happen?')
+    terminal.type(CTRL_C)
+    await terminal.sees('keepup approve')
+    expect(await terminal.ended).toBe(8)
+  })
+
+  it('takes the answer that the agent asks for', async () => {
+    const terminal = keepup('run', 'ask me', '--no-workspace')
+    await terminal.sees('Your answer')
+    terminal.type(`blue${ENTER}`)
+    await terminal.sees('DONE')
+    await terminal.sees('blue')
+    expect(await terminal.ended).toBe(0)
+  })
+
+  it('pauses at the first Ctrl-C and says how to go on', async () => {
+    const terminal = keepup(...folder.waits(folder.workspace()))
+    await terminal.sees('thinking')
+    terminal.type(CTRL_C)
+    await terminal.sees('pausing')
+    await terminal.sees('the run is paused')
+    await terminal.sees('keepup resume')
+    expect(await terminal.ended).toBe(8)
+    const { out } = await folder.look('-o', 'json', 'runs', 'show', idIn(terminal.shown()))
+    expect(JSON.parse(out)).toMatchObject({ run: { waiting: { for: 'pause' } } })
+  })
+
+  it('aborts at the second Ctrl-C', async () => {
+    const terminal = keepup('run', 'stall', '--no-workspace')
+    await terminal.sees('turn 1')
+    terminal.type(CTRL_C)
+    await terminal.sees('pausing')
+    terminal.type(CTRL_C)
+    await terminal.sees('aborted; go on with: keepup resume')
+    expect(await terminal.ended).toBe(130)
+    expect((await folder.look('verify', idIn(terminal.shown()))).code).toBe(0)
+  })
+})

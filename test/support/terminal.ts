@@ -1,0 +1,67 @@
+import { execFileSync, spawn } from 'node:child_process'
+
+const PYTHON = `
+import os, pty, sys
+sys.exit(os.waitstatus_to_exitcode(pty.spawn(['sh', '-c', 'stty cols 100 rows 40; exec "$@"', 'sh'] + sys.argv[1:])))
+`
+
+/** Whether a pseudo terminal can be had here. With CI=true tests must not go by without it. */
+const hasTerminal = ((): boolean => {
+  try {
+    execFileSync('python3', ['-c', 'import pty; pty.openpty()'], { stdio: 'ignore' })
+    return true
+  } catch {
+    if (process.env.CI !== 'true') console.warn('no python3 with pty here: the tests of the terminal DID NOT RUN')
+    return false
+  }
+})()
+
+/** Skips only where nobody relies on the answer. */
+export const skipWithoutTerminal = !hasTerminal && process.env.CI !== 'true'
+
+// Colours, cursor movements and what else is drawn rather than said.
+const DRAWN = /\u001b\[[0-9;?]*[A-Za-z]/g
+
+/** A command at a terminal of its own. */
+export function atTerminal(command: readonly string[], options: { cwd: string; env: Record<string, string> }) {
+  const child = spawn('python3', ['-c', PYTHON, ...command], {
+    cwd: options.cwd,
+    env: { ...options.env, TERM: 'xterm' },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  let shown = ''
+  let looked = 0
+  let over = false
+  let look = () => {}
+  child.stdout.on('data', (chunk: Buffer) => {
+    shown += chunk.toString().replace(DRAWN, '')
+    look()
+  })
+  const ended = new Promise<number | null>((resolve) => {
+    child.once('close', (code) => {
+      over = true
+      look()
+      resolve(code)
+    })
+  })
+  return {
+    shown: () => shown,
+    ended,
+    kill: () => child.kill('SIGKILL'),
+    type: (keys: string) => void child.stdin.write(keys),
+    /** Resolves when the terminal has shown this after what was looked for before. */
+    async sees(text: string): Promise<void> {
+      for (;;) {
+        const at = shown.indexOf(text, looked)
+        if (at >= 0) {
+          looked = at + text.length
+          return
+        }
+        if (over) throw new Error(`ended without showing "${text}":\n${shown}`)
+        await new Promise<void>((resolve) => {
+          look = resolve
+        })
+      }
+    },
+  }
+}
