@@ -59,9 +59,6 @@ const LOG_STATUS: Readonly<Record<LogErrorCode, number>> = {
   FOLD_DIFFERS: 500,
 }
 
-// The rows may not be had now; the log, from which they come back, is as it was.
-const statusOf = (code: string): number => (code === 'DISK_FULL' ? 507 : code.startsWith('TABLES_') ? 503 : 422)
-
 /** The refusal that an error stands for; null for what nobody expected. */
 export function asProblem(error: unknown): Problem | null {
   if (error instanceof Problem) return error
