@@ -13,7 +13,7 @@ export interface WorkspaceLock {
  * folder, so that it ends with the process, however that ends. Throws WorkspaceError WORKSPACE_BUSY for the second.
  */
 export function lockWorkspace(path: string, dataFolder: string): WorkspaceLock {
-  const real = realpathSync.native(path)
+  const real = realPath(path)
   const locks = join(dataFolder, 'locks')
   mkdirSync(locks, { recursive: true, mode: 0o700 })
   const name = createHash('sha256').update(real).digest('hex').slice(0, 32)
@@ -32,6 +32,15 @@ export function lockWorkspace(path: string, dataFolder: string): WorkspaceLock {
     release: () => {
       if (database.isOpen) database.close()
     },
+  }
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync.native(path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    throw new WorkspaceError('WORKSPACE_MISSING', `the workspace ${path} does not exist; make the folder first`)
   }
 }
 

@@ -16,6 +16,11 @@ import { eventLine } from './render.ts'
 const HANDOVERS = 80
 const handoverMs = (nth: number): number => Math.min(500, 50 * nth)
 
+/** Where the showing of a run begins. */
+export type From = Pick<Watch, 'cursor' | 'revision'>
+
+export const FROM_BIRTH: From = { cursor: null, revision: -1 }
+
 /** Lifts a pause, if there is one, and drives. Asked again it is the same request. */
 export function resuming(ctx: Context, id: string): Begin {
   const header = { 'idempotency-key': randomUUID() }
@@ -38,11 +43,11 @@ export function stepping(ctx: Context, id: string): Begin {
  * Drives a run to the point where it ends or a person is needed, shows it from the cursor `from` on, and asks the person
  * at a terminal. Gives the exit code. Where the process that drives goes away, this one takes over.
  */
-export async function driveToEnd(ctx: Context, runId: string, from: string | null, first: Begin): Promise<number> {
+export async function driveToEnd(ctx: Context, runId: string, from: From, first: Begin): Promise<number> {
   let midLine = false
   const watch: Watch = {
     runId,
-    cursor: from,
+    ...from,
     onEvent: (event) => {
       const line = eventLine(event, ctx.paint)
       if (line === null) return

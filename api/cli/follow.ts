@@ -8,11 +8,11 @@ export interface Watch {
   readonly runId: string
   /** Cursor of the last event that was shown; moved on as events are shown. */
   cursor: string | null
+  /** The run's own revision at the cursor; -1: none of its events. */
+  revision: number
   readonly onEvent: (event: EventView) => void
   readonly onText: (text: string) => void
 }
-
-const NONE = -1
 
 /** Asks for the drive; may be asked again of another process. `driving` false: that process is ending. */
 export type Begin = () => Promise<{ driving: boolean }>
@@ -32,15 +32,16 @@ export async function follow(
   revision: () => Promise<number>,
 ): Promise<Ended> {
   const over = new AbortController()
-  const shown = new Shown()
+  // A drive may end without a single new event.
+  const shown = new Shown(watch.revision)
   const events = showEvents(backend, watch, shown, over.signal)
   // Whichever of the two streams breaks first tells what happened.
   events.catch((error: unknown) => over.abort(error))
   try {
     const end = await driveEnd(backend, watch, begin, over.signal)
-    // A drive that could not go on says so, also where the tables could not be brought up to it.
     const last = await revision().catch((error: unknown) => {
-      if (end.end === 'fault') return NONE
+      // A drive that could not go on says so, also where the tables could not be brought up to it.
+      if (end.end === 'fault') return watch.revision
       throw error
     })
     await Promise.race([shown.reached(last), events.then(() => Promise.reject(new Error('the event stream ended')))])
@@ -60,7 +61,10 @@ async function showEvents(backend: Backend, watch: Watch, shown: Shown, signal: 
     if (message.data !== null) {
       const event = JSON.parse(message.data) as EventView
       watch.onEvent(event)
-      if (event.stream === `agent-${watch.runId}`) shown.show(event.revision)
+      if (event.stream === `agent-${watch.runId}`) {
+        watch.revision = event.revision
+        shown.show(event.revision)
+      }
     }
     if (message.id !== null) watch.cursor = message.id
   }
@@ -84,8 +88,12 @@ async function driveEnd(backend: Backend, watch: Watch, begin: Begin, signal: Ab
 
 /** How far the events were shown. */
 class Shown {
-  #revision = -1
+  #revision: number
   #waiting: { revision: number; resolve: () => void } | null = null
+
+  constructor(revision: number) {
+    this.#revision = revision
+  }
 
   show(revision: number): void {
     this.#revision = Math.max(this.#revision, revision)

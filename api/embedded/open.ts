@@ -15,7 +15,7 @@ import type { RuntimePorts } from '../../domain/runtime/ports.ts'
 import { agentAt, stateAt } from '../../domain/runtime/replay.ts'
 import { Runtime } from '../../domain/runtime/runtime.ts'
 import { Projections } from '../../projections/index.ts'
-import { liveFile } from '../../projections/store/pointer.ts'
+import { tablesReadable } from '../../projections/store/damage.ts'
 import { Readers } from '../../projections/store/readers.ts'
 import type { Config } from '../config.ts'
 import { asProblem } from '../http/problem.ts'
@@ -47,7 +47,7 @@ export async function openEmbedded(
 ): Promise<Services | null> {
   const at = paths(config.data)
   // Tables are made by an owner: without them there is nothing to read yet.
-  if (mode === 'reader' && (!existsSync(at.log) || liveFile(at.tables) === null)) return null
+  if (mode === 'reader' && (!existsSync(at.log) || !tablesReadable(at.tables))) return null
   const log = await openSqliteLog({ folder: at.log, mode, clock: systemClock, random: systemRandom })
   const opened: (() => Promise<void> | void)[] = [() => log.close()]
   const closeAll = async () => {

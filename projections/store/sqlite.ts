@@ -4,6 +4,7 @@ import { ProjectionError } from '../errors.ts'
 import type { PositionRow, StreamRow } from '../schema/database.ts'
 import { MEANING, migrations } from '../schema/migrations.ts'
 import type { Row } from '../schema/tables.ts'
+import { isDamaged } from './damage.ts'
 import { type Connection, connect } from './database.ts'
 import { Statements } from './statements.ts'
 import { type Progress, positionTaken, type Store } from './store.ts'
@@ -20,15 +21,10 @@ export async function openSqliteStore(path: string): Promise<Store> {
     return new SqliteStore(connection)
   } catch (error) {
     connection?.close()
-    if (!DAMAGED.has(sqliteCode(error))) throw error
+    if (!isDamaged(error)) throw error
     throw new ProjectionError('SCHEMA_OTHER', `${path} is damaged; rebuild the tables from the log`, { cause: error })
   }
 }
-
-// SQLITE_CORRUPT and SQLITE_NOTADB.
-const DAMAGED = new Set([11, 26])
-const sqliteCode = (error: unknown): number =>
-  error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode & 0xff : 0
 
 // user_version = meaning * 1000 + schema version, so that one pragma tells both.
 async function migrate({ raw, db }: Connection, path: string): Promise<void> {

@@ -3,7 +3,7 @@ import { demoScript, freshProject, TASK } from '../../demo/project.ts'
 import { tellStory } from '../../demo/story.ts'
 import { Refused, take } from '../client.ts'
 import type { Context } from '../context.ts'
-import { driveToEnd, resuming } from '../drive.ts'
+import { driveToEnd, FROM_BIRTH, resuming } from '../drive.ts'
 import { EXIT } from '../exit.ts'
 import { type Kit, modelId } from './kit.ts'
 
@@ -52,7 +52,7 @@ async function demo(ctx: Context, { live, model: asked }: DemoOptions): Promise<
   ctx.note(`Project: ${workspace}`)
   ctx.note('You approve write_file and run_command beforehand; without that, every one of them would ask.\n')
   const runId = await startJob(ctx, model, workspace)
-  const code = await driveToEnd(ctx, runId, null, resuming(ctx, runId))
+  const code = await driveToEnd(ctx, runId, FROM_BIRTH, resuming(ctx, runId))
   const ok = await tellStory(ctx, await ctx.client('write'), runId)
   const short = runId.slice(0, 12)
   ctx.line(`\n${ctx.paint('bold', 'Next')}`)

@@ -2,18 +2,37 @@ import { createReadStream, existsSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import type { Command } from 'commander'
+import { LogError } from '../../../domain/log/errors.ts'
 import { verifyExport } from '../../events/verify-export.ts'
 import { SecretName } from '../../http/schemas/system.ts'
-import { take } from '../client.ts'
+import { Refused, take } from '../client.ts'
 import type { Context } from '../context.ts'
-import { driveToEnd, resuming } from '../drive.ts'
+import { driveToEnd, FROM_BIRTH, resuming } from '../drive.ts'
 import { CliError, EXIT, UsageError } from '../exit.ts'
 import { linesOf } from '../lines.ts'
 import { bytes } from '../output/units.ts'
 import { type Kit, modelId, readAll, whole } from './kit.ts'
 import { pointOf } from './look.ts'
 
+/** What is told of a log whose file is damaged; null for any other failure. That is what verification is there to find. */
+function damage(error: unknown): string | null {
+  const known = error instanceof Refused || error instanceof LogError
+  return known && error.code === 'LOG_CORRUPT' ? error.message : null
+}
+
+/** Checks one run; a run that the damaged file no longer gives is broken, and those beside it are checked all the same. */
 async function verifyRun(ctx: Context, id: string): Promise<boolean> {
+  try {
+    return await proveRun(ctx, id)
+  } catch (error) {
+    const why = damage(error)
+    if (why === null) throw error
+    ctx.show({ runId: id, ok: false, damage: why }, () => [`${id}: BROKEN, ${why}`])
+    return false
+  }
+}
+
+async function proveRun(ctx: Context, id: string): Promise<boolean> {
   const found = await take((await ctx.client('read')).v1.runs[':id'].verify.$get({ param: { id } }))
   ctx.show(found, () =>
     found.agents.flatMap((a) => [
@@ -58,6 +77,10 @@ export function proveCommands(program: Command, kit: Kit): void {
           return found.ok ? EXIT.done : EXIT.verification
         }
         let ok = true
+        await ctx.backend('read').catch((error: unknown) => {
+          const why = damage(error)
+          throw why === null ? error : new CliError(why, EXIT.verification)
+        })
         if (run !== undefined) ok = await verifyRun(ctx, await ctx.runId(run, 'read'))
         else for await (const id of allRuns(ctx)) ok = (await verifyRun(ctx, id)) && ok
         return ok ? EXIT.done : EXIT.verification
@@ -102,7 +125,7 @@ export function proveCommands(program: Command, kit: Kit): void {
         }
         const client = await ctx.client('write')
         const made = await take(client.v1.runs[':id'].fork.$post({ param: { id }, header: {}, json }))
-        if (o.drive === true) return driveToEnd(ctx, made.runId, null, resuming(ctx, made.runId))
+        if (o.drive === true) return driveToEnd(ctx, made.runId, FROM_BIRTH, resuming(ctx, made.runId))
         ctx.show(made, () => [made.runId])
         ctx.note(`go on with: keepup resume ${made.runId}`)
         return EXIT.done

@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import type { StartRunInput } from '../../http/schemas/start.ts'
 import { take } from '../client.ts'
-import { driveToEnd, resuming } from '../drive.ts'
+import { driveToEnd, FROM_BIRTH, resuming } from '../drive.ts'
 import { EXIT, UsageError } from '../exit.ts'
 import { nanoDollars } from '../output/units.ts'
 import { choice, jsonOrText, type Kit, modelId, names, readAll, whole } from './kit.ts'
@@ -142,7 +142,7 @@ export function runCommand(program: Command, kit: Kit): void {
           ctx.note(`go on with: keepup resume ${started.runId}`)
           return EXIT.done
         }
-        return driveToEnd(ctx, started.runId, null, resuming(ctx, started.runId))
+        return driveToEnd(ctx, started.runId, FROM_BIRTH, resuming(ctx, started.runId))
       }),
     )
 }

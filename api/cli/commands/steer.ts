@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { decide, showApproval } from '../ask.ts'
 import { take } from '../client.ts'
 import type { Context } from '../context.ts'
-import { driveToEnd, resuming, stepping } from '../drive.ts'
+import { driveToEnd, type From, resuming, stepping } from '../drive.ts'
 import { EXIT, UsageError } from '../exit.ts'
 import { choice, type Kit, readAll, whole } from './kit.ts'
 
@@ -22,10 +22,10 @@ async function recorded(ctx: Context, done: Recorded): Promise<number> {
   return EXIT.done
 }
 
-/** The cursor of the log's head, so that only what comes is followed. */
-async function headCursor(ctx: Context, id: string): Promise<string | null> {
-  const { position } = await take((await ctx.client('write')).v1.runs[':id'].$get({ param: { id } }))
-  return position
+/** The log's head, so that only what comes is followed. */
+async function fromHead(ctx: Context, id: string): Promise<From> {
+  const { position, run } = await take((await ctx.client('write')).v1.runs[':id'].$get({ param: { id } }))
+  return { cursor: position, revision: run.revision }
 }
 
 /** Commands that record what a person wants, and the two that also drive. */
@@ -123,7 +123,7 @@ export function steerCommands(program: Command, kit: Kit): void {
     .action(
       kit.action(async (ctx, [run]) => {
         const id = await ctx.runId(run!, 'write')
-        return driveToEnd(ctx, id, await headCursor(ctx, id), resuming(ctx, id))
+        return driveToEnd(ctx, id, await fromHead(ctx, id), resuming(ctx, id))
       }),
     )
 
@@ -134,7 +134,7 @@ export function steerCommands(program: Command, kit: Kit): void {
     .action(
       kit.action(async (ctx, [run]) => {
         const id = await ctx.runId(run!, 'write')
-        return driveToEnd(ctx, id, await headCursor(ctx, id), stepping(ctx, id))
+        return driveToEnd(ctx, id, await fromHead(ctx, id), stepping(ctx, id))
       }),
     )
 

@@ -1,0 +1,27 @@
+import { connect } from './database.ts'
+import { liveFile } from './pointer.ts'
+
+// SQLITE_CORRUPT and SQLITE_NOTADB.
+const DAMAGED = new Set([11, 26])
+
+/** Whether SQLite says of a file that it is none of its own any more. */
+export const isDamaged = (error: unknown): boolean =>
+  error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' && DAMAGED.has(error.errcode & 0xff)
+
+/** False where there are no live tables to read, or not as they were written; only a writer makes them anew. */
+export function tablesReadable(folder: string): boolean {
+  const file = liveFile(folder)
+  if (file === null) return false
+  try {
+    const { raw, close } = connect(file, 'read')
+    try {
+      raw.prepare('select 1 from position').get()
+      return true
+    } finally {
+      close()
+    }
+  } catch (error) {
+    if (isDamaged(error)) return false
+    throw error
+  }
+}

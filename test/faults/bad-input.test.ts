@@ -1,0 +1,221 @@
+import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Ended, keepup, newPlace, type Place, runIdIn } from '../support/faults/cli.ts'
+import { factsOf } from '../support/faults/inspect.ts'
+import { sandboxFlag, scripted } from '../support/faults/jobs.ts'
+
+// What is wrong is said before anything is recorded, with what to do and the documented exit code; then a run works.
+
+const HELLO = 'Hello, this text is looked for in the file.'
+const script = {
+  script: 1 as const,
+  turns: [
+    { calls: [{ tool: 'write_file', arguments: { path: 'a.txt', content: HELLO } }] },
+    { calls: [{ tool: 'complete_task', arguments: { summary: 'Done.' } }] },
+  ],
+}
+
+const run = (place: Place, model: string, ...more: string[]) => [
+  'run',
+  ...['--model', model, '-w', place.workspace, '--approve', 'write_file', ...sandboxFlag, ...more],
+  'Write',
+]
+/** Nothing of a program's inside reaches the user. */
+const told = (ended: Ended, code: number, says: string | RegExp) => {
+  expect(ended.err).toMatch(says)
+  expect({ code: ended.code, out: ended.out }).toEqual({ code, out: expect.any(String) })
+  expect(ended.err).not.toMatch(/should not have happened|^ +at /m)
+}
+
+describe('a start that cannot be', () => {
+  const place = newPlace()
+  const ok = scripted(place, script)
+  const file = join(place.root, 'a-file')
+  afterAll(() => place.remove())
+  const bad = (name: string, text: string) => {
+    writeFileSync(join(place.root, name), text)
+    return `scripted:${join(place.root, name)}`
+  }
+
+  test.each<[string, () => string[], number, string]>([
+    ['an unknown model', () => run(place, 'nonsense'), 1, 'write anthropic:<name>, openai:<name> or scripted:<file>'],
+    ['a missing key', () => run(place, 'claude-sonnet-5-5'), 1, 'set ANTHROPIC_API_KEY'],
+    ['a missing key of another', () => run(place, 'openai:gpt-5.6'), 1, 'set OPENAI_API_KEY'],
+    ['a missing script', () => run(place, 'scripted:/nowhere.json'), 1, 'give the path of a JSON file'],
+    ['half a script', () => run(place, bad('half.json', '{"script":1,')), 1, 'half.json is not JSON'],
+    ['a malformed script', () => run(place, bad('odd.json', '{"script":1,"turns":[{"tol":1}]}')), 1, 'turns.0: Unrec'],
+    ['a missing workspace', () => run(place, ok, '-w', join(place.root, 'none')), 1, 'make the folder first'],
+    ['a file as workspace', () => run(place, ok, '-w', file), 1, 'name the folder it lies in'],
+    ['a workspace that holds the data', () => run(place, ok, '-w', place.root), 1, 'name another data folder'],
+    ['a secret without value', () => run(place, ok, '--secret', 'NOBODY_KNOWS'), 1, 'keepup secrets set NOBODY_KNOWS'],
+    ['an unknown role', () => run(place, ok, '--role', 'juggler'), 1, 'there is no role'],
+    ['an unknown run', () => ['resume', 'nosuch'], 1, 'keepup runs list'],
+  ])('%s', async (_, args, code, says) => {
+    writeFileSync(file, '')
+    told(await keepup(place, args()), code, says)
+    expect((await factsOf(place)).filter((fact) => fact.stream !== 'log-meta')).toEqual([])
+  })
+
+  test('and a normal run works afterwards', async () => {
+    expect(await keepup(place, run(place, ok))).toMatchObject({ code: 0, out: 'Done.\n' })
+  })
+})
+
+test('a file as data folder', async () => {
+  const place = newPlace()
+  try {
+    writeFileSync(place.data, 'mine')
+    told(await keepup(place, run(place, scripted(place, script))), 1, 'check that the folder exists')
+    expect(readFileSync(place.data, 'utf8')).toBe('mine')
+  } finally {
+    place.remove()
+  }
+})
+
+describe('a data folder that is not as it was', () => {
+  const place = newPlace()
+  const model = scripted(place, script)
+  const file = join(place.data, 'log', 'log.db')
+  const kept = join(place.root, 'kept.db')
+  let runId = ''
+  let tell: Ended[] = []
+  afterAll(() => place.remove())
+
+  beforeAll(async () => {
+    const ended = await keepup(place, run(place, model))
+    expect(ended).toMatchObject({ code: 0 })
+    runId = runIdIn(ended)
+    copyFileSync(file, kept)
+  })
+
+  /** Puts something in the log's place, asks, and puts the log back. */
+  async function instead(change: (bytes: Buffer) => Buffer, ...commands: string[][]): Promise<void> {
+    writeFileSync(file, change(readFileSync(kept)))
+    tell = []
+    for (const args of commands) tell.push(await keepup(place, args))
+    for (const end of ['-wal', '-shm']) rmSync(file + end, { force: true })
+    copyFileSync(kept, file)
+  }
+  const works = async () => {
+    expect(await keepup(place, ['verify'])).toMatchObject({ code: 0, err: '' })
+    expect(await keepup(place, run(place, model))).toMatchObject({ code: 0, out: 'Done.\n' })
+    copyFileSync(file, kept)
+  }
+  const flipped = (at: (bytes: Buffer) => number, length: number) => (bytes: Buffer) => {
+    const from = at(bytes)
+    expect(from).toBeGreaterThan(0)
+    for (let i = from; i < from + length; i++) bytes[i]! ^= 0xff
+    return bytes
+  }
+  /** A place in a table's first page. */
+  const inPageOf = (table: string, offset: number) => () => {
+    const db = new DatabaseSync(kept, { readOnly: true })
+    try {
+      const page = db.prepare('SELECT rootpage FROM sqlite_schema WHERE name = ?').get(table)!.rootpage as number
+      return (page - 1) * 4096 + offset
+    } finally {
+      db.close()
+    }
+  }
+
+  test('a byte flipped in a body: verify says where', async () => {
+    await instead(
+      flipped((bytes) => bytes.indexOf(HELLO), 1),
+      ['verify', runId],
+      ['verify'],
+    )
+    for (const ended of tell) {
+      expect(ended).toMatchObject({ code: 5, out: expect.stringMatching(/BROKEN[\s\S]*revision \d+ BODY: /) })
+    }
+    await works()
+  })
+
+  test('bytes flipped among the rows of a page: verify says where', async () => {
+    await instead(
+      flipped((bytes) => bytes.indexOf('claim:'), 3),
+      ['verify', runId],
+    )
+    expect(tell[0]).toMatchObject({ code: 5, out: expect.stringMatching(/BROKEN[\s\S]*revision \d+ CHAIN: /) })
+    await works()
+  })
+
+  test('a page that is none: verify says so, nothing is written', async () => {
+    await instead(flipped(inPageOf('events', 0), 64), ['verify', runId], ['verify'], run(place, model))
+    for (const ended of tell.slice(0, 2)) {
+      expect(ended).toMatchObject({ code: 5, err: expect.stringContaining('restore a backup') })
+    }
+    told(tell[2]!, 1, 'restore a backup')
+    await works()
+  })
+
+  test('a first page that is none', async () => {
+    await instead(
+      flipped(() => 1, 50),
+      ['verify'],
+      run(place, model),
+    )
+    for (const ended of tell) told(ended, 1, 'Name another data folder')
+    await works()
+  })
+
+  test("another program's SQLite file is left alone", async () => {
+    const foreign = join(place.root, 'foreign.db')
+    const db = new DatabaseSync(foreign)
+    db.exec("CREATE TABLE t(a); INSERT INTO t VALUES ('theirs')")
+    db.close()
+    const bytes = readFileSync(foreign)
+    await instead(() => bytes, ['runs'], run(place, model))
+    for (const ended of tell) told(ended, 1, 'no keepup log; name another folder')
+    await works()
+  })
+
+  test('one that a newer program wrote', async () => {
+    await instead(
+      (bytes) => {
+        bytes.writeUInt32BE(99, 60)
+        return bytes
+      },
+      ['verify'],
+      run(place, model),
+    )
+    for (const ended of tell) told(ended, 1, 'use a newer keepup')
+    await works()
+  })
+
+  test('tables that a newer program wrote, or that are damaged', async () => {
+    const tables = join(place.data, 'tables')
+    const live = join(tables, readFileSync(join(tables, 'current'), 'utf8').trim())
+    const db = new DatabaseSync(live)
+    db.exec('PRAGMA user_version = 99999999')
+    db.close()
+    told(await keepup(place, run(place, model)), 1, 'delete its folder: the tables come back from the log')
+    rmSync(tables, { recursive: true })
+    await works()
+    const again = join(tables, readFileSync(join(tables, 'current'), 'utf8').trim())
+    writeFileSync(again, 'no tables')
+    await works()
+  })
+
+  test('a vault that others can read, or that is no JSON', async () => {
+    const secrets = join(place.data, 'vault', 'secrets.json')
+    writeFileSync(secrets, '{', { mode: 0o600 })
+    told(await keepup(place, run(place, model)), 1, 'restore it from a backup')
+    chmodSync(secrets, 0o644)
+    told(await keepup(place, run(place, model)), 1, 'chmod 600')
+    rmSync(secrets)
+    await works()
+  })
+
+  test('a workspace that is gone when its run is resumed', async () => {
+    const gone = join(place.root, 'gone')
+    mkdirSync(gone)
+    const begun = await keepup(place, run(place, model, '-w', gone, '--no-drive'))
+    const id = runIdIn(begun)
+    rmSync(gone, { recursive: true })
+    told(await keepup(place, ['resume', id]), 1, 'make the folder first')
+    mkdirSync(gone)
+    expect(await keepup(place, ['resume', id])).toMatchObject({ code: 0, out: 'Done.\n' })
+  })
+})
