@@ -38,14 +38,15 @@ export interface Running {
 export const idIn = (err: string): string => /^run (\w+)\r?$/m.exec(err)![1]!
 
 /** Real processes over a data folder of their own. */
-export function cliFolder() {
+export function cliFolder({ ownerTimeoutMs = 10_000 } = {}) {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'keepup-cli-')))
   const data = join(root, 'data')
   const started = new Set<ChildProcess>()
   const env = {
     PATH: process.env.PATH ?? '',
     HOME: root,
-    KEEPUP_OWNER_TIMEOUT_MS: '1500',
+    // Long, because a busy machine is no silent owner; short only where a test is about silence.
+    KEEPUP_OWNER_TIMEOUT_MS: String(ownerTimeoutMs),
     KEEPUP_MODEL: writeScript(root),
     NODE_COMPILE_CACHE: join(tmpdir(), 'keepup-test-cache'),
   }
@@ -102,7 +103,10 @@ export function cliFolder() {
     /** The command line of a run that works in this folder until a person or {@link giveSign} lets it be done. */
     waits: (folder: string, task = 'wait') => ['run', task, ...WAITING, '-w', folder],
     /** In this process. */
-    look: (...args: string[]) => inProcess(['--data', data, ...args], { KEEPUP_MODEL: env.KEEPUP_MODEL }),
+    look: (...args: string[]) => {
+      const { KEEPUP_MODEL, KEEPUP_OWNER_TIMEOUT_MS } = env
+      return inProcess(['--data', data, ...args], { KEEPUP_MODEL, KEEPUP_OWNER_TIMEOUT_MS })
+    },
     clean() {
       for (const child of started) child.kill('SIGKILL')
       rmSync(root, { recursive: true, force: true })

@@ -7,14 +7,14 @@ import { chooseSocketPath, findSocketPath, MAX_SOCKET_PATH } from '../../api/own
 import { cliFolder, idIn } from './cli-support.ts'
 import { giveSign } from './script.ts'
 
-const newFolder = () => {
-  const folder = cliFolder()
+const newFolder = (options: Parameters<typeof cliFolder>[0] = {}) => {
+  const folder = cliFolder(options)
   onTestFinished(() => folder.clean())
   return folder
 }
 
 // Many processes at once: on a busy machine each takes its time to start.
-describe.concurrent('the owner of a data folder', { timeout: 120_000 }, () => {
+describe.concurrent('the owner of a data folder', { timeout: 240_000 }, () => {
   it('is asked by other processes over its socket: they record, it drives', async () => {
     const folder = newFolder()
     const owner = folder.start(folder.waits(folder.workspace()))
@@ -85,7 +85,7 @@ describe.concurrent('the owner of a data folder', { timeout: 120_000 }, () => {
   })
 
   it('that is stopped is told of within seconds; reading goes on without it', async () => {
-    const folder = newFolder()
+    const folder = newFolder({ ownerTimeoutMs: 1500 })
     const owner = folder.start(folder.waits(folder.workspace()))
     await owner.said('thinking')
     const id = idIn(owner.err())
@@ -101,7 +101,7 @@ describe.concurrent('the owner of a data folder', { timeout: 120_000 }, () => {
   })
 
   it('that is stopped while it drives for a client is told of too', async () => {
-    const folder = newFolder()
+    const folder = newFolder({ ownerTimeoutMs: 1500 })
     const owner = folder.start(folder.waits(folder.workspace()))
     await owner.said('thinking')
     const client = folder.start(folder.waits(folder.workspace(), 'wait too'))

@@ -61,7 +61,7 @@ async function demo(ctx: Context, { live, model: asked }: DemoOptions): Promise<
     `npx keepup events ${short}`,
     `npx keepup replay ${short} --to 9`,
     `npx keepup diff ${short} 12 28`,
-    `npx keepup fork ${short} --to 18 -w ./till-again`,
+    `npx keepup fork ${short} --to 18 -w ${workspace}-again`,
     'npx keepup serve',
   ]) {
     ctx.note(`  ${line}`)

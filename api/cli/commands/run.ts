@@ -104,7 +104,7 @@ export function runCommand(program: Command, kit: Kit): void {
     .command('run')
     .description('start a run and follow it to its end; the result goes to stdout')
     .argument('[task]', 'what to do; "-" reads it from standard input; absent: the run waits for input')
-    .option('--role <name>', 'coder, researcher, reviewer, architect, analyst, or one of your own')
+    .option('--role <name>', 'the procedure to follow: coder (default: none)')
     .option('--model <id>', 'the model to ask for')
     .option('-w, --workspace <folder>', 'the folder to work in (default: the current one)')
     .option('--no-workspace', 'without a folder')
