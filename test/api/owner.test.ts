@@ -2,14 +2,20 @@ import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { chooseSocketPath, findSocketPath, MAX_SOCKET_PATH } from '../../api/owner/socket-path.ts'
 import { cliFolder, idIn } from './cli-support.ts'
 import { giveSign } from './script.ts'
 
+// Tests run side by side, so that none may clean up while another is at work.
+const folders: ReturnType<typeof cliFolder>[] = []
+afterAll(() => {
+  for (const folder of folders) folder.clean()
+})
+
 const newFolder = (options: Parameters<typeof cliFolder>[0] = {}) => {
   const folder = cliFolder(options)
-  onTestFinished(() => folder.clean())
+  folders.push(folder)
   return folder
 }
 

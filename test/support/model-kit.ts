@@ -20,7 +20,7 @@ export function modelKit(rig: ModelRig): void {
   test('an answer is one that the log can hold, and its calls are found in it', async () => {
     const answer = await ask(await rig.answering())
     const { pieces: _, ...outcome } = answer
-    const stored = { attempt: 1, nanoDollars: null, durationMs: 0, calls: [], ...outcome }
+    const stored = { attempt: 1, purpose: 'turn', nanoDollars: null, durationMs: 0, calls: [], ...outcome }
     expect(() => bodies.model_call_end.parse(stored)).not.toThrow()
     expect(() => canonicalBytes(outcome)).not.toThrow()
     const calls = requestedCalls(outcome.content)
