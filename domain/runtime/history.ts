@@ -50,7 +50,9 @@ async function* streamHistory(
   for await (const page of stores.log.read(stream, { from, ...limit })) {
     const remembered: Remembered[] = []
     for (const recorded of page) {
-      const event = decode(recorded.header, await bodyOf(stores, recorded))
+      // Nearly all bodies are at hand, and a wait for each would cost more than its reading.
+      const inline = recorded.erased ? null : recorded.body
+      const event = decode(recorded.header, inline ?? (await bodyOf(stores, recorded)))
       if (event.type === 'forked') yield* streamHistory(stores, event.body.stream, 0, event.body.revision)
       remembered.push({ event, recorded })
     }
