@@ -25,7 +25,9 @@ export function headerFault(h: Header): string | null {
     (unstorable(cipher ? [...ids, ...cipher] : ids) && 'an id holds a control character or a lone surrogate') ||
     (!TIME.test(h.timestamp) && `timestamp ${h.timestamp} is not ISO 8601 with milliseconds and Z`) ||
     (!(count(h.version, 1) && count(h.turn, 0) && count(h.revision, 0)) && 'version, turn or revision is no count') ||
-    (driver && !count(driver.epoch, 1) && 'the epoch is no count') ||
+    ([driver, digest, body.cipher].some(isNoPart) &&
+      'driver, digest or cipher is no object; leave out what is not there') ||
+    (driver && !(typeof driver.id === 'string' && count(driver.epoch, 1)) && 'the driver has no id or epoch') ||
     (!KINDS.has(actor.kind) && `there is no actor of kind ${String(actor.kind)}`) ||
     (actor.claimed !== undefined && actor.claimed !== true && 'claimed is true or absent') ||
     (digest && !(count(digest.fold, 1) && HEX32.test(digest.value)) && 'the digest is malformed') ||
@@ -35,6 +37,8 @@ export function headerFault(h: Header): string | null {
     null
   )
 }
+
+const isNoPart = (part: unknown) => part !== undefined && (part === null || typeof part !== 'object')
 
 // Neither would come back from every store as it went in.
 function unstorable(texts: readonly string[]): boolean {

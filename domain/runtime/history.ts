@@ -50,7 +50,8 @@ async function* streamHistory(
         if (remembered.length > 0) yield remembered
         throw erasedError(recorded.header)
       }
-      const event = decode(recorded.header, await bodyOf(stores, recorded))
+      // Nearly all bodies are at hand, and a wait for each would cost more than its reading.
+      const event = decode(recorded.header, recorded.body ?? (await bodyOf(stores, recorded)))
       if (event.type === 'forked') yield* streamHistory(stores, event.body.stream, 0, event.body.revision)
       remembered.push({ event, recorded })
     }

@@ -113,5 +113,25 @@ export function eventLogContract(factory: EventLogFactory): void {
       verifier.page(events)
       expect(verifier.result()).toMatchObject({ ok: true, erased: [{ revision: 1, reason: 'asked for' }] })
     })
+
+    test('is seen by who follows the log from before, however lately the event was written', async () => {
+      const { log, sealer } = await open()
+      const before = await log.headCursor()
+      const batch = sealer.batch(stream, NEW, [{ body: { secret: 'x' } }, {}])
+      await log.append(stream, -1, batch)
+      const body = { revision: 0, bodyHash: batch[0]!.header.body.hash, reason: 'asked for' }
+      const fact = sealer.batch(stream, tipOf(batch), [{ type: 'erased', body }])
+      await log.append(stream, 1, fact, [{ stream, revision: 0 }])
+      const seen: RecordedEvent[] = []
+      for await (const page of log.subscribe(before, AbortSignal.timeout(20_000))) {
+        seen.push(...page)
+        if (seen.length >= 3) break
+      }
+      expect(seen.map((event) => [event.body === null, event.erased === true])).toEqual([
+        [true, true],
+        [false, false],
+        [false, false],
+      ])
+    })
   })
 }

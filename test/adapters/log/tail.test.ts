@@ -1,0 +1,85 @@
+import { describe, expect, test } from 'vitest'
+import { Tail } from '../../../adapters/log-sqlite/tail.ts'
+import { NEW, Sealer, type Tip, tipOf } from '../../support/sealing.ts'
+
+const sealer = new Sealer('tail')
+
+/** A tail over a file whose last position is what the test says it is. */
+function tail(last = 1) {
+  const file = { last }
+  return { file, tail: new Tail(() => file.last) }
+}
+
+const append = (position: number, count = 1, tip: Tip = NEW, stream = 'agent-a') => ({
+  stream,
+  batch: sealer.batch(
+    stream,
+    tip,
+    Array.from({ length: count }, () => ({ body: { text: 'x'.repeat(2000) } })),
+  ),
+  position,
+})
+
+describe('the tail of a log', () => {
+  test('knows nothing before the first append: the file is asked', () => {
+    const { tail: fresh } = tail()
+    expect(fresh.from(1)).toBeNull()
+    expect(fresh.head('agent-a')).toBeNull()
+  })
+
+  test('gives out what was appended from any position on, with the head of its stream', () => {
+    const { tail: some, file } = tail()
+    const first = append(3, 2)
+    file.last = 3
+    some.add(first)
+    const second = append(4, 1, tipOf(first.batch))
+    some.add(second)
+    expect(some.from(2)?.map(({ position, hash }) => [position, hash])).toEqual(
+      [...first.batch, ...second.batch].map(({ hash }, index) => [2 + index, hash]),
+    )
+    expect(some.from(4)).toHaveLength(1)
+    expect(some.from(5)).toEqual([])
+    expect(some.from(1)).toBeNull()
+    expect(some.head('agent-a')).toMatchObject({ revision: 2, hash: second.batch[0]!.hash })
+  })
+
+  test('is not believed again while the file holds more than was acknowledged', () => {
+    const { tail: some, file } = tail()
+    file.last = 2
+    some.add(append(2))
+    some.forget()
+    expect(some.from(3)).toBeNull()
+    // Two appends were written, neither answered; the first of them is sent again.
+    file.last = 4
+    some.add(append(3))
+    expect(some.from(4)).toBeNull()
+    some.add(append(4))
+    expect(some.from(4)).toHaveLength(1)
+    expect(some.from(5)).toEqual([])
+  })
+
+  test('does not paper over a gap, nor take an old append for a new one', () => {
+    const { tail: some, file } = tail()
+    file.last = 2
+    some.add(append(2))
+    some.add(append(7, 2))
+    expect(some.from(3)).toBeNull()
+    expect(some.from(6)).toHaveLength(2)
+    some.add(append(2))
+    expect(some.from(6)).toHaveLength(2)
+    expect(some.from(8)).toEqual([])
+  })
+
+  test('keeps the newest events only', () => {
+    const { tail: some, file } = tail()
+    file.last = 2
+    for (let n = 0; n < 3000; n++) some.add(append(2 + n))
+    expect(some.from(2)).toBeNull()
+    expect(some.from(3001)).toHaveLength(1)
+    expect(some.from(2600)).toHaveLength(402)
+    const huge = { ...append(3002), batch: sealer.batch('agent-a', NEW, [{ body: 'y'.repeat(5_000_000) }]) }
+    some.add(huge)
+    expect(some.from(3002)).toBeNull()
+    expect(some.from(3003)).toEqual([])
+  })
+})
