@@ -2,27 +2,22 @@ import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it, type TestContext } from 'vitest'
 import { chooseSocketPath, findSocketPath, MAX_SOCKET_PATH } from '../../api/owner/socket-path.ts'
 import { cliFolder, idIn } from './cli-support.ts'
 import { giveSign } from './script.ts'
 
-// Tests run side by side, so that none may clean up while another is at work.
-const folders: ReturnType<typeof cliFolder>[] = []
-afterAll(() => {
-  for (const folder of folders) folder.clean()
-})
-
-const newFolder = (options: Parameters<typeof cliFolder>[0] = {}) => {
+/** Removed, with its processes, when the very test is over: among concurrent tests only its own context knows. */
+const newFolder = ({ onTestFinished }: TestContext, options: Parameters<typeof cliFolder>[0] = {}) => {
   const folder = cliFolder(options)
-  folders.push(folder)
+  onTestFinished(() => folder.clean())
   return folder
 }
 
 // Many processes at once: on a busy machine each takes its time to start.
 describe.concurrent('the owner of a data folder', { timeout: 240_000 }, () => {
-  it('is asked by other processes over its socket: they record, it drives', async () => {
-    const folder = newFolder()
+  it('is asked by other processes over its socket: they record, it drives', async (context) => {
+    const folder = newFolder(context)
     const owner = folder.start(folder.waits(folder.workspace()))
     await owner.said('thinking')
     const id = idIn(owner.err())
@@ -35,8 +30,8 @@ describe.concurrent('the owner of a data folder', { timeout: 240_000 }, () => {
     expect(existsSync(join(folder.data, 'owner.sock'))).toBe(false)
   })
 
-  it('streams to a client the run that it drives for it', async () => {
-    const folder = newFolder()
+  it('streams to a client the run that it drives for it', async (context) => {
+    const folder = newFolder(context)
     const owner = folder.start(folder.waits(folder.workspace()))
     await owner.said('thinking')
     const { code, out, err } = await folder.run('run', 'finish elsewhere', '--no-workspace')
@@ -46,8 +41,8 @@ describe.concurrent('the owner of a data folder', { timeout: 240_000 }, () => {
     expect((await owner.ended).code).toBe(8)
   })
 
-  it('hands its other runs to their clients when it ends', async () => {
-    const folder = newFolder()
+  it('hands its other runs to their clients when it ends', async (context) => {
+    const folder = newFolder(context)
     const owner = folder.start(folder.waits(folder.workspace()))
     await owner.said('thinking')
     const workspace = folder.workspace()
@@ -61,8 +56,8 @@ describe.concurrent('the owner of a data folder', { timeout: 240_000 }, () => {
     expect(err.match(/DONE/g)).toHaveLength(1)
   })
 
-  it('is replaced when it is killed: the client takes the lock and goes on, the stale socket does not matter', async () => {
-    const folder = newFolder()
+  it('is replaced when it is killed: the client takes the lock and goes on, the stale socket does not matter', async (context) => {
+    const folder = newFolder(context)
     const owner = folder.start(folder.waits(folder.workspace()))
     await owner.said('thinking')
     const workspace = folder.workspace()
@@ -79,8 +74,8 @@ describe.concurrent('the owner of a data folder', { timeout: 240_000 }, () => {
     expect(claims).toHaveLength(2)
   })
 
-  it('leaves a socket file behind when killed, which nobody minds', async () => {
-    const folder = newFolder()
+  it('leaves a socket file behind when killed, which nobody minds', async (context) => {
+    const folder = newFolder(context)
     const owner = folder.start(folder.waits(folder.workspace()))
     await owner.said('thinking')
     owner.process.kill('SIGKILL')
@@ -90,8 +85,8 @@ describe.concurrent('the owner of a data folder', { timeout: 240_000 }, () => {
     expect((await folder.look('runs')).code).toBe(0)
   })
 
-  it('that is stopped is told of within seconds; reading goes on without it', async () => {
-    const folder = newFolder({ ownerTimeoutMs: 1500 })
+  it('that is stopped is told of within seconds; reading goes on without it', async (context) => {
+    const folder = newFolder(context, { ownerTimeoutMs: 1500 })
     const owner = folder.start(folder.waits(folder.workspace()))
     await owner.said('thinking')
     const id = idIn(owner.err())
@@ -106,8 +101,8 @@ describe.concurrent('the owner of a data folder', { timeout: 240_000 }, () => {
     expect((await owner.ended).code).toBe(3)
   })
 
-  it('that is stopped while it drives for a client is told of too', async () => {
-    const folder = newFolder({ ownerTimeoutMs: 1500 })
+  it('that is stopped while it drives for a client is told of too', async (context) => {
+    const folder = newFolder(context, { ownerTimeoutMs: 1500 })
     const owner = folder.start(folder.waits(folder.workspace()))
     await owner.said('thinking')
     const client = folder.start(folder.waits(folder.workspace(), 'wait too'))
@@ -117,8 +112,8 @@ describe.concurrent('the owner of a data folder', { timeout: 240_000 }, () => {
     expect([code, err.includes('does not answer')]).toEqual([1, true])
   })
 
-  it('serves until it is told to end, and drives what others record', async () => {
-    const folder = newFolder()
+  it('serves until it is told to end, and drives what others record', async (context) => {
+    const folder = newFolder(context)
     const server = folder.start(['serve', '--port', '0'])
     await server.said('serving')
     const url = /http:\S+/.exec(server.err())![0]
@@ -142,8 +137,8 @@ describe.concurrent('the owner of a data folder', { timeout: 240_000 }, () => {
     expect((await server.ended).code).toBe(0)
   })
 
-  it('asks for the token on its socket too', async () => {
-    const folder = newFolder()
+  it('asks for the token on its socket too', async (context) => {
+    const folder = newFolder(context)
     const owner = folder.start(folder.waits(folder.workspace()))
     await owner.said('thinking')
     writeFileSync(join(folder.data, 'token'), `${'x'.repeat(43)}\n`, { mode: 0o600 })
@@ -151,8 +146,8 @@ describe.concurrent('the owner of a data folder', { timeout: 240_000 }, () => {
     expect([code, err.includes('UNAUTHORIZED')]).toEqual([1, true])
   })
 
-  it('that listens but is somebody else is not taken for one', async () => {
-    const folder = newFolder()
+  it('that listens but is somebody else is not taken for one', async (context) => {
+    const folder = newFolder(context)
     mkdirSync(folder.data)
     const foreign = createServer((socket) => socket.end('220 mail\r\n')).listen(join(folder.data, 'owner.sock'))
     await once(foreign, 'listening')
@@ -162,8 +157,8 @@ describe.concurrent('the owner of a data folder', { timeout: 240_000 }, () => {
 })
 
 describe('where the socket lies', () => {
-  it('is the data folder, or a short recorded place where that is too deep', async () => {
-    const folder = newFolder()
+  it('is the data folder, or a short recorded place where that is too deep', async (context) => {
+    const folder = newFolder(context)
     const deep = join(folder.root, 'd'.repeat(60), 'e'.repeat(60))
     mkdirSync(deep, { recursive: true })
     const env = { XDG_RUNTIME_DIR: folder.root }
