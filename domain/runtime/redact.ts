@@ -32,10 +32,23 @@ export function redactRequest(secrets: SecretBoundary, command: Recordable): Rec
         spec: { ...spec, contextVariables, ...instructions },
       }
     }
+    case 'resolve_doubt': {
+      const result = command.result === undefined ? {} : { result: secrets.result(command.result) as never }
+      return { ...command, ...result, ...reasonOf(secrets, command) }
+    }
+    case 'pause':
+    case 'cancel':
+    case 'decide_approval':
+    case 'standing_approval':
+      return { ...command, ...reasonOf(secrets, command) }
     default:
-      return secrets.json(command)
+      return command
   }
 }
+
+/** Only what people write is looked into: kinds, ids and hashes are never a secret's place. */
+const reasonOf = (secrets: SecretBoundary, { reason }: { reason?: string | undefined }) =>
+  reason === undefined ? {} : { reason: secrets.text(reason) }
 
 /** Parts of a spec that mean something else when a word of them is replaced. */
 const AS_IT_IS = ['role', 'policy', 'models', 'tools', 'workspace', 'testCommand', 'secrets'] as const
@@ -47,18 +60,23 @@ export function redactOutcome(secrets: SecretBoundary, outcome: ModelOutcome): M
     const signed = SIGNED.has(block.type) && JSON.stringify(clean) !== JSON.stringify(block)
     return signed ? [] : [clean]
   })
-  return { ...outcome, content }
+  const requestId = outcome.requestId === undefined ? {} : { requestId: secrets.text(outcome.requestId) }
+  return { ...outcome, content, servedBy: secrets.text(outcome.servedBy), ...requestId }
 }
 
 const SIGNED: ReadonlySet<string> = new Set(['thinking', 'redacted_thinking'])
 
 function redactBlock(secrets: SecretBoundary, block: Block): Block {
-  const args = block.type === 'tool_use' ? callArguments(block) : null
-  if (args === null || typeof block.name !== 'string') return secrets.json(block)
-  const clean = secrets.arguments(block.name, args)
-  if (!('input_text' in block)) return { ...block, input: clean }
+  const { type, ...rest } = block
+  const args = type === 'tool_use' ? callArguments(block) : null
+  // The kind of a block is its meaning; everything else came from outside.
+  if (args === null || typeof block.name !== 'string') return { ...secrets.json(rest), type } as Block
+  const { input: _, input_text: raw, name, ...others } = rest as JsonObject & { name: string }
+  const clean = secrets.arguments(name, args)
+  const kept = { ...secrets.json(others), name: secrets.text(name), type }
+  if (raw === undefined) return { ...kept, input: clean } as Block
   // The raw text stays as it was written unless something in it had to go.
-  return same(clean, args) ? block : { ...block, input_text: JSON.stringify(clean) }
+  return { ...kept, input_text: same(clean, args) ? raw : JSON.stringify(clean) } as Block
 }
 
 const same = (a: JsonObject, b: JsonObject) => JSON.stringify(a) === JSON.stringify(b)
