@@ -30,7 +30,7 @@ export interface LocalOptions {
  */
 export async function localBackend(services: Services, options: LocalOptions): Promise<LocalBackend> {
   const { config } = options
-  const token = ensureToken(config.data, (n) => services.random.bytes(n))
+  const token = await tokenOf(services, config)
   const app = createApp(services, {
     token,
     hosts: config.hosts,
@@ -77,5 +77,15 @@ export async function localBackend(services: Services, options: LocalOptions): P
       closed ??= closeAll()
       return closed
     },
+  }
+}
+
+/** The install's token; where it cannot be had, what was opened for it is closed again, lest its lock be kept. */
+async function tokenOf(services: Services, config: Config): Promise<string> {
+  try {
+    return ensureToken(config.data, (n) => services.random.bytes(n))
+  } catch (error) {
+    await services.close()
+    throw error
   }
 }
