@@ -59,11 +59,12 @@ export function readModelOf(tables: Tables, log: EventLog, sources: CheckpointSo
         approvalRow(row, await argumentsOf(sources, row.agent_id, row.call_requested_revision, row.block)),
       ),
     )
+  const caughtUp = async () => {
+    if (tables.projections === null) return
+    await tables.projections.caughtUpTo(await log.headCursor(), AbortSignal.timeout(30_000))
+  }
   return {
-    async caughtUp() {
-      if (tables.projections === null) return
-      await tables.projections.caughtUpTo(await log.headCursor(), AbortSignal.timeout(30_000))
-    },
+    caughtUp,
     runs: ({ after, limit, status }) =>
       ask(
         (db) =>
@@ -151,6 +152,8 @@ export function readModelOf(tables: Tables, log: EventLog, sources: CheckpointSo
     },
     async rebuild() {
       const owner = owned(tables)
+      // A body that was erased a moment ago is gone for the new tables; the live ones have yet to hear of it.
+      await caughtUp()
       const { differences } = await owner.rebuild()
       const told = (differences ?? []).map(
         ({ table, onlyLive, onlyRebuilt }) => `${table}: ${onlyLive} rows only live, ${onlyRebuilt} only rebuilt`,

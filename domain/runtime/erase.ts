@@ -6,6 +6,7 @@ import { ConflictError } from '../log/errors.ts'
 import { agentStream } from '../log/ids.ts'
 import { saltBody, seal } from '../log/seal.ts'
 import type { Asking } from './journal.ts'
+import { revisionChanged } from './mailbox.ts'
 import type { RuntimePorts } from './ports.ts'
 
 // Erasure works on headers alone: what was erased before must not stand in the way of erasing more. Its fact therefore
@@ -15,19 +16,22 @@ const MAX_TRIES = 10
 
 /**
  * Empties a body of a finished run for ever: the `erased` fact and the emptying are one append. Asked again it makes
- * sure that nothing is left. Rejects with RUN_UNKNOWN, EVENT_UNKNOWN, RUN_ACTIVE or NOT_ERASABLE.
+ * sure that nothing is left. Rejects with RUN_UNKNOWN, EVENT_UNKNOWN, RUN_ACTIVE, NOT_ERASABLE, or REVISION_CHANGED where
+ * the agent is not at the `expected` revision.
  */
 export async function erase(
   ports: RuntimePorts,
   agentId: string,
   target: { readonly revision: number; readonly reason: string },
   asking: Asking,
+  expected?: number,
 ): Promise<{ revision: number }> {
   for (let tries = 1; ; tries++) {
     const { last, found } = await look(ports, agentId, target.revision)
     const { header } = found
     let revision = last.header.revision
     if (!found.erased) {
+      if (expected !== undefined && expected !== revision) throw revisionChanged(agentId, revision)
       try {
         revision = await append(ports, last, found, target.reason, asking)
       } catch (error) {

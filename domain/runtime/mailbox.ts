@@ -110,7 +110,7 @@ export class Mailbox {
   private mustBeAt(expected: number | undefined, commandId: string): void {
     const revision = this.tip?.revision ?? -1
     if (expected === undefined || expected === revision || this.folded?.commands.includes(commandId)) return
-    throw new CommandRejected('REVISION_CHANGED', `${this.agentId} is at revision ${revision}; look again`, 412)
+    throw revisionChanged(this.agentId, revision)
   }
 
   private async decideOnce(command: Command, asking: Asking, fact: boolean): Promise<number> {
@@ -171,3 +171,6 @@ export class Mailbox {
     return done
   }
 }
+
+export const revisionChanged = (agentId: string, revision: number) =>
+  new CommandRejected('REVISION_CHANGED', `${agentId} is at revision ${revision}; look again`, 412)

@@ -33,7 +33,7 @@ export class Runtime implements AgentRuntimeDoors {
     const asking = { ...given, commandId: key ?? base32(this.ports.random.bytes(16)) }
     if (command.kind === 'erase') {
       this.mailboxes.delete(agentId)
-      return erase(this.ports, agentId, command, asking)
+      return erase(this.ports, agentId, command, asking, expected)
     }
     return this.with(agentId, async (mailbox) => {
       const said = await this.withoutSecrets(mailbox, command)

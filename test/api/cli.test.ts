@@ -215,6 +215,9 @@ describe('runs on the command line', { timeout: 120_000 }, () => {
     expect((await folder.look('events', id)).out).toContain('user_input (erased)')
     expect((await folder.look('erase', id, '1', '--reason', 'again')).code).toBe(0)
     expect((await folder.look('events', id, '-o', 'jsonl')).out.match(/"type":"erased"/g)).toHaveLength(1)
+    const open = await folder.look('run', 'wait', '--no-workspace', '--no-drive')
+    const early = await folder.look('erase', open.out.trim(), '1', '--reason', 'early')
+    expect([early.code, early.err.includes('RUN_ACTIVE')]).toEqual([1, true])
   })
 
   it('is quiet where nobody reads on', () => {
