@@ -5,7 +5,6 @@ import { createSandbox } from '../../adapters/sandbox/bubblewrap.ts'
 import { openWorkspace } from '../../adapters/workspace/open.ts'
 import { controlTools } from '../../domain/agent/control-tools.ts'
 import { ROLES } from '../../domain/agent/roles.ts'
-import { Policy } from '../../domain/agent/spec.ts'
 import type { Tool, Vault } from '../../domain/ports.ts'
 import type { Config } from '../config.ts'
 import type { PrepareDoors, StartWorkspace } from '../runs/prepare.ts'
@@ -28,8 +27,9 @@ export function prepareDoors(config: Config, models: Models, vault: Vault, tools
     defaultModel: config.model ?? DEFAULT_MODEL,
     safeDefaultModel: config.safeDefaultModel,
     tools: (role) => [...controlTools(role), ...tools.map((tool) => tool.spec)],
-    async workspace(path): Promise<StartWorkspace> {
-      const { versions } = await openBoundary(vault, models.knownSecrets(), { secrets: [], policy: Policy.parse({}) })
+    async workspace(path, about): Promise<StartWorkspace> {
+      // The files as they are before the run are kept too: what the run may not write must not be in them.
+      const { versions } = await openBoundary(vault, models.knownSecrets(), about)
       const workspace = await openWorkspace(path, { dataFolder: config.data, secrets: versions })
       const tree = await workspace.versions.snapshot()
       return { path: workspace.path, tree, testCommand: await ownTestCommand(workspace.path) }

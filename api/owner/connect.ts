@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
+import { formatCursor } from '../../domain/log/cursor.ts'
 import { LogError } from '../../domain/log/errors.ts'
 import type { Config } from '../config.ts'
 import { tokenPath } from '../http/token.ts'
@@ -50,7 +51,9 @@ export async function connect(options: ConnectOptions): Promise<Backend> {
     const local = { config, env: options.env, tcp: false, onFault: options.onFault }
     if (need === 'read') {
       const services = await open(config, 'reader', { autoDrive: false })
-      if (services) {
+      // Who was killed left tables that do not show the last of the log. Only an owner brings them up to it.
+      if (services && found === 'absent' && (await lags(services))) await services.close()
+      else if (services) {
         if (found === 'silent') options.onNote('the owner of the data folder does not answer; reading it directly')
         return localBackend(services, local)
       }
@@ -64,4 +67,10 @@ export async function connect(options: ConnectOptions): Promise<Backend> {
       await wait(RETRY_MS)
     }
   }
+}
+
+/** Whether the tables are behind the log. */
+async function lags({ read, log }: Services): Promise<boolean> {
+  const { position } = await read.runs({ limit: 1 })
+  return position !== formatCursor(await log.headCursor())
 }

@@ -35,7 +35,7 @@ export interface PrepareDoors {
   /** Tools that a run may be given. */
   tools(role: RoleDefinition | null): readonly ToolSpec[]
   /** Rejects for a folder that cannot be worked in, or in which another run works. */
-  workspace(path: string): Promise<StartWorkspace>
+  workspace(path: string, about: Pick<AgentSpec, 'secrets' | 'policy'>): Promise<StartWorkspace>
   /** Why commands cannot be confined on this host; null: they can. */
   sandboxFault(workspace: string): Promise<string | null>
   hasSecret(name: string): Promise<boolean>
@@ -108,7 +108,8 @@ export function createStarts(doors: PrepareDoors): Starts {
       await checkSecrets(doors, secrets)
       const requested = doors.model(asked.model ?? doors.defaultModel)
       const safeDefault = doors.model(doors.safeDefaultModel ?? requested.id)
-      const workspace = asked.workspace === undefined ? null : await doors.workspace(asked.workspace)
+      const workspace =
+        asked.workspace === undefined ? null : await doors.workspace(asked.workspace, { secrets, policy })
       await checkSandbox(doors, policy, tools, workspace)
       return {
         role,

@@ -100,6 +100,20 @@ for (const { job, single, double, always } of plans) {
   )
 }
 
+test('what a killed process recorded is shown at once, though it left the tables behind', async () => {
+  await inPlace(effectsJob, async (place) => {
+    // The third append is the claim, which comes long before the tables are written.
+    const killed = await keepup(place, effectsJob.command(place), { env: { KEEPUP_CRASH_AT: 'after_append:3' } })
+    expect(killed.signal).toBe('SIGKILL')
+    const { code, out } = await keepup(place, ['-o', 'jsonl', 'runs'])
+    expect([code, JSON.parse(out)]).toEqual([0, expect.objectContaining({ status: 'active', task: 'Leave two lines' })])
+    const [run] = (await factsOf(place)).filter((fact) => fact.type === 'agent_started')
+    expect(JSON.parse(out)).toMatchObject({ runId: run!.stream.replace(/^agent-/, ''), revision: expect.any(Number) })
+    const appended = (await factsOf(place)).filter((fact) => fact.stream !== 'log-meta').length
+    expect(JSON.parse(out).revision).toBe(appended - 1)
+  })
+})
+
 test.each(['after_tool', '*:0', '*:x', 'after_tool:-1'])('a slip of the pen kills nobody and is told: %s', (asked) => {
   expect(() => crashPoint({ KEEPUP_CRASH_AT: asked })).toThrow('KEEPUP_CRASH_AT: expected')
 })

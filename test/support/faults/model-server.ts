@@ -1,0 +1,42 @@
+import type { ServerResponse } from 'node:http'
+import { type Got, type Loopback, loopback } from '../loopback.ts'
+import { call, delta, finish, streamChunks, usage } from '../openai-wire.ts'
+
+const counted = usage({ prompt_tokens: 10, completion_tokens: 5 })
+
+/** One answer of a server that speaks the OpenAI wire form. */
+export type Answer = (res: ServerResponse, got: Got) => void
+
+/** A call of a tool; `args`: its raw text, or a value. */
+export const calls =
+  (name: string, args: unknown): Answer =>
+  (res, got) =>
+    streamChunks(res, [
+      delta({ role: 'assistant', content: '' }),
+      call({
+        index: 0,
+        id: `call_${(got.body.messages as unknown[]).length}`,
+        name,
+        args: typeof args === 'string' ? args : JSON.stringify(args),
+      }),
+      finish('tool_calls'),
+      counted,
+    ])
+
+export const completes = (summary = 'Done.'): Answer => calls('complete_task', { summary })
+
+export const says =
+  (text: string): Answer =>
+  (res) => {
+    streamChunks(res, [delta({ role: 'assistant', content: text }), finish('stop'), counted])
+  }
+
+/** A server that gives one answer after the other, and the last one for ever; and the variables that lead there. */
+export async function modelServer(...answers: [Answer, ...Answer[]]) {
+  let n = 0
+  const server: Loopback = await loopback((res, got) => answers[Math.min(n++, answers.length - 1)]!(res, got))
+  return { ...server, env: { OPENAI_BASE_URL: `${server.url}/v1`, OPENAI_API_KEY: 'sk-test-0123456789abcdef' } }
+}
+
+/** What the model was told in a request, as one text. */
+export const heard = ({ body }: Got): string => JSON.stringify(body.messages)
