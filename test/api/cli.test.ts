@@ -174,8 +174,13 @@ describe('runs on the command line', { timeout: 120_000 }, () => {
     const first = await paused.ended
     expect([first.code, first.err.includes('keepup resume')]).toEqual([8, true])
     const id = idIn(first.err)
-    const stepped = await folder.look('step', id)
-    expect([stepped.code, stepped.err.match(/^turn /gm)?.length]).toEqual([8, 1])
+    const turns = async () => {
+      const { out } = await folder.look('events', id, '-o', 'jsonl')
+      return out.match(/"type":"turn_end"/g)?.length ?? 0
+    }
+    const before = await turns()
+    expect((await folder.look('step', id)).code).toBe(8)
+    expect(await turns()).toBe(before + 1)
     expect((await folder.look('cancel', id)).err).toContain('the run has failed')
     for (const more of [
       ['resume', id],
