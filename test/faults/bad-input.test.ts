@@ -1,10 +1,15 @@
-import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Ended, keepup, newPlace, type Place, runIdIn } from '../support/faults/cli.ts'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { commandLine, type Ended, keepup, newPlace, type Place, runIdIn } from '../support/faults/cli.ts'
 import { factsOf, look } from '../support/faults/inspect.ts'
 import { sandboxFlag, scripted } from '../support/faults/jobs.ts'
+import { FAULT_TIMEOUT_MS } from '../support/faults/seed.ts'
+import { testWith } from '../support/tools.ts'
+
+// Real processes: on a busy machine each of them takes seconds.
+vi.setConfig({ testTimeout: FAULT_TIMEOUT_MS, hookTimeout: FAULT_TIMEOUT_MS })
 
 // What is wrong is said before anything is recorded, with what to do and the documented exit code; then a run works.
 
@@ -62,6 +67,33 @@ describe('a start that cannot be', () => {
     expect(await keepup(place, run(place, ok))).toMatchObject({ code: 0, out: 'Done.\n' })
   })
 })
+
+const ROOT = process.getuid?.() === 0
+const NOBODY = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] as const
+
+testWith(
+  {
+    probe: ROOT
+      ? [...NOBODY, ...commandLine({ root: '/', data: '/', workspace: '/' }, ['--version']).flat()]
+      : ['true'],
+    install: 'as root the test needs setpriv (util-linux), and node and the sources where nobody may read them',
+  },
+  'a workspace that may not be read',
+  async () => {
+    const place = newPlace()
+    const dark = join(place.root, 'dark')
+    try {
+      const model = scripted(place, script)
+      mkdirSync(dark)
+      chmodSync(dark, 0o000)
+      if (ROOT) for (const path of [place.root, dark]) chownSync(path, 65534, 65534)
+      const ended = await keepup(place, run(place, model, '-w', dark), ROOT ? { wrap: NOBODY } : {})
+      told(ended, 1, 'cannot be read (EACCES); check its rights')
+    } finally {
+      place.remove()
+    }
+  },
+)
 
 test('a file as data folder', async () => {
   const place = newPlace()

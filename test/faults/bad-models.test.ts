@@ -1,11 +1,15 @@
 import type { ServerResponse } from 'node:http'
-import { expect, type TestContext, test } from 'vitest'
+import { expect, type TestContext, test, vi } from 'vitest'
 import { keepup, newPlace } from '../support/faults/cli.ts'
 import { factsOf, look } from '../support/faults/inspect.ts'
 import { sandboxFlag } from '../support/faults/jobs.ts'
 import { type Answer, calls, completes, heard, modelServer, says } from '../support/faults/model-server.ts'
+import { FAULT_TIMEOUT_MS } from '../support/faults/seed.ts'
 import { beginStream, sendJson } from '../support/loopback.ts'
 import { delta, writeChunks } from '../support/openai-wire.ts'
+
+// Real processes: on a busy machine each of them takes seconds.
+vi.setConfig({ testTimeout: FAULT_TIMEOUT_MS, hookTimeout: FAULT_TIMEOUT_MS })
 
 // A model that answers nonsense, or half: the model is told, or it is asked again; the run ends as documented.
 

@@ -1,10 +1,14 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { keepup, newPlace } from '../support/faults/cli.ts'
 import { type Fact, factsOf, look } from '../support/faults/inspect.ts'
 import { sandboxFlag, scripted } from '../support/faults/jobs.ts'
 import { processesWith } from '../support/faults/processes.ts'
+import { FAULT_TIMEOUT_MS } from '../support/faults/seed.ts'
+
+// Real processes: on a busy machine each of them takes seconds.
+vi.setConfig({ testTimeout: FAULT_TIMEOUT_MS, hookTimeout: FAULT_TIMEOUT_MS })
 
 // Tools that say too much, or what is no text, or that do not end: the run goes on, the log stays well formed and small.
 

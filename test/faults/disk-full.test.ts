@@ -1,13 +1,16 @@
 import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect } from 'vitest'
+import { expect, vi } from 'vitest'
 import { start } from '../support/child.ts'
 import { commandLine, environment, newPlace, type Place } from '../support/faults/cli.ts'
 import { factsOf, filesIn, look } from '../support/faults/inspect.ts'
 import { scripted } from '../support/faults/jobs.ts'
-import { draws, each, FAULT_ALL, FAULT_SEED } from '../support/faults/seed.ts'
+import { draws, each, FAULT_ALL, FAULT_SEED, FAULT_TIMEOUT_MS } from '../support/faults/seed.ts'
 import { testWith } from '../support/tools.ts'
+
+// Real processes: on a busy machine each of them takes seconds.
+vi.setConfig({ testTimeout: FAULT_TIMEOUT_MS, hookTimeout: FAULT_TIMEOUT_MS })
 
 // The data folder lies on a disk that fills up while a run is driven. The disk is a tmpfs of a mount namespace.
 

@@ -4,11 +4,10 @@ import { carryThrough } from '../support/faults/carry.ts'
 import { keepup, newPlace, type Place } from '../support/faults/cli.ts'
 import { type Fact, factsOf, filesIn, look } from '../support/faults/inspect.ts'
 import { demoJob, effectsJob, expectedEffects, type Job } from '../support/faults/jobs.ts'
-import { draws, each, FAULT_ALL, FAULT_SEED, sample } from '../support/faults/seed.ts'
+import { draws, each, FAULT_ALL, FAULT_SEED, FAULT_TIMEOUT_MS, sample } from '../support/faults/seed.ts'
 
 // A real process is killed with SIGKILL at a boundary, and resumed, and the run ends as if nothing had been.
 
-const MINUTES = 60_000
 const AT_ONCE = 2
 
 /** What an undisturbed run passes, in order, and what it leaves. */
@@ -81,7 +80,7 @@ for (const { job, single, double, always } of plans) {
       const kills = [...always.map((point) => [point]), ...chosen.map((n) => [`*:${n}`])]
       await each(kills, AT_ONCE, (kill) => survives(job, kill, calm))
     },
-    FAULT_ALL ? 60 * MINUTES : 5 * MINUTES,
+    2 * FAULT_TIMEOUT_MS,
   )
 
   test(
@@ -96,7 +95,7 @@ for (const { job, single, double, always } of plans) {
       ])
       await each(kills, AT_ONCE, (kill) => survives(job, kill, calm))
     },
-    FAULT_ALL ? 60 * MINUTES : 5 * MINUTES,
+    2 * FAULT_TIMEOUT_MS,
   )
 }
 

@@ -1,11 +1,15 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { keepup, newPlace } from '../support/faults/cli.ts'
 import { look } from '../support/faults/inspect.ts'
 import { sandboxFlag } from '../support/faults/jobs.ts'
 import { type Answer, calls, heard, modelServer } from '../support/faults/model-server.ts'
 import { formsOf, placesOf } from '../support/faults/scan.ts'
+import { FAULT_TIMEOUT_MS } from '../support/faults/seed.ts'
+
+// Real processes: on a busy machine each of them takes seconds.
+vi.setConfig({ testTimeout: FAULT_TIMEOUT_MS, hookTimeout: FAULT_TIMEOUT_MS })
 
 // A secret that was given by name is written nowhere but in the vault and where a tool was told to put it (5.12.5).
 

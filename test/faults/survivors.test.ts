@@ -1,9 +1,13 @@
-import { describe, expect, type TestContext, test } from 'vitest'
+import { describe, expect, type TestContext, test, vi } from 'vitest'
 import { skipWithoutBubblewrap } from '../support/bubblewrap.ts'
 import { type Begun, begin, keepup, newPlace, type Place, runIdIn } from '../support/faults/cli.ts'
 import { look } from '../support/faults/inspect.ts'
 import { scripted } from '../support/faults/jobs.ts'
 import { noneLeft, processesWith } from '../support/faults/processes.ts'
+import { FAULT_TIMEOUT_MS } from '../support/faults/seed.ts'
+
+// Real processes: on a busy machine each of them takes seconds.
+vi.setConfig({ testTimeout: FAULT_TIMEOUT_MS, hookTimeout: FAULT_TIMEOUT_MS })
 
 // A driver that is killed leaves nothing running behind.
 

@@ -1,10 +1,13 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import type { CrashPoint } from '../../domain/runtime/ports.ts'
 import { newPlace, type Place } from '../support/faults/cli.ts'
 import { driversOf, holdAt } from '../support/faults/drivers.ts'
 import { factsOf, filesIn } from '../support/faults/inspect.ts'
 import { effectsIn, effectsJob, expectedEffects, modelOf } from '../support/faults/jobs.ts'
-import { draws, each, FAULT_ALL, FAULT_SEED, sample } from '../support/faults/seed.ts'
+import { draws, each, FAULT_ALL, FAULT_SEED, FAULT_TIMEOUT_MS, sample } from '../support/faults/seed.ts'
+
+// Real processes: on a busy machine each of them takes seconds.
+vi.setConfig({ testTimeout: FAULT_TIMEOUT_MS, hookTimeout: FAULT_TIMEOUT_MS })
 
 // Two drivers, each of which takes itself for the one, over one SQLite log with real tools.
 
