@@ -17,7 +17,7 @@ export class Bench {
 
   /** Rounds of a measurement that takes well under a second. */
   get rounds(): number {
-    return this.quick ? 3 : 7
+    return this.quick ? 3 : 5
   }
 
   /** 100,000 events, of which the first 5,000 turns stand beside their floor. Quick: 1,000 turns. Made once. */

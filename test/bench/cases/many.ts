@@ -19,7 +19,7 @@ export const many: Case = {
   async run(bench: Bench): Promise<Figure[]> {
     const pairs = new Pairs()
     let events = 0
-    for (let round = 0; round <= (bench.quick ? 1 : 4); round++) {
+    for (let round = 0; round <= (bench.quick ? 1 : 3); round++) {
       const data = join(bench.folder, `many-${round}`)
       const embedded = await openEmbedded(data)
       const file = fileOf(paths(data).log)

@@ -51,7 +51,7 @@ export const turns: Case = {
   name: 'turns',
   async run(bench: Bench) {
     const short: Stretch[] = []
-    for (let round = 0; round <= (bench.quick ? 3 : 9); round++) {
+    for (let round = 0; round <= (bench.quick ? 3 : 7); round++) {
       const data = join(bench.folder, `short-${round}`)
       const run = await runBesideFloor(data, { turns: 100 })
       if (round > 0) short.push(...run.stretches)
