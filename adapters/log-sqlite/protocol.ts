@@ -1,4 +1,4 @@
-import { canonicalHeader } from '../../domain/log/canonical.ts'
+import { sealedHeader } from '../../domain/log/canonical.ts'
 import type { Chained } from '../../domain/log/chain.ts'
 import type { Header, SealedEvent } from '../../domain/log/envelope.ts'
 import { ConflictError, LogError, type LogErrorCode } from '../../domain/log/errors.ts'
@@ -82,7 +82,7 @@ export function toMessage(
     id,
     stream,
     expected,
-    headers: batch.map(({ header }) => canonicalHeader(header)).join('\n'),
+    headers: batch.map(({ header }) => sealedHeader(header)).join('\n'),
     hashes: batch.map(({ hash }) => hash).join(''),
     ids: batch.map((event) => event.id).join(''),
     bodies,

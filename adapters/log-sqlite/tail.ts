@@ -2,8 +2,8 @@ import type { RecordedEvent, SealedEvent } from '../../domain/log/envelope.ts'
 import type { Head } from '../../domain/ports.ts'
 import { Lru } from './lru.ts'
 
-const KEPT_EVENTS = 512
-const KEPT_BYTES = 4 * 1024 * 1024
+const KEPT_EVENTS = 4096
+const KEPT_BYTES = 8 * 1024 * 1024
 const KEPT_HEADS = 20_000
 
 /** An append that the writer has acknowledged. `position`: that of its last event. */

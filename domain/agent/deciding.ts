@@ -69,7 +69,7 @@ export class Deciding {
     about: { toolCallId?: string; turn?: number; actor?: Actor } = {},
   ): void {
     const { facts } = this
-    const text = canonicalText(wellFormed(given))
+    const text = storedText(given)
     const salted = saltBody(utf8.encode(text), facts.salt())
     // What is folded, and shown to the model, is what is stored: members in the same order, nothing that JSON drops.
     const body = JSON.parse(text) as BodyOf<T>
@@ -100,3 +100,16 @@ export class Deciding {
     this.drafts.push({ event, body: salted, after: this.current, checkpoint: CHECKPOINTS.has(type) })
   }
 }
+
+/** Canonical text of a body, well formed. Nearly every body is so already, and its text shows it. */
+function storedText(body: object): string {
+  try {
+    const text = canonicalText(body)
+    if (!text.includes(ESCAPED_NUL)) return text
+  } catch {
+    // Half of a surrogate pair, or no JSON: the next line mends the one and says the other.
+  }
+  return canonicalText(wellFormed(body))
+}
+
+const ESCAPED_NUL = String.raw`\u0000`

@@ -12,6 +12,7 @@ import { joinSpans, type Span } from './secrets/spans.ts'
 // CONTRACTS 3, Secrets. A reference stands for exactly the text that it replaced (a base64 form has its own), so that
 // resolving it gives back the same bytes; references are never looked into, so that redacting twice is redacting once.
 
+const REFERENCE_BEGINS = 'secret:ku_'
 const REFERENCE = /secret:ku_[0-9a-hjkmnp-tv-z]{26}/g
 const WHOLE_REFERENCE = /^secret:ku_[0-9a-hjkmnp-tv-z]{26}$/
 /** Replacing may uncover a further match at its border; more rounds than this are not needed by any sane pattern. */
@@ -175,7 +176,7 @@ export function createRedactor(options: RedactorOptions): Redactor {
 }
 
 function refuseUnhidable(value: string): void {
-  if (value.length < MIN_SECRET_LENGTH || 'secret:ku_'.includes(value)) {
+  if (value.length < MIN_SECRET_LENGTH || REFERENCE_BEGINS.includes(value)) {
     throw new RangeError(
       `a secret of ${value.length} characters cannot be told from ordinary text; use one of at least ${MIN_SECRET_LENGTH}`,
     )
@@ -188,7 +189,7 @@ type Piece = { readonly text: string; readonly secret: boolean }
 /** Cuts a text into what stays and what is secret. References and what is known come first, guesses see what is left. */
 function pieces(text: string, known: KnownTexts, guessers: readonly Guess[]): Piece[] {
   const out: Piece[] = []
-  for (const part of cut(text, [...text.matchAll(REFERENCE)].map(spanOf))) {
+  for (const part of cut(text, references(text))) {
     if (part.secret) out.push({ text: part.text, secret: false })
     else for (const piece of cut(part.text, known.find(part.text))) guess(piece, guessers, MAX_ROUNDS, out)
   }
@@ -217,6 +218,10 @@ function cut(text: string, spans: readonly Span[]): Piece[] {
   return out
 }
 
+/** Where references stand in a text. */
+const references = (text: string): Span[] =>
+  text.includes(REFERENCE_BEGINS) ? [...text.matchAll(REFERENCE)].map(spanOf) : []
+
 const spanOf = (match: RegExpExecArray): Span => ({ start: match.index, end: match.index + match[0].length })
 
 function stream(known: KnownTexts, lines: boolean, replace: (text: string, made: Map<string, string>) => string) {
@@ -243,7 +248,7 @@ function safeLength(text: string, known: KnownTexts, lines: boolean): number {
   const partial = PARTIAL_REFERENCE.exec(text.slice(-36))
   if (partial) safe = Math.min(safe, text.length - partial[0].length)
   let from = 0
-  for (const { start, end } of [...known.find(text), ...[...text.matchAll(REFERENCE)].map(spanOf)]) {
+  for (const { start, end } of [...known.find(text), ...references(text)]) {
     if (end <= safe) from = Math.max(from, end)
     else if (start < safe) safe = start
   }

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { canonicalHeader } from './canonical.ts'
+import { canonicalHeader, sealedHeader } from './canonical.ts'
 import type { BodyHeader, Header, SealedEvent } from './envelope.ts'
 
 /** The hash before the first event of a stream: 32 zero bytes, as hex. */
@@ -69,6 +69,6 @@ export function saltBody(bytes: Uint8Array, salt: Uint8Array): SaltedBody {
 
 /** Chains one event to the hash before it. `body` is what is stored inline: null where the header says `blob`. */
 export function seal(previous: string, header: Header, body: Uint8Array | null): SealedEvent {
-  const hash = chainHash(previous, header)
+  const hash = chainHashOf(previous, sealedHeader(header))
   return { header, body, hash, id: eventId(hash) }
 }

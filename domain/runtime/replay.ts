@@ -27,8 +27,10 @@ export async function stateAt(ports: Ports, agentId: string, at: At): Promise<{ 
 
 /** The state at a point with the messages that the model would see there; reads every event before it. */
 export async function agentAt(ports: Ports, agentId: string, at: At): Promise<AgentAt> {
+  const reached = await stateAt(ports, agentId, at)
   const transcript = new Transcript()
-  const reached = await replayTo(ports, agentId, at, null, {}, (event) => transcript.push(event))
+  for await (const page of history(ports, agentId, { to: reached.head.revision }))
+    for (const { event } of page) transcript.push(event)
   return { ...reached, messages: transcript.messages }
 }
 
@@ -38,7 +40,6 @@ async function replayTo(
   at: At,
   start: { state: AgentState; head: Head } | null,
   from: { from?: number },
-  see: (event: AgentEvent) => void = () => undefined,
 ): Promise<{ state: AgentState; head: Head }> {
   let state = start?.state ?? null
   let head = start?.head ?? null
@@ -46,7 +47,6 @@ async function replayTo(
   for await (const page of history(stores, agentId, { ...from, ...to })) {
     for (const { event, recorded } of page) {
       state = evolve(state, event)
-      see(event)
       head = headOf(recorded)
       if (at !== null && !('revision' in at) && isPoint(event, state, at)) return { state, head }
     }

@@ -73,13 +73,13 @@ describe('the tail of a log', () => {
   test('keeps the newest events only', () => {
     const { tail: some, file } = tail()
     file.last = 2
-    for (let n = 0; n < 3000; n++) some.add(append(2 + n))
+    for (let n = 0; n < 12_000; n++) some.add(append(2 + n))
     expect(some.from(2)).toBeNull()
-    expect(some.from(3001)).toHaveLength(1)
-    expect(some.from(2600)).toHaveLength(402)
-    const huge = { ...append(3002), batch: sealer.batch('agent-a', NEW, [{ body: 'y'.repeat(5_000_000) }]) }
+    expect(some.from(12_001)).toHaveLength(1)
+    expect(some.from(8_000)).toHaveLength(4_002)
+    const huge = { ...append(12_002), batch: sealer.batch('agent-a', NEW, [{ body: 'y'.repeat(9_000_000) }]) }
     some.add(huge)
-    expect(some.from(3002)).toBeNull()
-    expect(some.from(3003)).toEqual([])
+    expect(some.from(12_002)).toBeNull()
+    expect(some.from(12_003)).toEqual([])
   })
 })
