@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
+import { open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { LogError } from '../../domain/log/errors.ts'
 import type { BlobStore } from '../../domain/ports.ts'
+import { makeFolder } from '../files/folders.ts'
 
 /** A half-written file that is older than this (ms) belongs to a process that died. */
 const ABANDONED = 60 * 60 * 1000
@@ -25,10 +26,10 @@ export class FileBlobs implements BlobStore {
     const path = this.#path(runId, hash)
     const half = join(this.#folder, 'tmp', `${hash}.${randomBytes(8).toString('hex')}`)
     try {
-      await ensure(dirname(half))
+      makeFolder(dirname(half))
       this.#tidied ??= tidy(dirname(half))
       await this.#tidied
-      await ensure(dirname(path))
+      makeFolder(dirname(path))
       // Also where the file is there already: whoever wrote it may not have come to make its name durable.
       await writeDurably(half, bytes)
       await rename(half, path)
@@ -85,13 +86,6 @@ async function writeDurably(path: string, bytes: Uint8Array): Promise<void> {
   } finally {
     await file.close()
   }
-}
-
-/** Makes a folder whose own name, and those above it that are new, are durable. */
-async function ensure(folder: string): Promise<void> {
-  const made = await mkdir(folder, { recursive: true, mode: 0o700 })
-  if (made === undefined) return
-  for (let at = folder; at !== dirname(made); at = dirname(at)) await sync(dirname(at))
 }
 
 async function sync(folder: string): Promise<void> {

@@ -3,8 +3,9 @@ import { join } from 'node:path'
 import { backup } from 'node:sqlite'
 import type { Cursor } from '../../domain/log/cursor.ts'
 import { LogError } from '../../domain/log/errors.ts'
+import { syncFolder } from '../files/folders.ts'
 import { toLogError } from './errors.ts'
-import { ensureFolder, fileOf, openToRead, syncFolder } from './file.ts'
+import { ensureFolder, fileOf, openToRead } from './file.ts'
 import { Reader } from './reader.ts'
 
 // All pages in one step: a later step would begin anew whenever the writer has committed in between.

@@ -1,7 +1,8 @@
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { existsSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { LogError } from '../../domain/log/errors.ts'
+import { makeFolder, syncFolder } from '../files/folders.ts'
 import { toLogError } from './errors.ts'
 import { APPLICATION_ID, CREATE, SCHEMA } from './schema.ts'
 
@@ -36,19 +37,44 @@ export function openToWrite(folder: string): DatabaseSync {
 /** Makes the folder, durably and for this user alone, where there is none. */
 export function ensureFolder(folder: string): void {
   try {
-    const made = mkdirSync(folder, { recursive: true, mode: 0o700 })
-    if (made) for (let at = folder; at !== dirname(made); at = dirname(at)) syncFolder(dirname(at))
+    makeFolder(folder)
   } catch (error) {
     throw toLogError(error, 'create', folder)
   }
 }
 
-/** Makes an empty log in the folder, where there is none. Nothing is changed in a file that is not ours. */
-export function ensureFile(folder: string): void {
+/**
+ * Throws `LOG_MISSING` where the log is gone or empty and yet one of `traces` is there, which only a log leads to. Looked
+ * at before SQLite opens the file: beside an empty one it would throw the WAL away.
+ */
+export function refuseLost(folder: string, traces: readonly string[]): void {
+  const file = fileOf(folder)
+  if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0) refuseTraces(folder, [...traces, `${file}-wal`])
+}
+
+function refuseTraces(folder: string, traces: readonly string[]): void {
+  const trace = traces.find((path) => {
+    const found = statSync(path, { throwIfNoEntry: false })
+    return found !== undefined && (found.isDirectory() || found.size > 0)
+  })
+  if (trace === undefined) return
+  throw new LogError(
+    'LOG_MISSING',
+    `the log in ${folder} is gone or empty, but ${trace} was written with it; restore log.db from a backup, or move the ` +
+      'data folder away to begin anew',
+  )
+}
+
+/**
+ * Makes an empty log in the folder, where there is none, nor `traces` of one. Nothing is changed in a file that is not
+ * ours.
+ */
+export function ensureFile(folder: string, traces: readonly string[] = []): void {
   opened(folder, 'create', () => {
     const db = new DatabaseSync(fileOf(folder), { timeout: 5000 })
     try {
       if (!isEmpty(db)) return db
+      refuseTraces(folder, traces)
       db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; BEGIN IMMEDIATE; ${CREATE} COMMIT`)
     } catch (error) {
       db.close()
@@ -86,14 +112,4 @@ function opened(folder: string, what: string, open: () => DatabaseSync): Databas
 
 function pragma(db: DatabaseSync, name: string): number {
   return Number(db.prepare(`PRAGMA ${name}`).get()?.[name])
-}
-
-/** Makes names in a folder durable. */
-export function syncFolder(folder: string): void {
-  const handle = openSync(folder, 'r')
-  try {
-    fsyncSync(handle)
-  } finally {
-    closeSync(handle)
-  }
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { sealIdentity } from '../../domain/log/identity.ts'
 import { LOG_META } from '../../domain/log/ids.ts'
 import type { Clock, Random } from '../../domain/ports.ts'
-import { ensureFile, ensureFolder, openToRead } from './file.ts'
+import { ensureFile, ensureFolder, openToRead, refuseLost } from './file.ts'
 import { lockFolder } from './lock.ts'
 import { SqliteLog } from './log.ts'
 import { Reader } from './reader.ts'
@@ -13,6 +13,8 @@ export interface SqliteLogOptions {
   readonly folder: string
   /** `owner` writes and reads, one at a time; `reader` reads, any number, also while an owner writes. */
   readonly mode: 'owner' | 'reader'
+  /** What is only there once there is a log: where one of them is, a log that is gone or empty is not made anew. */
+  readonly traces?: readonly string[]
   readonly clock?: Pick<Clock, 'now'>
   readonly random?: Random
   /** How the writer's thread is started. */
@@ -21,16 +23,17 @@ export interface SqliteLogOptions {
 
 /**
  * Opens the log in a folder. Rejects with a LogError that says what to do: `LOG_LOCKED` (another owner), `LOG_FOREIGN`,
- * `LOG_NEWER`, `LOG_CORRUPT`, `LOG_FULL`, `LOG_UNAVAILABLE` (no rights).
+ * `LOG_MISSING`, `LOG_NEWER`, `LOG_CORRUPT`, `LOG_FULL`, `LOG_UNAVAILABLE` (no rights).
  */
 export async function openSqliteLog(options: SqliteLogOptions): Promise<SqliteLog> {
-  const { folder } = options
+  const { folder, traces = [] } = options
+  refuseLost(folder, traces)
   if (options.mode === 'reader') return new SqliteLog({ folder, db: openToRead(folder) })
   ensureFolder(folder)
   const unlock = lockFolder(folder)
   let log: SqliteLog | undefined
   try {
-    ensureFile(folder)
+    ensureFile(folder, traces)
     const writer = new WriterThread(folder, options.spawn ?? spawnWriter, {
       written: (append) => log?.written(append),
       unknown: () => log?.unknown(),

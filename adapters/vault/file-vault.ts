@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs'
-import { mkdir, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { MIN_SECRET_LENGTH } from '../../domain/agent/secrets/forms.ts'
 import { resolveReferences } from '../../domain/agent/security.ts'
 import type { Vault } from '../../domain/ports.ts'
+import { makeFolder } from '../files/folders.ts'
 import { VaultError } from './error.ts'
 import { appendPrivate, checkPrivate, createPrivate, replacePrivate } from './private-file.ts'
 
@@ -25,7 +26,7 @@ export const vaultFolder = (dataFolder: string): string => join(dataFolder, 'vau
  */
 export async function openVault(options: VaultOptions): Promise<Vault> {
   const folder = vaultFolder(options.dataFolder)
-  await mkdir(folder, { recursive: true, mode: 0o700 })
+  makeFolder(folder)
   const files = { secrets: join(folder, 'secrets.json'), key: join(folder, 'reference.key') }
   const key = await loadKey(files.key)
   const kept = join(folder, 'references.jsonl')

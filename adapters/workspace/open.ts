@@ -1,8 +1,9 @@
 import { constants as fsConstants } from 'node:fs'
-import { access, mkdir, realpath, stat } from 'node:fs/promises'
+import { access, realpath, stat } from 'node:fs/promises'
 import { dirname, relative, resolve, sep } from 'node:path'
 import { ToolError } from '../../domain/agent/errors.ts'
 import type { Workspace } from '../../domain/ports.ts'
+import { makeFolder } from '../files/folders.ts'
 import { WorkspaceError } from './error.ts'
 import { workspaceFiles } from './files.ts'
 import { searchFiles } from './search.ts'
@@ -32,7 +33,7 @@ export async function openWorkspace(path: string, options: WorkspaceOptions): Pr
       `the workspace ${root} lies inside the data folder ${data}, which is hidden from tools; name another folder`,
     )
   }
-  await mkdir(options.dataFolder, { recursive: true, mode: 0o700 })
+  makeFolder(options.dataFolder)
   const place = await openShadowRepository(await realpath(options.dataFolder), root)
   const files = workspaceFiles(root)
   return {

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { copyFile, mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
+import { copyFile, readdir, rename, rm, stat } from 'node:fs/promises'
 import { headOf } from '../../domain/agent/bounded.ts'
 import { ToolError } from '../../domain/agent/errors.ts'
 import { resolveBytes } from '../../domain/agent/security.ts'
 import type { FileChange, Versions } from '../../domain/ports.ts'
+import { makeFolder } from '../files/folders.ts'
 import { checkout } from './checkout.ts'
 import { type GitPlace, git } from './git.ts'
 import { blobId, readBlobs, redactedBlobs, storeBlob, storeBlobs, type VersionSecrets } from './shadow-repository.ts'
@@ -169,7 +170,7 @@ export function shadowVersions(place: GitPlace, secrets: VersionSecrets): Versio
     const files = await differences(await emptyTree(), tree)
     const written = files as (Difference & { to: TreeEntry })[]
     await refuseUnresolvable(written.map(({ to }) => to))
-    await mkdir(folder, { recursive: true })
+    makeFolder(folder, 0o777)
     if ((await readdir(folder)).length > 0) throw new ToolError('CONFLICT', `${folder} is not empty; name a new folder`)
     await writeAll(checkout(folder), written)
   }

@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process'
 import { constants, existsSync } from 'node:fs'
-import { access, mkdir, stat, statfs } from 'node:fs/promises'
+import { access, stat, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { promisify } from 'node:util'
+import { makeFolder } from '../../adapters/files/folders.ts'
 import { type Config, unknownVariables } from '../config.ts'
 import { tokenPath } from '../http/token.ts'
 
@@ -35,7 +36,7 @@ export function checkNode(version: string): Finding {
 
 export async function checkFolder(folder: string): Promise<Finding> {
   try {
-    await mkdir(folder, { recursive: true, mode: 0o700 })
+    makeFolder(folder)
     await access(folder, constants.R_OK | constants.W_OK | constants.X_OK)
     const { mode, uid } = await stat(folder)
     if (process.getuid && uid !== process.getuid()) {

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
-import { cp, mkdir, readdir, stat } from 'node:fs/promises'
+import { cp, readdir, stat } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
+import { makeFolder } from '../../adapters/files/folders.ts'
 import type { SqliteLog } from '../../adapters/log-sqlite/log.ts'
 import { Problem } from '../http/problem.ts'
 import { paths } from './paths.ts'
@@ -22,7 +23,7 @@ export async function backupFolder(
   if (!relative(data, target).startsWith('..')) {
     throw new Problem(409, 'FOLDER_INSIDE', `${target} lies inside the data folder; name a folder outside of it`)
   }
-  await mkdir(target, { recursive: true, mode: 0o700 })
+  makeFolder(target)
   const [from, to] = [paths(data), paths(target)]
   await log.backup(to.log)
   for (const part of ['blobs', 'versions', 'vault'] as const) {

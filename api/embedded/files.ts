@@ -1,5 +1,6 @@
-import { mkdir, readdir, realpath } from 'node:fs/promises'
+import { readdir, realpath } from 'node:fs/promises'
 import { resolve } from 'node:path'
+import { makeFolder } from '../../adapters/files/folders.ts'
 import { lockWorkspace } from '../../adapters/workspace/lock.ts'
 import { openWorkspace } from '../../adapters/workspace/open.ts'
 import type { AgentSpec } from '../../domain/agent/spec.ts'
@@ -73,7 +74,7 @@ export async function materialize(
 ): Promise<{ path: string; tree: string | null }> {
   const { state } = await sources.stateAt(source, at)
   const path = resolve(folder)
-  await mkdir(path, { recursive: true })
+  makeFolder(path, 0o777)
   if ((await readdir(path)).length > 0) {
     throw new Problem(409, 'FOLDER_NOT_EMPTY', `${path} is not empty; name a new folder for the fork`)
   }

@@ -48,7 +48,8 @@ export async function openEmbedded(
   const at = paths(config.data)
   // Tables are made by an owner: without them there is nothing to read yet.
   if (mode === 'reader' && (!existsSync(at.log) || !tablesReadable(at.tables))) return null
-  const log = await openSqliteLog({ folder: at.log, mode, clock: systemClock, random: systemRandom })
+  const traces = [at.tables, at.blobs, at.versions]
+  const log = await openSqliteLog({ folder: at.log, mode, traces, clock: systemClock, random: systemRandom })
   const opened: (() => Promise<void> | void)[] = [() => log.close()]
   const closeAll = async () => {
     for (const close of opened.reverse()) await close()

@@ -47,6 +47,7 @@ const LOG_STATUS: Readonly<Record<LogErrorCode, number>> = {
   LOG_LOCKED: 503,
   LOG_CORRUPT: 500,
   LOG_FOREIGN: 500,
+  LOG_MISSING: 500,
   LOG_NEWER: 500,
   LOG_CLOSED: 503,
   APPEND_TOO_LARGE: 413,

@@ -1,0 +1,32 @@
+import { closeSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+
+/**
+ * Makes a folder, and those above it that are missing, durably; by default for this user alone. One by one, because Node's own
+ * `recursive` never returns where a file system refuses a new name with ENOENT, as /proc does. Throws as mkdir does.
+ */
+export function makeFolder(path: string, mode = 0o700): void {
+  const folder = resolve(path)
+  if (isFolder(folder)) return
+  const above = dirname(folder)
+  if (above !== folder) makeFolder(above, mode)
+  try {
+    mkdirSync(folder, { mode })
+  } catch (error) {
+    // Another process may have made it since.
+    if (!isFolder(folder)) throw error
+  }
+  syncFolder(above)
+}
+
+/** Makes names in a folder durable. */
+export function syncFolder(path: string): void {
+  const handle = openSync(path, 'r')
+  try {
+    fsyncSync(handle)
+  } finally {
+    closeSync(handle)
+  }
+}
+
+const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
