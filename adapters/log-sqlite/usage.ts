@@ -29,7 +29,9 @@ export class Usage {
   readonly #roll: StatementSync
   readonly #move: StatementSync
   readonly #empty: StatementSync
-  #upto: number
+  readonly #stored: StatementSync
+  /** Null: the file knows. */
+  #upto: number | null = null
 
   constructor(db: DatabaseSync) {
     this.#roll = db.prepare(
@@ -43,11 +45,17 @@ export class Usage {
        FROM events e JOIN origins o ON o.id = e.origin JOIN kinds k ON k.id = e.kind
        WHERE e.position = ? AND e.position <= (SELECT position FROM usage_upto) AND usage.run_id = o.run_id`,
     )
-    this.#upto = Number(db.prepare('SELECT position FROM usage_upto').get()?.position)
+    this.#stored = db.prepare('SELECT position FROM usage_upto')
+  }
+
+  /** After a transaction that was rolled back: what it rolled up counts as not rolled. */
+  forget(): void {
+    this.#upto = null
   }
 
   /** Inside a transaction that has written up to `position`. */
   roll(position: number): void {
+    this.#upto ??= Number(this.#stored.get()?.position)
     if (position - this.#upto < Usage.EVERY) return
     this.#roll.run(this.#upto, position)
     this.#move.run(position)

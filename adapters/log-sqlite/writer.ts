@@ -63,6 +63,7 @@ export class Writer {
       return this.#transaction(jobs)
     } catch (error) {
       this.#names.forget()
+      this.#usage.forget()
       const failed = toLogError(error, 'append to', this.#folder)
       if (failed.code !== 'LOG_FULL' && (sqliteCode(error) & 0xff) === IOERR)
         throw new WriterLost(failed.message, { cause: error })
