@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, readFileSync, readSync, statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { MIN_SECRET_LENGTH } from '../../domain/agent/secrets/forms.ts'
@@ -7,6 +7,7 @@ import { resolveReferences } from '../../domain/agent/security.ts'
 import type { Vault } from '../../domain/ports.ts'
 import { makeFolder } from '../files/folders.ts'
 import { VaultError } from './error.ts'
+import { holdToMark, refuseLost } from './mark.ts'
 import { appendPrivate, checkPrivate, createPrivate, replacePrivate } from './private-file.ts'
 
 export interface VaultOptions {
@@ -15,6 +16,9 @@ export interface VaultOptions {
   readonly env?: NodeJS.ProcessEnv
 }
 
+/** The first line, so that a file that was emptied is told from one that holds no reference yet. */
+const REFERENCES = '# what references stand for; only ever added to\n'
+
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
 
 /** The folder of the vault in a data folder: what a sandbox must hide at least. */
@@ -22,17 +26,21 @@ export const vaultFolder = (dataFolder: string): string => join(dataFolder, 'vau
 
 /**
  * Secrets in files of mode 0600 in the data folder: named ones, the values of references, and the install's reference
- * key, made at the first start. Rejects with VaultError VAULT_EXPOSED where others can read one of them.
+ * key, made at the first start. Rejects with VaultError VAULT_EXPOSED where others can read one of them, VAULT_MISSING
+ * where what references stand for was here and is gone.
  */
 export async function openVault(options: VaultOptions): Promise<Vault> {
   const folder = vaultFolder(options.dataFolder)
   makeFolder(folder)
   const files = { secrets: join(folder, 'secrets.json'), key: join(folder, 'reference.key') }
-  const key = await loadKey(files.key)
   const kept = join(folder, 'references.jsonl')
+  refuseLost(options.dataFolder, [files.key, kept])
+  const key = await loadKey(files.key)
   // Made durably at once: what is added to a file counts for nothing while its folder does not name it.
-  if (!checkPrivate(kept)) await createPrivate(kept, '')
+  if (!checkPrivate(kept)) await createPrivate(kept, REFERENCES)
+  else if (statSync(kept).size === 0) await appendPrivate(kept, REFERENCES)
   const references = referenceFile(kept)
+  await holdToMark(options.dataFolder, key)
   const env = options.env ?? process.env
   let queue: Promise<unknown> = Promise.resolve()
   const alone = <T>(work: () => Promise<T>): Promise<T> => {
@@ -119,7 +127,7 @@ function referenceFile(path: string) {
       const [ref, value] = JSON.parse(Buffer.from(line, 'latin1').toString('utf8')) as [string, string]
       known.set(ref, value)
     } catch {
-      // Half a line, of a process that died before it was told that the line is kept.
+      // The first line; or half a line, of a process that died before it was told that the line is kept.
     }
   }
   /** Another process may have remembered it since. */

@@ -43,9 +43,9 @@ export async function createPrivate(path: string, text: string): Promise<void> {
   await syncFolder(path)
 }
 
-/** Adds to a private file, durably. */
+/** Adds to a private file, durably. It must be there: one that was removed meanwhile would come back with a part only. */
 export async function appendPrivate(path: string, text: string): Promise<void> {
-  const handle = await open(path, 'a', 0o600)
+  const handle = await open(path, fsConstants.O_WRONLY | fsConstants.O_APPEND)
   try {
     await handle.writeFile(text)
     await handle.sync()

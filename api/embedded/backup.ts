@@ -26,7 +26,7 @@ export async function backupFolder(
   makeFolder(target)
   const [from, to] = [paths(data), paths(target)]
   await log.backup(to.log)
-  for (const part of ['blobs', 'versions', 'vault'] as const) {
+  for (const part of ['blobs', 'versions', 'vault', 'vaultMark'] as const) {
     if (existsSync(from[part])) await cp(from[part], to[part], { recursive: true, preserveTimestamps: true })
   }
   const files = (await readdir(target, { recursive: true, withFileTypes: true }))

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { vaultMark } from '../../adapters/vault/mark.ts'
 
 /** Where things lie in a data folder. The tables and snapshots can be deleted: they come back from the log. */
 export const paths = (data: string) => ({
@@ -7,5 +8,6 @@ export const paths = (data: string) => ({
   tables: join(data, 'tables'),
   snapshots: join(data, 'snapshots.db'),
   vault: join(data, 'vault'),
+  vaultMark: vaultMark(data),
   versions: join(data, 'versions.git'),
 })

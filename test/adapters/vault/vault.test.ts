@@ -1,7 +1,17 @@
-import { appendFileSync, chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  chmodSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openVault, vaultFolder } from '../../../adapters/vault/file-vault.ts'
+import { vaultMark } from '../../../adapters/vault/mark.ts'
 import { createRedactor, reference } from '../../../domain/agent/security.ts'
 import { freshFolders } from '../../support/folders.ts'
 
@@ -95,5 +105,32 @@ describe('the vault', () => {
     await next.remember(new Map([['secret:ku_c', 'välue-c']]))
     const last = await open()
     expect(['a', 'b', 'c'].map((x) => last.resolve(`secret:ku_${x}`))).toEqual(['value-a', null, 'välue-c'])
+  })
+
+  it.each([
+    ['the key is gone', () => rmSync(file('reference.key'))],
+    ['the key is another one', () => writeFileSync(file('reference.key'), `${'ab'.repeat(32)}\n`)],
+    ['the references are gone', () => rmSync(file('references.jsonl'))],
+    ['the references were emptied', () => truncateSync(file('references.jsonl'), 0)],
+    ['all of it is gone', () => rmSync(vaultFolder(folders.data), { recursive: true })],
+  ])('is not made anew where %s, until a person says that it is lost', async (_, lose) => {
+    await (await open()).remember(new Map([['secret:ku_a', 'value-a']]))
+    lose()
+    for (const _ of [1, 2])
+      await expect(open()).rejects.toMatchObject({
+        code: 'VAULT_MISSING',
+        message: expect.stringMatching(/restore.*delete .*vault\.check/),
+      })
+    rmSync(vaultMark(folders.data))
+    const next = await open()
+    expect(await next.referenceKey()).toHaveLength(32)
+    await open()
+  })
+
+  it('does not come back in part where it is removed while it is open', async () => {
+    const vault = await open()
+    rmSync(file('references.jsonl'))
+    await expect(vault.remember(new Map([['secret:ku_a', 'value-a']]))).rejects.toThrow(/ENOENT/)
+    await expect(open()).rejects.toMatchObject({ code: 'VAULT_MISSING' })
   })
 })

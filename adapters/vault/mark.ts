@@ -1,0 +1,35 @@
+import { createHmac } from 'node:crypto'
+import { readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { VaultError } from './error.ts'
+import { createPrivate } from './private-file.ts'
+
+/** A file beside the vault that says which reference key belongs in it, and that there was a vault. */
+export const vaultMark = (dataFolder: string): string => join(dataFolder, 'vault.check')
+
+const markOf = (key: Uint8Array): string => createHmac('sha256', key).update('keepup vault').digest('hex')
+
+/**
+ * Throws VaultError VAULT_MISSING where a vault was marked here and one of its `files` is gone or empty: made anew, it
+ * would leave the references in the log without their values.
+ */
+export function refuseLost(dataFolder: string, files: readonly string[]): void {
+  if (statSync(vaultMark(dataFolder), { throwIfNoEntry: false }) === undefined) return
+  const lost = files.find((path) => (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0)
+  if (lost !== undefined) throw vaultMissing(dataFolder, `${lost} is gone or empty`)
+}
+
+/** Marks the vault's key, the first time; later throws VaultError VAULT_MISSING where it is another one. */
+export async function holdToMark(dataFolder: string, key: Uint8Array): Promise<void> {
+  const path = vaultMark(dataFolder)
+  if (statSync(path, { throwIfNoEntry: false }) === undefined) await createPrivate(path, `${markOf(key)}\n`)
+  if (readFileSync(path, 'latin1').trim() === markOf(key)) return
+  throw vaultMissing(dataFolder, 'its reference key is not the one that belongs to this data folder')
+}
+
+export const vaultMissing = (dataFolder: string, what: string): VaultError =>
+  new VaultError(
+    'VAULT_MISSING',
+    `the vault in ${dataFolder} cannot be used: ${what}; restore the folder "vault" from a backup. Where it is lost for ` +
+      `good, delete ${vaultMark(dataFolder)}: a new key is made, and secrets in earlier runs stay unresolvable`,
+  )
