@@ -14,6 +14,7 @@ export type ProjectionErrorCode =
   | 'LOG_MISMATCH' // the tables were made from another log, or from a later state of this one; rebuild them
   | 'SCHEMA_NEWER' // the file was written by a newer program
   | 'SCHEMA_OTHER' // the rows mean something else in this program; rebuild them
+  | 'DAMAGED' // the file is not as it was written; rebuild the tables
   | 'NOT_FOUND'
   | 'NOT_PARKED'
   | 'NEWER_WRITER' // an agent is driven by a program whose events this one cannot read

@@ -4,6 +4,7 @@ import { ProjectionError } from './errors.ts'
 import { Projector, type ProjectorOptions, type ProjectorStatus } from './projector/projector.ts'
 import { type Difference, rebuildBeside } from './rebuild.ts'
 import type { Database } from './schema/database.ts'
+import { damagedOr, isDamaged } from './store/damage.ts'
 import { dropFile, dropOthers, liveFile, pointTo } from './store/pointer.ts'
 import { type Answer, Readers } from './store/readers.ts'
 import { openSqliteStore } from './store/sqlite.ts'
@@ -56,7 +57,8 @@ export class Projections {
           throw error
         }
       }
-    } catch (error) {
+    } catch (caught) {
+      const error = damagedOr(caught)
       if (!(error instanceof ProjectionError && MADE_ANEW.has(error.code))) throw error
       notice = error.message
     }
@@ -71,7 +73,10 @@ export class Projections {
     return { ...this.#projector.status(), notice: this.#notice }
   }
 
-  /** Follows the log until the signal aborts. Rejects as {@link Projector.run} does; a rebuild meanwhile is no end. */
+  /**
+   * Follows the log until the signal aborts. Rejects as {@link Projector.run} does; a rebuild meanwhile is no end, and
+   * tables that turn out to be damaged are made anew.
+   */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted && !this.#closed) {
       await this.#switching
@@ -79,8 +84,13 @@ export class Projections {
       const projector = this.#projector
       const done = projector.run(AbortSignal.any([signal, end.signal]))
       this.#following = { end, done: done.catch(() => {}) }
-      await done
-      if (!end.signal.aborted) return
+      try {
+        await done
+        if (!end.signal.aborted) return
+      } catch (error) {
+        if (!isDamaged(error)) throw error
+        await this.rebuild({ accept: true })
+      }
     }
   }
 
@@ -101,7 +111,7 @@ export class Projections {
       } catch (error) {
         const replaced = error instanceof ProjectionError && error.code === 'STOPPED'
         await this.#switching
-        if (!replaced || projector === this.#projector) throw error
+        if (!replaced || projector === this.#projector) throw damagedOr(error)
       }
     }
   }
@@ -157,4 +167,4 @@ export class Projections {
   }
 }
 
-const MADE_ANEW = new Set<string>(['LOG_MISMATCH', 'SCHEMA_OTHER'])
+const MADE_ANEW = new Set<string>(['LOG_MISMATCH', 'SCHEMA_OTHER', 'DAMAGED'])

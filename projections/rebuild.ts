@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { Projector, type ProjectorOptions } from './projector/projector.ts'
 import type { PositionRow } from './schema/database.ts'
 import { tableNames } from './schema/tables.ts'
+import { isDamaged } from './store/damage.ts'
 import { connect } from './store/database.ts'
 import { dropFile, freshFile } from './store/pointer.ts'
 import { openSqliteStore, progressOf } from './store/sqlite.ts'
@@ -60,6 +61,10 @@ async function compareAt(live: string, file: string, projector: Projector): Prom
     if (!cursor) return null
     await projector.catchUp(cursor)
     return ['position', 'streams', ...tableNames].flatMap((table) => compareTable(raw, table) ?? [])
+  } catch (error) {
+    // Damaged tables are no measure.
+    if (isDamaged(error)) return null
+    throw error
   } finally {
     close()
   }

@@ -1,3 +1,4 @@
+import { ProjectionError } from '../errors.ts'
 import { connect } from './database.ts'
 import { liveFile } from './pointer.ts'
 
@@ -7,6 +8,13 @@ const DAMAGED = new Set([11, 26])
 /** Whether SQLite says of a file that it is none of its own any more. */
 export const isDamaged = (error: unknown): boolean =>
   error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' && DAMAGED.has(error.errcode & 0xff)
+
+/** An error as it is, or `DAMAGED` where SQLite says that the tables' file is. */
+export function damagedOr(error: unknown): unknown {
+  if (!isDamaged(error)) return error
+  const why = 'the tables are damaged; they come back from the log: run "keepup rebuild"'
+  return new ProjectionError('DAMAGED', why, { cause: error })
+}
 
 /** False where there are no live tables to read, or not as they were written; only a writer makes them anew. */
 export function tablesReadable(folder: string): boolean {

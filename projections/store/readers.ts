@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely'
 import type { Cursor } from '../../domain/log/cursor.ts'
 import { ProjectionError } from '../errors.ts'
 import type { Database } from '../schema/database.ts'
+import { damagedOr } from './damage.ts'
 import { type Connection, connect } from './database.ts'
 import { liveFile } from './pointer.ts'
 import { progressOf } from './sqlite.ts'
@@ -38,6 +39,8 @@ export class Readers {
         const row = await db.selectFrom('position').selectAll().executeTakeFirst()
         return { position: row ? progressOf(row).cursor : null, data: await query(db) }
       })
+    } catch (error) {
+      throw damagedOr(error)
     } finally {
       reader.active--
       if (reader !== this.#reader && reader.active === 0) reader.connection.close()

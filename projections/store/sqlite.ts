@@ -4,14 +4,14 @@ import { ProjectionError } from '../errors.ts'
 import type { PositionRow, StreamRow } from '../schema/database.ts'
 import { MEANING, migrations } from '../schema/migrations.ts'
 import type { Row } from '../schema/tables.ts'
-import { isDamaged } from './damage.ts'
+import { damagedOr } from './damage.ts'
 import { type Connection, connect } from './database.ts'
 import { Statements } from './statements.ts'
 import { type Progress, positionTaken, type Store } from './store.ts'
 
 /**
  * The writing side of a projections file; made and migrated where needed. Rejects with `SCHEMA_NEWER` or `SCHEMA_OTHER`
- * where its rows are not this program's.
+ * where its rows are not this program's, with `DAMAGED` where they cannot be read.
  */
 export async function openSqliteStore(path: string): Promise<Store> {
   let connection: Connection | null = null
@@ -21,8 +21,7 @@ export async function openSqliteStore(path: string): Promise<Store> {
     return new SqliteStore(connection)
   } catch (error) {
     connection?.close()
-    if (!isDamaged(error)) throw error
-    throw new ProjectionError('SCHEMA_OTHER', `${path} is damaged; rebuild the tables from the log`, { cause: error })
+    throw damagedOr(error)
   }
 }
 

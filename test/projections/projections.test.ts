@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { closeSync, openSync, readdirSync, readFileSync, writeFileSync, writeSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { Projections } from '../../projections/projections.ts'
@@ -16,6 +16,19 @@ async function open(log: MemoryLog, path = folder()) {
   const projections = await Projections.open({ log, blobs: log.blobs, folder: path })
   onTestFinished(() => projections.close())
   return { path, projections, file: () => liveFile(path)! }
+}
+
+/** Overwrites the first page of tables. */
+function overwrite(file: string, tables: readonly string[]): void {
+  const db = new DatabaseSync(file)
+  const size = Number(db.prepare('pragma page_size').get()!.page_size)
+  const pages = tables.map(
+    (name) => db.prepare('select rootpage from sqlite_schema where name = ?').get(name)!.rootpage,
+  )
+  db.close()
+  const handle = openSync(file, 'r+')
+  for (const page of pages) writeSync(handle, Buffer.alloc(size, 0xff), 0, size, (Number(page) - 1) * size)
+  closeSync(handle)
 }
 
 function spoil(file: string, text: string): void {
@@ -57,6 +70,45 @@ describe('the projections of a folder', () => {
     const { projections, file } = await open(log, first.path)
     expect(projections.status().notice).toMatch(/rebuild/)
     expect(dump(file())).toEqual(await folded(log, join(folder(), 'zero.db')))
+  })
+
+  it('that are damaged while they are open are told, and come back when they are rebuilt', async () => {
+    const { log } = tell(numbers)
+    const { projections, file } = await open(log)
+    await projections.close()
+    overwrite(file(), ['runs'])
+    const again = await open(log, dirname(file()))
+    await expect(again.projections.read((db) => db.selectFrom('runs').selectAll().execute())).rejects.toMatchObject({
+      name: 'ProjectionError',
+      code: 'DAMAGED',
+      message: expect.stringContaining('keepup rebuild'),
+    })
+    expect(await again.projections.rebuild()).toEqual({ switched: true, differences: null })
+    expect(dump(again.file())).toEqual(await folded(log, join(folder(), 'zero.db')))
+  })
+
+  it('that turn out to be damaged while they follow the log are made anew by themselves', async () => {
+    const { log, actors } = tell(numbers)
+    const { projections, file } = await open(log)
+    await projections.close()
+    overwrite(file(), ['runs', 'inputs'])
+    const again = await open(log, dirname(file()))
+    const end = new AbortController()
+    const running = again.projections.run(end.signal)
+    actors[0]!.user('user_input', { text: 'still there?' })
+    const head = await log.headCursor()
+    await expect(again.projections.caughtUpTo(head)).rejects.toMatchObject({ code: 'DAMAGED' })
+    await expect
+      .poll(() =>
+        again.projections.caughtUpTo(head).then(
+          () => 'here',
+          () => 'not yet',
+        ),
+      )
+      .toBe('here')
+    end.abort()
+    await running
+    expect(dump(again.file())).toEqual(await folded(log, join(folder(), 'zero.db')))
   })
 
   it('of a newer program are left alone', async () => {
