@@ -8,7 +8,7 @@ const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = fsConstants
 
 /** Where there is one, a path that starts at an open directory cannot be moved from under us: Node's `openat`. */
 const OPEN_FILES = '/proc/self/fd'
-const hasOpenFiles = existsSync(OPEN_FILES)
+export const hasOpenFiles = existsSync(OPEN_FILES)
 
 /** An open directory of the workspace. */
 export interface OpenFolder {

@@ -14,3 +14,4 @@ export type WorkspaceErrorCode =
   | 'WORKSPACE_NOT_A_FOLDER'
   | 'WORKSPACE_HOLDS_DATA' // the data folder lies inside, or the workspace inside the data folder
   | 'WORKSPACE_BUSY'
+  | 'VERSIONS_DAMAGED' // the repository of the shadow versions is not as it was written

@@ -1,6 +1,8 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import type { Readable, Writable } from 'node:stream'
 import { ToolError } from '../../domain/agent/errors.ts'
+import { releasePipes } from './pipes.ts'
 
 /** Where git looks: our own repository and index, and the folder whose files it sees. */
 export interface GitPlace {
@@ -11,7 +13,7 @@ export interface GitPlace {
   readonly bare?: true
 }
 
-/** A git that takes this long hangs (a pipe in place of a .gitignore does that). In ms. */
+/** A git that takes this long hangs. In ms. */
 const TIME_LIMIT_MS = 120_000
 
 // Nothing of the user's, the machine's or the workspace's settings counts: no hooks, filters, line-end changes, file
@@ -71,10 +73,11 @@ export interface GitRun {
   readonly allowed?: readonly number[]
 }
 
-/** Runs git to its end and returns what it wrote. Rejects with ToolError EXECUTION_FAILED and git's own words. */
+/** Runs git to its end and returns what it wrote. Rejects with {@link GitFailure}. */
 export async function git(place: GitPlace, args: readonly string[], run: GitRun = {}): Promise<Buffer> {
+  using _ = releasePipes(place.workTree)
   const child = startGit(place, args, run.settings)
-  const ended = exitOf(child, args)
+  const ended = exitOf(child, place, args)
   const out: Buffer[] = []
   let size = 0
   let cut = false
@@ -91,7 +94,7 @@ export async function git(place: GitPlace, args: readonly string[], run: GitRun 
   const { code, said } = await ended
   // A failing git closes its input early: its own words say more than the broken pipe, but a failing input is ours.
   const unfed = await fed
-  if (!cut && !(run.allowed ?? [0]).includes(code ?? -1)) throw gitFailure(args, code, said)
+  if (!cut && !(run.allowed ?? [0]).includes(code ?? -1)) throw new GitFailure(args, code, said)
   if (unfed && !cut) throw unfed
   return Buffer.concat(out)
 }
@@ -125,26 +128,38 @@ const drained = (to: Writable): Promise<void> =>
   })
 
 /** How a git ended and what it said on stderr. Rejects where it could not be started. */
-export function exitOf(child: GitProcess, args: readonly string[]): Promise<{ code: number | null; said: string }> {
+export function exitOf(
+  child: GitProcess,
+  place: GitPlace,
+  args: readonly string[],
+): Promise<{ code: number | null; said: string }> {
   let said = ''
   child.stderr.on('data', (chunk: Buffer) => {
     if (said.length < 4_000) said += chunk.toString('utf8')
   })
   const ended = new Promise<{ code: number | null; said: string }>((resolve, reject) => {
-    child.on('error', (error: NodeJS.ErrnoException) =>
-      reject(
-        error.code === 'ENOENT'
-          ? new ToolError('EXECUTION_FAILED', 'git was not found; workspaces need git 2.36 or newer on the PATH')
-          : gitFailure(args, null, error.message),
-      ),
-    )
+    child.on('error', (error: NodeJS.ErrnoException) => reject(notStarted(place, args, error)))
     child.on('close', (code) => resolve({ code, said }))
   })
   ended.catch(() => {})
   return ended
 }
 
-export function gitFailure(args: readonly string[], code: number | null, said: string): ToolError {
-  const how = code === null ? `was ended (time limit ${TIME_LIMIT_MS / 1000} s)` : `ended with ${code}`
-  return new ToolError('EXECUTION_FAILED', `git ${args[0]} on the shadow versions ${how}: ${said.trim()}`)
+function notStarted(place: GitPlace, args: readonly string[], error: NodeJS.ErrnoException): ToolError {
+  if (error.code !== 'ENOENT') return new GitFailure(args, null, error.message)
+  if (!existsSync(place.workTree))
+    return new ToolError('RESOURCE_NOT_FOUND', `the folder ${place.workTree} is gone; bring it back and try again`)
+  return new ToolError('EXECUTION_FAILED', 'git was not found; workspaces need git 2.36 or newer on the PATH')
+}
+
+/** A git that failed, in its own words. `exit` null: it was ended. */
+export class GitFailure extends ToolError {
+  readonly exit: number | null
+  readonly said: string
+  constructor(args: readonly string[], exit: number | null, said: string) {
+    const how = exit === null ? `was ended (time limit ${TIME_LIMIT_MS / 1000} s)` : `ended with ${exit}`
+    super('EXECUTION_FAILED', `git ${args[0]} on the shadow versions ${how}: ${said.trim()}`)
+    this.exit = exit
+    this.said = said
+  }
 }

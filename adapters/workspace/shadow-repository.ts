@@ -1,13 +1,14 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { appendFile, mkdir, open, readFile, rename, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { appendFile, mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { deflate } from 'node:zlib'
 import { ToolError } from '../../domain/agent/errors.ts'
 import type { Redacted, References } from '../../domain/agent/security.ts'
+import { WorkspaceError } from './error.ts'
 import { TEMPORARY_FILES } from './files.ts'
-import { exitOf, type GitPlace, git, gitFailure, startGit } from './git.ts'
+import { exitOf, GitFailure, type GitPlace, git, startGit } from './git.ts'
 
 /** Files with a secret are stored with references in its place: a Redactor's and a Vault's part in that. */
 export interface VersionSecrets {
@@ -28,29 +29,70 @@ export const NO_SECRETS: VersionSecrets = {
 const ATTRIBUTES = '* -text !eol !crlf !filter !ident !working-tree-encoding !diff !merge\n'
 const EXCLUDED = `node_modules/\n${TEMPORARY_FILES}\n`
 
-/** The bare repository of all shadow versions of a data folder, and the index of one workspace in it. */
+/**
+ * The bare repository of all shadow versions of a data folder, and the index of one workspace in it. Rejects with
+ * WorkspaceError VERSIONS_DAMAGED where it is not one any more.
+ */
 export async function openShadowRepository(dataFolder: string, workspace: string): Promise<GitPlace> {
   const repository = join(dataFolder, 'versions.git')
   const indexes = join(dataFolder, 'versions-index')
-  await mkdir(indexes, { recursive: true, mode: 0o700 })
   const key = createHash('sha256').update(workspace).digest('hex').slice(0, 32)
   const place = { repository, index: join(indexes, key), workTree: workspace }
-  const known = await readFile(join(repository, 'HEAD')).catch(() => null)
-  if (!known) {
-    await mkdir(repository, { recursive: true, mode: 0o700 })
-    await git({ ...place, workTree: dataFolder, bare: true }, [
-      'init',
-      '-q',
-      '--bare',
-      '--template=',
-      '--object-format=sha256',
-    ])
+  if (!existsSync(repository)) {
+    // They name files of a repository that is no more.
+    await rm(indexes, { recursive: true, force: true })
+    await makeRepository(repository, dataFolder)
   }
-  await mkdir(join(repository, 'info'), { recursive: true })
-  await writeFile(join(repository, 'info', 'attributes'), ATTRIBUTES)
-  await writeFile(join(repository, 'info', 'exclude'), EXCLUDED)
+  await refuseDamaged(repository)
+  await ensureText(join(repository, 'info', 'attributes'), ATTRIBUTES)
+  await ensureText(join(repository, 'info', 'exclude'), EXCLUDED)
+  await mkdir(indexes, { recursive: true, mode: 0o700 })
   return place
 }
+
+async function ensureText(path: string, text: string): Promise<void> {
+  if ((await readFile(path, 'utf8').catch(() => null)) === text) return
+  await mkdir(dirname(path), { recursive: true })
+  await writeFile(path, text)
+}
+
+/** Makes the repository whole, or not at all. */
+async function makeRepository(repository: string, dataFolder: string): Promise<void> {
+  const draft = `${repository}.${randomBytes(6).toString('hex')}`
+  const args = ['init', '-q', '--bare', '--template=', '--object-format=sha256']
+  try {
+    await mkdir(draft, { mode: 0o700 })
+    await git({ repository: draft, index: `${draft}/index`, workTree: dataFolder, bare: true }, args)
+    await rename(draft, repository).catch((error: NodeJS.ErrnoException) => {
+      // Another process was first; its repository is as good.
+      if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error
+    })
+  } finally {
+    await rm(draft, { recursive: true, force: true })
+  }
+}
+
+/** By a look at its files: this is done for every run that is opened. */
+async function refuseDamaged(repository: string): Promise<void> {
+  const expected = [
+    ['HEAD', /^ref: refs\//],
+    ['config', /objectformat = sha256/i],
+  ] as const
+  for (const [name, content] of expected) {
+    const text = await readFile(join(repository, name), 'latin1').catch((error: Error) => error)
+    if (typeof text !== 'string') throw versionsDamaged(repository, text)
+    if (!content.test(text)) throw versionsDamaged(repository, new Error(`${name} is not as it was written`))
+  }
+}
+
+/** What is to be done about a repository that cannot be used. */
+export const versionsDamaged = (repository: string, cause: Error): WorkspaceError =>
+  new WorkspaceError(
+    'VERSIONS_DAMAGED',
+    `the shadow versions in ${repository} are damaged (${cause.message}); restore that folder from a backup, or move it ` +
+      'away: a new one is begun, and the files of earlier steps are lost',
+    { cause },
+  )
 
 /** The id under which git stores a file's bytes. */
 export function blobId(bytes: Uint8Array): string {
@@ -95,14 +137,17 @@ async function* withEnd(commands: AsyncIterable<Uint8Array>): AsyncIterable<Uint
 export async function* readBlobs(place: GitPlace, ids: Iterable<string>): AsyncIterable<Buffer> {
   const args = ['cat-file', '--batch']
   const child = startGit(place, args)
-  const ended = exitOf(child, args)
+  const ended = exitOf(child, place, args)
   child.stdin.on('error', () => {})
   const chunks = child.stdout[Symbol.asyncIterator]() as AsyncIterator<Buffer>
   let held: Buffer[] = []
   let size = 0
   const more = async () => {
     const { value, done } = await chunks.next()
-    if (done) throw gitFailure(args, null, (await ended).said)
+    if (done) {
+      const { code, said } = await ended
+      throw new GitFailure(args, code, said)
+    }
     held.push(value)
     size += value.length
   }

@@ -6,8 +6,16 @@ import { resolveBytes } from '../../domain/agent/security.ts'
 import type { FileChange, Versions } from '../../domain/ports.ts'
 import { makeFolder } from '../files/folders.ts'
 import { checkout } from './checkout.ts'
-import { type GitPlace, git } from './git.ts'
-import { blobId, readBlobs, redactedBlobs, storeBlob, storeBlobs, type VersionSecrets } from './shadow-repository.ts'
+import { GitFailure, type GitPlace, git } from './git.ts'
+import {
+  blobId,
+  readBlobs,
+  redactedBlobs,
+  storeBlob,
+  storeBlobs,
+  type VersionSecrets,
+  versionsDamaged,
+} from './shadow-repository.ts'
 import { changedPaths, type RawPath, rawOf, shownPath, type VersionedFile, worktreeReader } from './worktree.ts'
 
 interface TreeEntry {
@@ -41,13 +49,28 @@ export function shadowVersions(place: GitPlace, secrets: VersionSecrets): Versio
   }
 
   const snapshot = async (): Promise<string> => {
-    const paths = await changedPaths(place)
-    if (paths.length === 0 && last !== null && last.index === (await stampOf(place.index))) return last.tree
+    try {
+      return await snapshotFrom(place.index)
+    } catch (error) {
+      if (!isDamage(error)) throw error
+    }
+    // The index may name files that the repository has lost: from nothing, all that stands here is stored again.
+    try {
+      return await snapshotFrom(`${place.index}.none`)
+    } catch (error) {
+      throw isDamage(error) ? versionsDamaged(place.repository, error) : error
+    }
+  }
+
+  /** `from`: the index to begin with; one that does not exist is empty. */
+  const snapshotFrom = async (from: string): Promise<string> => {
+    const paths = await changedPaths({ ...place, index: from })
+    if (paths.length === 0 && last !== null && last.index === (await stampOf(from))) return last.tree
     // Work on a copy: whoever dies in between leaves neither a half-written index nor git's lock behind.
     const index = `${place.index}.${randomBytes(6).toString('hex')}`
     const draft = { ...place, index }
     try {
-      await copyFile(place.index, index).catch((error: NodeJS.ErrnoException) => {
+      await copyFile(from, index).catch((error: NodeJS.ErrnoException) => {
         if (error.code !== 'ENOENT') throw error
       })
       const settings = INDEX_LATER
@@ -119,7 +142,11 @@ export function shadowVersions(place: GitPlace, secrets: VersionSecrets): Versio
       /^[0-9a-f]{64}$/.test(tree) &&
       (await git(place, ['cat-file', '-t', tree], { allowed: [0, 128] })).toString('latin1') === 'tree\n'
     if (!known)
-      throw new ToolError('RESOURCE_NOT_FOUND', `there is no version ${JSON.stringify(tree)} in this data folder`)
+      throw new ToolError(
+        'RESOURCE_NOT_FOUND',
+        `the files of this step are lost: ${place.repository} has no version ${JSON.stringify(tree)}; where it was ` +
+          'replaced, restore it from a backup',
+      )
   }
 
   /** Every secret is resolved once before the first file is touched, so that nothing is left half done. */
@@ -201,6 +228,13 @@ export function shadowVersions(place: GitPlace, secrets: VersionSecrets): Versio
       return null
     },
   }
+}
+
+/** Neither a time limit nor a full disk says anything of what is stored. */
+function isDamage(error: unknown): error is Error {
+  if (error instanceof GitFailure) return error.exit !== null && !/No space left|Disk quota/.test(error.said)
+  // Our own writing met a file in place of a folder, or the other way round.
+  return error instanceof Error && 'code' in error && ['ENOTDIR', 'EEXIST', 'EISDIR'].includes(String(error.code))
 }
 
 /** Tells whether another process has written the index since. */

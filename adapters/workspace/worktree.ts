@@ -1,6 +1,7 @@
 import { constants as fsConstants } from 'node:fs'
 import { lstat, open, readlink } from 'node:fs/promises'
 import { join } from 'node:path'
+import { hasOpenFiles } from './beneath.ts'
 import { type GitPlace, git } from './git.ts'
 
 // File names are bytes: git's lists are kept as latin1 text, one character a byte, and go to the file system as bytes.
@@ -58,11 +59,23 @@ async function expand(place: GitPlace, paths: readonly RawPath[]): Promise<RawPa
       out.push(path)
       continue
     }
-    const workTree = join(place.workTree, shownPath(path))
-    const inner = await allPaths({ ...place, workTree, index: `${place.index}.none` })
-    for (const name of inner) out.push(path + name)
+    for (const name of await pathsOfInner(place, path.slice(0, -1))) out.push(path + name)
   }
   return out
+}
+
+/** A folder's name is bytes, and a process is started in a folder that is named by text: so by the open folder. */
+async function pathsOfInner(place: GitPlace, raw: RawPath): Promise<RawPath[]> {
+  const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = fsConstants
+  const index = `${place.index}.none`
+  const folder = await open(locate(place.workTree, raw), O_RDONLY | O_DIRECTORY | O_NOFOLLOW).catch(goneOrThrow)
+  if (folder === null) return []
+  try {
+    const workTree = hasOpenFiles ? `/proc/${process.pid}/fd/${folder.fd}` : join(place.workTree, shownPath(raw))
+    return await allPaths({ ...place, workTree, index })
+  } finally {
+    await folder.close()
+  }
 }
 
 /** Reads what stands at raw paths of a folder; never through a symbolic link. One cache of looked-at folders per use. */
@@ -96,11 +109,16 @@ export function worktreeReader(folder: string) {
         await handle.close()
       }
     } catch (error) {
-      const { code } = error as NodeJS.ErrnoException
-      if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ELOOP') return null
-      throw error
+      return goneOrThrow(error)
     }
   }
+}
+
+/** Null for what was removed or replaced since git named it. */
+function goneOrThrow(error: unknown): null {
+  const { code } = error as NodeJS.ErrnoException
+  if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ELOOP') return null
+  throw error
 }
 
 export const parentOf = (raw: RawPath): RawPath => raw.slice(0, Math.max(0, raw.lastIndexOf('/')))

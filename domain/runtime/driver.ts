@@ -1,6 +1,7 @@
 import type { DriverFact } from '../agent/commands.ts'
 import { type Owed, owed, waitingFor } from '../agent/owed.ts'
 import { type AgentState, callsOf, isFinished } from '../agent/state.ts'
+import { changesBetween } from './changes.ts'
 import type { Mailbox } from './mailbox.ts'
 import { performModel } from './perform-model.ts'
 import { performTool } from './perform-tool.ts'
@@ -83,7 +84,8 @@ export class Driver {
     if (workspace === null || tree === null || isFinished(this.state)) return
     const found = await workspace.versions.snapshot()
     if (found === tree) return
-    const changes = await workspace.versions.changes(tree, found)
+    // Where the files of that step are lost it cannot be said which have changed.
+    const changes = (await changesBetween(workspace.versions, tree, found)) ?? []
     const changed = changes.slice(0, MAX_DRIFT).map((change) => change.path)
     await this.submit({ kind: 'drift_found', expected: tree, found, changed }, `drift:${found}:${this.epoch}`)
   }

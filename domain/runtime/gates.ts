@@ -2,6 +2,7 @@ import type { Findings } from '../agent/commands.ts'
 import type { QualityGate } from '../agent/phases.ts'
 import type { AgentState } from '../agent/state.ts'
 import type { Workspace } from '../ports.ts'
+import { changesBetween } from './changes.ts'
 import type { Environment } from './ports.ts'
 
 // Quality gates (seed 000 section 7; CONTRACTS 10): each is checked against the workspace, and says by what evidence.
@@ -41,7 +42,9 @@ export const isTestFile = (path: string): boolean => TEST_FILE.test(path)
 async function testsExist(workspace: Workspace | null, state: AgentState): Promise<Verdict> {
   const base = state.spec.workspace?.tree ?? null
   if (workspace === null || base === null) return { passed: false, evidence: 'the run has no versioned workspace' }
-  const changes = await workspace.versions.changes(base, await workspace.versions.snapshot())
+  const now = await workspace.versions.snapshot()
+  const changes = await changesBetween(workspace.versions, base, now)
+  if (changes === null) return { passed: false, evidence: 'the files that the run began with are lost' }
   const written = changes.filter((change) => change.change !== 'deleted').map((change) => change.path)
   for (const path of written.filter(isTestFile)) {
     if ((await workspace.read(path)).length > 0) return { passed: true, evidence: `${path} was written in this run` }
