@@ -25,6 +25,7 @@ import { VERSION } from '../version.ts'
 import { backupFolder } from './backup.ts'
 import { openBoundary } from './boundary.ts'
 import { crashPoint } from './crash-point.ts'
+import { checkDataFolder } from './data-folder.ts'
 import { openEnvironment } from './environment.ts'
 import { type FileSources, materialize, workspaceFilesOf } from './files.ts'
 import { paths } from './paths.ts'
@@ -46,6 +47,7 @@ export async function openEmbedded(
   own: Own = {},
 ): Promise<Services | null> {
   const at = paths(config.data)
+  checkDataFolder(config.data, mode)
   // Tables are made by an owner: without them there is nothing to read yet.
   if (mode === 'reader' && (!existsSync(at.log) || !tablesReadable(at.tables))) return null
   const traces = [at.tables, at.blobs, at.versions]

@@ -1,7 +1,8 @@
-import { chmodSync, rmSync } from 'node:fs'
+import { chmodSync, lstatSync, rmSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { ListenOptions } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
+import { Problem } from '../http/problem.ts'
 
 export interface Listening {
   readonly server: Server
@@ -38,10 +39,13 @@ function listen(fetch: Fetch, where: ListenOptions): Promise<Listening> {
 export const listenTcp = (fetch: Fetch, host: string, port: number): Promise<Listening> => listen(fetch, { host, port })
 
 /**
- * Listens on a unix socket that only this user can reach. What lies at the path is left over from an owner that died:
- * the caller holds the lock, so nobody else can be listening there.
+ * Listens on a unix socket that only this user can reach. A socket at the path is left over from an owner that died: the
+ * caller holds the lock, so nobody else can be listening there.
  */
 export async function listenSocket(fetch: Fetch, path: string): Promise<Listening> {
+  const found = lstatSync(path, { throwIfNoEntry: false })
+  if (found && !found.isSocket())
+    throw new Problem(503, 'DATA_FOLDER_UNUSABLE', `${path} is not the socket that keepup keeps there; move it away`)
   rmSync(path, { force: true })
   const listening = await listen(fetch, { path })
   chmodSync(path, 0o600)

@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { lstatSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir, userInfo } from 'node:os'
 import { join, resolve } from 'node:path'
 import { sha256 } from '../../domain/log/ids.ts'
@@ -36,5 +36,7 @@ export function chooseSocketPath(dataFolder: string, env: NodeJS.ProcessEnv): st
 /** Where the owner of a data folder listens, if there is one. */
 export function findSocketPath(dataFolder: string): string {
   const record = recordOf(resolve(dataFolder))
-  return existsSync(record) ? readFileSync(record, 'utf8').trim() : join(resolve(dataFolder), 'owner.sock')
+  return statSync(record, { throwIfNoEntry: false })?.isFile()
+    ? readFileSync(record, 'utf8').trim()
+    : join(resolve(dataFolder), 'owner.sock')
 }

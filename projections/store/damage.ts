@@ -3,11 +3,18 @@ import { connect } from './database.ts'
 import { liveFile } from './pointer.ts'
 
 // SQLITE_CORRUPT and SQLITE_NOTADB.
-const DAMAGED = new Set([11, 26])
+const DAMAGED = [11, 26]
+// SQLITE_READONLY and SQLITE_CANTOPEN: a reader, too, has to make a file beside one whose last writer has ended.
+const CLOSED = [8, 14]
 
 /** Whether SQLite says of a file that it is none of its own any more. */
-export const isDamaged = (error: unknown): boolean =>
-  error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' && DAMAGED.has(error.errcode & 0xff)
+export const isDamaged = (error: unknown): boolean => isOneOf(error, DAMAGED)
+
+const isOneOf = (error: unknown, codes: readonly number[]): boolean =>
+  error instanceof Error &&
+  'errcode' in error &&
+  typeof error.errcode === 'number' &&
+  codes.includes(error.errcode & 0xff)
 
 /** An error as it is, or `DAMAGED` where SQLite says that the tables' file is. */
 export function damagedOr(error: unknown): unknown {
@@ -29,7 +36,7 @@ export function tablesReadable(folder: string): boolean {
       close()
     }
   } catch (error) {
-    if (isDamaged(error)) return false
+    if (isOneOf(error, [...DAMAGED, ...CLOSED])) return false
     throw error
   }
 }

@@ -279,7 +279,7 @@ describe('what cannot be had', { timeout: 120_000 }, () => {
     await fails(['run', 'x', '-w', bad], 1, 'WORKSPACE_NOT_A_FOLDER')
     await fails(['run', 'x', '-w', folder.root], 1, 'WORKSPACE_HOLDS_DATA')
     await fails(['secrets', 'set', 'not a name'], 2, 'name: expected the name of a variable')
-    await fails(['--data', join(bad, 'x'), 'runs'], 1, 'LOG_UNAVAILABLE')
+    await fails(['--data', join(bad, 'x'), 'runs'], 1, 'DATA_FOLDER_UNUSABLE')
   })
 
   it('is a missing key, told by its name only', async () => {
