@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, lstatSync } from 'node:fs'
 import { realpath } from 'node:fs/promises'
 import { homedir, userInfo } from 'node:os'
 import { join } from 'node:path'
@@ -24,6 +24,10 @@ export interface SandboxOptions {
   readonly bwrap?: string
 }
 
+interface Confinement extends SandboxOptions {
+  readonly readOnly: readonly string[]
+}
+
 /** How bubblewrap tells what became of the command; the number is a file descriptor. */
 const STATUS = 3
 const ISOLATION = (
@@ -33,7 +37,9 @@ const ISOLATION = (
 
 /**
  * Commands confined by bubblewrap: they see the machine read-only, write to the workspace only, see neither homes nor
- * what is hidden, have no network unless granted, and end with us. Rejects with SandboxUnavailable where that fails.
+ * what is hidden, have no network unless granted, and end with us. A `.git` that is there now can be read only; one that
+ * a command makes itself is as little to be trusted as all that it leaves. Rejects with SandboxUnavailable where that
+ * fails.
  */
 export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   if (process.platform !== 'linux') throw new SandboxUnavailable(`bubblewrap needs Linux, this is ${process.platform}`)
@@ -43,7 +49,7 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   const hide = await Promise.all(options.hide.filter(existsSync).map((path) => realpath(path)))
   const covering = hide.find((path) => holds(path, workspace))
   if (covering !== undefined) throw new SandboxUnavailable(`the workspace ${workspace} lies in the hidden ${covering}`)
-  const confined = { ...options, workspace, hide }
+  const confined = { ...options, workspace, hide, readOnly: userOwnGit(workspace) }
   const exec: Sandbox['exec'] = (command, signal, onOutput) => confine(bwrap, confined, command, signal, onOutput)
   await probe(exec)
   return { confined: true, exec }
@@ -66,7 +72,7 @@ function findBubblewrap(env: NodeJS.ProcessEnv): string | null {
 
 async function confine(
   bwrap: string,
-  options: SandboxOptions,
+  options: Confinement,
   command: Command,
   signal: AbortSignal,
   onOutput?: (text: string) => void,
@@ -80,6 +86,7 @@ async function confine(
     node: process.execPath,
     path,
     workspace: options.workspace,
+    readOnly: options.readOnly,
     hide: options.hide,
     network: command.network,
     root: process.getuid?.() === 0,
@@ -108,6 +115,16 @@ async function confine(
   throw new ToolError('EXECUTION_FAILED', `the sandbox could not start the command: ${result.stderr.trim()}`, {
     beforeEffect: true,
   })
+}
+
+/**
+ * A repository's settings, hooks and `commondir` name programs that the user's next `git status` runs, outside of any
+ * sandbox; and whoever may rename a part of it can put another in its place. So all of it, and as a mount of its own.
+ */
+function userOwnGit(workspace: string): string[] {
+  const path = join(workspace, '.git')
+  const found = lstatSync(path, { throwIfNoEntry: false })
+  return found?.isDirectory() || found?.isFile() ? [path] : []
 }
 
 /** A user without an entry in the system's list (containers have such) has no further home. */

@@ -12,6 +12,8 @@ export interface MountPlan {
   readonly path: readonly string[]
   /** Real path of the workspace. */
   readonly workspace: string
+  /** Real paths in the workspace that commands may read only. */
+  readonly readOnly: readonly string[]
   /** Real paths that must not be seen: the data folder, the vault, tokens. */
   readonly hide: readonly string[]
   readonly network: boolean
@@ -31,7 +33,7 @@ const TOOL_HOMES = (
 
 /**
  * bubblewrap's mounts, in order, the later ones on top: everything read-only, homes and temporary folders empty, tools
- * on the PATH back in, the workspace writable, and last what must not be seen.
+ * on the PATH back in, the workspace writable but for what is the user's alone, and last what must not be seen.
  */
 export function mountArguments(plan: MountPlan): string[] {
   const emptied = [...new Set([...EMPTIED, plan.home, ...plan.otherHomes])].filter(
@@ -48,6 +50,7 @@ export function mountArguments(plan: MountPlan): string[] {
     if (resolver && within(resolver)) args.push('--ro-bind', resolver, resolver)
   }
   args.push('--bind', plan.workspace, plan.workspace)
+  for (const path of plan.readOnly) args.push('--ro-bind-try', path, path)
   const hidden = plan.root ? [...ROOT_SECRETS, ...plan.hide] : plan.hide
   for (const path of hidden.filter(existsSync)) {
     if (statSync(path).isDirectory()) args.push('--tmpfs', path, '--remount-ro', path)

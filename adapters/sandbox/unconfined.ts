@@ -19,7 +19,9 @@ export interface UnconfinedOptions {
 
 /**
  * Commands without a sandbox (the run said `sandboxed: false`): in a process group of their own, with a cleared
- * environment, network as the machine has it. On Linux those that leave the group are found by a marker and ended too.
+ * environment, network as the machine has it. On Linux those that leave the group are found by a marker in their
+ * environment and ended too. What leaves the group and clears its environment (`env -i setsid`) is not found: nothing
+ * tells it from a stranger, and strangers are never signalled. Only the sandbox ends that.
  */
 export function createUnconfined(options: UnconfinedOptions): Sandbox {
   const registry = processRegistry(options.dataFolder, options.driverId)

@@ -87,6 +87,39 @@ describe.skipIf(skipWithoutBubblewrap)('the sandbox', () => {
     expect(readdirSync(data)).toEqual(['token'])
   })
 
+  it("shows the user's repository read-only, and lets a command make one of its own", async () => {
+    execFileSync('git', ['init', '-q', folders.ws])
+    const git = join(folders.ws, '.git')
+    const config = readFileSync(join(git, 'config'), 'utf8')
+    const hooks = existsSync(join(git, 'hooks')) ? readdirSync(join(git, 'hooks')) : null
+    const box = await createSandbox({ workspace: folders.ws, hide: [] })
+    const attacks = [
+      'git config core.fsmonitor "touch /tmp/x"',
+      'echo ../evil > .git/commondir',
+      'mkdir -p .git/hooks && printf "#!/bin/sh\n" > .git/hooks/post-checkout',
+      'mv .git old && cp -r old .git',
+      'rm -rf .git',
+      'umount .git && touch .git/x',
+    ]
+    for (const attack of attacks) expect(await box.exec(sh(attack), never)).not.toMatchObject({ exitCode: 0 })
+    expect(readFileSync(join(git, 'config'), 'utf8')).toBe(config)
+    expect(existsSync(join(git, 'hooks')) ? readdirSync(join(git, 'hooks')) : null).toEqual(hooks)
+    expect(readdirSync(folders.ws)).toEqual(['.git'])
+    expect(existsSync(join(git, 'commondir'))).toBe(false)
+    expect(await box.exec(sh('echo x > f && git status --short'), never)).toMatchObject({
+      exitCode: 0,
+      stdout: '?? f\n',
+    })
+    const own = 'git init -q s && cd s && git -c user.name=a -c user.email=a@b commit -q --allow-empty -m x'
+    expect(await box.exec(sh(own), never)).toMatchObject({ exitCode: 0 })
+    expect(await box.exec(sh('git config a.b c', { cwd: 's' }), never)).toMatchObject({ exitCode: 0 })
+  })
+
+  it('gives a setuid file in the workspace no power', async () => {
+    const script = `cp /bin/cat c && chmod 4755 c && grep NoNewPrivs /proc/self/status; grep ' ${folders.ws} ' /proc/self/mountinfo`
+    expect((await run(script)).stdout).toMatch(/^NoNewPrivs:\t1\n.*nosuid/)
+  })
+
   it('hides homes, temporary files, other processes and our environment', async () => {
     // Outside of the temporary folder, which is hidden anyway.
     const home = mkdtempSync(join(process.cwd(), 'node_modules', '.home-'))
