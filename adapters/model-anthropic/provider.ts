@@ -2,6 +2,7 @@ import Anthropic from '@anthropic-ai/sdk'
 import { Stream } from '@anthropic-ai/sdk/streaming'
 import type { ModelProvider } from '../../domain/ports.ts'
 import { type Access, exchange, isWhole, NO_TIMEOUT_MS } from '../models/exchange.ts'
+import { boundedFetch } from '../models/fetch.ts'
 import { Answer } from './answer.ts'
 import { toParams } from './request.ts'
 
@@ -23,6 +24,7 @@ export function anthropicProvider(access: AnthropicAccess): ModelProvider {
     maxRetries: 0,
     timeout: NO_TIMEOUT_MS,
     logLevel: 'off',
+    fetch: boundedFetch('anthropic'),
   })
   const secrets = [access.apiKey, access.authToken].filter((s): s is string => typeof s === 'string')
   return {

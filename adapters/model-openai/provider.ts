@@ -1,7 +1,9 @@
 import OpenAI from 'openai'
 import { Stream } from 'openai/streaming'
+import { ModelError } from '../../domain/agent/errors.ts'
 import type { ModelProvider } from '../../domain/ports.ts'
 import { type Access, exchange, isWhole, NO_TIMEOUT_MS } from '../models/exchange.ts'
+import { boundedFetch } from '../models/fetch.ts'
 import { Answer } from './answer.ts'
 import { toParams } from './request.ts'
 
@@ -20,6 +22,7 @@ export function openaiProvider(access: Access): ModelProvider {
     maxRetries: 0,
     timeout: NO_TIMEOUT_MS,
     logLevel: 'off',
+    fetch: boundedFetch('openai'),
   })
   const official = isOfficial(client.baseURL)
   const secrets = access.apiKey === null ? [] : [access.apiKey]
@@ -34,9 +37,17 @@ export function openaiProvider(access: Access): ModelProvider {
         if (isWhole(response)) answer.take(await response.json())
         else for await (const chunk of Stream.fromSSEResponse(response, controller, client)) answer.take(chunk)
         return answer.outcome(request.model, response.headers.get('x-request-id'), () => JSON.stringify(params))
+      }).catch((error) => {
+        throw new URL(client.baseURL).pathname === '/' ? withHint(error) : error
       }),
   }
 }
+
+/** To a base URL without its path a server answers 404, whatever is asked. */
+const withHint = (error: unknown): unknown =>
+  error instanceof ModelError && error.code === 'NOT_FOUND'
+    ? new ModelError('NOT_FOUND', `${error.message}; OPENAI_BASE_URL usually ends in /v1`)
+    : error
 
 const OPENAI_URL = 'https://api.openai.com/v1'
 

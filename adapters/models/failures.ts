@@ -26,6 +26,8 @@ interface Reported {
  */
 export function toModelError(provider: string, error: unknown, secrets: readonly string[]): ModelError {
   if (error instanceof ModelError) return error
+  // What our own fetch has refused comes wrapped.
+  if (error instanceof Error && error.cause instanceof ModelError) return error.cause
   const reported = (typeof error === 'object' && error !== null ? error : {}) as Reported
   const detail = detailOf(reported)
   const status = typeof reported.status === 'number' ? reported.status : detail.status

@@ -121,6 +121,10 @@ function checkedKey(value: string | null, variable: string): string | null {
 function checkedUrl(value: string | null, variable: string): string | null {
   if (value === null) return null
   const url = URL.canParse(value) ? new URL(value) : null
-  if (url && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '') return value
-  throw new ModelError('INVALID_REQUEST', `${variable} must be an http(s) URL without user and password in it`)
+  const plain = url && url.username + url.password + url.search + url.hash === ''
+  if (plain && /^https?:$/.test(url.protocol)) return value
+  throw new ModelError(
+    'INVALID_REQUEST',
+    `${variable} must be an http(s) URL such as http://localhost:8080/v1, without user, password, "?" and "#"`,
+  )
 }
