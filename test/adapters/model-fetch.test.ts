@@ -7,7 +7,7 @@ import { openaiProvider } from '../../adapters/model-openai/provider.ts'
 import { boundedFetch, MAX_ANSWER_BYTES } from '../../adapters/models/fetch.ts'
 import { createModels } from '../../adapters/models/registry.ts'
 import { beginStream, type Loopback, loopback } from '../support/loopback.ts'
-import { failure } from '../support/model-request.ts'
+import { failure, request } from '../support/model-request.ts'
 import { delta, finish, writeChunks } from '../support/openai-wire.ts'
 
 const KEY = 'sk-very-secret-0123456789'
@@ -53,7 +53,7 @@ describe.each(Object.entries(providers))('%s', (_, connect) => {
       res.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' })
       res.end(packed)
     })
-    expect(await failure(connect(server.url))).toMatchObject({ code: 'INVALID_RESPONSE' })
+    expect(await failure(connect(server.url))).toMatchObject({ message: expect.stringContaining('more than 64 MiB') })
   })
 
   test('a redirect is told and not followed: no request, and so no key, reaches the other host', async () => {
@@ -119,11 +119,18 @@ describe('the base URL', () => {
       writeChunks(res, [delta({ content: 'Hello.' }), finish('stop')])
       res.end()
     })
-    const call = { ...(await import('../support/model-request.ts')).request(), model: 'openai:m' }
+    const signal = new AbortController().signal
     await models(server.url + end)
       .provider('openai:m')
-      .call(call, { signal: new AbortController().signal })
+      .call(request({ model: 'openai:m' }), { signal })
     expect(server.got[0]!.path).toBe('/v1/chat/completions')
+  })
+
+  test('without /v1 is hinted at where nothing is found', async () => {
+    const server = await serve((res) => res.writeHead(404).end('Not Found'))
+    const asked = (url: string) => failure(models(url).provider('openai:m'))
+    expect((await asked(server.url)).message).toContain('usually ends in /v1')
+    expect((await asked(`${server.url}/v1`)).message).not.toContain('usually')
   })
 
   test.each([
