@@ -27,7 +27,8 @@ export class FileBlobs implements BlobStore {
     const half = join(this.#folder, 'tmp', `${hash}.${randomBytes(8).toString('hex')}`)
     try {
       makeFolder(dirname(half))
-      this.#tidied ??= tidy(dirname(half))
+      // What cannot be removed is in nobody's way.
+      this.#tidied ??= tidy(dirname(half)).catch(() => undefined)
       await this.#tidied
       makeFolder(dirname(path))
       // Also where the file is there already: whoever wrote it may not have come to make its name durable.
@@ -115,6 +116,10 @@ function failed(what: string, path: string, error: unknown): LogError {
   const told = `cannot ${what} the blob ${path}: ${error instanceof Error ? error.message : String(error)}`
   if (code === 'ENOENT' && what === 'read')
     return new LogError('BLOB_MISSING', `${told}; restore it from a backup`, { cause: error })
+  if (code === 'EXDEV')
+    return new LogError('LOG_UNAVAILABLE', `${told}; keep all of the blobs' folder on one file system`, {
+      cause: error,
+    })
   if (code === 'ENOSPC' || code === 'EDQUOT')
     return new LogError('LOG_FULL', `${told}; make room on the disk and try again`, { cause: error })
   return new LogError('LOG_UNAVAILABLE', `${told}; check that this user may write there`, { cause: error })
