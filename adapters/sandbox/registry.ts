@@ -1,5 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { killCgroup, removeCgroup } from './cgroup.ts'
 import { signalTo } from './process.ts'
 import { bootId, processes, startOf } from './process-table.ts'
 
@@ -12,11 +13,13 @@ interface Entry {
   readonly driver: { readonly id: string; readonly pid: number; readonly start: string | null }
   /** Null: not started yet, or its driver died in that instant; the marker still finds it. */
   readonly leader: { readonly pid: number; readonly start: string | null } | null
+  /** The folder of its control group; null: it has none. */
+  readonly cgroup: string | null
 }
 
 export interface ProcessRegistry {
-  /** Says what is about to run; `started` adds the process, `ended` forgets it. */
-  begin(id: string): { started(pid: number): void; ended(): void }
+  /** Says what is about to run, in which control group; `started` adds the process, `ended` forgets it. */
+  begin(id: string, cgroup: string | null): { started(pid: number): void; ended(): void }
 }
 
 const folderOf = (dataFolder: string) => join(dataFolder, 'processes')
@@ -27,10 +30,10 @@ export function processRegistry(dataFolder: string, driverId: string): ProcessRe
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const driver = { id: driverId, pid: process.pid, start: startOf(process.pid) }
   return {
-    begin: (id) => {
+    begin: (id, cgroup) => {
       const file = join(folder, `${id}.json`)
       const save = (leader: Entry['leader']) => {
-        const entry: Entry = { id, boot: bootId(), driver, leader }
+        const entry: Entry = { id, boot: bootId(), driver, leader, cgroup }
         writeFileSync(`${file}.tmp`, JSON.stringify(entry), { mode: 0o600 })
         renameSync(`${file}.tmp`, file)
       }
@@ -45,7 +48,7 @@ export function processRegistry(dataFolder: string, driverId: string): ProcessRe
 
 /**
  * Ends what dead drivers have left running on this host and forgets it; returns how many processes. A process counts
- * only by its marker, or by its id together with its start time: never a stranger that got the same id later.
+ * only by its control group, its marker, or its id together with its start time: never a stranger that got the same id later.
  */
 export function reap(dataFolder: string): number {
   let ended = 0
@@ -80,8 +83,9 @@ function entriesOf(folder: string): Entry[] {
 const MAX_ROUNDS = 20
 
 function endAll(entry: Entry): number {
-  let ended = 0
-  const { leader } = entry
+  const { leader, cgroup } = entry
+  let ended = cgroup ? killCgroup(cgroup, entry.id) : 0
+  if (cgroup) void removeCgroup(cgroup)
   if (leader?.start && startOf(leader.pid) === leader.start) {
     signalTo(-leader.pid, 'SIGKILL')
     ended++

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { homedir } from 'node:os'
 import type { Sandbox } from '../../domain/ports.ts'
+import { doorOf, killCgroup, makeCgroup, removeCgroup } from './cgroup.ts'
 import { commandEnvironment, searchPath } from './environment.ts'
 import { GRACE_MS, runProcess, signalTo } from './process.ts'
 import { endMarked, MARKER, processRegistry } from './registry.ts'
@@ -17,11 +18,15 @@ export interface UnconfinedOptions {
   readonly graceMs?: number
 }
 
+/** Goes into the control group that is named first, where that is allowed. */
+const ENTER = 'echo $$ 2>/dev/null > "$1"; shift'
+
 /**
  * Commands without a sandbox (the run said `sandboxed: false`): in a process group of their own, with a cleared
  * environment, network as the machine has it. On Linux those that leave the group are found by a marker in their
- * environment and ended too. What leaves the group and clears its environment (`env -i setsid`) is not found: nothing
- * tells it from a stranger, and strangers are never signalled. Only the sandbox ends that.
+ * environment and ended too. What leaves the group and clears its environment (`env -i setsid`) is found where we may
+ * make control groups (as root, or in a delegated cgroup v2); elsewhere nothing tells it from a stranger, and strangers are
+ * never signalled: only the sandbox ends that.
  */
 export function createUnconfined(options: UnconfinedOptions): Sandbox {
   const registry = processRegistry(options.dataFolder, options.driverId)
@@ -33,11 +38,12 @@ export function createUnconfined(options: UnconfinedOptions): Sandbox {
       const cwd = workingFolder(options.workspace, command.cwd)
       const env = commandEnvironment(ours, ours.HOME || homedir(), searchPath(ours), { ...command.env, [MARKER]: id })
       signal.throwIfAborted()
-      const entry = registry.begin(id)
+      const cgroup = makeCgroup(id)
+      const entry = registry.begin(id, cgroup)
       try {
         return await runProcess({
           file: '/bin/sh',
-          args: ['-c', 'exec "$@"', 'sh', ...command.argv],
+          args: ['-c', `${cgroup ? ENTER : 'shift'}; exec "$@"`, 'sh', cgroup ? doorOf(cgroup) : '', ...command.argv],
           options: { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] },
           timeoutMs: command.timeoutMs,
           graceMs: options.graceMs ?? GRACE_MS,
@@ -47,10 +53,13 @@ export function createUnconfined(options: UnconfinedOptions): Sandbox {
           stop: (child, hard) => {
             if (child.pid === undefined) return
             signalTo(-child.pid, hard ? 'SIGKILL' : 'SIGTERM')
-            if (hard) endMarked(id)
+            if (!hard) return
+            if (cgroup) killCgroup(cgroup, id)
+            endMarked(id)
           },
         })
       } finally {
+        if (cgroup) await removeCgroup(cgroup)
         entry.ended()
       }
     },

@@ -1,12 +1,18 @@
 import { spawn } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { doorOf, makeCgroup } from '../../../adapters/sandbox/cgroup.ts'
 import { bootId, startOf } from '../../../adapters/sandbox/process-table.ts'
 import { reap } from '../../../adapters/sandbox/registry.ts'
 import { createUnconfined } from '../../../adapters/sandbox/unconfined.ts'
 import type { Command, Sandbox } from '../../../domain/ports.ts'
 import { freshFolders } from '../../support/folders.ts'
+
+/** Whether control groups can be made here. */
+const probe = makeCgroup('probe')
+if (probe) rmdirSync(probe)
+const cgroups = probe !== null
 
 let folders: ReturnType<typeof freshFolders>
 let box: Sandbox
@@ -18,6 +24,14 @@ const sh = (script: string, more: Partial<Command> = {}): Command => ({
   network: false,
   ...more,
 })
+const tryRemove = (folder: string): boolean => {
+  try {
+    rmdirSync(folder)
+    return true
+  } catch {
+    return !existsSync(folder)
+  }
+}
 const living = (pid: number) => startOf(pid) !== null
 const pidsIn = (file: string) => readFileSync(join(folders.ws, file), 'utf8').trim().split('\n').map(Number)
 const records = () => readdirSync(join(folders.data, 'processes'))
@@ -56,6 +70,16 @@ describe('an unconfined command', () => {
     await vi.waitFor(() => expect(pidsIn('c').filter(living)).toEqual([]))
   })
 
+  it.skipIf(!cgroups)(
+    'is ended with what left group, session and environment (needs a cgroup that we may write to)',
+    async () => {
+      const hidden = `env -i setsid /bin/sh -c 'echo $$ > h; exec sleep 60' >/dev/null 2>&1 </dev/null &`
+      await box.exec(sh(`(${hidden}); while [ ! -s h ]; do :; done`), never)
+      await vi.waitFor(() => expect(pidsIn('h').filter(living)).toEqual([]))
+      expect(records()).toEqual([])
+    },
+  )
+
   it('is not begun once it was cancelled', async () => {
     await expect(box.exec(sh('touch x'), AbortSignal.abort(new Error('stop')))).rejects.toThrow('stop')
     expect(existsSync(join(folders.ws, 'x'))).toBe(false)
@@ -82,6 +106,27 @@ describe('reap', () => {
     await vi.waitFor(() => expect(pidsIn('p').filter(living)).toEqual([]))
     expect(records()).toEqual([])
     expect(reap(folders.data)).toBe(0)
+  })
+
+  it.skipIf(!cgroups)("ends a dead driver's group, and no other that a record names (needs a cgroup too)", async () => {
+    const strangers = makeCgroup('theirs')!
+    const [ours, theirs] = [spawn('sleep', ['60']), spawn('sleep', ['60'])]
+    const group = makeCgroup('g1')!
+    writeFileSync(doorOf(group), String(ours.pid))
+    writeFileSync(doorOf(strangers), String(theirs.pid))
+    mkdirSync(join(folders.data, 'processes'), { recursive: true })
+    for (const [id, cgroup] of [
+      ['g1', group],
+      ['g2', strangers],
+    ] as const) {
+      const entry = { id, boot: bootId(), driver: { id: 'd', pid: 2 ** 22 - 1, start: '1' }, leader: null, cgroup }
+      writeFileSync(join(folders.data, 'processes', `${id}.json`), JSON.stringify(entry))
+    }
+    expect(reap(folders.data)).toBe(1)
+    await vi.waitFor(() => expect(living(ours.pid as number)).toBe(false))
+    expect(living(theirs.pid as number)).toBe(true)
+    theirs.kill('SIGKILL')
+    await vi.waitFor(() => expect([group, strangers].filter(existsSync).map(tryRemove)).not.toContain(false))
   })
 
   it('never touches a stranger that got the same process id later', async () => {
