@@ -5,7 +5,7 @@ import type { Snapshot, SnapshotStore } from '../../domain/ports.ts'
 
 /**
  * Folded states in a SQLite file of their own. A cache: not synced, and thrown away whole where it cannot be read; every
- * reader holds what it gets against the log's digests.
+ * reader holds what it gets against the log's digests. Once closed it holds nothing: the log then tells that it is closed.
  */
 export class SqliteSnapshots implements SnapshotStore {
   private readonly db: DatabaseSync
@@ -25,6 +25,7 @@ export class SqliteSnapshots implements SnapshotStore {
   }
 
   async latest(agentId: string, fold: number, upTo: { revision?: number; step?: number }): Promise<Snapshot | null> {
+    if (!this.db.isOpen) return null
     const row = this.db
       .prepare(
         `SELECT revision, step, state FROM snapshots
@@ -41,6 +42,7 @@ export class SqliteSnapshots implements SnapshotStore {
   }
 
   async put(agentId: string, fold: number, { revision, step, state }: Snapshot): Promise<void> {
+    if (!this.db.isOpen) return
     this.db
       .prepare('INSERT OR REPLACE INTO snapshots (agent_id, fold, revision, step, state) VALUES (?, ?, ?, ?, ?)')
       .run(agentId, fold, revision, step, zstdCompressSync(JSON.stringify(state)))

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
@@ -10,7 +11,7 @@ import type { Command, Sandbox } from '../../../domain/ports.ts'
 import { freshFolders } from '../../support/folders.ts'
 
 /** Whether control groups can be made here. */
-const probe = makeCgroup('probe')
+const probe = makeCgroup(randomUUID())
 if (probe) rmdirSync(probe)
 const cgroups = probe !== null
 
@@ -109,15 +110,17 @@ describe('reap', () => {
   })
 
   it.skipIf(!cgroups)("ends a dead driver's group, and no other that a record names (needs a cgroup too)", async () => {
-    const strangers = makeCgroup('theirs')!
+    // Names that no other test run on this machine has.
+    const [first, second] = [randomUUID(), randomUUID()]
+    const strangers = makeCgroup(randomUUID())!
     const [ours, theirs] = [spawn('sleep', ['60']), spawn('sleep', ['60'])]
-    const group = makeCgroup('g1')!
+    const group = makeCgroup(first)!
     writeFileSync(doorOf(group), String(ours.pid))
     writeFileSync(doorOf(strangers), String(theirs.pid))
     mkdirSync(join(folders.data, 'processes'), { recursive: true })
     for (const [id, cgroup] of [
-      ['g1', group],
-      ['g2', strangers],
+      [first, group],
+      [second, strangers],
     ] as const) {
       const entry = { id, boot: bootId(), driver: { id: 'd', pid: 2 ** 22 - 1, start: '1' }, leader: null, cgroup }
       writeFileSync(join(folders.data, 'processes', `${id}.json`), JSON.stringify(entry))
