@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ToolError } from '../../domain/agent/errors.ts'
+import { issuesOf, issuesText } from '../../domain/agent/issues.ts'
 import { type Effect, ToolSpec } from '../../domain/agent/tools.ts'
 import type { JsonObject } from '../../domain/log/json.ts'
 import type { Probe, Tool, ToolContext, ToolResult, Workspace } from '../../domain/ports.ts'
@@ -44,8 +45,7 @@ export function defineTool<T>(definition: ToolDefinition<T>): Tool {
 }
 
 /** Names the argument and what was expected of it; never the value, which may be a secret. */
-const explain = (error: z.ZodError): string =>
-  error.issues.map(({ path, message }) => `${path.join('.') || 'arguments'}: ${message}`).join('; ')
+const explain = (error: z.ZodError): string => issuesText(issuesOf(error), 'arguments')
 
 /** Text that can be stored and written: no NUL, no lone surrogate. */
 export const wellFormedText = z

@@ -1,28 +1,16 @@
 import { OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
+import { issuesOf, issuesText } from '../../domain/agent/issues.ts'
 import { Problem, problemResponse } from './problem.ts'
 import { ProblemBody } from './schemas/common.ts'
-
-type Issue = z.core.$ZodIssue
-
-/** What is wrong with a value, without the value: unknown keys by name. */
-function describe(issue: Issue): string {
-  if (issue.code === 'unrecognized_keys') return `unknown key ${issue.keys.map((k) => `"${k}"`).join(', ')}`
-  return issue.message
-}
 
 /** An app whose refused requests become problems. Every group of routes is one. */
 export function newApp() {
   return new OpenAPIHono({
     defaultHook: (result, _c: Context) => {
       if (result.success) return
-      const errors = result.error.issues.map((issue) => ({
-        path: [result.target, ...issue.path.map(String)].join('.'),
-        message: describe(issue),
-      }))
-      return problemResponse(
-        new Problem(400, 'INVALID_REQUEST', errors.map((e) => `${e.path}: ${e.message}`).join('; '), errors),
-      )
+      const errors = issuesOf(result.error, [result.target])
+      return problemResponse(new Problem(400, 'INVALID_REQUEST', issuesText(errors), errors))
     },
   })
 }

@@ -1,6 +1,7 @@
 import { isAbsolute, resolve } from 'node:path'
 import type { z } from 'zod'
 import { UserCommand } from '../../domain/agent/commands.ts'
+import { issuesOf, issuesText } from '../../domain/agent/issues.ts'
 import type { RecoveryConfig, SecurityPolicy, ToolExecutionContext } from '../../domain/agent/spec.ts'
 import type { Checkpoint } from '../../projections/index.ts'
 import { Problem } from '../http/problem.ts'
@@ -59,12 +60,8 @@ export interface KeepUp extends AsyncDisposable {
 function parsed<T extends z.ZodType>(schema: T, value: unknown): z.output<T> {
   const { success, data, error } = schema.safeParse(value)
   if (success) return data
-  const issues = error.issues.map((issue) => ({
-    path: issue.path.map(String).join('.'),
-    message: issue.code === 'unrecognized_keys' ? `unknown key "${issue.keys.join('", "')}"` : issue.message,
-  }))
-  const text = issues.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`)).join('; ')
-  throw new Problem(400, 'INVALID_REQUEST', text, issues)
+  const issues = issuesOf(error)
+  throw new Problem(400, 'INVALID_REQUEST', issuesText(issues), issues)
 }
 
 function requestOf({ key: _, execution, security, recovery = {}, ...rest }: StartOptions): unknown {

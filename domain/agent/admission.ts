@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { CommandRejected } from './errors.ts'
+import { echo } from './issues.ts'
 import { canonicalTool } from './policy.ts'
 import { GATES } from './roles.ts'
 import { compilePattern } from './secrets/pattern-run.ts'
@@ -49,14 +50,14 @@ export function admit(spec: AgentSpec): void {
   }
   for (const gate of role?.qualityGates ?? []) {
     if (!(GATES as readonly string[]).includes(gate.check))
-      refuse(`role gate "${gate.check}" is not known; known are ${GATES.join(', ')}`)
+      refuse(`role gate "${echo(gate.check)}" is not known; known are ${GATES.join(', ')}`)
     if (!role?.phases.some((phase) => phase.name === gate.after))
-      refuse(`role gate after "${gate.after}": there is no such phase`)
+      refuse(`role gate after "${echo(gate.after)}": there is no such phase`)
   }
   checkTools(spec)
   const known = models.known.map((model) => model.id)
   if (!known.includes(models.safeDefault))
-    refuse(`models.safeDefault: "${models.safeDefault}" is not among the run's models`)
+    refuse(`models.safeDefault: "${echo(models.safeDefault)}" is not among the run's models`)
   if (budget.nanoDollars !== null) {
     const unpriced = models.known.find((model) => model.price === null)
     if (unpriced !== undefined)
@@ -75,7 +76,7 @@ function checkTool(spec: AgentSpec, pattern: string, where: string): void {
   if (served.includes(name)) return
   if (name.endsWith(':*') && served.some((tool) => tool.startsWith(name.slice(0, -1)))) return
   refuse(
-    `${where}: there is no tool "${pattern}"; tools are ${[...new Set([...served, ...KNOWN_NAMES])].sort().join(', ')}`,
+    `${where}: there is no tool "${echo(pattern)}"; tools are ${[...new Set([...served, ...KNOWN_NAMES])].sort().join(', ')}`,
   )
 }
 
@@ -100,6 +101,6 @@ function checkPattern(source: string): void {
   try {
     compilePattern(source)
   } catch (error) {
-    refuse(`policy.secretPatterns: "${source}" cannot be used: ${(error as Error).message}`)
+    refuse(`policy.secretPatterns: "${echo(source)}" cannot be used: ${(error as Error).message}`)
   }
 }

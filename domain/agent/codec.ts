@@ -1,6 +1,7 @@
 import { FORMAT, type Header } from '../log/envelope.ts'
 import { LogError } from '../log/errors.ts'
 import { type AgentEvent, bodies, type EventType, versions } from './events.ts'
+import { firstIssue } from './issues.ts'
 import { type Upcaster, upcasters } from './upcasters.ts'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
@@ -64,6 +65,12 @@ function parse(header: Header, body: Uint8Array): unknown {
   } catch (cause) {
     throw new LogError('LOG_CORRUPT', `the body of ${header.stream}@${header.revision} is no JSON`, { cause })
   }
+}
+
+/** What is wrong with a body of the current version, or null: what a writer may not seal, and a proof does not pass. */
+export function bodyFault(type: EventType, body: unknown): string | null {
+  const parsed = bodies[type].safeParse(body)
+  return parsed.success ? null : firstIssue(parsed.error, 'body')
 }
 
 /** Brings a body of an old version up, one version at a time. */

@@ -2,6 +2,7 @@ import type { UserCommand } from './commands.ts'
 import type { Deciding } from './deciding.ts'
 import { failCall } from './endings.ts'
 import { CommandRejected } from './errors.ts'
+import { echo } from './issues.ts'
 import { settleCancel } from './proceed.ts'
 import { type Call, callsOf, isFinished } from './state.ts'
 
@@ -58,7 +59,10 @@ export function decideRequest(d: Deciding, command: Request): void {
 function openCall(d: Deciding, toolCallId: string): Call {
   const call = callsOf(d.state).find((one) => one.id === toolCallId)
   if (call === undefined) {
-    throw new CommandRejected('CALL_NOT_OPEN', `${toolCallId} is no open call of ${d.state.agentId}; it may have ended`)
+    throw new CommandRejected(
+      'CALL_NOT_OPEN',
+      `${echo(toolCallId)} is no open call of ${d.state.agentId}; it may have ended`,
+    )
   }
   return call
 }

@@ -6,6 +6,7 @@ import { lateOutcome } from './decide-tools.ts'
 import { Deciding, type Draft } from './deciding.ts'
 import { CommandRejected } from './errors.ts'
 import type { Facts } from './facts.ts'
+import { echo } from './issues.ts'
 import { type AgentState, isFinished } from './state.ts'
 
 /** What was decided: events in order, and the state after them. No events: nothing new, or recorded before. */
@@ -46,7 +47,7 @@ export function decide(state: AgentState | null, identity: Identity, command: Co
     if (command.task !== null) d.emit('user_input', { text: command.task })
     return { drafts: d.drafts, state: d.state }
   }
-  if (state === null) throw new CommandRejected('RUN_UNKNOWN', `there is no agent ${identity.agentId}`, 404)
+  if (state === null) throw new CommandRejected('RUN_UNKNOWN', `there is no agent ${echo(identity.agentId)}`, 404)
   if (FACTS.has(command.kind)) {
     if (isFinished(state)) lateOutcome(d, command as DriverFact)
     else decideFact(d, command as never)

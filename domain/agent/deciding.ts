@@ -1,7 +1,9 @@
 import { canonicalText } from '../log/canonical.ts'
 import type { Actor } from '../log/envelope.ts'
+import { LogError } from '../log/errors.ts'
 import { type SaltedBody, saltBody } from '../log/seal.ts'
 import { wellFormed } from '../log/well-formed.ts'
+import { bodyFault } from './codec.ts'
 import type { AgentEvent, BodyOf, EventType } from './events.ts'
 import { evolve } from './evolve.ts'
 import type { Facts } from './facts.ts'
@@ -73,6 +75,9 @@ export class Deciding {
     const salted = saltBody(utf8.encode(text), facts.salt())
     // What is folded, and shown to the model, is what is stored: members in the same order, nothing that JSON drops.
     const body = JSON.parse(text) as BodyOf<T>
+    const fault = bodyFault(type, body)
+    if (fault !== null)
+      throw new LogError('APPEND_INVALID', `${type} is not of its shape, so nothing was recorded: ${fault}`)
     const asked = about.actor ?? facts.by
     const actor = PEOPLE.has(asked.kind) && !DEEDS.has(type) ? RUNTIME : asked
     const turn =

@@ -6,7 +6,10 @@ import { Effect } from './tools.ts'
 
 // These names and shapes are the storage format. A change of a shape is a new version and an upcaster, never an edit.
 
-const Json = z.json()
+/** What JSON text says is JSON: bodies are checked as they were parsed, so that only its absence can be wrong. */
+const Json = z.unknown().refine((value) => value !== undefined, 'expected a value') as unknown as z.ZodType<
+  z.infer<ReturnType<typeof z.json>>
+>
 const text = z.string()
 const count = z.int().nonnegative()
 const purpose = z.enum(['turn', 'summary'])

@@ -9,6 +9,7 @@ import type { RequestedCall } from './content.ts'
 import { AdvancePhase, CONTROL_ARGUMENTS } from './control-tools.ts'
 import type { Failure, PlannedCall } from './events.ts'
 import { failureKey } from './evolve-calls.ts'
+import { echo, firstIssue } from './issues.ts'
 import { targetPhase } from './phases.ts'
 import { denial } from './policy.ts'
 import { type AgentState, recoveryOf } from './state.ts'
@@ -103,7 +104,7 @@ function unknownTool(state: AgentState, call: RequestedCall, tool: ToolSpec | un
   return {
     code: 'RESOURCE_NOT_FOUND',
     rule: 'unknown_tool',
-    message: `there is no tool "${call.name.slice(0, 80)}"; tools are ${names}`,
+    message: `there is no tool "${echo(call.name)}"; tools are ${names}`,
   }
 }
 
@@ -121,13 +122,14 @@ function malformed(call: RequestedCall, paths: ResolvedPaths): Failure | null {
 /** Names the first place that no tool input may have (5.12.4), or null. */
 function flawIn(value: Json, path: string): string | null {
   if (typeof value === 'string') {
-    if (value.includes('\0')) return `${path || 'value'}: contains a NUL character`
-    return value.isWellFormed() ? null : `${path || 'value'}: contains half of a surrogate pair`
+    if (value.includes('\0')) return `${echo(path) || 'value'}: contains a NUL character`
+    return value.isWellFormed() ? null : `${echo(path) || 'value'}: contains half of a surrogate pair`
   }
   if (value === null || typeof value !== 'object') return null
   for (const [key, member] of Object.entries(value)) {
     const at = path === '' ? key : `${path}.${key}`
-    if (key === '__proto__' || key === 'constructor' || key === 'prototype') return `${at}: this key is not allowed`
+    if (key === '__proto__' || key === 'constructor' || key === 'prototype')
+      return `${echo(at)}: this key is not allowed`
     const flaw = flawIn(key, 'a key') ?? flawIn(member as Json, at)
     if (flaw !== null) return flaw
   }
@@ -144,9 +146,7 @@ function breaksSchema(tool: ToolSpec, args: JsonObject): Failure | null {
   }
   const parsed = schema.safeParse(args)
   if (parsed.success) return null
-  const [issue] = parsed.error.issues
-  const at = issue?.path.join('.') || 'arguments'
-  return invalid(`${at}: ${issue?.message ?? 'not as the schema says'}`)
+  return invalid(firstIssue(parsed.error, 'arguments'))
 }
 
 function controlRule(state: AgentState, tool: ToolSpec, args: JsonObject): Failure | null {

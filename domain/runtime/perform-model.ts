@@ -3,11 +3,13 @@ import type { Message } from '../agent/content.ts'
 import { requestedCalls } from '../agent/content.ts'
 import { ModelError } from '../agent/errors.ts'
 import type { Failure } from '../agent/events.ts'
+import { modelOutcome } from '../agent/model-outcome.ts'
 import { assemble } from '../agent/request.ts'
 import { modelInfo } from '../agent/routing.ts'
 import { type AgentState, activityOf } from '../agent/state.ts'
+import { thrownByModel } from '../agent/thrown.ts'
 import { wireName } from '../agent/tools.ts'
-import type { ModelFailure, ModelOutcome } from '../ports.ts'
+import type { ModelOutcome } from '../ports.ts'
 import type { Environment, RuntimePorts } from './ports.ts'
 import { redactOutcome } from './redact.ts'
 import { limited } from './time-limit.ts'
@@ -30,7 +32,7 @@ export async function performModel(
   const stream = env.secrets.stream()
   const publish = (text: string) => text !== '' && ports.feed.publish({ runId, agentId, turn, kind: 'text', text })
   const ended = await limited(ports.clock, info.timeoutMs, signal, async (own) =>
-    ports.provider(id).call(request, { signal: own, onText: (text) => publish(stream.push(text)) }),
+    modelOutcome(await ports.provider(id).call(request, { signal: own, onText: (text) => publish(stream.push(text)) })),
   )
   publish(stream.end())
   if (ended.end === 'value') {
@@ -41,7 +43,7 @@ export async function performModel(
   const timedOut = ended.end === 'hung' || ended.timedOut
   const error = timedOut
     ? new ModelError('TIMEOUT', `no answer within ${info.timeoutMs} ms`, { transient: true })
-    : asFailure(ended.error)
+    : thrownByModel(ended.error)
   const { code, transient, retryAfterMs } = error
   const message = env.secrets.text(error.message)
   return {
@@ -49,11 +51,6 @@ export async function performModel(
     attempt,
     error: { code, message, transient, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) },
   }
-}
-
-function asFailure(error: unknown): ModelFailure {
-  if (error instanceof Error && error.name === 'ModelError') return error as ModelFailure
-  return new ModelError('INVALID_RESPONSE', error instanceof Error ? error.message : String(error))
 }
 
 /** Where the path arguments of the requested calls really lead; a path that leads out is a failure of its own. */

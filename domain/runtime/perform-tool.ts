@@ -4,6 +4,8 @@ import { callArguments } from '../agent/content.ts'
 import { ToolError } from '../agent/errors.ts'
 import type { EventOf } from '../agent/events.ts'
 import type { AgentState, Call } from '../agent/state.ts'
+import { thrownByTool } from '../agent/thrown.ts'
+import { toolResult } from '../agent/tool-result.ts'
 import type { JsonObject } from '../log/json.ts'
 import type { Tool, ToolContext, ToolFailure, ToolResult } from '../ports.ts'
 import { performControl } from './perform-control.ts'
@@ -38,7 +40,7 @@ export async function performTool(
   if (spec.control) {
     const ended = await limited(ports.clock, spec.timeLimitMs, signal, () => performControl(env, state, call, args))
     if (ended.end === 'value') return { kind: 'tool_succeeded', ...about, durationMs: ended.durationMs, ...ended.value }
-    return failed(ended.end === 'hung' ? timeout(spec.timeLimitMs) : asFailure(ended.error), ended.durationMs)
+    return failed(ended.end === 'hung' ? timeout(spec.timeLimitMs) : thrownByTool(ended.error), ended.durationMs)
   }
   if (tool === undefined) return failed(missing(call), 0)
 
@@ -59,7 +61,7 @@ export async function performTool(
   const ended = await limited(ports.clock, spec.timeLimitMs, signal, async (own) => {
     const resolved = await env.secrets.resolve(args)
     const probed = await probe(tool, call, resolved, context(own))
-    return probed ?? { result: asJson(await tool.run(resolved, context(own))) }
+    return probed ?? { result: toolResult(await tool.run(resolved, context(own))) }
   })
   if (ended.end === 'hung') {
     // Its end was not seen: only what may happen twice may be called failed.
@@ -72,7 +74,7 @@ export async function performTool(
     if (cancelled && !isToolError(ended.error))
       return failed(new ToolError('CANCELLED', 'the call was cancelled'), took())
     return failed(
-      ended.timedOut && !isToolError(ended.error) ? timeout(spec.timeLimitMs) : asFailure(ended.error),
+      ended.timedOut && !isToolError(ended.error) ? timeout(spec.timeLimitMs) : thrownByTool(ended.error),
       took(),
     )
   }
@@ -97,18 +99,9 @@ async function probe(
   if (call.effect !== 'reconcilable' || call.stage.at !== 'running' || !call.stage.probe) return null
   if (tool.probe === undefined) return 'unknown'
   const probed = await tool.probe(args, context).catch(() => ({ found: 'unknown' }) as const)
-  if (probed.found !== 'happened') return probed.found === 'unknown' ? 'unknown' : null
-  return { result: asJson(probed.result ?? { content: 'This call happened before the driver was lost.' }) }
-}
-
-/** A tool is foreign code: what it gives back is made plain JSON, or is its failure. */
-function asJson(result: ToolResult): ToolResult {
-  try {
-    const { content = null, ...rest } = JSON.parse(JSON.stringify(result)) as ToolResult
-    return { content, ...rest }
-  } catch (cause) {
-    throw new ToolError('EXECUTION_FAILED', "the tool's result is no JSON", { cause })
-  }
+  if (probed?.found === 'absent') return null
+  if (probed?.found !== 'happened') return 'unknown'
+  return { result: toolResult(probed.result ?? { content: 'This call happened before the driver was lost.' }) }
 }
 
 /** A test command's exit code and tree are what the gate `tests_pass` goes by. */
@@ -127,10 +120,7 @@ async function treeAfter(ports: RuntimePorts, env: Environment, call: Call): Pro
   return { tree }
 }
 
-const isToolError = (error: unknown): error is ToolFailure => error instanceof Error && error.name === 'ToolError'
-
-const asFailure = (error: unknown): ToolFailure =>
-  isToolError(error) ? error : new ToolError('EXECUTION_FAILED', error instanceof Error ? error.message : String(error))
+const isToolError = (error: unknown) => error instanceof Error && error.name === 'ToolError'
 
 const timeout = (ms: number) => new ToolError('TIMEOUT', `no end within ${ms} ms`, { transient: true })
 

@@ -1,5 +1,6 @@
 import type { UserCommand } from '../agent/commands.ts'
 import { CommandRejected } from '../agent/errors.ts'
+import { echo } from '../agent/issues.ts'
 import { base32, runIdOf } from '../log/ids.ts'
 import { Driver } from './driver.ts'
 import { erase } from './erase.ts'
@@ -130,4 +131,5 @@ export class Runtime implements AgentRuntimeDoors {
 /** Idle mailboxes that are kept, each with its agent's messages. */
 const KEPT_MAILBOXES = 16
 
-export const unknownAgent = (agentId: string) => new CommandRejected('RUN_UNKNOWN', `there is no agent ${agentId}`, 404)
+export const unknownAgent = (agentId: string) =>
+  new CommandRejected('RUN_UNKNOWN', `there is no agent ${echo(agentId)}`, 404)

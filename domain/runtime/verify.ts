@@ -1,6 +1,6 @@
-import { decode } from '../agent/codec.ts'
+import { bodyFault, decode } from '../agent/codec.ts'
 import { digestOf, FOLD } from '../agent/digest.ts'
-import { type AgentEvent, bodies } from '../agent/events.ts'
+import type { AgentEvent } from '../agent/events.ts'
 import { evolve } from '../agent/evolve.ts'
 import type { AgentState } from '../agent/state.ts'
 import type { Header, RecordedEvent } from '../log/envelope.ts'
@@ -71,8 +71,9 @@ class FoldVerifier {
     const { header } = recorded
     try {
       const event = decode(header, body)
-      const shape = bodies[event.type].safeParse(event.body)
-      if (!shape.success) this.report(header.revision, 'SHAPE', `the body of ${event.type} has not its recorded shape`)
+      const fault = bodyFault(event.type, event.body)
+      if (fault !== null)
+        this.report(header.revision, 'SHAPE', `the body of ${event.type} has not its recorded shape: ${fault}`)
       if (event.type === 'forked') {
         const linked = this.startFromSource(event.body).then(() => this.fold(header, event))
         return linked.catch((error: unknown) => this.stopAt(header, error))

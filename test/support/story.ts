@@ -23,7 +23,7 @@ export function tool(
     spec: toolSpec(name, more),
     async run(args, context): Promise<ToolResult> {
       ran.push(args)
-      return { content: (await does(args, context)) as never }
+      return { content: ((await does(args, context)) ?? null) as never }
     },
     ...(probe === undefined ? {} : { probe }),
   }

@@ -1,0 +1,37 @@
+import type { z } from 'zod'
+
+/** The most of a name or value from outside that a message repeats, in characters. */
+export const ECHOED = 64
+
+/** Text from outside as a message may repeat it: cut, so that what was refused does not fill logs and screens. */
+export const echo = (text: string): string =>
+  text.length <= ECHOED ? text : `${text.slice(0, ECHOED).toWellFormed()}… (${text.length} characters)`
+
+/** What an issue says, without the value that it is about; names of unknown keys are cut. */
+export function issueText(issue: z.core.$ZodIssue): string {
+  if (issue.code !== 'unrecognized_keys') return issue.message
+  const more = issue.keys.length > ECHOED_KEYS ? ` and ${issue.keys.length - ECHOED_KEYS} more` : ''
+  const keys = issue.keys.slice(0, ECHOED_KEYS).map((key) => `"${echo(key)}"`)
+  return `unknown key ${keys.join(', ')}${more}`
+}
+const ECHOED_KEYS = 5
+
+/** The issues of a refused value as a caller is told them; `at` is put before each path. Many of them are cut. */
+export function issuesOf(error: z.ZodError, at: readonly string[] = []): { path: string; message: string }[] {
+  const told = error.issues.slice(0, TOLD_ISSUES).map((issue) => ({
+    path: echo([...at, ...issue.path.map(String)].join('.')),
+    message: issueText(issue),
+  }))
+  const more = error.issues.length - told.length
+  return more === 0 ? told : [...told, { path: '', message: `and ${more} more` }]
+}
+const TOLD_ISSUES = 20
+
+/** One sentence of {@link issuesOf}; `root` names the value itself. */
+export const issuesText = (issues: readonly { path: string; message: string }[], root = ''): string =>
+  issues.map(({ path, message }) => (path || root ? `${path || root}: ${message}` : message)).join('; ')
+
+/** The first issue of a refused value, on one line: where, and what was expected there. */
+export function firstIssue(error: z.ZodError, root: string): string {
+  return issuesText(issuesOf(error).slice(0, 1), root)
+}
