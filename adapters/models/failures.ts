@@ -1,4 +1,5 @@
 import { ModelError, type ModelErrorCode } from '../../domain/agent/errors.ts'
+import { unhidable } from '../../domain/agent/secrets/forms.ts'
 import { fields } from './fields.ts'
 
 /** The longest wait that a provider may ask for; a longer one is cut to this. */
@@ -115,12 +116,12 @@ function seconds(value: string): number {
   return /^\s*\d+(\.\d+)?\s*$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now()
 }
 
-/** Text with every secret replaced, in plain and URL-escaped form, and cut to a readable length. */
+/** Text with every secret replaced, in plain and URL-escaped form. Whole: a cut before the rest is redacted may go through one. */
 export function blot(text: string, secrets: readonly string[]): string {
   let clean = text.toWellFormed()
   for (const secret of secrets) {
-    if (secret === '') continue
+    if (unhidable(secret) !== null) continue
     clean = clean.replaceAll(secret, '[key]').replaceAll(encodeURIComponent(secret), '[key]')
   }
-  return clean.length > 600 ? `${clean.slice(0, 600).toWellFormed()}…` : clean
+  return clean
 }

@@ -1,4 +1,5 @@
 import { ModelError } from '../../domain/agent/errors.ts'
+import { unhidable } from '../../domain/agent/secrets/forms.ts'
 import type { ModelInfo } from '../../domain/agent/spec.ts'
 import type { ModelProvider } from '../../domain/ports.ts'
 import { anthropicProvider } from '../model-anthropic/provider.ts'
@@ -34,6 +35,8 @@ export interface Models {
   known(): readonly ModelInfo[]
   /** The values of the providers' keys, for redaction. */
   knownSecrets(): readonly string[]
+  /** Names of the providers' keys whose values are too short to be hidden, and so are not among them. */
+  unhidableKeys(): readonly string[]
 }
 
 const SECRETS = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'OPENAI_API_KEY', 'OPENAI_ADMIN_KEY']
@@ -66,6 +69,12 @@ export function createModels(options: ModelsOptions): Models {
     return anthropicProvider({ apiKey, ...(authToken ? { authToken } : {}), ...(baseUrl ? { baseUrl } : {}) })
   }
 
+  const keys = () =>
+    SECRETS.flatMap((name) => {
+      const value = read(name)
+      return value === null ? [] : [{ name, value }]
+    })
+
   function scriptOf(name: string) {
     const script = options.scripts && Object.hasOwn(options.scripts, name) ? options.scripts[name] : undefined
     return script === undefined ? loadScript(name) : parseScript(script, name)
@@ -89,7 +98,8 @@ export function createModels(options: ModelsOptions): Models {
       const own = [...entries.keys()].map(info)
       return [...own, ...catalogue().filter((model) => !entries.has(model.id))]
     },
-    knownSecrets: () => SECRETS.map(read).filter((value): value is string => value !== null),
+    knownSecrets: () => keys().flatMap(({ value }) => (unhidable(value) === null ? [value] : [])),
+    unhidableKeys: () => keys().flatMap(({ name, value }) => (unhidable(value) === null ? [] : [name])),
   }
 }
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { closeSync, fstatSync, openSync, readFileSync, readSync, statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { MIN_SECRET_LENGTH } from '../../domain/agent/secrets/forms.ts'
+import { unhidable } from '../../domain/agent/secrets/forms.ts'
 import { resolveReferences } from '../../domain/agent/security.ts'
 import type { Vault } from '../../domain/ports.ts'
 import { makeFolder } from '../files/folders.ts'
@@ -60,6 +60,14 @@ export async function openVault(options: VaultOptions): Promise<Vault> {
         const secrets = { ...(await loadSecrets(files.secrets)), [name]: value }
         await replacePrivate(files.secrets, `${JSON.stringify(secrets, null, 2)}\n`)
       }),
+    remove: (name) =>
+      alone(async () => {
+        const secrets = await loadSecrets(files.secrets)
+        if (!Object.hasOwn(secrets, name)) return false
+        delete secrets[name]
+        await replacePrivate(files.secrets, `${JSON.stringify(secrets, null, 2)}\n`)
+        return true
+      }),
     names: async () => Object.keys(await loadSecrets(files.secrets)).sort(),
     referenceKey: async () => Uint8Array.from(key),
     remember: (made) => alone(() => references.add(made)),
@@ -71,12 +79,9 @@ function refuseInvalid(name: string, value: string): void {
   if (!NAME.test(name)) {
     throw new VaultError('SECRET_INVALID', `${JSON.stringify(name)} is no name for a secret; use letters, digits and _`)
   }
-  if (value.trim().length < MIN_SECRET_LENGTH || !value.isWellFormed()) {
-    throw new VaultError(
-      'SECRET_INVALID',
-      `the value of ${name} must be text of at least ${MIN_SECRET_LENGTH} characters`,
-    )
-  }
+  const fault = unhidable(value)
+  if (fault !== null)
+    throw new VaultError('SECRET_INVALID', `the value of ${name} could not be hidden: ${fault}; use another one`)
 }
 
 async function loadSecrets(path: string): Promise<Record<string, string>> {

@@ -4,6 +4,7 @@ import { access, stat, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { promisify } from 'node:util'
 import { makeFolder } from '../../adapters/files/folders.ts'
+import { unhidable } from '../../domain/agent/secrets/forms.ts'
 import { type Config, unknownVariables } from '../config.ts'
 import { tokenPath } from '../http/token.ts'
 
@@ -99,6 +100,9 @@ export async function checkGit(): Promise<Finding> {
 
 export function checkKeys(env: NodeJS.ProcessEnv): Finding {
   const set = [...MODEL_KEYS, ...BASE_URLS].filter((name) => (env[name] ?? '') !== '')
+  const short = MODEL_KEYS.filter((name) => env[name]?.trim() && unhidable(env[name].trim()) !== null)
+  if (short.length > 0)
+    return bad('warning', 'model keys', `${short.join(', ')}: too short to be hidden`, 'set the whole key')
   if (set.length > 0) return ok('model keys', `${set.join(', ')} (names only)`)
   return bad(
     'warning',

@@ -11,6 +11,7 @@ import { kitOf } from './commands/kit.ts'
 import { lookCommands } from './commands/look.ts'
 import { proveCommands } from './commands/prove.ts'
 import { runCommand } from './commands/run.ts'
+import { secretsCommand } from './commands/secrets.ts'
 import { serveCommand } from './commands/serve.ts'
 import { sqlCommand } from './commands/sql.ts'
 import { steerCommands } from './commands/steer.ts'
@@ -39,6 +40,7 @@ function programOf(io: CliIo, done: (code: number) => void): Command {
   steerCommands(program, kit)
   lookCommands(program, kit)
   proveCommands(program, kit)
+  secretsCommand(program, kit)
   sqlCommand(program, kit)
   serveCommand(program, kit)
   doctorCommand(program, kit)

@@ -1,4 +1,6 @@
 import type { VersionSecrets } from '../../adapters/workspace/shadow-repository.ts'
+import { CommandRejected } from '../../domain/agent/errors.ts'
+import { unhidable } from '../../domain/agent/secrets/forms.ts'
 import { createRedactor, type Redacted, type References, resolveReferences } from '../../domain/agent/security.ts'
 import type { AgentSpec } from '../../domain/agent/spec.ts'
 import type { Json } from '../../domain/log/json.ts'
@@ -11,6 +13,14 @@ export interface Boundary {
   readonly versions: VersionSecrets
 }
 
+/** The value of a secret that a run is given has to be hidden wherever it shows. */
+export const unusable = (name: string, fault: string) =>
+  new CommandRejected(
+    'SECRET_UNHIDABLE',
+    `the value of ${name} could not be hidden: ${fault}; set another one, or start the run without it`,
+    422,
+  )
+
 /**
  * The boundary of a run: the secrets it was given by name, the vault's, and the providers' keys never pass. References
  * are collected as they are made and kept in the vault before anything redacted is appended.
@@ -20,9 +30,14 @@ export async function openBoundary(
   providerKeys: readonly string[],
   spec: Pick<AgentSpec, 'secrets' | 'policy'>,
 ): Promise<Boundary> {
-  const names = new Set([...spec.secrets, ...(await vault.names())])
-  const values = await Promise.all([...names].map((name) => vault.get(name)))
-  const known = [...values.filter((value): value is string => value !== null), ...providerKeys]
+  const known = [...providerKeys]
+  for (const name of new Set([...spec.secrets, ...(await vault.names())])) {
+    const value = await vault.get(name)
+    const fault = value === null ? null : unhidable(value)
+    if (value !== null && fault === null) known.push(value)
+    // One that this run was not given must not keep it from running.
+    else if (fault !== null && spec.secrets.includes(name)) throw unusable(name, fault)
+  }
   const redactor = createRedactor({
     key: await vault.referenceKey(),
     known: [...new Set(known)],

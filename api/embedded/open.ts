@@ -63,6 +63,11 @@ export async function openEmbedded(
       models: config.models,
       ...(own.scripts && { scripts: own.scripts }),
     })
+    const short = models.unhidableKeys()
+    if (mode === 'owner' && short.length > 0)
+      process.stderr.write(
+        `keepup: ${short.join(', ')}: too short to be hidden, so not looked for in what is recorded\n`,
+      )
     const blobs = new FileBlobs(at.blobs)
     const snapshots = SqliteSnapshots.open(at.snapshots, (path) => rmSync(path, { force: true }))
     opened.push(() => snapshots.close())

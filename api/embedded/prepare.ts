@@ -5,11 +5,12 @@ import { createSandbox } from '../../adapters/sandbox/bubblewrap.ts'
 import { openWorkspace } from '../../adapters/workspace/open.ts'
 import { controlTools } from '../../domain/agent/control-tools.ts'
 import { ROLES } from '../../domain/agent/roles.ts'
+import { unhidable } from '../../domain/agent/secrets/forms.ts'
 import type { Tool, Vault } from '../../domain/ports.ts'
 import type { Config } from '../config.ts'
 import type { PrepareDoors, StartWorkspace } from '../runs/prepare.ts'
 import { VERSION } from '../version.ts'
-import { openBoundary } from './boundary.ts'
+import { openBoundary, unusable } from './boundary.ts'
 
 /** The model of runs that name none. */
 export const DEFAULT_MODEL = 'claude-sonnet-5-5'
@@ -42,7 +43,15 @@ export function prepareDoors(config: Config, models: Models, vault: Vault, tools
         return (error as Error).message
       }
     },
-    hasSecret: async (name) => (await vault.get(name)) !== null,
+    async secretFault(name) {
+      const value = await vault.get(name)
+      if (value === null) {
+        const message = `no value for ${name}; set the variable, or: keepup secrets set ${name}`
+        return { code: 'UNKNOWN_SECRET', message }
+      }
+      const fault = unhidable(value)
+      return fault === null ? null : unusable(name, fault)
+    },
     sandboxed: config.sandboxed,
     build: VERSION,
   }

@@ -38,7 +38,8 @@ export interface PrepareDoors {
   workspace(path: string, about: Pick<AgentSpec, 'secrets' | 'policy'>): Promise<StartWorkspace>
   /** Why commands cannot be confined on this host; null: they can. */
   sandboxFault(workspace: string): Promise<string | null>
-  hasSecret(name: string): Promise<boolean>
+  /** Why a run cannot be given the secret of this name, without a word of its value; null: it can. */
+  secretFault(name: string): Promise<{ readonly code: string; readonly message: string } | null>
   readonly sandboxed: boolean
   readonly build: string
 }
@@ -78,13 +79,9 @@ async function checkSandbox(
 }
 
 async function checkSecrets(doors: PrepareDoors, names: readonly string[]): Promise<void> {
-  const known = await Promise.all(names.map((name) => doors.hasSecret(name)))
-  const unknown = names.filter((_, i) => !known[i])
-  if (unknown.length > 0) {
-    refuse(
-      'UNKNOWN_SECRET',
-      `no value for ${unknown.join(', ')}; set the variable, or: keepup secrets set ${unknown[0]}`,
-    )
+  for (const name of names) {
+    const fault = await doors.secretFault(name)
+    if (fault !== null) refuse(fault.code, fault.message)
   }
 }
 

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import { base32 } from '../log/ids.ts'
 import type { Json, JsonObject } from '../log/json.ts'
 import { ToolError } from './errors.ts'
-import { formsOf, MIN_SECRET_LENGTH } from './secrets/forms.ts'
+import { formsOf, MIN_SECRET_LENGTH, unhidable } from './secrets/forms.ts'
 import { isSecretKey, secretValuesInJson } from './secrets/key-names.ts'
 import { type KnownTexts, knownTexts } from './secrets/known.ts'
 import { compilePattern } from './secrets/pattern-run.ts'
@@ -176,11 +176,8 @@ export function createRedactor(options: RedactorOptions): Redactor {
 }
 
 function refuseUnhidable(value: string): void {
-  if (value.length < MIN_SECRET_LENGTH || REFERENCE_BEGINS.includes(value)) {
-    throw new RangeError(
-      `a secret of ${value.length} characters cannot be told from ordinary text; use one of at least ${MIN_SECRET_LENGTH}`,
-    )
-  }
+  const fault = unhidable(value)
+  if (fault !== null) throw new RangeError(`a secret cannot be hidden: ${fault}; use another one`)
 }
 
 type Guess = (text: string) => Span[]

@@ -15,6 +15,8 @@ export interface Vault {
   /** The value of a named secret, or null where neither the vault nor the environment has it. */
   get(name: string): Promise<string | null>
   set(name: string, value: string): Promise<void>
+  /** False: there was none. What references stand for is kept: what was written with them is still resolved. */
+  remove(name: string): Promise<boolean>
   names(): Promise<readonly string[]>
   /** The per-install key (32 bytes) of the references' HMAC. */
   referenceKey(): Promise<Uint8Array>

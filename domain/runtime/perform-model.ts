@@ -45,13 +45,18 @@ export async function performModel(
     ? new ModelError('TIMEOUT', `no answer within ${info.timeoutMs} ms`, { transient: true })
     : thrownByModel(ended.error)
   const { code, transient, retryAfterMs } = error
-  const message = env.secrets.text(error.message)
+  const message = shortened(env.secrets.text(error.message))
   return {
     kind: 'model_failed',
     attempt,
     error: { code, message, transient, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) },
   }
 }
+
+/** A provider may put a whole page into its error. Cut only when nothing secret is in it any more. */
+const shortened = (text: string) =>
+  text.length > LONGEST_MESSAGE ? `${text.slice(0, LONGEST_MESSAGE).toWellFormed()}…` : text
+const LONGEST_MESSAGE = 600
 
 /** Where the path arguments of the requested calls really lead; a path that leads out is a failure of its own. */
 async function resolvedPaths(env: Environment, state: AgentState, outcome: ModelOutcome): Promise<ResolvedPaths[]> {

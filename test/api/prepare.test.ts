@@ -49,7 +49,7 @@ const doors = (more: Partial<PrepareDoors> = {}): PrepareDoors => ({
   ],
   workspace: async (path) => ({ path: `/real${path}`, tree: 't0', testCommand: ['npm', 'test'] }),
   sandboxFault: async () => null,
-  hasSecret: async (name) => name === 'KNOWN',
+  secretFault: async (name) => (name === 'KNOWN' ? null : { code: 'UNKNOWN_SECRET', message: `no value for ${name}` }),
   sandboxed: true,
   build: 'b',
   ...more,

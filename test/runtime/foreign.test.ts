@@ -20,7 +20,7 @@ const thicket = (() => {
 })()
 
 /** A run whose first turn calls a tool that returns or throws this, and whose second one ends it. */
-async function after(result: unknown, thrown = false) {
+async function oddly(result: unknown, thrown = false) {
   const odd = tool('odd', { effect: 'irreversible' })
   odd.run = async () => {
     if (thrown) throw result
@@ -55,7 +55,7 @@ describe('what a tool gives back', () => {
     [{ content: deep(100_000) }, 'nested too deep'],
     [{ content: thicket }, 'more than 1000000 values'],
   ])('%#: is the failure of the tool where it is no result', async (result, why) => {
-    const { success, error } = await after(result)
+    const { success, error } = await oddly(result)
     expect(success).toBe(false)
     expect(error).toEqual({ code: 'EXECUTION_FAILED', message: expect.stringContaining(why) })
     expect(error!.message).toContain('the tool ran, but what it returned is no result')
@@ -63,7 +63,7 @@ describe('what a tool gives back', () => {
 
   test('plain JSON is taken as JSON writes it', async () => {
     const at = new Date(0)
-    const body = await after({ content: { at, none: undefined, list: [null] }, changed: ['a'], detail: { n: 1 } })
+    const body = await oddly({ content: { at, none: undefined, list: [null] }, changed: ['a'], detail: { n: 1 } })
     expect(body).toMatchObject({ success: true, changed: ['a'], detail: { n: 1 } })
     expect(body.result).toEqual({ at: '1970-01-01T00:00:00.000Z', list: [null] })
   })
@@ -82,7 +82,7 @@ describe('what a tool throws', () => {
     [Object.create(null), 'EXECUTION_FAILED', 'it failed and cannot say how'],
     [null, 'EXECUTION_FAILED', 'null'],
   ])('%#: is a failure with a code and a message', async (error, code, message) => {
-    expect((await after(error, true)).error).toEqual({ code, message })
+    expect((await oddly(error, true)).error).toEqual({ code, message })
   })
 })
 

@@ -4,14 +4,13 @@ import { Readable } from 'node:stream'
 import type { Command } from 'commander'
 import { LogError } from '../../../domain/log/errors.ts'
 import { verifyExport } from '../../events/verify-export.ts'
-import { SecretName } from '../../http/schemas/system.ts'
 import { Refused, take } from '../client.ts'
 import type { Context } from '../context.ts'
 import { driveToEnd, FROM_BIRTH, resuming } from '../drive.ts'
 import { CliError, EXIT, UsageError } from '../exit.ts'
 import { linesOf } from '../lines.ts'
 import { bytes } from '../output/units.ts'
-import { type Kit, modelId, readAll, whole } from './kit.ts'
+import { type Kit, modelId, whole } from './kit.ts'
 import { pointOf } from './look.ts'
 
 /** What is told of a log whose file is damaged; null for any other failure. That is what verification is there to find. */
@@ -160,43 +159,4 @@ export function proveCommands(program: Command, kit: Kit): void {
         return EXIT.done
       }),
     )
-
-  const secrets = program.command('secrets').description('secrets that tools may be given, by name')
-  secrets
-    .command('set')
-    .description('keep a secret; the value is read from standard input and shown nowhere')
-    .argument('<name>')
-    .action(
-      kit.action(async (ctx, [name]) => {
-        const named = SecretName.safeParse(name)
-        if (!named.success) throw new UsageError(`name: ${named.error.issues[0]!.message}`)
-        const value = ctx.io.stdin.isTTY ? await hidden(name!) : (await readAll(ctx.io.stdin)).replace(/\r?\n$/, '')
-        if (value === '') throw new UsageError('the value is empty; give it on standard input')
-        const client = await ctx.client('write')
-        const { names } = await take(client.v1.secrets[':name'].$put({ param: { name: name! }, json: { value } }))
-        ctx.show({ name, names }, () => [`kept ${name}`])
-        return EXIT.done
-      }),
-    )
-  secrets
-    .command('list', { isDefault: true })
-    .description('names, never values')
-    .action(
-      kit.action(async (ctx) => {
-        const { names } = await take((await ctx.client('read')).v1.secrets.$get({}))
-        ctx.list(
-          names.map((name) => ({ name })),
-          [{ title: 'NAME', of: (r) => r.name }],
-        )
-        return EXIT.done
-      }),
-    )
-}
-
-/** Asks at the terminal without showing what is typed. */
-async function hidden(name: string): Promise<string> {
-  const { isCancel, password } = await import('@clack/prompts')
-  const said = await password({ message: `Value of ${name}`, output: process.stderr })
-  if (isCancel(said)) throw new CliError('nothing was kept', EXIT.interrupted)
-  return said
 }

@@ -1,6 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import { exportRun } from '../../events/export.ts'
-import { mustWrite } from '../../runs/commands.ts'
+import { mustWrite, notFound } from '../../runs/commands.ts'
 import type { Services } from '../../services.ts'
 import { body, json, newApp, RunId, refusals } from '../new-app.ts'
 import * as schema from '../schemas/system.ts'
@@ -74,6 +74,14 @@ const setSecret = createRoute({
   responses: { 200: json(schema.SecretNames, 'Names'), ...refusals },
 })
 
+const removeSecret = createRoute({
+  method: 'delete',
+  path: '/v1/secrets/{name}',
+  summary: 'Forget a secret; what was recorded with its reference keeps that',
+  request: { params: z.object({ name: schema.SecretName }) },
+  responses: { 200: json(schema.SecretNames, 'Names'), ...refusals },
+})
+
 export function systemRoutes(s: Services) {
   const status = async () => {
     await s.read.caughtUp()
@@ -108,6 +116,12 @@ export function systemRoutes(s: Services) {
     .openapi(setSecret, async (c) => {
       mustWrite(s)
       await s.vault.set(c.req.valid('param').name, c.req.valid('json').value)
+      return c.json({ names: await s.vault.names() }, 200)
+    })
+    .openapi(removeSecret, async (c) => {
+      mustWrite(s)
+      const { name } = c.req.valid('param')
+      if (!(await s.vault.remove(name))) throw notFound('secret', 'list them with: keepup secrets list')
       return c.json({ names: await s.vault.names() }, 200)
     })
 }

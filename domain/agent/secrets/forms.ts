@@ -1,6 +1,17 @@
 /** Shorter values cannot be told from ordinary text. In characters. */
 export const MIN_SECRET_LENGTH = 4
 
+/**
+ * Why a value cannot be hidden where it appears, or null: the one check of what is set, given to a run, or redacted. Says
+ * nothing of the value but its shape.
+ */
+export function unhidable(value: string): string | null {
+  if (!value.isWellFormed()) return 'it is no well-formed text'
+  if (value.trim().length < MIN_SECRET_LENGTH)
+    return `shorter than ${MIN_SECRET_LENGTH} characters it cannot be told from ordinary text`
+  return 'secret:ku_'.includes(value) ? 'it cannot be told from what stands in its place' : null
+}
+
 /** A part of a longer base64 text is recognised from this length on, lest ordinary words be taken for it. */
 const MIN_EMBEDDED = 8
 
