@@ -43,6 +43,8 @@ export const EVENT_COLUMNS = [
 
 // Control characters are refused in headers, so this one is free to stand for the agent's id.
 const AGENT = '\x01'
+// The same for `<the event's own stream>@`.
+const STREAM = '\x02'
 
 function shorten(text: string | undefined, agentId: string): string | null {
   if (text === undefined) return null
@@ -68,7 +70,9 @@ export function toRow(event: SealedEvent, position: number, stream: number, kind
     size,
     h.digest?.fold ?? null,
     shorten(h.commandId, h.agentId),
-    shorten(h.causationId, h.agentId),
+    h.causationId?.startsWith(`${h.stream}@`)
+      ? STREAM + h.causationId.slice(h.stream.length + 1)
+      : (h.causationId ?? null),
     shorten(h.toolCallId, h.agentId),
     h.trace ?? null,
     cipher?.nonce ?? null,
@@ -127,7 +131,9 @@ export function fromRow(row: Row, kind: Kind, origin: Origin): RecordedEvent {
     actor: origin.actor,
     ...(origin.driver && { driver: origin.driver }),
     ...(origin.correlationId !== null && { correlationId: origin.correlationId }),
-    ...(row[10] !== null && { causationId: lengthen(row[10], agentId) }),
+    ...(row[10] !== null && {
+      causationId: row[10].startsWith(STREAM) ? `${origin.stream}@${row[10].slice(1)}` : row[10],
+    }),
     ...(row[11] !== null && { toolCallId: lengthen(row[11], agentId) }),
     ...(row[12] !== null && { trace: row[12] }),
     ...(row[8] !== null && { digest: { fold: row[8], value: proof.toString('hex', 80, 112) } }),

@@ -49,7 +49,7 @@ export class EventViews {
       revision: h.revision,
       actor: h.actor,
       commandId: h.commandId,
-      ...(h.correlationId === undefined ? {} : { correlationId: h.correlationId }),
+      correlationId: h.correlationId ?? h.commandId,
       ...(h.causationId === undefined ? {} : { causationId: h.causationId }),
       ...(h.driver === undefined ? {} : { epoch: h.driver.epoch }),
       hash: event.hash,

@@ -3,7 +3,7 @@ import { canonicalBytes } from '../../domain/log/canonical.ts'
 import type { Actor } from '../../domain/log/envelope.ts'
 import { agentStream, sha256 } from '../../domain/log/ids.ts'
 import type { Request } from '../../domain/runtime/types.ts'
-import type { CommandHeaders } from '../http/new-app.ts'
+import { type CommandHeaders, tracing } from '../http/new-app.ts'
 import { Problem } from '../http/problem.ts'
 import type { Recorded } from '../http/schemas/common.ts'
 import type { Services } from '../services.ts'
@@ -88,7 +88,7 @@ export async function record(s: Services, keys: RecentKeys, asked: Asked): Promi
     by: asked.actor,
     ...(key === undefined ? {} : { key: commandId(key, asked.command) }),
     ...(expected === undefined ? {} : { expected: Number(expected) }),
-    ...(asked.headers.traceparent === undefined ? {} : { trace: asked.headers.traceparent }),
+    ...tracing(asked.headers),
   }
   const { revision } = await s.runtime.execute(asked.agentId, asked.command, request)
   const drive = asked.drive === 'yes' || (asked.drive === 'wake' && s.autoDrive)

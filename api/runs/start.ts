@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { CommandRejected } from '../../domain/agent/errors.ts'
-import { agentStream, base32 } from '../../domain/log/ids.ts'
-import type { StartHeaders } from '../http/new-app.ts'
+import { agentStream, base32, keyedCommand } from '../../domain/log/ids.ts'
+import { type StartHeaders, tracing } from '../http/new-app.ts'
 import type { StartRun } from '../http/schemas/start.ts'
 import type { Services } from '../services.ts'
 import { actorOf, commandId, keyReused, mustWrite } from './commands.ts'
@@ -27,13 +27,13 @@ export async function startRun(s: Services, asked: StartRun, headers: StartHeade
   const request = {
     by: actorOf('user', by),
     ...(key === undefined ? {} : { key: commandId(key, JSON.parse(JSON.stringify(what))) }),
-    ...(headers.traceparent === undefined ? {} : { trace: headers.traceparent }),
+    ...tracing(headers),
   }
   const before = key === undefined ? null : await s.log.head(agentStream(runId))
   let revision = before?.revision ?? -1
   if (before) {
     for await (const page of s.log.read(agentStream(runId), { limit: 1, bodies: false })) {
-      if (page[0] && page[0].header.commandId !== request.key) throw keyReused()
+      if (page[0] && page[0].header.commandId !== keyedCommand(request.key!)) throw keyReused()
     }
   } else {
     const spec = await s.starts.prepare(asked)

@@ -34,6 +34,8 @@ export function decode(header: Header, body: Uint8Array): AgentEvent {
     bodyHash: header.body.hash,
     size: header.body.size,
     ...(header.toolCallId === undefined ? {} : { toolCallId: header.toolCallId }),
+    ...(header.causationId === undefined ? {} : { causationId: header.causationId }),
+    ...(header.correlationId === undefined ? {} : { correlationId: header.correlationId }),
     ...(header.driver === undefined ? {} : { driver: header.driver }),
   } as AgentEvent
   checkReader(event)

@@ -75,12 +75,14 @@ function modelAnswered(d: Deciding, fact: Fact<'model_answered'>): void {
 }
 
 function modelFailed(d: Deciding, { attempt, error }: Fact<'model_failed'>): void {
-  if (openAttempt(d, attempt) === null) return
+  const open = openAttempt(d, attempt)
+  if (open === null) return
   const { retry } = d.state.spec
   const failure = { error: error.message, code: error.code, recoverable: true, attempt }
   const transient = error.transient || retry.retryableErrors.includes(error.code)
-  if (transient && attempt <= retry.maxRetries) {
-    const delayMs = backoff(retry, attempt, d.facts.jitter(), error.retryAfterMs)
+  const tried = attempt - open.lost
+  if (transient && tried <= retry.maxRetries) {
+    const delayMs = backoff(retry, tried, d.facts.jitter(), error.retryAfterMs)
     d.emit('error', { ...failure, delayMs })
     return
   }

@@ -16,7 +16,11 @@ type Succeeded = Extract<DriverFact, { kind: 'tool_succeeded' }>
 export function decideToolFact(d: Deciding, fact: ToolFact): void {
   const call = callsOf(d.state).find((one) => one.id === fact.toolCallId)
   // An outcome counts for the attempt it belongs to; a late one of a driver that lost the agent is a fact all the same.
-  if (call === undefined || call.attempt !== fact.attempt) return
+  if (call === undefined || call.attempt !== fact.attempt) {
+    // Of the driver that holds the agent it was recorded; one that lost it may bring what nobody has heard.
+    if ((d.facts.driver?.epoch ?? 0) < (d.state.driver?.epoch ?? 0)) lateOutcome(d, fact)
+    return
+  }
   if (call.stage.at === 'ended' && call.stage.code === 'UNKNOWN_OUTCOME') return lateOutcome(d, fact)
   if (call.stage.at !== 'running' && call.stage.at !== 'doubt') return
   if (fact.kind === 'tool_succeeded') return succeeded(d, call, fact)

@@ -1,13 +1,14 @@
 import { canonicalText } from '../log/canonical.ts'
 import type { Actor } from '../log/envelope.ts'
 import { LogError } from '../log/errors.ts'
+import { agentStream } from '../log/ids.ts'
 import { type SaltedBody, saltBody } from '../log/seal.ts'
 import { wellFormed } from '../log/well-formed.ts'
 import { bodyFault } from './codec.ts'
 import type { AgentEvent, BodyOf, EventType } from './events.ts'
 import { evolve } from './evolve.ts'
 import type { Facts } from './facts.ts'
-import { type AgentState, turnIsOpen } from './state.ts'
+import { type AgentState, activityOf, callsOf, turnIsOpen } from './state.ts'
 
 const utf8 = new TextEncoder()
 
@@ -85,8 +86,10 @@ export class Deciding {
     const claim = type === 'driver_claimed' ? (body as BodyOf<'driver_claimed'>) : null
     const owner = facts.driver && { id: facts.driver.id, epoch: facts.driver.epoch }
     const driver = claim ? { id: claim.driverId, epoch: claim.epoch } : owner
+    const deed = PEOPLE.has(actor.kind)
+    const causationId = this.causeOf(type, about.toolCallId)
     this.revision++
-    const event = {
+    const decided = {
       type,
       body,
       revision: this.revision,
@@ -99,10 +102,31 @@ export class Deciding {
       bodyHash: salted.header.hash,
       size: salted.bytes.length,
       ...(about.toolCallId === undefined ? {} : { toolCallId: about.toolCallId }),
-      ...(driver === undefined || PEOPLE.has(actor.kind) ? {} : { driver }),
+      ...(causationId === null ? {} : { causationId }),
+      ...(deed && facts.correlationId !== undefined ? { correlationId: facts.correlationId } : {}),
+      ...(driver === undefined || deed ? {} : { driver }),
     } as AgentEvent
-    this.current = evolve(this.current, event)
-    this.drafts.push({ event, body: salted, after: this.current, checkpoint: CHECKPOINTS.has(type) })
+    const after = evolve(this.current, decided)
+    // What a turn does belongs to the input that it reads, which only its start has settled.
+    const inherited = !deed && after.correlation !== facts.commandId
+    const event = inherited ? { ...decided, correlationId: after.correlation } : decided
+    this.current = after
+    this.drafts.push({ event, body: salted, after, checkpoint: CHECKPOINTS.has(type) })
+  }
+
+  /** The event that one about a call, or about a model attempt, follows from: the last one about the same. */
+  private causeOf(type: EventType, toolCallId: string | undefined): string | null {
+    if (this.current === null) return null
+    const activity = activityOf(this.current.machine)
+    const model = activity?.status === 'THINKING' ? activity.model : null
+    const since =
+      toolCallId !== undefined
+        ? callsOf(this.current).find((call) => call.id === toolCallId)?.since
+        : type.startsWith('model_') || type === 'error'
+          ? model !== null && 'since' in model && model.since
+          : undefined
+    if (typeof since !== 'number' || (since === this.revision && this.drafts.length > 0)) return null
+    return `${agentStream(this.identity.agentId)}@${since}`
   }
 }
 

@@ -46,10 +46,17 @@ export function startRefused(d: Deciding, call: Call): void {
   )
 }
 
+/** What ends a recovery otherwise than by its failure (CONTRACTS 2). */
+const BEYOND_RECOVERY: ReadonlySet<EndCode> = new Set<EndCode>(['RECOVERY_FAILED', 'CANCELLED', 'MODEL_FAILED'])
+
 /** The run ends in ERROR. In recovery it has failed as well, and what was said last is kept as partial output. */
-export function endRun(d: Deciding, code: EndCode, error: string): void {
-  if (turnIsOpen(d.state)) endTurn(d, code === 'CANCELLED' ? 'cancelled' : 'failed')
+export function endRun(d: Deciding, cause: EndCode, why: string): void {
+  if (turnIsOpen(d.state)) endTurn(d, cause === 'CANCELLED' ? 'cancelled' : 'failed')
   const partial = d.state.lastText
-  if (recoveryOf(d.state.machine) !== null) d.emit('recovery', { phase: 'failed', reason: error })
+  const recovering = recoveryOf(d.state.machine) !== null
+  const failed = recovering && !BEYOND_RECOVERY.has(cause)
+  const code = failed ? 'RECOVERY_FAILED' : cause
+  const error = failed ? `Recovery failed: ${cause}: ${why}` : why
+  if (recovering) d.emit('recovery', { phase: 'failed', reason: error })
   d.emit('error', { error, code, recoverable: false, ...(partial === '' ? {} : { partialOutput: partial }) })
 }

@@ -251,6 +251,8 @@ export interface EventOf<T extends EventType> {
   /** Bytes of the body. */
   readonly size: number
   readonly toolCallId?: string
+  readonly causationId?: string
+  readonly correlationId?: string
   readonly driver?: { readonly id: string; readonly epoch: number }
 }
 

@@ -36,6 +36,7 @@ export function openedCalls(state: AgentState, event: EventOf<'model_call_end'>)
     attempt: 0,
     lost: 0,
     startedAt: state.at,
+    since: event.revision,
     signatures: [],
     stage: { at: 'planned' },
   }))
@@ -49,7 +50,7 @@ export function evolveCall(state: AgentState, event: CallEvent): AgentState {
   const call = activity.calls[index]
   if (call === undefined) throw new ImpossibleEvent(event, `${event.toolCallId} is no call of this turn`)
   if (call.stage.at === 'ended') throw new ImpossibleEvent(event, `${event.toolCallId} has ended`)
-  const calls = activity.calls.with(index, changed(state, call, event))
+  const calls = activity.calls.with(index, { ...changed(state, call, event), since: event.revision })
   const tested = event.type === 'tool_call_end' ? testRun(state, event) : state.tested
   const allIn = calls.every(({ stage }) => stage.at === 'ended')
   const next: Activity = allIn

@@ -24,8 +24,8 @@ export function routed(state: AgentState, event: EventOf<'model_routed'>): Agent
   if (stage.at !== 'unrouted' && stage.at !== 'backoff') throw new ImpossibleEvent(event, 'no model call is due')
   if (stage.at === 'backoff' && stage.model !== resolved)
     throw new ImpossibleEvent(event, `the turn has ${stage.model}`)
-  const attempt = stage.at === 'backoff' ? stage.attempt : 1
-  return { ...state, machine: thinking(state, { at: 'routed', model: resolved, attempt }) }
+  const { attempt, lost } = stage.at === 'backoff' ? stage : { attempt: 1, lost: 0 }
+  return { ...state, machine: thinking(state, { at: 'routed', model: resolved, attempt, lost }) }
 }
 
 /** The intent of a model call, with the model that the turn was routed to. */
@@ -35,7 +35,9 @@ export function called(state: AgentState, event: EventOf<'model_call_start'>): A
   if (stage.at !== 'routed' || stage.attempt !== attempt) throw new ImpossibleEvent(event, 'no model call is due')
   if (stage.model !== model) throw new ImpossibleEvent(event, `the turn was routed to ${stage.model}`)
   const epoch = state.driver?.epoch ?? 0
-  return { ...state, machine: thinking(state, { at: 'calling', model, attempt, epoch, estimate }) }
+  const { lost } = stage
+  const calling = { at: 'calling', model, attempt, lost, epoch, estimate, since: event.revision } as const
+  return { ...state, machine: thinking(state, calling) }
 }
 
 function spend(state: AgentState, event: EventOf<'model_call_end'> | EventOf<'model_attempt_lost'>) {
@@ -93,8 +95,7 @@ export function failedAttempt(state: AgentState, event: EventOf<'error'>): Agent
   const { attempt, delayMs } = event.body
   if (attempt !== model.attempt) throw new ImpossibleEvent(event, `model attempt ${attempt} is not open`)
   if (delayMs !== undefined) {
-    const until = event.at + delayMs
-    return { ...state, machine: thinking(state, { at: 'backoff', model: model.model, attempt: attempt + 1, until }) }
+    return { ...state, machine: thinking(state, tryAgain(model, event, delayMs)) }
   }
   return {
     ...state,
@@ -133,6 +134,12 @@ const TOLD: ReadonlySet<string> = new Set(['text', 'cut'])
 export function lostAttempt(state: AgentState, event: EventOf<'model_attempt_lost'>): AgentState {
   const model = modelStage(state, event)
   if (model.at !== 'calling') throw new ImpossibleEvent(event, 'no model call is open')
-  const lost = { at: 'backoff', model: model.model, attempt: event.body.attempt + 1, until: event.at } as const
-  return { ...state, spent: spend(state, event), machine: thinking(state, lost) }
+  const again = { ...tryAgain(model, event, 0), lost: model.lost + 1 }
+  return { ...state, spent: spend(state, event), machine: thinking(state, again) }
+}
+
+function tryAgain(model: Extract<ModelStage, { at: 'calling' }>, event: AgentEvent, delayMs: number) {
+  const { model: name, attempt, lost } = model
+  const until = event.at + delayMs
+  return { at: 'backoff', model: name, attempt: attempt + 1, lost, until, since: event.revision } as const
 }

@@ -23,8 +23,21 @@ export function evolve(state: AgentState | null, event: AgentEvent, append: Appe
     at: event.at,
     clock,
     commands: person ? remember(next.commands, event.commandId) : next.commands,
+    correlation: GOING.has(event.type) ? correlationOf(event) : next.correlation,
   }
 }
+
+/** What people do to set an agent going at once; an input does so when a turn reads it. */
+const GOING: ReadonlySet<EventType> = new Set<EventType>([
+  'forked',
+  'resumed',
+  'step_requested',
+  'cancel_requested',
+  'approval_decided',
+  'tool_call_resolved',
+])
+
+const correlationOf = (event: AgentEvent): string => event.correlationId ?? event.commandId
 
 /** The state after many events. */
 export function fold(state: AgentState | null, events: Iterable<AgentEvent>, append?: AppendRoot): AgentState | null {
@@ -49,6 +62,7 @@ function start(event: AgentEvent): AgentState {
     phase: initialPhase(spec.role),
     tree: spec.workspace?.tree ?? null,
     commands: [event.commandId],
+    correlation: correlationOf(event),
   }
 }
 
@@ -75,6 +89,7 @@ function apply(state: AgentState, event: AgentEvent, append: AppendRoot): AgentS
         failedCalls: [],
         context: grown(state, event.size),
         unreadRoot: append(state.unreadRoot, event.bodyHash),
+        unreadCorrelation: correlationOf(event),
       }
     case 'turn_start': {
       if (turnIsOpen(state)) throw new ImpossibleEvent(event, 'a turn is open')
@@ -193,5 +208,12 @@ function ended(state: AgentState, event: EventOf<'error'>): AgentState {
 /** A turn reads what was said before it: only now it is among the messages. */
 function readInputs(state: AgentState, append: AppendRoot): AgentState {
   if (state.unread === 0) return state
-  return { ...state, messages: append(state.messages, state.unreadRoot.hash), unread: 0, unreadRoot: EMPTY_ROOT }
+  return {
+    ...state,
+    messages: append(state.messages, state.unreadRoot.hash),
+    unread: 0,
+    unreadRoot: EMPTY_ROOT,
+    correlation: state.unreadCorrelation ?? state.correlation,
+    unreadCorrelation: null,
+  }
 }

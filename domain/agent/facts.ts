@@ -17,7 +17,7 @@ export interface Facts {
     /** It is stopping: it brings in what it knows and starts nothing. */
     readonly rests?: true
   }
+  /** What the caller named; else the request is the outermost one itself. */
   readonly correlationId?: string
-  readonly causationId?: string
   readonly trace?: string
 }

@@ -4,7 +4,7 @@ import { endRun, endTurn } from './endings.ts'
 import { MAX_VIOLATIONS } from './failures.ts'
 import { cost } from './money.ts'
 import { phaseTools } from './phases.ts'
-import { proceedCalls, settleOpenCalls } from './proceed-calls.ts'
+import { MAX_LOST, proceedCalls, settleOpenCalls } from './proceed-calls.ts'
 import { graceIsOver, lastTurn, limitReached, warningText } from './recovery.ts'
 import { ASSEMBLER, measuredParameters } from './request.ts'
 import { MAX_MODEL_FAILURES, modelInfo, route } from './routing.ts'
@@ -80,7 +80,7 @@ function think(d: Deciding, { model }: Thinking): boolean {
       d.emit('model_routed', route(d.state))
       return true
     case 'routed':
-      return callModel(d, model.model, model.attempt)
+      return callModel(d, model)
     case 'backoff':
       if (failedByGrace(d)) return true
       if (d.state.paused || d.facts.now < model.until) return false
@@ -90,6 +90,9 @@ function think(d: Deciding, { model }: Thinking): boolean {
       if (failedByGrace(d)) return true
       if (model.epoch === d.state.driver?.epoch) return false
       loseAttempt(d, model)
+      // Each was paid for: an answer that takes its drivers with it is not asked for again and again.
+      if (model.lost >= MAX_LOST)
+        endRun(d, 'MODEL_FAILED', `${model.lost + 1} drivers in a row were lost while ${model.model} was asked`)
       return true
   }
 }
@@ -106,7 +109,7 @@ export function loseAttempt(d: Deciding, model: Extract<ModelStage, { at: 'calli
   d.emit('model_attempt_lost', { attempt: model.attempt, purpose: 'turn', usage, nanoDollars })
 }
 
-function callModel(d: Deciding, id: string, attempt: number): boolean {
+function callModel(d: Deciding, { model: id, attempt }: { model: string; attempt: number }): boolean {
   if (d.state.paused) return false
   const info = modelInfo(d.state, id)
   const { hash, bytes } = measuredParameters(d.state, info)

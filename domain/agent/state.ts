@@ -46,6 +46,8 @@ export interface Call {
   /** Attempts that a dead driver left behind; they do not count as retries. */
   readonly lost: number
   readonly startedAt: number
+  /** Revision of the last event of this call, from which the next one follows. */
+  readonly since: number
   /** Signatures of this call's failed attempts (5.10.2). */
   readonly signatures: readonly string[]
   readonly stage: CallStage
@@ -57,15 +59,27 @@ export type Estimate = BodyOf<'model_call_start'>['estimate']
 /** Where the model call of a turn stands. */
 export type ModelStage =
   | { readonly at: 'unrouted' }
-  | { readonly at: 'routed'; readonly model: string; readonly attempt: number }
+  | { readonly at: 'routed'; readonly model: string; readonly attempt: number; readonly lost: number }
   | {
       readonly at: 'calling'
       readonly model: string
       readonly attempt: number
+      /** Attempts of this turn that a dead driver left behind; they do not count as retries. */
+      readonly lost: number
       readonly epoch: number
       readonly estimate: Estimate
+      /** Revision of the intent. */
+      readonly since: number
     }
-  | { readonly at: 'backoff'; readonly model: string; readonly attempt: number; readonly until: number }
+  | {
+      readonly at: 'backoff'
+      readonly model: string
+      readonly attempt: number
+      readonly lost: number
+      readonly until: number
+      /** Revision of the failure. */
+      readonly since: number
+    }
 
 export type TurnOutcome = BodyOf<'turn_end'>['outcome']
 
@@ -161,6 +175,9 @@ export interface AgentState {
   readonly artifactTypes: readonly string[]
   readonly standing: readonly string[]
   readonly lastText: string
+  /** The outermost request that set the agent going, and that of the input that no turn has read. */
+  readonly correlation: string
+  readonly unreadCorrelation: string | null
   /** Command ids of people's requests, the latest {@link REMEMBERED}. */
   readonly commands: readonly string[]
 }
@@ -205,6 +222,8 @@ export const BLANK: Omit<AgentState, 'spec'> = {
   artifactTypes: [],
   standing: [],
   lastText: '',
+  correlation: '',
+  unreadCorrelation: null,
   commands: [],
 }
 

@@ -28,8 +28,17 @@ export type BodyHeader = z.infer<typeof BodyHeader>
 
 /**
  * The header of every event. `stream` is without the namespace; `timestamp` is ISO 8601 with milliseconds and never
- * decreases within a stream; `turn` is 0 outside turns; `driver` is absent on what no driver wrote; `commandId` names
- * the request, courier key or effect attempt that caused the event; `digest` is that of the state after this event.
+ * decreases within a stream; `turn` is 0 outside turns; `driver` is absent on what no driver wrote; `digest` is that of
+ * the state after this event. What stands behind an event, from near to far:
+ * - `commandId`: the request, courier key or effect attempt that was decided when it was appended. Of a request that came
+ *   with an Idempotency-Key it is `key:` and a hash of the key, never the key.
+ * - `causationId`: `<stream>@<revision>` of the event that it follows from: an outcome from its intent, a decision from
+ *   what was asked, an intent from the decision that allowed it, a delivery from the event in its source stream. Absent
+ *   where that is the event before it in the same append, or no event at all. Never an id or hash, which exist only after
+ *   sealing.
+ * - `correlationId`: the outermost request that set the agent going (a start, input, approval …), over appends, drivers
+ *   and streams: the commandId of that request, or what its caller named. Absent where it is the event's own commandId.
+ * - `trace`: the W3C trace context that came with the request.
  */
 export const Header = z.strictObject({
   format: z.literal(FORMAT),

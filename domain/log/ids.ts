@@ -42,6 +42,11 @@ export function effectId(callId: string, attempt: number): string {
   return `${callId}#${attempt}`
 }
 
+/** The commandId of a request that came with an Idempotency-Key: people put anything into keys, so only a hash is kept. */
+export function keyedCommand(key: string): string {
+  return `key:${sha256(key).slice(0, 32)}`
+}
+
 /** The stream of an agent, without the namespace. */
 export function agentStream(agentId: string): string {
   return `agent-${agentId}`

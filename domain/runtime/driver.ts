@@ -86,7 +86,7 @@ export class Driver {
     if (found === tree) return
     // Where the files of that step are lost it cannot be said which have changed.
     const changes = (await changesBetween(workspace.versions, tree, found)) ?? []
-    const changed = changes.slice(0, MAX_DRIFT).map((change) => change.path)
+    const changed = changes.slice(0, MAX_DRIFT).map((change) => this.env.secrets.text(change.path))
     await this.submit({ kind: 'drift_found', expected: tree, found, changed }, `drift:${found}:${this.epoch}`)
   }
 

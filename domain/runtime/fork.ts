@@ -1,12 +1,12 @@
 import { decideFork } from '../agent/decide-fork.ts'
 import { digestOf } from '../agent/digest.ts'
 import { CommandRejected } from '../agent/errors.ts'
-import { agentStream, base32 } from '../log/ids.ts'
-import { sealDrafts } from './journal.ts'
+import { agentStream } from '../log/ids.ts'
+import { type Asking, sealDrafts } from './journal.ts'
 import type { RuntimePorts } from './ports.ts'
 import { agentAt } from './replay.ts'
 import { SaltTape } from './salt-tape.ts'
-import type { At, Request } from './types.ts'
+import type { At } from './types.ts'
 
 /** Starts a run whose history up to a point is another's. The prefix is read from its source, never sealed again. */
 export async function fork(
@@ -15,7 +15,7 @@ export async function fork(
   source: string,
   at: At,
   options: { workspace?: { path: string; tree: string | null }; model?: string; maxTurns?: number },
-  request: Request,
+  asking: Asking,
 ): Promise<{ runId: string }> {
   const { state, head } = await agentAt(ports, source, at)
   if (state.depth > 0) throw new CommandRejected('FORK_OF_CHILD', 'only the root agent of a run can be forked')
@@ -30,8 +30,6 @@ export async function fork(
     workspace: options.workspace ?? null,
     changes: { ...known, ...limits },
   }
-  const { key, ...rest } = request
-  const asking = { ...rest, commandId: key ?? base32(ports.random.bytes(16)) }
   const tape = new SaltTape(ports.random)
   const now = Math.max(ports.clock.now(), ports.log.floor())
   const facts = { ...asking, now, salt: () => tape.salt(), jitter: () => tape.jitter() }

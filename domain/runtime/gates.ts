@@ -17,7 +17,8 @@ export async function checkGate(
   gate: QualityGate,
   types: readonly string[] = [],
 ): Promise<Checked> {
-  return { gate: gate.check, after: gate.after, ...(await verdict(env, state, gate.check, types)) }
+  const { passed, evidence } = await verdict(env, state, gate.check, types)
+  return { gate: gate.check, after: gate.after, passed, evidence: env.secrets.text(evidence) }
 }
 
 async function verdict(env: Environment, state: AgentState, check: string, types: readonly string[]): Promise<Verdict> {

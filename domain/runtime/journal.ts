@@ -21,7 +21,7 @@ export interface Recorded {
   readonly position: number
 }
 
-export type Asking = Pick<Facts, 'by' | 'commandId' | 'driver' | 'correlationId' | 'causationId' | 'trace'>
+export type Asking = Pick<Facts, 'by' | 'commandId' | 'driver' | 'correlationId' | 'trace'>
 
 /**
  * The one place where events are appended. Time, decision, sealing and enqueueing are one synchronous step, so that no
@@ -113,8 +113,7 @@ export function sealDrafts(
   })
 }
 
-function headerOf({ event, after }: Draft, body: Header['body'], digest: boolean, asking: Asking): Header {
-  const { correlationId, causationId, trace } = asking
+function headerOf({ event, after }: Draft, body: Header['body'], digest: boolean, { trace }: Asking): Header {
   return {
     format: FORMAT,
     stream: agentStream(event.agentId),
@@ -128,8 +127,8 @@ function headerOf({ event, after }: Draft, body: Header['body'], digest: boolean
     commandId: event.commandId,
     actor: event.actor,
     ...(event.driver === undefined ? {} : { driver: event.driver }),
-    ...(correlationId === undefined ? {} : { correlationId }),
-    ...(causationId === undefined ? {} : { causationId }),
+    ...(event.correlationId === undefined ? {} : { correlationId: event.correlationId }),
+    ...(event.causationId === undefined ? {} : { causationId: event.causationId }),
     ...(event.toolCallId === undefined ? {} : { toolCallId: event.toolCallId }),
     ...(trace === undefined ? {} : { trace }),
     ...(digest ? { digest: { fold: FOLD, value: digestOf(after) } } : {}),

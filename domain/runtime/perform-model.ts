@@ -44,7 +44,8 @@ export async function performModel(
   const error = timedOut
     ? new ModelError('TIMEOUT', `no answer within ${info.timeoutMs} ms`, { transient: true })
     : thrownByModel(ended.error)
-  const { code, transient, retryAfterMs } = error
+  const { transient, retryAfterMs } = error
+  const code = env.secrets.text(error.code) === error.code ? error.code : 'INVALID_RESPONSE'
   const message = shortened(env.secrets.text(error.message))
   return {
     kind: 'model_failed',
@@ -78,11 +79,12 @@ async function resolvedPaths(env: Environment, state: AgentState, outcome: Model
 async function resolve(env: Environment, path: string): Promise<string | Failure> {
   if (env.workspace === null) return { code: 'SANDBOX_VIOLATION', message: 'this run has no workspace' }
   try {
-    return await env.workspace.resolve(path)
+    // A link may lead to a name that the model has not said.
+    return env.secrets.text(await env.workspace.resolve(path))
   } catch (error) {
     const code = (error as { code?: unknown }).code
     // Only a way out is refused here; anything else the tool itself will meet and tell.
     if (code !== 'SANDBOX_VIOLATION') return path
-    return { code, message: (error as Error).message }
+    return { code, message: env.secrets.text((error as Error).message) }
   }
 }

@@ -30,7 +30,8 @@ export async function performTool(
   const started = ports.clock.now()
   const took = () => Math.max(0, Math.round(ports.clock.now() - started))
   const failed = async (error: ToolFailure, durationMs: number): Promise<DriverFact> => {
-    const { code, transient, beforeEffect = false } = error
+    const { transient, beforeEffect = false } = error
+    const code = env.secrets.text(error.code) === error.code ? error.code : 'EXECUTION_FAILED'
     const message = env.secrets.text(error.message)
     const tree = await treeAfter(ports, env, call)
     return { kind: 'tool_failed', ...about, durationMs, error: { code, message, transient, beforeEffect }, ...tree }
@@ -63,6 +64,7 @@ export async function performTool(
     const probed = await probe(tool, call, resolved, context(own))
     return probed ?? { result: toolResult(await tool.run(resolved, context(own))) }
   })
+  publish(output.end())
   if (ended.end === 'hung') {
     // Its end was not seen: only what may happen twice may be called failed.
     if (call.effect === 'pure' || call.effect === 'idempotent')

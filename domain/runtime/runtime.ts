@@ -1,19 +1,20 @@
 import type { UserCommand } from '../agent/commands.ts'
 import { CommandRejected } from '../agent/errors.ts'
 import { echo } from '../agent/issues.ts'
+import { Policy } from '../agent/spec.ts'
+import { LogError } from '../log/errors.ts'
 import { base32, runIdOf } from '../log/ids.ts'
+import { askingOf } from './asking.ts'
 import { Driver } from './driver.ts'
 import { erase } from './erase.ts'
 import { fork } from './fork.ts'
 import { Mailbox } from './mailbox.ts'
-import type { RuntimePorts } from './ports.ts'
+import type { RuntimePorts, SecretBoundary } from './ports.ts'
 import { type RebuiltRequest, rebuildRequests } from './rebuild-request.ts'
-import { redactRequest } from './redact.ts'
+import { redactRequest, refuseSecrets } from './redact.ts'
 import { agentAt } from './replay.ts'
 import type { AgentAt, AgentRuntimeDoors, At, DriveEnd, DriveOptions, Request, Verification } from './types.ts'
 import { verifyAgent } from './verify.ts'
-
-type Recordable = Exclude<UserCommand, { kind: 'erase' }>
 
 /** AgentManager: one mailbox per agent of this process, and the doors to them. */
 export class Runtime implements AgentRuntimeDoors {
@@ -30,14 +31,16 @@ export class Runtime implements AgentRuntimeDoors {
   }
 
   async execute(agentId: string, command: UserCommand, request: Request): Promise<{ revision: number }> {
-    const { key, expected, ...given } = request
-    const asking = { ...given, commandId: key ?? base32(this.ports.random.bytes(16)) }
-    if (command.kind === 'erase') {
-      this.mailboxes.delete(agentId)
-      return erase(this.ports, agentId, command, asking, expected)
-    }
+    const { expected } = request
     return this.with(agentId, async (mailbox) => {
-      const said = await this.withoutSecrets(mailbox, command)
+      const secrets = await this.boundary(mailbox, command)
+      const asking = askingOf(secrets, this.ports.random, request)
+      const said = redactRequest(secrets, command)
+      await secrets.keep()
+      if (said.kind === 'erase') {
+        this.mailboxes.delete(agentId)
+        return erase(this.ports, agentId, said, asking, expected)
+      }
       const options = { fact: false, ...(expected === undefined ? {} : { expected }) }
       return { revision: await mailbox.submit(said, asking, options) }
     })
@@ -81,7 +84,13 @@ export class Runtime implements AgentRuntimeDoors {
     options: { workspace?: { path: string; tree: string | null }; model?: string; maxTurns?: number },
     request: Request,
   ): Promise<{ runId: string }> {
-    return fork(this.ports, this.newRunId(), source, at, options, request)
+    return this.with(source, async (mailbox) => {
+      const secrets = await this.boundary(mailbox, null)
+      const asking = askingOf(secrets, this.ports.random, request)
+      refuseSecrets(secrets, options)
+      await secrets.keep()
+      return fork(this.ports, this.newRunId(), source, at, options, asking)
+    })
   }
 
   requests(agentId: string, turn: number): Promise<RebuiltRequest[]> {
@@ -92,14 +101,15 @@ export class Runtime implements AgentRuntimeDoors {
     return verifyAgent(this.ports, agentId)
   }
 
-  private async withoutSecrets(mailbox: Mailbox, command: Recordable): Promise<Recordable> {
-    if (command.kind !== 'start') await mailbox.refresh()
-    const spec = command.kind === 'start' ? command.spec : mailbox.state?.spec
-    if (spec === undefined) return command
-    const secrets = await this.ports.secrets(spec)
-    const clean = redactRequest(secrets, command)
-    await secrets.keep()
-    return clean
+  /** The boundary of the agent's own secrets, or of a new one's; of all that are known where it cannot be told any more. */
+  private async boundary(mailbox: Mailbox, command: UserCommand | null): Promise<SecretBoundary> {
+    if (command?.kind === 'start') return this.ports.secrets(command.spec)
+    try {
+      await mailbox.refresh()
+    } catch (error) {
+      if (!(error instanceof LogError) || error.code !== 'BODY_ERASED') throw error
+    }
+    return this.ports.secrets(mailbox.state?.spec ?? { secrets: [], policy: Policy.parse({}) })
   }
 
   /**

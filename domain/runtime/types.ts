@@ -12,7 +12,9 @@ export interface Request {
   readonly key?: string
   /** The revision that the agent must still be at; what was recorded under the key before is found again all the same. */
   readonly expected?: number
+  /** The caller's own name for what it set going; the request's command id where it is absent. */
   readonly correlationId?: string
+  /** W3C `traceparent`; left out where it is none. */
   readonly trace?: string
 }
 

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { catalogue, ModelEntry, modelInfo } from '../../adapters/models/catalog.ts'
 import { bindsThinking } from '../../adapters/models/claude.ts'
+import { toModelError } from '../../adapters/models/failures.ts'
 import { createModels } from '../../adapters/models/registry.ts'
 import { cost } from '../../domain/agent/money.ts'
 import { ModelInfo } from '../../domain/agent/spec.ts'
@@ -151,6 +152,13 @@ describe('which provider serves a model', () => {
   test('the keys are known for redaction, blank ones not', () => {
     const models = createModels({ env: { ...env, ANTHROPIC_AUTH_TOKEN: '' } })
     expect(models.knownSecrets()).toEqual(['sk-ant-1', 'sk-2'])
+    expect(models.unhidableKeys()).toEqual([])
+  })
+
+  test('a key that is too short to be hidden is named, and blots nothing out', () => {
+    const models = createModels({ env: { ANTHROPIC_API_KEY: 'sk-ant-1', OPENAI_API_KEY: 'x' } })
+    expect([models.knownSecrets(), models.unhidableKeys()]).toEqual([['sk-ant-1'], ['OPENAI_API_KEY']])
+    expect(toModelError('openai', new Error('an axe to fix'), ['x']).message).toBe('openai: an axe to fix')
   })
 
   test('the prefix is not sent, and the base URL of the environment is used', async () => {

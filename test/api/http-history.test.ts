@@ -108,5 +108,8 @@ it('has health, projections, secrets without values', async () => {
   const set = await ask('PUT', '/v1/secrets/API_KEY', { body: { value: 'hush-hush-hush' } })
   expect(await set.text()).not.toContain('hush')
   expect(await bodyOf(await ask('GET', '/v1/secrets'))).toEqual({ names: ['API_KEY'] })
+  expect((await ask('PUT', '/v1/secrets/SHORT', { body: { value: 'x' } })).status).toBe(422)
+  expect(await bodyOf(await ask('DELETE', '/v1/secrets/API_KEY'))).toEqual({ names: [] })
+  expect((await ask('DELETE', '/v1/secrets/API_KEY')).status).toBe(404)
   expect((await ask('PUT', '/v1/secrets/not%20a%20name', { body: { value: 'x' } })).status).toBe(400)
 })

@@ -76,7 +76,9 @@ describe('5.2.1 the final warning', () => {
 
   test('a budget that has no room even for it ends the run', async () => {
     const run = await given({ says: [completes()], spec: { budget: { tokens: 300, nanoDollars: null } } })
-    expect(await run.drive()).toMatchObject({ end: 'error', code: 'BUDGET_EXCEEDED' })
+    const error = expect.stringMatching(/^Recovery failed: BUDGET_EXCEEDED: the budget leaves no room/)
+    expect(await run.drive()).toMatchObject({ end: 'error', code: 'RECOVERY_FAILED', error })
+    expect((await run.of('recovery')).at(-1)?.body).toEqual({ phase: 'failed', reason: error })
     expect(run.requests).toHaveLength(0)
   })
 })
@@ -205,6 +207,13 @@ describe('5.2.4 a failed recovery is ERROR with partial output', () => {
     const run = await given({ says: [new ModelError('AUTHENTICATION', 'bad key')], spec: { limits: limits(1) } })
     expect(await run.drive()).toMatchObject({ code: 'MODEL_FAILED' })
     expect((await run.of('recovery')).at(-1)?.body).toMatchObject({ phase: 'failed' })
+  })
+
+  test('a context that does not fit says so in the text', async () => {
+    const says = [new ModelError('CONTEXT_OVERFLOW', 'too long')]
+    const run = await given({ says, spec: { limits: limits(1) } })
+    const error = expect.stringMatching(/^Recovery failed: CONTEXT_OVERFLOW: .*too long/)
+    expect(await run.drive()).toMatchObject({ code: 'RECOVERY_FAILED', error })
   })
 
   test('a cancel in recovery is CANCELLED', async () => {

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import { ModelError } from '../../domain/agent/errors.ts'
 import type { Tool } from '../../domain/ports.ts'
-import { call, calls, completes, USER } from '../support/harness.ts'
-import { given, tool } from '../support/story.ts'
+import { call, calls, completes, seededRandom, USER } from '../support/harness.ts'
+import { given, type Said, tool } from '../support/story.ts'
 
 const signal = new AbortController().signal
 const NEVER = new Promise<never>(() => undefined)
@@ -166,9 +167,94 @@ describe('5.9.3 what has effects does not run again by itself', () => {
     expect((await run.of('tool_call_end'))[0]?.body).toMatchObject({ success: true, result: 'sent after all' })
     expect(send.ran).toHaveLength(1)
   })
+
+  test.each([
+    ['while the run goes on', false],
+    ['when the run has ended', true],
+  ])('a result that comes after the call was given up is told and changes nothing: %s', async (_, ended) => {
+    const started = Promise.withResolvers<void>()
+    const sent = Promise.withResolvers<string>()
+    const answer = Promise.withResolvers<void>()
+    const asked = Promise.withResolvers<void>()
+    const send = tool('send', { effect: 'irreversible' }, () => {
+      started.resolve()
+      return sent.promise
+    })
+    const says = [
+      calls(call('send')),
+      async () => {
+        asked.resolve()
+        await answer.promise
+        return completes()
+      },
+    ]
+    const run = await given({ says, tools: [send] })
+    const first = run.drive()
+    await started.promise
+    const other = run.elsewhere()
+    expect(await other.drive(run.runId, { signal })).toMatchObject({ for: 'doubt' })
+    await run.say({ kind: 'resolve_doubt', toolCallId: run.call(1), decision: 'abandon' })
+    const second = other.drive(run.runId, { signal })
+    await asked.promise
+    if (ended) {
+      answer.resolve()
+      expect(await second).toEqual({ end: 'done' })
+    }
+    const before = (await run.state()).machine
+    sent.resolve('sent after all')
+    await first
+    const [late, ...more] = await run.of('late_outcome')
+    expect(late).toMatchObject({
+      toolCallId: run.call(1),
+      body: { success: true, attempt: 1, result: 'sent after all' },
+    })
+    expect([more, (await run.state()).machine]).toEqual([[], before])
+    answer.resolve()
+    expect(await second).toEqual({ end: 'done' })
+    expect(await run.ends()).toEqual(['send: UNKNOWN_OUTCOME', 'complete_task: ok'])
+    expect((await run.runtime.verify(run.runId)).problems).toEqual([])
+  })
 })
 
 describe('a lost model call', () => {
+  /** A run whose model attempts lose their drivers so often, and fail or answer after that. */
+  async function losing(times: number, says: readonly Said[], maxRetries = 2) {
+    let left = times
+    let died = Promise.withResolvers<void>()
+    const crashPoint = (name: string) => {
+      if (name !== 'after_model' || left === 0) return undefined
+      left--
+      died.resolve()
+      return NEVER
+    }
+    const run = await given({ says, spec: { retry: { maxRetries, backoffMs: 10 } }, ports: { crashPoint } })
+    for (let i = 0; i < times; i++) {
+      void run.elsewhere({ random: seededRandom(`driver ${i}`) }).drive(run.runId, { signal })
+      await died.promise
+      died = Promise.withResolvers<void>()
+    }
+    return run
+  }
+
+  test('is no failure: as many retries as ever are left', async () => {
+    const busy = new ModelError('OVERLOADED', 'busy', { transient: true })
+    const run = await losing(2, [completes(), completes(), busy, busy, completes()])
+    expect(await run.drive()).toEqual({ end: 'done' })
+    expect((await run.of('model_attempt_lost')).map(({ body }) => body.attempt)).toEqual([1, 2])
+    expect((await run.of('error')).map(({ body }) => [body.attempt, body.delayMs! < 20])).toEqual([
+      [3, true],
+      [4, false],
+    ])
+    expect((await run.of('model_call_end'))[0]).toMatchObject({ turn: 1, body: { attempt: 5 } })
+  })
+
+  test('is not made anew for ever', async () => {
+    const run = await losing(6, [completes()])
+    const error = expect.stringContaining('6 drivers in a row were lost')
+    expect(await run.drive()).toMatchObject({ end: 'error', code: 'MODEL_FAILED', error })
+    expect(run.requests).toHaveLength(6)
+  })
+
   test('is told with estimated tokens, and made anew in the same turn', async () => {
     const death = Promise.withResolvers<void>()
     let alive = true

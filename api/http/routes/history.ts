@@ -6,7 +6,7 @@ import { EventViews } from '../../events/view.ts'
 import { actorOf, commandId, mustWrite, notFound, type RecentKeys } from '../../runs/commands.ts'
 import { afterCommon, differences } from '../../runs/difference.ts'
 import type { FilePoint, Services } from '../../services.ts'
-import { body, json, newApp, RunId, refusals, StartHeaders } from '../new-app.ts'
+import { body, json, newApp, RunId, refusals, StartHeaders, tracing } from '../new-app.ts'
 import { Problem } from '../problem.ts'
 import { AtQuery, PageQuery } from '../schemas/common.ts'
 import { EventPage, type EventView } from '../schemas/events.ts'
@@ -142,7 +142,7 @@ export function historyRoutes(s: Services, keys: RecentKeys) {
       const request = {
         by: actorOf('user', by),
         ...(key === undefined ? {} : { key: commandId(key, JSON.parse(JSON.stringify(what))) }),
-        ...(headers.traceparent === undefined ? {} : { trace: headers.traceparent }),
+        ...tracing(headers),
       }
       const make = () => s.fork(agent ?? id, atOf({ step, turn, event }), options, request)
       const { runId } = await (key === undefined ? make() : keys.once(id, key, JSON.stringify(what), make))

@@ -21,7 +21,7 @@ export const EventView = z
     revision: z.int(),
     actor: Actor,
     commandId: z.string(),
-    correlationId: z.string().optional(),
+    correlationId: z.string(),
     causationId: z.string().optional(),
     epoch: z.int().optional(),
     hash: z.string(),

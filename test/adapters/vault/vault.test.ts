@@ -62,11 +62,24 @@ describe('the vault', () => {
   it('refuses names and values that it cannot keep, and says so of a broken file without quoting it', async () => {
     const vault = await open()
     await expect(vault.set('a b', 'value')).rejects.toMatchObject({ code: 'SECRET_INVALID' })
-    await expect(vault.set('A', 'abc')).rejects.toThrow(/at least 4/)
+    await expect(vault.set('A', 'abc')).rejects.toThrow(/shorter than 4/)
+    await expect(vault.set('A', 'cret')).rejects.toThrow(/what stands in its place/)
     writeFileSync(file('secrets.json'), '{"A": "hunter2', { mode: 0o600 })
     const error = await open().catch((e: Error) => e)
     expect(error).toMatchObject({ code: 'VAULT_CORRUPT' })
     expect(String(error) + String((error as Error).cause)).not.toContain('hunter2')
+  })
+
+  it('forgets a secret, and keeps what was written with its reference', async () => {
+    const vault = await open()
+    await vault.set('A', 'value-a')
+    await vault.set('B', 'value-b')
+    await vault.remember(new Map([['secret:ku_a', 'value-a']]))
+    expect([await vault.remove('A'), await vault.remove('A'), await vault.remove('constructor')]).toEqual([
+      ...[true, false, false],
+    ])
+    const next = await open()
+    expect([await next.names(), await next.get('A'), next.resolve('secret:ku_a')]).toEqual([['B'], null, 'value-a'])
   })
 
   it('resolves what a redactor has hidden, after a restart and from another process', async () => {

@@ -1,7 +1,7 @@
 import type { Mutation } from '../mutation.ts'
 import { fault, law } from './row.ts'
 
-/** A law of DESIGN with a fault that it has caught. Law 2 is the projections', law 8 the secrets'. */
+/** A law of DESIGN with a fault that it has caught. Law 2 is the projections'. */
 export interface Caught {
   readonly law: string
   readonly says: string
@@ -103,6 +103,24 @@ export const LAWS: readonly Caught[] = [
       'agent/evolve-turns.ts',
       "textOnly: outcome === 'text' ? state.textOnly + 1 : 0",
       "textOnly: outcome === 'text' ? state.textOnly + 2 : 0",
+    ),
+  },
+  {
+    law: '8',
+    says: 'an Idempotency-Key kept as it came',
+    test: law('8-secrets'),
+    name: 'in no byte',
+    fault: fault('runtime/asking.ts', 'keyedCommand(key)', 'key'),
+  },
+  {
+    law: '8',
+    says: 'a message that is cut before what is secret in it is gone',
+    test: law('8-secrets'),
+    name: 'in no byte',
+    fault: fault(
+      'runtime/perform-model.ts',
+      'shortened(env.secrets.text(error.message))',
+      'env.secrets.text(shortened(error.message))',
     ),
   },
   {

@@ -1,0 +1,64 @@
+import type { Command } from 'commander'
+import { SecretName } from '../../http/schemas/system.ts'
+import { take } from '../client.ts'
+import { CliError, EXIT, UsageError } from '../exit.ts'
+import { type Kit, readAll } from './kit.ts'
+
+/** `secrets set`, `list`, `remove`: values go in and never come out. */
+export function secretsCommand(program: Command, kit: Kit): void {
+  const secrets = program.command('secrets').description('secrets that tools may be given, by name')
+  secrets
+    .command('set')
+    .description('keep a secret; the value is read from standard input and shown nowhere')
+    .argument('<name>')
+    .action(
+      kit.action(async (ctx, [name]) => {
+        checkName(name)
+        const value = ctx.io.stdin.isTTY ? await hidden(name!) : (await readAll(ctx.io.stdin)).replace(/\r?\n$/, '')
+        if (value === '') throw new UsageError('the value is empty; give it on standard input')
+        const client = await ctx.client('write')
+        const { names } = await take(client.v1.secrets[':name'].$put({ param: { name: name! }, json: { value } }))
+        ctx.show({ name, names }, () => [`kept ${name}`])
+        return EXIT.done
+      }),
+    )
+  secrets
+    .command('list', { isDefault: true })
+    .description('names, never values')
+    .action(
+      kit.action(async (ctx) => {
+        const { names } = await take((await ctx.client('read')).v1.secrets.$get({}))
+        ctx.list(
+          names.map((name) => ({ name })),
+          [{ title: 'NAME', of: (r) => r.name }],
+        )
+        return EXIT.done
+      }),
+    )
+  secrets
+    .command('remove')
+    .description('forget a secret; runs that were given it can no longer use it')
+    .argument('<name>')
+    .action(
+      kit.action(async (ctx, [name]) => {
+        checkName(name)
+        const client = await ctx.client('write')
+        const { names } = await take(client.v1.secrets[':name'].$delete({ param: { name: name! } }))
+        ctx.show({ name, names }, () => [`removed ${name}`])
+        return EXIT.done
+      }),
+    )
+}
+
+function checkName(name: string | undefined): void {
+  const named = SecretName.safeParse(name)
+  if (!named.success) throw new UsageError(`name: ${named.error.issues[0]!.message}`)
+}
+
+/** Asks at the terminal without showing what is typed. */
+async function hidden(name: string): Promise<string> {
+  const { isCancel, password } = await import('@clack/prompts')
+  const said = await password({ message: `Value of ${name}`, output: process.stderr })
+  if (isCancel(said)) throw new CliError('nothing was kept', EXIT.interrupted)
+  return said
+}

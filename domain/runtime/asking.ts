@@ -1,0 +1,21 @@
+import { base32, keyedCommand } from '../log/ids.ts'
+import { wellFormed } from '../log/well-formed.ts'
+import type { Random } from '../ports.ts'
+import type { Asking } from './journal.ts'
+import type { SecretBoundary } from './ports.ts'
+import type { Request } from './types.ts'
+
+/** W3C trace context, version 00 and later ones that begin alike. */
+const TRACE = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/
+
+/**
+ * Who asks, as headers carry it: without secrets, the Idempotency-Key as its hash alone. A trace context that is none is left out, as W3C asks.
+ */
+export function askingOf(secrets: SecretBoundary, random: Random, request: Request): Asking {
+  const { by, key, trace } = request
+  const commandId = key === undefined ? base32(random.bytes(16)) : keyedCommand(key)
+  const hidden = (text: string) => secrets.text(wellFormed(text))
+  const named = request.correlationId === undefined ? {} : { correlationId: hidden(request.correlationId) }
+  const traced = trace !== undefined && TRACE.test(trace) && hidden(trace) === trace
+  return { by: { ...by, id: hidden(by.id) }, commandId, ...named, ...(traced ? { trace } : {}) }
+}

@@ -1,0 +1,243 @@
+import { openBoundary } from '../../api/embedded/boundary.ts'
+import type { Block } from '../../domain/agent/content.ts'
+import { CommandRejected, ModelError, ToolError } from '../../domain/agent/errors.ts'
+import { CODER_SOP } from '../../domain/agent/roles.ts'
+import type { Actor } from '../../domain/log/envelope.ts'
+import type { ModelOutcome, Tool, Vault, Workspace } from '../../domain/ports.ts'
+import type { RuntimePorts } from '../../domain/runtime/ports.ts'
+import { call, calls, completes, harness, MemoryBlobs, testSpec, toolSpec } from './harness.ts'
+import { VirtualClock } from './virtual-clock.ts'
+
+// Every string that a person, a model or a tool can hand in, by name. One of them holds the planted text.
+
+export const PLACES = [
+  ...['task', 'instructions', 'variable', 'variable key', 'warning', 'role goal', 'gate', 'retryable', 'pattern'],
+  ...['workspace', 'model id', 'secret name', 'test command', 'tool description'],
+  ...['by', 'key', 'correlation', 'trace'],
+  ...['input', 'pause reason', 'standing tool', 'standing reason', 'approval reason', 'approval call', 'doubt result'],
+  ...['doubt call', 'doubt reason', 'cancel reason', 'erase reason', 'fork by', 'fork folder', 'fork key'],
+  ...['answer text', 'thinking', 'block kind', 'block member', 'call id', 'tool name', 'argument', 'argument key'],
+  ...['raw arguments', 'served by', 'request id', 'model error', 'model error cut', 'model code', 'streamed'],
+  ...['content', 'content json', 'detail', 'changed', 'created', 'output', 'tool error', 'tool code', 'drift', 'link'],
+  ...['way out', 'evidence', 'artifact', 'summary', 'context key', 'context value'],
+] as const
+export type Place = (typeof PLACES)[number]
+
+export interface Told {
+  /** Everything that was written or published, as text. */
+  readonly written: string
+  /** Requests that were refused, by code. */
+  readonly refused: readonly string[]
+}
+
+function vaultWith(secret: string): Vault {
+  const references = new Map<string, string>()
+  return {
+    get: async (name) => (name === 'PLANTED' ? secret : null),
+    set: async () => undefined,
+    remove: async () => false,
+    names: async () => ['PLANTED'],
+    referenceKey: async () => new Uint8Array(32).fill(7),
+    remember: async (made) => {
+      for (const [reference, value] of made) references.set(reference, value)
+    },
+    resolve: (reference) => references.get(reference) ?? null,
+  }
+}
+
+/** A run in which everybody says something everywhere, `text` at one place and `known` being a secret. */
+export async function tell(place: Place, text: string, known: string): Promise<Told> {
+  const at = (name: Place, otherwise: string) => (name === place ? text : otherwise)
+  const { secrets } = await openBoundary(vaultWith(known), [], { secrets: [], policy: testSpec().policy })
+  const published: string[] = []
+  const refused: string[] = []
+  const blobs = new MemoryBlobs()
+  const snapshots: string[] = []
+  const world = { at, drifted: false }
+  const workspace = folder(world)
+  const tools = [sends(at), asks(at)]
+  const ports: Partial<RuntimePorts> = {
+    clock: new VirtualClock(),
+    feed: { publish: ({ text: shown }) => published.push(shown) },
+    snapshots: {
+      latest: async () => null,
+      put: async (_, __, { state }) => void snapshots.push(JSON.stringify(state)),
+      forget: async () => undefined,
+    },
+    secrets: async () => secrets,
+    environment: async () => ({ workspace, sandbox: null, secrets, reap: async () => {}, close: async () => {} }),
+  }
+  const answers = said(at)
+  const h = harness(() => completes(), { tools, blobs, ports: { ...ports, provider: () => provider(answers, at) } })
+  const by: Actor = { kind: 'user', id: at('by', 'tester'), claimed: true }
+  const attempt = async (work: () => Promise<unknown>) => {
+    try {
+      await work()
+    } catch (error) {
+      if (!(error instanceof CommandRejected)) throw error
+      refused.push(error.code)
+    }
+  }
+  let key = 0
+  const ask = (runId: string, command: object, more: object = {}) =>
+    attempt(() =>
+      h.runtime.execute(runId, command as never, {
+        by,
+        key: `${at('key', 'k')}-${key++}`,
+        correlationId: at('correlation', 'c'),
+        trace: at('trace', '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'),
+        ...more,
+      }),
+    )
+  const drive = (runId: string) => attempt(() => h.drive(runId))
+
+  await ask('r', { kind: 'start', spec: specOf(at, tools), task: at('task', 'do it') })
+  await ask('r', {
+    kind: 'standing_approval',
+    tools: [at('standing tool', 'look')],
+    reason: at('standing reason', 'x'),
+  })
+  await ask('r', { kind: 'pause', reason: at('pause reason', 'x') })
+  await ask('r', { kind: 'resume' })
+  await ask('r', { kind: 'input', text: at('input', 'x') })
+  await drive('r')
+  const approve = { kind: 'decide_approval', toolCallId: at('approval call', 'r.t1.c0'), decision: 'approved' }
+  await ask('r', { ...approve, reason: at('approval reason', 'x') })
+  world.drifted = true
+  await drive('r')
+  await drive('r')
+  const doubt = { kind: 'resolve_doubt', decision: 'happened', result: { said: at('doubt result', 'x') } }
+  await ask('r', { ...doubt, toolCallId: at('doubt call', 'r.t9.c0'), reason: at('doubt reason', 'x') })
+  await ask('r', { kind: 'erase', revision: 4, reason: at('erase reason', 'x') })
+  const fork = { path: at('fork folder', '/x'), tree: null }
+  const forker = { by: { ...by, id: at('fork by', 'x') }, key: at('fork key', 'x') }
+  await ask('r2', { kind: 'start', spec: testSpec(), task: 'x' })
+  await ask('r2', { kind: 'cancel', reason: at('cancel reason', 'x'), deadlineMs: 10 })
+  await attempt(() => h.runtime.fork('r2', null, { workspace: fork }, forker))
+
+  const all: string[] = [published.join(''), ...snapshots]
+  for await (const page of h.log.readAll(null))
+    for (const { header, body } of page) {
+      all.push(JSON.stringify(header), body === null ? '' : Buffer.from(body).toString())
+    }
+  for (const bytes of blobs.held.values()) all.push(Buffer.from(bytes).toString())
+  return { written: all.join('\n'), refused }
+}
+
+type At = (name: Place, otherwise: string) => string
+
+function specOf(at: At, tools: readonly Tool[]) {
+  const role = {
+    ...CODER_SOP,
+    goal: at('role goal', 'work'),
+    phases: [{ name: 'only', allowedTools: ['*'] }],
+    qualityGates: [{ after: 'only', check: at('gate', 'tests_exist') }],
+  }
+  const spec = testSpec(
+    {
+      role,
+      policy: { requiresApproval: ['send'], secretPatterns: [at('pattern', 'zzzz')] },
+      recovery: { warningTemplate: at('warning', 'Final warning') },
+      retry: { backoffMs: 10, retryableErrors: [at('retryable', 'NETWORK')] },
+      instructions: at('instructions', 'x'),
+      contextVariables: { [at('variable key', 'k')]: at('variable', 'v') },
+      workspace: { path: at('workspace', '/work'), tree: 't1' },
+      testCommand: ['run', at('test command', 'x')],
+      secrets: [at('secret name', 'PLANTED')],
+    },
+    tools,
+  )
+  const [model] = spec.models.known
+  return {
+    ...spec,
+    models: { ...spec.models, known: [...spec.models.known, { ...model!, id: at('model id', 'other') }] },
+    tools: spec.tools.map((tool) => ({ ...tool, description: `${tool.description} ${at('tool description', '')}` })),
+  }
+}
+
+/** What the model says, call by call. */
+function said(at: At): (Partial<ModelOutcome> | Error)[] {
+  const odd = { type: at('block kind', 'citation'), more: { [at('block member', 'a')]: at('block member', 'b') } }
+  const send = call('send', { [at('argument key', 'what')]: at('argument', 'x'), where: 'a/b' }, at('call id', 'id1'))
+  const content: Block[] = [
+    { type: 'text', text: at('answer text', 'x') },
+    { type: 'thinking', thinking: at('thinking', 'x'), signature: 's' },
+    odd,
+    send,
+  ]
+  const raw = { type: 'tool_use', id: 'id2', name: 'ask', input_text: `{"what": ${at('raw arguments', 'x')}` } as const
+  const code = at('model code', 'NETWORK').toUpperCase()
+  // Cut at 600 characters, all but the last one of the text at this place would stay.
+  const cut = at('model error cut', 'x')
+  const long = `${at('model error', 'x')} `.padEnd(601 - cut.length, '-') + cut
+  const failed = Object.assign(new ModelError('NETWORK', long, { transient: true }), { code })
+  return [
+    { content, stopReason: 'tool_use', servedBy: at('served by', 'm'), requestId: at('request id', 'q') },
+    failed,
+    calls(call('ask', {})),
+    calls(raw),
+    calls(call(at('tool name', 'nothing'), {})),
+    calls(call('set_context', { key: at('context key', 'k'), value: at('context value', 'v') })),
+    calls(call('complete_task', { summary: at('summary', 'done'), artifacts: [at('artifact', 'a')] })),
+    calls(call('complete_task', { summary: at('summary', 'done'), artifacts: [at('artifact', 'a')] })),
+  ]
+}
+
+function provider(answers: (Partial<ModelOutcome> | Error)[], at: At) {
+  const usage = { input: 1, output: 1, cacheRead: 0, cacheWrite: 0 }
+  return {
+    id: 'test',
+    call: async (_: unknown, { onText }: { onText?: (text: string) => void }): Promise<ModelOutcome> => {
+      for (const letter of at('streamed', 'x')) onText?.(letter)
+      const answer = answers.shift() ?? completes()
+      if (answer instanceof Error) throw answer
+      return { content: [], stopReason: 'end_turn', usage, servedBy: 'm', ...answer }
+    },
+  }
+}
+
+const sends = (at: At): Tool => ({
+  spec: toolSpec('send', { effect: 'irreversible', paths: { where: 'write' } }),
+  run: async (_, { onOutput }) => {
+    for (const letter of at('output', 'x')) onOutput?.(letter)
+    return {
+      content: { said: at('content', 'x'), json: JSON.stringify({ deeper: at('content json', 'x') }) },
+      detail: { said: at('detail', 'x') },
+      changed: [`a/${at('changed', 'x')}`],
+      created: [`a/${at('created', 'x')}`],
+    }
+  },
+})
+
+const asks = (at: At): Tool => ({
+  spec: toolSpec('ask', { effect: 'irreversible' }),
+  run: async () => {
+    const error = new ToolError('CONFLICT', at('tool error', 'x'))
+    throw Object.assign(error, { code: at('tool code', 'CONFLICT').toUpperCase() })
+  },
+})
+
+function folder({ at, ...world }: { at: At; drifted: boolean }): Workspace {
+  const missing = () => Promise.reject(new ToolError('RESOURCE_NOT_FOUND', 'x'))
+  return {
+    path: '/work',
+    resolve: async () => {
+      const out = at('way out', '')
+      if (out !== '') throw new ToolError('SANDBOX_VIOLATION', `${out} leads out`)
+      return `a/${at('link', 'x')}`
+    },
+    read: async () => new Uint8Array(3),
+    write: missing,
+    list: missing,
+    exists: missing,
+    search: async () => ({ matches: [], truncated: false }),
+    versions: {
+      snapshot: async () => 't2',
+      changes: async () => [{ path: `test/${at('drift', 'x')}${at('evidence', 'y')}.test.ts`, change: 'added' }],
+      diff: missing,
+      read: missing,
+      restore: missing,
+      materialize: missing,
+    },
+  }
+}
