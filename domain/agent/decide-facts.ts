@@ -5,7 +5,7 @@ import { decideToolFact } from './decide-tools.ts'
 import type { Deciding } from './deciding.ts'
 import { endRun, endTurn } from './endings.ts'
 import { cost } from './money.ts'
-import { planCalls } from './plan.ts'
+import { MAX_CALLS, planCalls } from './plan.ts'
 import { proceed } from './proceed.ts'
 import { backoff } from './retry.ts'
 import { modelInfo } from './routing.ts'
@@ -56,6 +56,7 @@ function modelAnswered(d: Deciding, fact: Fact<'model_answered'>): void {
   const { content, stopReason, usage, servedBy, requestId } = fact.outcome
   const { price } = modelInfo(d.state, open.model)
   const calls = stopReason === 'refusal' ? [] : requestedCalls(content)
+  const flood = calls.length > MAX_CALLS
   d.emit(
     'model_call_end',
     {
@@ -68,7 +69,8 @@ function modelAnswered(d: Deciding, fact: Fact<'model_answered'>): void {
       durationMs: fact.durationMs,
       servedBy,
       ...(requestId === undefined ? {} : { requestId }),
-      calls: planCalls(d.state, calls, fact.paths, stopReason === 'max_tokens'),
+      calls: flood ? [] : planCalls(d.state, calls, fact.paths, stopReason === 'max_tokens'),
+      ...(flood ? { flood: calls.length } : {}),
     },
     { actor: { kind: 'model', id: open.model } },
   )

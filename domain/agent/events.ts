@@ -110,6 +110,8 @@ export const bodies = {
     servedBy: text,
     requestId: text.optional(),
     calls: z.array(PlannedCall),
+    /** How many calls were asked for, where they were too many to be taken up one by one: then `calls` is empty. */
+    flood: z.int().positive().optional(),
   }),
   /** An attempt whose driver died: its tokens are estimated and in doubt on the bill. */
   model_attempt_lost: z.strictObject({
@@ -171,7 +173,7 @@ export const bodies = {
   }),
   turn_end: z.strictObject({
     step: z.int().positive(),
-    outcome: z.enum(['calls', 'text', 'cut', 'paused', 'refused', 'failed', 'cancelled']),
+    outcome: z.enum(['calls', 'text', 'cut', 'paused', 'refused', 'flooded', 'failed', 'cancelled']),
   }),
   approval_requested: z.strictObject({
     toolName: text,

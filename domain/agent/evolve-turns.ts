@@ -70,7 +70,7 @@ export function answered(state: AgentState, event: EventOf<'model_call_end'>, ap
   if (calls.length > 0) {
     return { ...next, machine: withActivity(state.machine, { status: 'TOOL_WAIT', calls: openedCalls(state, event) }) }
   }
-  const outcome = WITHOUT_CALLS[stopReason]
+  const outcome = event.body.flood === undefined ? WITHOUT_CALLS[stopReason] : 'flooded'
   return { ...next, machine: withActivity(state.machine, { status: 'OBSERVATION', outcome, calls: [], ended: false }) }
 }
 
@@ -117,6 +117,7 @@ export function endTurn(state: AgentState, event: EventOf<'turn_end'>, append: A
   const next: AgentState = {
     ...settled,
     step: event.body.step,
+    violations: outcome === 'flooded' ? state.violations + 1 : settled.violations,
     textOnly: outcome === 'text' ? state.textOnly + 1 : 0,
     paused: state.paused || state.stepping,
     stepping: false,
@@ -128,7 +129,7 @@ export function endTurn(state: AgentState, event: EventOf<'turn_end'>, append: A
 }
 
 /** Outcomes of which the model is told, so that they are among its messages. */
-const TOLD: ReadonlySet<string> = new Set(['text', 'cut'])
+const TOLD: ReadonlySet<string> = new Set(['text', 'cut', 'flooded'])
 
 /** An attempt whose driver is gone: paid for by estimate, and due again. */
 export function lostAttempt(state: AgentState, event: EventOf<'model_attempt_lost'>): AgentState {

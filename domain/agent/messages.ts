@@ -2,6 +2,7 @@ import { toolCallId } from '../log/ids.ts'
 import type { Json } from '../log/json.ts'
 import type { Block, Message } from './content.ts'
 import type { AgentEvent, EventOf } from './events.ts'
+import { MAX_CALLS } from './plan.ts'
 
 /**
  * The messages that the model sees, computed from the agent's events in order. Inputs join at the start of the turn that
@@ -57,8 +58,8 @@ export class Transcript {
   }
 
   private answer(event: EventOf<'model_call_end'>): void {
-    const { content, calls } = event.body
-    if (content.length > 0) this.items.push({ role: 'assistant', content })
+    const { content, calls, flood } = event.body
+    if (content.length > 0 && flood === undefined) this.items.push({ role: 'assistant', content })
     this.calls = calls.map((call, index) => ({
       id: toolCallId(event.agentId, event.turn, index),
       providerId: providerIdOf(content[call.block]),
@@ -104,6 +105,7 @@ export class Transcript {
 /** What the model is told of a turn that ended without calls. */
 const NOTES: Partial<Record<EventOf<'turn_end'>['body']['outcome'], string>> = {
   text: 'Your answer called no tool. Go on with advance_phase, or finish with complete_task.',
+  flooded: `Your last answer asked for more than ${MAX_CALLS} tool calls. None of them ran, and the answer was left out.`,
   cut: 'Your answer was cut off at the output limit. Go on, in smaller steps.',
 }
 

@@ -22,6 +22,12 @@ import { type Effect, type ToolSpec, wireName } from './tools.ts'
 /** Arguments of one call may not be larger, bytes. */
 export const MAX_ARGUMENT_BYTES = 1 << 20
 
+/**
+ * The most calls of one answer. What asks for more is refused as a whole, a violation of which the model is told: each call
+ * would have its own events and place in the state, for nothing that could run.
+ */
+export const MAX_CALLS = 128
+
 /** Judges the calls of one model answer, in order. `cut`: the answer was cut off, so its calls cannot be trusted. */
 export function planCalls(
   state: AgentState,

@@ -4,6 +4,7 @@ import { requestedCalls } from '../agent/content.ts'
 import { ModelError } from '../agent/errors.ts'
 import type { Failure } from '../agent/events.ts'
 import { modelOutcome } from '../agent/model-outcome.ts'
+import { MAX_CALLS } from '../agent/plan.ts'
 import { assemble } from '../agent/request.ts'
 import { modelInfo } from '../agent/routing.ts'
 import { type AgentState, activityOf } from '../agent/state.ts'
@@ -62,7 +63,9 @@ const LONGEST_MESSAGE = 600
 /** Where the path arguments of the requested calls really lead; a path that leads out is a failure of its own. */
 async function resolvedPaths(env: Environment, state: AgentState, outcome: ModelOutcome): Promise<ResolvedPaths[]> {
   const all: ResolvedPaths[] = []
-  for (const call of requestedCalls(outcome.content)) {
+  const calls = requestedCalls(outcome.content)
+  if (calls.length > MAX_CALLS) return all
+  for (const call of calls) {
     const spec = state.spec.tools.find((tool) => wireName(tool.name) === call.name || tool.name === call.name)
     const resolved: Record<string, string | Failure> = {}
     for (const name of Object.keys(spec?.paths ?? {})) {

@@ -172,6 +172,43 @@ describe('5.3.4 interactive mode enforces single-tool turns', () => {
   })
 })
 
+describe('an answer with too many calls', () => {
+  const many = (count: number) => calls(...Array.from({ length: count }, (_, i) => call('look', {}, `c${i}`)))
+
+  test('128 are taken up; of more none runs, nothing grows with their number, and the model is told', async () => {
+    const look = tool('look')
+    const spec = { policy: { mode: 'batch' } }
+    const most = await given({ says: [many(128), completes()], tools: [look], spec })
+    expect(await most.drive()).toEqual({ end: 'done' })
+    expect(look.ran).toHaveLength(128)
+    const flooded = await given({ says: [many(129), many(20_000), completes()], tools: [look], spec })
+    expect(await flooded.drive()).toEqual({ end: 'done' })
+    expect(look.ran).toHaveLength(128)
+    expect((await flooded.of('model_call_end')).map(({ body }) => [body.flood, body.calls.length])).toEqual([
+      ...[
+        [129, 0],
+        [20_000, 0],
+        [undefined, 1],
+      ],
+    ])
+    expect((await flooded.of('turn_end')).map(({ body }) => body.outcome)).toEqual(['flooded', 'flooded', 'calls'])
+    expect(await flooded.of('tool_call_start')).toHaveLength(1)
+    const told = { role: 'system', content: expect.stringContaining('more than 128 tool calls') }
+    expect(flooded.seen(2).slice(1)).toEqual([told, told])
+    expect((await flooded.runtime.verify(flooded.runId)).problems).toEqual([])
+  })
+
+  test('it is a violation, and another call in recovery', async () => {
+    const spec = { policy: { mode: 'batch' } }
+    const run = await given({ says: [many(200)], tools: [tool('look')], spec })
+    expect(await run.drive()).toMatchObject({ end: 'error', code: 'TOO_MANY_VIOLATIONS' })
+    expect(run.requests).toHaveLength(5)
+    const last = await given({ says: [many(200)], spec: { ...spec, limits: { maxTurns: 1, wallClockMs: null } } })
+    const error = expect.stringContaining('another tool was called')
+    expect(await last.drive()).toMatchObject({ end: 'error', code: 'RECOVERY_FAILED', error })
+  })
+})
+
 describe('a tool is foreign code', () => {
   test.each([
     ['no JSON', () => ({ big: 1n })],

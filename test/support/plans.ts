@@ -62,6 +62,7 @@ const answer = fc.oneof(
       kind: fc.constantFrom(
         'text',
         'cut',
+        'flood',
         'cut_call',
         'paused',
         'refused',
@@ -141,6 +142,8 @@ export function outcomeOf(planned: PlannedAnswer, nth: number): Partial<ModelOut
     }
     case 'text':
       return { content: [text], stopReason: 'end_turn' }
+    case 'flood':
+      return calls(...Array.from({ length: 130 }, (_, i) => use('look', { key: i }, id(i))))
     case 'cut':
       return { content: [text], stopReason: 'max_tokens' }
     case 'cut_call':
