@@ -57,8 +57,8 @@ function succeeded(d: Deciding, call: Call, fact: Succeeded): void {
     case 'advance_phase':
       return advanced(d, call, fact)
     case 'set_context': {
-      const { key, value } = SetContext.parse(argumentsOf(fact.result))
-      d.emit('context_set', { key, value }, { toolCallId: call.id })
+      const { key } = SetContext.parse(argumentsOf(fact.result))
+      d.emit('context_set', { key, given: call.given }, { toolCallId: call.id })
       return endCall(d, call, { ...fact, result: { content: `"${key}" is set` } })
     }
     default:

@@ -18,12 +18,19 @@ const purpose = z.enum(['turn', 'summary'])
 export const Failure = z.strictObject({ code: z.string().min(1), message: text, rule: text.optional() })
 export type Failure = z.infer<typeof Failure>
 
+/**
+ * A call's arguments, which are stored once: block `block` of the model's answer at `revision` of the same stream.
+ */
+const Given = z.strictObject({ revision: count, block: count })
+export type Given = z.infer<typeof Given>
+
 export const Artifact = z.strictObject({
   id: z.string().min(1),
   type: z.enum(['file', 'plan', 'report', 'diagram']),
   title: text.optional(),
   path: text.optional(),
-  content: text.optional(),
+  /** Its content is that of item `item` of the `artifacts` in these arguments. */
+  given: Given.extend({ item: count }).optional(),
   hash: text.optional(),
   size: count.optional(),
   mimeType: text.optional(),
@@ -189,7 +196,8 @@ export const bodies = {
   }),
   approval_expired: z.strictObject({ argumentsHash: text }),
   standing_approval: z.strictObject({ tools: z.array(z.string().min(1)).min(1), reason: text.optional() }),
-  context_set: z.strictObject({ key: z.string().min(1), value: Json }),
+  /** The value is the `value` of these arguments. */
+  context_set: z.strictObject({ key: z.string().min(1), given: Given }),
   artifact_registered: z.strictObject({ artifact: Artifact }),
   gate_checked: z.strictObject({ gate: text, after: text, passed: z.boolean(), evidence: text }),
   phase_advanced: z.strictObject({ from: text, to: text, summary: text }),

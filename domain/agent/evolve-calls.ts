@@ -26,6 +26,7 @@ export function openedCalls(state: AgentState, event: EventOf<'model_call_end'>)
   return event.body.calls.map((planned, index) => ({
     id: toolCallId(event.agentId, event.turn, index),
     index,
+    given: { revision: event.revision, block: planned.block },
     toolName: planned.toolName,
     argumentsHash: planned.argumentsHash,
     effect: planned.effect,

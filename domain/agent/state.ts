@@ -1,5 +1,5 @@
 import { EMPTY_ROOT, type Root } from '../log/root.ts'
-import type { BodyOf, Failure } from './events.ts'
+import type { BodyOf, Failure, Given } from './events.ts'
 import type { AgentSpec } from './spec.ts'
 import type { Effect } from './tools.ts'
 
@@ -34,6 +34,8 @@ export type CallStage =
 export interface Call {
   readonly id: string
   readonly index: number
+  /** Where its arguments stand. */
+  readonly given: Given
   readonly toolName: string
   readonly argumentsHash: string
   readonly effect: Effect

@@ -1,5 +1,5 @@
 import type { Findings } from '../agent/commands.ts'
-import { AdvancePhase, AskUser, CompleteTask, SetContext } from '../agent/control-tools.ts'
+import { AdvancePhase, CompleteTask, SetContext } from '../agent/control-tools.ts'
 import { ToolError } from '../agent/errors.ts'
 import type { Artifact } from '../agent/events.ts'
 import { gatesOnTheWay, openGates, targetPhase } from '../agent/phases.ts'
@@ -43,9 +43,8 @@ export async function performControl(
     case 'set_context':
       return { result: { content: 'set', detail: SetContext.parse(args) as JsonObject } }
     case 'ask_user': {
-      const { question } = AskUser.parse(args)
       const content = 'The question was put to the user. The answer comes as the next user message.'
-      return { result: { content, detail: { question } } }
+      return { result: { content } }
     }
     default:
       throw new ToolError('RESOURCE_NOT_FOUND', `there is no control tool "${call.toolName}"`)
@@ -55,10 +54,12 @@ export async function performControl(
 function inlineArtifact(
   call: Call,
   index: number,
-  given: { type: Artifact['type']; title: string; content: string },
+  artifact: { type: Artifact['type']; title: string; content: string },
 ): Artifact {
-  const bytes = new TextEncoder().encode(given.content)
-  return { id: `${call.id}.a${index}`, ...given, hash: sha256(bytes), size: bytes.length }
+  const { content, ...named } = artifact
+  const bytes = new TextEncoder().encode(content)
+  const given = { ...call.given, item: index }
+  return { id: `${call.id}.a${index}`, ...named, given, hash: sha256(bytes), size: bytes.length }
 }
 
 /** Files that the completion names: registered with their hash, or as claimed where there is no such file. */

@@ -1,10 +1,19 @@
+import type { JsonObject } from '../../domain/log/json.ts'
 import { type Change, put } from './change.ts'
 import type { Seen } from './event.ts'
+
+/** The content of an item of a call's `artifacts`; null where it is not known any more. */
+function contentOf(args: JsonObject | null | undefined, item: number): string | null {
+  const items = args?.artifacts
+  const found = Array.isArray(items) ? items[item] : null
+  const content = found !== null && typeof found === 'object' && !Array.isArray(found) ? found?.content : null
+  return typeof content === 'string' ? content : null
+}
 
 /** Changes of `artifact_rows`. Registering the same id again shows the newest; an erased one is in the events only. */
 export function artifactRows(e: Seen): Change[] {
   if (e.type !== 'artifact_registered' || !e.body) return []
-  const { id, type, title, path, content, hash, size, mimeType, claimed } = e.body.artifact
+  const { id, type, title, path, given, hash, size, mimeType, claimed } = e.body.artifact
   return [
     put(
       'artifact_rows',
@@ -16,7 +25,7 @@ export function artifactRows(e: Seen): Change[] {
         artifact_type: type,
         title: title ?? null,
         path: path ?? null,
-        content: content ?? null,
+        content: given === undefined ? null : contentOf(e.arguments, given.item),
         hash: hash ?? null,
         size: size ?? null,
         mime_type: mimeType ?? null,

@@ -1,4 +1,5 @@
 import type { AgentEvent, EventOf, EventType } from '../../domain/agent/events.ts'
+import type { JsonObject } from '../../domain/log/json.ts'
 
 /** Where an event stands, told to every table. */
 export interface Place {
@@ -7,6 +8,8 @@ export interface Place {
   /** The event's time, ISO 8601. */
   readonly time: string
   readonly digest: { readonly fold: number; readonly value: string } | null
+  /** What the model gave the call that the event points to; null: erased. */
+  readonly arguments?: JsonObject | null
 }
 
 /** An event whose body was erased: only what the header says is left. */

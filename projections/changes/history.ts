@@ -48,5 +48,5 @@ export function contextVariables(e: Seen): Change[] {
   if (e.type === 'agent_started') {
     return Object.entries(e.body?.spec.contextVariables ?? {}).map(([name, json]) => value(name, json))
   }
-  return e.type === 'context_set' && e.body ? [value(e.body.key, e.body.value)] : []
+  return e.type === 'context_set' && e.body && e.arguments ? [value(e.body.key, e.arguments.value)] : []
 }

@@ -9,6 +9,7 @@ import type { Progress, Store } from '../store/store.ts'
 import { agentOfStream, millis } from '../text.ts'
 import { bodyBytes } from './body.ts'
 import { decode, minReader, type Poison } from './decode.ts'
+import { pointsToArguments, withGiven } from './given.ts'
 
 export interface Sources {
   readonly log: EventLog
@@ -60,12 +61,12 @@ export async function refold(sources: Sources, stream: string, upTo: number, cha
   }
 }
 
-async function seen({ blobs }: Sources, event: RecordedEvent, changes: Collapsed): Promise<Poison | null> {
-  const bytes = event.body ?? (await bodyBytes(event, blobs))
+async function seen(sources: Sources, event: RecordedEvent, changes: Collapsed): Promise<Poison | null> {
+  const bytes = event.body ?? (await bodyBytes(event, sources.blobs))
   if (bytes !== null && 'poison' in bytes) return bytes.poison
   const taken = decode(event, event.erased ? null : bytes)
   if ('poison' in taken) return taken.poison
-  changes.add(taken.agentId, changesOf(taken))
+  changes.add(taken.agentId, changesOf(pointsToArguments(taken) ? await withGiven(sources, event, taken) : taken))
   return null
 }
 

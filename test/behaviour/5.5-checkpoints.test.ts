@@ -97,8 +97,10 @@ describe('5.5.4 going on from a checkpoint is deterministic', () => {
 test('context variables are written by set_context, in the log', async () => {
   const run = await given({ says: [calls(call('set_context', { key: ' plan ', value: { a: [1] } })), completes()] })
   await run.drive()
+  const [answer] = await run.of('model_call_end')
   expect((await run.of('context_set'))[0]).toMatchObject({
     toolCallId: run.call(1),
-    body: { key: 'plan', value: { a: [1] } },
+    body: { key: 'plan', given: { revision: answer!.revision, block: 0 } },
   })
+  expect(answer!.body.content[0]).toMatchObject({ input: { value: { a: [1] } } })
 })

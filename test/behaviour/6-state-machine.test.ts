@@ -31,7 +31,7 @@ describe('section 6: the way of a run', () => {
     const run = await given({ says: [calls(call('ask_user', { question: 'Which?' })), completes()] })
     expect(await run.drive()).toMatchObject({ for: 'input' })
     expect((await run.state()).machine.status).toBe('IDLE')
-    expect((await run.of('tool_call_end'))[0]?.body.detail).toEqual({ question: 'Which?' })
+    expect((await run.of('tool_call_end'))[0]?.body.result).toContain('The question was put')
     await run.say({ kind: 'input', text: 'That.' })
     expect(await run.drive()).toEqual({ end: 'done' })
     expect(run.seen(1).at(-1)).toEqual({ role: 'user', content: 'That.' })

@@ -153,6 +153,16 @@ describe('section 7: gates', () => {
     expect(types.indexOf('artifact_registered')).toBeLessThan(types.indexOf('gate_checked'))
   })
 
+  test('what a control tool is given is stored once: in the answer that asked for it', async () => {
+    const ask = calls(call('ask_user', { question: 'Whence this?' }))
+    const set = calls(call('set_context', { key: 'k', value: ['a kept value'] }))
+    const plan = { artifacts: [{ type: 'plan', title: 'P', content: 'the content of plan 9' }] }
+    const run = await story(set, advance({ to: 'two', ...plan }), ask)
+    const bodies = (await run.events()).map(({ body }) => JSON.stringify(body)).join('\n')
+    for (const given of ['Whence this?', 'a kept value', 'the content of plan 9'])
+      expect(bodies.split(given), given).toHaveLength(2)
+  })
+
   test.each([
     ['an unknown gate', { qualityGates: [{ after: 'one', check: 'looks_nice' }] }],
     ['a gate after no phase', { qualityGates: [{ after: 'four', check: 'tests_pass' }] }],

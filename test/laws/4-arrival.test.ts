@@ -93,6 +93,8 @@ test('two calls that change the working memory keep the order in which they were
     'context_set',
     'tool_call_end',
   ])
-  const values = (await h.events(runId)).flatMap((event) => (event.type === 'context_set' ? [event.body.value] : []))
-  expect(values).toEqual([1, 2, 3])
+  const blocks = (await h.events(runId)).flatMap((event) =>
+    event.type === 'context_set' ? [event.body.given.block] : [],
+  )
+  expect(blocks).toEqual([0, 1, 2])
 })

@@ -29,10 +29,10 @@ export function family() {
   root.user('user_input', { text: 'build it' })
   root.beginTurn()
   root.answer(['read_file', 'run_command'])
-  root.write('context_set', { key: 'lang', value: 'rust' }, { toolCallId: 'r1.t1.c0' })
+  root.write('context_set', { key: 'lang', given: root.given(0) }, { toolCallId: 'r1.t1.c0' })
   root.write(
     'artifact_registered',
-    { artifact: { id: 'p1', type: 'plan', title: 'Plan', content: '# plan', size: 6 } },
+    { artifact: { id: 'p1', type: 'plan', title: 'Plan', given: { ...root.given(0), item: 0 }, size: 6 } },
     { toolCallId: 'r1.t1.c0' },
   )
   root.endCall('r1.t1.c0', 'read_file')

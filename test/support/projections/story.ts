@@ -20,12 +20,16 @@ export class Tape {
   }
 }
 
+/** What later events of a call may point to. */
+const GIVEN = (i: number) => ({ value: `v${i}`, artifacts: [{ type: 'plan', title: 'P', content: '# plan' }] })
+
 /** One agent that writes well-formed events: turns, calls, approvals, failures, pauses, an end, and erasures after it. */
 export class Actor {
   readonly id: string
   readonly runId: string
   readonly #log: MemoryLog
   readonly #now: () => number
+  #answered = 0
   turn = 0
   step = 0
   attempt = 0
@@ -111,7 +115,7 @@ export class Actor {
   answer(tools: readonly string[]) {
     const content = [
       { type: 'text', text: 'thinking' },
-      ...tools.map((name, i) => ({ type: 'tool_use', id: `p${i}`, name, input: { path: `f${i}` } })),
+      ...tools.map((name, i) => ({ type: 'tool_use', id: `p${i}`, name, input: { path: `f${i}`, ...GIVEN(i) } })),
     ]
     const calls = tools.map((toolName, i) => ({
       block: i + 1,
@@ -122,7 +126,7 @@ export class Actor {
       effect: 'pure',
     }))
     const usage = { input: 100 + this.turn, output: 20, cacheRead: 7, cacheWrite: 3 }
-    this.write(
+    this.#answered = this.write(
       'model_call_end',
       {
         attempt: this.attempt,
@@ -136,7 +140,7 @@ export class Actor {
         calls,
       },
       { commandId: effectId(modelCallId(this.id, this.turn), this.attempt) },
-    )
+    ).header.revision
     this.calls = tools.map((tool, index) => ({
       id: toolCallId(this.id, this.turn, index),
       index,
@@ -144,6 +148,11 @@ export class Actor {
       status: 'planned',
     }))
     this.inTurn = 'tools'
+  }
+
+  /** Where the arguments of the turn's nth call stand. */
+  given(index: number) {
+    return { revision: this.#answered, block: index + 1 }
   }
 
   endTurn(outcome = 'calls') {

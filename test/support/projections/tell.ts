@@ -144,12 +144,19 @@ function running(actor: Actor, call: Actor['calls'][number], tape: Tape): unknow
       call.status = 'unknown'
       return
     case 2:
-      actor.write('context_set', { key: `k${tape.pick(3)}`, value: { n: tape.pick(9) } }, of)
+      actor.write('context_set', { key: `k${tape.pick(3)}`, given: actor.given(tape.pick(9) % actor.calls.length) }, of)
       return end(actor, call)
     case 3:
       actor.write(
         'artifact_registered',
-        { artifact: { id: `f${tape.pick(4)}`, type: 'plan', title: 'P', content: 'text' } },
+        {
+          artifact: {
+            id: `f${tape.pick(4)}`,
+            type: 'plan',
+            title: 'P',
+            given: { ...actor.given(call.index), item: 0 },
+          },
+        },
         of,
       )
       return end(actor, call)

@@ -1,0 +1,39 @@
+import { callArguments } from '../../domain/agent/content.ts'
+import type { Given } from '../../domain/agent/events.ts'
+import type { RecordedEvent } from '../../domain/log/envelope.ts'
+import type { JsonObject } from '../../domain/log/json.ts'
+import type { BlobStore, EventLog } from '../../domain/ports.ts'
+import type { Seen } from '../changes/event.ts'
+import { bodyBytes } from './body.ts'
+import { decode } from './decode.ts'
+
+/** Where the arguments of the call stand that an event came from, for those whose rows show them; null: for any other. */
+function givenTo(e: Seen): Given | null {
+  if (e.type === 'context_set') return e.body?.given ?? null
+  return e.type === 'artifact_registered' ? (e.body?.artifact.given ?? null) : null
+}
+
+/** Nearly no event does, and a wait for each would cost more than its reading. */
+export const pointsToArguments = (e: Seen): boolean => givenTo(e) !== null
+
+/** An event with the arguments that it points to at hand, read from the same stream; null where they are gone. */
+export async function withGiven(
+  { log, blobs }: { readonly log: EventLog; readonly blobs: BlobStore },
+  { header }: RecordedEvent,
+  event: Seen,
+): Promise<Seen> {
+  const given = givenTo(event)
+  if (given === null) return event
+  for await (const page of log.read(header.stream, { from: given.revision, limit: 1 })) {
+    if (page[0]) return { ...event, arguments: await argumentsIn(blobs, page[0], given.block) }
+  }
+  return { ...event, arguments: null }
+}
+
+async function argumentsIn(blobs: BlobStore, answer: RecordedEvent, block: number): Promise<JsonObject | null> {
+  const bytes = await bodyBytes(answer, blobs)
+  if (bytes === null || 'poison' in bytes) return null
+  const taken = decode(answer, bytes)
+  const asked = 'poison' in taken || taken.type !== 'model_call_end' ? undefined : taken.body?.content[block]
+  return asked === undefined ? null : callArguments(asked)
+}
