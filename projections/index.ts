@@ -5,7 +5,13 @@ export { ProjectionError, type ProjectionErrorCode } from './errors.ts'
 export { Projections, type ProjectionsOptions, type RebuildReport } from './projections.ts'
 export { Projector, type ProjectorOptions, type ProjectorStatus } from './projector/projector.ts'
 export { type Bill, billOf } from './queries/bill.ts'
-export { argumentsOf, assembleCheckpoint, type Checkpoint, type CheckpointSources } from './queries/checkpoint.ts'
+export {
+  argumentsOf,
+  assembleCheckpoint,
+  type Checkpoint,
+  type CheckpointSources,
+  type ToolCall,
+} from './queries/checkpoint.ts'
 export { type CheckpointRow, checkpointFacts, findCheckpoint, listCheckpoints } from './queries/checkpoints.ts'
 export { type Due, dueBefore, nextDue } from './queries/due.ts'
 export { eventStarts, eventsAfter, readEvent } from './queries/events.ts'

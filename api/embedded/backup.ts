@@ -8,8 +8,8 @@ import { paths } from './paths.ts'
 
 /**
  * A copy of a data folder that opens as one, made while it is in use: the log as it is at one moment first, then blobs,
- * shadow versions and the vault, which only grow, so that all that the log names is in the copy. Tables and snapshots come
- * back by themselves. The vault's secrets are in the copy: keep it as safe as the original.
+ * shadow versions and the vault, so that all that the log names is in the copy. Only what is erased between the two is
+ * not: `verify` tells it of the copy as a missing blob. Tables and snapshots come back by themselves. The vault's secrets are in the copy: keep it as safe as the original.
  */
 export async function backupFolder(
   data: string,

@@ -10,8 +10,8 @@ export type Effect = z.infer<typeof Effect>
 /**
  * A tool as the log records it: everything that decisions need, as data. `parameters` is a JSON Schema (2020-12).
  * `paths` names arguments that are workspace paths and what the call does there; `barrier`: conflicts with every call.
- * `control` tools are offered in every phase and are not sensitive; `changes` is false for what leaves the world as it
- * is. `timeLimitMs` bounds one attempt.
+ * `control` tools are offered in every phase, touch nothing outside the log and are not sensitive. `timeLimitMs` bounds one
+ * attempt.
  */
 export const ToolSpec = z.strictObject({
   name: z.string().regex(/^[a-z][a-z0-9_]*(:[a-zA-Z0-9_.-]+)?$/),

@@ -14,7 +14,7 @@ export interface ToolContext {
   readonly sandbox: Sandbox | null
   /** Hides secrets in text that the tool is about to cut, lest the cut go through one. Absent: nothing to hide. */
   readonly redact?: (text: string) => string
-  /** Receives a command's output as it streams; ephemeral, not redacted. */
+  /** Receives a command's output as it streams; ephemeral. Secrets are hidden on the way, also across pieces. */
   readonly onOutput?: (text: string) => void
 }
 

@@ -1,6 +1,6 @@
 import { decode } from '../agent/codec.ts'
 import type { AgentEvent } from '../agent/events.ts'
-import type { RecordedEvent } from '../log/envelope.ts'
+import type { RecordedEvent, SealedEvent } from '../log/envelope.ts'
 import { LogError } from '../log/errors.ts'
 import { agentStream } from '../log/ids.ts'
 import type { BlobStore, EventLog, Head } from '../ports.ts'
@@ -59,7 +59,7 @@ async function* streamHistory(
   }
 }
 
-export const headOf = ({ header, hash }: RecordedEvent): Head => ({
+export const headOf = ({ header, hash }: SealedEvent): Head => ({
   revision: header.revision,
   hash,
   timestamp: Date.parse(header.timestamp),

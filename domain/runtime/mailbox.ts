@@ -6,7 +6,7 @@ import type { EventOf } from '../agent/events.ts'
 import { evolve } from '../agent/evolve.ts'
 import { Transcript } from '../agent/messages.ts'
 import type { AgentState } from '../agent/state.ts'
-import type { RecordedEvent } from '../log/envelope.ts'
+import type { SealedEvent } from '../log/envelope.ts'
 import { ConflictError } from '../log/errors.ts'
 import type { Head } from '../ports.ts'
 import { checkDigest } from './check-digest.ts'
@@ -26,7 +26,7 @@ export class Mailbox {
   readonly agentId: string
   private readonly ports: RuntimePorts
   private readonly journal: Journal
-  private readonly listeners = new Set<(events: readonly RecordedEvent[]) => void>()
+  private readonly listeners = new Set<(events: readonly SealedEvent[]) => void>()
   private queue: Promise<unknown> = Promise.resolve()
   private folded: AgentState | null = null
   private tip: Head | null = null
@@ -55,8 +55,8 @@ export class Mailbox {
     return this.answered
   }
 
-  /** Calls back after every append or read that moved the state. Returns how to stop. */
-  listen(listener: (events: readonly RecordedEvent[]) => void): () => void {
+  /** Calls back after every append or read that moved the state: events as sealed, for an append does not tell each one's place. Returns how to stop. */
+  listen(listener: (events: readonly SealedEvent[]) => void): () => void {
     this.listeners.add(listener)
     return () => this.listeners.delete(listener)
   }
@@ -119,10 +119,9 @@ export class Mailbox {
       const { drafts, state } = recorded.decision
       for (const { event } of drafts) this.remember(event)
       this.folded = state
-      this.tip = headOf(recorded.sealed.at(-1) as RecordedEvent)
+      this.tip = headOf(recorded.sealed.at(-1)!)
       if (state !== null) this.snapshotter?.consider(state)
-      const first = recorded.position - recorded.sealed.length + 1
-      this.announce(recorded.sealed.map((event, i) => ({ ...event, body: drafts[i]!.body.bytes, position: first + i })))
+      this.announce(recorded.sealed.map((event, i) => ({ ...event, body: drafts[i]!.body.bytes })))
     }
     return this.tip?.revision ?? -1
   }
@@ -161,7 +160,7 @@ export class Mailbox {
     if (event.type === 'model_call_end') this.answered = event
   }
 
-  private announce(events: readonly RecordedEvent[]): void {
+  private announce(events: readonly SealedEvent[]): void {
     for (const listener of this.listeners) listener(events)
   }
 

@@ -1,7 +1,7 @@
 import type { UserCommand } from '../agent/commands.ts'
 import type { Message } from '../agent/content.ts'
 import type { AgentState } from '../agent/state.ts'
-import type { Actor, RecordedEvent } from '../log/envelope.ts'
+import type { Actor, SealedEvent } from '../log/envelope.ts'
 import type { Head } from '../ports.ts'
 import type { RebuiltRequest } from './rebuild-request.ts'
 
@@ -62,7 +62,7 @@ export interface DriveOptions {
   readonly signal: AbortSignal
   /** Begins nothing new, lets what the log has promised end, and records it. */
   readonly drain?: AbortSignal
-  readonly onEvent?: (event: RecordedEvent) => void
+  readonly onEvent?: (event: SealedEvent) => void
 }
 
 /** The doors of the runtime. Everything that api offers goes through these. */

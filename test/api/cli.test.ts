@@ -165,6 +165,10 @@ describe('runs on the command line', { timeout: 120_000 }, () => {
     const secret = await folder.start(['secrets', 'set', 'TOKEN'], { input: 'hush-hush\n' }).ended
     expect([secret.code, `${secret.out}${secret.err}`.includes('hush')]).toEqual([0, false])
     expect((await folder.start(['secrets', 'set', 'TOKEN'], { input: '' }).ended).code).toBe(2)
+    const short = await folder.start(['secrets', 'set', 'TOKEN'], { input: 'x\n' }).ended
+    expect([short.code, short.err]).toEqual([1, expect.stringContaining('shorter than 4 characters')])
+    expect(await folder.look('secrets', 'remove', 'TOKEN')).toMatchObject({ code: 0, out: 'removed TOKEN\n' })
+    expect((await folder.look('secrets', 'remove', 'TOKEN')).err).toContain('no such secret')
   })
 
   it('pauses at the first Ctrl-C; steps, cancels and ends from there', async () => {

@@ -65,6 +65,18 @@ describe('bad requests', () => {
     expect(problem.detail).toContain(detail)
   })
 
+  it('repeats the beginning of huge names only, and not all of many', async () => {
+    const huge = 'k'.repeat(500)
+    const long = await bodyOf<{ detail: string }>(await ask('POST', '/v1/runs', { body: { [huge]: 1 } }))
+    expect(long.detail).toContain(`"${'k'.repeat(64)}… (500 characters)"`)
+    const many = Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`k${i}`, 1]))
+    const cut = await bodyOf<{ detail: string }>(await ask('POST', '/v1/runs', { body: many }))
+    expect(cut.detail).toContain('"k4" and 295 more')
+    const wrong = { testCommand: Array.from({ length: 500 }, () => 7) }
+    const told = await bodyOf<{ errors: unknown[] }>(await ask('POST', '/v1/runs', { body: wrong }))
+    expect([told.errors.length, told.errors.at(-1)]).toEqual([21, { path: '', message: 'and 480 more' }])
+  })
+
   it('says where a body stops being JSON', async () => {
     const raw = `{"task": "x",\n "role" ${secret}}`
     const problem = await bodyOf(await ask('POST', '/v1/runs', { raw }))

@@ -28,7 +28,7 @@ describe('starting runs', () => {
 
   it('starts once under one key, also after a restart, and refuses the key for something else', async () => {
     const before = await openWorld()
-    const headers = { 'idempotency-key': 'k1' }
+    const headers = { 'idempotency-key': 'hunter2' }
     const body = { task: 'finish it', model, approve: ['write_file'], drive: false }
     const a = await bodyOf<{ runId: string; revision: number }>(await before.ask('POST', '/v1/runs', { body, headers }))
     const again = await before.ask('POST', '/v1/runs', { body, headers })
@@ -39,6 +39,7 @@ describe('starting runs', () => {
     expect(b.runId).toBe(a.runId)
     const types = (await eventsIn(after.services, a.runId)).map((e) => e.header.type)
     expect(types).toEqual(['agent_started', 'user_input', 'standing_approval'])
+    expect(JSON.stringify(await eventsIn(after.services, a.runId))).not.toContain('hunter2')
     const other = await after.ask('POST', '/v1/runs', { body: { ...body, task: 'other' }, headers })
     expect([other.status, (await bodyOf(other)).code]).toEqual([422, 'IDEMPOTENCY_KEY_REUSED'])
     await after.services.close()
@@ -49,6 +50,19 @@ describe('starting runs', () => {
     const id = await started('finish', { by: 'ada', drive: false })
     const [first] = await eventsIn(services, id)
     expect(first!.header.actor).toEqual({ kind: 'user', id: 'ada', claimed: true })
+  })
+
+  it("records the caller's correlation id and trace context with all that follows", async () => {
+    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+    const headers = { 'x-correlation-id': 'order-4711', traceparent }
+    const body = { task: 'finish it', model }
+    const { runId } = await bodyOf<{ runId: string }>(await ask('POST', '/v1/runs', { body, headers }))
+    await services.drivers.ended(runId)
+    const all = (await eventsIn(services, runId)).map((e) => e.header)
+    expect(new Set(all.map((h) => h.correlationId))).toEqual(new Set(['order-4711']))
+    expect(all[0]).toMatchObject({ trace: traceparent })
+    const bad = await ask('POST', '/v1/runs', { body, headers: { 'x-correlation-id': 'a b' } })
+    expect([bad.status, (await bodyOf(bad)).code]).toEqual([400, 'INVALID_REQUEST'])
   })
 
   it('lists in pages, by status and by prefix', async () => {
