@@ -80,7 +80,7 @@ function think(d: Deciding, { model }: Thinking): boolean {
       d.emit('model_routed', route(d.state))
       return true
     case 'routed':
-      return callModel(d, model)
+      return callModel(d, model.model, model.attempt)
     case 'backoff':
       if (failedByGrace(d)) return true
       if (d.state.paused || d.facts.now < model.until) return false
@@ -109,7 +109,7 @@ export function loseAttempt(d: Deciding, model: Extract<ModelStage, { at: 'calli
   d.emit('model_attempt_lost', { attempt: model.attempt, purpose: 'turn', usage, nanoDollars })
 }
 
-function callModel(d: Deciding, { model: id, attempt }: { model: string; attempt: number }): boolean {
+function callModel(d: Deciding, id: string, attempt: number): boolean {
   if (d.state.paused) return false
   const info = modelInfo(d.state, id)
   const { hash, bytes } = measuredParameters(d.state, info)

@@ -121,7 +121,6 @@ describe('a failure', () => {
       ),
     )
     expect(error.message).toContain('bad key [key], [key] in')
-    expect(error.message.length).toBeLessThan(700)
     const all = JSON.stringify([error, error.stack, error.cause])
     for (const form of [KEY, encodeURIComponent(KEY)]) expect(all).not.toContain(form)
   })

@@ -107,6 +107,12 @@ describe('what a provider answers', () => {
     expect((await run.runtime.verify(run.runId)).problems).toEqual([])
   })
 
+  test('a whole page in an error is cut, where nothing secret is in it any more', async () => {
+    const run = await given({ says: [new ModelError('INVALID_REQUEST', 'page '.repeat(1_000))] })
+    expect(await run.drive()).toMatchObject({ end: 'error', code: 'MODEL_FAILED' })
+    for (const { body } of await run.of('error')) expect(body.error).toMatch(/^.{600,620}…$/)
+  })
+
   test.each([Number.NaN, 'soon', -5])('a wait of %s is none', async (retryAfterMs) => {
     const busy = Object.assign(new ModelError('OVERLOADED', 'busy', { transient: true }), { retryAfterMs })
     const run = await given({ says: [busy, completes()] })
