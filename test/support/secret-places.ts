@@ -141,7 +141,7 @@ function specOf(at: At, tools: readonly Tool[]) {
       retry: { backoffMs: 10, retryableErrors: [at('retryable', 'NETWORK')] },
       instructions: at('instructions', 'x'),
       contextVariables: { [at('variable key', 'k')]: at('variable', 'v') },
-      workspace: { path: at('workspace', '/work'), tree: 't1' },
+      workspace: { path: at('workspace', '/somewhere'), tree: 't1' },
       testCommand: ['run', at('test command', 'x')],
       secrets: [at('secret name', 'PLANTED')],
     },
@@ -220,7 +220,7 @@ const asks = (at: At): Tool => ({
 function folder({ at, ...world }: { at: At; drifted: boolean }): Workspace {
   const missing = () => Promise.reject(new ToolError('RESOURCE_NOT_FOUND', 'x'))
   return {
-    path: '/work',
+    path: '/somewhere',
     resolve: async () => {
       const out = at('way out', '')
       if (out !== '') throw new ToolError('SANDBOX_VIOLATION', `${out} leads out`)
