@@ -222,7 +222,13 @@ export const bodies = {
   cancel_requested: z.strictObject({ reason: text.optional(), deadlineMs: z.int().positive() }),
   /** A resume found files changed since the last step. */
   workspace_drifted: z.strictObject({ expected: text, found: text, changed: z.array(text) }),
-  erased: z.strictObject({ revision: count, bodyHash: text, reason: text }),
+  /** `kept`: what the fold needs of the body, without what anybody said; absent where the body could not be read. */
+  erased: z.strictObject({
+    revision: count,
+    bodyHash: text,
+    reason: text,
+    kept: z.strictObject({ version: z.int().positive(), body: Json }).optional(),
+  }),
 } as const
 
 export type EventType = keyof typeof bodies

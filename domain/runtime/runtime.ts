@@ -32,7 +32,8 @@ export class Runtime implements AgentRuntimeDoors {
     const { key, expected, ...given } = request
     const asking = { ...given, commandId: key ?? base32(this.ports.random.bytes(16)) }
     if (command.kind === 'erase') {
-      this.mailboxes.delete(agentId)
+      // Forks remember what they have inherited: whoever is not at work reads anew what is left.
+      for (const [id, { users }] of this.mailboxes) if (users === 0 || id === agentId) this.mailboxes.delete(id)
       return erase(this.ports, agentId, command, asking, expected)
     }
     return this.with(agentId, async (mailbox) => {
