@@ -54,9 +54,16 @@ export function residueOf<T extends EventType>(type: T, body: BodyOf<T>): BodyOf
   return residues[type]?.(body) ?? body
 }
 
-/** Blocks keep their places, because calls name them by index; calls keep what pairs them with their results. */
+/**
+ * Blocks keep their places, because calls name them by index; calls keep what pairs them with their results, and a block
+ * of numbers says nothing.
+ */
 function erasedBlock(block: Block): Block {
-  if (block.type !== 'tool_use') return { type: 'text', text: ERASED }
+  const { type, ...rest } = block
+  if (type !== 'tool_use') {
+    const numbers = Object.values(rest).every((member) => typeof member === 'number')
+    return numbers ? block : { type: 'text', text: ERASED }
+  }
   return { type: 'tool_use', id: block.id ?? '', name: block.name ?? '', input: {} }
 }
 
