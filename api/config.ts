@@ -41,6 +41,8 @@ export const ConfigSchema = z.strictObject({
   heartbeatMs: int(z.int().min(10)).default(15_000),
   /** How long what is at work may take when a process ends. */
   drainMs: int(z.int().min(0)).default(10_000),
+  /** How long what has happened is kept for a full disk to be given room again. */
+  fullPatienceMs: int(z.int().min(0)).default(300_000),
   ownerTimeoutMs: int(z.int().min(100)).default(3000),
   logLevel: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('warn'),
   /** False: commands run without a sandbox unless a run says otherwise. Recorded with every run. */

@@ -132,6 +132,8 @@ function runtimePorts(
     random: systemRandom,
     feed,
     build: VERSION,
+    patienceMs: config.fullPatienceMs,
+    warn: (agentId, message) => process.stderr.write(`${agentId}: ${message}\n`),
     provider: (id) => models.provider(id),
     tool: (name) => tools.get(name),
     secrets: async (spec) => (await boundary(spec)).secrets,

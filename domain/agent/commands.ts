@@ -93,6 +93,7 @@ export type DriverFact =
       readonly durationMs: number
       readonly result: ToolResult
       readonly tree?: string
+      readonly unversioned?: Failure
       /** What a control tool established before it may be judged. */
       readonly findings?: Findings
     }
@@ -104,6 +105,7 @@ export type DriverFact =
       readonly durationMs: number
       readonly error: { code: string; message: string; transient: boolean; beforeEffect: boolean }
       readonly tree?: string
+      readonly unversioned?: Failure
     }
   /** The answer of a reconcilable call's probe after a crash. */
   | {

@@ -83,13 +83,14 @@ export function textOf(content: readonly Block[]): string {
 export function callArguments(block: Block): JsonObject | null {
   const raw: Json | undefined = 'input_text' in block ? parse(block.input_text as Json) : block.input
   const object = raw !== null && typeof raw === 'object' && !Array.isArray(raw) ? (raw as JsonObject) : null
-  return object !== null && isTame(object, MAX_DEPTH) ? object : null
+  return object !== null && isTame(object) ? object : null
 }
 
-const MAX_DEPTH = 128
+/** How deep what a model says may be nested; arguments of its calls lie in its blocks. */
+export const MAX_DEPTH = 128
 
-/** Finite numbers only (JSON text may say 1e999), and no deeper than `depth`. */
-function isTame(value: Json, depth: number): boolean {
+/** Finite numbers only (JSON text may say 1e999), and no deeper than `depth`: what is deeper exhausts whoever walks it. */
+export function isTame(value: unknown, depth = MAX_DEPTH): boolean {
   if (typeof value === 'number') return Number.isFinite(value)
   if (value === null || typeof value !== 'object') return true
   return depth > 0 && Object.values(value).every((member) => isTame(member, depth - 1))

@@ -155,6 +155,8 @@ export const bodies = {
     changed: z.array(text).optional(),
     /** The workspace's shadow tree after a call that may have changed it. */
     tree: text.optional(),
+    /** Why there is no tree: the call ended as it says, but its files have no version of their own. */
+    unversioned: Failure.optional(),
     detail: z.record(z.string(), Json).optional(),
   }),
   /** The outcome of a call that had been given up, or whose run had ended. It changes nothing but what is known. */

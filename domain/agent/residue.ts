@@ -24,10 +24,11 @@ const residues: Residues = {
   tool_call_retry: ({ signature: _, error, ...rest }) => ({ ...rest, error: { ...error, message: ERASED } }),
   tool_call_unknown: (body) => ({ ...body, reason: ERASED }),
   tool_call_resolved: ({ decision, result }) => ({ decision, ...(result === undefined ? {} : { result: ERASED }) }),
-  tool_call_end: ({ step, toolName, success, attempt, durationMs, tree, detail, result, error }) => ({
+  tool_call_end: ({ step, toolName, success, attempt, durationMs, tree, unversioned, detail, result, error }) => ({
     ...{ step, toolName, success, attempt, durationMs },
     ...(tree === undefined ? {} : { tree }),
     ...outcome(result, error),
+    ...failure({ unversioned }),
     ...(detail?.testCommand === true ? { detail: { testCommand: true, exitCode: detail.exitCode ?? null } } : {}),
   }),
   late_outcome: ({ result, error, ...rest }) => ({ ...rest, ...outcome(result, error) }),

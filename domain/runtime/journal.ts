@@ -13,6 +13,7 @@ import { GENESIS, seal } from '../log/seal.ts'
 import type { Head } from '../ports.ts'
 import type { RuntimePorts } from './ports.ts'
 import { SaltTape } from './salt-tape.ts'
+import { STORE_LIMIT_MS, within } from './time-limit.ts'
 
 /** A decision that is in the log. */
 export interface Recorded {
@@ -57,7 +58,9 @@ export class Journal {
       const missing = blobs.map((i) => decision.drafts[i]!).filter((draft) => !stored.has(draft.body.header.hash))
       if (missing.length > 0) {
         for (const draft of missing) {
-          await this.ports.blobs.put(identity.runId, draft.body.header.hash, draft.body.bytes)
+          const { bytes, header } = draft.body
+          const put = this.ports.blobs.put(identity.runId, header.hash, bytes)
+          await within(clock, STORE_LIMIT_MS, 'storing a blob', put)
           stored.add(draft.body.header.hash)
         }
         await this.ports.crashPoint?.('after_blobs')

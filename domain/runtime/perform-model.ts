@@ -1,6 +1,6 @@
 import type { DriverFact, ResolvedPaths } from '../agent/commands.ts'
 import type { Message } from '../agent/content.ts'
-import { requestedCalls } from '../agent/content.ts'
+import { isTame, MAX_DEPTH, requestedCalls } from '../agent/content.ts'
 import { ModelError } from '../agent/errors.ts'
 import type { Failure } from '../agent/events.ts'
 import { assemble } from '../agent/request.ts'
@@ -29,12 +29,13 @@ export async function performModel(
   const { runId, agentId, turn } = state
   const stream = env.secrets.stream()
   const publish = (text: string) => text !== '' && ports.feed.publish({ runId, agentId, turn, kind: 'text', text })
-  const ended = await limited(ports.clock, info.timeoutMs, signal, async (own) =>
-    ports.provider(id).call(request, { signal: own, onText: (text) => publish(stream.push(text)) }),
-  )
+  const ended = await limited(ports.clock, info.timeoutMs, signal, async (own) => {
+    const answer = await ports.provider(id).call(request, { signal: own, onText: (text) => publish(stream.push(text)) })
+    return acceptable(env, answer)
+  })
   publish(stream.end())
   if (ended.end === 'value') {
-    const outcome = redactOutcome(env.secrets, ended.value)
+    const outcome = ended.value
     const paths = await resolvedPaths(env, state, outcome)
     return { kind: 'model_answered', attempt, outcome, durationMs: ended.durationMs, paths }
   }
@@ -49,6 +50,17 @@ export async function performModel(
     attempt,
     error: { code, message, transient, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) },
   }
+}
+
+/** An answer that can be recorded, without secrets. One that cannot is the model's failure: asking again gives it again. */
+function acceptable(env: Environment, answer: ModelOutcome): ModelOutcome {
+  if (!isTame(answer.content)) {
+    throw new ModelError(
+      'INVALID_RESPONSE',
+      `the answer is nested deeper than ${MAX_DEPTH} levels, or holds no numbers`,
+    )
+  }
+  return redactOutcome(env.secrets, answer)
 }
 
 function asFailure(error: unknown): ModelFailure {

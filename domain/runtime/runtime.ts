@@ -1,14 +1,17 @@
 import type { UserCommand } from '../agent/commands.ts'
 import { CommandRejected } from '../agent/errors.ts'
+import type { AgentState } from '../agent/state.ts'
 import { base32, runIdOf } from '../log/ids.ts'
 import { Driver } from './driver.ts'
 import { erase } from './erase.ts'
+import { TimeLimitError } from './errors.ts'
 import { fork } from './fork.ts'
 import { Mailbox } from './mailbox.ts'
-import type { RuntimePorts } from './ports.ts'
+import type { Environment, RuntimePorts } from './ports.ts'
 import { type RebuiltRequest, rebuildRequests } from './rebuild-request.ts'
 import { redactRequest } from './redact.ts'
 import { agentAt } from './replay.ts'
+import { within } from './time-limit.ts'
 import type { AgentAt, AgentRuntimeDoors, At, DriveEnd, DriveOptions, Request, Verification } from './types.ts'
 import { verifyAgent } from './verify.ts'
 
@@ -55,7 +58,7 @@ export class Runtime implements AgentRuntimeDoors {
         if (state.machine.status === 'ERROR')
           return { end: 'error', code: state.machine.code, error: state.machine.error }
         const driverId = base32(this.ports.random.bytes(10))
-        const env = await this.ports.environment(state.spec, { runId: state.runId, agentId, driverId })
+        const env = await this.enter(state, driverId)
         const stop = mailbox.listen((events) => {
           for (const event of events) options.onEvent?.(event)
         })
@@ -63,12 +66,30 @@ export class Runtime implements AgentRuntimeDoors {
           return await new Driver(this.ports, mailbox, env, driverId).drive(options.signal, options.drain)
         } finally {
           stop()
-          await env.close()
+          await this.leave(agentId, env)
         }
       })
     } finally {
       this.driving.delete(agentId)
     }
+  }
+
+  private async enter({ spec, runId, agentId }: AgentState, driverId: string): Promise<Environment> {
+    const opening = this.ports.environment(spec, { runId, agentId, driverId })
+    try {
+      return await within(this.ports.clock, OPEN_LIMIT_MS, 'opening what the run works in', opening)
+    } catch (error) {
+      // Where it is opened all the same, nobody works in it.
+      if (error instanceof TimeLimitError) opening.then((env) => this.leave(agentId, env)).catch(() => undefined)
+      throw error
+    }
+  }
+
+  /** What cannot be closed is told; how the drive has ended stays what it was. */
+  private async leave(agentId: string, env: Environment): Promise<void> {
+    await within(this.ports.clock, CLOSE_LIMIT_MS, 'closing what the run works in', env.close()).catch((error: Error) =>
+      this.ports.warn?.(agentId, error.message),
+    )
   }
 
   at(agentId: string, at: At): Promise<AgentAt> {
@@ -127,6 +148,9 @@ export class Runtime implements AgentRuntimeDoors {
     }
   }
 }
+
+const OPEN_LIMIT_MS = 2 * 60_000
+const CLOSE_LIMIT_MS = 60_000
 
 /** Idle mailboxes that are kept, each with its agent's messages. */
 const KEPT_MAILBOXES = 16
