@@ -97,6 +97,7 @@ export async function openEmbedded(
       sizes: async () => new Map((await log.sizes()).map((size) => [size.runId, size.bytes + size.blobBytes])),
       readOnly: mode === 'reader',
       autoDrive,
+      concurrency: config.concurrency,
       onFault: (agentId, error) => process.stderr.write(`${agentId}: ${told(error)}\n`),
       close: closeAll,
     })

@@ -11,6 +11,9 @@ const text = z.string()
 const count = z.int().nonnegative()
 const purpose = z.enum(['turn', 'summary'])
 
+/** Whoever asked for the run also asked for it to be driven; absent: it waits for somebody to resume it. */
+const drive = z.literal(true).optional()
+
 /** A failure as events carry it. */
 export const Failure = z.strictObject({ code: z.string().min(1), message: text, rule: text.optional() })
 export type Failure = z.infer<typeof Failure>
@@ -49,6 +52,7 @@ export const bodies = {
     spec: AgentSpec,
     depth: count,
     parent: z.strictObject({ agentId: text, toolCallId: text }).optional(),
+    drive,
   }),
   /** First event of a fork: the prefix is read from its source. What a fork may change is named, the rest is inherited. */
   forked: z.strictObject({
@@ -63,6 +67,7 @@ export const bodies = {
       known: AgentSpec.shape.models.shape.known.optional(),
       limits: Limits.partial().optional(),
     }),
+    drive,
   }),
   driver_claimed: z.strictObject({
     driverId: text,

@@ -96,7 +96,7 @@ const LONGEST_DELAY_MS = 2_000
 const FACT_RESENDS = 900
 
 /** Chains drafts to the head, with the state's digest on every checkpoint and on the last one. */
-export function sealDrafts(
+function sealDrafts(
   drafts: readonly Draft[],
   blobs: ReadonlySet<number>,
   head: Head | null,

@@ -5,14 +5,25 @@ import { base32, runIdOf } from '../log/ids.ts'
 import { Driver } from './driver.ts'
 import { erase } from './erase.ts'
 import { TimeLimitError } from './errors.ts'
-import { fork } from './fork.ts'
+import { forkOf } from './fork.ts'
+import type { Asking } from './journal.ts'
 import { Mailbox } from './mailbox.ts'
 import type { Environment, RuntimePorts } from './ports.ts'
 import { type RebuiltRequest, rebuildRequests } from './rebuild-request.ts'
 import { redactRequest } from './redact.ts'
 import { agentAt } from './replay.ts'
 import { within } from './time-limit.ts'
-import type { AgentAt, AgentRuntimeDoors, At, DriveEnd, DriveOptions, Request, Verification } from './types.ts'
+import type {
+  AgentAt,
+  AgentRuntimeDoors,
+  At,
+  DriveEnd,
+  DriveOptions,
+  Executed,
+  ForkOptions,
+  Request,
+  Verification,
+} from './types.ts'
 import { verifyAgent } from './verify.ts'
 
 type Recordable = Exclude<UserCommand, { kind: 'erase' }>
@@ -31,18 +42,20 @@ export class Runtime implements AgentRuntimeDoors {
     return runIdOf(this.ports.clock.now(), this.ports.random.bytes(8))
   }
 
-  async execute(agentId: string, command: UserCommand, request: Request): Promise<{ revision: number }> {
-    const { key, expected, ...given } = request
-    const asking = { ...given, commandId: key ?? base32(this.ports.random.bytes(16)) }
+  async execute(agentId: string, command: UserCommand, request: Request): Promise<Executed> {
+    const { expected } = request
+    const asking = this.asking(request)
     if (command.kind === 'erase') {
       // Forks remember what they have inherited: whoever is not at work reads anew what is left.
       for (const [id, { users }] of this.mailboxes) if (users === 0 || id === agentId) this.mailboxes.delete(id)
-      return erase(this.ports, agentId, command, asking, expected)
+      const { revision } = await erase(this.ports, agentId, command, asking, expected)
+      return { revision, recorded: true, claimed: true }
     }
     return this.with(agentId, async (mailbox) => {
       const said = await this.withoutSecrets(mailbox, command)
       const options = { fact: false, ...(expected === undefined ? {} : { expected }) }
-      return { revision: await mailbox.submit(said, asking, options) }
+      const submitted = await mailbox.submit(said, asking, options)
+      return { ...submitted, claimed: mailbox.state?.driver != null }
     })
   }
 
@@ -96,13 +109,15 @@ export class Runtime implements AgentRuntimeDoors {
     return agentAt(this.ports, agentId, at)
   }
 
-  async fork(
-    source: string,
-    at: At,
-    options: { workspace?: { path: string; tree: string | null }; model?: string; maxTurns?: number },
-    request: Request,
-  ): Promise<{ runId: string }> {
-    return fork(this.ports, this.newRunId(), source, at, options, request)
+  async fork(source: string, at: At, options: ForkOptions, request: Request): Promise<{ runId: string }> {
+    const runId = options.runId ?? this.newRunId()
+    const command = await forkOf(this.ports, source, at, options)
+    await this.with(runId, (mailbox) => mailbox.submit(command, this.asking(request), { fact: false }))
+    return { runId }
+  }
+
+  private asking({ key, expected: _, ...given }: Request): Asking {
+    return { ...given, commandId: key ?? base32(this.ports.random.bytes(16)) }
   }
 
   requests(agentId: string, turn: number): Promise<RebuiltRequest[]> {
