@@ -45,7 +45,8 @@ export const ConfigSchema = z.strictObject({
   drainMs: int(z.int().min(0)).default(10_000),
   /** How long what has happened is kept for a full disk to be given room again. */
   fullPatienceMs: int(z.int().min(0)).default(300_000),
-  ownerTimeoutMs: int(z.int().min(100)).default(3000),
+  /** How long the process that owns the data folder may give no sign of life: one that is merely busy gives some. */
+  ownerTimeoutMs: int(z.int().min(100)).default(8000),
   logLevel: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('warn'),
   /** False: commands run without a sandbox unless a run says otherwise. Recorded with every run. */
   sandboxed: flag.default(true),

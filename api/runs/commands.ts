@@ -80,8 +80,9 @@ export async function record(s: Services, keys: RecentKeys, asked: Asked): Promi
   const wakes = claimed || DRIVING.has(asked.command.kind)
   const drive = asked.drive === 'yes' || (asked.drive === 'wake' && s.autoDrive && wakes)
   if (drive) s.drivers.start(asked.agentId)
+  const { driving } = s.drivers.state(asked.agentId)
   await shown(s)
-  return { runId: asked.agentId, revision, driving: s.drivers.state(asked.agentId).driving }
+  return { runId: asked.agentId, revision, driving }
 }
 
 /** What cannot be done without a driver, also where nobody has driven the run yet. */

@@ -47,7 +47,8 @@ export async function forkRun(
   // Its files are put into a folder before it is recorded: of requests that come at the same time one does that.
   const { runId, created } = await (key === undefined ? make() : keys.oneAtATime(source, key, make))
   if (drive) s.drivers.start(runId)
+  const { driving } = s.drivers.state(runId)
   await shown(s)
   const head = await s.log.head(agentStream(runId))
-  return { runId, revision: head?.revision ?? 0, driving: s.drivers.state(runId).driving, created }
+  return { runId, revision: head?.revision ?? 0, driving, created }
 }

@@ -53,6 +53,7 @@ export async function startRun(s: Services, asked: StartRun, headers: StartHeade
     }
   }
   if (drive) s.drivers.start(runId)
+  const { driving } = s.drivers.state(runId)
   await shown(s)
-  return { runId, revision, driving: s.drivers.state(runId).driving, created }
+  return { runId, revision, driving, created }
 }
