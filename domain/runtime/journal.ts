@@ -67,10 +67,23 @@ export class Journal {
         continue
       }
       const sealed = sealDrafts(decision.drafts, new Set(blobs), head, asking)
-      const { position } = await this.append(identity, head, sealed, fact)
+      const { position } = await this.append(identity, head, sealed, fact).catch(async (error: unknown) => {
+        await this.discard(identity.runId, stored, error)
+        throw error
+      })
       await this.ports.crashPoint?.('after_append')
       return { decision, sealed, position }
     }
+  }
+
+  /**
+   * Blobs of a decision that is not in the log belong to nothing: another one draws other salts, and so other addresses.
+   * Those of a process that died between blob and append are left, as those of an append of which it is not known whether
+   * it happened.
+   */
+  private async discard(runId: string, stored: ReadonlySet<string>, error: unknown): Promise<void> {
+    if (!(error instanceof LogError && NOT_WRITTEN.has(error.code))) return
+    await Promise.all([...stored].map((hash) => this.ports.blobs.delete(runId, hash).catch(() => undefined)))
   }
 
   /** An unknown outcome is answered by the same sealed bytes again; nothing is sealed twice. */
@@ -89,6 +102,7 @@ export class Journal {
   }
 }
 
+const NOT_WRITTEN: ReadonlySet<LogError['code']> = new Set(['CONFLICT', 'LOG_FULL'])
 const MAX_RESENDS = 8
 const RESEND_DELAY_MS = 50
 const LONGEST_DELAY_MS = 2_000
