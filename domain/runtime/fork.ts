@@ -2,16 +2,16 @@ import type { ForkAgent } from '../agent/commands.ts'
 import { digestOf } from '../agent/digest.ts'
 import { CommandRejected } from '../agent/errors.ts'
 import { agentStream } from '../log/ids.ts'
-import type { Stores } from './bodies.ts'
-import { agentAt } from './replay.ts'
+import type { RuntimePorts } from './ports.ts'
+import { stateAt } from './replay.ts'
 import type { At, ForkOptions } from './types.ts'
 
 /**
  * The command that begins a run whose history up to a point is another's. The prefix is read from its source, never
  * sealed again.
  */
-export async function forkOf(stores: Stores, source: string, at: At, options: ForkOptions): Promise<ForkAgent> {
-  const { state, head } = await agentAt(stores, source, at)
+export async function forkOf(ports: RuntimePorts, source: string, at: At, options: ForkOptions): Promise<ForkAgent> {
+  const { state, head } = await stateAt(ports, source, at)
   if (state.depth > 0) throw new CommandRejected('FORK_OF_CHILD', 'only the root agent of a run can be forked')
   const { model, maxTurns, workspace = null, drive } = options
   return {

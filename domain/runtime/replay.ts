@@ -30,8 +30,13 @@ export async function stateAt(ports: Ports, agentId: string, at: At): Promise<{ 
 export async function agentAt(ports: Ports, agentId: string, at: At): Promise<AgentAt> {
   const reached = await stateAt(ports, agentId, at)
   const transcript = new Transcript()
-  for await (const page of history(ports, agentId, { to: reached.head.revision }))
-    for (const { event } of page) transcript.push(event)
+  for await (const page of history(ports, agentId)) {
+    for (const { event, recorded } of page) {
+      transcript.push(event)
+      // By its hash: in a fork the point may be one of its source, whose revisions are others.
+      if (recorded.hash === reached.head.hash) return { ...reached, messages: transcript.messages }
+    }
+  }
   return { ...reached, messages: transcript.messages }
 }
 

@@ -6,22 +6,21 @@ import { given } from '../support/story.ts'
 
 const LONG = 'x'.repeat(100_000)
 
-/** A log that answers the next append with an error. */
+/** A log that answers its next appends with an error. */
 class FailingLog extends MemoryLog {
-  next: LogError | null = null
+  error: LogError | null = null
+  times = 0
   override async append(...given: Parameters<MemoryLog['append']>): ReturnType<MemoryLog['append']> {
-    const error = this.next
-    this.next = null
-    if (error !== null) throw error
+    if (this.error !== null && this.times-- > 0) throw this.error
     return super.append(...given)
   }
 }
 
-async function saying(error: LogError) {
+async function saying(error: LogError, times = 1) {
   const log = new FailingLog()
   const blobs = new MemoryBlobs()
   const run = await given({ says: [completes()], ports: { log, blobs } })
-  log.next = error
+  Object.assign(log, { error, times })
   const said = run.runtime.execute(run.runId, { kind: 'input', text: LONG }, { by: USER })
   return { ...run, blobs, said }
 }
@@ -44,4 +43,7 @@ test('where it is not known whether it was written the blob stays, and is what t
   await run.said
   expect((await run.runtime.verify(run.runId)).problems).toEqual([])
   expect(run.blobs.held.size).toBe(1)
+  const never = await saying(new LogError('LOG_UNAVAILABLE', 'who knows'), 1_000)
+  await expect(never.said).rejects.toMatchObject({ code: 'LOG_UNAVAILABLE' })
+  expect(never.blobs.held.size).toBe(1)
 })
