@@ -39,9 +39,14 @@ export const ConfigSchema = z.strictObject({
   by: z.string().min(1).max(200).nullable().default(null),
   maxBodyBytes: int(z.int().min(1024)).default(1024 * 1024),
   heartbeatMs: int(z.int().min(10)).default(15_000),
+  /** Runs that this process drives at once; others wait for their turn. */
+  concurrency: int(z.int().min(1)).default(32),
   /** How long what is at work may take when a process ends. */
   drainMs: int(z.int().min(0)).default(10_000),
-  ownerTimeoutMs: int(z.int().min(100)).default(3000),
+  /** How long what has happened is kept for a full disk to be given room again. */
+  fullPatienceMs: int(z.int().min(0)).default(300_000),
+  /** How long the process that owns the data folder may give no sign of life: one that is merely busy gives some. */
+  ownerTimeoutMs: int(z.int().min(100)).default(8000),
   logLevel: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('warn'),
   /** False: commands run without a sandbox unless a run says otherwise. Recorded with every run. */
   sandboxed: flag.default(true),

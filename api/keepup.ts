@@ -26,6 +26,8 @@ export interface KeepUpPorts {
   sizes(): Promise<ReadonlyMap<string, number>>
   readonly readOnly?: boolean
   readonly autoDrive?: boolean
+  /** Drives at once (32). */
+  readonly concurrency?: number
   /** A drive that could not go on. */
   onFault(agentId: string, error: unknown): void
   /** Closes what was opened for these ports; the drives have ended by then. */
@@ -36,7 +38,7 @@ export interface KeepUpPorts {
 export function createKeepUp(ports: KeepUpPorts): Services {
   const live = new LiveHub()
   const runtime = ports.runtime(live)
-  const drivers = new Drivers(runtime, live, (agentId, error) => ports.onFault(agentId, error))
+  const drivers = new Drivers(runtime, live, (agentId, error) => ports.onFault(agentId, error), ports.concurrency)
   let closed: Promise<void> | null = null
   const { log, blobs, read, files, vault, clock, random } = ports
   return {

@@ -31,8 +31,11 @@ export interface Page {
 }
 
 export interface ReadModel {
-  /** Resolves when the tables show everything that the log held at the call (read your own writes). */
-  caughtUp(): Promise<void>
+  /**
+   * Resolves when the tables show everything that the log held at the call (read your own writes). Rejects where they do
+   * not within `withinMs` (30 s).
+   */
+  caughtUp(withinMs?: number): Promise<void>
   /** Newest first. */
   runs(page: Page & { status?: string }): Promise<Shown<{ runs: readonly RunRow[]; next: string | null }>>
   run(runId: string): Promise<Shown<{ run: RunRow; tree: readonly AgentRow[] } | null>>

@@ -1,6 +1,6 @@
 import type { AgentSpec } from '../domain/agent/spec.ts'
 import type { BlobStore, Clock, EventLog, FileChange, Random, Vault } from '../domain/ports.ts'
-import type { AgentRuntimeDoors, At, Request } from '../domain/runtime/types.ts'
+import type { AgentRuntimeDoors, At, ForkOptions, Request } from '../domain/runtime/types.ts'
 import type { StartRun } from './http/schemas/start.ts'
 import type { LiveHub } from './live/hub.ts'
 import type { ReadModel } from './read-model.ts'
@@ -48,7 +48,7 @@ export interface Services {
   fork(
     source: string,
     at: At,
-    options: { readonly workspace?: string; readonly model?: string; readonly maxTurns?: number },
+    options: Omit<ForkOptions, 'workspace'> & { readonly workspace?: string },
     request: Request,
   ): Promise<{ readonly runId: string }>
   /** Writes a consistent copy of the data into a folder that does not exist yet. */

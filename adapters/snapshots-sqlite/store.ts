@@ -48,8 +48,8 @@ export class SqliteSnapshots implements SnapshotStore {
       .run(agentId, fold, revision, step, zstdCompressSync(JSON.stringify(state)))
   }
 
-  async forget(agentId: string): Promise<void> {
-    this.db.prepare('DELETE FROM snapshots WHERE agent_id = ?').run(agentId)
+  async clear(): Promise<void> {
+    this.db.exec('DELETE FROM snapshots')
   }
 
   close(): void {

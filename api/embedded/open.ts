@@ -10,7 +10,7 @@ import { workspaceTools } from '../../adapters/tools/builtin.ts'
 import { openVault } from '../../adapters/vault/file-vault.ts'
 import type { AgentSpec } from '../../domain/agent/spec.ts'
 import { base32 } from '../../domain/log/ids.ts'
-import type { Tool, Vault } from '../../domain/ports.ts'
+import type { Clock, Tool, Vault } from '../../domain/ports.ts'
 import type { RuntimePorts } from '../../domain/runtime/ports.ts'
 import { agentAt, stateAt } from '../../domain/runtime/replay.ts'
 import { Runtime } from '../../domain/runtime/runtime.ts'
@@ -24,14 +24,15 @@ import type { Services } from '../services.ts'
 import { VERSION } from '../version.ts'
 import { backupFolder } from './backup.ts'
 import { openBoundary } from './boundary.ts'
+import { SystemClock } from './clock.ts'
 import { crashPoint } from './crash-point.ts'
 import { checkDataFolder } from './data-folder.ts'
 import { openEnvironment } from './environment.ts'
 import { type FileSources, materialize, workspaceFilesOf } from './files.ts'
 import { paths } from './paths.ts'
 import { prepareDoors } from './prepare.ts'
+import { systemRandom } from './random.ts'
 import { readModelOf, type Tables } from './read-model.ts'
-import { systemClock, systemRandom } from './system.ts'
 
 /** What a program brings beside its settings. */
 export interface Own {
@@ -51,7 +52,9 @@ export async function openEmbedded(
   // Tables are made by an owner: without them there is nothing to read yet.
   if (mode === 'reader' && (!existsSync(at.log) || !tablesReadable(at.tables))) return null
   const traces = [at.tables, at.blobs, at.versions]
-  const log = await openSqliteLog({ folder: at.log, mode, traces, clock: systemClock, random: systemRandom })
+  const clock = new SystemClock()
+  const log = await openSqliteLog({ folder: at.log, mode, traces, clock, random: systemRandom })
+  clock.notBefore(log.floor())
   const opened: (() => Promise<void> | void)[] = [() => log.close()]
   const closeAll = async () => {
     for (const close of opened.reverse()) await close()
@@ -73,6 +76,7 @@ export async function openEmbedded(
     opened.push(() => snapshots.close())
     const stores = { log, blobs, snapshots }
     const tools = [...workspaceTools(), ...(own.tools ?? [])]
+    const parts = { ...stores, clock, vault, models, tools }
     const tables = mode === 'owner' ? await liveTables(at.tables, stores, opened) : frozenTables(at.tables, opened)
     const files: FileSources = {
       dataFolder: config.data,
@@ -80,7 +84,7 @@ export async function openEmbedded(
       boundary: (spec) => openBoundary(vault, models.knownSecrets(), spec),
     }
     return createKeepUp({
-      runtime: (live) => new Runtime(runtimePorts(config, log, { ...stores, vault, models, tools, feed: live })),
+      runtime: (live) => new Runtime(runtimePorts(config, log, { ...parts, feed: live })),
       log,
       blobs,
       read: readModelOf(tables, log, {
@@ -90,14 +94,15 @@ export async function openEmbedded(
       }),
       files: workspaceFilesOf(files),
       vault,
-      clock: systemClock,
+      clock,
       random: systemRandom,
       prepare: prepareDoors(config, models, vault, tools),
-      fork: forkDoor(config, stores, { vault, models, tools }, files),
+      fork: forkDoor(config, log, parts, files),
       backup: (folder) => backupFolder(config.data, log, folder),
       sizes: async () => new Map((await log.sizes()).map((size) => [size.runId, size.bytes + size.blobBytes])),
       readOnly: mode === 'reader',
       autoDrive,
+      concurrency: config.concurrency,
       onFault: (agentId, error) => process.stderr.write(`${agentId}: ${told(error)}\n`),
       close: closeAll,
     })
@@ -113,6 +118,7 @@ interface Parts {
   readonly vault: Vault
   readonly models: Models
   readonly tools: readonly Tool[]
+  readonly clock: Clock
 }
 
 function runtimePorts(
@@ -120,7 +126,7 @@ function runtimePorts(
   log: SqliteLog,
   parts: Omit<Stores, 'log'> & Parts & { feed: RuntimePorts['feed'] },
 ): RuntimePorts {
-  const { vault, models, feed, blobs, snapshots } = parts
+  const { vault, models, feed, blobs, snapshots, clock } = parts
   const tools = new Map(parts.tools.map((tool) => [tool.spec.name, tool]))
   const boundary = (spec: Pick<AgentSpec, 'secrets' | 'policy'>) => openBoundary(vault, models.knownSecrets(), spec)
   const crash = crashPoint(process.env)
@@ -128,10 +134,12 @@ function runtimePorts(
     log,
     blobs,
     ...(snapshots === undefined ? {} : { snapshots }),
-    clock: systemClock,
+    clock,
     random: systemRandom,
     feed,
     build: VERSION,
+    patienceMs: config.fullPatienceMs,
+    warn: (agentId, message) => process.stderr.write(`${agentId}: ${message}\n`),
     provider: (id) => models.provider(id),
     tool: (name) => tools.get(name),
     secrets: async (spec) => (await boundary(spec)).secrets,
@@ -141,13 +149,16 @@ function runtimePorts(
 }
 
 /** A fork never works in its source's folder: the files of its point go into a new one, beside it where none is named. */
-function forkDoor(config: Config, stores: Stores, parts: Parts, files: FileSources): Services['fork'] {
+function forkDoor(
+  config: Config,
+  log: SqliteLog,
+  parts: Omit<Stores, 'log'> & Parts,
+  files: FileSources,
+): Services['fork'] {
   return async (source, at, options, request) => {
-    const runtime = new Runtime(
-      runtimePorts(config, stores.log as SqliteLog, { ...stores, ...parts, feed: { publish() {} } }),
-    )
+    const runtime = new Runtime(runtimePorts(config, log, { ...parts, feed: { publish() {} } }))
     const { workspace, ...rest } = options
-    const { state } = await stateAt(stores, source, at)
+    const { state } = await stateAt({ log, ...parts }, source, at)
     if (state.spec.workspace === null) return runtime.fork(source, at, rest, request)
     const beside = `${state.spec.workspace.path}-${base32(systemRandom.bytes(5))}`
     const folder = await materialize(files, source, at, workspace ?? beside)

@@ -59,9 +59,9 @@ export function readModelOf(tables: Tables, log: EventLog, sources: CheckpointSo
         approvalRow(row, await argumentsOf(sources, row.agent_id, row.call_requested_revision, row.block)),
       ),
     )
-  const caughtUp = async () => {
+  const caughtUp = async (withinMs = 30_000) => {
     if (tables.projections === null) return
-    await tables.projections.caughtUpTo(await log.headCursor(), AbortSignal.timeout(30_000))
+    await tables.projections.caughtUpTo(await log.headCursor(), AbortSignal.timeout(withinMs))
   }
   return {
     caughtUp,

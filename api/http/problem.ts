@@ -4,7 +4,7 @@ import { WorkspaceError } from '../../adapters/workspace/error.ts'
 import { CommandRejected, ModelError, ToolError } from '../../domain/agent/errors.ts'
 import { PatternError } from '../../domain/agent/secrets/pattern-parse.ts'
 import { LogError, type LogErrorCode } from '../../domain/log/errors.ts'
-import { ContentionError } from '../../domain/runtime/errors.ts'
+import { ContentionError, TimeLimitError } from '../../domain/runtime/errors.ts'
 import { ProjectionError } from '../../projections/errors.ts'
 import { noRoom } from '../no-room.ts'
 import type { ProblemBody } from './schemas/common.ts'
@@ -82,6 +82,7 @@ export function asProblem(error: unknown): Problem | null {
   if (error instanceof ProjectionError) {
     return new Problem(error.code === 'NOT_PARKED' ? 409 : 503, `TABLES_${error.code}`, error.message)
   }
+  if (error instanceof TimeLimitError) return new Problem(503, error.code, error.message)
   if (error instanceof ContentionError) return new Problem(409, error.code, error.message)
   // Of the files of a run: a path that leads out of its workspace, or one that is gone.
   if (error instanceof ToolError) return new Problem(409, error.code, error.message)

@@ -6,7 +6,8 @@ import type { Config } from '../config.ts'
 import { tokenPath } from '../http/token.ts'
 import type { Services } from '../services.ts'
 import { type Backend, ownerSilent } from './backend.ts'
-import { probe, remoteBackend } from './remote.ts'
+import { probe } from './probe.ts'
+import { remoteBackend } from './remote.ts'
 import { findSocketPath } from './socket-path.ts'
 
 /**

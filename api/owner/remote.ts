@@ -1,27 +1,13 @@
 import { type Backend, OwnerError, ownerSilent } from './backend.ts'
+import { probe } from './probe.ts'
 import { socketFetch } from './socket-fetch.ts'
 
 export interface RemoteOptions {
   readonly dataFolder: string
   readonly socketPath: string
   readonly token: () => string
-  /** How long an owner may take to answer a mere health question. */
+  /** How long an owner may give no sign of life at all. */
   readonly timeoutMs: number
-}
-
-/** Whether somebody answers at a socket: `absent` where nobody listens, `silent` where nothing comes back in time. */
-export async function probe(socketPath: string, timeoutMs: number): Promise<'answers' | 'absent' | 'silent'> {
-  try {
-    const signal = AbortSignal.timeout(timeoutMs)
-    const response = await socketFetch(socketPath, new Request('http://localhost/v1/health', { signal }))
-    await response.body?.cancel()
-    return response.ok ? 'answers' : 'silent'
-  } catch (error) {
-    const { code, name } = error as NodeJS.ErrnoException
-    return name === 'AbortError' || name === 'TimeoutError' || code === 'ABORT_ERR' || code === 'EAGAIN'
-      ? 'silent'
-      : 'absent'
-  }
 }
 
 /**
@@ -34,10 +20,18 @@ export function remoteBackend(options: RemoteOptions): Backend {
   // With the requests, whose signals are dead once they are collected.
   const underway = new Map<AbortController, Request>()
   let watch: NodeJS.Timeout | null = null
+  let checking = false
+  let heard = performance.now()
 
   const check = async () => {
+    if (checking) return
+    checking = true
+    const asked = performance.now()
     const found = await probe(socketPath, timeoutMs)
+    checking = false
     if (found === 'answers' || underway.size === 0) return
+    // Whoever goes on answering what was asked before is busy, not silent.
+    if (found === 'silent' && heard > asked) return
     const error = found === 'silent' ? ownerSilent(dataFolder) : gone()
     for (const over of underway.keys()) over.abort(error)
   }
@@ -62,7 +56,11 @@ export function remoteBackend(options: RemoteOptions): Backend {
       enter(over, asked)
       try {
         const response = await socketFetch(socketPath, request)
-        return new Response(response.body && watched(response.body, over, () => leave(over)), response)
+        const hear = () => {
+          heard = performance.now()
+        }
+        hear()
+        return new Response(response.body && watched(response.body, over, hear, () => leave(over)), response)
       } catch (error) {
         leave(over)
         if (over.signal.aborted) throw over.signal.reason
@@ -81,14 +79,20 @@ export function remoteBackend(options: RemoteOptions): Backend {
 const gone = (cause?: unknown): OwnerError =>
   new OwnerError('OWNER_GONE', 'the process that owned the data folder went away; try again', { cause })
 
-/** A body whose failures are told as the owner's, and whose end is noticed. */
-function watched(body: ReadableStream<Uint8Array>, over: AbortController, end: () => void): ReadableStream<Uint8Array> {
+/** A body whose failures are told as the owner's, and whose pieces and end are noticed. */
+function watched(
+  body: ReadableStream<Uint8Array>,
+  over: AbortController,
+  hear: () => void,
+  end: () => void,
+): ReadableStream<Uint8Array> {
   const reader = body.getReader()
   return new ReadableStream(
     {
       async pull(controller) {
         try {
           const { done, value } = await reader.read()
+          hear()
           if (!done) return controller.enqueue(value)
           end()
           controller.close()

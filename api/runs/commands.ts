@@ -1,19 +1,19 @@
 import type { UserCommand } from '../../domain/agent/commands.ts'
-import { canonicalBytes } from '../../domain/log/canonical.ts'
 import type { Actor } from '../../domain/log/envelope.ts'
-import { agentStream, sha256 } from '../../domain/log/ids.ts'
+import { agentStream } from '../../domain/log/ids.ts'
 import type { Request } from '../../domain/runtime/types.ts'
 import { type CommandHeaders, tracing } from '../http/new-app.ts'
 import { Problem } from '../http/problem.ts'
 import type { Recorded } from '../http/schemas/common.ts'
 import type { Services } from '../services.ts'
+import { commandId, keyReused, shown } from './keyed.ts'
 
 const KEPT_KEYS = 10_000
 
 /** Keys of this process's recent commands with what they asked, to tell a repetition from a reuse. */
 export class RecentKeys {
   readonly #asked = new Map<string, string>()
-  readonly #answers = new Map<string, Promise<{ readonly runId: string }>>()
+  readonly #underway = new Map<string, Promise<unknown>>()
 
   /** Refuses a key that came with something else before. */
   check(scope: string, key: string, asked: string): void {
@@ -24,27 +24,18 @@ export class RecentKeys {
     if (this.#asked.size > KEPT_KEYS) this.#asked.delete(this.#asked.keys().next().value!)
   }
 
-  /** Does something once under a key; a repetition gets the first answer, a failure is forgotten. */
-  once<T extends { readonly runId: string }>(
-    scope: string,
-    key: string,
-    asked: string,
-    act: () => Promise<T>,
-  ): Promise<T> {
-    this.check(scope, key, asked)
+  /** Does what is asked for under a key after what was asked for under it before. */
+  oneAtATime<T>(scope: string, key: string, act: () => Promise<T>): Promise<T> {
     const name = `${scope} ${key}`
-    const before = this.#answers.get(name)
-    if (before) return before as Promise<T>
-    const answer = act()
-    this.#answers.set(name, answer)
-    answer.catch(() => this.#answers.delete(name))
-    if (this.#answers.size > KEPT_KEYS) this.#answers.delete(this.#answers.keys().next().value!)
-    return answer
+    const done = (this.#underway.get(name) ?? Promise.resolve()).then(act, act)
+    this.#underway.set(name, done)
+    const forget = () => {
+      if (this.#underway.get(name) === done) this.#underway.delete(name)
+    }
+    done.then(forget, forget)
+    return done
   }
 }
-
-export const keyReused = (): Problem =>
-  new Problem(422, 'IDEMPOTENCY_KEY_REUSED', 'this Idempotency-Key came with another request before; draw a new one')
 
 export const notFound = (what: string, hint: string): Problem =>
   new Problem(404, 'NOT_FOUND', `no such ${what}; ${hint}`)
@@ -60,17 +51,12 @@ export function mustWrite(s: Services): void {
   throw new Problem(503, 'READ_ONLY', 'this process only reads the data folder; ask the process that owns it')
 }
 
-/** The same request gives the same command id, which the agent's state remembers. */
-export function commandId(key: string, asked: unknown): string {
-  return `${key}#${sha256(canonicalBytes(asked)).slice(0, 16)}`
-}
-
 export interface Asked {
   readonly agentId: string
   readonly command: UserCommand
   readonly actor: Actor
   readonly headers: CommandHeaders
-  /** `wake`: only where this process drives by itself. */
+  /** `wake`: only where this process drives by itself, and somebody has asked for the run to be driven. */
   readonly drive: 'yes' | 'no' | 'wake'
 }
 
@@ -90,8 +76,14 @@ export async function record(s: Services, keys: RecentKeys, asked: Asked): Promi
     ...(expected === undefined ? {} : { expected: Number(expected) }),
     ...tracing(asked.headers),
   }
-  const { revision } = await s.runtime.execute(asked.agentId, asked.command, request)
-  const drive = asked.drive === 'yes' || (asked.drive === 'wake' && s.autoDrive)
+  const { revision, claimed } = await s.runtime.execute(asked.agentId, asked.command, request)
+  const wakes = claimed || DRIVING.has(asked.command.kind)
+  const drive = asked.drive === 'yes' || (asked.drive === 'wake' && s.autoDrive && wakes)
   if (drive) s.drivers.start(asked.agentId)
-  return { runId: asked.agentId, revision, driving: s.drivers.state(asked.agentId).driving }
+  const { driving } = s.drivers.state(asked.agentId)
+  await shown(s)
+  return { runId: asked.agentId, revision, driving }
 }
+
+/** What cannot be done without a driver, also where nobody has driven the run yet. */
+const DRIVING: ReadonlySet<UserCommand['kind']> = new Set<UserCommand['kind']>(['resume', 'step', 'cancel'])

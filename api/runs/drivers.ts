@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { AgentRuntimeDoors, DriveEnd } from '../../domain/runtime/types.ts'
 import { asProblem } from '../http/problem.ts'
 import type { LiveHub } from '../live/hub.ts'
+import { Places } from './places.ts'
 
 /** How a drive ended; `fault`: it could not go on (a full disk, say), which ended nothing: the run stands where it stood. */
 export type Ended = DriveEnd | { readonly end: 'fault'; readonly code: string; readonly message: string }
@@ -30,12 +31,16 @@ export class Drivers {
   readonly #ends = new Map<string, Ended>()
   readonly #drain = new AbortController()
   readonly #stop = new AbortController()
+  readonly #places: Places
 
+  /** `concurrency`: drives at once; the others wait for their turn, and count as driven meanwhile. */
   constructor(
     runtime: Pick<AgentRuntimeDoors, 'drive'>,
     live: LiveHub,
     onFault: (agentId: string, error: unknown) => void,
+    concurrency = 32,
   ) {
+    this.#places = new Places(concurrency)
     this.#runtime = runtime
     this.#live = live
     this.#onFault = onFault
@@ -86,12 +91,18 @@ export class Drivers {
     await ended
   }
 
+  async #drive(agentId: string): Promise<DriveEnd> {
+    // Nothing is opened for a drive whose turn comes when the process ends.
+    if (this.#drain.signal.aborted) return { end: 'interrupted' }
+    return this.#runtime.drive(agentId, { signal: this.#stop.signal, drain: this.#drain.signal })
+  }
+
   async #run(agentId: string, drive: Drive): Promise<void> {
     let end: Ended
     try {
       do {
         drive.again = false
-        end = await this.#runtime.drive(agentId, { signal: this.#stop.signal, drain: this.#drain.signal })
+        end = await this.#places.within(() => this.#drive(agentId))
       } while (drive.again && end.end === 'waiting' && !this.#drain.signal.aborted)
     } catch (error) {
       const known = asProblem(error)

@@ -13,17 +13,28 @@ export const isEventType = (type: string): type is EventType => Object.hasOwn(bo
  * that this program does not know, and `LOG_CORRUPT` where the body is no JSON.
  */
 export function decode(header: Header, body: Uint8Array): AgentEvent {
-  const { type } = header
   checkReadable(header)
+  const event = eventOf(header, header.version, parse(header, body))
+  checkReader(event)
+  return event
+}
+
+/** An event whose body was erased, from what was kept of it. Throws as {@link decode} does. */
+export function decodeKept(header: Header, kept: { readonly version: number; readonly body: unknown }): AgentEvent {
+  return eventOf(header, kept.version, kept.body)
+}
+
+function eventOf(header: Header, version: number, body: unknown): AgentEvent {
+  const { type } = header
   if (!isEventType(type)) {
     throw new LogError(
       'UNKNOWN_EVENT',
       `"${type}" at ${header.stream}@${header.revision} is not known; a newer keepup wrote it`,
     )
   }
-  const event = {
+  return {
     type,
-    body: upcast(type, header.version, parse(header, body)),
+    body: upcast(type, version, body),
     revision: header.revision,
     at: Date.parse(header.timestamp),
     turn: header.turn,
@@ -38,8 +49,6 @@ export function decode(header: Header, body: Uint8Array): AgentEvent {
     ...(header.correlationId === undefined ? {} : { correlationId: header.correlationId }),
     ...(header.driver === undefined ? {} : { driver: header.driver }),
   } as AgentEvent
-  checkReader(event)
-  return event
 }
 
 /** What this program writes and understands; a log that asks for more is left alone (DESIGN, `minReader`). */

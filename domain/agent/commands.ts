@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import type { JsonObject } from '../log/json.ts'
 import type { ModelOutcome, ToolResult } from '../ports.ts'
-import type { Artifact, Failure } from './events.ts'
+import type { Artifact, BodyOf, Failure } from './events.ts'
 import { AgentSpec } from './spec.ts'
+import type { AgentState } from './state.ts'
 
 // What people ask of an agent. Each is a zod schema, because it arrives from outside.
 
@@ -10,6 +11,8 @@ export const StartAgent = z.strictObject({
   kind: z.literal('start'),
   spec: AgentSpec,
   task: z.string().min(1).nullable(),
+  /** It is to be driven, also by a driver that comes later. */
+  drive: z.literal(true).optional(),
 })
 export const Input = z.strictObject({ kind: z.literal('input'), text: z.string().trim().min(1) })
 export const Pause = z.strictObject({ kind: z.literal('pause'), reason: z.string().optional() })
@@ -93,6 +96,7 @@ export type DriverFact =
       readonly durationMs: number
       readonly result: ToolResult
       readonly tree?: string
+      readonly unversioned?: Failure
       /** What a control tool established before it may be judged. */
       readonly findings?: Findings
     }
@@ -104,6 +108,7 @@ export type DriverFact =
       readonly durationMs: number
       readonly error: { code: string; message: string; transient: boolean; beforeEffect: boolean }
       readonly tree?: string
+      readonly unversioned?: Failure
     }
   /** The answer of a reconcilable call's probe after a crash. */
   | {
@@ -133,7 +138,14 @@ export interface Findings {
 }
 
 /** Erasure is no decision on the state: it works on what is stored (domain/runtime/erase.ts). */
-export type Command = Exclude<UserCommand, { kind: 'erase' }> | DriverFact
+export type Command = Exclude<UserCommand, { kind: 'erase' }> | ForkAgent | DriverFact
+
+/** Begins an agent with the history of another. `source`: the other's state at the point that the link names. */
+export interface ForkAgent {
+  readonly kind: 'fork'
+  readonly source: AgentState
+  readonly link: BodyOf<'forked'>
+}
 
 /** The arguments of `complete_task` (seed 000, 5.1). */
 export interface CompleteTaskInput {

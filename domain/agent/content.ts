@@ -86,10 +86,10 @@ export function callArguments(block: Block): JsonObject | null {
   return object !== null && isTame(object) ? object : null
 }
 
-/** JSON of models and tools may be nested so deep. */
+/** JSON of models and tools may be nested so deep; arguments of calls lie in their blocks. */
 export const MAX_DEPTH = 128
 
-/** JSON with finite numbers only (JSON text may say 1e999), and no deeper than `depth`. */
+/** Finite numbers only (JSON text may say 1e999), and no deeper than `depth`: what is deeper exhausts whoever walks it. */
 export function isTame(value: unknown, depth = MAX_DEPTH): boolean {
   if (typeof value === 'number') return Number.isFinite(value)
   if (value === null || typeof value !== 'object') return SCALARS.has(typeof value)

@@ -47,7 +47,7 @@ function failed(d: Deciding, call: Call, fact: Extract<DriverFact, { kind: 'tool
   const error = exhausted
     ? { code: 'RETRY_EXHAUSTED', message: `${tried} attempts failed, the last with ${code}: ${message}` }
     : { code, message: tried > 1 ? `${message} (attempt ${tried})` : message }
-  failCall(d, call, error, fact.durationMs, fact.tree)
+  failCall(d, call, error, fact)
 }
 
 function succeeded(d: Deciding, call: Call, fact: Succeeded): void {
@@ -72,7 +72,7 @@ const argumentsOf = (result: ToolResult): JsonObject => result.detail ?? {}
 function endCall(
   d: Deciding,
   call: Call,
-  { result, durationMs, tree }: Pick<Succeeded, 'result' | 'durationMs' | 'tree'>,
+  { result, durationMs, tree, unversioned }: Pick<Succeeded, 'result' | 'durationMs' | 'tree' | 'unversioned'>,
 ): void {
   d.emit(
     'tool_call_end',
@@ -86,6 +86,7 @@ function endCall(
       ...(result.created === undefined ? {} : { created: [...result.created] }),
       ...(result.changed === undefined ? {} : { changed: [...result.changed] }),
       ...(tree === undefined ? {} : { tree }),
+      ...(unversioned === undefined ? {} : { unversioned }),
       ...(result.detail === undefined ? {} : { detail: result.detail }),
     },
     { toolCallId: call.id },

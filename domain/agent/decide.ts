@@ -1,6 +1,7 @@
 import { admit } from './admission.ts'
 import type { Command, DriverFact } from './commands.ts'
 import { decideFact } from './decide-facts.ts'
+import { decideFork } from './decide-fork.ts'
 import { decideRequest } from './decide-requests.ts'
 import { lateOutcome } from './decide-tools.ts'
 import { Deciding, type Draft } from './deciding.ts'
@@ -39,11 +40,16 @@ const FACTS: ReadonlySet<Command['kind']> = new Set<Command['kind']>([
  */
 export function decide(state: AgentState | null, identity: Identity, command: Command, facts: Facts): Decision {
   if (state?.commands.includes(facts.commandId) && !FACTS.has(command.kind)) return { drafts: [], state }
+  if (command.kind === 'fork') {
+    if (state !== null) throw exists(identity)
+    const draft = decideFork(command.source, identity.agentId, command.link, facts)
+    return { drafts: [draft], state: draft.after }
+  }
   const d = new Deciding(state, identity, facts)
   if (command.kind === 'start') {
-    if (state !== null) throw new CommandRejected('RUN_EXISTS', `${identity.agentId} was started before`)
+    if (state !== null) throw exists(identity)
     admit(command.spec)
-    d.emit('agent_started', { spec: command.spec, depth: 0 })
+    d.emit('agent_started', { spec: command.spec, depth: 0, ...(command.drive ? { drive: true } : {}) })
     if (command.task !== null) d.emit('user_input', { text: command.task })
     return { drafts: d.drafts, state: d.state }
   }
@@ -54,3 +60,5 @@ export function decide(state: AgentState | null, identity: Identity, command: Co
   } else decideRequest(d, command as never)
   return { drafts: d.drafts, state: d.drafts.length > 0 ? d.state : state }
 }
+
+const exists = ({ agentId }: Identity) => new CommandRejected('RUN_EXISTS', `${agentId} was started before`)

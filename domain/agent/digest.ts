@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { AgentState } from './state.ts'
+import { type AgentState, activityOf, type Machine } from './state.ts'
 
 // The digest is part of the storage format: a change of the view below raises FOLD.
 
@@ -48,7 +48,26 @@ const MEMBERS = {
   variables: true,
   violations: true,
 } as const satisfies Record<keyof AgentState, boolean>
+
+/**
+ * A machine without what was said in it: texts are represented by the events they came from, where they can be erased;
+ * what followed from them stays provable.
+ */
+function unsaid(machine: Machine): unknown {
+  if (machine.status === 'ERROR') return { status: machine.status, code: machine.code }
+  const activity = activityOf(machine)
+  if (activity === null || activity.status === 'THINKING' || activity.calls.length === 0) return machine
+  const calls = activity.calls.map(({ refused, reads: _, writes: __, signatures: ___, stage, ...call }) => ({
+    ...call,
+    refused: refused && { code: refused.code, rule: refused.rule ?? null },
+    stage: stage.at === 'rejected' ? { at: stage.at } : stage,
+  }))
+  const said = { ...activity, calls }
+  return machine.status === 'RECOVERY' ? { ...machine, activity: said } : said
+}
+
 const VIEW = (Object.keys(MEMBERS) as (keyof typeof MEMBERS)[]).filter((name) => MEMBERS[name]).sort()
+const MACHINE = VIEW.indexOf('machine')
 const LABELS = VIEW.map((name) => `${JSON.stringify(name)}:`)
 
 /** The digest of a folded state, hex SHA-256: over roots of what grows and the small part that changes. */
@@ -65,7 +84,7 @@ function member(i: number, value: unknown): string {
   if (value === null || typeof value !== 'object') return stable(value)
   const last = written[i]!
   if (last.value === value) return last.text
-  const text = stable(value)
+  const text = stable(i === MACHINE ? unsaid(value as Machine) : value)
   written[i] = { value, text }
   return text
 }

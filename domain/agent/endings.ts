@@ -19,8 +19,14 @@ export function endTurn(d: Deciding, outcome: TurnOutcome): void {
   d.emit('turn_end', { step: d.state.step + 1, outcome })
 }
 
+interface EndedAttempt {
+  readonly durationMs: number
+  readonly tree?: string
+  readonly unversioned?: Failure
+}
+
 /** Ends a call without a result, starting it first where it had not been: each call has one start and one end. */
-export function failCall(d: Deciding, call: Call, error: Failure, durationMs = 0, tree?: string): void {
+export function failCall(d: Deciding, call: Call, error: Failure, about: EndedAttempt = { durationMs: 0 }): void {
   if (!call.started) startRefused(d, call)
   d.emit(
     'tool_call_end',
@@ -29,9 +35,10 @@ export function failCall(d: Deciding, call: Call, error: Failure, durationMs = 0
       toolName: call.toolName,
       success: false,
       attempt: Math.max(1, call.attempt),
-      durationMs,
+      durationMs: about.durationMs,
       error,
-      ...(tree === undefined ? {} : { tree }),
+      ...(about.tree === undefined ? {} : { tree: about.tree }),
+      ...(about.unversioned === undefined ? {} : { unversioned: about.unversioned }),
     },
     { toolCallId: call.id },
   )

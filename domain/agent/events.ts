@@ -14,6 +14,9 @@ const text = z.string()
 const count = z.int().nonnegative()
 const purpose = z.enum(['turn', 'summary'])
 
+/** Whoever asked for the run also asked for it to be driven; absent: it waits for somebody to resume it. */
+const drive = z.literal(true).optional()
+
 /** A failure as events carry it. */
 export const Failure = z.strictObject({ code: z.string().min(1), message: text, rule: text.optional() })
 export type Failure = z.infer<typeof Failure>
@@ -59,6 +62,7 @@ export const bodies = {
     spec: AgentSpec,
     depth: count,
     parent: z.strictObject({ agentId: text, toolCallId: text }).optional(),
+    drive,
   }),
   /** First event of a fork: the prefix is read from its source. What a fork may change is named, the rest is inherited. */
   forked: z.strictObject({
@@ -73,6 +77,7 @@ export const bodies = {
       known: AgentSpec.shape.models.shape.known.optional(),
       limits: Limits.partial().optional(),
     }),
+    drive,
   }),
   driver_claimed: z.strictObject({
     driverId: text,
@@ -167,6 +172,8 @@ export const bodies = {
     changed: z.array(text).optional(),
     /** The workspace's shadow tree after a call that may have changed it. */
     tree: text.optional(),
+    /** Why there is no tree: the call ended as it says, but its files have no version of their own. */
+    unversioned: Failure.optional(),
     detail: z.record(z.string(), Json).optional(),
   }),
   /** The outcome of a call that had been given up, or whose run had ended. It changes nothing but what is known. */
@@ -235,7 +242,13 @@ export const bodies = {
   cancel_requested: z.strictObject({ reason: text.optional(), deadlineMs: z.int().positive() }),
   /** A resume found files changed since the last step. */
   workspace_drifted: z.strictObject({ expected: text, found: text, changed: z.array(text) }),
-  erased: z.strictObject({ revision: count, bodyHash: text, reason: text }),
+  /** `kept`: what the fold needs of the body, without what anybody said; absent where the body could not be read. */
+  erased: z.strictObject({
+    revision: count,
+    bodyHash: text,
+    reason: text,
+    kept: z.strictObject({ version: z.int().positive(), body: Json }).optional(),
+  }),
 } as const
 
 export type EventType = keyof typeof bodies

@@ -46,4 +46,19 @@ export class ConflictError extends LogError {
   }
 }
 
+const SQLITE_FULL = 13
+const DEPTH = 5
+
+/** The error that says that the disk had no room, among this one and its causes; null where it was something else. */
+export function noRoomIn(error: unknown): Error | null {
+  let at = error
+  for (let depth = 0; depth < DEPTH && at instanceof Error; depth++) {
+    const { code, errcode } = at as { code?: unknown; errcode?: unknown }
+    const full = code === 'LOG_FULL' || code === 'ENOSPC' || code === 'EDQUOT'
+    if (full || (typeof errcode === 'number' && (errcode & 0xff) === SQLITE_FULL)) return at
+    at = at.cause
+  }
+  return null
+}
+
 export const cursorError = (code: 'CURSOR_INVALID' | 'CURSOR_MISMATCH', message: string) => new LogError(code, message)

@@ -84,8 +84,8 @@ export interface SnapshotStore {
   /** The latest one at or before the revision or step; null where there is none. `fold`: version of the fold. */
   latest(agentId: string, fold: number, upTo: { revision?: number; step?: number }): Promise<Snapshot | null>
   put(agentId: string, fold: number, snapshot: Snapshot): Promise<void>
-  /** Throws all of an agent's away, because of an erasure. */
-  forget(agentId: string): Promise<void>
+  /** Throws all away, because of an erasure: forks of an agent hold what they have inherited. */
+  clear(): Promise<void>
 }
 
 /** Heartbeats outside the log that say when to claim. An optimisation: the epoch in the log is the truth. */

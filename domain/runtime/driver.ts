@@ -1,12 +1,14 @@
 import type { DriverFact } from '../agent/commands.ts'
 import { type Owed, owed, waitingFor } from '../agent/owed.ts'
-import { type AgentState, callsOf, isFinished } from '../agent/state.ts'
-import { changesBetween } from './changes.ts'
+import { type AgentState, type Call, callsOf, isFinished } from '../agent/state.ts'
 import type { Mailbox } from './mailbox.ts'
+import { patiently } from './patience.ts'
 import { performModel } from './perform-model.ts'
 import { performTool } from './perform-tool.ts'
 import type { Environment, RuntimePorts } from './ports.ts'
+import { STORE_LIMIT_MS, within } from './time-limit.ts'
 import type { DriveEnd } from './types.ts'
+import { driftSince, treeNow } from './version-workspace.ts'
 
 /** An instant that no timer should be set beyond: longer sleeps overflow, and the loop looks again anyway. */
 const LONGEST_SLEEP_MS = 60 * 60 * 1000
@@ -20,6 +22,9 @@ export class Driver {
   private epoch = 0
   private readonly atWork = new Map<string, { controller: AbortController; ended: Promise<void> }>()
   private stopping = false
+  private readonly patience = new AbortController()
+  /** The last call that changed files and its outcome, of which each waits for the one before. */
+  private versioning: Promise<void> = Promise.resolve()
   private drain = NEVER
   private failure: unknown = null
   private wake: () => void = () => undefined
@@ -39,7 +44,7 @@ export class Driver {
   async drive(signal: AbortSignal, drain: AbortSignal = NEVER): Promise<DriveEnd> {
     this.drain = drain
     if (drain.aborted || signal.aborted) return { end: 'interrupted' }
-    await this.env.reap()
+    await within(this.ports.clock, SETUP_LIMIT_MS, 'ending the processes of dead drivers', this.env.reap())
     await this.claim()
     await this.reportDrift()
     const stopListening = this.mailbox.listen(() => this.poke())
@@ -63,6 +68,7 @@ export class Driver {
   /** Ends what is at work and brings in what is known of it; the rest is left to the next driver. */
   private async stop(): Promise<void> {
     this.stopping = true
+    this.patience.abort(new Error('the driver has stopped'))
     for (const { controller } of this.atWork.values()) controller.abort(new Error('the driver has stopped'))
     await Promise.all([...this.atWork.values()].map(({ ended }) => ended))
   }
@@ -82,11 +88,13 @@ export class Driver {
     const { workspace } = this.env
     const { tree } = this.state
     if (workspace === null || tree === null || isFinished(this.state)) return
-    const found = await workspace.versions.snapshot()
-    if (found === tree) return
-    // Where the files of that step are lost it cannot be said which have changed.
-    const changes = (await changesBetween(workspace.versions, tree, found)) ?? []
-    const changed = changes.slice(0, MAX_DRIFT).map((change) => this.env.secrets.text(change.path))
+    const drift = await driftSince(this.ports, workspace, tree).catch((error: Error) => {
+      this.ports.warn?.(this.state.agentId, `whether files have changed since is not known: ${error.message}`)
+      return null
+    })
+    if (drift === null) return
+    const { found } = drift
+    const changed = drift.changes.slice(0, MAX_DRIFT).map((change) => this.env.secrets.text(change.path))
     await this.submit({ kind: 'drift_found', expected: tree, found, changed }, `drift:${found}:${this.epoch}`)
   }
 
@@ -155,25 +163,47 @@ export class Driver {
 
   private async perform(effect: Exclude<Owed, { kind: 'wake' }>, signal: AbortSignal): Promise<void> {
     const { ports, env } = this
-    let fact: DriverFact
     if (effect.kind === 'model') {
       await ports.crashPoint?.('before_model')
       if (!(await this.stillOwed(effect))) return
-      fact = await performModel(ports, env, this.state, this.mailbox.messages, effect.attempt, signal)
+      const fact = await performModel(ports, env, this.state, this.mailbox.messages, effect.attempt, signal)
       await ports.crashPoint?.('after_model')
       if (signal.aborted && fact.kind === 'model_failed') return
+      await this.bringIn(fact, effect.id)
     } else {
       await ports.crashPoint?.('before_tool')
       if (!(await this.stillOwed(effect))) return
       const { answer } = this.mailbox
       const call = callsOf(this.state).find((one) => one.id === effect.toolCallId)
       if (answer === null || call === undefined) throw new Error(`${effect.toolCallId} has no arguments in the log`)
-      fact = await performTool(ports, env, this.state, answer, call, signal)
+      const fact = await performTool(ports, env, this.state, answer, call, signal)
       await ports.crashPoint?.('after_tool')
       // What may run again, or be asked after, is left to the next driver.
       if (this.stopping && signal.aborted && fact.kind === 'tool_failed' && call.effect !== 'irreversible') return
+      await this.settle(fact, call, effect.id)
     }
-    await this.submit(fact, effect.id)
+  }
+
+  /**
+   * Brings the outcome of a call in, with the files as they are after it. One call at a time: the outcome that is recorded
+   * last bears the latest files.
+   */
+  private async settle(fact: DriverFact, call: Call, commandId: string): Promise<void> {
+    const { workspace } = this.env
+    const changes = call.effect !== 'pure' && (fact.kind === 'tool_succeeded' || fact.kind === 'tool_failed')
+    if (workspace === null || !changes) return this.bringIn(fact, commandId)
+    const settled = this.versioning.then(async () => {
+      const version = await treeNow(this.ports, this.env, workspace)
+      if ('unversioned' in version) this.ports.warn?.(this.state.agentId, version.unversioned.message)
+      await this.bringIn({ ...fact, ...version }, commandId)
+    })
+    this.versioning = settled.catch(() => undefined)
+    await settled
+  }
+
+  /** What has happened is not given up because there is no room for it just now. */
+  private bringIn(fact: DriverFact, commandId: string): Promise<void> {
+    return patiently(this.ports, this.state.agentId, this.patience.signal, () => this.submit(fact, commandId))
   }
 
   /** Ownership is looked up in the log right before each effect: another driver may have taken the agent. */
@@ -186,7 +216,7 @@ export class Driver {
   }
 
   private async submit(fact: DriverFact, commandId: string): Promise<void> {
-    await this.env.secrets.keep()
+    await within(this.ports.clock, STORE_LIMIT_MS, 'keeping secrets in the vault', this.env.secrets.keep())
     const rests = this.stopping || this.drain.aborted
     const driver = { id: this.id, epoch: this.epoch, ...(rests ? { rests: true as const } : {}) }
     await this.mailbox.submit(fact, { by: { kind: 'driver', id: this.id }, commandId, driver }, { fact: true })
@@ -225,6 +255,9 @@ const NEVER = new AbortController().signal
 const POKED = new Error('the driver has something to do')
 
 const MAX_DRIFT = 100
+
+/** What a drive begins with, ms. */
+const SETUP_LIMIT_MS = 60_000
 
 function endOf(state: AgentState): DriveEnd | null {
   const { machine } = state

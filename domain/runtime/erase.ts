@@ -1,16 +1,20 @@
+import { decode } from '../agent/codec.ts'
 import { CommandRejected } from '../agent/errors.ts'
 import { bodies, versions } from '../agent/events.ts'
+import { residueOf } from '../agent/residue.ts'
+import { asBlob, blobsOf } from '../log/blobs.ts'
 import { canonicalBytes } from '../log/canonical.ts'
 import { FORMAT, type Header, type RecordedEvent } from '../log/envelope.ts'
-import { ConflictError } from '../log/errors.ts'
+import { ConflictError, LogError } from '../log/errors.ts'
 import { agentStream } from '../log/ids.ts'
 import { saltBody, seal } from '../log/seal.ts'
+import { bodyOf } from './bodies.ts'
 import type { Asking } from './journal.ts'
 import { revisionChanged } from './mailbox.ts'
 import type { RuntimePorts } from './ports.ts'
 
-// Erasure works on headers alone: what was erased before must not stand in the way of erasing more. Its fact therefore
-// carries no digest.
+// Erasure folds nothing: what was erased before, or cannot be read, must not stand in the way of erasing more. Its fact
+// therefore carries no digest.
 
 const MAX_TRIES = 10
 
@@ -40,7 +44,8 @@ export async function erase(
       }
     }
     if (header.body.place === 'blob') await ports.blobs.delete(header.runId, header.body.hash)
-    await ports.snapshots?.forget(agentId)
+    // Forks hold what they inherited, so nobody's is kept.
+    await ports.snapshots?.clear()
     return { revision }
   }
 }
@@ -77,8 +82,13 @@ async function append(
 ): Promise<number> {
   const { stream, runId, agentId } = last.header
   const revision = last.header.revision + 1
-  const fact = bodies.erased.parse({ revision: found.header.revision, bodyHash: found.header.body.hash, reason })
-  const body = saltBody(canonicalBytes(fact), ports.random.bytes(16))
+  const kept = await residue(ports, found.header)
+  const { revision: erased, body: old } = found.header
+  const fact = bodies.erased.parse({ revision: erased, bodyHash: old.hash, reason, ...(kept === null ? {} : { kept }) })
+  const salted = saltBody(canonicalBytes(fact), ports.random.bytes(16))
+  const large = blobsOf([salted.header.size]).length > 0
+  const body = large ? asBlob(salted) : salted
+  if (large) await ports.blobs.put(runId, salted.header.hash, salted.bytes)
   const at = Math.max(ports.clock.now(), Date.parse(last.header.timestamp), ports.log.floor())
   const { by, commandId, correlationId, trace } = asking
   const header: Header = {
@@ -90,7 +100,29 @@ async function append(
     ...(trace === undefined ? {} : { trace }),
     body: body.header,
   }
-  const sealed = seal(last.hash, header, body.bytes)
-  await ports.log.append(stream, last.header.revision, [sealed], [{ stream, revision: found.header.revision }])
+  const sealed = seal(last.hash, header, large ? null : salted.bytes)
+  await ports.log.append(stream, last.header.revision, [sealed], [{ stream, revision: erased }])
   return revision
 }
+
+/** What the fold needs of the body; null where it cannot be read, which is no reason to keep it. */
+async function residue(ports: RuntimePorts, { stream, revision }: Header) {
+  for await (const [recorded] of ports.log.read(stream, { from: revision, limit: 1 })) {
+    if (recorded === undefined) continue
+    try {
+      const event = decode(recorded.header, await bodyOf(ports, recorded))
+      return { version: versions[event.type], body: residueOf(event.type, event.body as never) }
+    } catch (error) {
+      if (error instanceof LogError && UNREADABLE.has(error.code)) return null
+      throw error
+    }
+  }
+  return null
+}
+
+const UNREADABLE: ReadonlySet<LogError['code']> = new Set([
+  'BLOB_MISSING',
+  'LOG_CORRUPT',
+  'UNKNOWN_EVENT',
+  'BODY_ERASED',
+])

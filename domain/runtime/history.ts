@@ -1,26 +1,15 @@
 import { decode } from '../agent/codec.ts'
 import type { AgentEvent } from '../agent/events.ts'
 import type { RecordedEvent, SealedEvent } from '../log/envelope.ts'
-import { LogError } from '../log/errors.ts'
 import { agentStream } from '../log/ids.ts'
-import type { BlobStore, EventLog, Head } from '../ports.ts'
+import type { Head } from '../ports.ts'
+import { bodyOf, erasedError, type Stores } from './bodies.ts'
+import { Residues } from './residues.ts'
 
 /** A decoded event beside the recorded one it came from. */
 export interface Remembered {
   readonly event: AgentEvent
   readonly recorded: RecordedEvent
-}
-
-export interface Stores {
-  readonly log: EventLog
-  readonly blobs: BlobStore
-}
-
-/** The bytes of an event's body, wherever they lie. Rejects with BODY_ERASED or BLOB_MISSING. */
-export async function bodyOf(stores: Stores, recorded: RecordedEvent): Promise<Uint8Array> {
-  const { header } = recorded
-  if (recorded.erased) throw erasedError(header)
-  return recorded.body ?? stores.blobs.get(header.runId, header.body.hash)
 }
 
 /**
@@ -42,16 +31,18 @@ async function* streamHistory(
   to: number,
 ): AsyncGenerator<readonly Remembered[]> {
   const limit = to === Number.POSITIVE_INFINITY ? {} : { limit: to - from + 1 }
+  const residues = new Residues(stores, stream)
   for await (const page of stores.log.read(stream, { from, ...limit })) {
     const remembered: Remembered[] = []
     for (const recorded of page) {
-      if (recorded.erased) {
+      const left = recorded.erased ? await residues.of(recorded.header) : null
+      if (recorded.erased && left === null) {
         // What comes before can still be told.
         if (remembered.length > 0) yield remembered
         throw erasedError(recorded.header)
       }
       // Nearly all bodies are at hand, and a wait for each would cost more than its reading.
-      const event = decode(recorded.header, recorded.body ?? (await bodyOf(stores, recorded)))
+      const event = left ?? decode(recorded.header, recorded.body ?? (await bodyOf(stores, recorded)))
       if (event.type === 'forked') yield* streamHistory(stores, event.body.stream, 0, event.body.revision)
       remembered.push({ event, recorded })
     }
@@ -64,6 +55,3 @@ export const headOf = ({ header, hash }: SealedEvent): Head => ({
   hash,
   timestamp: Date.parse(header.timestamp),
 })
-
-const erasedError = ({ stream, revision }: RecordedEvent['header']) =>
-  new LogError('BODY_ERASED', `the body of ${stream}@${revision} was erased; nothing after it can be folded`)

@@ -13,6 +13,7 @@ import { GENESIS, seal } from '../log/seal.ts'
 import type { Head } from '../ports.ts'
 import type { RuntimePorts } from './ports.ts'
 import { SaltTape } from './salt-tape.ts'
+import { STORE_LIMIT_MS, within } from './time-limit.ts'
 
 /** A decision that is in the log. */
 export interface Recorded {
@@ -57,17 +58,32 @@ export class Journal {
       const missing = blobs.map((i) => decision.drafts[i]!).filter((draft) => !stored.has(draft.body.header.hash))
       if (missing.length > 0) {
         for (const draft of missing) {
-          await this.ports.blobs.put(identity.runId, draft.body.header.hash, draft.body.bytes)
+          const { bytes, header } = draft.body
+          const put = this.ports.blobs.put(identity.runId, header.hash, bytes)
+          await within(clock, STORE_LIMIT_MS, 'storing a blob', put)
           stored.add(draft.body.header.hash)
         }
         await this.ports.crashPoint?.('after_blobs')
         continue
       }
       const sealed = sealDrafts(decision.drafts, new Set(blobs), head, asking)
-      const { position } = await this.append(identity, head, sealed, fact)
+      const { position } = await this.append(identity, head, sealed, fact).catch(async (error: unknown) => {
+        await this.discard(identity.runId, stored, error)
+        throw error
+      })
       await this.ports.crashPoint?.('after_append')
       return { decision, sealed, position }
     }
+  }
+
+  /**
+   * Blobs of a decision that is not in the log belong to nothing: another one draws other salts, and so other addresses.
+   * Those of a process that died between blob and append are left, as those of an append of which it is not known whether
+   * it happened.
+   */
+  private async discard(runId: string, stored: ReadonlySet<string>, error: unknown): Promise<void> {
+    if (!(error instanceof LogError && NOT_WRITTEN.has(error.code))) return
+    await Promise.all([...stored].map((hash) => this.ports.blobs.delete(runId, hash).catch(() => undefined)))
   }
 
   /** An unknown outcome is answered by the same sealed bytes again; nothing is sealed twice. */
@@ -86,6 +102,7 @@ export class Journal {
   }
 }
 
+const NOT_WRITTEN: ReadonlySet<LogError['code']> = new Set(['CONFLICT', 'LOG_FULL'])
 const MAX_RESENDS = 8
 const RESEND_DELAY_MS = 50
 const LONGEST_DELAY_MS = 2_000
@@ -93,7 +110,7 @@ const LONGEST_DELAY_MS = 2_000
 const FACT_RESENDS = 900
 
 /** Chains drafts to the head, with the state's digest on every checkpoint and on the last one. */
-export function sealDrafts(
+function sealDrafts(
   drafts: readonly Draft[],
   blobs: ReadonlySet<number>,
   head: Head | null,

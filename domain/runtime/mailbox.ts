@@ -18,6 +18,12 @@ import { fromSnapshot, Snapshotter } from './snapshots.ts'
 
 const MAX_DECISIONS = 10
 
+/** The revision the agent is at. `recorded` false: the command had been recorded before, or there was nothing to do. */
+export interface Submitted {
+  readonly revision: number
+  readonly recorded: boolean
+}
+
 /**
  * One mailbox per agent: commands are decided one after the other on the state as it is in the log. What is learnt from
  * the log is folded here once; the transcript grows beside the state.
@@ -83,11 +89,11 @@ export class Mailbox {
   }
 
   /**
-   * Decides and records a command; resolves when it is durable, with the revision the agent is at. Facts meet conflicts
+   * Decides and records a command; resolves when it is durable. Facts meet conflicts
    * by folding and deciding again until they are in; requests give up after a bound with {@link ContentionError}, and
    * with 412 where the agent is not at the `expected` revision.
    */
-  submit(command: Command, asking: Asking, options: { fact: boolean; expected?: number }): Promise<number> {
+  submit(command: Command, asking: Asking, options: { fact: boolean; expected?: number }): Promise<Submitted> {
     return this.enqueue(async () => {
       if (this.folded === null || options.expected !== undefined) await this.catchUp()
       for (let tries = 1; ; tries++) {
@@ -113,7 +119,7 @@ export class Mailbox {
     throw revisionChanged(this.agentId, revision)
   }
 
-  private async decideOnce(command: Command, asking: Asking, fact: boolean): Promise<number> {
+  private async decideOnce(command: Command, asking: Asking, fact: boolean): Promise<Submitted> {
     const recorded = await this.journal.record(this.folded, this.identity(), this.tip, command, asking, fact)
     if (recorded !== null) {
       const { drafts, state } = recorded.decision
@@ -123,7 +129,7 @@ export class Mailbox {
       if (state !== null) this.snapshotter?.consider(state)
       this.announce(recorded.sealed.map((event, i) => ({ ...event, body: drafts[i]!.body.bytes })))
     }
-    return this.tip?.revision ?? -1
+    return { revision: this.tip?.revision ?? -1, recorded: recorded !== null }
   }
 
   private identity(): Identity {

@@ -32,12 +32,14 @@ export async function performModel(
   const { runId, agentId, turn } = state
   const stream = env.secrets.stream()
   const publish = (text: string) => text !== '' && ports.feed.publish({ runId, agentId, turn, kind: 'text', text })
-  const ended = await limited(ports.clock, info.timeoutMs, signal, async (own) =>
-    modelOutcome(await ports.provider(id).call(request, { signal: own, onText: (text) => publish(stream.push(text)) })),
-  )
+  const ended = await limited(ports.clock, info.timeoutMs, signal, async (own) => {
+    const answer = await ports.provider(id).call(request, { signal: own, onText: (text) => publish(stream.push(text)) })
+    // What cannot be redacted is a failure of the model's: asking again gives it again.
+    return redactOutcome(env.secrets, modelOutcome(answer))
+  })
   publish(stream.end())
   if (ended.end === 'value') {
-    const outcome = redactOutcome(env.secrets, ended.value)
+    const outcome = ended.value
     const paths = await resolvedPaths(env, state, outcome)
     return { kind: 'model_answered', attempt, outcome, durationMs: ended.durationMs, paths }
   }

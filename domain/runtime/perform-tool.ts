@@ -29,12 +29,11 @@ export async function performTool(
   const tool = ports.tool(call.toolName)
   const started = ports.clock.now()
   const took = () => Math.max(0, Math.round(ports.clock.now() - started))
-  const failed = async (error: ToolFailure, durationMs: number): Promise<DriverFact> => {
+  const failed = (error: ToolFailure, durationMs: number): DriverFact => {
     const { transient, beforeEffect = false } = error
     const code = env.secrets.text(error.code) === error.code ? error.code : 'EXECUTION_FAILED'
     const message = env.secrets.text(error.message)
-    const tree = await treeAfter(ports, env, call)
-    return { kind: 'tool_failed', ...about, durationMs, error: { code, message, transient, beforeEffect }, ...tree }
+    return { kind: 'tool_failed', ...about, durationMs, error: { code, message, transient, beforeEffect } }
   }
 
   if (spec === undefined) return failed(missing(call), 0)
@@ -62,7 +61,10 @@ export async function performTool(
   const ended = await limited(ports.clock, spec.timeLimitMs, signal, async (own) => {
     const resolved = await env.secrets.resolve(args)
     const probed = await probe(tool, call, resolved, context(own))
-    return probed ?? { result: toolResult(await tool.run(resolved, context(own))) }
+    if (probed === 'unknown') return probed
+    const { result } = probed ?? { result: toolResult(await tool.run(resolved, context(own))) }
+    // What cannot be redacted is a failure of the tool's, like anything else that it gives back wrongly.
+    return describe(state, call, args, redactResult(env.secrets, result))
   })
   publish(output.end())
   if (ended.end === 'hung') {
@@ -81,14 +83,7 @@ export async function performTool(
     )
   }
   if (ended.value === 'unknown') return { kind: 'tool_probed', ...about, found: 'unknown' }
-  const result = describe(state, call, args, redactResult(env.secrets, ended.value.result))
-  return {
-    kind: 'tool_succeeded',
-    ...about,
-    durationMs: ended.durationMs,
-    result,
-    ...(await treeAfter(ports, env, call)),
-  }
+  return { kind: 'tool_succeeded', ...about, durationMs: ended.durationMs, result: ended.value }
 }
 
 /** A reconcilable call is asked after before it runs a second time. */
@@ -113,13 +108,6 @@ function describe(state: AgentState, call: Call, args: JsonObject, result: ToolR
   const expected = state.spec.testCommand
   const same = argv !== null && argv.length === expected.length && argv.every((word, i) => word === expected[i])
   return same ? { ...result, detail: { ...result.detail, testCommand: true } } : result
-}
-
-async function treeAfter(ports: RuntimePorts, env: Environment, call: Call): Promise<{ tree?: string }> {
-  if (env.workspace === null || call.effect === 'pure') return {}
-  const tree = await env.workspace.versions.snapshot()
-  await ports.crashPoint?.('after_snapshot')
-  return { tree }
 }
 
 const isToolError = (error: unknown) => error instanceof Error && error.name === 'ToolError'

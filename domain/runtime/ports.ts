@@ -57,6 +57,10 @@ export interface RuntimePorts {
   /** The boundary for what people say to a run with this spec. */
   secrets(spec: Pick<AgentSpec, 'secrets' | 'policy'>): Promise<SecretBoundary>
   environment(spec: AgentSpec, about: { runId: string; agentId: string; driverId: string }): Promise<Environment>
+  /** Tells whoever runs this process what goes on less well than it should. */
+  warn?(agentId: string, message: string): void
+  /** How long a fact that finds no room on the disk is brought in again, ms. */
+  readonly patienceMs?: number
   /** Named points at which a fault test may end or hold the process. */
   crashPoint?(name: CrashPoint): void | Promise<void>
 }

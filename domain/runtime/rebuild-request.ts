@@ -6,7 +6,8 @@ import { ASSEMBLER, assemble, measuredParameters } from '../agent/request.ts'
 import { modelInfo } from '../agent/routing.ts'
 import type { AgentState } from '../agent/state.ts'
 import type { ModelRequest } from '../ports.ts'
-import { history, type Stores } from './history.ts'
+import type { Stores } from './bodies.ts'
+import { history } from './history.ts'
 
 /** What a model was asked, put together again from the log. */
 export interface RebuiltRequest {
@@ -25,14 +26,16 @@ export async function rebuildRequests(stores: Stores, agentId: string, turn: num
   const found: RebuiltRequest[] = []
   const transcript = new Transcript()
   let state: AgentState | null = null
+  let erased = false
   for await (const page of history(stores, agentId)) {
-    for (const { event } of page) {
+    for (const { event, recorded } of page) {
       state = evolve(state, event)
       transcript.push(event)
+      erased ||= recorded.erased === true
       if (event.turn > turn && found.length > 0) return found
       if (event.type !== 'model_call_start' || event.turn !== turn) continue
       const { attempt, model, request, estimate } = event.body
-      check(state, agentId, turn, model, request)
+      check(state, agentId, turn, model, request, erased)
       const messages = [...transcript.messages]
       const rebuilt = assemble(state, modelInfo(state, model), messages, estimate.maxOutput)
       found.push({ attempt, revision: event.revision, request: rebuilt })
@@ -49,12 +52,14 @@ function check(
   turn: number,
   model: string,
   recorded: BodyOf<'model_call_start'>['request'],
+  erased: boolean,
 ): void {
   const cannot = (why: string) =>
     new CommandRejected(
       'REQUEST_NOT_REBUILDABLE',
       `the request of ${agentId} in turn ${turn} cannot be rebuilt with this build: ${why}`,
     )
+  if (erased) throw cannot('something that came before it was erased')
   if (recorded.assembler !== ASSEMBLER)
     throw cannot(`it was made by assembler ${recorded.assembler}, this is ${ASSEMBLER}`)
   if (measuredParameters(state, modelInfo(state, model)).hash !== recorded.parameters) {

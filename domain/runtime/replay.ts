@@ -4,7 +4,8 @@ import { evolve } from '../agent/evolve.ts'
 import { Transcript } from '../agent/messages.ts'
 import type { AgentState } from '../agent/state.ts'
 import type { Head, SnapshotStore } from '../ports.ts'
-import { headOf, history, type Stores } from './history.ts'
+import type { Stores } from './bodies.ts'
+import { headOf, history } from './history.ts'
 import { fromSnapshot } from './snapshots.ts'
 import type { AgentAt, At } from './types.ts'
 
@@ -29,8 +30,13 @@ export async function stateAt(ports: Ports, agentId: string, at: At): Promise<{ 
 export async function agentAt(ports: Ports, agentId: string, at: At): Promise<AgentAt> {
   const reached = await stateAt(ports, agentId, at)
   const transcript = new Transcript()
-  for await (const page of history(ports, agentId, { to: reached.head.revision }))
-    for (const { event } of page) transcript.push(event)
+  for await (const page of history(ports, agentId)) {
+    for (const { event, recorded } of page) {
+      transcript.push(event)
+      // By its hash: in a fork the point may be one of its source, whose revisions are others.
+      if (recorded.hash === reached.head.hash) return { ...reached, messages: transcript.messages }
+    }
+  }
   return { ...reached, messages: transcript.messages }
 }
 

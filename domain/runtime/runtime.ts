@@ -2,18 +2,31 @@ import type { UserCommand } from '../agent/commands.ts'
 import { CommandRejected } from '../agent/errors.ts'
 import { echo } from '../agent/issues.ts'
 import { Policy } from '../agent/spec.ts'
+import type { AgentState } from '../agent/state.ts'
 import { LogError } from '../log/errors.ts'
 import { base32, runIdOf } from '../log/ids.ts'
 import { askingOf } from './asking.ts'
 import { Driver } from './driver.ts'
 import { erase } from './erase.ts'
-import { fork } from './fork.ts'
+import { TimeLimitError } from './errors.ts'
+import { forkOf } from './fork.ts'
 import { Mailbox } from './mailbox.ts'
-import type { RuntimePorts, SecretBoundary } from './ports.ts'
+import type { Environment, RuntimePorts, SecretBoundary } from './ports.ts'
 import { type RebuiltRequest, rebuildRequests } from './rebuild-request.ts'
 import { redactRequest, refuseSecrets } from './redact.ts'
 import { agentAt } from './replay.ts'
-import type { AgentAt, AgentRuntimeDoors, At, DriveEnd, DriveOptions, Request, Verification } from './types.ts'
+import { within } from './time-limit.ts'
+import type {
+  AgentAt,
+  AgentRuntimeDoors,
+  At,
+  DriveEnd,
+  DriveOptions,
+  Executed,
+  ForkOptions,
+  Request,
+  Verification,
+} from './types.ts'
 import { verifyAgent } from './verify.ts'
 
 /** AgentManager: one mailbox per agent of this process, and the doors to them. */
@@ -30,7 +43,7 @@ export class Runtime implements AgentRuntimeDoors {
     return runIdOf(this.ports.clock.now(), this.ports.random.bytes(8))
   }
 
-  async execute(agentId: string, command: UserCommand, request: Request): Promise<{ revision: number }> {
+  async execute(agentId: string, command: UserCommand, request: Request): Promise<Executed> {
     const { expected } = request
     return this.with(agentId, async (mailbox) => {
       const secrets = await this.boundary(mailbox, command)
@@ -38,11 +51,14 @@ export class Runtime implements AgentRuntimeDoors {
       const said = redactRequest(secrets, command)
       await secrets.keep()
       if (said.kind === 'erase') {
-        this.mailboxes.delete(agentId)
-        return erase(this.ports, agentId, said, asking, expected)
+        // Forks remember what they have inherited: whoever is not at work reads anew what is left.
+        for (const [id, { users }] of this.mailboxes) if (users === 0 || id === agentId) this.mailboxes.delete(id)
+        const { revision } = await erase(this.ports, agentId, said, asking, expected)
+        return { revision, recorded: true, claimed: true }
       }
       const options = { fact: false, ...(expected === undefined ? {} : { expected }) }
-      return { revision: await mailbox.submit(said, asking, options) }
+      const submitted = await mailbox.submit(said, asking, options)
+      return { ...submitted, claimed: mailbox.state?.driver != null }
     })
   }
 
@@ -58,7 +74,7 @@ export class Runtime implements AgentRuntimeDoors {
         if (state.machine.status === 'ERROR')
           return { end: 'error', code: state.machine.code, error: state.machine.error }
         const driverId = base32(this.ports.random.bytes(10))
-        const env = await this.ports.environment(state.spec, { runId: state.runId, agentId, driverId })
+        const env = await this.enter(state, driverId)
         const stop = mailbox.listen((events) => {
           for (const event of events) options.onEvent?.(event)
         })
@@ -66,7 +82,7 @@ export class Runtime implements AgentRuntimeDoors {
           return await new Driver(this.ports, mailbox, env, driverId).drive(options.signal, options.drain)
         } finally {
           stop()
-          await env.close()
+          await this.leave(agentId, env)
         }
       })
     } finally {
@@ -74,23 +90,40 @@ export class Runtime implements AgentRuntimeDoors {
     }
   }
 
+  private async enter({ spec, runId, agentId }: AgentState, driverId: string): Promise<Environment> {
+    const opening = this.ports.environment(spec, { runId, agentId, driverId })
+    try {
+      return await within(this.ports.clock, OPEN_LIMIT_MS, 'opening what the run works in', opening)
+    } catch (error) {
+      // Where it is opened all the same, nobody works in it.
+      if (error instanceof TimeLimitError) opening.then((env) => this.leave(agentId, env)).catch(() => undefined)
+      throw error
+    }
+  }
+
+  /** What cannot be closed is told; how the drive has ended stays what it was. */
+  private async leave(agentId: string, env: Environment): Promise<void> {
+    await within(this.ports.clock, CLOSE_LIMIT_MS, 'closing what the run works in', env.close()).catch((error: Error) =>
+      this.ports.warn?.(agentId, error.message),
+    )
+  }
+
   at(agentId: string, at: At): Promise<AgentAt> {
     return agentAt(this.ports, agentId, at)
   }
 
-  async fork(
-    source: string,
-    at: At,
-    options: { workspace?: { path: string; tree: string | null }; model?: string; maxTurns?: number },
-    request: Request,
-  ): Promise<{ runId: string }> {
-    return this.with(source, async (mailbox) => {
+  async fork(source: string, at: At, options: ForkOptions, request: Request): Promise<{ runId: string }> {
+    const asking = await this.with(source, async (mailbox) => {
       const secrets = await this.boundary(mailbox, null)
-      const asking = askingOf(secrets, this.ports.random, request)
       refuseSecrets(secrets, options)
+      const made = askingOf(secrets, this.ports.random, request)
       await secrets.keep()
-      return fork(this.ports, this.newRunId(), source, at, options, asking)
+      return made
     })
+    const runId = options.runId ?? this.newRunId()
+    const command = await forkOf(this.ports, source, at, options)
+    await this.with(runId, (mailbox) => mailbox.submit(command, asking, { fact: false }))
+    return { runId }
   }
 
   requests(agentId: string, turn: number): Promise<RebuiltRequest[]> {
@@ -137,6 +170,9 @@ export class Runtime implements AgentRuntimeDoors {
     }
   }
 }
+
+const OPEN_LIMIT_MS = 2 * 60_000
+const CLOSE_LIMIT_MS = 60_000
 
 /** Idle mailboxes that are kept, each with its agent's messages. */
 const KEPT_MAILBOXES = 16

@@ -1,4 +1,5 @@
 import type { Clock } from '../ports.ts'
+import { TimeLimitError } from './errors.ts'
 
 /** How an attempt ended: with a value, a thrown error, or not within its limit and the grace after the abort. */
 export type Attempt<T> =
@@ -59,6 +60,24 @@ export async function limited<T>(
     signal.removeEventListener('abort', onAbort)
   }
 }
+
+/** What `work` comes to, or a {@link TimeLimitError} after `limitMs`. `what` names it, as the subject of a sentence. */
+export async function within<T>(clock: Clock, limitMs: number, what: string, work: Promise<T>): Promise<T> {
+  const done = new AbortController()
+  const late = clock.sleep(limitMs, done.signal).then((): never => {
+    throw new TimeLimitError(what, limitMs)
+  })
+  late.catch(() => undefined)
+  work.catch(() => undefined)
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    done.abort(ENDED)
+  }
+}
+
+/** Storing some bytes, or what references stand for, ms. */
+export const STORE_LIMIT_MS = 60_000
 
 // One for all: an abort without a reason makes an error with a stack each time.
 const ENDED = new Error('the attempt has ended')

@@ -18,6 +18,26 @@ export interface Request {
   readonly trace?: string
 }
 
+/** What became of a command. */
+export interface Executed {
+  /** The revision that the agent is at. */
+  readonly revision: number
+  /** False: it had been recorded before, or there was nothing to do. */
+  readonly recorded: boolean
+  /** A driver has held the agent before. */
+  readonly claimed: boolean
+}
+
+export interface ForkOptions {
+  /** Its own id; drawn where it is absent. */
+  readonly runId?: string
+  readonly workspace?: { readonly path: string; readonly tree: string | null }
+  readonly model?: string
+  readonly maxTurns?: number
+  /** It is to be driven, also by a driver that comes later. */
+  readonly drive?: true
+}
+
 /** Where a run stands when its driver has nothing left to do. */
 export type DriveEnd =
   | { readonly end: 'done' }
@@ -68,22 +88,17 @@ export interface DriveOptions {
 /** The doors of the runtime. Everything that api offers goes through these. */
 export interface AgentRuntimeDoors {
   /**
-   * Records a command and returns the agent's new revision; drives nothing. Rejects with CommandRejected (412 where the
+   * Records a command; drives nothing. Rejects with CommandRejected (412 where the
    * agent is no longer at the expected revision), ContentionError or LogError.
    */
-  execute(agentId: string, command: UserCommand, request: Request): Promise<{ revision: number }>
+  execute(agentId: string, command: UserCommand, request: Request): Promise<Executed>
   /** A new run id. */
   newRunId(): string
   /** Claims the agent and performs what is owed until it ends or waits for a person. */
   drive(agentId: string, options: DriveOptions): Promise<DriveEnd>
   at(agentId: string, at: At): Promise<AgentAt>
-  /** A new agent whose history up to `at` is the source's. */
-  fork(
-    source: string,
-    at: At,
-    options: { workspace?: { path: string; tree: string | null }; model?: string; maxTurns?: number },
-    request: Request,
-  ): Promise<{ runId: string }>
+  /** A new agent whose history up to `at` is the source's. Asked again under its id and key it is the same one. */
+  fork(source: string, at: At, options: ForkOptions, request: Request): Promise<{ runId: string }>
   verify(agentId: string): Promise<Verification>
   /** What the model was asked in a turn, rebuilt from the log; an entry per attempt. */
   requests(agentId: string, turn: number): Promise<RebuiltRequest[]>

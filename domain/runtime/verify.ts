@@ -7,8 +7,9 @@ import type { Header, RecordedEvent } from '../log/envelope.ts'
 import { LogError } from '../log/errors.ts'
 import { agentStream } from '../log/ids.ts'
 import { StreamVerifier } from '../log/verify.ts'
-import type { Stores } from './history.ts'
+import type { Stores } from './bodies.ts'
 import { agentAt } from './replay.ts'
+import { Residues } from './residues.ts'
 import type { Verification } from './types.ts'
 
 type Problem = Verification['problems'][number]
@@ -21,6 +22,7 @@ export async function verifyAgent(stores: Stores, agentId: string): Promise<Veri
   const stream = agentStream(agentId)
   const chain = new StreamVerifier(stream)
   const fold = new FoldVerifier(stores)
+  const residues = new Residues(stores, stream)
   for await (const page of stores.log.read(stream)) {
     const blobs = new Map<number, Uint8Array | null>()
     for (const event of page) {
@@ -29,7 +31,8 @@ export async function verifyAgent(stores: Stores, agentId: string): Promise<Veri
     }
     chain.page(page, blobs)
     for (const event of page) {
-      const waits = fold.next(event, blobs.get(event.header.revision))
+      const left = event.erased ? await residues.of(event.header) : null
+      const waits = fold.next(event, blobs.get(event.header.revision), left)
       if (waits !== null) await waits
     }
   }
@@ -59,18 +62,21 @@ class FoldVerifier {
     this.stores = stores
   }
 
-  /** Takes the next event; null: it is done. Only a fork's first event has to wait, for its source. */
-  next(recorded: RecordedEvent, blob: Uint8Array | null | undefined): Promise<void> | null {
+  /**
+   * Takes the next event, `left`: what an erasure kept of it; null: it is done. Only a fork's first event has to wait, for
+   * its source.
+   */
+  next(recorded: RecordedEvent, blob: Uint8Array | null | undefined, left: AgentEvent | null): Promise<void> | null {
     const body = blob === undefined ? recorded.body : blob
     if (this.stopped) return null
-    if (recorded.erased || body === null) {
-      // What follows an erased or missing body cannot be folded; the chain still proves it.
+    if (left === null && (recorded.erased || body === null)) {
+      // What follows a missing body, or one of which nothing was kept, cannot be folded; the chain still proves it.
       this.stopped = true
       return null
     }
     const { header } = recorded
     try {
-      const event = decode(header, body)
+      const event = left ?? decode(header, body as Uint8Array)
       const fault = bodyFault(event.type, event.body)
       if (fault !== null)
         this.report(header.revision, 'SHAPE', `the body of ${event.type} has not its recorded shape: ${fault}`)

@@ -25,6 +25,7 @@ function birth(e: Extract<Seen, { type: 'agent_started' | 'forked' }>): Agent {
       depth,
       // A root agent does nothing before it is told what; a child is told by its birth.
       asked_at: depth === 0 ? e.revision : null,
+      held: depth === 0 && !e.body?.drive ? 1 : 0,
     }
   }
   return {
@@ -34,13 +35,14 @@ function birth(e: Extract<Seen, { type: 'agent_started' | 'forked' }>): Agent {
     forked_revision: e.body?.revision ?? null,
     forked_step: e.body?.step ?? null,
     step: e.body?.step ?? 0,
+    held: e.body?.drive ? 0 : 1,
   }
 }
 
 function fate(e: Seen): Agent {
   switch (e.type) {
     case 'driver_claimed':
-      return e.body ? { epoch: e.body.epoch } : {}
+      return { held: 0, ...(e.body ? { epoch: e.body.epoch } : {}) }
     case 'user_input':
       return { last_input: e.revision }
     case 'turn_start':
@@ -61,11 +63,11 @@ function fate(e: Seen): Agent {
     case 'paused':
       return { paused: 1, stepping: 0 }
     case 'resumed':
-      return { paused: 0, stepping: 0 }
+      return { held: 0, paused: 0, stepping: 0 }
     case 'step_requested':
-      return { stepping: 1 }
+      return { held: 0, stepping: 1 }
     case 'cancel_requested':
-      return { cancel_requested_at: e.time }
+      return { held: 0, cancel_requested_at: e.time }
     default:
       return {}
   }

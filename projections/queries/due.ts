@@ -12,8 +12,9 @@ export interface Due {
 
 /**
  * Unfinished agents that are to be woken at or before `at` (ms; null: at any time), earliest first. Catch the tables up to
- * the head before: a row may be stale, none may be missing. An agent that waits for input owes no new turn, and a paused
- * one starts nothing; what they have in flight counts.
+ * the head before: a row may be stale, none may be missing. A run that nobody has asked to be driven, and no driver has
+ * claimed, is left alone. An agent that waits for input owes no new turn, and a paused one starts nothing; what they have
+ * in flight counts.
  */
 export async function dueBefore(db: Kysely<Database>, at: number | null): Promise<Due[]> {
   let query = db
@@ -21,6 +22,7 @@ export async function dueBefore(db: Kysely<Database>, at: number | null): Promis
     // Left: where the birth itself could not be read there is a row here and no agent.
     .leftJoin('agents as a', 'a.id', 'd.agent_id')
     .where('a.completed_at', 'is', null)
+    .where(sql<boolean>`coalesce(a.held, 0) = 0`)
     .where(
       sql<boolean>`not (d.reason in ('start', 'turn', 'retry') and coalesce(a.paused, 0) = 1 and coalesce(a.stepping, 0) = 0)`,
     )
@@ -48,6 +50,7 @@ export async function nextDue(db: Kysely<Database>, at: number): Promise<number 
     .selectFrom('due as d')
     .leftJoin('agents as a', 'a.id', 'd.agent_id')
     .where('a.completed_at', 'is', null)
+    .where(sql<boolean>`coalesce(a.held, 0) = 0`)
     .where('d.wake_at', '>', at)
     .select(sql<number | null>`min(d.wake_at)`.as('next'))
     .executeTakeFirst()

@@ -60,6 +60,8 @@ export const agentTables = {
       /** The last turn start: it reads every input before it. */
       last_read: 'integer',
       cancel_requested_at: 'text',
+      /** Nobody has asked for it to be driven yet. */
+      held: 'integer!',
       /** From this revision on the rows miss events: the stream is parked there. */
       incomplete_from: 'integer',
     },

@@ -12,7 +12,7 @@ import { views } from './views.ts'
 export const migrations: readonly ((db: Kysely<Database>) => Promise<void>)[] = [createAll]
 
 /** What the rows mean. Tables made under another number are not migrated but rebuilt. */
-export const MEANING = 1
+export const MEANING = 2
 
 async function createAll(db: Kysely<Database>): Promise<void> {
   for (const name of tableNames) {

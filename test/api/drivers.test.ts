@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { WorkspaceError } from '../../adapters/workspace/error.ts'
 import { LiveHub } from '../../api/live/hub.ts'
 import { Drivers } from '../../api/runs/drivers.ts'
 import { sweep } from '../../api/runs/sweeper.ts'
@@ -67,6 +68,26 @@ describe('drives', () => {
     expect(said.slice(-2)).toEqual(['stuck drains', 'stuck is broken off'])
   })
 
+  it('are so many at once, the others in the order in which they came', async () => {
+    const began: string[] = []
+    const ends = new Map<string, () => void>()
+    const drive = (id: string) => {
+      began.push(id)
+      return new Promise<DriveEnd>((resolve) => ends.set(id, () => resolve({ end: 'done' })))
+    }
+    const drivers = new Drivers({ drive }, new LiveHub(), () => {}, 2)
+    for (const id of ['a', 'b', 'c', 'd']) expect(drivers.start(id)).toBe(true)
+    expect([began, drivers.count, drivers.state('d').driving]).toEqual([['a', 'b'], 4, true])
+    ends.get('b')!()
+    await drivers.ended('b')
+    expect(began).toEqual(['a', 'b', 'c'])
+    const stopped = drivers.stop(60_000)
+    for (const id of ['a', 'c']) ends.get(id)!()
+    await stopped
+    // Its turn came when nothing new was to be begun.
+    expect([began, drivers.state('d').end]).toEqual([['a', 'b', 'c'], { end: 'interrupted' }])
+  })
+
   it('that cannot go on for a known reason say which, and are no fault of ours', async () => {
     const faults: unknown[] = []
     const drive = () => Promise.reject(new LogError('LOG_FULL', 'no room'))
@@ -115,9 +136,61 @@ describe('the sweeper', () => {
       return WAITS
     }
     const drivers = new Drivers({ drive }, new LiveHub(), () => {})
-    await sweep({ read, clock, drivers }, over.signal, (error) => {
-      throw error
-    })
+    await sweep({ read, clock, drivers }, over.signal, fail, fail)
     expect([driven, slept, told]).toEqual([['a'], [500, 1], ['caught up', 'due 1000', 'caught up', 'due 1500']])
   })
+
+  it('waits longer each time for what is due again right after its drive, and says once why', async () => {
+    const over = new AbortController()
+    let now = 0
+    const at: number[] = []
+    const clock = {
+      now: () => now,
+      sleep: async (ms: number) => {
+        now += ms
+        // Something else is due all the time.
+        if (now > 700_000) over.abort()
+      },
+    }
+    const busy = () => {
+      at.push(now)
+      return Promise.reject(new WorkspaceError('WORKSPACE_BUSY', 'another run works there'))
+    }
+    const drivers = new Drivers({ drive: busy }, new LiveHub(), fail)
+    const due = async () => {
+      await drivers.ended('a')
+      return [{ agentId: 'a', wakeAt: 0, reason: 'start' }]
+    }
+    const said: string[] = []
+    const read = { caughtUp: async () => {}, due, nextDue: async () => now + 10 }
+    await sweep({ read, clock, drivers }, over.signal, fail, (text) => said.push(text))
+    expect(at).toEqual([0, 1_000, 3_000, 7_000, 15_000, 31_000, 63_000, 127_000, 255_000, 511_000])
+    expect(said).toEqual([expect.stringMatching(/^a: another run works there/)])
+  })
+
+  it('begins anew with what has got on meanwhile', async () => {
+    const over = new AbortController()
+    let now = 0
+    const at: number[] = []
+    const clock = {
+      now: () => now,
+      sleep: async () => {
+        now += 500
+        if (now > 3_000) over.abort()
+      },
+    }
+    const drivers = new Drivers({ drive: async () => WAITS }, new LiveHub(), fail)
+    const start = (id: string) => {
+      at.push(now)
+      return drivers.start(id)
+    }
+    const due = async () => (now === 500 || now === 2_000 ? [] : [{ agentId: 'a', wakeAt: 0, reason: 'retry' }])
+    const read = { caughtUp: async () => {}, due, nextDue: async () => null }
+    await sweep({ read, clock, drivers: { state: (id) => drivers.state(id), start } }, over.signal, fail, fail)
+    expect(at).toEqual([0, 1_000, 2_500])
+  })
 })
+
+const fail = (error: unknown): never => {
+  throw error
+}

@@ -1,5 +1,8 @@
+import { readdirSync } from 'node:fs'
+import { basename, dirname } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
-import { bodyOf, eventsIn, openWorld } from './http-support.ts'
+import { openServices } from '../../api/keepup.ts'
+import { appOver, bodyOf, eventsIn, openWorld } from './http-support.ts'
 
 const world = await openWorld()
 afterAll(() => world.close())
@@ -72,6 +75,44 @@ it('forks, verifies and exports', async () => {
   expect(lines.length - 1).toBe((await eventsIn(services, id)).length)
 })
 
+it('forks once under one key, also after a restart, and refuses the key for something else', async () => {
+  const before = await openWorld()
+  const workspace = before.workspace()
+  const id = await before.driven('finish', { workspace })
+  const headers = { 'idempotency-key': 'f' }
+  const fork = (app: typeof before, body: object) => app.ask('POST', `/v1/runs/${id}/fork`, { body, headers })
+  const many = await Promise.all(Array.from({ length: 5 }, () => fork(before, { step: 1 })))
+  expect(many.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 201])
+  const [{ runId } = { runId: '' }] = await Promise.all(many.map((one) => bodyOf<{ runId: string }>(one)))
+  const list = await bodyOf<{ runs: { runId: string }[] }>(await before.ask('GET', '/v1/runs'))
+  expect(list.runs.map((run) => run.runId).sort()).toEqual([id, runId].sort())
+  await before.services.close()
+  const after = {
+    ...before,
+    ...appOver(await openServices(before.config, 'owner', { autoDrive: false }), before.model),
+  }
+  expect(await bodyOf(await fork(after, { step: 1 }))).toMatchObject({ runId, created: false })
+  const other = await fork(after, { step: 2 })
+  expect([other.status, (await bodyOf(other)).code]).toEqual([422, 'IDEMPOTENCY_KEY_REUSED'])
+  // One folder of its own, beside that of the source.
+  const folders = readdirSync(dirname(workspace)).filter((name) => name.startsWith(`${basename(workspace)}-`))
+  expect(folders).toHaveLength(1)
+  await after.services.close()
+  await before.close()
+})
+
+it('what was recorded is shown to whoever looks next', async () => {
+  const id = await driven('finish')
+  const { read } = services
+  const { runId } = await bodyOf<{ runId: string }>(await ask('POST', `/v1/runs/${id}/fork`, { body: {} }))
+  expect((await read.runs({ limit: 1 })).value.runs[0]?.runId).toBe(runId)
+  const begun = await ask('POST', '/v1/runs', { body: { model: world.model, drive: false } })
+  const { runId: waits } = await bodyOf<{ runId: string }>(begun)
+  expect((await read.run(waits)).value?.run.waiting).toMatchObject({ for: 'input' })
+  await ask('POST', `/v1/runs/${waits}/input`, { body: { text: 'go on' } })
+  expect((await read.run(waits)).value?.run.waiting).toBe(null)
+})
+
 it('erases a body of a finished run, which the proof tells from a broken one', async () => {
   const open = await started('wait', { drive: false })
   const erase = (id: string, body: object) => ask('POST', `/v1/runs/${id}/erase`, { body })
@@ -94,7 +135,7 @@ it('erases a body of a finished run, which the proof tells from a broken one', a
   expect(events[1]).toMatchObject({ type: 'user_input', erased: true, payload: null })
   expect(events.at(-1)).toMatchObject({ type: 'erased', agentId: 'user:ada' })
   const state = await ask('GET', `/v1/runs/${id}/state`)
-  expect([state.status, (await bodyOf(state)).code]).toEqual([410, 'BODY_ERASED'])
+  expect(await bodyOf(state)).toMatchObject({ messages: [{ role: 'user', content: '[erased]' }, {}, {}] })
 })
 
 it('has health, projections, secrets without values', async () => {

@@ -46,6 +46,31 @@ describe('starting runs', () => {
     await before.close()
   })
 
+  it('starts once where the same request comes many times at once, and says so once', async () => {
+    const own = await openWorld()
+    const headers = { 'idempotency-key': 'many' }
+    const ask20 = (task: (i: number) => string) =>
+      Promise.all(
+        Array.from({ length: 20 }, (_, i) =>
+          own.ask('POST', '/v1/runs', {
+            body: { task: task(i), model, drive: false, approve: ['write_file'] },
+            headers,
+          }),
+        ),
+      )
+    const answers = await ask20(() => 'finish it')
+    const started = await Promise.all(answers.map((answer) => bodyOf<{ runId: string; created: boolean }>(answer)))
+    expect(new Set(started.map(({ runId }) => runId)).size).toBe(1)
+    expect(started.filter(({ created }) => created)).toHaveLength(1)
+    expect(answers.map(({ status }) => status).sort()).toEqual([...Array(19).fill(200), 201])
+    headers['idempotency-key'] = 'differing'
+    const differing = await ask20((i) => (i % 2 === 0 ? 'this' : 'that'))
+    const codes = await Promise.all(differing.map(async (answer) => (await bodyOf<{ code?: string }>(answer)).code))
+    expect(codes.filter((code) => code === undefined)).toHaveLength(10)
+    expect(codes.filter((code) => code === 'IDEMPOTENCY_KEY_REUSED')).toHaveLength(10)
+    await own.close()
+  })
+
   it('records who said what, marked as claimed', async () => {
     const id = await started('finish', { by: 'ada', drive: false })
     const [first] = await eventsIn(services, id)
@@ -225,4 +250,39 @@ it('what two runs want of one folder is refused to the second, until the first h
   await ask('POST', `/v1/runs/${second}/resume`, { body: {} })
   await services.drivers.ended(second)
   expect(services.drivers.state(second).end).toEqual({ end: 'done' })
+})
+
+describe('a process that drives by itself', () => {
+  it('leaves alone what nobody has asked to be driven, whatever is said to it', async () => {
+    const own = await openWorld({ autoDrive: true })
+    const post = async (path: string, body: object) =>
+      bodyOf<{ runId: string; driving: boolean }>(await own.ask('POST', `/v1/runs/${path}`, { body }))
+    const held = await own.started('finish', { drive: false })
+    const source = await own.driven('finish')
+    const fork = (await post(`${source}/fork`, { step: 1 })).runId
+    for (const id of [held, fork]) {
+      expect((await post(`${id}/input`, { text: 'go on' })).driving).toBe(false)
+      await own.services.read.caughtUp()
+      expect((await own.services.read.due(Number.MAX_SAFE_INTEGER)).map((due) => due.agentId)).not.toContain(id)
+      expect((await post(`${id}/resume`, {})).driving).toBe(true)
+      await own.services.drivers.ended(id)
+    }
+    const ended = await own.started('finish', { drive: false })
+    expect((await post(`${ended}/cancel`, {})).driving).toBe(true)
+    await own.services.drivers.ended(ended)
+    const waits = await own.started('finish', { drive: true })
+    await own.services.drivers.ended(waits)
+    await own.close()
+  })
+
+  it('finds after a restart what was to be driven and had no turn yet', async () => {
+    const own = await openWorld()
+    const { runtime, read } = own.services
+    const { spec } = (await runtime.at(await own.started('finish', { drive: false }), null)).state
+    const runId = runtime.newRunId()
+    await runtime.execute(runId, { kind: 'start', spec, task: 'x', drive: true }, { by: { kind: 'user', id: 'a' } })
+    await read.caughtUp()
+    expect((await read.due(Number.MAX_SAFE_INTEGER)).map((due) => due.agentId)).toEqual([runId])
+    await own.close()
+  })
 })

@@ -176,10 +176,11 @@ describe('talking to a run', () => {
   test('a repeated request is recorded once', async () => {
     const run = await given({ says: [completes()] })
     const first = await run.say({ kind: 'input', text: 'once' }, 'key1')
-    expect(await run.say({ kind: 'input', text: 'once' }, 'key1')).toEqual(first)
+    const again = { ...first, recorded: false }
+    expect(await run.say({ kind: 'input', text: 'once' }, 'key1')).toEqual(again)
     expect(
       await run.elsewhere().execute(run.runId, { kind: 'input', text: 'once' }, { by: USER, key: 'key1' }),
-    ).toEqual(first)
+    ).toEqual(again)
     expect(await run.of('user_input')).toHaveLength(2)
   })
 })

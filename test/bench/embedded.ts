@@ -5,8 +5,9 @@ import { openSqliteLog } from '../../adapters/log-sqlite/open.ts'
 import { SqliteSnapshots } from '../../adapters/snapshots-sqlite/store.ts'
 import { openVault } from '../../adapters/vault/file-vault.ts'
 import { openBoundary } from '../../api/embedded/boundary.ts'
+import { SystemClock } from '../../api/embedded/clock.ts'
 import { paths } from '../../api/embedded/paths.ts'
-import { systemClock, systemRandom } from '../../api/embedded/system.ts'
+import { systemRandom } from '../../api/embedded/random.ts'
 import type { ModelProvider } from '../../domain/ports.ts'
 import { Runtime } from '../../domain/runtime/runtime.ts'
 import { Projections } from '../../projections/index.ts'
@@ -26,7 +27,7 @@ export interface Embedded {
 export async function openEmbedded(data: string): Promise<Embedded> {
   mkdirSync(data, { recursive: true, mode: 0o700 })
   const at = paths(data)
-  const log = await openSqliteLog({ folder: at.log, mode: 'owner', clock: systemClock, random: systemRandom })
+  const log = await openSqliteLog({ folder: at.log, mode: 'owner', clock: new SystemClock(), random: systemRandom })
   const vault = await openVault({ dataFolder: data, env: {} })
   const blobs = new FileBlobs(at.blobs)
   const snapshots = SqliteSnapshots.open(at.snapshots, (path) => rmSync(path, { force: true }))
@@ -36,7 +37,7 @@ export async function openEmbedded(data: string): Promise<Embedded> {
   const tool = readFile()
   const runtimeOf = (model: ModelProvider) =>
     new Runtime({
-      ...{ log, blobs, snapshots, clock: systemClock, random: systemRandom, build: 'bench' },
+      ...{ log, blobs, snapshots, clock: new SystemClock(), random: systemRandom, build: 'bench' },
       feed: { publish: () => undefined },
       provider: () => model,
       tool: (name) => (name === tool.spec.name ? tool : undefined),

@@ -59,7 +59,9 @@ async function fillUp(place: Place, sizeKb: number) {
   const run = ['run', '--key', 'k', ...how, 'Write']
   const word = join(place.root, 'word')
   for (const folder of [place.data, word]) mkdirSync(folder)
-  const env = Object.entries(environment(place)).map(([name, value]) => `${name}=${value}`)
+  const env = Object.entries(environment(place, { KEEPUP_FULL_PATIENCE_MS: '700' })).map(
+    ([name, value]) => `${name}=${value}`,
+  )
   const script = ['sh', '-c', SCRIPT, 'sh', place.data, `${sizeKb}k`, word]
   const child = start('unshare', ['-m', 'env', '-i', ...env, ...script, node, program!, ...run])
   expect(await child.ended).toEqual({ end: 0, stderr: '' })

@@ -10,11 +10,11 @@ import { tell } from '../support/projections/tell.ts'
 
 const T0 = Date.UTC(2026, 0, 1)
 
-async function told(write: (actor: Actor) => void) {
+async function told(write: (actor: Actor) => void, birth = (actor: Actor) => actor.start()) {
   const log = new MemoryLog()
   let at = T0
   const actor = new Actor(log, () => ++at, 'a', 'a')
-  actor.start()
+  birth(actor)
   write(actor)
   const { store } = await projected(log, join(folder(), 't.db'))
   onTestFinished(() => store.close())
@@ -254,3 +254,35 @@ function owes(actor: Actor, paused: boolean, row: Record<string, unknown>): bool
   }
   return actor.turn > 0 && row.asked_at === null && !paused
 }
+
+describe('a run that nobody has asked to be driven', () => {
+  const held = (asked: 'agent_started' | 'forked', then: (a: Actor) => void) =>
+    told(
+      (a) => {
+        a.user('user_input', { text: 'go' })
+        then(a)
+      },
+      (a) => void (asked === 'agent_started' ? a.start(undefined, false) : a.user('forked', FORKED)),
+    )
+  const due = async ({ db, last }: Awaited<ReturnType<typeof told>>) => [
+    (await dueBefore(db, last)).map(({ agentId }) => agentId),
+    await nextDue(db, 0),
+  ]
+
+  it.each(['agent_started', 'forked'] as const)('is left alone (%s)', async (birth) => {
+    expect(await due(await held(birth, () => {}))).toEqual([[], null])
+  })
+
+  it.each<[string, (a: Actor) => void]>([
+    ['a driver has held it', (a) => a.write('driver_claimed', { driverId: 'd', epoch: 1, minReader: 1, build: 'b' })],
+    ['it was resumed', (a) => a.user('resumed', {})],
+    ['a step was asked for', (a) => a.user('step_requested', {})],
+    ['it is to be cancelled', (a) => a.user('cancel_requested', { deadlineMs: 1 })],
+  ])('is due once %s', async (_, then) => {
+    for (const birth of ['agent_started', 'forked'] as const) {
+      expect((await due(await held(birth, then)))[0]).toEqual(['a'])
+    }
+  })
+})
+
+const FORKED = { stream: 'agent-b', revision: 1, hash: 'h', digest: 'd', step: 0, workspace: null, changes: {} }

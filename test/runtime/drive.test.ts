@@ -1,6 +1,7 @@
-import { expect, test } from 'vitest'
-import { ModelError } from '../../domain/agent/errors.ts'
+import { describe, expect, test } from 'vitest'
+import { ModelError, ToolError } from '../../domain/agent/errors.ts'
 import { call, calls, completes, harness, says, testSpec, toolSpec, USER } from '../support/harness.ts'
+import { NO_SECRETS } from '../support/no-secrets.ts'
 
 const echo = { spec: toolSpec('echo'), run: async (args: object) => ({ content: args as never }) }
 
@@ -132,4 +133,35 @@ test('fork, replay, cancel', async () => {
   const other = await h.start(testSpec({}, [echo]))
   await h.runtime.execute(other, { kind: 'cancel', deadlineMs: 1000 }, { by: USER })
   expect(await h.drive(other)).toMatchObject({ end: 'error', code: 'CANCELLED' })
+})
+
+describe('an answer that cannot be recorded', () => {
+  const nested = (depth: number) => JSON.parse(`${'['.repeat(depth)}1${']'.repeat(depth)}`) as never
+  const block = (input: object) => ({ type: 'tool_use', id: 'c', name: 'look', input }) as never
+
+  test.each([
+    ['arguments nested without end', block({ a: nested(100_000) })],
+    ['a block of a strange kind nested without end', { type: 'strange', a: nested(100_000) } as never],
+    ['a number that is none', block({ n: Number.POSITIVE_INFINITY })],
+  ])('%s is the model’s failure, which ends the run and is not asked for again', async (_, content) => {
+    const h = harness(() => ({ content: [content], stopReason: 'tool_use' }))
+    const runId = await h.start(testSpec())
+    expect(await h.drive(runId)).toMatchObject({ end: 'error', code: 'MODEL_FAILED' })
+    expect(h.requests).toHaveLength(1)
+    const [failed] = (await h.events(runId)).filter((event) => event.type === 'error')
+    expect(failed?.body).toMatchObject({ code: 'INVALID_RESPONSE', recoverable: true })
+    expect(await h.drive(runId)).toMatchObject({ end: 'error' })
+  })
+
+  test('one whose redaction fails is treated alike', async () => {
+    const json = () => {
+      throw new ToolError('INVALID_ARGUMENTS', 'too deep')
+    }
+    const secrets = { ...NO_SECRETS, json: json as never }
+    const close = async () => undefined
+    const environment = async () => ({ workspace: null, sandbox: null, secrets, reap: close, close })
+    const h = harness(() => says('hello'), { ports: { environment } })
+    expect(await h.drive(await h.start(testSpec()))).toMatchObject({ end: 'error', code: 'MODEL_FAILED' })
+    expect(h.requests).toHaveLength(1)
+  })
 })

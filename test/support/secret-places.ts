@@ -53,8 +53,7 @@ export async function tell(place: Place, text: string, known: string): Promise<T
   const refused: string[] = []
   const blobs = new MemoryBlobs()
   const snapshots: string[] = []
-  const world = { at, drifted: false }
-  const workspace = folder(world)
+  const workspace = folder(at)
   const tools = [sends(at), asks(at)]
   const ports: Partial<RuntimePorts> = {
     clock: new VirtualClock(),
@@ -62,7 +61,7 @@ export async function tell(place: Place, text: string, known: string): Promise<T
     snapshots: {
       latest: async () => null,
       put: async (_, __, { state }) => void snapshots.push(JSON.stringify(state)),
-      forget: async () => undefined,
+      clear: async () => undefined,
     },
     secrets: async () => secrets,
     environment: async () => ({ workspace, sandbox: null, secrets, reap: async () => {}, close: async () => {} }),
@@ -217,7 +216,7 @@ const asks = (at: At): Tool => ({
   },
 })
 
-function folder({ at, ...world }: { at: At; drifted: boolean }): Workspace {
+function folder(at: At): Workspace {
   const missing = () => Promise.reject(new ToolError('RESOURCE_NOT_FOUND', 'x'))
   return {
     path: '/somewhere',

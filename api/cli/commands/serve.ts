@@ -23,7 +23,7 @@ async function serve(ctx: Context): Promise<number> {
   ctx.note(`serving ${config.data} on ${backend.url}`)
   ctx.note('the token is in the file "token" of that folder; press Ctrl-C to end')
   try {
-    await sweep(services, over.signal, onFault)
+    await sweep(services, over.signal, onFault, (text) => ctx.note(text))
   } finally {
     process.off('SIGTERM', end)
     process.off('SIGINT', end)

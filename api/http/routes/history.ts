@@ -3,10 +3,11 @@ import { agentStream } from '../../../domain/log/ids.ts'
 import type { Json } from '../../../domain/log/json.ts'
 import type { AgentAt, At } from '../../../domain/runtime/types.ts'
 import { EventViews } from '../../events/view.ts'
-import { actorOf, commandId, mustWrite, notFound, type RecentKeys } from '../../runs/commands.ts'
+import { notFound, type RecentKeys } from '../../runs/commands.ts'
 import { afterCommon, differences } from '../../runs/difference.ts'
+import { forkRun } from '../../runs/fork.ts'
 import type { FilePoint, Services } from '../../services.ts'
-import { body, json, newApp, RunId, refusals, StartHeaders, tracing } from '../new-app.ts'
+import { body, json, newApp, RunId, refusals, StartHeaders } from '../new-app.ts'
 import { Problem } from '../problem.ts'
 import { AtQuery, PageQuery } from '../schemas/common.ts'
 import { EventPage, type EventView } from '../schemas/events.ts'
@@ -46,7 +47,7 @@ const fork = createRoute({
   path: '/v1/runs/{id}/fork',
   summary: 'A new run whose history up to a point is that of this one',
   request: { params: RunId, headers: StartHeaders, body: body(ForkBody) },
-  responses: { 201: json(Started, 'Forked'), ...refusals },
+  responses: { 201: json(Started, 'Forked'), 200: json(Started, 'Forked before, by the same key'), ...refusals },
 })
 
 const verify = createRoute({
@@ -128,28 +129,11 @@ export function historyRoutes(s: Services, keys: RecentKeys) {
       return c.json(found, 200)
     })
     .openapi(fork, async (c) => {
-      mustWrite(s)
       const { id } = c.req.valid('param')
-      const { by, drive, agent, step, turn, event, workspace, model, maxTurns } = c.req.valid('json')
-      const headers = c.req.valid('header')
-      const key = headers['idempotency-key']
-      const what = { step, turn, event, agent, workspace, model, maxTurns }
-      const options = {
-        ...(workspace === undefined ? {} : { workspace }),
-        ...(model === undefined ? {} : { model }),
-        ...(maxTurns === undefined ? {} : { maxTurns }),
-      }
-      const request = {
-        by: actorOf('user', by),
-        ...(key === undefined ? {} : { key: commandId(key, JSON.parse(JSON.stringify(what))) }),
-        ...tracing(headers),
-      }
-      const make = () => s.fork(agent ?? id, atOf({ step, turn, event }), options, request)
-      const { runId } = await (key === undefined ? make() : keys.once(id, key, JSON.stringify(what), make))
-      if (drive) s.drivers.start(runId)
-      const head = await s.log.head(agentStream(runId))
-      const driving = s.drivers.state(runId).driving
-      return c.json({ runId, revision: head?.revision ?? 0, driving, created: true }, 201)
+      const { by, drive, agent, step, turn, event, ...what } = c.req.valid('json')
+      const asked = { at: atOf({ step, turn, event }), ...what }
+      const forked = await forkRun(s, keys, agent ?? id, asked, { by, drive, headers: c.req.valid('header') })
+      return c.json(forked, forked.created ? 201 : 200)
     })
     .openapi(verify, async (c) => {
       const { id } = c.req.valid('param')

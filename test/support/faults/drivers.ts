@@ -7,9 +7,10 @@ import { openVault } from '../../../adapters/vault/file-vault.ts'
 import { openWorkspace } from '../../../adapters/workspace/open.ts'
 import { loadConfig } from '../../../api/config.ts'
 import { openBoundary } from '../../../api/embedded/boundary.ts'
+import { SystemClock } from '../../../api/embedded/clock.ts'
 import { paths } from '../../../api/embedded/paths.ts'
 import { prepareDoors } from '../../../api/embedded/prepare.ts'
-import { systemClock, systemRandom } from '../../../api/embedded/system.ts'
+import { systemRandom } from '../../../api/embedded/random.ts'
 import { createStarts } from '../../../api/runs/prepare.ts'
 import type { AgentSpec } from '../../../domain/agent/spec.ts'
 import type { CrashPoint, RuntimePorts } from '../../../domain/runtime/ports.ts'
@@ -33,7 +34,7 @@ export async function driversOf(place: Place, model: string) {
   const ports: RuntimePorts = {
     log,
     blobs: new FileBlobs(at.blobs),
-    clock: systemClock,
+    clock: new SystemClock(),
     random: systemRandom,
     feed: { publish() {} },
     build: 'test',

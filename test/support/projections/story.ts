@@ -56,8 +56,12 @@ export class Actor {
     return this.write(type, body, { actor: { kind: 'user', id: 'ann', claimed: true }, turn: 0, ...extra })
   }
 
-  start(parent?: { agentId: string; toolCallId: string }) {
-    this.user('agent_started', { spec: spec(), depth: parent ? 1 : 0, ...(parent ? { parent } : {}) })
+  start(parent?: { agentId: string; toolCallId: string }, drive = true) {
+    this.user('agent_started', {
+      spec: spec(),
+      depth: parent ? 1 : 0,
+      ...(parent ? { parent } : drive ? { drive } : {}),
+    })
     this.started = true
   }
 
@@ -70,6 +74,7 @@ export class Actor {
       step: source.step,
       workspace: null,
       changes: { model: 'model-b' },
+      drive: true,
     })
     this.turn = source.turn
     this.step = source.step

@@ -1,0 +1,54 @@
+import { agentStream } from '../../domain/log/ids.ts'
+import type { At } from '../../domain/runtime/types.ts'
+import { type StartHeaders, tracing } from '../http/new-app.ts'
+import type { Services } from '../services.ts'
+import { actorOf, mustWrite, type RecentKeys } from './commands.ts'
+import { commandId, keyedRunId, madeBefore, shown } from './keyed.ts'
+import type { StartedRun } from './start.ts'
+
+/** What a fork is made of. */
+export interface AskedFork {
+  readonly at: At
+  readonly workspace?: string | undefined
+  readonly model?: string | undefined
+  readonly maxTurns?: number | undefined
+}
+
+/** Forks a run, or finds the fork that the same Idempotency-Key made of it, also after a restart. */
+export async function forkRun(
+  s: Services,
+  keys: RecentKeys,
+  source: string,
+  asked: AskedFork,
+  who: { readonly by?: string | undefined; readonly drive: boolean; readonly headers: StartHeaders },
+): Promise<StartedRun> {
+  mustWrite(s)
+  const { by, drive, headers } = who
+  const key = headers['idempotency-key']
+  const what = JSON.parse(JSON.stringify(asked)) as { workspace?: string; model?: string; maxTurns?: number }
+  const make = async () => {
+    const runId = key === undefined ? s.runtime.newRunId() : keyedRunId(s, `fork\n${source}`, key)
+    const request = {
+      by: actorOf('user', by),
+      ...(key === undefined ? {} : { key: commandId(key, what) }),
+      ...tracing(headers),
+    }
+    if (request.key !== undefined && (await madeBefore(s, runId, request.key))) return { runId, created: false }
+    const { workspace, model, maxTurns } = what
+    const options = {
+      ...{ runId, ...(drive ? { drive } : {}) },
+      ...(workspace === undefined ? {} : { workspace }),
+      ...(model === undefined ? {} : { model }),
+      ...(maxTurns === undefined ? {} : { maxTurns }),
+    }
+    await s.fork(source, asked.at, options, request)
+    return { runId, created: true }
+  }
+  // Its files are put into a folder before it is recorded: of requests that come at the same time one does that.
+  const { runId, created } = await (key === undefined ? make() : keys.oneAtATime(source, key, make))
+  if (drive) s.drivers.start(runId)
+  const { driving } = s.drivers.state(runId)
+  await shown(s)
+  const head = await s.log.head(agentStream(runId))
+  return { runId, revision: head?.revision ?? 0, driving, created }
+}

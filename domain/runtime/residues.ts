@@ -1,0 +1,42 @@
+import { decode, decodeKept } from '../agent/codec.ts'
+import type { AgentEvent } from '../agent/events.ts'
+import type { Header } from '../log/envelope.ts'
+import { bodyOf, type Stores } from './bodies.ts'
+
+type Kept = { readonly version: number; readonly body: unknown }
+
+/** What erasures have left of a stream's bodies. Read when it is first asked for: few streams were erased from. */
+export class Residues {
+  private readonly stores: Stores
+  private readonly stream: string
+  private found: Promise<ReadonlyMap<number, Kept>> | null = null
+
+  constructor(stores: Stores, stream: string) {
+    this.stores = stores
+    this.stream = stream
+  }
+
+  /** The event of an erased body as the fold can go on with it; null where nothing was kept of it. */
+  async of(header: Header): Promise<AgentEvent | null> {
+    this.found ??= this.read(header.revision + 1)
+    const kept = (await this.found).get(header.revision)
+    return kept === undefined ? null : decodeKept(header, kept)
+  }
+
+  /** The facts stand after the end of the run, and their bodies are read one by one: the bodies before them are not needed. */
+  private async read(from: number): Promise<ReadonlyMap<number, Kept>> {
+    const facts: number[] = []
+    for await (const page of this.stores.log.read(this.stream, { from, bodies: false })) {
+      for (const { header } of page) if (header.type === 'erased') facts.push(header.revision)
+    }
+    const found = new Map<number, Kept>()
+    for (const revision of facts) {
+      for await (const [recorded] of this.stores.log.read(this.stream, { from: revision, limit: 1 })) {
+        if (recorded === undefined) continue
+        const event = decode(recorded.header, recorded.body ?? (await bodyOf(this.stores, recorded)))
+        if (event.type === 'erased' && event.body.kept) found.set(event.body.revision, event.body.kept)
+      }
+    }
+    return found
+  }
+}

@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest'
+import { MemoryLog } from '../../adapters/log-memory/log.ts'
+import { ConflictError, LogError } from '../../domain/log/errors.ts'
+import { completes, MemoryBlobs, USER } from '../support/harness.ts'
+import { given } from '../support/story.ts'
+
+const LONG = 'x'.repeat(100_000)
+
+/** A log that answers its next appends with an error. */
+class FailingLog extends MemoryLog {
+  error: LogError | null = null
+  times = 0
+  override async append(...given: Parameters<MemoryLog['append']>): ReturnType<MemoryLog['append']> {
+    if (this.error !== null && this.times-- > 0) throw this.error
+    return super.append(...given)
+  }
+}
+
+async function saying(error: LogError, times = 1) {
+  const log = new FailingLog()
+  const blobs = new MemoryBlobs()
+  const run = await given({ says: [completes()], ports: { log, blobs } })
+  Object.assign(log, { error, times })
+  const said = run.runtime.execute(run.runId, { kind: 'input', text: LONG }, { by: USER })
+  return { ...run, blobs, said }
+}
+
+test('the blob of a decision that met a conflict is removed; the next one has its own', async () => {
+  const run = await saying(new ConflictError('agent-x', 1, 2))
+  await run.said
+  const [, input] = await run.of('user_input')
+  expect([...run.blobs.held.keys()]).toEqual([`${run.runId}/${input!.bodyHash}`])
+})
+
+test('where the log has no room nothing is left of it', async () => {
+  const run = await saying(new LogError('LOG_FULL', 'no room'))
+  await expect(run.said).rejects.toMatchObject({ code: 'LOG_FULL' })
+  expect(run.blobs.held.size).toBe(0)
+})
+
+test('where it is not known whether it was written the blob stays, and is what the resent event names', async () => {
+  const run = await saying(new LogError('LOG_UNAVAILABLE', 'who knows'))
+  await run.said
+  expect((await run.runtime.verify(run.runId)).problems).toEqual([])
+  expect(run.blobs.held.size).toBe(1)
+  const never = await saying(new LogError('LOG_UNAVAILABLE', 'who knows'), 1_000)
+  await expect(never.said).rejects.toMatchObject({ code: 'LOG_UNAVAILABLE' })
+  expect(never.blobs.held.size).toBe(1)
+})

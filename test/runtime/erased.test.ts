@@ -1,0 +1,134 @@
+import { describe, expect, test } from 'vitest'
+import { ERASED } from '../../domain/agent/residue.ts'
+import type { Snapshot, SnapshotStore } from '../../domain/ports.ts'
+import type { Runtime } from '../../domain/runtime/runtime.ts'
+import { call, calls, completes, USER } from '../support/harness.ts'
+import { given, tool } from '../support/story.ts'
+
+const signal = new AbortController().signal
+const SECRET = 'the name of a patient'
+
+/** A finished run that was told, has read and has said the same thing. */
+async function finished(ports: Parameters<typeof given>[0]['ports'] = {}) {
+  const look = tool('look', { effect: 'irreversible' }, () => SECRET)
+  const says = [calls(call('look', { about: SECRET })), calls(call('look', { n: 2 })), completes(SECRET), completes()]
+  const run = await given({ says, tools: [look], task: SECRET, ports })
+  expect(await run.drive()).toEqual({ end: 'done' })
+  return run
+}
+
+async function eraseAll(run: Awaited<ReturnType<typeof finished>>, types: readonly string[]) {
+  const found = (await run.events()).filter(({ type }) => types.includes(type))
+  for (const { revision } of found) await run.say({ kind: 'erase', revision, reason: 'asked for' })
+  return found.length
+}
+
+const SAYING = ['agent_started', 'user_input', 'model_call_end', 'tool_call_end', 'completion', 'turn_end']
+
+describe('what is erased in the source of a fork', () => {
+  test.each([[['tool_call_end']], [['user_input']], [SAYING]])(
+    'shows as erased in the fork, which goes on to its end: %j',
+    async (types) => {
+      const run = await finished()
+      const { runId: fork } = await run.runtime.fork(run.runId, { step: 2 }, {}, { by: USER })
+      expect(await eraseAll(run, types)).toBeGreaterThan(0)
+      const other = run.elsewhere()
+      const before = run.requests.length
+      expect(await other.drive(fork, { signal })).toEqual({ end: 'done' })
+      const shown = JSON.stringify(run.requests[before]!.messages)
+      expect(shown).toContain(ERASED)
+      if (types === SAYING) expect(shown).not.toContain(SECRET)
+      for (const id of [run.runId, fork]) {
+        const proof = await other.verify(id)
+        expect(proof.problems).toEqual([])
+        expect(proof.digests).toBeGreaterThan(3)
+      }
+      const [there, here] = [await other.at(run.runId, { step: 1 }), await other.at(fork, { step: 1 })]
+      expect(here).toEqual(there)
+    },
+  )
+
+  test('a fork that this process remembers is read anew', async () => {
+    const run = await finished()
+    const { runId: fork } = await run.runtime.fork(run.runId, { step: 2 }, {}, { by: USER })
+    await run.runtime.execute(fork, { kind: 'pause' }, { by: USER })
+    await run.runtime.drive(fork, { signal })
+    await eraseAll(run, SAYING)
+    await run.runtime.execute(fork, { kind: 'resume' }, { by: USER })
+    const before = run.requests.length
+    expect(await run.runtime.drive(fork, { signal })).toEqual({ end: 'done' })
+    expect(JSON.stringify(run.requests.slice(before))).not.toContain(SECRET)
+  })
+
+  test('no snapshot of anybody is kept', async () => {
+    const snapshots = new Kept()
+    const run = await finished({ snapshots })
+    const { runId: fork } = await run.runtime.fork(run.runId, { step: 2 }, {}, { by: USER })
+    const { state } = await run.runtime.at(fork, null)
+    await snapshots.put(fork, 1, { revision: 0, step: state.step, state: state as never })
+    await eraseAll(run, ['user_input'])
+    expect(snapshots.held.size).toBe(0)
+  })
+})
+
+describe('a run that was erased from', () => {
+  const states = async (runtime: Pick<Runtime, 'at'>, runId: string) => {
+    const { head } = await runtime.at(runId, null)
+    const all = []
+    for (let revision = 0; revision <= head.revision; revision++) {
+      const { state } = await runtime.at(runId, { revision })
+      const { lastText: _, spec: __, machine, ...rest } = state
+      all.push({ ...rest, status: machine.status })
+    }
+    return all
+  }
+
+  test('is replayed to every point, forked at every step, and proved whole', async () => {
+    const run = await finished()
+    const before = await states(run.runtime, run.runId)
+    const proved = (await run.runtime.verify(run.runId)).digests
+    await eraseAll(run, SAYING)
+    const other = run.elsewhere()
+    expect((await states(other, run.runId)).slice(0, before.length)).toEqual(before)
+    const proof = await other.verify(run.runId)
+    expect(proof).toMatchObject({ ok: true, problems: [], digests: proved })
+    expect(proof.erased).toHaveLength((await run.events()).filter(({ type }) => type === 'erased').length)
+    const { runId: fork } = await other.fork(run.runId, { step: 1 }, {}, { by: USER })
+    expect(await other.drive(fork, { signal })).toEqual({ end: 'done' })
+  })
+
+  test('a request in which something is missing is not rebuilt as if it were whole', async () => {
+    const run = await finished()
+    await eraseAll(run, ['tool_call_end'])
+    expect(await run.runtime.requests(run.runId, 1)).toHaveLength(1)
+    await expect(run.runtime.requests(run.runId, 2)).rejects.toMatchObject({
+      code: 'REQUEST_NOT_REBUILDABLE',
+      message: expect.stringContaining('was erased'),
+    })
+  })
+
+  test('a body that cannot be read is erased all the same; what follows it is proved by the chain alone', async () => {
+    const big = 'x'.repeat(100_000)
+    const look = tool('look', { effect: 'irreversible' }, () => big)
+    const run = await given({ says: [calls(call('look')), completes()], tools: [look] })
+    await run.drive()
+    const [ended] = await run.of('tool_call_end')
+    await run.ports.blobs.delete(run.runId, ended!.bodyHash)
+    await run.say({ kind: 'erase', revision: ended!.revision, reason: 'gone' })
+    expect(await run.runtime.verify(run.runId)).toMatchObject({ ok: true, erased: [{ revision: ended!.revision }] })
+    await expect(run.runtime.at(run.runId, null)).rejects.toMatchObject({ code: 'BODY_ERASED' })
+  })
+})
+
+class Kept implements SnapshotStore {
+  readonly held = new Map<string, Snapshot>()
+  async latest(): Promise<Snapshot | null> {
+    return null
+  }
+  async put(agentId: string, _fold: number, snapshot: Snapshot): Promise<void> {
+    this.held.set(agentId, snapshot)
+  }
+  async clear(): Promise<void> {
+    this.held.clear()
+  }
+}
