@@ -102,7 +102,6 @@ export async function tell(place: Place, text: string, known: string): Promise<T
   await drive('r')
   const approve = { kind: 'decide_approval', toolCallId: at('approval call', 'r.t1.c0'), decision: 'approved' }
   await ask('r', { ...approve, reason: at('approval reason', 'x') })
-  world.drifted = true
   await drive('r')
   await drive('r')
   const doubt = { kind: 'resolve_doubt', decision: 'happened', result: { said: at('doubt result', 'x') } }
