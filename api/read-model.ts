@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { RecordedEvent } from '../domain/log/envelope.ts'
 import type { Json } from '../domain/log/json.ts'
-import type { Approval, ArtifactView, CheckpointEntry } from './http/schemas/approvals.ts'
+import type { Approval, ArtifactView, Ask, CheckpointEntry } from './http/schemas/approvals.ts'
 import type * as schemas from './http/schemas/runs.ts'
 import type { Projections } from './http/schemas/system.ts'
 
@@ -19,6 +19,7 @@ export type Waiting = z.infer<typeof schemas.Waiting>
 export type RunRow = Omit<z.infer<typeof schemas.Run>, 'bytes' | 'driving'>
 export type AgentRow = z.infer<typeof schemas.AgentNode>
 export type ApprovalRow = z.infer<typeof Approval>
+export type AskRow = z.infer<typeof Ask>
 export type ArtifactRow = z.infer<typeof ArtifactView>
 /** A checkpoint in the list; the whole one (seed 5.5) comes from {@link ReadModel.checkpoint}. */
 export type CheckpointRow = z.infer<typeof CheckpointEntry>
@@ -40,6 +41,10 @@ export interface ReadModel {
   runs(page: Page & { status?: string }): Promise<Shown<{ runs: readonly RunRow[]; next: string | null }>>
   run(runId: string): Promise<Shown<{ run: RunRow; tree: readonly AgentRow[] } | null>>
   approvals(query: { runId?: string; state?: string }): Promise<Shown<readonly ApprovalRow[]>>
+  /** Everything that a run asks people. */
+  asks(query: { runId: string }): Promise<Shown<readonly AskRow[]>>
+  /** Calls, of all runs or of one, of which nobody knows whether they happened. */
+  doubts(query: { runId?: string }): Promise<Shown<readonly AskRow[]>>
   approval(toolCallId: string): Promise<Shown<ApprovalRow | null>>
   artifacts(
     query: Page & { runId?: string },

@@ -12,6 +12,24 @@ export interface FilePoint {
   readonly at: At
 }
 
+/** Which files to put back, those of a step (0: before the run) or of a tree. */
+export interface RestoreRequest {
+  readonly to: { readonly step: number } | { readonly tree: string }
+  /** Only look: no file is touched. */
+  readonly dryRun: boolean
+  /** Refuse where the files are not this tree any more, as a dry run showed them. */
+  readonly expected?: string
+}
+
+export interface RestoredFiles {
+  /** The version that is put back. */
+  readonly tree: string
+  /** The version that holds the files as they were before; restoring it undoes this. */
+  readonly replaced: string
+  /** What putting it back does to the folder. `deleted`: files that the version does not know. */
+  readonly changes: readonly FileChange[]
+}
+
 /** The workspace's files at points of a history. */
 export interface Files {
   /** Null where one of the points has no workspace. `patch` is cut after `maxBytes`. */
@@ -22,8 +40,8 @@ export interface Files {
   ): Promise<{ readonly changes: readonly FileChange[]; readonly patch: string } | null>
   /** The text of a workspace file as it is now, or null where there is none (or it is no text). */
   current(agentId: string, path: string): Promise<string | null>
-  /** Puts the files of a step back (0: before the run); what they replace is kept as a tree. */
-  restore(agentId: string, step: number): Promise<{ readonly replaced: string }>
+  /** Puts the files of a version back; what they replace is kept as a version of its own. */
+  restore(agentId: string, asked: RestoreRequest): Promise<RestoredFiles>
 }
 
 /** Turns a request into everything in force, resolved; refuses what cannot work, before anything is recorded. */

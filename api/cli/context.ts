@@ -24,6 +24,8 @@ export interface CliIo {
   readonly env: NodeJS.ProcessEnv
   readonly cwd: string
   readonly open: OpenServices
+  /** How this program was called, for the commands that it tells people to type. */
+  readonly program: string
 }
 
 export interface GlobalOptions {
@@ -33,18 +35,24 @@ export interface GlobalOptions {
   readonly by?: string
 }
 
+/** A word as a shell takes it. */
+export const quoted = (word: string): string =>
+  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
+
 /** What every command gets: settings, output, and the way to the runtime. */
 export class Context {
   readonly config: Config
   readonly io: CliIo
   readonly format: Format
   readonly paint: Paint
+  readonly #ownFolder: readonly string[]
   #backend: Backend | null = null
 
   constructor(io: CliIo, options: GlobalOptions, flags: Readonly<Record<string, unknown>> = {}) {
     this.io = io
     this.format = options.output
     this.paint = painter(io.stderr, io.env)
+    this.#ownFolder = options.data === undefined ? [] : ['--data', quoted(options.data)]
     this.config = loadConfig({
       flags: { ...flags, data: options.data, by: options.by },
       env: io.env,
@@ -91,6 +99,11 @@ export class Context {
     await backend?.close()
   }
 
+  /** A command for the person to type, which finds the data folder that this one was given. */
+  command(...words: readonly string[]): string {
+    return [this.io.program, ...words, ...this.#ownFolder].join(' ')
+  }
+
   /** A line for the person, on stderr. */
   note(text: string): void {
     this.io.stderr.write(`${safe(text)}\n`)
@@ -131,7 +144,7 @@ export class Context {
     const exact = runs.find((r) => r.runId === prefix)
     if (exact) return exact.runId
     if (runs.length === 1) return runs[0]!.runId
-    if (runs.length === 0) throw new CliError(`no run begins with "${prefix}"; see "keepup runs list"`)
+    if (runs.length === 0) throw new CliError(`no run begins with "${prefix}"; see "${this.command('runs', 'list')}"`)
     const some = runs.map((r) => r.runId).join(', ')
     throw new CliError(`"${prefix}" is not unique: ${some}${runs.length === 5 ? ', …' : ''}`, EXIT.usage)
   }
@@ -152,7 +165,7 @@ export class Context {
     if (calls.length === 1) return calls[0]!
     throw new CliError(
       calls.length === 0
-        ? `nothing of ${id} waits for this; see "keepup approvals" and "keepup runs show ${id}"`
+        ? `nothing of ${id} waits for this; see "${this.command('approvals')}" and "${this.command('runs', 'show', id)}"`
         : `say which call: ${calls.join(', ')}`,
     )
   }

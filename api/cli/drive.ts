@@ -65,7 +65,7 @@ export async function driveToEnd(ctx: Context, runId: string, from: From, first:
       void pause(ctx, runId)
     },
     () => {
-      ctx.note(`\naborted; go on with: keepup resume ${runId}`)
+      ctx.note(`\naborted; go on with: ${ctx.command('resume', runId)}`)
       void abort(ctx)
     },
     () => void terminate(ctx),
@@ -104,7 +104,7 @@ async function toEnd(ctx: Context, watch: Watch, begin: Begin): Promise<Ended> {
     await ctx.leave()
   }
   throw new CliError(
-    `the run is handed from process to process; look who drives it, then: keepup resume ${watch.runId}`,
+    `the run is handed from process to process; look who drives it, then: ${ctx.command('resume', watch.runId)}`,
   )
 }
 

@@ -2,6 +2,7 @@ import type { EventView } from '../http/schemas/events.ts'
 import type { News } from '../live/hub.ts'
 import type { Backend } from '../owner/backend.ts'
 import type { Ended } from '../runs/drivers.ts'
+import { InOrder } from './in-order.ts'
 import { sseMessages } from './sse.ts'
 
 export interface Watch {
@@ -34,17 +35,19 @@ export async function follow(
   const over = new AbortController()
   // A drive may end without a single new event.
   const shown = new Shown(watch.revision)
-  const events = showEvents(backend, watch, shown, over.signal)
+  const order = new InOrder(watch.onText)
+  const events = showEvents(backend, watch, shown, order, over.signal)
   // Whichever of the two streams breaks first tells what happened.
   events.catch((error: unknown) => over.abort(error))
   try {
-    const end = await driveEnd(backend, watch, begin, over.signal)
+    const end = await driveEnd(backend, watch, begin, order, over.signal)
     const last = await revision().catch((error: unknown) => {
       // A drive that could not go on says so, also where the tables could not be brought up to it.
       if (end.end === 'fault') return watch.revision
       throw error
     })
     await Promise.race([shown.reached(last), events.then(() => Promise.reject(new Error('the event stream ended')))])
+    order.flush()
     return end
   } catch (error) {
     throw over.signal.aborted ? over.signal.reason : error
@@ -54,13 +57,20 @@ export async function follow(
   }
 }
 
-async function showEvents(backend: Backend, watch: Watch, shown: Shown, signal: AbortSignal): Promise<void> {
+async function showEvents(
+  backend: Backend,
+  watch: Watch,
+  shown: Shown,
+  order: InOrder,
+  signal: AbortSignal,
+): Promise<void> {
   const after = watch.cursor === null ? '' : `&after=${encodeURIComponent(watch.cursor)}`
   const response = await get(backend, `/v1/events?run=${encodeURIComponent(watch.runId)}${after}`, signal)
   for await (const message of sseMessages(response)) {
     if (message.data !== null) {
       const event = JSON.parse(message.data) as EventView
       watch.onEvent(event)
+      order.event(event)
       if (event.stream === `agent-${watch.runId}`) {
         watch.revision = event.revision
         shown.show(event.revision)
@@ -70,7 +80,13 @@ async function showEvents(backend: Backend, watch: Watch, shown: Shown, signal: 
   }
 }
 
-async function driveEnd(backend: Backend, watch: Watch, begin: Begin, signal: AbortSignal): Promise<Ended> {
+async function driveEnd(
+  backend: Backend,
+  watch: Watch,
+  begin: Begin,
+  order: InOrder,
+  signal: AbortSignal,
+): Promise<Ended> {
   const response = await get(backend, `/v1/runs/${encodeURIComponent(watch.runId)}/live`, signal)
   let begun = false
   for await (const message of sseMessages(response)) {
@@ -80,7 +96,7 @@ async function driveEnd(backend: Backend, watch: Watch, begin: Begin, signal: Ab
       begun = true
       if (!(await begin()).driving) return { end: 'interrupted' }
     } else if (news.kind === 'drive' && news.end) return news.end
-    else if (news.kind === 'text' || news.kind === 'output') watch.onText(news.text)
+    else if (news.kind === 'text' || news.kind === 'output') order.text(news)
     else if (news.kind === 'dropped') watch.onText('\n[…]\n')
   }
   throw new Error('the live stream ended')

@@ -1,4 +1,5 @@
 import { openServices } from '../keepup.ts'
+import { calledAs } from './called-as.ts'
 import { runCli } from './program.ts'
 import { quietPipe } from './quiet-pipe.ts'
 
@@ -15,4 +16,5 @@ process.exitCode = await runCli(process.argv.slice(2), {
     return process.cwd()
   },
   open: openServices,
+  program: calledAs(env, import.meta.url),
 })

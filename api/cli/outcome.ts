@@ -1,25 +1,10 @@
 import type { Ended } from '../runs/drivers.ts'
+import { nextLines } from './asks.ts'
 import { take } from './client.ts'
 import type { Context } from './context.ts'
 import { EXIT } from './exit.ts'
 import { oneLine } from './output/text.ts'
 import { dollars } from './output/units.ts'
-
-/** What to type next where a run waits for a person. */
-export function nextCommands(runId: string, waiting: { for: string; toolCallIds: readonly string[] }): string[] {
-  const calls = waiting.toolCallIds.length > 0 ? waiting.toolCallIds : ['<call>']
-  const resume = `keepup resume ${runId}`
-  switch (waiting.for) {
-    case 'approval':
-      return [...calls.flatMap((c) => [`keepup approve ${c}`, `keepup reject ${c} --reason "…"`]), resume]
-    case 'doubt':
-      return [...calls.map((c) => `keepup resolve ${c} happened|run|abandon`), resume]
-    case 'input':
-      return [`keepup input ${runId} "…"`, resume]
-    default:
-      return [resume]
-  }
-}
 
 const WHY: Readonly<Record<string, string>> = {
   approval: 'the run waits for an approval',
@@ -31,21 +16,22 @@ const WHY: Readonly<Record<string, string>> = {
 /** Ends a followed run for its reader: the result on stdout, what to do next on stderr. Gives the exit code. */
 export async function report(ctx: Context, runId: string, end: Ended): Promise<number> {
   if (end.end === 'fault') {
-    ctx.note(`the run could not go on (${end.code}): ${end.message}\ngo on with: keepup resume ${runId}`)
+    ctx.note(`the run could not go on (${end.code}): ${end.message}\ngo on with: ${ctx.command('resume', runId)}`)
     return EXIT.failed
   }
   if (end.end === 'interrupted' || end.end === 'overtaken') {
-    ctx.note(`interrupted; go on with: keepup resume ${runId}`)
+    ctx.note(`interrupted; go on with: ${ctx.command('resume', runId)}`)
     return EXIT.interrupted
   }
   const client = await ctx.client('write')
-  const { run } = await take(client.v1.runs[':id'].$get({ param: { id: runId } }))
+  const detail = await take(client.v1.runs[':id'].$get({ param: { id: runId } }))
+  const { run } = detail
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, nanoDollars } = run.total
   const tokens = inputTokens + cacheReadTokens + cacheWriteTokens
   ctx.note(`run ${runId}: ${run.turn} turns, ${tokens} tokens in, ${outputTokens} out, ${dollars(nanoDollars)}`)
   if (end.end === 'waiting') {
     ctx.note(`${WHY[end.for]}; next:`)
-    for (const line of nextCommands(runId, end)) ctx.note(`  ${line}`)
+    for (const line of nextLines(ctx, { ...detail, run: { ...run, driving: false } })) ctx.note(line)
   }
   if (end.end === 'error') ctx.note(`the run ended in ERROR ${end.code}: ${oneLine(end.error)}`)
   if (run.unmetGates.length > 0) ctx.note(`gates that do not hold: ${run.unmetGates.join(', ')}`)

@@ -7,10 +7,12 @@ import { VERSION } from '../version.ts'
 import { Refused } from './client.ts'
 import { demoCommand } from './commands/demo.ts'
 import { doctorCommand } from './commands/doctor.ts'
+import { historyCommands } from './commands/history.ts'
 import { kitOf } from './commands/kit.ts'
-import { lookCommands } from './commands/look.ts'
 import { proveCommands } from './commands/prove.ts'
+import { restoreCommand } from './commands/restore.ts'
 import { runCommand } from './commands/run.ts'
+import { runsCommands } from './commands/runs.ts'
 import { secretsCommand } from './commands/secrets.ts'
 import { serveCommand } from './commands/serve.ts'
 import { sqlCommand } from './commands/sql.ts'
@@ -38,7 +40,9 @@ function programOf(io: CliIo, done: (code: number) => void): Command {
   const kit = kitOf(io, done)
   runCommand(program, kit)
   steerCommands(program, kit)
-  lookCommands(program, kit)
+  restoreCommand(program, kit)
+  runsCommands(program, kit)
+  historyCommands(program, kit)
   proveCommands(program, kit)
   secretsCommand(program, kit)
   sqlCommand(program, kit)

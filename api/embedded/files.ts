@@ -50,14 +50,22 @@ export function workspaceFilesOf(sources: FileSources): Files {
         return null
       }
     },
-    async restore(agentId, step) {
-      const { spec, tree } = await treeAt({ agentId, at: step === 0 ? { revision: 0 } : { step } })
+    async restore(agentId, { to, dryRun, expected }) {
+      const at = 'tree' in to ? null : to.step === 0 ? { revision: 0 } : to
+      const { spec, tree: recorded } = await treeAt({ agentId, at })
+      const tree = 'tree' in to ? to.tree : recorded
       if (spec.workspace === null || tree === null) {
         throw new Problem(409, 'NO_WORKSPACE', 'this run has no versioned workspace')
       }
       const lock = lockWorkspace(spec.workspace.path, dataFolder)
       try {
-        return await ((await open(spec)) as Workspace).versions.restore(tree)
+        const { versions } = (await open(spec)) as Workspace
+        const now = await versions.snapshot()
+        const changes = await versions.changes(now, tree)
+        if (expected !== undefined && expected !== now) {
+          throw new Problem(409, 'FILES_CHANGED', 'files changed since they were looked at; look again')
+        }
+        return { tree, changes, replaced: dryRun ? now : (await versions.restore(tree)).replaced }
       } finally {
         lock.release()
       }

@@ -16,15 +16,18 @@ import {
   listApprovals,
   listArtifacts,
   listCheckpoints,
+  listDoubts,
   listParked,
+  listQuestions,
   listRuns,
   nextDue,
+  type OpenCall,
   type Projections,
   type RunStatus,
   showRun,
 } from '../../projections/index.ts'
-import type { ReadModel, Shown } from '../read-model.ts'
-import { agentRows, approvalRow, artifactRow, runRow } from './rows.ts'
+import type { AskRow, ReadModel, Shown } from '../read-model.ts'
+import { agentRows, approvalAsk, approvalRow, artifactRow, askRow, runRow } from './rows.ts'
 
 /** Where answers come from: an owner's live projections, or the tables alone beside an owner. */
 export interface Tables {
@@ -59,6 +62,12 @@ export function readModelOf(tables: Tables, log: EventLog, sources: CheckpointSo
         approvalRow(row, await argumentsOf(sources, row.agent_id, row.call_requested_revision, row.block)),
       ),
     )
+  const asked = (why: AskRow['for'], calls: readonly OpenCall[]): Promise<AskRow[]> =>
+    Promise.all(
+      calls.map(async (call) =>
+        askRow(why, call, await argumentsOf(sources, call.agent_id, call.requested_revision, call.block)),
+      ),
+    )
   const caughtUp = async (withinMs = 30_000) => {
     if (tables.projections === null) return
     await tables.projections.caughtUpTo(await log.headCursor(), AbortSignal.timeout(withinMs))
@@ -84,6 +93,24 @@ export function readModelOf(tables: Tables, log: EventLog, sources: CheckpointSo
       ask(
         (db) => listApprovals(db, { pending: state === 'pending', ...(runId === undefined ? {} : { runId }) }),
         async (rows) => (await approvals(rows)).filter((row) => state === undefined || row.state === state),
+      ),
+    asks: ({ runId }) =>
+      ask(
+        async (db) => ({
+          pending: await listApprovals(db, { runId, pending: true }),
+          doubts: await listDoubts(db, runId),
+          questions: await listQuestions(db, runId),
+        }),
+        async ({ pending, doubts, questions }) => [
+          ...(await approvals(pending)).map(approvalAsk),
+          ...(await asked('doubt', doubts)),
+          ...(await asked('input', questions)),
+        ],
+      ),
+    doubts: ({ runId }) =>
+      ask(
+        (db) => listDoubts(db, runId),
+        (calls) => asked('doubt', calls),
       ),
     approval: (toolCallId) =>
       ask(

@@ -1,6 +1,13 @@
 import type { JsonObject } from '../../domain/log/json.ts'
-import type { AgentNode, listApprovals, listArtifacts, RunSummary, UsageSum } from '../../projections/index.ts'
-import type { AgentRow, ApprovalRow, ArtifactRow, Bill, RunRow, Waiting } from '../read-model.ts'
+import type {
+  AgentNode,
+  listApprovals,
+  listArtifacts,
+  OpenCall,
+  RunSummary,
+  UsageSum,
+} from '../../projections/index.ts'
+import type { AgentRow, ApprovalRow, ArtifactRow, AskRow, Bill, RunRow, Waiting } from '../read-model.ts'
 
 // Rows of the projections as the API shows them.
 
@@ -26,6 +33,7 @@ export function runRow(run: RunSummary, root: AgentNode | null): RunRow {
     phase: root?.phase ?? null,
     model: run.model,
     task: run.task,
+    workspace: run.workspace,
     turn: run.turns,
     step: run.step,
     revision: run.revision,
@@ -35,7 +43,7 @@ export function runRow(run: RunSummary, root: AgentNode | null): RunRow {
     error: run.code === null ? null : { code: run.code, message: run.error ?? '' },
     unmetGates: run.unmet_gates === null ? [] : (JSON.parse(run.unmet_gates) as string[]),
     waiting: waitingOf(run.waiting),
-    own: root === null ? bill : billOf(root.own, run.toolCalls),
+    own: root === null ? bill : billOf(root.own, root.ownCalls),
     total: bill,
     source: run.forked_from === null ? null : { agentId: run.forked_from, step: run.forked_step ?? 0 },
     incomplete: run.incomplete > 0,
@@ -51,7 +59,7 @@ function waitingOf(waiting: RunSummary['waiting']): Waiting | null {
 }
 
 export function agentRows(tree: readonly AgentNode[]): AgentRow[] {
-  return tree.flatMap(({ agent, own, total, children }) => [
+  return tree.flatMap(({ agent, own, total, ownCalls, totalCalls, children }) => [
     {
       agentId: agent.id,
       parentId: agent.parent_agent_id,
@@ -60,8 +68,8 @@ export function agentRows(tree: readonly AgentNode[]): AgentRow[] {
       status: agent.status,
       turn: agent.turn,
       step: agent.step,
-      own: billOf(own, 0),
-      total: billOf(total, 0),
+      own: billOf(own, ownCalls),
+      total: billOf(total, totalCalls),
     },
     ...agentRows(children),
   ])
@@ -80,6 +88,19 @@ export const approvalRow = (row: Approval, args: JsonObject | null): ApprovalRow
   state: row.status,
   by: row.decided_by,
 })
+
+export const approvalAsk = (row: ApprovalRow): AskRow => {
+  const { runId, agentId, toolCallId, toolName, reason } = row
+  return { for: 'approval', runId, agentId, toolCallId, toolName, arguments: row.arguments, text: reason }
+}
+
+/** A doubt or a question, with the arguments that the model gave the call. */
+export function askRow(why: AskRow['for'], call: OpenCall, args: JsonObject | null): AskRow {
+  const { run_id: runId, agent_id: agentId, id: toolCallId, tool_name: toolName, message } = call
+  const said = why === 'input' ? args?.question : message
+  const text = typeof said === 'string' ? said : ''
+  return { for: why, runId, agentId, toolCallId, toolName, arguments: args, text }
+}
 
 export function artifactRow(row: Artifact): ArtifactRow {
   const some = <K extends string, T>(key: K, value: T | null) => (value === null ? {} : { [key]: value })

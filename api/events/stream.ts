@@ -1,6 +1,11 @@
+import { bodies } from '../../domain/agent/events.ts'
 import { type Cursor, parseCursor } from '../../domain/log/cursor.ts'
 import type { RecordedEvent } from '../../domain/log/envelope.ts'
+import { LOG_CREATED } from '../../domain/log/identity.ts'
 import type { EventLog } from '../../domain/ports.ts'
+
+/** Every type that a log can hold. */
+export const EVENT_TYPES: readonly string[] = [...Object.keys(bodies), LOG_CREATED]
 
 /** Which events a consumer wants. */
 export interface EventFilter {

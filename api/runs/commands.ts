@@ -37,7 +37,8 @@ export class RecentKeys {
   }
 }
 
-export const notFound = (what: string, hint: string): Problem =>
+/** Nothing of that name; `hint`, where more helps than the list of what there is. */
+export const notFound = (what: string, hint = 'look at the list of those there are'): Problem =>
   new Problem(404, 'NOT_FOUND', `no such ${what}; ${hint}`)
 
 /** Who asks. Nobody has checked the name, so it is marked as claimed. */
@@ -66,7 +67,7 @@ export interface Asked {
  */
 export async function record(s: Services, keys: RecentKeys, asked: Asked): Promise<Recorded> {
   mustWrite(s)
-  if (!(await s.log.head(agentStream(asked.agentId)))) throw notFound('agent', 'list them with GET /v1/runs')
+  if (!(await s.log.head(agentStream(asked.agentId)))) throw notFound('run')
   const expected = asked.headers['if-match']?.slice(1, -1)
   const key = asked.headers['idempotency-key']
   if (key !== undefined) keys.check(asked.agentId, key, JSON.stringify(asked.command))

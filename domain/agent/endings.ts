@@ -1,5 +1,6 @@
 import type { Deciding } from './deciding.ts'
 import type { Failure } from './events.ts'
+import { openGates } from './phases.ts'
 import { type Call, recoveryOf, type TurnOutcome, turnIsOpen } from './state.ts'
 
 // How turns, calls and runs end. Every turn_start has its turn_end, every call its one tool_call_end.
@@ -65,5 +66,10 @@ export function endRun(d: Deciding, cause: EndCode, why: string): void {
   const code = failed ? 'RECOVERY_FAILED' : cause
   const error = failed ? `Recovery failed: ${cause}: ${why}` : why
   if (recovering) d.emit('recovery', { phase: 'failed', reason: error })
-  d.emit('error', { error, code, recoverable: false, ...(partial === '' ? {} : { partialOutput: partial }) })
+  const unmetGates = openGates(d.state).map((gate) => gate.check)
+  d.emit('error', {
+    ...{ error, code, recoverable: false },
+    ...(partial === '' ? {} : { partialOutput: partial }),
+    ...(unmetGates.length === 0 ? {} : { unmetGates }),
+  })
 }

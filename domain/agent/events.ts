@@ -235,6 +235,8 @@ export const bodies = {
     attempt: z.int().positive().optional(),
     delayMs: count.optional(),
     partialOutput: text.optional(),
+    /** Gates of the role that a run which ended in ERROR had not passed. */
+    unmetGates: z.array(text).optional(),
   }),
   paused: z.strictObject({ reason: text.optional() }),
   resumed: z.strictObject({}),

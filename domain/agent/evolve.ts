@@ -153,8 +153,10 @@ function apply(state: AgentState, event: AgentEvent, append: AppendRoot): AgentS
       return { ...state, paused: false, stepping: false }
     case 'step_requested':
       return { ...state, paused: false, stepping: true }
-    case 'cancel_requested':
-      return { ...state, cancel: { deadlineAt: event.at + event.body.deadlineMs, by: event.actor.id } }
+    case 'cancel_requested': {
+      const { deadlineMs, ...why } = event.body
+      return { ...state, cancel: { deadlineAt: event.at + deadlineMs, by: event.actor.id, ...why } }
+    }
     case 'workspace_drifted':
       return { ...state, tree: event.body.found, failedCalls: [] }
     case 'erased':

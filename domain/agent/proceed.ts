@@ -221,6 +221,6 @@ export function settleCancel(d: Deciding): boolean {
   if (!settleOpen(d, 'CANCELLED', 'the run was cancelled', d.facts.now >= cancel.deadlineAt))
     return d.drafts.length > before
   if (turnIsOpen(d.state)) endTurn(d, 'cancelled')
-  endRun(d, 'CANCELLED', `cancelled by ${cancel.by}`)
+  endRun(d, 'CANCELLED', `cancelled by ${cancel.by}${cancel.reason === undefined ? '' : `: ${cancel.reason}`}`)
   return true
 }

@@ -162,7 +162,7 @@ export interface AgentState {
   readonly driver: { readonly id: string; readonly epoch: number } | null
   readonly paused: boolean
   readonly stepping: boolean
-  readonly cancel: { readonly deadlineAt: number; readonly by: string } | null
+  readonly cancel: { readonly deadlineAt: number; readonly by: string; readonly reason?: string | undefined } | null
   /** Turns in a row with a violation, with text only, with a failed model. */
   readonly violations: number
   readonly textOnly: number

@@ -12,6 +12,7 @@ export function runs(e: Seen): Change[] {
       return [
         put('runs', key, {
           status: 'active',
+          started: e.position,
           created_at: e.time,
           created_by: actorText(e.actor),
           mode: spec?.policy.mode ?? null,
@@ -25,6 +26,7 @@ export function runs(e: Seen): Change[] {
       return [
         put('runs', key, {
           status: 'active',
+          started: e.position,
           created_at: e.time,
           created_by: actorText(e.actor),
           model: e.body?.changes.model ?? null,
@@ -55,6 +57,7 @@ export function runs(e: Seen): Change[] {
           code: e.body?.code ?? null,
           error: e.body?.error ?? null,
           partial_output: e.body?.partialOutput ?? null,
+          unmet_gates: e.body?.unmetGates ? JSON.stringify(e.body.unmetGates) : null,
         }),
       ]
     default:

@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import type { Database, LineageRow } from '../schema/database.ts'
 import type { Row } from '../schema/tables.ts'
 import { history } from '../schema/views.ts'
-import { type RunSummary, summaries } from './runs.ts'
+import { callsOf, type RunSummary, summaries } from './runs.ts'
 import { NOTHING, plus, type UsageSum, usageBy } from './usage.ts'
 
 /** An agent in its run's tree. `own`: what it used itself; `total`: with all that descend from it. */
@@ -11,6 +11,9 @@ export interface AgentNode {
   readonly phase: string | null
   readonly own: UsageSum
   readonly total: UsageSum
+  /** Requested tool calls, its own and with all that descend from it. */
+  readonly ownCalls: number
+  readonly totalCalls: number
   readonly children: readonly AgentNode[]
 }
 
@@ -36,7 +39,7 @@ export async function showRun(db: Kysely<Database>, runId: string): Promise<RunS
       .orderBy('revision')
       .execute() as unknown as Promise<Row<T>[]>
   const phases = await phasesOf(db, runId)
-  const tree = treeOf(agents, phases, await usageBy(db, 'agent_id', [runId]))
+  const tree = treeOf(agents, phases, await usageBy(db, 'agent_id', [runId]), await callsOf(db, [runId]))
   return { ...summary!, tree, gates: await of('gate_checks'), standing_approvals: await of('standing_approvals') }
 }
 
@@ -54,6 +57,7 @@ function treeOf(
   agents: readonly LineageRow[],
   phases: Map<string, string | null>,
   usage: Map<string, UsageSum>,
+  calls: Map<string, { calls: number }>,
 ): AgentNode[] {
   const known = new Set(agents.map((agent) => agent.id))
   const childrenOf = Map.groupBy(agents, ({ parent_agent_id: parent }) => (parent && known.has(parent) ? parent : null))
@@ -61,7 +65,9 @@ function treeOf(
     const children = (childrenOf.get(agent.id) ?? []).map(node)
     const own = usage.get(agent.id) ?? NOTHING
     const total = children.reduce((sum, child) => plus(sum, child.total), own)
-    return { agent, phase: phases.get(agent.id) ?? null, own, total, children }
+    const ownCalls = calls.get(agent.id)?.calls ?? 0
+    const totalCalls = children.reduce((sum, child) => sum + child.totalCalls, ownCalls)
+    return { agent, phase: phases.get(agent.id) ?? null, own, total, ownCalls, totalCalls, children }
   }
   return (childrenOf.get(null) ?? []).map(node)
 }

@@ -38,13 +38,13 @@ export async function listRuns(
   let query = db
     .selectFrom('runs')
     .selectAll()
-    .orderBy('id', 'desc')
+    .orderBy('started', 'desc')
     .limit(limit + 1)
   if (status !== undefined) query = query.where('status', '=', status)
-  if (after !== undefined) query = query.where('id', '<', after)
+  if (after !== undefined) query = query.where('started', '<', Number(after))
   const rows = await query.execute()
   const page = rows.slice(0, limit)
-  return { runs: await summaries(db, page), next: rows.length > limit ? (page.at(-1)?.id ?? null) : null }
+  return { runs: await summaries(db, page), next: rows.length > limit ? String(page.at(-1)?.started) : null }
 }
 
 /** Rows of `runs` with what lists and the run's own page say of them. */
@@ -66,13 +66,10 @@ export async function summaries(db: Kysely<Database>, rows: readonly Row<'runs'>
     .groupBy('run_id')
     .execute()
   const byRun = new Map(agents.map((row) => [row.run_id, row]))
-  const calls = await db
-    .selectFrom('tool_calls')
-    .select(['run_id', sql<number>`count(*)`.as('calls')])
-    .where('run_id', 'in', ids)
-    .groupBy('run_id')
-    .execute()
-  const callsByRun = new Map(calls.map((row) => [row.run_id, row.calls]))
+  const callsByRun = new Map<string, number>()
+  for (const { run_id, calls } of (await callsOf(db, ids)).values()) {
+    callsByRun.set(run_id, (callsByRun.get(run_id) ?? 0) + calls)
+  }
   const usage = await usageBy(db, 'run_id', ids)
   const waiting = await waitingOf(db, ids)
   const origin = await originsOf(db, rows)
@@ -99,6 +96,17 @@ export async function summaries(db: Kysely<Database>, rows: readonly Row<'runs'>
       waiting: waiting.get(row.id) ?? [],
     }
   })
+}
+
+/** Requested tool calls of the agents of some runs, by agent. */
+export async function callsOf(db: Kysely<Database>, runIds: readonly string[]) {
+  const rows = await db
+    .selectFrom('tool_calls')
+    .select(['agent_id', 'run_id', sql<number>`count(*)`.as('calls')])
+    .where('agent_id', 'in', (inner) => inner.selectFrom('agents').select('id').where('run_id', 'in', runIds))
+    .groupBy(['agent_id', 'run_id'])
+    .execute()
+  return new Map(rows.map((row) => [row.agent_id, row]))
 }
 
 /** Role and model of the runs that forks began with; a fork's own row has only what it changed. */

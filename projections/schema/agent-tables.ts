@@ -7,6 +7,8 @@ export const agentTables = {
     columns: {
       id: 'text!',
       status: 'text!',
+      /** Position of its first event: a run's id may come from a key, and then says nothing about when. */
+      started: 'integer!',
       created_at: 'text!',
       created_by: 'text',
       ended_at: 'text',
@@ -26,7 +28,7 @@ export const agentTables = {
     },
     key: ['id'],
     owner: 'id',
-    indexes: [['status', 'id']],
+    indexes: [['started'], ['status', 'started']],
   },
   /** One row per agent: what `agent_lineage` shows, and where the agent stands. */
   agents: {

@@ -18,6 +18,7 @@ export async function inProcess(args: readonly string[], env: Record<string, str
     env,
     cwd: tmpdir(),
     open: openServices,
+    program: 'keepup',
   })
   return { code, out: out.join(''), err: err.join('') }
 }

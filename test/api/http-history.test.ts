@@ -58,9 +58,22 @@ it('gives the state at one point, and the difference of two', async () => {
 it('puts the files of a step back and keeps what it replaced', async () => {
   const id = await driven('write it', { workspace: world.workspace(), approve: ['write_file'] })
   expect(await services.files.current(id, 'hello.txt')).toBe('hello\n')
-  const restored = await ask('POST', `/v1/runs/${id}/restore`, { body: { step: 0 } })
-  expect(await restored.json()).toMatchObject({ runId: id, replaced: expect.stringMatching(/^[0-9a-f]{40,64}$/) })
+  const restore = async (body: object) => ask('POST', `/v1/runs/${id}/restore`, { body })
+  const looked = await bodyOf(await restore({ step: 0, dryRun: true }))
+  const changes = [{ path: 'hello.txt', change: 'deleted' }]
+  expect(looked).toMatchObject({ runId: id, dryRun: true, replaced: expect.stringMatching(/^[0-9a-f]{64}$/), changes })
+  expect(await services.files.current(id, 'hello.txt')).toBe('hello\n')
+  const stale = await restore({ step: 0, expected: '0'.repeat(64) })
+  expect([stale.status, (await bodyOf(stale)).code]).toEqual([409, 'FILES_CHANGED'])
+  const { replaced, ...done } = await bodyOf(await restore({ step: 0, expected: looked.replaced }))
+  expect({ replaced, ...done }).toEqual({ ...looked, dryRun: false })
   expect(await services.files.current(id, 'hello.txt')).toBeNull()
+  const back = await bodyOf(await restore({ tree: replaced }))
+  expect(back).toMatchObject({ tree: replaced, changes: [{ path: 'hello.txt', change: 'added' }] })
+  expect(await services.files.current(id, 'hello.txt')).toBe('hello\n')
+  for (const body of [{}, { step: 0, tree: replaced }, { tree: 'HEAD' }]) expect((await restore(body)).status).toBe(400)
+  const unknown = await restore({ tree: '1'.repeat(64) })
+  expect([unknown.status, (await bodyOf(unknown)).code]).toEqual([409, 'RESOURCE_NOT_FOUND'])
 })
 
 it('forks, verifies and exports', async () => {

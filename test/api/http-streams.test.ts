@@ -104,7 +104,7 @@ describe('the event stream', () => {
 
   it('beats while nothing happens, and moves a filtering consumer on', async () => {
     await started('x', { drive: false })
-    const response = await ask('GET', '/v1/events?type=nothing')
+    const response = await ask('GET', '/v1/events?type=late_outcome')
     const end = cursorOf(services, (await eventsIn(services)).at(-1)!)
     const messages = await read(response, (m) => m.id === end)
     expect(messages.at(-1)).toEqual({ id: end })

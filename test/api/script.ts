@@ -13,7 +13,7 @@ const look = { text: 'thinking… ', calls: [{ tool: 'list_dir', arguments: { pa
 /**
  * The model of the API's tests: a word of the task says what the agent does. `finish`: it is done at once, with the task
  * as its summary. `fail`: ERROR. `write`: it asks to write a file, and tells what was decided. `ask`: it asks the person.
- * `stall`: its model does not answer. `wait`: it looks for {@link SIGN} in its workspace, turn after turn, and is done when it is there.
+ * `command`: it runs a command. `stall`: its model does not answer. `wait`: it looks for {@link SIGN} in its workspace, turn after turn, and is done when it is there.
  */
 export const SCRIPT: ScriptInput = {
   script: 1,
@@ -39,6 +39,11 @@ export const SCRIPT: ScriptInput = {
       name: 'ask',
       when: { firstInputContains: 'ask' },
       turns: [{ calls: [{ tool: 'ask_user', arguments: { question: 'Which?' } }] }, done(`\${lastInput}`)],
+    },
+    {
+      name: 'command',
+      when: { firstInputContains: 'command' },
+      turns: [{ calls: [{ tool: 'run_command', arguments: { command: 'touch made.txt' } }] }, done('command settled')],
     },
     { name: 'stall', when: { firstInputContains: 'stall' }, turns: [{ delayMs: 600_000, text: 'late' }] },
     {

@@ -83,7 +83,7 @@ describe.skipIf(skipWithoutTerminal)('a run at a terminal', { timeout: 120_000 }
     terminal.type(CTRL_C)
     await terminal.sees('pausing')
     terminal.type(CTRL_C)
-    await terminal.sees('aborted; go on with: keepup resume')
+    await terminal.sees('aborted; go on with: npx keepup resume')
     expect(await terminal.ended).toBe(130)
     expect((await folder.look('verify', idIn(terminal.shown()))).code).toBe(0)
   })

@@ -29,6 +29,15 @@ describe('lists of runs', () => {
     expect((await listRuns(db, { status: 'completed' })).runs.map((run) => run.id)).toEqual(['r6', 'r3', 'r0'])
   })
 
+  it('are in the order in which the runs began, whatever their ids', async () => {
+    const { log, actor } = world()
+    for (const id of ['m', 'z', 'a', 'k']) actor(id).start()
+    const db = await open(log)
+    const first = await listRuns(db, { limit: 3 })
+    const rest = await listRuns(db, { limit: 3, after: first.next! })
+    expect([...first.runs, ...rest.runs].map((run) => run.id)).toEqual(['k', 'a', 'z', 'm'])
+  })
+
   it('say what a run waits for, and forks show their source’s task', async () => {
     const { log, root, actor } = family()
     const fork = actor('r2')
@@ -97,6 +106,7 @@ describe('a run', () => {
       nanoDollars: 1051,
       inDoubt: { calls: 1, tokens: 10, nanoDollars: 50 },
     })
+    expect([root!.ownCalls, root!.totalCalls, root!.children[0]!.totalCalls]).toEqual([2, 2, 0])
     expect(root!.phase).toBe('plan')
     const totals = await db.selectFrom('agent_lineage_totals').selectAll().orderBy('id').execute()
     expect(totals).toMatchObject([

@@ -56,6 +56,17 @@ export function choice<T extends string>(name: string, of: readonly T[]): (text:
   }
 }
 
+/** {@link names} out of those there are. */
+export function known(option: string, of: readonly string[]): (text: string, before?: string[]) => string[] {
+  return (text, before) => {
+    const all = names(text, before)
+    const unknown = all.filter((name) => !of.includes(name))
+    if (unknown.length > 0)
+      throw new UsageError(`${option}: there is no ${unknown.join(', ')}; there are ${of.join(', ')}`)
+    return all
+  }
+}
+
 /** A model's id, in which the file of a script is named for whoever drives, wherever that is. */
 export const modelId = (text: string, cwd: string): string =>
   text.startsWith(SCRIPTED) ? SCRIPTED + resolve(cwd, text.slice(SCRIPTED.length)) : text

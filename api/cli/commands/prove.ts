@@ -10,8 +10,8 @@ import { driveToEnd, FROM_BIRTH, resuming } from '../drive.ts'
 import { CliError, EXIT } from '../exit.ts'
 import { linesOf } from '../lines.ts'
 import { bytes } from '../output/units.ts'
+import { pointOf } from './history.ts'
 import { type Kit, modelId, whole } from './kit.ts'
-import { pointOf } from './look.ts'
 
 /** What is told of a log whose file is damaged; null for any other failure. That is what verification is there to find. */
 function damage(error: unknown): string | null {
@@ -124,9 +124,10 @@ export function proveCommands(program: Command, kit: Kit): void {
         }
         const client = await ctx.client('write')
         const made = await take(client.v1.runs[':id'].fork.$post({ param: { id }, header: {}, json }))
+        if (made.workspace !== null) ctx.note(`its files: ${made.workspace}`)
         if (o.drive === true) return driveToEnd(ctx, made.runId, FROM_BIRTH, resuming(ctx, made.runId))
         ctx.show(made, () => [made.runId])
-        ctx.note(`go on with: keepup resume ${made.runId}`)
+        ctx.note(`go on with: ${ctx.command('resume', made.runId)}`)
         return EXIT.done
       }),
     )

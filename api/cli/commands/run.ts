@@ -139,7 +139,7 @@ export function runCommand(program: Command, kit: Kit): void {
         ctx.note(`run ${started.runId}`)
         if (drive === false) {
           ctx.show(started, () => [started.runId])
-          ctx.note(`go on with: keepup resume ${started.runId}`)
+          ctx.note(`go on with: ${ctx.command('resume', started.runId)}`)
           return EXIT.done
         }
         return driveToEnd(ctx, started.runId, FROM_BIRTH, resuming(ctx, started.runId))

@@ -18,7 +18,7 @@ async function recorded(ctx: Context, done: Recorded): Promise<number> {
   if (done.driving) return EXIT.done
   const { run } = await take((await ctx.client('write')).v1.runs[':id'].$get({ param: { id: done.runId } }))
   const ended = run.status === 'completed' || run.status === 'failed'
-  ctx.note(ended ? `the run has ${run.status}` : `go on with: keepup resume ${done.runId}`)
+  ctx.note(ended ? `the run has ${run.status}` : `go on with: ${ctx.command('resume', done.runId)}`)
   return EXIT.done
 }
 
@@ -154,22 +154,6 @@ export function steerCommands(program: Command, kit: Kit): void {
         const client = await ctx.client('write')
         const done = await take(client.v1.runs[':id'].erase.$post({ param: { id }, header: {}, json }))
         ctx.show(done, () => [`erased ${agent ?? id}@${revision}; recorded at revision ${done.revision}`])
-        return EXIT.done
-      }),
-    )
-
-  program
-    .command('restore')
-    .description('put the files of a step back (0: before the run); what they replace is kept')
-    .argument('<run>')
-    .argument('<step>')
-    .action(
-      kit.action(async (ctx, [run, text]) => {
-        const step = whole('step')(text!)
-        const id = await ctx.runId(run!, 'write')
-        const client = await ctx.client('write')
-        const done = await take(client.v1.runs[':id'].restore.$post({ param: { id }, json: { step } }))
-        ctx.show(done, () => [`restored; what was there before is kept as tree ${done.replaced}`])
         return EXIT.done
       }),
     )

@@ -4,7 +4,7 @@ import { previewOf } from '../../runs/approval-preview.ts'
 import { actorOf, notFound, type RecentKeys, record } from '../../runs/commands.ts'
 import type { Services } from '../../services.ts'
 import { body, CommandHeaders, json, newApp, refusals } from '../new-app.ts'
-import { ApprovalDetail, ApprovalList, DecisionBody, DoubtBody } from '../schemas/approvals.ts'
+import { ApprovalDetail, ApprovalList, DecisionBody, DoubtBody, DoubtList } from '../schemas/approvals.ts'
 import { Recorded } from '../schemas/common.ts'
 
 const CallId = z.object({ toolCallId: z.string().min(1).max(300) })
@@ -36,6 +36,14 @@ const decide = createRoute({
   summary: 'Approve or reject a call',
   request: { params: CallId, headers: CommandHeaders, body: body(DecisionBody) },
   responses: { 200: json(Recorded, 'Recorded'), ...refusals },
+})
+
+const doubts = createRoute({
+  method: 'get',
+  path: '/v1/doubts',
+  summary: 'Calls of which nobody knows whether they happened',
+  request: { query: z.strictObject({ run: z.string().min(1).optional() }) },
+  responses: { 200: json(DoubtList, 'Doubts'), ...refusals },
 })
 
 const resolve = createRoute({
@@ -75,13 +83,19 @@ export function approvalRoutes(s: Services, keys: RecentKeys) {
     .openapi(show, async (c) => {
       await s.read.caughtUp()
       const { position, value } = await s.read.approval(c.req.valid('param').toolCallId)
-      if (!value) throw notFound('approval', 'list them with GET /v1/approvals')
+      if (!value) throw notFound('approval')
       return c.json({ position, approval: value, preview: await previewOf(value, s.files) }, 200)
     })
     .openapi(decide, async (c) => {
       const { by, ...decided } = c.req.valid('json')
       const command = { kind: 'decide_approval', ...c.req.valid('param'), ...given(decided) } as const
       return c.json(await said(command, by, c.req.valid('header')), 200)
+    })
+    .openapi(doubts, async (c) => {
+      const { run } = c.req.valid('query')
+      await s.read.caughtUp()
+      const { position, value } = await s.read.doubts(run === undefined ? {} : { runId: run })
+      return c.json({ position, doubts: value }, 200)
     })
     .openapi(resolve, async (c) => {
       const { by, ...resolved } = c.req.valid('json')

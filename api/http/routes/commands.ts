@@ -32,7 +32,7 @@ const erase = commandRoute(
 const restore = createRoute({
   method: 'post',
   path: '/v1/runs/{id}/restore',
-  summary: 'Put the files of a step back; what they replace is kept',
+  summary: 'Put the files of a step, or of a kept tree, back; what they replace is kept',
   request: { params: RunId, body: body(RestoreBody) },
   responses: { 200: json(Restored, 'Restored'), ...refusals },
 })
@@ -89,8 +89,11 @@ export function commandRoutes(s: Services, keys: RecentKeys) {
     .openapi(restore, async (c) => {
       mustWrite(s)
       const { id } = c.req.valid('param')
-      if (!(await s.log.head(`agent-${id}`))) throw notFound('run', 'list them with GET /v1/runs')
-      return c.json({ runId: id, ...(await s.files.restore(id, c.req.valid('json').step)) }, 200)
+      if (!(await s.log.head(`agent-${id}`))) throw notFound('run')
+      const { step, tree, dryRun, expected } = c.req.valid('json')
+      const to = tree === undefined ? { step: step ?? 0 } : { tree }
+      const done = await s.files.restore(id, { to, dryRun, ...(expected === undefined ? {} : { expected }) })
+      return c.json({ runId: id, dryRun, ...done, changes: [...done.changes] }, 200)
     })
 }
 

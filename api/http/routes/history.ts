@@ -11,7 +11,7 @@ import { body, json, newApp, RunId, refusals, StartHeaders } from '../new-app.ts
 import { Problem } from '../problem.ts'
 import { AtQuery, PageQuery } from '../schemas/common.ts'
 import { EventPage, type EventView } from '../schemas/events.ts'
-import { AgentAtPoint, Difference, ForkBody, Started, VerifiedRun } from '../schemas/runs.ts'
+import { AgentAtPoint, Difference, ForkBody, Forked, VerifiedRun } from '../schemas/runs.ts'
 
 const events = createRoute({
   method: 'get',
@@ -47,7 +47,7 @@ const fork = createRoute({
   path: '/v1/runs/{id}/fork',
   summary: 'A new run whose history up to a point is that of this one',
   request: { params: RunId, headers: StartHeaders, body: body(ForkBody) },
-  responses: { 201: json(Started, 'Forked'), 200: json(Started, 'Forked before, by the same key'), ...refusals },
+  responses: { 201: json(Forked, 'Forked'), 200: json(Forked, 'Forked before, by the same key'), ...refusals },
 })
 
 const verify = createRoute({
@@ -72,7 +72,7 @@ export function atOf(q: { step?: number | undefined; turn?: number | undefined; 
 
 /** Ids of a run's agents, the root first. */
 export async function agentsOf(s: Services, runId: string): Promise<string[]> {
-  if (!(await s.log.head(agentStream(runId)))) throw notFound('run', 'list them with GET /v1/runs')
+  if (!(await s.log.head(agentStream(runId)))) throw notFound('run')
   await s.read.caughtUp()
   const { value } = await s.read.run(runId)
   return [runId, ...(value?.tree ?? []).map((a) => a.agentId).filter((id) => id !== runId)]
@@ -92,11 +92,11 @@ export function historyRoutes(s: Services, keys: RecentKeys) {
       if (after !== undefined && !/^\d{1,15}$/.test(after)) {
         throw new Problem(400, 'INVALID_REQUEST', 'query.after: expected what the page before gave as "next"')
       }
-      if (!(await s.log.head(agentStream(id)))) throw notFound('run', 'list them with GET /v1/runs')
+      if (!(await s.log.head(agentStream(id)))) throw notFound('run')
       await s.read.caughtUp()
       const of = { runId: id, ...(agent === undefined ? {} : { agentId: agent }) }
       const found = await s.read.events({ ...of, after: Number(after ?? 0), limit: limit + 1 })
-      if (found === null) throw notFound('agent of this run', 'see GET /v1/runs/{id}')
+      if (found === null) throw notFound('agent of this run')
       const views = new EventViews(s.log, s.blobs)
       const shown: EventView[] = []
       for (const event of found.slice(0, limit)) shown.push(await views.view(event))
@@ -133,7 +133,8 @@ export function historyRoutes(s: Services, keys: RecentKeys) {
       const { by, drive, agent, step, turn, event, ...what } = c.req.valid('json')
       const asked = { at: atOf({ step, turn, event }), ...what }
       const forked = await forkRun(s, keys, agent ?? id, asked, { by, drive, headers: c.req.valid('header') })
-      return c.json(forked, forked.created ? 201 : 200)
+      const { spec } = (await s.runtime.at(forked.runId, null)).state
+      return c.json({ ...forked, workspace: spec.workspace?.path ?? null }, forked.created ? 201 : 200)
     })
     .openapi(verify, async (c) => {
       const { id } = c.req.valid('param')

@@ -43,7 +43,7 @@ export function recordRoutes(s: Services) {
       const { id, step } = c.req.valid('param')
       await s.read.caughtUp()
       const { position, value } = await s.read.checkpoint(id, step)
-      if (value === null) throw notFound('checkpoint', 'list them with GET /v1/agents/{id}/checkpoints')
+      if (value === null) throw notFound('checkpoint')
       return c.json({ position, checkpoint: value as unknown }, 200)
     })
     .openapi(artifacts, async (c) => {

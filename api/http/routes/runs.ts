@@ -81,9 +81,11 @@ export function runRoutes(s: Services) {
     })
     .openapi(show, async (c) => {
       await s.read.caughtUp()
-      const { position, value } = await s.read.run(c.req.valid('param').id)
-      if (!value) throw notFound('run', 'list them with GET /v1/runs')
+      const { id } = c.req.valid('param')
+      const { position, value } = await s.read.run(id)
+      if (!value) throw notFound('run')
+      const asks = await s.read.asks({ runId: id })
       c.header('ETag', `"${value.run.revision}"`)
-      return c.json({ position, run: view(value.run, await s.sizes()), tree: value.tree }, 200)
+      return c.json({ position, run: view(value.run, await s.sizes()), tree: value.tree, asks: asks.value }, 200)
     })
 }

@@ -1,7 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import { formatCursor } from '../../../domain/log/cursor.ts'
 import { agentStream } from '../../../domain/log/ids.ts'
-import { checkedCursor, type EventFilter, wanted } from '../../events/stream.ts'
+import { checkedCursor, EVENT_TYPES, type EventFilter, wanted } from '../../events/stream.ts'
 import { EventViews } from '../../events/view.ts'
 import { notFound } from '../../runs/commands.ts'
 import type { Services } from '../../services.ts'
@@ -17,6 +17,12 @@ const stream = (description: string) => ({
   ...refusals,
 })
 
+const Types = z
+  .string()
+  .transform((text) => text.split(',').map((name) => name.trim()))
+  .pipe(z.array(z.enum(EVENT_TYPES as [string, ...string[]])))
+  .openapi({ type: 'string', description: 'Types, separated by commas' })
+
 const events = createRoute({
   method: 'get',
   path: '/v1/events',
@@ -28,7 +34,7 @@ const events = createRoute({
       after: z.string().optional(),
       run: z.string().min(1).optional(),
       agent: z.string().min(1).optional(),
-      type: z.string().min(1).optional().openapi({ description: 'Types, separated by commas' }),
+      type: Types.optional(),
       from: z.enum(['start', 'head']).default('start').openapi({ description: 'Where to begin without a cursor' }),
       follow: z.enum(['true', 'false']).default('true').openapi({ description: 'false: end at the head of now' }),
     }),
@@ -64,7 +70,7 @@ export function streamRoutes(s: Services, heartbeatMs: number) {
       const filter: EventFilter = {
         ...(q.run === undefined ? {} : { run: q.run }),
         ...(q.agent === undefined ? {} : { agent: q.agent }),
-        ...(q.type === undefined ? {} : { types: new Set(q.type.split(',').map((t) => t.trim())) }),
+        ...(q.type === undefined ? {} : { types: new Set(q.type) }),
       }
       const over = new AbortController()
       const views = new EventViews(s.log, s.blobs)
@@ -92,7 +98,7 @@ export function streamRoutes(s: Services, heartbeatMs: number) {
     })
     .openapi(live, async (c) => {
       const { id } = c.req.valid('param')
-      if (!(await s.log.head(agentStream(id)))) throw notFound('run', 'list them with GET /v1/runs')
+      if (!(await s.log.head(agentStream(id)))) throw notFound('run')
       const over = new AbortController()
       const news = s.live.listen(id, over.signal)
       const now = s.drivers.state(id)

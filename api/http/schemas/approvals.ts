@@ -51,6 +51,24 @@ export const DoubtBody = z
   .refine((b) => b.result === undefined || b.decision === 'happened', { error: 'a result goes with "happened" only' })
   .openapi('Doubt')
 
+/**
+ * What a person is asked: to let a call happen, to say what became of one, or a question of the agent. `text`: the reason,
+ * or the question; empty where the agent waits to be told its task.
+ */
+export const Ask = z
+  .strictObject({
+    for: z.enum(['approval', 'doubt', 'input']),
+    runId: z.string(),
+    agentId: z.string(),
+    toolCallId: z.string().nullable(),
+    toolName: z.string().nullable(),
+    arguments: AnyJson,
+    text: z.string(),
+  })
+  .openapi('Ask')
+
+export const DoubtList = z.strictObject({ position: Position, doubts: z.array(Ask).readonly() }).openapi('DoubtList')
+
 export const ArtifactView = z
   .strictObject({
     artifact: Artifact,

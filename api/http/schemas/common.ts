@@ -51,3 +51,8 @@ export const AtQuery = z
   .refine((q) => [q.step, q.turn, q.event].filter((v) => v !== undefined).length <= 1, {
     error: 'give only one of step, turn and event',
   })
+
+/** What becomes of a file from one version of a workspace to another. */
+export const FileChanged = z
+  .strictObject({ path: z.string(), change: z.enum(['added', 'modified', 'deleted']) })
+  .openapi('FileChange')

@@ -1,7 +1,9 @@
 import { z } from '@hono/zod-openapi'
-import { AnyJson, By, Position } from './common.ts'
+import { Ask } from './approvals.ts'
+import { AnyJson, By, FileChanged, Position } from './common.ts'
 
 const count = z.int().nonnegative()
+const Tree = z.string().regex(/^[0-9a-f]{64}$/, { error: 'expected the id of a tree: 64 hexadecimal digits' })
 
 /** Use of one agent, or the sum over a tree. Tokens; money in nano-dollars, null where a call had no known price. */
 export const Bill = z
@@ -29,6 +31,7 @@ export const Run = z
     phase: z.string().nullable(),
     model: z.string().nullable(),
     task: z.string().nullable(),
+    workspace: z.string().nullable().openapi({ description: 'The folder it works in' }),
     turn: count,
     step: count,
     revision: z.int(),
@@ -67,12 +70,15 @@ export const RunList = z
   .openapi('RunList')
 
 export const RunDetail = z
-  .strictObject({ position: Position, run: Run, tree: z.array(AgentNode).readonly() })
+  .strictObject({ position: Position, run: Run, tree: z.array(AgentNode).readonly(), asks: z.array(Ask).readonly() })
   .openapi('RunDetail')
 
 export const Started = z
   .strictObject({ runId: z.string(), revision: z.int(), driving: z.boolean(), created: z.boolean() })
   .openapi('Started')
+
+/** `workspace`: the new folder with the files of the fork's point; null where the source has none. */
+export const Forked = Started.extend({ workspace: z.string().nullable() }).openapi('Forked')
 
 export const InputBody = z.strictObject({ text: z.string().trim().min(1), by: By.optional() }).openapi('Input')
 export const CancelBody = z
@@ -90,7 +96,16 @@ export const EraseBody = z
     by: By.optional(),
   })
   .openapi('Erase')
-export const RestoreBody = z.strictObject({ step: count }).openapi('Restore')
+/** A step (0: before the run), or a tree that an earlier restore kept. `dryRun`: only tell what would change. */
+export const RestoreBody = z
+  .strictObject({
+    step: count.optional(),
+    tree: Tree.optional(),
+    dryRun: z.boolean().default(false),
+    expected: Tree.optional().openapi({ description: 'Only if the files are still those that a dry run showed' }),
+  })
+  .refine((b) => (b.step === undefined) !== (b.tree === undefined), { error: 'give either step or tree' })
+  .openapi('Restore')
 
 export const ForkBody = z
   .strictObject({
@@ -129,7 +144,7 @@ export const Difference = z
     messages: z.strictObject({ common: count, onlyA: z.array(AnyJson), onlyB: z.array(AnyJson) }),
     files: z
       .strictObject({
-        changes: z.array(z.strictObject({ path: z.string(), change: z.enum(['added', 'modified', 'deleted']) })),
+        changes: z.array(FileChanged),
         patch: z.string(),
       })
       .nullable(),

@@ -1,6 +1,16 @@
 import { z } from '@hono/zod-openapi'
+import { FileChanged } from './common.ts'
 
-export const Restored = z.strictObject({ runId: z.string(), replaced: z.string() }).openapi('Restored')
+/** `replaced`: the version that holds the files as they were before; restoring it brings them back. */
+export const Restored = z
+  .strictObject({
+    runId: z.string(),
+    dryRun: z.boolean(),
+    tree: z.string(),
+    replaced: z.string(),
+    changes: z.array(FileChanged).readonly().openapi({ description: 'deleted: files that the version does not know' }),
+  })
+  .openapi('Restored')
 
 export const Health = z
   .strictObject({ ok: z.boolean(), logId: z.string(), driving: z.int().nonnegative(), readOnly: z.boolean() })

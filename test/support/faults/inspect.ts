@@ -56,6 +56,7 @@ export async function look(place: Place, ...args: string[]): Promise<Ended> {
     env: environment(place),
     cwd: place.root,
     open: openServices,
+    program: 'keepup',
   })
   return { code, signal: null, out: out.join(''), err: err.join('') }
 }

@@ -1,0 +1,44 @@
+import type { AskRow } from '../read-model.ts'
+import type { Context } from './context.ts'
+import { cut, oneLine } from './output/text.ts'
+
+const WIDTH = 200
+
+/** What a run asks of a person, with what it is about and the commands that answer it. */
+export function askLines(ctx: Context, ask: AskRow): string[] {
+  const call = ask.toolCallId ?? ''
+  const said = oneLine(ask.text)
+  const about = `    ${cut(oneLine(JSON.stringify(ask.arguments)), WIDTH)}`
+  switch (ask.for) {
+    case 'approval':
+      return [
+        `  ${oneLine(ask.toolName ?? 'a call')} waits for approval: ${said}`,
+        about,
+        `    ${ctx.command('approve', call)}`,
+        `    ${ctx.command('reject', call, '--reason', '"…"')}`,
+      ]
+    case 'doubt':
+      return [
+        `  nobody knows whether ${oneLine(ask.toolName ?? 'a call')} happened: ${said}`,
+        about,
+        `    it happened:               ${ctx.command('resolve', call, 'happened')}`,
+        `    it did not, so run it:     ${ctx.command('resolve', call, 'run')}`,
+        `    give it up, tell the agent: ${ctx.command('resolve', call, 'abandon')}`,
+      ]
+    case 'input':
+      return [
+        said === '' ? '  the agent waits to be told what to do' : `  the agent asks: ${said}`,
+        `    ${ctx.command('input', ask.runId, '"…"')}`,
+      ]
+  }
+}
+
+/** What a person can do next about a run: answer what it asks, then go on; nothing where it has ended or is driven. */
+export function nextLines(
+  ctx: Context,
+  { run, asks }: { run: { runId: string; status: string; driving: boolean }; asks: readonly AskRow[] },
+): string[] {
+  if (run.status === 'completed' || run.status === 'failed') return []
+  const answers = asks.flatMap((ask) => askLines(ctx, ask))
+  return run.driving ? answers : [...answers, `  go on with: ${ctx.command('resume', run.runId)}`]
+}

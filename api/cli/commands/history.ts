@@ -1,0 +1,159 @@
+import type { Command } from 'commander'
+import type { Message } from '../../../domain/agent/content.ts'
+import { EVENT_TYPES } from '../../events/stream.ts'
+import type { EventView } from '../../http/schemas/events.ts'
+import { refusal, take } from '../client.ts'
+import type { Context } from '../context.ts'
+import { eventRow } from '../event-text.ts'
+import { EXIT, UsageError } from '../exit.ts'
+import { linesOf } from '../lines.ts'
+import { changeText, messageText, stateLines, telling } from '../state-text.ts'
+import { type Kit, known, whole } from './kit.ts'
+
+function showEvent(ctx: Context, event: EventView, ofManyRuns: boolean): void {
+  ctx.data(`${ctx.format === 'table' ? eventRow(event, ofManyRuns) : JSON.stringify(event)}\n`)
+}
+
+/** Options that name a point of a history, to `query`. */
+export function pointOf(o: { to?: number; turn?: number; event?: number }): {
+  step?: string
+  turn?: string
+  event?: string
+} {
+  const given = [o.to, o.turn, o.event].filter((v) => v !== undefined)
+  if (given.length > 1) throw new UsageError('give only one of --to, --turn and --event')
+  if (o.to !== undefined) return { step: String(o.to) }
+  if (o.turn !== undefined) return { turn: String(o.turn) }
+  return o.event === undefined ? {} : { event: String(o.event) }
+}
+
+async function events(ctx: Context, run: string, agent: string | undefined): Promise<number> {
+  const id = await ctx.runId(run, 'read')
+  const client = await ctx.client('read')
+  const all: EventView[] = []
+  let after: string | null = null
+  do {
+    const query = { limit: '500', ...(after === null ? {} : { after }), ...(agent ? { agent } : {}) }
+    const answer = client.v1.runs[':id'].events.$get({ param: { id }, query })
+    const page = (await take(answer)) as { events: EventView[]; next: string | null }
+    if (ctx.format === 'json') all.push(...page.events)
+    else for (const event of page.events) showEvent(ctx, event, false)
+    after = page.next
+  } while (after !== null)
+  if (ctx.format === 'json') ctx.data(`${JSON.stringify(all, null, 2)}\n`)
+  return EXIT.done
+}
+
+interface TailOptions {
+  run?: string
+  type?: string[]
+  after?: string
+  all?: boolean
+  follow?: boolean
+}
+
+async function tail(ctx: Context, o: TailOptions): Promise<number> {
+  const query = new URLSearchParams({ from: o.all || o.follow === false ? 'start' : 'head' })
+  if (o.run) query.set('run', await ctx.runId(o.run, 'read'))
+  if (o.type) query.set('type', o.type.join(','))
+  if (o.after) query.set('after', o.after)
+  if (o.follow === false) query.set('follow', 'false')
+  const headers = { accept: 'application/x-ndjson' }
+  const backend = await ctx.backend('read')
+  const response = await backend.fetch(new Request(`http://localhost/v1/events?${query}`, { headers }))
+  if (!response.ok || !response.body) throw await refusal(response)
+  for await (const line of linesOf(response.body)) {
+    if (line !== '') showEvent(ctx, JSON.parse(line) as EventView, o.run === undefined)
+  }
+  return EXIT.done
+}
+
+interface ReplayOptions {
+  to?: number
+  turn?: number
+  event?: number
+  agent?: string
+}
+
+async function replay(ctx: Context, run: string, o: ReplayOptions): Promise<number> {
+  const query = { ...pointOf(o), ...(o.agent ? { agent: o.agent } : {}) }
+  const id = await ctx.runId(run, 'read')
+  const at = await take((await ctx.client('read')).v1.runs[':id'].state.$get({ param: { id }, query }))
+  ctx.show(at, () => stateLines(at as never))
+  return EXIT.done
+}
+
+async function diff(ctx: Context, run: string, a: string, b: string): Promise<number> {
+  const id = await ctx.runId(run, 'read')
+  const full = async (text: string) => {
+    const [agent, step] = text.includes(':')
+      ? [text.slice(0, text.lastIndexOf(':')), text.split(':').at(-1)!]
+      : [id, text]
+    if (!/^\d+$/.test(step)) throw new UsageError(`"${text}" is no step; expected a number, or <run>:<number>`)
+    return `${agent === id ? id : await ctx.runId(agent, 'read')}:${step}`
+  }
+  const query = { a: await full(a), b: await full(b) }
+  const found = await take((await ctx.client('read')).v1.runs[':id'].diff.$get({ param: { id }, query }))
+  const said = (sign: string, messages: readonly unknown[]) =>
+    messages.map((m) => `  ${sign} ${messageText(m as Message)}`)
+  ctx.show(found, () => [
+    'State:',
+    ...found.state.filter(telling).map((d) => `  ${changeText(d)}`),
+    `Messages (${found.messages.common} in common):`,
+    ...said('-', found.messages.onlyA),
+    ...said('+', found.messages.onlyB),
+    ...(found.files
+      ? ['Files:', ...found.files.changes.map((c) => `  ${c.change} ${c.path}`), ...found.files.patch.split('\n')]
+      : []),
+  ])
+  return EXIT.done
+}
+
+/** Commands that read a run's history. */
+export function historyCommands(program: Command, kit: Kit): void {
+  program
+    .command('events')
+    .description("a run's events, in the order of the log: @revision, time, turn, type, what it says")
+    .argument('<run>')
+    .option('--agent <id>', 'of this agent (default: all agents of the run)')
+    .action(kit.action<{ agent?: string }>((ctx, [run], { agent }) => events(ctx, run!, agent)))
+  program
+    .command('tail')
+    .description('events as they come, until interrupted')
+    .option('--run <run>', 'of this run only')
+    .option('--type <types>', 'of these types only', known('--type', EVENT_TYPES))
+    .option('--after <cursor>', 'from here on (default: from now on)')
+    .option('--all', 'from the first event on')
+    .option('--no-follow', 'end at the head of now')
+    .action(kit.action<TailOptions>((ctx, _, options) => tail(ctx, options)))
+  program
+    .command('replay')
+    .description('the state at a point, folded from the log; nothing is performed')
+    .argument('<run>')
+    .option('--to <step>', 'after this step (0: as it was started)', whole('--to'))
+    .option('--turn <n>', 'at the end of this turn', whole('--turn'))
+    .option('--event <revision>', 'after this event', whole('--event'))
+    .option('--agent <id>', 'of this agent (default: the root agent)')
+    .action(kit.action<ReplayOptions>((ctx, [run], options) => replay(ctx, run!, options)))
+  program
+    .command('diff')
+    .description('what differs between two steps, of one run or of two (<run>:<step>)')
+    .argument('<run>')
+    .argument('<a>', 'a step, or <agent>:<step>')
+    .argument('<b>')
+    .action(kit.action((ctx, [run, a, b]) => diff(ctx, run!, a!, b!)))
+  program
+    .command('export')
+    .description("a run's sealed events as NDJSON on stdout, to be verified elsewhere")
+    .argument('<run>')
+    .action(
+      kit.action(async (ctx, [run]) => {
+        const id = await ctx.runId(run!, 'read')
+        const backend = await ctx.backend('read')
+        const response = await backend.fetch(new Request(`http://localhost/v1/runs/${id}/export`))
+        if (!response.ok || !response.body) throw await refusal(response)
+        for await (const line of linesOf(response.body)) ctx.data(`${line}\n`)
+        return EXIT.done
+      }),
+    )
+}

@@ -1,0 +1,127 @@
+import type { Command } from 'commander'
+import type { z } from 'zod'
+import type { RunDetail } from '../../http/schemas/runs.ts'
+import { askLines, nextLines } from '../asks.ts'
+import { take } from '../client.ts'
+import type { Context } from '../context.ts'
+import { EXIT } from '../exit.ts'
+import { oneLine } from '../output/text.ts'
+import { bytes, dollars } from '../output/units.ts'
+import { choice, type Kit, whole } from './kit.ts'
+
+const PAGE = 100
+const STATUSES = ['active', 'completed', 'failed', 'recovering'] as const
+
+type Detail = z.infer<typeof RunDetail>
+type Run = Detail['run']
+
+const RUN_COLUMNS = [
+  { title: 'RUN', of: (r: Run) => r.runId },
+  { title: 'STATUS', of: (r: Run) => (r.waiting ? `${r.status}, waits: ${r.waiting.for}` : r.status) },
+  { title: 'ROLE', of: (r: Run) => r.role },
+  { title: 'TURN', of: (r: Run) => r.turn, side: 'right' as const },
+  { title: 'COST', of: (r: Run) => dollars(r.total.nanoDollars), side: 'right' as const },
+  { title: 'DISK', of: (r: Run) => bytes(r.bytes), side: 'right' as const },
+  { title: 'UPDATED', of: (r: Run) => r.updatedAt },
+  { title: 'TASK', of: (r: Run) => r.task, flexible: true },
+]
+
+async function list(ctx: Context, status: (typeof STATUSES)[number] | undefined, limit: number): Promise<number> {
+  const client = await ctx.client('read')
+  const rows: Run[] = []
+  let after: string | null = null
+  while (rows.length < limit) {
+    const left = Math.min(500, limit - rows.length)
+    const query = { limit: String(left), ...(after === null ? {} : { after }), ...(status ? { status } : {}) }
+    const page: { runs: Run[]; next: string | null } = await take(client.v1.runs.$get({ query }))
+    rows.push(...page.runs)
+    after = page.next
+    if (after === null) break
+  }
+  ctx.list(rows, RUN_COLUMNS)
+  return EXIT.done
+}
+
+/** A run for people: what it is, how it stands, what it used; of its agents only where there are more than one. */
+function runLines({ run, tree }: Detail): string[] {
+  const { inputTokens, cacheReadTokens, cacheWriteTokens, outputTokens } = run.total
+  const tokens = `${inputTokens + cacheReadTokens + cacheWriteTokens} tokens in, ${outputTokens} out`
+  const status = run.waiting ? `${run.status}, waits: ${run.waiting.for}` : run.status
+  const rows: [string, string | null][] = [
+    ['run', run.runId],
+    ['task', run.task],
+    ['status', run.driving ? `${status}, at work` : status],
+    ['error', run.error && `${run.error.code}: ${run.error.message}`],
+    ['summary', run.summary],
+    ['unmet gates', run.unmetGates.join(', ') || null],
+    ['role', run.role && [run.role, run.phase && `phase ${run.phase}`].filter(Boolean).join(', ')],
+    ['model', run.model],
+    ['workspace', run.workspace],
+    ['forked from', run.source && `${run.source.agentId} after step ${run.source.step}`],
+    ['turn, step', `${run.turn}, ${run.step}`],
+    [
+      'used',
+      `${run.total.modelCalls} model calls, ${run.total.toolCalls} tool calls, ${tokens}, ${dollars(run.total.nanoDollars)}`,
+    ],
+    ['disk', bytes(run.bytes)],
+    ['started', run.createdAt],
+    ['updated', run.updatedAt],
+    ['incomplete', run.incomplete ? 'something could not be read; the figures may be too low' : null],
+  ]
+  const agents = tree.length < 2 ? [] : tree
+  return [
+    ...rows.flatMap(([name, value]) => (value === null ? [] : [`${name.padEnd(12)} ${oneLine(value)}`])),
+    ...agents.map((a) => `agent ${'  '.repeat(a.depth)}${a.agentId} ${a.role ?? ''} ${a.status}, turn ${a.turn}`),
+  ]
+}
+
+async function show(ctx: Context, run: string): Promise<number> {
+  const id = await ctx.runId(run, 'read')
+  const detail = await take((await ctx.client('read')).v1.runs[':id'].$get({ param: { id } }))
+  ctx.show(detail, () => runLines(detail as Detail))
+  const next = nextLines(ctx, detail as Detail)
+  if (next.length > 0) ctx.note('next:')
+  for (const line of next) ctx.note(line)
+  return EXIT.done
+}
+
+/** All that waits for a person's decision: approvals, and calls of which nobody knows whether they happened. */
+async function waiting(ctx: Context): Promise<number> {
+  const client = await ctx.client('read')
+  const { approvals } = await take(client.v1.approvals.$get({ query: {} }))
+  const { doubts } = await take(client.v1.doubts.$get({ query: {} }))
+  const rows = [
+    ...approvals.map((a) => ({ ...a, for: 'approval' as const, text: a.reason })),
+    ...doubts.map((d) => ({ ...d, expiresAt: null })),
+  ]
+  ctx.list(rows, [
+    { title: 'CALL', of: (a) => a.toolCallId },
+    { title: 'WAITS FOR', of: (a) => (a.for === 'approval' ? 'an approval' : 'what became of it') },
+    { title: 'TOOL', of: (a) => a.toolName },
+    { title: 'EXPIRES', of: (a) => a.expiresAt },
+    { title: 'ARGUMENTS', of: (a) => JSON.stringify(a.arguments), flexible: true },
+  ])
+  for (const row of rows) for (const line of askLines(ctx, row)) ctx.note(line)
+  return EXIT.done
+}
+
+export function runsCommands(program: Command, kit: Kit): void {
+  const runs = program.command('runs').description('list and show runs')
+  runs
+    .command('list', { isDefault: true })
+    .description('runs, newest first')
+    .option('--status <status>', STATUSES.join(', '), choice('--status', STATUSES))
+    .option('--limit <n>', 'how many', whole('--limit', 1), PAGE)
+    .action(
+      kit.action<{ status?: (typeof STATUSES)[number]; limit: number }>((ctx, _, o) => list(ctx, o.status, o.limit)),
+    )
+  runs
+    .command('show')
+    .description('a run, what it used, and what it waits for')
+    .argument('<run>')
+    .action(kit.action((ctx, [run]) => show(ctx, run!)))
+  program
+    .command('approvals')
+    .description('calls that wait for a person, and the commands that answer')
+    .action(kit.action((ctx) => waiting(ctx)))
+}

@@ -1,0 +1,85 @@
+import type { EventView } from '../http/schemas/events.ts'
+import { cut, oneLine } from './output/text.ts'
+import { dollars } from './output/units.ts'
+
+const WIDTH = 140
+
+/** A value of an event as one line: nothing of it reaches the terminal as it is. */
+export const plain = (v: unknown): string =>
+  oneLine(typeof v === 'string' ? v : v === undefined || v === null ? '' : JSON.stringify(v))
+
+type Payload = Readonly<Record<string, unknown>>
+const failureOf = (p: Payload): string => {
+  const { code, message } = (p.error ?? {}) as { code?: string; message?: string }
+  return `${plain(code)} ${plain(message)}`.trim()
+}
+
+/** `coder, scripted:x, /folder`: the parts that are there. */
+const parts = (...all: unknown[]): string => all.map(plain).filter(Boolean).join(', ')
+
+function started(p: Payload): string {
+  const spec = (p.spec ?? {}) as { role?: { name?: string }; models?: Payload; workspace?: { path?: string } }
+  return parts(spec.role?.name, spec.models?.requested, spec.workspace?.path)
+}
+
+function answered(p: Payload): string {
+  const content = (Array.isArray(p.content) ? p.content : []) as { type?: string; text?: string; name?: string }[]
+  const said = content
+    .map((b) => (b.type === 'text' ? b.text : b.type === 'tool_use' ? `→ ${b.name}` : ''))
+    .filter(Boolean)
+  const usage = (p.usage ?? {}) as Record<string, number>
+  const cost = typeof p.nanoDollars === 'number' ? dollars(p.nanoDollars) : '?'
+  return `${usage.output ?? 0} tokens, ${cost}: ${plain(said.join(' '))}`
+}
+
+/** The one thing of each type's payload that a reader looks for. What is not named here is shown as it is. */
+const SUBSTANCE: Readonly<Record<string, (p: Payload) => string>> = {
+  agent_started: started,
+  forked: (p) => parts(`from ${plain(p.stream)}@${plain(p.revision)}`, (p.workspace as Payload | null)?.path),
+  driver_claimed: (p) => `epoch ${plain(p.epoch)}`,
+  user_input: (p) => plain(p.text),
+  turn_start: (p) => (p.unread ? `${plain(p.unread)} new inputs` : ''),
+  model_routed: (p) => `${plain(p.resolved)}: ${plain(p.reason)}`,
+  model_call_start: (p) => `${plain(p.model)}, attempt ${plain(p.attempt)}`,
+  model_call_end: answered,
+  tool_call_start: (p) => `${plain(p.toolName)} ${plain(p.arguments)}`,
+  tool_call_intent: (p) => `attempt ${plain(p.attempt)}`,
+  tool_call_retry: (p) => `in ${plain(p.delayMs)} ms after ${failureOf(p)}`,
+  tool_call_unknown: (p) => plain(p.reason),
+  tool_call_resolved: (p) => parts(p.decision, p.reason),
+  tool_call_end: (p) =>
+    p.success === true ? `${plain(p.toolName)} ✓ ${plain(p.result)}` : `${plain(p.toolName)} ✗ ${failureOf(p)}`,
+  turn_end: (p) => `step ${plain(p.step)}, ${plain(p.outcome)}`,
+  approval_requested: (p) => `${plain(p.toolName)}: ${plain(p.reason)}`,
+  approval_decided: (p) => parts(p.decision, p.reason),
+  approval_expired: () => '',
+  standing_approval: (p) => parts((p.tools as string[] | undefined)?.join(', '), p.reason),
+  context_set: (p) => `${plain(p.key)} = ${plain(p.value)}`,
+  gate_checked: (p) => `${plain(p.gate)} ${p.passed === true ? 'holds' : 'does not hold'}: ${plain(p.evidence)}`,
+  phase_advanced: (p) => `${plain(p.from)} → ${plain(p.to)}: ${plain(p.summary)}`,
+  recovery: (p) => parts(p.phase, p.reason),
+  completion: (p) => plain(p.summary),
+  error: (p) => `${plain(p.code)}: ${plain(p.error)}`,
+  paused: (p) => plain(p.reason),
+  cancel_requested: (p) => plain(p.reason),
+  workspace_drifted: (p) => plain((p.changed as string[] | undefined)?.join(', ')),
+  erased: (p) => `revision ${plain(p.revision)}: ${plain(p.reason)}`,
+}
+
+/** What an event says, on one line; people are named. Erased bodies say so. */
+export function substance(event: EventView): string {
+  if (event.payload === null) return '(erased)'
+  const { kind, id } = event.actor as { kind: string; id?: string }
+  const who = kind === 'user' || kind === 'approver' ? `by ${plain(id)}` : ''
+  const said = SUBSTANCE[event.type]?.(event.payload) ?? plain(event.payload)
+  return cut([who, said].filter(Boolean).join(': '), WIDTH)
+}
+
+/** An event on one line: its place, its turn, its type, and one line of substance. `run`: of many runs, so name it. */
+export function eventRow(event: EventView, run: boolean): string {
+  const agent = event.stream.replace(/^agent-/, '')
+  const place = run || agent !== event.runId ? `${agent}@${event.revision}` : `@${event.revision}`
+  const turn = event.turn === 0 ? '' : `turn ${event.turn}`
+  const columns = [oneLine(place).padEnd(5), event.timestamp.slice(11, 19), turn.padEnd(8), event.type.padEnd(18)]
+  return `${columns.join('  ')}  ${substance(event)}`.trimEnd()
+}

@@ -1,0 +1,106 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { cliFolder, idIn } from './cli-support.ts'
+
+describe('what people are told', { timeout: 120_000 }, () => {
+  const folder = cliFolder()
+  afterAll(() => folder.clean())
+  const written = async (workspace: string) => {
+    const ended = await folder.look('run', 'write', '-w', workspace, '--tools', 'write_file', '--approve', 'write_file')
+    expect(ended).toMatchObject({ code: 0 })
+    return idIn(ended.err)
+  }
+
+  it('restore lists what changes, asks, keeps what it replaces, and says how to bring it back', async () => {
+    const workspace = folder.workspace()
+    const [hello, newer] = [join(workspace, 'hello.txt'), join(workspace, 'mine.txt')]
+    const id = await written(workspace)
+    writeFileSync(hello, 'newer\n')
+    writeFileSync(newer, 'a person wrote this\n')
+    const looked = await folder.look('restore', id, '1', '--dry-run')
+    expect(looked.code).toBe(0)
+    expect(looked.out).toBe(
+      'This would change:\n1 file modified:\n  ~ hello.txt\n1 file deleted (that version does not know them):\n  - mine.txt\n',
+    )
+    const refused = await folder.look('restore', id, '1')
+    expect([refused.code, refused.out]).toEqual([2, ''])
+    expect(refused.err).toContain('  - mine.txt')
+    expect(refused.err).toContain('nothing was changed: say --yes')
+    expect([readFileSync(hello, 'utf8'), existsSync(newer)]).toEqual(['newer\n', true])
+    const done = await folder.look('restore', id, '1', '--yes')
+    expect([done.code, readFileSync(hello, 'utf8'), existsSync(newer)]).toEqual([0, 'hello\n', false])
+    const [, tree] = /keepup restore \w+ --tree (\w+)/.exec(done.err)!
+    expect(done.err).toContain(`to bring it back: keepup restore ${id} --tree ${tree} --data ${folder.data}`)
+    expect((await folder.look('restore', id, '--tree', tree!, '--yes')).code).toBe(0)
+    expect([readFileSync(hello, 'utf8'), readFileSync(newer, 'utf8')]).toEqual(['newer\n', 'a person wrote this\n'])
+    expect((await folder.look('restore', id, '--tree', tree!)).out).toContain('nothing to change')
+    expect((await folder.look('restore', id)).code).toBe(2)
+    expect((await folder.look('restore', id, '1', '--tree', tree!)).code).toBe(2)
+  })
+
+  it('a fork names its folder, and the run says how to go on', async () => {
+    const id = await written(folder.workspace())
+    const forked = await folder.look('fork', id, '--to', '1', '-o', 'json')
+    const { runId, workspace } = JSON.parse(forked.out) as { runId: string; workspace: string }
+    expect(readFileSync(join(workspace, 'hello.txt'), 'utf8')).toBe('hello\n')
+    expect(forked.err).toContain(`its files: ${workspace}`)
+    const shown = await folder.look('runs', 'show', runId)
+    expect(shown.out).toMatch(new RegExp(`^workspace +${workspace}$`, 'm'))
+    expect(shown.err).toContain(`go on with: keepup resume ${runId}`)
+    // A run that has ended asks for nothing more.
+    expect((await folder.look('runs', 'show', id)).err).toBe('')
+  })
+
+  it('a question is repeated wherever the run waits for its answer', async () => {
+    const asked = await folder.look('run', 'ask me', '--no-workspace')
+    const shown = await folder.look('runs', 'show', idIn(asked.err))
+    for (const { err } of [asked, shown]) {
+      expect(err).toContain('the agent asks: Which?')
+      expect(err).toContain(`keepup input ${idIn(asked.err)} "…"`)
+    }
+    await folder.look('input', idIn(asked.err), 'this one')
+    expect((await folder.look('runs', 'show', idIn(asked.err))).err).not.toContain('Which?')
+  })
+
+  it('a doubt shows its command and the three answers, also among the approvals', async () => {
+    const workspace = folder.workspace()
+    const task = ['run', 'command', '-w', workspace, '--no-sandbox', '--approve', 'run_command']
+    const killed = await folder.start(task, { env: { KEEPUP_CRASH_AT: 'after_tool:1' } }).ended
+    expect(killed.signal).toBe('SIGKILL')
+    const id = idIn(killed.err)
+    const resumed = await folder.look('resume', id)
+    expect(resumed.code).toBe(8)
+    const list = await folder.look('approvals')
+    expect(list.out).toMatch(new RegExp(`^${id}.t1.c0 +what became of it +run_command`, 'm'))
+    for (const { err } of [resumed, list, await folder.look('runs', 'show', id)]) {
+      expect(err).toContain('{"command":"touch made.txt"}')
+      for (const answer of ['happened', 'run', 'abandon']) expect(err).toContain(`keepup resolve ${id}.t1.c0 ${answer}`)
+    }
+    const json = JSON.parse((await folder.look('approvals', '-o', 'json')).out)
+    expect(json).toEqual([expect.objectContaining({ for: 'doubt', toolCallId: `${id}.t1.c0` })])
+  })
+
+  it('the reason of a cancel stands in the run and among its events', async () => {
+    const { err } = await folder.look('run', 'finish', '--no-workspace', '--no-drive')
+    const id = idIn(err)
+    await folder.look('cancel', id, '--reason', 'wrong customer', '--by', 'ada')
+    expect((await folder.look('runs', 'show', id)).out).toMatch(/^error +CANCELLED: cancelled by ada: wrong customer$/m)
+    expect((await folder.look('events', id)).out).toMatch(/^@\d+ .* cancel_requested +by ada: wrong customer$/m)
+  })
+
+  it('events, states and gates are told in lines that a person can read', async () => {
+    const ended = await folder.look('run', 'fail', '--no-workspace', '--role', 'coder')
+    const id = idIn(ended.err)
+    expect(ended.err).toContain('gates that do not hold: tests_exist, tests_pass')
+    expect((await folder.look('runs', 'show', id)).out).toMatch(/^unmet gates +tests_exist, tests_pass$/m)
+    const events = (await folder.look('events', id)).out.trim().split('\n')
+    expect(events.find((line) => line.includes('model_call_end'))).toMatch(
+      /^@\d+ +[\d:]{8} +turn 1 +model_call_end .*I give up\.$/,
+    )
+    const replay = (await folder.look('replay', id)).out
+    expect(replay).toMatch(/^state +ERROR NO_COMPLETION/m)
+    expect(replay).toContain('  user: fail')
+    expect(replay).not.toContain('{')
+  })
+})
