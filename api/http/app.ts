@@ -1,6 +1,7 @@
+import { HTTPException } from 'hono/http-exception'
 import { RecentKeys } from '../runs/commands.ts'
 import type { Services } from '../services.ts'
-import { hostGuard, jsonGuard, sizeGuard, tokenGuard } from './guards.ts'
+import { hostGuard, jsonGuard, queryGuard, sizeGuard, tokenGuard } from './guards.ts'
 import { newApp } from './new-app.ts'
 import { asProblem, Problem, problemResponse } from './problem.ts'
 import { approvalRoutes } from './routes/approvals.ts'
@@ -22,12 +23,18 @@ export interface AppOptions {
   readonly onFault: (error: unknown, path: string) => void
 }
 
+/** Bodies that are no JSON were refused before the routes; what a route cannot read then is one that is not there. */
+const emptyBody = (error: unknown): Problem | null =>
+  error instanceof HTTPException && error.status === 400
+    ? new Problem(400, 'INVALID_JSON', 'the body is missing; send a JSON object')
+    : null
+
 /** The one HTTP app: on TCP, on the owner's socket, and called in process by the CLI. */
 export function createApp(s: Services, options: AppOptions) {
   const keys = new RecentKeys()
   const root = newApp()
   root.onError((error, c) => {
-    const problem = asProblem(error)
+    const problem = asProblem(error) ?? emptyBody(error)
     if (problem) return problemResponse(problem, problem.status === 401 ? { 'www-authenticate': 'Bearer' } : {})
     options.onFault(error, c.req.path)
     return problemResponse(
@@ -38,6 +45,7 @@ export function createApp(s: Services, options: AppOptions) {
     problemResponse(new Problem(404, 'NOT_FOUND', `there is no ${c.req.method} route here; see /v1/openapi.json`)),
   )
   root.use(hostGuard(options.hosts), tokenGuard(options.token), sizeGuard(options.maxBodyBytes), jsonGuard())
+  root.use(queryGuard(() => document()))
   root.openAPIRegistry.registerComponent('securitySchemes', 'token', { type: 'http', scheme: 'bearer' })
   const app = root
     .route('/', systemRoutes(s))

@@ -1,5 +1,6 @@
 import type { MiddlewareHandler } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
+import { matchedRoutes } from 'hono/route'
 import { jsonFault } from './json-place.ts'
 import { Problem } from './problem.ts'
 import { tokenMatches } from './token.ts'
@@ -68,6 +69,41 @@ export function jsonGuard(): MiddlewareHandler {
       if (fault) {
         const place = `line ${fault.line}, column ${fault.column}`
         throw new Problem(400, 'INVALID_JSON', `the body is no JSON: at ${place} ${fault.expected} was expected`)
+      }
+    }
+    await next()
+  }
+}
+
+interface Operations {
+  readonly paths?: object
+}
+type Operation = { readonly parameters?: readonly { readonly in: string; readonly name: string }[] }
+
+/** Refuses query parameters that a route does not know, as the API's own document says, lest a slip of the pen be silent. */
+export function queryGuard(document: () => Operations): MiddlewareHandler {
+  let routes: Map<string, readonly string[]> | null = null
+  const load = () => {
+    const paths = Object.entries((document().paths ?? {}) as Record<string, Record<string, Operation>>)
+    return new Map(
+      paths.flatMap(([path, methods]) =>
+        Object.entries(methods).map(([method, { parameters = [] }]) => {
+          const names = parameters.filter((p) => p.in === 'query').map((p) => p.name)
+          return [`${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`, names] as const
+        }),
+      ),
+    )
+  }
+  return async (c, next) => {
+    const asked = Object.keys(c.req.query())
+    if (asked.length > 0) {
+      routes ??= load()
+      const path = matchedRoutes(c).at(-1)?.path ?? ''
+      const known = routes.get(`${c.req.method} ${path}`)
+      const unknown = asked.find((name) => known !== undefined && !known.includes(name))
+      if (unknown !== undefined) {
+        const there = known?.length ? `known are ${known.join(', ')}` : 'this route takes none'
+        throw new Problem(400, 'INVALID_REQUEST', `query: unknown parameter "${unknown}"; ${there}`)
       }
     }
     await next()

@@ -1,3 +1,4 @@
+import { matches } from '../../domain/agent/policy.ts'
 import type { AgentSpec, ModelInfo, Policy, RoleDefinition } from '../../domain/agent/spec.ts'
 import {
   ContextManagementConfig,
@@ -65,6 +66,15 @@ function offered(doors: PrepareDoors, asked: StartRun, role: RoleDefinition | nu
   return chosen.filter((tool) => !needsFolder(tool))
 }
 
+/** Standing approvals of tools that there are; a slip of the pen would only be noticed when the run waits. */
+function checkApproved(doors: PrepareDoors, role: RoleDefinition | null, patterns: readonly string[]): void {
+  const all = doors.tools(role).map((tool) => tool.name)
+  const unknown = patterns.filter((pattern) => !all.some((name) => matches(pattern, name)))
+  if (unknown.length > 0) {
+    refuse('UNKNOWN_TOOL', `approve: there is no tool ${unknown.join(', ')}; there are ${all.join(', ')}`)
+  }
+}
+
 async function checkSandbox(
   doors: PrepareDoors,
   policy: Policy,
@@ -101,6 +111,7 @@ export function createStarts(doors: PrepareDoors): Starts {
         ...(graceTimeoutMs === undefined ? {} : { graceTimeoutMs }),
       })
       const tools = offered(doors, asked, role)
+      checkApproved(doors, role, asked.approve ?? [])
       const secrets = [...new Set(asked.secrets ?? [])]
       await checkSecrets(doors, secrets)
       const requested = doors.model(asked.model ?? doors.defaultModel)

@@ -95,6 +95,69 @@ describe('bad requests', () => {
     expect((await ask('POST', '/v1/runs/x/input')).status).toBe(400)
   })
 
+  it('takes an absent body for {}, and refuses an empty one or one of another kind, on every route that wants one', async () => {
+    type Operation = { requestBody?: object }
+    const document = (await (await ask('GET', '/v1/openapi.json')).json()) as { paths: Record<string, object> }
+    const routes = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.entries(methods as Record<string, Operation>)
+        .filter(([method, operation]) => method !== 'get' && operation.requestBody !== undefined)
+        .map(([method]) => [method.toUpperCase(), path.replaceAll(/\{\w+\}/g, 'x')] as const),
+    )
+    expect(routes.length).toBeGreaterThan(12)
+    for (const [method, path] of routes) {
+      const absent = await ask(method, path)
+      expect([path, absent.status]).toEqual([path, (await ask(method, path, { body: {} })).status])
+      for (const [sent, status] of [
+        [{ raw: '' }, 400],
+        [{ headers: { 'content-type': 'application/json' } }, 400],
+        [{ raw: 'null' }, 400],
+        [{ raw: 'a=b', headers: { 'content-type': 'application/x-www-form-urlencoded' } }, 415],
+        [{ raw: '{}', headers: { 'content-type': '' } }, 415],
+      ] as const) {
+        const response = await ask(method, path, sent)
+        expect([method, path, sent, response.status]).toEqual([method, path, sent, status])
+        expect(response.headers.get('content-type')).toBe('application/problem+json')
+      }
+    }
+  })
+
+  it.each([
+    ['GET', '/v1/runs?stauts=failed', 'unknown parameter "stauts"; known are limit, after, status, prefix'],
+    ['GET', '/v1/runs/x?limit=3', 'unknown parameter "limit"; this route takes none'],
+    ['GET', '/v1/runs/x/verify?deep=true', 'unknown parameter "deep"'],
+    ['POST', '/v1/projections/rebuild?fast', 'unknown parameter "fast"'],
+    ['GET', '/v1/runs?limit=many', 'query.limit: expected a whole number'],
+    ['GET', '/v1/runs?limit=', 'query.limit: expected a whole number'],
+    ['GET', '/v1/runs?after=x', 'query.after: expected what the page before gave'],
+    ['GET', '/v1/agents/x/checkpoints?after=x', 'query.after: expected what the page before gave'],
+    ['GET', '/v1/runs/x/state?step=', 'query.step: expected a whole number'],
+    ['GET', '/v1/runs/x/state?turn=0x1', 'query.turn: expected a whole number'],
+    ['GET', '/v1/events?type=turn_start,turn_strat', 'query.type.1'],
+  ])('name the query parameter that is wrong: %s %s', async (method, path, detail) => {
+    const response = await ask(method, path)
+    const problem = await bodyOf<{ code: string; detail: string }>(response)
+    expect([response.status, problem.code]).toEqual([400, 'INVALID_REQUEST'])
+    expect(problem.detail).toContain(detail)
+  })
+
+  it.each([
+    ['/v1/runs', { task: 'x', workspace: 'project' }, 'json.workspace'],
+    ['/v1/runs/x/fork', { workspace: './copy' }, 'json.workspace'],
+    ['/v1/backup', { folder: '../copy' }, 'json.folder'],
+  ])('refuse a relative folder with the reason: %s', async (path, body, where) => {
+    const response = await ask('POST', path, { body })
+    expect(response.status).toBe(400)
+    expect((await bodyOf<{ detail: string }>(response)).detail).toContain(`${where}: expected an absolute path`)
+  })
+
+  it('refuse a standing approval of a tool that there is not', async () => {
+    const body = { task: 'x', model: world.model, approve: ['write_flie'] }
+    const response = await ask('POST', '/v1/runs', { body })
+    const problem = await bodyOf<{ code: string; detail: string }>(response)
+    expect([response.status, problem.code]).toEqual([422, 'UNKNOWN_TOOL'])
+    expect(problem.detail).toMatch(/there is no tool write_flie; there are .*write_file/)
+  })
+
   it('tells a fault of its own without its message', async () => {
     const runs = async () => {
       throw new Error(secret)

@@ -8,8 +8,7 @@ import { afterCommon, differences } from '../../runs/difference.ts'
 import { forkRun } from '../../runs/fork.ts'
 import type { FilePoint, Services } from '../../services.ts'
 import { body, json, newApp, RunId, refusals, StartHeaders } from '../new-app.ts'
-import { Problem } from '../problem.ts'
-import { AtQuery, PageQuery } from '../schemas/common.ts'
+import { AtQuery, PlacedPage } from '../schemas/common.ts'
 import { EventPage, type EventView } from '../schemas/events.ts'
 import { AgentAtPoint, Difference, ForkBody, Forked, VerifiedRun } from '../schemas/runs.ts'
 
@@ -17,7 +16,7 @@ const events = createRoute({
   method: 'get',
   path: '/v1/runs/{id}/events',
   summary: 'The events of all agents of a run, or of one of them, in the order of the log',
-  request: { params: RunId, query: PageQuery.extend({ agent: z.string().min(1).optional() }) },
+  request: { params: RunId, query: PlacedPage.extend({ agent: z.string().min(1).optional() }) },
   responses: { 200: json(EventPage, 'A page of events'), ...refusals },
 })
 
@@ -89,9 +88,6 @@ export function historyRoutes(s: Services, keys: RecentKeys) {
     .openapi(events, async (c) => {
       const { agent, limit, after } = c.req.valid('query')
       const { id } = c.req.valid('param')
-      if (after !== undefined && !/^\d{1,15}$/.test(after)) {
-        throw new Problem(400, 'INVALID_REQUEST', 'query.after: expected what the page before gave as "next"')
-      }
       if (!(await s.log.head(agentStream(id)))) throw notFound('run')
       await s.read.caughtUp()
       const of = { runId: id, ...(agent === undefined ? {} : { agentId: agent }) }

@@ -3,13 +3,13 @@ import { notFound } from '../../runs/commands.ts'
 import type { Services } from '../../services.ts'
 import { json, newApp, refusals } from '../new-app.ts'
 import { ArtifactList, CheckpointDetail, CheckpointList } from '../schemas/approvals.ts'
-import { PageQuery } from '../schemas/common.ts'
+import { Digits, PageQuery, PlacedPage } from '../schemas/common.ts'
 
 const checkpoints = createRoute({
   method: 'get',
   path: '/v1/agents/{id}/checkpoints',
   summary: "An agent's checkpoints, in order of their steps",
-  request: { params: z.object({ id: z.string().min(1) }), query: PageQuery },
+  request: { params: z.object({ id: z.string().min(1) }), query: PlacedPage },
   responses: { 200: json(CheckpointList, 'A page of checkpoints'), ...refusals },
 })
 
@@ -17,7 +17,7 @@ const checkpoint = createRoute({
   method: 'get',
   path: '/v1/agents/{id}/checkpoints/{step}',
   summary: 'A whole checkpoint',
-  request: { params: z.object({ id: z.string().min(1), step: z.coerce.number().int().positive() }) },
+  request: { params: z.object({ id: z.string().min(1), step: Digits.pipe(z.int().positive()) }) },
   responses: { 200: json(CheckpointDetail, 'The checkpoint'), ...refusals },
 })
 

@@ -4,7 +4,7 @@ import { notFound } from '../../runs/commands.ts'
 import { startRun } from '../../runs/start.ts'
 import type { Services } from '../../services.ts'
 import { body, json, newApp, RunId, refusals, StartHeaders } from '../new-app.ts'
-import { PageQuery } from '../schemas/common.ts'
+import { PlacedPage } from '../schemas/common.ts'
 import { type Run, RunDetail, RunList, Started } from '../schemas/runs.ts'
 import { StartRun } from '../schemas/start.ts'
 
@@ -25,7 +25,7 @@ const list = createRoute({
   path: '/v1/runs',
   summary: 'Runs, newest first',
   request: {
-    query: PageQuery.extend({
+    query: PlacedPage.extend({
       status: z.enum(['active', 'completed', 'failed', 'recovering']).optional(),
       prefix: z.string().min(1).max(200).optional().openapi({ description: 'Only runs whose id begins so' }),
     }),

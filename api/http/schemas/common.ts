@@ -1,3 +1,4 @@
+import { isAbsolute } from 'node:path'
 import { z } from '@hono/zod-openapi'
 
 /** Any JSON value, as a response holds it. */
@@ -29,9 +30,28 @@ export type ProblemBody = z.infer<typeof ProblemBody>
 /** Cursor text of the log position that an answer shows; null before the first event. */
 export const Position = z.string().nullable().openapi({ description: 'Cursor of the log position that this shows' })
 
+/** A whole number in a query or a path, written with digits only: an empty text is no 0. */
+export const Digits = z
+  .string()
+  .regex(/^\d{1,15}$/, { error: 'expected a whole number' })
+  .transform(Number)
+
+/** A folder of the server's host. */
+export const Folder = z.string().min(1).refine(isAbsolute, {
+  error: 'expected an absolute path: a relative one would start at whatever folder the server runs in',
+})
+
 export const PageQuery = z.strictObject({
-  limit: z.coerce.number().int().min(1).max(500).default(50),
+  limit: Digits.pipe(z.int().min(1).max(500)).prefault('50').openapi({ type: 'integer' }),
   after: z.string().min(1).optional(),
+})
+
+/** A page of what has places in an order, rather than names. */
+export const PlacedPage = PageQuery.extend({
+  after: z
+    .string()
+    .regex(/^\d{1,15}$/, { error: 'expected what the page before gave as "next"' })
+    .optional(),
 })
 
 /** The answer to a command: the agent's revision after it. */
@@ -43,9 +63,9 @@ export type Recorded = z.infer<typeof Recorded>
 /** A step, turn or event (revision) of an agent's history; at most one of them, the head where none is given. */
 export const AtQuery = z
   .strictObject({
-    step: z.coerce.number().int().nonnegative().optional(),
-    turn: z.coerce.number().int().nonnegative().optional(),
-    event: z.coerce.number().int().nonnegative().optional(),
+    step: Digits.optional().openapi({ type: 'integer' }),
+    turn: Digits.optional().openapi({ type: 'integer' }),
+    event: Digits.optional().openapi({ type: 'integer' }),
     agent: z.string().min(1).optional(),
   })
   .refine((q) => [q.step, q.turn, q.event].filter((v) => v !== undefined).length <= 1, {

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { Ask } from './approvals.ts'
-import { AnyJson, By, FileChanged, Position } from './common.ts'
+import { AnyJson, By, FileChanged, Folder, Position } from './common.ts'
 
 const count = z.int().nonnegative()
 const Tree = z.string().regex(/^[0-9a-f]{64}$/, { error: 'expected the id of a tree: 64 hexadecimal digits' })
@@ -113,7 +113,7 @@ export const ForkBody = z
     turn: count.optional(),
     event: count.optional(),
     agent: z.string().min(1).optional(),
-    workspace: z.string().min(1).optional(),
+    workspace: Folder.optional(),
     model: z.string().min(1).optional(),
     maxTurns: z.int().positive().optional(),
     drive: z.boolean().default(false),

@@ -6,7 +6,7 @@ import {
   Policy,
   RecoveryConfig,
 } from '../../../domain/agent/spec.ts'
-import { By, JsonValue } from './common.ts'
+import { By, Folder, JsonValue } from './common.ts'
 
 const names = z.array(z.string().min(1))
 
@@ -32,7 +32,7 @@ export const StartRun = z
     retry: ErrorRecoveryPolicy.partial().optional(),
     context: ContextManagementConfig.partial().optional(),
     tools: names.optional().openapi({ description: 'Names of the tools to offer. Absent: all that are configured.' }),
-    workspace: z.string().min(1).optional().openapi({ description: 'Absolute path of the folder to work in.' }),
+    workspace: Folder.optional().openapi({ description: 'Absolute path of the folder to work in.' }),
     testCommand: z.array(z.string()).min(1).optional(),
     contextVariables: z.record(z.string(), JsonValue).optional(),
     secrets: names.optional().openapi({ description: 'Names of secrets, never values.' }),

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { FileChanged } from './common.ts'
+import { FileChanged, Folder } from './common.ts'
 
 /** `replaced`: the version that holds the files as they were before; restoring it brings them back. */
 export const Restored = z
@@ -31,7 +31,7 @@ export const Rebuilt = z
   .openapi('Rebuilt')
 
 export const ReleaseBody = z.strictObject({ stream: z.string().min(1) }).openapi('Release')
-export const BackupBody = z.strictObject({ folder: z.string().min(1) }).openapi('Backup')
+export const BackupBody = z.strictObject({ folder: Folder }).openapi('Backup')
 export const BackedUp = z
   .strictObject({ folder: z.string(), files: z.array(z.string()).readonly(), bytes: z.int() })
   .openapi('BackedUp')
