@@ -3,10 +3,10 @@ import { constants, existsSync } from 'node:fs'
 import { access, stat, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { promisify } from 'node:util'
-import { makeFolder } from '../../adapters/files/folders.ts'
 import { unhidable } from '../../domain/agent/secrets/forms.ts'
 import { type Config, unknownVariables } from '../config.ts'
 import { tokenPath } from '../http/token.ts'
+import { OwnerError } from '../owner/backend.ts'
 
 /** What was found out about one thing. `todo` says what to do where it is not `ok`. */
 export interface Finding {
@@ -35,9 +35,17 @@ export function checkNode(version: string): Finding {
   return major >= 24 ? ok('node', version) : bad('broken', 'node', version, 'install Node.js 24 or newer')
 }
 
+/** The folder, or what exists of the way to it. */
+const nearest = (folder: string): string => (existsSync(folder) ? folder : nearest(dirname(folder)))
+
 export async function checkFolder(folder: string): Promise<Finding> {
   try {
-    makeFolder(folder)
+    const place = nearest(folder)
+    if (place !== folder) {
+      await access(place, constants.W_OK | constants.X_OK)
+      if (!(await stat(place)).isDirectory()) throw new Error(`${place} is a file`)
+      return ok('data folder', `${folder}; the first run makes it`)
+    }
     await access(folder, constants.R_OK | constants.W_OK | constants.X_OK)
     const { mode, uid } = await stat(folder)
     if (process.getuid && uid !== process.getuid()) {
@@ -65,6 +73,8 @@ export async function checkLog(identity: () => Promise<{ logId: string; kind: st
     const { logId, kind } = await identity()
     return ok('log', `${logId}, ${kind === 'remote' ? 'owned by another process, which answers' : 'opened here'}`)
   } catch (error) {
+    if (error instanceof OwnerError && error.code === 'NOTHING_YET')
+      return ok('log', 'none yet; the first run makes it')
     return bad('broken', 'log', message(error), 'do what the message says; "keepup verify" then checks what is stored')
   }
 }
@@ -113,9 +123,8 @@ export function checkKeys(env: NodeJS.ProcessEnv): Finding {
 }
 
 export async function checkDisk(folder: string): Promise<Finding> {
-  const place = existsSync(folder) ? folder : dirname(folder)
   try {
-    const { bavail, bsize } = await statfs(place)
+    const { bavail, bsize } = await statfs(nearest(folder))
     const free = bavail * bsize
     const found = `${(free / MIN_FREE).toFixed(1)} GiB free`
     return free >= MIN_FREE

@@ -7,6 +7,7 @@ import { Refused, take } from './client.ts'
 import type { Context } from './context.ts'
 import { CliError, EXIT } from './exit.ts'
 import { type Begin, follow, type Watch } from './follow.ts'
+import { hardExit } from './hard-exit.ts'
 import { onInterrupt } from './interrupt.ts'
 import { report } from './outcome.ts'
 import { safe } from './output/text.ts'
@@ -135,7 +136,9 @@ async function pause(ctx: Context, runId: string): Promise<void> {
 async function terminate(ctx: Context): Promise<void> {
   const backend = await ctx.backend('write')
   if (backend.kind === 'remote') process.exit(EXIT.interrupted)
+  const callOff = hardExit(ctx.config.drainMs, EXIT.interrupted, (text) => ctx.note(text))
   await backend.drain()
+  callOff()
 }
 
 /** Breaks off what this process drives, but does not wait long for it. */

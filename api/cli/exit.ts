@@ -18,6 +18,8 @@ Exit codes:
   5    verification failed
   8    the run waits for a person
   130  interrupted
+
+With -o json or jsonl a failure is {"error": {message, code, exitCode}} on stderr.
 `
 
 /** A wrong command line; the message says what is expected. */

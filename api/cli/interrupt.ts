@@ -12,10 +12,13 @@ export function onInterrupt(first: () => void, second: () => void, terminate: ()
     else second()
   }
   process.on('SIGINT', handler)
+  // A terminal that is closed means the same as being told to end.
   process.once('SIGTERM', terminate)
+  process.once('SIGHUP', terminate)
   const stop = () => {
     process.off('SIGINT', handler)
     process.off('SIGTERM', terminate)
+    process.off('SIGHUP', terminate)
   }
   return { count: () => count, stop }
 }

@@ -17,7 +17,7 @@ import { secretsCommand } from './commands/secrets.ts'
 import { serveCommand } from './commands/serve.ts'
 import { sqlCommand } from './commands/sql.ts'
 import { steerCommands } from './commands/steer.ts'
-import type { CliIo } from './context.ts'
+import type { CliIo, Format } from './context.ts'
 import { CliError, EXIT, EXIT_HELP, UsageError } from './exit.ts'
 import { safe } from './output/text.ts'
 
@@ -52,41 +52,55 @@ function programOf(io: CliIo, done: (code: number) => void): Command {
   return program
 }
 
-/** What is said of a failure, and the exit code. */
-function explain(error: unknown): { text: string | null; code: number } {
-  if (error instanceof CommanderError) {
-    return { text: null, code: error.exitCode === 0 ? EXIT.done : EXIT.usage }
-  }
-  if (error instanceof UsageError || error instanceof ConfigError) return { text: error.message, code: EXIT.usage }
-  if (error instanceof CliError) return { text: error.message, code: error.exitCode }
+/** `code`: stable, of what was refused; null where the message is all there is. */
+interface Failure {
+  readonly message: string
+  readonly code: string | null
+  readonly exitCode: number
+}
+
+/** What is said of a failure. */
+function explain(error: unknown): Failure {
+  const failure = (message: string, code: string | null = null, exitCode: number = EXIT.failed): Failure => ({
+    ...{ message, code, exitCode },
+  })
+  if (error instanceof UsageError || error instanceof ConfigError) return failure(error.message, null, EXIT.usage)
+  if (error instanceof CliError) return failure(error.message, null, error.exitCode)
   if (error instanceof Refused) {
-    return {
-      text: `${error.message} (${error.code})`,
-      code: error.code === 'INVALID_REQUEST' ? EXIT.usage : EXIT.failed,
-    }
+    return failure(error.message, error.code, error.code === 'INVALID_REQUEST' ? EXIT.usage : EXIT.failed)
   }
-  if (error instanceof OwnerError || error instanceof TokenError) return { text: error.message, code: EXIT.failed }
+  if (error instanceof OwnerError) return failure(error.message, error.code)
+  if (error instanceof TokenError) return failure(error.message)
   const problem = asProblem(error)
-  if (problem !== null) return { text: `${problem.message} (${problem.code})`, code: EXIT.failed }
+  if (problem !== null) return failure(problem.message, problem.code)
   if ((error as NodeJS.ErrnoException | null)?.syscall === 'uv_cwd') {
-    return { text: 'the current folder is gone; change to one that exists', code: EXIT.failed }
+    return failure('the current folder is gone; change to one that exists')
   }
   const unexpected = error instanceof Error ? (error.stack ?? error.message) : String(error)
-  return { text: `this should not have happened: ${unexpected}`, code: EXIT.failed }
+  return failure(`this should not have happened: ${unexpected}`)
+}
+
+/** Tells a failure on stderr: as a line, or as one JSON object where data is asked for as JSON. Gives the exit code. */
+function tell(io: CliIo, format: Format, failed: Failure): number {
+  const { message, code, exitCode } = failed
+  const line = `keepup: ${safe(message)}${code === null ? '' : ` (${code})`}`
+  io.stderr.write(`${format === 'table' ? line : JSON.stringify({ error: failed })}\n`)
+  return exitCode
 }
 
 /** Runs a command line (without the program's name). Gives the exit code; throws nothing. */
 export async function runCli(argv: readonly string[], io: CliIo): Promise<number> {
   let code: number = EXIT.done
+  let program: Command | null = null
   try {
-    const program = programOf(io, (c) => {
+    program = programOf(io, (c) => {
       code = c
     })
     await program.parseAsync([...argv], { from: 'user' })
     return code
   } catch (error) {
-    const { text, code: failed } = explain(error)
-    if (text !== null) io.stderr.write(`keepup: ${safe(text)}\n`)
-    return failed
+    // Commander has said it already.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage
+    return tell(io, program?.opts<{ output: Format }>().output ?? 'table', explain(error))
   }
 }

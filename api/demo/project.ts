@@ -11,9 +11,10 @@ export const TASK = 'A test of this project fails. Find out why, fix the code, a
 /** The script that stands in for a model. */
 export const demoScript = (): string => place('script.json')
 
-/** A fresh copy of the demo's project, outside of everything else. */
-export function freshProject(): string {
-  const folder = join(realpathSync(mkdtempSync(join(tmpdir(), 'keepup-demo-'))), 'till')
-  cpSync(place('project'), folder, { recursive: true })
-  return folder
+/** A folder outside of everything else, with a fresh copy of the demo's project and a place for its data. */
+export function freshDemo(): { folder: string; project: string; data: string } {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'keepup-demo-')))
+  const project = join(folder, 'till')
+  cpSync(place('project'), project, { recursive: true })
+  return { folder, project, data: join(folder, 'data') }
 }

@@ -1,12 +1,21 @@
+type OwnerCode = 'OWNER_SILENT' | 'OWNER_GONE' | 'NOTHING_YET'
+
 /** What could not be had of the process that owns the data folder; the message says what to do. */
 export class OwnerError extends Error {
   override readonly name = 'OwnerError'
-  readonly code: 'OWNER_SILENT' | 'OWNER_GONE'
-  constructor(code: 'OWNER_SILENT' | 'OWNER_GONE', message: string, options?: ErrorOptions) {
+  readonly code: OwnerCode
+  constructor(code: OwnerCode, message: string, options?: ErrorOptions) {
     super(message, options)
     this.code = code
   }
 }
+
+/** Reading makes nothing: who only looks must not leave a data folder behind. */
+export const nothingYet = (dataFolder: string): OwnerError =>
+  new OwnerError(
+    'NOTHING_YET',
+    `nothing is recorded in ${dataFolder} yet; start a run, or name another folder with --data`,
+  )
 
 export const ownerSilent = (dataFolder: string): OwnerError =>
   new OwnerError(

@@ -1,11 +1,12 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 import { formatCursor } from '../../domain/log/cursor.ts'
 import { LogError } from '../../domain/log/errors.ts'
 import type { Config } from '../config.ts'
+import { paths } from '../embedded/paths.ts'
 import { tokenPath } from '../http/token.ts'
 import type { Services } from '../services.ts'
-import { type Backend, ownerSilent } from './backend.ts'
+import { type Backend, nothingYet, ownerSilent } from './backend.ts'
 import { probe } from './probe.ts'
 import { remoteBackend } from './remote.ts'
 import { findSocketPath } from './socket-path.ts'
@@ -47,6 +48,7 @@ export async function connect(options: ConnectOptions): Promise<Backend> {
       const token = () => readFileSync(tokenPath(dataFolder), 'utf8').trim()
       return remoteBackend({ dataFolder, socketPath, token, timeoutMs })
     }
+    if (need === 'read' && found === 'absent' && !existsSync(paths(dataFolder).log)) throw nothingYet(dataFolder)
     // The whole HTTP app is loaded only where this process has to be it.
     const { localBackend } = await import('./local.ts')
     const local = { config, env: options.env, tcp: false, onFault: options.onFault }

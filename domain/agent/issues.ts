@@ -9,6 +9,10 @@ export const echo = (text: string): string =>
 
 /** What an issue says, without the value that it is about; names of unknown keys are cut. */
 export function issueText(issue: z.core.$ZodIssue): string {
+  if (issue.code === 'invalid_type' && issue.message.endsWith('received undefined')) {
+    return `is missing; expected ${issue.expected}`
+  }
+  if (issue.code === 'too_small' && issue.origin === 'string' && issue.minimum === 1) return 'may not be empty'
   if (issue.code !== 'unrecognized_keys') return issue.message
   const more = issue.keys.length > ECHOED_KEYS ? ` and ${issue.keys.length - ECHOED_KEYS} more` : ''
   const keys = issue.keys.slice(0, ECHOED_KEYS).map((key) => `"${echo(key)}"`)

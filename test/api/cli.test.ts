@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { cliFolder, entry, idIn, inProcess } from './cli-support.ts'
@@ -33,11 +33,53 @@ describe('the command line', () => {
     [['erase', 'x', '1'], '--reason'],
     [['erase', 'x', 'first', '--reason', 'y'], 'revision: expected a whole number'],
     [['runs', 'list', '--status', 'sleeping'], 'expected active, completed, failed, recovering'],
+    [['runs', 'shw'], 'unknown command "runs shw"; there are "runs list", "runs show"'],
+    [['aprove'], 'Did you mean approve?'],
+    [['secrets', 'get'], 'unknown command "secrets get"'],
+    [['tail', '--type', 'turn_strat'], '--type: there is no turn_strat; there are agent_started, forked'],
     [['--config', '/nowhere/keepup.json', 'runs'], '/nowhere/keepup.json'],
   ])('answers bad usage with 2: %j', async (args, says) => {
     const { code, out, err } = await inProcess(args)
     expect([code, out]).toEqual([2, ''])
     expect(err).toContain(says)
+  })
+
+  it('names the roles that there are, and the defaults of limits', async () => {
+    const { out } = await inProcess(['run', '--help'])
+    const help = out.replace(/\s+/g, ' ')
+    expect(help).toContain('the procedure to follow: coder (default: none)')
+    expect(help).toContain('turns kept for the final warning (default: 2)')
+  })
+
+  it('makes nothing where it only reads', async () => {
+    const data = join(folder.root, 'never', 'made')
+    for (const args of [
+      ['runs'],
+      ['approvals'],
+      ['events', 'x'],
+      ['verify'],
+      ['tail', '--no-follow'],
+      ['sql', 'select 1'],
+    ]) {
+      const { code, err } = await inProcess(['--data', data, ...args])
+      expect([args, code]).toEqual([args, 1])
+      expect(err).toContain(`nothing is recorded in ${data} yet`)
+    }
+    const { code, out } = await inProcess(['--data', data, 'doctor'])
+    expect([code, out.includes('none yet; the first run makes it')]).toEqual([0, true])
+    expect(existsSync(join(folder.root, 'never'))).toBe(false)
+  })
+
+  it('tells a failure as JSON where data is asked for as JSON', async () => {
+    const told = async (...args: string[]) => {
+      const { code, out, err } = await inProcess(['--data', join(folder.root, 'never'), ...args])
+      expect([out, err.split('\n').length]).toEqual(['', 2])
+      const { error } = JSON.parse(err) as { error: { exitCode: number } }
+      expect(error.exitCode).toBe(code)
+      return error
+    }
+    expect(await told('runs', '-o', 'json')).toMatchObject({ code: 'NOTHING_YET', exitCode: 1 })
+    expect(await told('-o', 'jsonl', 'run', ' ')).toEqual({ code: null, exitCode: 2, message: 'the task is empty' })
   })
 
   it('names a bad setting and where it came from', async () => {
@@ -50,7 +92,7 @@ describe('the command line', () => {
     const data = join(folder.root, 'loose')
     mkdirSync(data)
     writeFileSync(join(data, 'token'), 'x'.repeat(40), { mode: 0o644 })
-    const { code, err } = await inProcess(['--data', data, 'runs'])
+    const { code, err } = await inProcess(['--data', data, 'run', 'x', '--no-workspace'])
     expect(code).toBe(1)
     expect(err).toContain('chmod 600')
   })
@@ -205,18 +247,21 @@ describe('runs on the command line', { timeout: 120_000 }, () => {
     expect((await folder.look('resume', id)).out).toBe('blue\n')
   })
 
-  it('comes to rest when it is told to end: nothing is left in doubt, and another one goes on', async () => {
-    const workspace = folder.workspace()
-    const first = folder.start(folder.waits(workspace))
-    await first.said('thinking')
-    first.process.kill('SIGTERM')
-    const { code, err } = await first.ended
-    expect([code, err.includes('keepup resume')]).toEqual([130, true])
-    giveSign(workspace)
-    expect(await folder.look('resume', idIn(err))).toMatchObject({ code: 0, out: 'wait\n' })
-    const events = (await folder.look('events', idIn(err), '-o', 'jsonl')).out
-    expect(events).not.toMatch(/"model_attempt_lost"|"tool_call_unknown"|"DRIVER_LOST"/)
-  })
+  it.each(['SIGTERM', 'SIGHUP'] as const)(
+    'comes to rest at %s: nothing is left in doubt, and another one goes on',
+    async (signal) => {
+      const workspace = folder.workspace()
+      const first = folder.start(folder.waits(workspace))
+      await first.said('thinking')
+      first.process.kill(signal)
+      const { code, err } = await first.ended
+      expect([code, err.includes('keepup resume')]).toEqual([130, true])
+      giveSign(workspace)
+      expect(await folder.look('resume', idIn(err))).toMatchObject({ code: 0, out: 'wait\n' })
+      const events = (await folder.look('events', idIn(err), '-o', 'jsonl')).out
+      expect(events).not.toMatch(/"model_attempt_lost"|"tool_call_unknown"|"DRIVER_LOST"/)
+    },
+  )
 
   it('erases what is private; the proof then says so', async () => {
     const { err } = await folder.look('run', 'finish', '--no-workspace')
@@ -286,7 +331,7 @@ describe('what cannot be had', { timeout: 120_000 }, () => {
     await fails(['run', 'x', '-w', bad], 1, 'WORKSPACE_NOT_A_FOLDER')
     await fails(['run', 'x', '-w', folder.root], 1, 'WORKSPACE_HOLDS_DATA')
     await fails(['secrets', 'set', 'not a name'], 2, 'name: expected the name of a variable')
-    await fails(['--data', join(bad, 'x'), 'runs'], 1, 'DATA_FOLDER_UNUSABLE')
+    await fails(['--data', join(bad, 'x'), 'run', 'x', '--no-workspace'], 1, 'DATA_FOLDER_UNUSABLE')
   })
 
   it('is a missing key, told by its name only', async () => {
@@ -300,7 +345,7 @@ describe('what cannot be had', { timeout: 120_000 }, () => {
     mkdirSync(join(data, 'vault'), { recursive: true })
     chmodSync(join(data, 'vault'), 0o755)
     writeFileSync(join(data, 'vault', 'secrets.json'), '{}', { mode: 0o644 })
-    const { code, err } = await inProcess(['--data', data, 'runs'])
+    const { code, err } = await inProcess(['--data', data, 'run', 'x', '--no-workspace'])
     expect([code, err]).toEqual([1, expect.stringContaining('VAULT_')])
   })
 

@@ -1,5 +1,5 @@
 import { type ExecFileSyncOptions, execFileSync, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { freshFolders } from '../support/folders.ts'
@@ -87,11 +87,17 @@ describe('the published package', () => {
 
   it('plays the demo', () => {
     const { status, stderr } = keepup('demo')
+    const own = /--data (\S+)/.exec(stderr)![1]!
     expect(stderr).toContain('Verified')
     expect(stderr).not.toMatch(/this should not have happened|Warning/)
     expect(status).toBe(0)
-    const { runs } = { runs: JSON.parse(keepup('runs', 'list', '-o', 'json').stdout) as { status: string }[] }
+    const { runs } = {
+      runs: JSON.parse(keepup('runs', 'list', '-o', 'json', '--data', own).stdout) as { status: string }[],
+    }
     expect(runs.map((run) => run.status)).toEqual(['completed'])
+    // A person's own runs are not mixed with it.
+    expect(existsSync(join(folders.data, 'keepup'))).toBe(false)
+    rmSync(dirname(own), { recursive: true })
   })
 
   it('type-checks and runs in a program', () => {

@@ -1,8 +1,10 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Command } from 'commander'
-import { demoScript, freshProject, TASK } from '../../demo/project.ts'
+import { demoScript, freshDemo, TASK } from '../../demo/project.ts'
 import { tellStory } from '../../demo/story.ts'
 import { Refused, take } from '../client.ts'
-import type { Context } from '../context.ts'
+import { Context, type GlobalOptions } from '../context.ts'
 import { driveToEnd, FROM_BIRTH, resuming } from '../drive.ts'
 import { EXIT } from '../exit.ts'
 import { type Kit, modelId } from './kit.ts'
@@ -41,33 +43,53 @@ async function startJob(ctx: Context, model: string | null, workspace: string): 
   }
 }
 
-async function demo(ctx: Context, { live, model: asked }: DemoOptions): Promise<number> {
-  const model = asked === undefined ? (live ? null : `scripted:${demoScript()}`) : modelId(asked, ctx.io.cwd)
-  const workspace = freshProject()
-  ctx.note(
-    model?.startsWith('scripted:')
-      ? 'A scripted model plays the Coder; the tools, the tests and the gates are real. Use --live for a real model.'
-      : `The model is ${model ?? ctx.config.model ?? 'the default one'}.`,
-  )
-  ctx.note(`Project: ${workspace}`)
+/** Plays the job, then shows what the log knows of it and what to try next. */
+async function play(ctx: Context, model: string | null, workspace: string): Promise<number> {
   ctx.note('You approve write_file and run_command beforehand; without that, every one of them would ask.\n')
   const runId = await startJob(ctx, model, workspace)
   const code = await driveToEnd(ctx, runId, FROM_BIRTH, resuming(ctx, runId))
   const ok = await tellStory(ctx, await ctx.client('write'), runId)
   const short = runId.slice(0, 12)
   ctx.line(`\n${ctx.paint('bold', 'Next')}`)
-  for (const line of [
-    `npx keepup runs show ${short}`,
-    `npx keepup events ${short}`,
-    `npx keepup replay ${short} --to 9`,
-    `npx keepup diff ${short} 12 28`,
-    `npx keepup fork ${short} --to 18 -w ${workspace}-again`,
-    'npx keepup serve',
+  for (const words of [
+    ['runs', 'show', short],
+    ['events', short],
+    ['replay', short, '--to', '9'],
+    ['diff', short, '12', '28'],
+    ['restore', short, '0', '--dry-run'],
+    ['fork', short, '--to', '18', '-w', `${workspace}-again`],
+    ['serve'],
   ]) {
-    ctx.note(`  ${line}`)
+    ctx.note(`  ${ctx.command(...words)}`)
   }
   if (code !== EXIT.done) return code
   return ok ? EXIT.done : EXIT.verification
+}
+
+type Settings = GlobalOptions & DemoOptions
+
+/** Without a data folder named, the demo keeps to a folder of its own: nothing of it stands among a person's runs. */
+async function demo(ctx: Context, options: Settings): Promise<number> {
+  const { live, model: asked } = options
+  const model =
+    asked === undefined ? (live ? ctx.config.model : `scripted:${demoScript()}`) : modelId(asked, ctx.io.cwd)
+  const { folder, project, data } = freshDemo()
+  const named = options.data !== undefined || ctx.io.env.KEEPUP_DATA !== undefined
+  const file = join(ctx.config.data, 'keepup.json')
+  const settings = existsSync(file) ? { config: file } : {}
+  const place = named ? ctx : new Context(ctx.io, { ...settings, ...options, data })
+  ctx.note(
+    model?.startsWith('scripted:')
+      ? 'A scripted model plays the Coder; the tools, the tests and the gates are real. Use --live for a real model.'
+      : `The model is ${model ?? 'the default one'}.`,
+  )
+  ctx.note(`Project: ${project}`)
+  try {
+    return await play(place, model, project)
+  } finally {
+    await place.leave()
+    ctx.note(`\nEverything of this demo lies in ${folder}; delete that folder when you have seen enough.`)
+  }
 }
 
 export function demoCommand(program: Command, kit: Kit): void {
@@ -76,5 +98,5 @@ export function demoCommand(program: Command, kit: Kit): void {
     .description('a coding job from end to end, in a project of its own, with a scripted model')
     .option('--live', 'with a real model (the configured one) instead of the script')
     .option('--model <id>', 'with this model')
-    .action(kit.action<DemoOptions>((ctx, _, options) => demo(ctx, options)))
+    .action(kit.action<Settings>((ctx, _, options) => demo(ctx, options)))
 }

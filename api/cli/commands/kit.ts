@@ -38,6 +38,17 @@ export function kitOf(io: CliIo, done: (code: number) => void): Kit {
   }
 }
 
+/** Makes a command what its group does when called alone; what follows the group's name and is none of its is told. */
+export function alone(command: Command): Command {
+  return command.allowExcessArguments().hook('preAction', (_, called) => {
+    const [word] = called.args
+    const group = called.parent
+    if (word === undefined || group === null) return
+    const there = group.commands.map((c) => `"${group.name()} ${c.name()}"`).join(', ')
+    throw new UsageError(`unknown command "${group.name()} ${word}"; there are ${there}`)
+  })
+}
+
 /** A whole number of an option. */
 export function whole(name: string, min = 0): (text: string) => number {
   return (text) => {

@@ -1,6 +1,9 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
+import { ROLES } from '../../../domain/agent/roles.ts'
+import { RecoveryConfig } from '../../../domain/agent/spec.ts'
 import type { StartRunInput } from '../../http/schemas/start.ts'
+import { DEFAULT_TURNS } from '../../runs/prepare.ts'
 import { take } from '../client.ts'
 import { driveToEnd, FROM_BIRTH, resuming } from '../drive.ts'
 import { EXIT, UsageError } from '../exit.ts'
@@ -97,6 +100,8 @@ export function startRequest(task: string | undefined, o: RunOptions, cwd: strin
   return request as StartRunInput
 }
 
+const GRACE = RecoveryConfig.parse({})
+
 const repeated = (text: string, before: string[] = []): string[] => [...before, text]
 
 export function runCommand(program: Command, kit: Kit): void {
@@ -104,7 +109,7 @@ export function runCommand(program: Command, kit: Kit): void {
     .command('run')
     .description('start a run and follow it to its end; the result goes to stdout')
     .argument('[task]', 'what to do; "-" reads it from standard input; absent: the run waits for input')
-    .option('--role <name>', 'the procedure to follow: coder (default: none)')
+    .option('--role <name>', `the procedure to follow: ${Object.keys(ROLES).join(', ')} (default: none)`)
     .option('--model <id>', 'the model to ask for')
     .option('-w, --workspace <folder>', 'the folder to work in (default: the current one)')
     .option('--no-workspace', 'without a folder')
@@ -114,9 +119,21 @@ export function runCommand(program: Command, kit: Kit): void {
     .option('--require-approval <tools>', 'tools that ask a person', names)
     .option('--approve <tools>', 'standing approval: these tools do not ask', names)
     .option('--tools <tools>', 'the tools to offer (default: all)', names)
-    .option('--max-turns <n>', 'limit of turns', whole('--max-turns', 1))
-    .option('--grace-turns <n>', 'turns kept for the final warning', whole('--grace-turns'))
-    .option('--grace-timeout <ms>', 'time kept for the final warning', whole('--grace-timeout', 1))
+    .option(
+      '--max-turns <n>',
+      `limit of turns (default: the role's and the grace turns; ${DEFAULT_TURNS} without a role)`,
+      whole('--max-turns', 1),
+    )
+    .option(
+      '--grace-turns <n>',
+      `turns kept for the final warning (default: ${GRACE.graceTurns})`,
+      whole('--grace-turns'),
+    )
+    .option(
+      '--grace-timeout <ms>',
+      `time kept for the final warning (default: ${GRACE.graceTimeoutMs})`,
+      whole('--grace-timeout', 1),
+    )
     .option('--wall-clock <ms>', 'limit of driven time', whole('--wall-clock', 1))
     .option('--test-command <command>', 'the command of the tests_pass gate')
     .option('--var <key=value>', 'a context variable; may be repeated', repeated)

@@ -7,7 +7,7 @@ import type { Context } from '../context.ts'
 import { EXIT } from '../exit.ts'
 import { oneLine } from '../output/text.ts'
 import { bytes, dollars } from '../output/units.ts'
-import { choice, type Kit, whole } from './kit.ts'
+import { alone, choice, type Kit, whole } from './kit.ts'
 
 const PAGE = 100
 const STATUSES = ['active', 'completed', 'failed', 'recovering'] as const
@@ -107,8 +107,7 @@ async function waiting(ctx: Context): Promise<number> {
 
 export function runsCommands(program: Command, kit: Kit): void {
   const runs = program.command('runs').description('list and show runs')
-  runs
-    .command('list', { isDefault: true })
+  alone(runs.command('list', { isDefault: true }))
     .description('runs, newest first')
     .option('--status <status>', STATUSES.join(', '), choice('--status', STATUSES))
     .option('--limit <n>', 'how many', whole('--limit', 1), PAGE)

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { SecretName } from '../../http/schemas/system.ts'
 import { take } from '../client.ts'
 import { CliError, EXIT, UsageError } from '../exit.ts'
-import { type Kit, readAll } from './kit.ts'
+import { alone, type Kit, readAll } from './kit.ts'
 
 /** `secrets set`, `list`, `remove`: values go in and never come out. */
 export function secretsCommand(program: Command, kit: Kit): void {
@@ -22,8 +22,7 @@ export function secretsCommand(program: Command, kit: Kit): void {
         return EXIT.done
       }),
     )
-  secrets
-    .command('list', { isDefault: true })
+  alone(secrets.command('list', { isDefault: true }))
     .description('names, never values')
     .action(
       kit.action(async (ctx) => {
