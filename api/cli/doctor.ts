@@ -75,7 +75,7 @@ export async function checkLog(identity: () => Promise<{ logId: string; kind: st
   } catch (error) {
     if (error instanceof OwnerError && error.code === 'NOTHING_YET')
       return ok('log', 'none yet; the first run makes it')
-    return bad('broken', 'log', message(error), 'do what the message says; "keepup verify" then checks what is stored')
+    return bad('broken', 'log', message(error), 'do what the message says; "verify" then checks what is stored')
   }
 }
 

@@ -38,7 +38,7 @@ const SUBSTANCE: Readonly<Record<string, (p: Payload) => string>> = {
   forked: (p) => parts(`from ${plain(p.stream)}@${plain(p.revision)}`, (p.workspace as Payload | null)?.path),
   driver_claimed: (p) => `epoch ${plain(p.epoch)}`,
   user_input: (p) => plain(p.text),
-  turn_start: (p) => (p.unread ? `${plain(p.unread)} new inputs` : ''),
+  turn_start: (p) => (p.unread ? `reads ${p.unread === 1 ? 'an input' : `${plain(p.unread)} inputs`}` : ''),
   model_routed: (p) => `${plain(p.resolved)}: ${plain(p.reason)}`,
   model_call_start: (p) => `${plain(p.model)}, attempt ${plain(p.attempt)}`,
   model_call_end: answered,

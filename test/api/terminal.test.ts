@@ -65,6 +65,23 @@ describe.skipIf(skipWithoutTerminal)('a run at a terminal', { timeout: 120_000 }
     expect(await terminal.ended).toBe(0)
   })
 
+  it('asks before files are changed, and changes none where the answer is no', async () => {
+    const workspace = folder.workspace()
+    const run = await folder.look('run', 'write', '-w', workspace, '--tools', 'write_file', '--approve', 'write_file')
+    const answer = async (keys: string) => {
+      const terminal = keepup('restore', idIn(run.err), '0')
+      await terminal.sees('- hello.txt')
+      await terminal.sees('Change these files?')
+      terminal.type(keys)
+      return { terminal, code: await terminal.ended }
+    }
+    expect((await answer(ENTER)).code).toBe(130)
+    expect(existsSync(join(workspace, 'hello.txt'))).toBe(true)
+    const yes = await answer(`y${ENTER}`)
+    expect([yes.code, existsSync(join(workspace, 'hello.txt'))]).toEqual([0, false])
+    expect(yes.terminal.shown()).toContain('to bring it back: npx keepup restore')
+  })
+
   it('pauses at the first Ctrl-C and says how to go on', async () => {
     const terminal = keepup(...folder.waits(folder.workspace()))
     await terminal.sees('thinking')

@@ -79,7 +79,7 @@ async function show(ctx: Context, run: string): Promise<number> {
   const id = await ctx.runId(run, 'read')
   const detail = await take((await ctx.client('read')).v1.runs[':id'].$get({ param: { id } }))
   ctx.show(detail, () => runLines(detail as Detail))
-  const next = nextLines(ctx, detail as Detail)
+  const next = ctx.format === 'table' ? nextLines(ctx, detail as Detail) : []
   if (next.length > 0) ctx.note('next:')
   for (const line of next) ctx.note(line)
   return EXIT.done
@@ -101,7 +101,7 @@ async function waiting(ctx: Context): Promise<number> {
     { title: 'EXPIRES', of: (a) => a.expiresAt },
     { title: 'ARGUMENTS', of: (a) => JSON.stringify(a.arguments), flexible: true },
   ])
-  for (const row of rows) for (const line of askLines(ctx, row)) ctx.note(line)
+  if (ctx.format === 'table') for (const line of rows.flatMap((row) => askLines(ctx, row))) ctx.note(line)
   return EXIT.done
 }
 

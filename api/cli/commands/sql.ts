@@ -27,10 +27,10 @@ Examples:
 type Row = Record<string, string | number | null>
 
 /** A statement that only reads. Refuses everything else, and more than one statement. */
-function statement(db: DatabaseSync, text: string) {
+function statement(ctx: Context, db: DatabaseSync, text: string) {
   const one = text.replace(/[\s;]+$/, '')
   const refused = (why: string) =>
-    new UsageError(`${why}\nonly one SELECT is run; "keepup sql --help" names the tables`)
+    new UsageError(`${why}\nonly one SELECT is run; "${ctx.command('sql', '--help')}" names the tables`)
   if (!/^(?:\s|--.*\n|\/\*[\s\S]*?\*\/)*(?:select|with|values)\b/i.test(one)) throw refused('this is no SELECT')
   try {
     // Nothing but one query can stand in a FROM.
@@ -53,7 +53,7 @@ async function sql(ctx: Context, text: string): Promise<number> {
   const { openSql } = await import('../../embedded/audit.ts')
   const { db, close } = openSql(ctx.config.data)
   try {
-    const query = statement(db, text)
+    const query = statement(ctx, db, text)
     if (ctx.format === 'jsonl') {
       for (const row of query.iterate()) ctx.data(`${JSON.stringify(plain(row))}\n`)
       return EXIT.done
@@ -72,6 +72,6 @@ export function sqlCommand(program: Command, kit: Kit): void {
     .command('sql')
     .description('ask the tables and the log in SQL; nothing can be written')
     .argument('<select>')
-    .addHelpText('after', COLUMNS)
+    .addHelpText('after', COLUMNS.replaceAll('keepup sql', `${kit.io.program} sql`))
     .action(kit.action((ctx, [text]) => sql(ctx, text!)))
 }
