@@ -1,6 +1,7 @@
 import { Deciding, type Draft } from './deciding.ts'
 import { CommandRejected } from './errors.ts'
 import type { BodyOf } from './events.ts'
+import { continues } from './evolve-fork.ts'
 import type { Facts } from './facts.ts'
 import type { AgentState } from './state.ts'
 
@@ -11,6 +12,7 @@ export function decideFork(state: AgentState, runId: string, body: BodyOf<'forke
     throw new CommandRejected('MODEL_UNKNOWN', `"${model}" is not among the run's models`, 422)
   }
   const d = new Deciding(state, { agentId: runId, runId, revision: -1 }, facts)
-  d.emit('forked', body, { turn: 0 })
+  const waits = !continues(state) && state.unread === 0
+  d.emit('forked', { ...body, ...(waits ? { waits } : {}) }, { turn: 0 })
   return d.drafts[0]!
 }

@@ -71,6 +71,8 @@ export const bodies = {
     hash: text,
     digest: text,
     step: count,
+    /** It waits to be told what to do: its source had ended there, or waited itself. */
+    waits: z.literal(true).optional(),
     workspace: z.strictObject({ path: z.string().min(1), tree: z.string().nullable() }).nullable(),
     changes: z.strictObject({
       model: text.optional(),

@@ -47,7 +47,7 @@ export function evolveFork(state: AgentState, event: EventOf<'forked'>, append: 
 }
 
 /** A fork of a run that was at work goes on by itself; one of a run that had ended or was completing waits for input. */
-function continues(state: AgentState): boolean {
+export function continues(state: AgentState): boolean {
   const activity = activityOf(state.machine)
   if (activity === null || state.machine.status === 'RECOVERY') return false
   return !completing(state)

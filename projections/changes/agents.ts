@@ -36,6 +36,7 @@ function birth(e: Extract<Seen, { type: 'agent_started' | 'forked' }>): Agent {
     forked_step: e.body?.step ?? null,
     step: e.body?.step ?? 0,
     held: e.body?.drive ? 0 : 1,
+    asked_at: e.body?.waits ? e.revision : null,
   }
 }
 

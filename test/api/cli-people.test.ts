@@ -48,6 +48,11 @@ describe('what people are told', { timeout: 120_000 }, () => {
     const shown = await folder.look('runs', 'show', runId)
     expect(shown.out).toMatch(new RegExp(`^workspace +${workspace}$`, 'm'))
     expect(shown.err).toContain(`go on with: keepup resume ${runId}`)
+    // A fork of the end waits to be told what comes next.
+    const again = JSON.parse((await folder.look('fork', id, '-o', 'json')).out) as { runId: string }
+    const waits = await folder.look('runs', 'show', again.runId)
+    expect(waits.out).toMatch(/^status +active, waits: input$/m)
+    expect(waits.err).toContain(`keepup input ${again.runId} "…"`)
     // A run that has ended asks for nothing more.
     expect((await folder.look('runs', 'show', id)).err).toBe('')
   })
