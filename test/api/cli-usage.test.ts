@@ -1,0 +1,97 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { cliFolder, inProcess } from './cli-support.ts'
+
+describe('the command line', () => {
+  const folder = cliFolder()
+  afterAll(() => folder.clean())
+
+  it('shows its exit codes and every command in --help', async () => {
+    const { code, out, err } = await inProcess(['--help'])
+    expect([code, err]).toEqual([0, ''])
+    for (const line of ['0    done', '2    usage', '3    the run ended in ERROR', '8    the run waits for a person']) {
+      expect(out).toContain(line)
+    }
+    const commands =
+      'run input approve reject resolve cancel pause resume step erase restore backup runs events tail replay diff fork verify rebuild secrets sql serve doctor'
+    for (const command of commands.split(' ')) expect(out).toMatch(new RegExp(`^  ${command} `, 'm'))
+  })
+
+  it.each([
+    [['nonsense'], 'unknown command'],
+    [['run', '--nonsense'], 'unknown option'],
+    [['-o', 'xml', 'runs'], 'table, json, jsonl'],
+    [['run', 'x', '--max-turns', 'many'], '--max-turns: expected a whole number from 1'],
+    [['run', 'x', '--mode', 'fast'], 'expected interactive, batch'],
+    [['run', 'x', '--budget-usd', 'lots'], '--budget-usd'],
+    [['run', ' '], 'the task is empty'],
+    [['replay', 'x', '--to', '1', '--turn', '1'], 'only one of'],
+    [['resolve', 'x.t1.c0', 'maybe'], 'expected happened, run, abandon'],
+    [['erase', 'x', '1'], '--reason'],
+    [['erase', 'x', 'first', '--reason', 'y'], 'revision: expected a whole number'],
+    [['runs', 'list', '--status', 'sleeping'], 'expected active, completed, failed, recovering'],
+    [['runs', 'shw'], 'unknown command "runs shw"; there are "runs list", "runs show"'],
+    [['aprove'], 'Did you mean approve?'],
+    [['secrets', 'get'], 'unknown command "secrets get"'],
+    [['tail', '--type', 'turn_strat'], '--type: there is no turn_strat; there are agent_started, forked'],
+    [['--config', '/nowhere/keepup.json', 'runs'], '/nowhere/keepup.json'],
+  ])('answers bad usage with 2: %j', async (args, says) => {
+    const { code, out, err } = await inProcess(args)
+    expect([code, out]).toEqual([2, ''])
+    expect(err).toContain(says)
+  })
+
+  it('names the roles that there are, and the defaults of limits', async () => {
+    const { out } = await inProcess(['run', '--help'])
+    const help = out.replace(/\s+/g, ' ')
+    expect(help).toContain('the procedure to follow: coder (default: none)')
+    expect(help).toContain('turns kept for the final warning (default: 2)')
+  })
+
+  it('makes nothing where it only reads', async () => {
+    const data = join(folder.root, 'never', 'made')
+    for (const args of [
+      ['runs'],
+      ['approvals'],
+      ['events', 'x'],
+      ['verify'],
+      ['tail', '--no-follow'],
+      ['sql', 'select 1'],
+    ]) {
+      const { code, err } = await inProcess(['--data', data, ...args])
+      expect([args, code]).toEqual([args, 1])
+      expect(err).toContain(`nothing is recorded in ${data} yet`)
+    }
+    const { code, out } = await inProcess(['--data', data, 'doctor'])
+    expect([code, out.includes('none yet; the first run makes it')]).toEqual([0, true])
+    expect(existsSync(join(folder.root, 'never'))).toBe(false)
+  })
+
+  it('tells a failure as JSON where data is asked for as JSON', async () => {
+    const told = async (...args: string[]) => {
+      const { code, out, err } = await inProcess(['--data', join(folder.root, 'never'), ...args])
+      expect([out, err.split('\n').length]).toEqual(['', 2])
+      const { error } = JSON.parse(err) as { error: { exitCode: number } }
+      expect(error.exitCode).toBe(code)
+      return error
+    }
+    expect(await told('runs', '-o', 'json')).toMatchObject({ code: 'NOTHING_YET', exitCode: 1 })
+    expect(await told('-o', 'jsonl', 'run', ' ')).toEqual({ code: null, exitCode: 2, message: 'the task is empty' })
+  })
+
+  it('names a bad setting and where it came from', async () => {
+    const { code, err } = await inProcess(['runs'], { KEEPUP_PORT: 'high' })
+    expect(code).toBe(2)
+    expect(err).toContain('bad value for "port" (variable KEEPUP_PORT)')
+  })
+
+  it('refuses a token that others can read', async () => {
+    const data = join(folder.root, 'loose')
+    mkdirSync(data)
+    writeFileSync(join(data, 'token'), 'x'.repeat(40), { mode: 0o644 })
+    const { code, err } = await inProcess(['--data', data, 'run', 'x', '--no-workspace'])
+    expect(code).toBe(1)
+    expect(err).toContain('chmod 600')
+  })
+})
