@@ -150,6 +150,13 @@ describe('bad requests', () => {
     expect((await bodyOf<{ detail: string }>(response)).detail).toContain(`${where}: expected an absolute path`)
   })
 
+  it('say what is missing or empty in words', async () => {
+    const detail = async (path: string, body: object) =>
+      (await bodyOf<{ detail: string }>(await ask('POST', path, { body }))).detail
+    expect(await detail('/v1/runs/x/input', {})).toBe('json.text: is missing; expected string')
+    expect(await detail('/v1/runs/x/erase', { revision: 1, reason: ' ' })).toBe('json.reason: may not be empty')
+  })
+
   it('refuse a standing approval of a tool that there is not', async () => {
     const body = { task: 'x', model: world.model, approve: ['write_flie'] }
     const response = await ask('POST', '/v1/runs', { body })
