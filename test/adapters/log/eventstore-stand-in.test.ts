@@ -1,0 +1,8 @@
+import { afterAll } from 'vitest'
+import { serverContract } from '../../contracts/eventstore-server.ts'
+import { StandIn } from '../../support/eventstore/stand-in.ts'
+
+const server = await new StandIn().start()
+afterAll(() => server.stop())
+
+serverContract('stand-in', () => server.url)
