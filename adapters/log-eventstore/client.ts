@@ -1,4 +1,5 @@
 import { EventStoreDBClient } from '@eventstore/db-client'
+import { type Address, connectionString } from './connection-string.ts'
 import { isAnswer, needsNewClient, Replaced } from './errors.ts'
 
 /** How long the end of a replaced client is waited for, in ms. */
@@ -22,25 +23,22 @@ interface Inner {
  * What it had in flight is rejected; the callers send it again, identically.
  */
 export class ReplaceableClient {
-  readonly #connectionString: string
+  readonly #address: Address
   /** After so long a time of failures a new client is tried, which may find another node, in ms. */
   readonly #failingFor: number
   #held: Held | null = null
   #retired: Promise<void> = Promise.resolve()
   #failingSince: number | null = null
 
-  constructor(connectionString: string, failingFor: number) {
-    this.#connectionString = connectionString
+  constructor(address: Address, failingFor: number) {
+    this.#address = address
     this.#failingFor = failingFor
   }
 
   /** The client to use now. Waits while the one before is being ended. */
   async take(): Promise<Held> {
     await this.#retired
-    this.#held ??= {
-      client: quiet(EventStoreDBClient.connectionString(this.#connectionString)),
-      gone: new AbortController(),
-    }
+    this.#held ??= { client: newClient(this.#address), gone: new AbortController() }
     return this.#held
   }
 
@@ -92,11 +90,12 @@ function atMost(ms: number, work: Promise<unknown>): Promise<void> {
   })
 }
 
-/**
- * The client does not wait for its own handling of a lost connection, which fails where the search for the next node
- * fails: an unhandled rejection, which would end the process.
- */
-function quiet(client: EventStoreDBClient): EventStoreDBClient {
+let made = 0
+
+function newClient(address: Address): EventStoreDBClient {
+  const client = EventStoreDBClient.connectionString(connectionString(address, made++))
+  // The client does not wait for its own handling of a lost connection, which fails where the search for the next node
+  // fails: an unhandled rejection, which would end the process.
   const inner = client as unknown as Inner
   const handle = inner.handleError
   inner.handleError = (lost, error) => handle(lost, error).catch(() => undefined)

@@ -2,13 +2,18 @@ import { LogError } from '../../domain/log/errors.ts'
 
 /** What is known of a connection string before it is used. */
 export interface Address {
-  /** The string for the client, with our defaults. */
+  /** The string for the client, with our defaults, but for the interval of keep-alive. */
   readonly text: string
+  /** How long a silent connection is left alone before it is asked for a sign of life, in ms. */
+  readonly keepAliveMs: number
   /** Hosts and ports, without credentials: for messages. */
   readonly servers: string
   readonly tls: boolean
   readonly endpoints: readonly { readonly host: string; readonly port: number }[]
 }
+
+/** Does the string name the authority of the servers' certificates? */
+export const authority = ({ text }: Address): boolean => /[?&]tls[_-]?ca[_-]?file=/i.test(text)
 
 const OPTIONS: ReadonlySet<string> = new Set(
   [
@@ -25,6 +30,17 @@ const OPTIONS: ReadonlySet<string> = new Set(
     'defaultDeadline',
   ].map((name) => name.toLowerCase()),
 )
+
+/** The client warns of less, in the log of the process. */
+const KEEP_ALIVE = 10_000
+
+/**
+ * The string for the `n`th client of the process. Channels of equal settings to one server share a connection, also one
+ * that hangs; so each client's differ, in a millisecond of the keep-alive.
+ */
+export function connectionString({ text, keepAliveMs }: Address, n: number): string {
+  return `${text}${/[?&]$/.test(text) ? '' : '&'}keepaliveinterval=${keepAliveMs + n}`
+}
 
 const refused = (why: string) => new LogError('LOG_REFUSED', `the event store's connection string ${why}`)
 
@@ -44,9 +60,15 @@ export function parseAddress(text: string): Address {
   const endpoints = hosts.split(',').map(endpoint)
   const cluster = discover !== undefined || endpoints.length > 1
   // A node that hangs must not use up the whole time limit of a call when the client looks for the leader.
-  const more = cluster && !options.has('gossiptimeout') ? `${query === '' ? '?' : '&'}gossipTimeout=2` : ''
+  if (cluster && !options.has('gossiptimeout')) options.set('gossiptimeout', '2')
+  const keepAliveMs = Number(options.get('keepaliveinterval') ?? KEEP_ALIVE)
+  if (!Number.isSafeInteger(keepAliveMs) || keepAliveMs < KEEP_ALIVE)
+    throw refused(`has a keepAliveInterval that is not a number of ms from ${KEEP_ALIVE} on`)
+  options.delete('keepaliveinterval')
+  const user = credentials === undefined ? '' : `${credentials}@`
   return {
-    text: text.trim().replace(/\/(?=\?|$)/, '') + more,
+    text: `esdb${discover ?? ''}://${user}${hosts}?${[...options].map(([key, value]) => `${key}=${value}`).join('&')}`,
+    keepAliveMs,
     servers: hosts,
     tls,
     endpoints,

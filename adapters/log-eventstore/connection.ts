@@ -13,6 +13,8 @@ import { isAnswer, Overdue } from './errors.ts'
 import { gather, type Until } from './gather.ts'
 import { Slots } from './slots.ts'
 
+const BATCH_APPEND = { path: '/event_store.client.streams.Streams/BatchAppend' }
+
 /**
  * The connections of this process to one event store. The client keeps its pending appends in a table of the module: if
  * one stream of appends ends, those of all clients of the process are rejected, and their late answers end the process.
@@ -27,8 +29,8 @@ export class Connection {
 
   constructor(address: Address, failingFor: number) {
     this.address = address
-    this.reader = new ReplaceableClient(address.text, failingFor)
-    this.#writer = new ReplaceableClient(address.text, failingFor)
+    this.reader = new ReplaceableClient(address, failingFor)
+    this.#writer = new ReplaceableClient(address, failingFor)
   }
 
   /**
@@ -54,6 +56,18 @@ export class Connection {
       }
     } finally {
       this.#slots.give(answered)
+    }
+  }
+
+  /** Asks the server what it can. Rejects as {@link append} does. */
+  async appendsInBatches(ms: number): Promise<boolean> {
+    const held = await this.#writer.take()
+    try {
+      const { supports } = held.client as unknown as { supports(method: { path: string }): Promise<boolean> }
+      return await within(ms, 'the first call', supports(BATCH_APPEND))
+    } catch (error) {
+      this.#writer.failed(held, error)
+      throw error
     }
   }
 

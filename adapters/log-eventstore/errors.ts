@@ -74,6 +74,19 @@ export function permanent(error: unknown, stream: string): LogError | null {
   }
 }
 
+/** A read brought more than the client takes at once. An append ends like that because of a neighbour. */
+export function tooMuch(error: unknown, stream: string): LogError | null {
+  if (causeOf(error) !== ErrorType.UNKNOWN || (error as { code?: number }).code !== RESOURCE_EXHAUSTED) return null
+  return new LogError(
+    'LOG_FOREIGN',
+    `${stream} holds an event that is larger than the client takes (17 MiB), which keepup never writes; let nothing ` +
+      'else write to streams of this namespace, and start with another namespace',
+    { cause: error },
+  )
+}
+
+const RESOURCE_EXHAUSTED = 8
+
 /** The stream was ended for ever by an operator. */
 export function tombstoned(stream: string, cause?: unknown): LogError {
   return new LogError(

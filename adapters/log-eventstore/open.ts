@@ -6,6 +6,7 @@ import { Appender } from './append.ts'
 import { connect, disconnect } from './connection.ts'
 import { parseAddress } from './connection-string.ts'
 import { Cursors } from './cursor.ts'
+import { greet } from './greet.ts'
 import { EventStoreLog } from './log.ts'
 import { identify } from './meta.ts'
 import { LIMITS, type Limits } from './patience.ts'
@@ -42,6 +43,7 @@ export async function openEventStoreLog(options: EventStoreLogOptions): Promise<
     await disconnect(connection)
   }
   try {
+    await greet(connection, limits)
     const identity = await identify(reader, appender, () => {
       const now = new Date(options.clock?.now() ?? Date.now()).toISOString()
       return sealIdentity(options.random?.bytes(26) ?? randomBytes(26), now)

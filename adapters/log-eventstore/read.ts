@@ -3,7 +3,7 @@ import type { RecordedEvent } from '../../domain/log/envelope.ts'
 import type { Head } from '../../domain/ports.ts'
 import { decode, nameOf } from './codec.ts'
 import type { Connection } from './connection.ts'
-import { causeOf, hidden } from './errors.ts'
+import { causeOf, hidden, tooMuch } from './errors.ts'
 import { type Limits, patiently } from './patience.ts'
 import { Tips } from './tips.ts'
 
@@ -96,7 +96,7 @@ export class StreamReader {
         )
         return read.map(({ event }) => decode(namespace, event!))
       } catch (error) {
-        if (causeOf(error) !== ErrorType.STREAM_NOT_FOUND) throw error
+        if (causeOf(error) !== ErrorType.STREAM_NOT_FOUND) throw tooMuch(error, name) ?? error
         await this.#checkDeleted(name)
         return null
       }

@@ -24,11 +24,13 @@ export const batchAppend = (node: Served) => (call: grpc.ServerDuplexStream<Batc
     for (const message of request.getProposedMessagesList()) batch.events.push(proposed(message))
     if (!request.getIsFinal()) return
     open.delete(id)
+    node.asked.appends++
     if (node.switches.stalled) return
     // As with a real disk, an append takes longer than the read that was asked for before it.
     const write = () => {
       if (call.cancelled) return
       const outcome = node.switches.notReady ? null : node.store.append(batch.stream, batch.expected, batch.events)
+      if (outcome?.is === 'wrong') node.asked.wrong++
       node.switches.answer(() => {
         if (!call.cancelled) call.write(answer(id, batch, outcome))
       })

@@ -8,6 +8,7 @@ import { asError, type Served } from './switches.ts'
 /** What the server can do. An old one does not even have this service. */
 export const supportedMethods =
   (node: Served) => (_: grpc.ServerUnaryCall<Empty, SupportedMethods>, done: grpc.sendUnaryData<SupportedMethods>) => {
+    node.asked.features++
     const { stalled, old, denied, featuresFail } = node.switches
     if (stalled) return
     if (old) return done(asError({ code: grpc.status.UNIMPLEMENTED, details: 'unknown service' }))

@@ -8,6 +8,8 @@ export class Gate {
   #server: Server | null = null
   #frozen = false
   port = 0
+  /** Connections so far. */
+  accepted = 0
 
   /** `inner`: the port that the connections lead to. */
   constructor(inner: () => number) {
@@ -23,6 +25,7 @@ export class Gate {
   }
 
   #join(outside: Socket): void {
+    this.accepted++
     const inside = connect(this.#inner(), '127.0.0.1')
     const pair = [outside, inside] as const
     this.#pairs.add(pair)

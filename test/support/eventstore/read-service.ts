@@ -84,6 +84,7 @@ function indexOf(node: Served, position: number): number | null {
 
 async function subscription(node: Served, call: Call, options: Options): Promise<void> {
   const { store, switches } = node
+  node.asked.subscriptions++
   const stream = options.getStream()
   const name = stream && nameOf(stream.getStreamIdentifier())
   const filter = options.getFilter()

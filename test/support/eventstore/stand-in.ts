@@ -13,8 +13,9 @@ import { type Member, type Served, Switches } from './switches.ts'
  * What it holds survives {@link kill} and {@link start}.
  */
 export class StandIn implements Served {
-  readonly store: Store
+  store: Store
   readonly switches = new Switches()
+  readonly asked = { features: 0, appends: 0, wrong: 0, subscriptions: 0 }
   readonly #server = new grpc.Server({ 'grpc.max_receive_message_length': 16 * 1024 * 1024 })
   readonly #gate: Gate
   readonly #members: ((self: StandIn) => readonly Member[]) | null
@@ -49,6 +50,11 @@ export class StandIn implements Served {
     return this.#gate.port
   }
 
+  /** Connections so far. */
+  get accepted(): number {
+    return this.#gate.accepted
+  }
+
   get url(): string {
     return `esdb://127.0.0.1:${this.port}?tls=false`
   }
@@ -80,6 +86,11 @@ export class StandIn implements Served {
     this.alive = false
     await this.#gate.shut()
     this.store.restarted()
+  }
+
+  /** Another state of the database, as after a backup was put back. */
+  restore(store: Store): void {
+    this.store = store
   }
 
   /** Ends it for good. */

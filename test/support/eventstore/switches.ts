@@ -39,10 +39,20 @@ export class Switches {
   }
 }
 
+/** Counts of calls: appends, appends at a wrong revision, subscriptions, capabilities. */
+export interface Asked {
+  features: number
+  appends: number
+  wrong: number
+  subscriptions: number
+}
+
 /** A node as its services see it. */
 export interface Served {
   readonly store: Store
   readonly switches: Switches
+  /** What it was asked so far. */
+  readonly asked: Asked
   /** Members of the cluster, as this node tells of them. */
   members(): readonly Member[]
   isLeader(): boolean
