@@ -29,6 +29,7 @@ export const supportedMethods =
 /** Who the cluster's members are, as this node knows. */
 export const gossipRead =
   (node: Served) => (_: grpc.ServerUnaryCall<Empty, ClusterInfo>, done: grpc.sendUnaryData<ClusterInfo>) => {
+    node.asked.gossips++
     if (node.switches.stalled) return
     const states = gossipPb.MemberInfo.VNodeState
     const byName = { leader: states.LEADER, follower: states.FOLLOWER, unknown: states.UNKNOWN }

@@ -96,9 +96,10 @@ async function subscription(node: Served, call: Call, options: Options): Promise
   if (stream?.hasEnd()) next = store.all.length
   let scanned = 0
   let caughtUp = false
+  let forgotten = false
   if (!(await send(call, told('confirmation')))) return
   for (;;) {
-    while (next < store.all.length) {
+    while (next < store.all.length && !forgotten) {
       const event = store.all[next++]!
       const skipped = name !== undefined && event.revision <= after
       if (wanted(event) && !skipped) {
@@ -112,6 +113,7 @@ async function subscription(node: Served, call: Call, options: Options): Promise
     caughtUp = true
     if (call.cancelled) return
     await first([store.news, 'news'], [call, 'cancelled'])
+    forgotten ||= switches.deaf
   }
 }
 
@@ -120,6 +122,7 @@ function startOf(node: Served, options: Options): number {
   if (all.hasEnd()) return node.store.all.length
   if (!all.hasPosition()) return 0
   const after = Number(all.getPosition()!.getCommitPosition())
+  node.asked.from = after
   const found = node.store.all.findIndex(({ position }) => position > after)
   return found < 0 ? node.store.all.length : found
 }

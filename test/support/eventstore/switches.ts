@@ -11,6 +11,8 @@ export class Switches {
   denied = false
   /** A server from before batched appends. */
   old = false
+  /** Has forgotten its subscriptions; those who ask anew are served. */
+  deaf = false
   /** Delivers each event of a subscription twice. */
   duplicates = false
   /** Reads bring an event of more than 17 MiB first. */
@@ -42,9 +44,12 @@ export class Switches {
 /** Counts of calls: appends, appends at a wrong revision, subscriptions, capabilities. */
 export interface Asked {
   features: number
+  gossips: number
   appends: number
   wrong: number
   subscriptions: number
+  /** Where the latest subscription to all began. */
+  from: number
 }
 
 /** A node as its services see it. */
