@@ -2,6 +2,7 @@ import { type AppendResult, ErrorType, type WrongExpectedVersionError } from '@e
 import { checkChain, checkNext } from '../../domain/log/chain.ts'
 import type { SealedEvent } from '../../domain/log/envelope.ts'
 import { ConflictError, LogError } from '../../domain/log/errors.ts'
+import { GENESIS } from '../../domain/log/seal.ts'
 import { encode, nameOf, positionOf } from './codec.ts'
 import { causeOf, hidden } from './errors.ts'
 import { patiently } from './patience.ts'
@@ -37,11 +38,10 @@ export class Appender {
     checkSize(stream, events)
     const before = this.#pending.get(stream)
     const known = expected < 0 ? null : (at(before, expected) ?? this.#reader.tips.at(stream, expected))
-    if (known !== undefined) checkNext(known, batch)
     const sent =
-      known === undefined
-        ? this.#find(stream, expected, batch, before).then(() => this.#deliver(stream, expected, batch, events))
-        : this.#deliver(stream, expected, batch, events, before)
+      known !== undefined && fits(known, batch)
+        ? this.#deliver(stream, expected, batch, events, before)
+        : this.#check(stream, expected, batch, before).then(() => this.#deliver(stream, expected, batch, events))
     const settled = sent.then(
       () => undefined,
       () => undefined,
@@ -59,16 +59,17 @@ export class Appender {
     await Promise.all([...this.#pending.values()].map(({ settled }) => settled))
   }
 
-  /** Reads what the batch is to be chained to, where nobody has seen it yet, and checks that it is. */
-  async #find(stream: string, expected: number, batch: readonly SealedEvent[], before?: Pending): Promise<void> {
+  /** Reads the place that the batch is to take, where nobody has seen it yet, or where the batch does not fit it. */
+  async #check(stream: string, expected: number, batch: readonly SealedEvent[], before?: Pending): Promise<void> {
     await before?.settled
-    const known = this.#reader.tips.at(stream, expected)
-    if (known) return checkNext(known, batch)
-    const [found, next] = await this.#reader.some(stream, expected, 2)
-    if (!found) throw new ConflictError(stream, expected, (await this.#reader.last(stream))?.header.revision ?? -1)
-    // Where the place is taken, the server compares ids, which follow from hashes; it is a resend or a conflict.
-    if (next) checkChain(found.hash, batch)
-    else checkNext(tipOf(found), batch)
+    const found = await this.#reader.some(stream, Math.max(expected, 0), 2)
+    const previous = expected < 0 ? null : found[0]
+    const taken = found[expected < 0 ? 0 : 1]
+    // Where the place is taken, the server compares ids: the batch is a resend or a conflict.
+    if (previous === undefined || (taken && taken.id !== batch[0]!.id))
+      throw new ConflictError(stream, expected, (await this.#reader.last(stream))?.header.revision ?? -1)
+    if (taken) checkChain(previous?.hash ?? GENESIS, batch)
+    else checkNext(previous && tipOf(previous), batch)
   }
 
   /** Sends the very same batch until it is known what became of it. `before`: an append that this one may stand on. */
@@ -120,6 +121,15 @@ const NEVER = new AbortController().signal
 
 const at = (pending: Pending | undefined, revision: number) =>
   pending?.tip.revision === revision ? pending.tip : undefined
+
+function fits(tip: Tip | null, batch: readonly SealedEvent[]): boolean {
+  try {
+    checkNext(tip, batch)
+    return true
+  } catch {
+    return false
+  }
+}
 
 const tooLarge = (stream: string, why: string) =>
   new LogError('APPEND_TOO_LARGE', `an append to ${stream} holds ${why}; put large bodies into the blob store`)

@@ -51,7 +51,6 @@ export function isUnexpectedResult(error: unknown): boolean {
 
 /** Does the error say nothing of the server's answer, so that only a new client helps (EventStoreDB client, 6.2.1)? */
 export function needsNewClient(error: unknown): boolean {
-  if (error instanceof Overdue) return true
   if (error instanceof Replaced) return false
   // A client whose discovery or capability call failed once keeps that failure for ever.
   return !(error instanceof Error && isCommandError(error))

@@ -64,7 +64,11 @@ export class StreamReader {
         return
       }
       const first = page[0]
-      if (!first) return await this.#checkEnd(stream, next)
+      if (!first) {
+        // The server answers with nothing both past the end and where all is hidden; the latter is found out here.
+        await this.last(stream)
+        return
+      }
       if (first.header.revision !== next)
         throw hidden(stream, `its events ${next} to ${first.header.revision - 1} are hidden`)
       this.tips.note(page[page.length - 1]!)
@@ -73,12 +77,6 @@ export class StreamReader {
       yield page
       if (page.length < count) return
     }
-  }
-
-  /** The server answers with nothing both past the end of a stream and where all that follows is hidden. */
-  async #checkEnd(stream: string, next: number): Promise<void> {
-    const last = await this.last(stream)
-    if ((last?.header.revision ?? -1) >= next) throw hidden(stream, `its events from ${next} on are hidden`)
   }
 
   /** One call; null where there is no such stream. */

@@ -78,7 +78,7 @@ test('a server that hangs under more appends than its connection takes: all land
   const server = await standIn()
   const log = await openLog(server.url)
   server.freeze()
-  const { sent, calls } = many(log, 20, 20_000)
+  const { sent, calls } = many(log, 20, 150_000)
   const { accepted } = server
   await expect.poll(() => server.accepted, { timeout: 10_000 }).toBeGreaterThan(accepted + 2)
   server.thaw()

@@ -86,6 +86,9 @@ test('the leader hangs: writing goes on elsewhere, also when it wakes up again',
   await goesOn()
   cluster.nodes[0]!.thaw()
   await goesOn()
+  // Whatever of the clients before still hung there ends now, and takes nothing with it.
+  await cluster.nodes[0]!.kill()
+  await goesOn()
   await end()
 })
 
@@ -93,6 +96,8 @@ test('another node leads, and the one before goes on as a follower: reads move, 
   const cluster = await standInCluster()
   const { log, goesOn, end } = await busy(cluster)
   cluster.elect(1)
+  // A follower may not have yet what was acknowledged: the leader is asked.
+  for (const node of cluster.nodes) node.switches.lags = true
   for (const name of writers) expect(await log.head(name)).not.toBeNull()
   await goesOn()
   // What was left on it would be rejected with all that is in flight elsewhere.
@@ -121,4 +126,37 @@ test('a cluster without a leader at the start says so', async () => {
   cluster.losesQuorum()
   const limits = { callMs: 300, patienceMs: 500, silenceMs: 100 }
   await expect(openLog(cluster.url, { limits })).rejects.toEqual(code('LOG_UNAVAILABLE'))
+})
+
+test('a node that is cut off from the others is left', async () => {
+  const cluster = await standInCluster()
+  const { goesOn, end } = await busy(cluster)
+  cluster.elect(1)
+  // It still answers, and knows of no leader.
+  cluster.nodes[0]!.switches.notReady = true
+  await goesOn()
+  await end()
+})
+
+test('a connection that ends while another leader is looked for in vain ends no process', async () => {
+  const cluster = await standInCluster()
+  const log = await openLog(cluster.url)
+  await log.append('agent-a', -1, new Sealer().batch('agent-a', NEW, [{}]))
+  const following = log.subscribe(null, AbortSignal.timeout(60_000))
+  await following.next()
+  // The reader moves, the subscription stays where it is.
+  cluster.elect(1)
+  await log.head('agent-a')
+  cluster.losesQuorum()
+  cluster.nodes[1]!.drop()
+  const head = log.head('agent-a')
+  const { gossips } = cluster.nodes[2]!.asked
+  await expect.poll(() => cluster.nodes[2]!.asked.gossips, { timeout: 20_000 }).toBeGreaterThan(gossips + 2)
+  const next = following.next()
+  cluster.nodes[0]!.drop()
+  await expect.poll(() => cluster.nodes[2]!.asked.gossips, { timeout: 20_000 }).toBeGreaterThan(gossips + 14)
+  cluster.elect(2)
+  expect(await head).toMatchObject({ revision: 0 })
+  await log.append('agent-b', -1, new Sealer('b').batch('agent-b', NEW, [{}]))
+  await next
 })

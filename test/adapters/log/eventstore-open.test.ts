@@ -114,6 +114,15 @@ test('two namespaces on one server do not see each other, also where one name be
   expect((await collect(b.readAll(null))).slice(1).map(({ id }) => id)).toEqual(theirs.map(({ id }) => id))
   expect((await a.headCursor()).hash).toBe(mine[0]!.hash)
   await expect(collect(b.readAll(await a.headCursor()))).rejects.toEqual(code('CURSOR_MISMATCH'))
+  for (const [log, batch] of [
+    [a, mine],
+    [b, theirs],
+  ] as const) {
+    const heard: string[] = []
+    for await (const page of log.subscribe(null, AbortSignal.timeout(20_000)))
+      if (heard.push(...page.map(({ id }) => id)) > batch.length) break
+    expect(heard.slice(1)).toEqual(batch.map(({ id }) => id))
+  }
   await a.close()
   expect(await b.head('agent-a')).toMatchObject({ revision: 1 })
 })

@@ -2,8 +2,10 @@ import type { ClusterInfo } from '@eventstore/db-client/generated/gossip_pb.js'
 import type { SupportedMethods } from '@eventstore/db-client/generated/serverfeatures_pb.js'
 import type { Empty } from '@eventstore/db-client/generated/shared_pb.js'
 import grpc from '@grpc/grpc-js'
-import { featuresPb, gossipPb, streams, uuid } from './protocol.ts'
+import { featuresPb, gossipPb, persistent, streams, uuid } from './protocol.ts'
 import { asError, type Served } from './switches.ts'
+
+const PERSISTENT = persistent.PersistentSubscriptionsService
 
 /** What the server can do. An old one does not even have this service. */
 export const supportedMethods =
@@ -16,11 +18,12 @@ export const supportedMethods =
     if (featuresFail) return done(asError({ code: grpc.status.INTERNAL, details: 'no features now' }))
     const answer = new featuresPb.SupportedMethods()
     answer.setEventStoreServerVersion('23.10.6')
-    for (const { path } of Object.values(streams.StreamsService)) {
+    for (const { path } of [...Object.values(streams.StreamsService), ...Object.values(PERSISTENT)]) {
       const [, service = '', method = ''] = path.split('/')
       const supported = new featuresPb.SupportedMethod()
       supported.setServiceName(service)
       supported.setMethodName(method.toLowerCase())
+      supported.setFeaturesList(['stream', 'all'])
       answer.addMethods(supported)
     }
     done(null, answer)

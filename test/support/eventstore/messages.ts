@@ -1,11 +1,14 @@
 import type { ReadResp } from '@eventstore/db-client/generated/streams_pb.js'
-import { identifier, streamsPb, uuid } from './protocol.ts'
+import { identifier, type persistentPb, streamsPb, uuid } from './protocol.ts'
 import { DELETED, type Stored } from './store.ts'
 
 const TICKS_PER_MS = 10_000n
 
-export function eventMessage(event: Stored): ReadResp {
-  const recorded = new streamsPb.ReadResp.ReadEvent.RecordedEvent()
+type Recorded = InstanceType<typeof streamsPb.ReadResp.ReadEvent.RecordedEvent>
+type PersistentRecorded = InstanceType<typeof persistentPb.ReadResp.ReadEvent.RecordedEvent>
+
+/** Puts an event into a message of either service. */
+export function fillRecorded<T extends Recorded | PersistentRecorded>(recorded: T, event: Stored): T {
   recorded.setId(uuid(event.id))
   recorded.setStreamIdentifier(identifier(event.stream))
   recorded.setStreamRevision(event.type === DELETED ? '9223372036854775807' : String(event.revision))
@@ -17,6 +20,11 @@ export function eventMessage(event: Stored): ReadResp {
   map.set('type', event.type)
   map.set('content-type', event.contentType)
   map.set('created', String(BigInt(event.created) * TICKS_PER_MS))
+  return recorded
+}
+
+export function eventMessage(event: Stored): ReadResp {
+  const recorded = fillRecorded(new streamsPb.ReadResp.ReadEvent.RecordedEvent(), event)
   const read = new streamsPb.ReadResp.ReadEvent()
   read.setEvent(recorded)
   read.setCommitPosition(String(event.position))

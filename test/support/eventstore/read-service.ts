@@ -36,6 +36,10 @@ async function send(call: Call, message: ReadResp): Promise<boolean> {
   return !call.cancelled
 }
 
+/** Does this node not have yet what is asked for? A follower may be behind its leader. */
+const lags = (node: Served, call: Call) =>
+  node.switches.lags && !node.isLeader() && call.metadata.get('requires-leader')[0] !== 'true'
+
 async function page(node: Served, call: Call, options: Options): Promise<void> {
   const count = Number(options.getCount())
   const stream = options.getStream()
@@ -46,7 +50,7 @@ async function page(node: Served, call: Call, options: Options): Promise<void> {
   if (stream) {
     const name = nameOf(stream.getStreamIdentifier())
     if (node.store.isTombstoned(name)) return fail(call, streamDeleted(name))
-    const visible = node.store.visible(name)
+    const visible = lags(node, call) ? null : node.store.visible(name)
     if (!visible) {
       await send(call, notFound(name))
       return void call.end()
@@ -127,7 +131,17 @@ function startOf(node: Served, options: Options): number {
   return found < 0 ? node.store.all.length : found
 }
 
-function matching(filter: ReadReq.Options.FilterOptions | undefined): (event: Stored) => boolean {
+interface Filter {
+  getStreamIdentifier(): Expression | undefined
+  getEventType(): Expression | undefined
+}
+interface Expression {
+  getRegex(): string
+  getPrefixList(): string[]
+}
+
+/** Which events a filter lets through. */
+export function matching(filter: Filter | undefined): (event: Stored) => boolean {
   const byName = filter?.getStreamIdentifier()
   const expression = byName ?? filter?.getEventType()
   if (!expression) return () => true

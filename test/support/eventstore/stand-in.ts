@@ -2,7 +2,8 @@ import grpc from '@grpc/grpc-js'
 import { batchAppend } from './append-service.ts'
 import { gossipRead, supportedMethods } from './cluster-services.ts'
 import { Gate } from './gate.ts'
-import { features, gossip, streams } from './protocol.ts'
+import { Groups, persistentServices } from './persistent-service.ts'
+import { features, gossip, persistent, streams } from './protocol.ts'
 import { read } from './read-service.ts'
 import { append, deleteStream, tombstone } from './single-services.ts'
 import { Store } from './store.ts'
@@ -18,6 +19,7 @@ export class StandIn implements Served {
   readonly asked = { features: 0, gossips: 0, appends: 0, wrong: 0, subscriptions: 0, from: 0 }
   readonly #server = new grpc.Server({ 'grpc.max_receive_message_length': 16 * 1024 * 1024 })
   readonly #gate: Gate
+  readonly #groups = new Groups()
   readonly #members: ((self: StandIn) => readonly Member[]) | null
   #inner = 0
   alive = false
@@ -34,6 +36,7 @@ export class StandIn implements Served {
       delete: deleteStream(this),
       tombstone: tombstone(this),
     })
+    this.#server.addService(persistent.PersistentSubscriptionsService, persistentServices(this, this.#groups))
     this.#server.addService(features.ServerFeaturesService, { getSupportedMethods: supportedMethods(this) })
     this.#server.addService(gossip.GossipService, { read: gossipRead(this) })
   }
@@ -86,6 +89,7 @@ export class StandIn implements Served {
     this.alive = false
     await this.#gate.shut()
     this.store.restarted()
+    this.#groups.restarted()
   }
 
   /** Another state of the database, as after a backup was put back. */
@@ -96,6 +100,7 @@ export class StandIn implements Served {
   /** Ends it for good. */
   async stop(): Promise<void> {
     await this.kill()
+    this.#groups.end()
     this.#server.forceShutdown()
   }
 }

@@ -9,6 +9,8 @@ export class Switches {
   notReady = false
   /** Knows no user. */
   denied = false
+  /** Behind its leader, while it follows one. */
+  lags = false
   /** A server from before batched appends. */
   old = false
   /** Has forgotten its subscriptions; those who ask anew are served. */
