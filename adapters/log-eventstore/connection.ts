@@ -26,6 +26,8 @@ export class Connection {
   readonly reader: ReplaceableClient
   readonly #writer: ReplaceableClient
   readonly #slots = new Slots()
+  /** Reads that were asked for before the appends that come now. */
+  #asked: Promise<unknown> = Promise.resolve()
 
   constructor(address: Address, failingFor: number) {
     this.address = address
@@ -39,6 +41,7 @@ export class Connection {
    */
   async append(name: string, expected: number, events: readonly EventData[], ms: number): Promise<AppendResult> {
     await this.#slots.take()
+    await this.#asked
     let answered = false
     try {
       const held = await this.#writer.take()
@@ -88,6 +91,13 @@ export class Connection {
       this.reader.failed(held, error)
       throw error
     }
+  }
+
+  /** {@link read}, of the log as it is before all appends that are asked for later. */
+  readFirst(...asked: Parameters<Connection['read']>): Promise<AllStreamResolvedEvent[]> {
+    const read = this.read(...asked)
+    this.#asked = Promise.allSettled([this.#asked, read]).then(() => undefined)
+    return read
   }
 
   async close(): Promise<void> {

@@ -42,7 +42,7 @@ export class Cursors {
     return patiently(patience, 'looking for the last event', namespace, async () => {
       const isOurs = ({ event }: AllStreamResolvedEvent) => event?.streamId.startsWith(`${namespace}.`) === true
       const read = readAll({ direction: BACKWARDS, fromPosition: END })
-      const found = (await connection.read(read, limits.callMs, closed, isOurs)).at(-1)
+      const found = (await connection.readFirst(read, limits.callMs, closed, isOurs)).at(-1)
       if (!found?.event || !isOurs(found)) throw this.#replaced()
       return decode(namespace, found.event)
     })

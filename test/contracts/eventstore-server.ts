@@ -22,7 +22,7 @@ const event = (type = 'noted', size = 3, id: string = randomUUID()): EventData =
   binaryEvent({ id, type, data: new Uint8Array(size) })
 const ids = (events: readonly { id: string }[]) => events.map(({ id }) => id)
 
-/** What a promise came to, without prose. */
+/** What a promise came to, without prose. Undefined becomes null. */
 async function told(work: Promise<unknown>): Promise<unknown> {
   try {
     return await work

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { describe, test } from 'vitest'
 import { openEventStoreLog } from '../../../adapters/log-eventstore/open.ts'
 import { eventLogContract } from '../../contracts/event-log.ts'
+import { persistentContract } from '../../contracts/eventstore-persistent.ts'
 import { serverContract } from '../../contracts/eventstore-server.ts'
 import { BEFORE } from '../../support/sealing.ts'
 
@@ -15,6 +16,8 @@ describe.runIf(connectionString)('a real EventStoreDB', () => {
     erases: false,
   })
   serverContract('EventStoreDB', () => connectionString)
+
+  persistentContract('EventStoreDB', () => connectionString)
 })
 
 test.runIf(!connectionString)('not run on a real server', () => {

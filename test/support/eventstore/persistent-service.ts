@@ -91,13 +91,14 @@ const create =
     const refused = refusal(node, call)
     if (refused) return done(asError(refused))
     const options = call.request.getOptions()!
-    const [stream, all, name] = [options.getStream(), options.getAll(), options.getGroupName()]
-    const source = stream ? nameOf(stream.getStreamIdentifier()) : ALL
+    const [all, name] = [options.getAll(), options.getGroupName()]
+    const source = all ? ALL : nameOf(options.getStreamIdentifier())
     if (groups.get(source, name)) return done(about(grpc.status.ALREADY_EXISTS, 'exists', source, name))
     const settings = options.getSettings()!
     const chosen = all ? matching(all.getFilter()) : (event: Stored) => event.stream === source
     const wanted = (event: Stored) => chosen(event) && !event.stream.startsWith('$')
-    const from = stream ? startOfStream(node.store, source, stream) : startOfAll(node.store, all!)
+    // For a stream the client speaks as to servers before 21.10.
+    const from = all ? startOfAll(node.store, all) : startOfStream(node.store, source, settings.getRevision())
     groups.set(
       source,
       name,
@@ -110,10 +111,11 @@ const create =
     done(null, new persistentPb.CreateResp())
   }
 
-function startOfStream(store: Store, name: string, options: CreateReq.StreamOptions): number {
-  if (options.hasEnd()) return store.all.length
-  const from = options.hasRevision() ? Number(options.getRevision()) : 0
-  const index = store.all.findIndex(({ stream, revision }) => stream === name && revision >= from)
+const FROM_END = '18446744073709551615'
+
+function startOfStream(store: Store, name: string, from: string): number {
+  if (from === FROM_END) return store.all.length
+  const index = store.all.findIndex(({ stream, revision }) => stream === name && revision >= Number(from))
   return index < 0 ? store.all.length : index
 }
 
