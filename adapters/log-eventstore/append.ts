@@ -42,10 +42,7 @@ export class Appender {
       known !== undefined && fits(known, batch)
         ? this.#deliver(stream, expected, batch, events, before)
         : this.#check(stream, expected, batch, before).then(() => this.#deliver(stream, expected, batch, events))
-    const settled = sent.then(
-      () => undefined,
-      () => undefined,
-    )
+    const settled = Promise.allSettled([sent, before?.settled]).then(() => undefined)
     const pending = { tip: tipOf(batch[batch.length - 1]!), settled }
     this.#pending.set(stream, pending)
     settled.then(() => {

@@ -37,7 +37,8 @@ export async function* follow(
   for (;;) {
     let feed: Feed | null = null
     try {
-      await cursors.check(last, closed)
+      // A cursor that does not match is told also to who has left already.
+      await cursors.check(last, asked?.aborted ? closed : signal)
       if (last && until !== undefined && last.position >= until) return
       const held = await connection.reader.take()
       const broken = AbortSignal.any([signal, held.gone.signal])
@@ -73,6 +74,7 @@ export async function* follow(
       if (until !== undefined && performance.now() - failingSince > limits.patienceMs)
         throw unavailable('reading the log', connection.address.servers, error)
       await backoff.wait(signal).catch(() => closed.throwIfAborted())
+      if (asked?.aborted) return
     }
   }
 }

@@ -228,6 +228,11 @@ test('what another process wrote is looked at before something is chained to it'
   const loose = sealer.batch(stream, { revision: 1, hash: 'e'.repeat(64) }, [{}])
   await expect(other.append(stream, 1, loose)).rejects.toEqual(code('APPEND_INVALID'))
   await other.append(stream, 1, sealer.batch(stream, tipOf(batch), [{}]))
+  // The place is taken now, so it is somebody else's first, and only then a fault of the caller's.
+  for (const expected of [-1, 1])
+    await expect(
+      other.append(stream, expected, sealer.batch(stream, { revision: expected, hash: 'e'.repeat(64) }, [{}])),
+    ).rejects.toEqual(code('CONFLICT'))
 })
 
 test('appends pass one by one until one was answered, then fifteen at a time, in call order', async () => {

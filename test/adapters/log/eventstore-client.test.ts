@@ -1,4 +1,9 @@
-import { DeadlineExceededError, UnavailableError, WrongExpectedVersionError } from '@eventstore/db-client'
+import {
+  DeadlineExceededError,
+  EventStoreDBClient,
+  UnavailableError,
+  WrongExpectedVersionError,
+} from '@eventstore/db-client'
 import { expect, onTestFinished, test } from 'vitest'
 import { ReplaceableClient } from '../../../adapters/log-eventstore/client.ts'
 import { parseAddress } from '../../../adapters/log-eventstore/connection-string.ts'
@@ -40,4 +45,22 @@ test('what only fails for long is replaced too, unless it worked or was answered
   // The failure of a client that was replaced says nothing of the next one.
   one.failed(held, new Overdue('a read', 1))
   expect(await one.take()).toBe(next)
+})
+
+test('a connection that ends while a leader is looked for in vain ends no process', async () => {
+  const nobody = 'esdb://127.0.0.1:1,127.0.0.1:2?tls=false&maxDiscoverAttempts=2'
+  const one = new ReplaceableClient(parseAddress(nobody), 1)
+  onTestFinished(() => one.close())
+  interface Inner {
+    getChannel(): Promise<unknown>
+    handleError(client: unknown, error: Error): Promise<void>
+  }
+  const ended = (client: unknown) => {
+    const inner = client as Inner
+    inner.getChannel().catch(() => undefined)
+    return inner.handleError({ getChannel: () => null }, unavailable)
+  }
+  // The client waits for nothing of this itself, so that it would be an unhandled rejection.
+  await expect(ended(EventStoreDBClient.connectionString(nobody))).rejects.toThrow()
+  await ended((await one.take()).client)
 })

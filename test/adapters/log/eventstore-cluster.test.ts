@@ -96,8 +96,6 @@ test('another node leads, and the one before goes on as a follower: reads move, 
   const cluster = await standInCluster()
   const { log, goesOn, end } = await busy(cluster)
   cluster.elect(1)
-  // A follower may not have yet what was acknowledged: the leader is asked.
-  for (const node of cluster.nodes) node.switches.lags = true
   for (const name of writers) expect(await log.head(name)).not.toBeNull()
   await goesOn()
   // What was left on it would be rejected with all that is in flight elsewhere.
@@ -128,6 +126,17 @@ test('a cluster without a leader at the start says so', async () => {
   await expect(openLog(cluster.url, { limits })).rejects.toEqual(code('LOG_UNAVAILABLE'))
 })
 
+test('what was acknowledged is read, also from a client whose node follows by now and is behind', async () => {
+  const cluster = await standInCluster()
+  const log = await openLog(cluster.url)
+  await log.append('agent-a', -1, new Sealer().batch('agent-a', NEW, [{}, {}]))
+  for (const node of cluster.nodes) node.switches.lags = true
+  cluster.elect(1)
+  expect(await collect(log.read('agent-a'))).toHaveLength(2)
+  cluster.elect(2)
+  expect(await log.head('agent-a')).toMatchObject({ revision: 1 })
+})
+
 test('a node that is cut off from the others is left', async () => {
   const cluster = await standInCluster()
   const { goesOn, end } = await busy(cluster)
@@ -136,27 +145,4 @@ test('a node that is cut off from the others is left', async () => {
   cluster.nodes[0]!.switches.notReady = true
   await goesOn()
   await end()
-})
-
-test('a connection that ends while another leader is looked for in vain ends no process', async () => {
-  const cluster = await standInCluster()
-  const log = await openLog(cluster.url)
-  await log.append('agent-a', -1, new Sealer().batch('agent-a', NEW, [{}]))
-  const following = log.subscribe(null, AbortSignal.timeout(60_000))
-  await following.next()
-  // The reader moves, the subscription stays where it is.
-  cluster.elect(1)
-  await log.head('agent-a')
-  cluster.losesQuorum()
-  cluster.nodes[1]!.drop()
-  const head = log.head('agent-a')
-  const { gossips } = cluster.nodes[2]!.asked
-  await expect.poll(() => cluster.nodes[2]!.asked.gossips, { timeout: 20_000 }).toBeGreaterThan(gossips + 2)
-  const next = following.next()
-  cluster.nodes[0]!.drop()
-  await expect.poll(() => cluster.nodes[2]!.asked.gossips, { timeout: 20_000 }).toBeGreaterThan(gossips + 14)
-  cluster.elect(2)
-  expect(await head).toMatchObject({ revision: 0 })
-  await log.append('agent-b', -1, new Sealer('b').batch('agent-b', NEW, [{}]))
-  await next
 })

@@ -84,7 +84,7 @@ test('events of others in our streams', async () => {
 })
 
 test('events of a newer format, and events that were altered or copied', async () => {
-  const { server, log, next } = await filled()
+  const { server, log, batch, next } = await filled()
   const stored = asStored(next[0]!)
   const text = new TextDecoder().decode(stored.metadata)
   const cases = [
@@ -107,6 +107,8 @@ test('events of a newer format, and events that were altered or copied', async (
   }
   server.store.append('ns.agent-copy', -1, [stored])
   await expect(collect(log.read('agent-copy'))).rejects.toEqual(code('LOG_CORRUPT'))
+  server.store.append('ns.agent-same', -1, [asStored(batch[0]!)])
+  await expect(collect(log.read('agent-same'))).rejects.toEqual(code('LOG_CORRUPT'))
 })
 
 test('an answer that is larger than the client takes', async () => {
