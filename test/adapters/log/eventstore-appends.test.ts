@@ -206,6 +206,18 @@ test('what is too large is refused before it is sent, by headers too; a server t
   await log.append(stream, -1, batch(1, 20))
 })
 
+test('a server that is slow and whose clock is wrong changes nothing', async () => {
+  const server = await standIn()
+  const log = await openLog(server.url)
+  server.switches.delayMs = 40
+  server.store.skewMs = -1_000_000_000
+  const { sent, calls } = many(log, 8)
+  await Promise.all(calls)
+  await expectOnce(log, server, sent)
+  const last = sent.at(-1)!.at(-1)!
+  expect(await log.head(last.header.stream)).toMatchObject({ timestamp: Date.parse(last.header.timestamp) })
+})
+
 test('erasing is refused by name', async () => {
   const server = await standIn()
   const log = await openLog(server.url)
