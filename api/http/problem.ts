@@ -49,6 +49,7 @@ const LOG_STATUS: Readonly<Record<LogErrorCode, number>> = {
   LOG_FOREIGN: 500,
   LOG_MISSING: 500,
   LOG_NEWER: 500,
+  LOG_REFUSED: 503,
   LOG_CLOSED: 503,
   APPEND_TOO_LARGE: 413,
   APPEND_INVALID: 500,
@@ -56,6 +57,7 @@ const LOG_STATUS: Readonly<Record<LogErrorCode, number>> = {
   CURSOR_MISMATCH: 409,
   BLOB_MISSING: 500,
   BODY_ERASED: 410,
+  ERASE_IMPOSSIBLE: 422,
   UNKNOWN_EVENT: 500,
   FOLD_DIFFERS: 500,
 }

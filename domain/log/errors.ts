@@ -17,6 +17,7 @@ export type LogErrorCode =
   | 'LOG_FOREIGN' // not a keepup log
   | 'LOG_MISSING' // gone or empty, though what was written with it is there
   | 'LOG_NEWER' // written by a newer program
+  | 'LOG_REFUSED' // the server lets nobody in that way: credentials, scheme, version; the message says which
   | 'LOG_CLOSED'
   | 'APPEND_TOO_LARGE'
   | 'APPEND_INVALID' // an empty or unchained batch: a programming error
@@ -24,6 +25,7 @@ export type LogErrorCode =
   | 'CURSOR_MISMATCH' // the cursor is of another log, or of a later state of this one
   | 'BLOB_MISSING'
   | 'BODY_ERASED'
+  | 'ERASE_IMPOSSIBLE' // this log cannot empty a stored body
   | 'UNKNOWN_EVENT'
   | 'FOLD_DIFFERS' // the folded state is not the one whose digest was recorded
 

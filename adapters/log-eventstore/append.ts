@@ -1,0 +1,151 @@
+import { type AppendResult, ErrorType, type WrongExpectedVersionError } from '@eventstore/db-client'
+import { checkChain, checkNext } from '../../domain/log/chain.ts'
+import type { SealedEvent } from '../../domain/log/envelope.ts'
+import { ConflictError, LogError } from '../../domain/log/errors.ts'
+import { GENESIS } from '../../domain/log/seal.ts'
+import { encode, nameOf, positionOf } from './codec.ts'
+import { causeOf, hidden } from './errors.ts'
+import { patiently } from './patience.ts'
+import type { Place, StreamReader } from './read.ts'
+import { type Tip, tipOf } from './tips.ts'
+
+/** The server's limit, over the data of an append; metadata and types do not count there. */
+const MAX_DATA = 1024 * 1024
+/** Ours, over all of it: a message of more than 16 MiB would fail all other appends of the process. */
+const MAX_ALL = 2 * 1024 * 1024
+
+/** An append of this process whose end is not known yet. */
+interface Pending {
+  /** What comes next stands after this. */
+  readonly tip: Tip
+  readonly settled: Promise<unknown>
+}
+
+/** Appends batches that were checked for their shape. */
+export class Appender {
+  readonly #place: Place
+  readonly #reader: StreamReader
+  readonly #pending = new Map<string, Pending>()
+
+  constructor(place: Place, reader: StreamReader) {
+    this.#place = place
+    this.#reader = reader
+  }
+
+  /** Resolves with the position of the batch's last event. Takes its place in the order of appends synchronously. */
+  append(stream: string, expected: number, batch: readonly SealedEvent[]): Promise<{ readonly position: number }> {
+    const events = batch.map(encode)
+    checkSize(stream, events)
+    const before = this.#pending.get(stream)
+    const known = expected < 0 ? null : (at(before, expected) ?? this.#reader.tips.at(stream, expected))
+    const sent =
+      known !== undefined && fits(known, batch)
+        ? this.#deliver(stream, expected, batch, events, before)
+        : this.#check(stream, expected, batch, before).then(() => this.#deliver(stream, expected, batch, events))
+    const settled = Promise.allSettled([sent, before?.settled]).then(() => undefined)
+    const pending = { tip: tipOf(batch[batch.length - 1]!), settled }
+    this.#pending.set(stream, pending)
+    settled.then(() => {
+      if (this.#pending.get(stream) === pending) this.#pending.delete(stream)
+    })
+    return sent
+  }
+
+  /** Resolves when nothing is under way any more. */
+  async drained(): Promise<void> {
+    await Promise.all([...this.#pending.values()].map(({ settled }) => settled))
+  }
+
+  /** Reads the place that the batch is to take, where nobody has seen it yet, or where the batch does not fit it. */
+  async #check(stream: string, expected: number, batch: readonly SealedEvent[], before?: Pending): Promise<void> {
+    await before?.settled
+    const found = await this.#reader.some(stream, Math.max(expected, 0), 2)
+    const previous = expected < 0 ? null : found[0]
+    const taken = found[expected < 0 ? 0 : 1]
+    // Where the place is taken, the server compares ids: the batch is a resend or a conflict.
+    if (previous === undefined || (taken && taken.id !== batch[0]!.id))
+      throw new ConflictError(stream, expected, (await this.#reader.last(stream))?.header.revision ?? -1)
+    if (taken) checkChain(previous?.hash ?? GENESIS, batch)
+    else checkNext(previous && tipOf(previous), batch)
+  }
+
+  /** Sends the very same batch until it is known what became of it. `before`: an append that this one may stand on. */
+  #deliver(
+    stream: string,
+    expected: number,
+    batch: readonly SealedEvent[],
+    events: ReturnType<typeof encode>[],
+    before?: Pending,
+  ): Promise<{ readonly position: number }> {
+    const { connection, namespace, limits, closed } = this.#place
+    const name = nameOf(namespace, stream)
+    const patience = { limits, servers: connection.address.servers, signal: NEVER }
+    let standsOn = before
+    return patiently(patience, `appending to ${name}`, name, async () => {
+      try {
+        const result = await connection.append(name, expected, events, limits.callMs)
+        const position = checkResult(stream, expected + batch.length, result)
+        this.#reader.tips.note(batch[batch.length - 1]!)
+        return { position }
+      } catch (error) {
+        const cause = causeOf(error)
+        if (cause === ErrorType.MAXIMUM_APPEND_SIZE_EXCEEDED)
+          throw tooLarge(stream, `more bytes than the server takes (MaxAppendSize)`)
+        if (cause === ErrorType.WRONG_EXPECTED_VERSION) {
+          if (standsOn) await standsOn.settled
+          else await this.#judge(stream, expected, error as WrongExpectedVersionError)
+          standsOn = undefined
+        }
+        closed.throwIfAborted()
+        throw error
+      }
+    })
+  }
+
+  /**
+   * "Wrong revision" may name an event that waits for its quorum and may vanish. It is believed when the leader shows
+   * events up to the one that was named; else the same batch is to be sent again.
+   */
+  async #judge(stream: string, expected: number, error: WrongExpectedVersionError): Promise<void> {
+    const head = (await this.#reader.last(stream))?.header.revision ?? -1
+    const named = error.actualVersion === 'no_stream' ? -1 : Number(error.actualVersion)
+    if (head >= named && head !== expected) throw new ConflictError(stream, expected, head)
+  }
+}
+
+// An append that was begun is answered also while the log is being closed.
+const NEVER = new AbortController().signal
+
+const at = (pending: Pending | undefined, revision: number) =>
+  pending?.tip.revision === revision ? pending.tip : undefined
+
+function fits(tip: Tip | null, batch: readonly SealedEvent[]): boolean {
+  try {
+    checkNext(tip, batch)
+    return true
+  } catch {
+    return false
+  }
+}
+
+const tooLarge = (stream: string, why: string) =>
+  new LogError('APPEND_TOO_LARGE', `an append to ${stream} holds ${why}; put large bodies into the blob store`)
+
+function checkSize(stream: string, events: readonly ReturnType<typeof encode>[]): void {
+  let data = 0
+  let all = 0
+  for (const event of events) {
+    data += event.data.length
+    all += event.data.length + event.metadata.length
+  }
+  if (data > MAX_DATA) throw tooLarge(stream, `${data} bytes of bodies, more than ${MAX_DATA}`)
+  if (all > MAX_ALL) throw tooLarge(stream, `${all} bytes with headers, more than ${MAX_ALL}`)
+}
+
+/** A success that left no visible event where it was to stand means that an operator deleted or truncated the stream. */
+function checkResult(stream: string, revision: number, { nextExpectedRevision, position }: AppendResult): number {
+  if (nextExpectedRevision !== BigInt(revision))
+    throw hidden(stream, `its event ${revision} was written as ${nextExpectedRevision}`)
+  if (!position) throw hidden(stream, `its event ${revision} is hidden`)
+  return positionOf({ position, streamId: stream })
+}

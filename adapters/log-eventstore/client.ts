@@ -1,0 +1,103 @@
+import { EventStoreDBClient } from '@eventstore/db-client'
+import { type Address, connectionString } from './connection-string.ts'
+import { isAnswer, needsNewClient, Replaced } from './errors.ts'
+
+/** How long the end of a replaced client is waited for, in ms. */
+const DISPOSE_WITHIN = 2_000
+const CLOSE_WITHIN = 500
+
+/** A client in use. `gone` aborts when it is replaced. */
+export interface Held {
+  readonly client: EventStoreDBClient
+  readonly gone: AbortController
+}
+
+/** What the client does not show in its types. */
+interface Inner {
+  getChannel(): Promise<{ close(): void }>
+  handleError(client: unknown, error: Error): Promise<void>
+}
+
+/**
+ * A client that can be replaced by a new one: the only cure where a node hangs, or where a discovery has failed once.
+ * What it had in flight is rejected; the callers send it again, identically.
+ */
+export class ReplaceableClient {
+  readonly #address: Address
+  /** After so long a time of failures a new client is tried, which may find another node, in ms. */
+  readonly #failingFor: number
+  #held: Held | null = null
+  #retired: Promise<void> = Promise.resolve()
+  #failingSince: number | null = null
+
+  constructor(address: Address, failingFor: number) {
+    this.#address = address
+    this.#failingFor = failingFor
+  }
+
+  /** The client to use now. Waits while the one before is being ended. */
+  async take(): Promise<Held> {
+    await this.#retired
+    this.#held ??= { client: newClient(this.#address), gone: new AbortController() }
+    return this.#held
+  }
+
+  /** The server answered. */
+  worked(): void {
+    this.#failingSince = null
+  }
+
+  /** A call with this client failed: decides whether a new one is needed. */
+  failed(held: Held, error: unknown): void {
+    if (held !== this.#held) return
+    if (isAnswer(error)) return this.worked()
+    this.#failingSince ??= performance.now()
+    if (needsNewClient(error) || performance.now() - this.#failingSince > this.#failingFor) this.#replace(held)
+  }
+
+  #replace(held: Held): void {
+    this.#failingSince = null
+    this.#held = null
+    held.gone.abort(new Replaced())
+    this.#retired = retire(held.client)
+  }
+
+  /** Ends the client. */
+  async close(): Promise<void> {
+    if (this.#held) this.#replace(this.#held)
+    await this.#retired
+  }
+}
+
+async function retire(client: EventStoreDBClient): Promise<void> {
+  await atMost(DISPOSE_WITHIN, client.dispose())
+  // Else it would wake up when a node that hangs goes on, and reject what the next client has in flight.
+  const { getChannel } = client as unknown as Inner
+  await atMost(
+    CLOSE_WITHIN,
+    getChannel().then((channel) => channel.close()),
+  )
+}
+
+function atMost(ms: number, work: Promise<unknown>): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms)
+    const done = () => {
+      clearTimeout(timer)
+      resolve()
+    }
+    work.then(done, done)
+  })
+}
+
+let made = 0
+
+function newClient(address: Address): EventStoreDBClient {
+  const client = EventStoreDBClient.connectionString(connectionString(address, made++))
+  // The client does not wait for its own handling of a lost connection, which fails where the search for the next node
+  // fails: an unhandled rejection, which would end the process.
+  const inner = client as unknown as Inner
+  const handle = inner.handleError
+  inner.handleError = (lost, error) => handle(lost, error).catch(() => undefined)
+  return client
+}

@@ -1,0 +1,92 @@
+import { LogError } from '../../domain/log/errors.ts'
+
+/** What is known of a connection string before it is used. */
+export interface Address {
+  /** The string for the client, with our defaults, but for the interval of keep-alive. */
+  readonly text: string
+  /** How long a silent connection is left alone before it is asked for a sign of life, in ms. */
+  readonly keepAliveMs: number
+  /** Hosts and ports, without credentials: for messages. */
+  readonly servers: string
+  readonly tls: boolean
+  readonly endpoints: readonly { readonly host: string; readonly port: number }[]
+}
+
+/** Does the string name the authority of the servers' certificates? */
+export const authority = ({ text }: Address): boolean => /[?&]tls[_-]?ca[_-]?file=/i.test(text)
+
+const OPTIONS: ReadonlySet<string> = new Set(
+  [
+    'tls',
+    'tlsCAFile',
+    'userCertFile',
+    'userKeyFile',
+    'connectionName',
+    'maxDiscoverAttempts',
+    'discoveryInterval',
+    'gossipTimeout',
+    'keepAliveInterval',
+    'keepAliveTimeout',
+    'defaultDeadline',
+  ].map((name) => name.toLowerCase()),
+)
+
+/** The client warns of less, in the log of the process. */
+const KEEP_ALIVE = 10_000
+
+/**
+ * The string for the `n`th client of the process. Channels of equal settings to one server share a connection, also one
+ * that hangs; so each client's differ, in a millisecond of the keep-alive.
+ */
+export function connectionString({ text, keepAliveMs }: Address, n: number): string {
+  return `${text}${/[?&]$/.test(text) ? '' : '&'}keepaliveinterval=${keepAliveMs + n}`
+}
+
+const refused = (why: string) => new LogError('LOG_REFUSED', `the event store's connection string ${why}`)
+
+/**
+ * Checks a connection string by our own rules, because the client prints the whole of it, with the password, when it does
+ * not like something, and takes some settings silently. Throws `LOG_REFUSED`; no message repeats a password.
+ */
+export function parseAddress(text: string): Address {
+  const m = /^esdb(\+discover)?:\/\/(?:([^@/?]*)@)?([^@/?]+)\/?(?:\?(.*))?$/.exec(text.trim())
+  if (!m) throw refused('is not esdb://[user:password@]host:port[,host:port…][?tls=false]; write it like that')
+  const [, discover, credentials, hosts = '', query = ''] = m
+  if (credentials !== undefined && !/^[^:]+:.+$/.test(credentials)) throw refused('has a user without password; add it')
+  const options = new Map(query === '' ? [] : query.split('&').map(option))
+  const tls = options.get('tls') !== 'false'
+  if (credentials !== undefined && !tls)
+    throw refused('has a user and tls=false, where the client would silently not send it; remove one of the two')
+  const endpoints = hosts.split(',').map(endpoint)
+  const cluster = discover !== undefined || endpoints.length > 1
+  // A node that hangs must not use up the whole time limit of a call when the client looks for the leader.
+  if (cluster && !options.has('gossiptimeout')) options.set('gossiptimeout', '2')
+  const keepAliveMs = Number(options.get('keepaliveinterval') ?? KEEP_ALIVE)
+  if (!Number.isSafeInteger(keepAliveMs) || keepAliveMs < KEEP_ALIVE)
+    throw refused(`has a keepAliveInterval that is not a number of ms from ${KEEP_ALIVE} on`)
+  options.delete('keepaliveinterval')
+  const user = credentials === undefined ? '' : `${credentials}@`
+  return {
+    text: `esdb${discover ?? ''}://${user}${hosts}?${[...options].map(([key, value]) => `${key}=${value}`).join('&')}`,
+    keepAliveMs,
+    servers: hosts,
+    tls,
+    endpoints,
+  }
+}
+
+function option(text: string): [string, string] {
+  const at = text.indexOf('=')
+  const name = text.slice(0, Math.max(at, 0)).toLowerCase().replaceAll(/[_-]/g, '')
+  const value = text.slice(at + 1)
+  if (value === '' || !OPTIONS.has(name))
+    throw refused(`has the option "${text.slice(0, Math.max(at, 0)) || text}", which is not used here; remove it`)
+  if (name === 'tls' && value !== 'true' && value !== 'false') throw refused('has a tls that is neither true nor false')
+  return [name, value]
+}
+
+function endpoint(text: string): { host: string; port: number } {
+  const m = /^([^:]+)(?::(\d{1,5}))?$/.exec(text)
+  if (!m) throw refused(`names "${text}", which is not host:port`)
+  return { host: m[1]!, port: Number(m[2] ?? 2113) }
+}

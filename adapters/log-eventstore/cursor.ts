@@ -1,0 +1,94 @@
+import {
+  type AllStreamResolvedEvent,
+  BACKWARDS,
+  END,
+  type EventStoreDBClient,
+  type ReadAllOptions,
+  type StreamingRead,
+} from '@eventstore/db-client'
+import type { Cursor } from '../../domain/log/cursor.ts'
+import type { RecordedEvent } from '../../domain/log/envelope.ts'
+import { cursorError, LogError } from '../../domain/log/errors.ts'
+import { LOG_META } from '../../domain/log/ids.ts'
+import { decode, hashOf, nameOf } from './codec.ts'
+import { isUnexpectedResult } from './errors.ts'
+import { patiently } from './patience.ts'
+import type { Place } from './read.ts'
+
+const readAll = (options: ReadAllOptions) => (client: EventStoreDBClient) =>
+  client.readAll({ requiresLeader: true, ...options }) as StreamingRead<AllStreamResolvedEvent>
+
+/** Places in the whole log. A cursor names one of our own events: log, position with both halves, and the hash there. */
+export class Cursors {
+  readonly #place: Place
+  /** The log's first event. */
+  readonly #identity: RecordedEvent
+  readonly logId: string
+
+  constructor(place: Place, identity: RecordedEvent, logId: string) {
+    this.#place = place
+    this.#identity = identity
+    this.logId = logId
+  }
+
+  of({ position, hash }: RecordedEvent): Cursor {
+    return { logId: this.logId, position, prepare: position, hash }
+  }
+
+  /** The last event of our namespace in the whole log. There is always one: the identity. */
+  async last(): Promise<RecordedEvent> {
+    const { connection, namespace, limits, closed } = this.#place
+    const patience = { limits, servers: connection.address.servers, signal: closed }
+    return patiently(patience, 'looking for the last event', namespace, async () => {
+      const isOurs = ({ event }: AllStreamResolvedEvent) => event?.streamId.startsWith(`${namespace}.`) === true
+      const read = readAll({ direction: BACKWARDS, fromPosition: END })
+      const found = (await connection.readFirst(read, limits.callMs, closed, isOurs)).at(-1)
+      if (!found?.event || !isOurs(found)) throw this.#replaced()
+      return decode(namespace, found.event)
+    })
+  }
+
+  /**
+   * Makes sure that the log still holds what a cursor names; null: that it is still this log. Rejects with
+   * `CURSOR_MISMATCH`, or with what one try of a read rejects with.
+   */
+  async check(cursor: Cursor | null, signal: AbortSignal): Promise<void> {
+    if (cursor === null) return await this.#checkIdentity(signal)
+    const { position, prepare = position, hash, logId } = cursor
+    if (logId !== this.logId || prepare !== position) throw this.#mismatch()
+    const stored = await this.#hashAt(position, signal)
+    if (stored !== hash) throw this.#mismatch()
+  }
+
+  async #checkIdentity(signal: AbortSignal): Promise<void> {
+    if ((await this.#hashAt(this.#identity.position, signal)) !== this.#identity.hash) throw this.#replaced()
+  }
+
+  /** The hash of our event at a position; null where none of ours begins there. */
+  async #hashAt(position: number, signal: AbortSignal): Promise<string | null> {
+    const { connection, namespace, limits } = this.#place
+    const at = { commit: BigInt(position), prepare: BigInt(position) }
+    try {
+      const [found] = await connection.read(readAll({ fromPosition: at, maxCount: 1 }), limits.callMs, signal)
+      const event = found?.event
+      return event?.position.commit === at.commit && event.streamId.startsWith(`${namespace}.`) ? hashOf(event) : null
+    } catch (error) {
+      // A place where no event begins is answered like a fault of the server: ask for one where an event does.
+      if (!isUnexpectedResult(error) || position === this.#identity.position) throw error
+      await this.#checkIdentity(signal)
+      return null
+    }
+  }
+
+  #mismatch(): LogError {
+    return cursorError('CURSOR_MISMATCH', `the cursor is of another log than ${this.logId}; read from the start`)
+  }
+
+  #replaced(): LogError {
+    const name = nameOf(this.#place.namespace, LOG_META)
+    return new LogError(
+      'LOG_CORRUPT',
+      `the log ${this.logId} is gone: the event store has no such ${name} any more. Restore it, or open the log anew`,
+    )
+  }
+}

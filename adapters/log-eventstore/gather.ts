@@ -1,0 +1,45 @@
+import type { AllStreamResolvedEvent, StreamingRead } from '@eventstore/db-client'
+import { Overdue } from './errors.ts'
+
+/** Is this the last event that is wanted? */
+export type Until = (event: AllStreamResolvedEvent) => boolean
+
+/**
+ * All events of a read, or those up to the first that `until` accepts. Rejects with the client's error, with `Overdue`
+ * after `ms` of silence, or with the signal's reason; the call is cancelled in any case.
+ */
+export function gather(
+  read: StreamingRead<AllStreamResolvedEvent>,
+  ms: number,
+  signal: AbortSignal,
+  until?: Until,
+): Promise<AllStreamResolvedEvent[]> {
+  return new Promise((resolve, reject) => {
+    const events: AllStreamResolvedEvent[] = []
+    let ended = false
+    const end = (settle: () => void) => {
+      if (ended) return
+      ended = true
+      clearTimeout(silence)
+      signal.removeEventListener('abort', aborted)
+      read.pause()
+      // Also after its end: a stream whose call never began holds on to nothing, and says so by a rejection.
+      read.cancel().catch(() => undefined)
+      settle()
+    }
+    const fail = (error: unknown) => end(() => reject(error))
+    const aborted = () => fail(signal.reason)
+    const silence = setTimeout(() => fail(new Overdue('a read', ms)), ms)
+    // The listener stays: an error that comes later must find one.
+    read.on('error', fail)
+    read.on('end', () => end(() => resolve(events)))
+    read.on('data', (event: AllStreamResolvedEvent) => {
+      if (ended) return
+      silence.refresh()
+      events.push(event)
+      if (until?.(event)) end(() => resolve(events))
+    })
+    if (signal.aborted) aborted()
+    else signal.addEventListener('abort', aborted, { once: true })
+  })
+}

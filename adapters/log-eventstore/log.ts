@@ -1,0 +1,145 @@
+import { checkBatch } from '../../domain/log/batch.ts'
+import { ERASED } from '../../domain/log/chain.ts'
+import type { Cursor } from '../../domain/log/cursor.ts'
+import type { RecordedEvent, SealedEvent } from '../../domain/log/envelope.ts'
+import { LogError } from '../../domain/log/errors.ts'
+import type { Erasure, EventLog, Head, ReadOptions } from '../../domain/ports.ts'
+import type { Appender } from './append.ts'
+import { nameOf } from './codec.ts'
+import type { Cursors } from './cursor.ts'
+import { type Following, follow } from './follow.ts'
+import type { Place, StreamReader } from './read.ts'
+
+/**
+ * An EventLog in the streams `<namespace>.*` of an EventStoreDB (DESIGN, Event log). Open it with `openEventStoreLog`.
+ * Streams are independent: the floor is 0.
+ */
+export class EventStoreLog implements EventLog {
+  readonly logId: string
+  readonly #place: Place
+  readonly #reader: StreamReader
+  readonly #appender: Appender
+  readonly #cursors: Cursors
+  readonly #end: () => Promise<void>
+  #closing: Promise<void> | null = null
+
+  /** `end`: aborts `place.closed`, then releases the connection when `drained` has resolved. */
+  constructor(
+    parts: { place: Place; reader: StreamReader; appender: Appender; cursors: Cursors },
+    end: () => Promise<void>,
+  ) {
+    this.#place = parts.place
+    this.#reader = parts.reader
+    this.#appender = parts.appender
+    this.#cursors = parts.cursors
+    this.#end = end
+    this.logId = parts.cursors.logId
+  }
+
+  floor(): number {
+    return 0
+  }
+
+  append(
+    stream: string,
+    expected: number,
+    batch: readonly SealedEvent[],
+    erase: readonly Erasure[] = [],
+  ): Promise<{ readonly position: number }> {
+    try {
+      this.#open()
+      checkBatch(stream, expected, batch)
+      if (erase.length > 0 || batch.some(({ header }) => header.type === ERASED))
+        throw new LogError(
+          'ERASE_IMPOSSIBLE',
+          'an event store cannot empty a stored body; destroy the key of the run, if its bodies are enciphered',
+        )
+      return this.#appender.append(stream, expected, batch)
+    } catch (error) {
+      return Promise.reject(error)
+    }
+  }
+
+  async head(stream: string): Promise<Head | null> {
+    this.#open()
+    return this.#reader.head(stream)
+  }
+
+  async *read(stream: string, options: ReadOptions = {}): AsyncGenerator<readonly RecordedEvent[]> {
+    this.#open()
+    const { from = 0, limit = Number.MAX_SAFE_INTEGER, bodies = true } = options
+    for await (const page of this.#reader.pages(stream, from, limit)) {
+      yield bodies ? page : page.map(withoutBody)
+      this.#open()
+    }
+  }
+
+  readAll(after: Cursor | null, options: { limit?: number; bodies?: boolean } = {}) {
+    const { limit = Number.MAX_SAFE_INTEGER, bodies = true } = options
+    // The head at the time of the call, not of the first page.
+    const last = this.#closing ? this.#refuse() : this.#cursors.last()
+    last.catch(() => undefined)
+    return this.#upTo(last, after, limit, bodies)
+  }
+
+  async *#upTo(asked: Promise<RecordedEvent>, after: Cursor | null, limit: number, bodies: boolean) {
+    const last = await asked
+    const all = [`${this.#place.namespace}.`]
+    let left = limit
+    for await (const page of this.#follow({ after, prefixes: all, until: last.position })) {
+      const part = page.slice(0, left)
+      left -= part.length
+      if (part.length > 0) yield bodies ? part : part.map(withoutBody)
+      if (left <= 0) return
+      this.#open()
+    }
+  }
+
+  subscribe(after: Cursor | null, signal: AbortSignal): AsyncGenerator<readonly RecordedEvent[]> {
+    return this.#follow({ after, signal, prefixes: [`${this.#place.namespace}.`] })
+  }
+
+  async *#follow(following: Following): AsyncGenerator<readonly RecordedEvent[]> {
+    this.#open()
+    yield* follow(this.#place, this.#cursors, following)
+  }
+
+  cursor(event: RecordedEvent): Cursor {
+    return this.#cursors.of(event)
+  }
+
+  async headCursor(): Promise<Cursor> {
+    this.#open()
+    return this.#cursors.of(await this.#cursors.last())
+  }
+
+  /** The server looks through the whole log for them; events of other streams stay there. */
+  async *streams(prefix: string): AsyncGenerator<readonly string[]> {
+    this.#open()
+    const { namespace } = this.#place
+    const last = await this.#cursors.last()
+    // The log's last event is asked for too, so that its coming shows the end.
+    const prefixes = [nameOf(namespace, prefix), nameOf(namespace, last.header.stream)]
+    for await (const page of this.#follow({ after: null, prefixes, until: last.position })) {
+      const born = page.filter(({ header }) => header.revision === 0 && header.stream.startsWith(prefix))
+      if (born.length > 0) yield born.map(({ header }) => header.stream)
+      this.#open()
+    }
+  }
+
+  /** Answers all appends, then closes. Subscriptions end with `LOG_CLOSED`. */
+  close(): Promise<void> {
+    this.#closing ??= this.#end()
+    return this.#closing
+  }
+
+  #open(): void {
+    this.#place.closed.throwIfAborted()
+  }
+
+  #refuse(): Promise<never> {
+    return Promise.reject(this.#place.closed.reason)
+  }
+}
+
+const withoutBody = (event: RecordedEvent): RecordedEvent => ({ ...event, body: null })

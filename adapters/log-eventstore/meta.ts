@@ -1,0 +1,24 @@
+import type { RecordedEvent, SealedEvent } from '../../domain/log/envelope.ts'
+import { LogError } from '../../domain/log/errors.ts'
+import { LOG_META } from '../../domain/log/ids.ts'
+import type { Appender } from './append.ts'
+import type { StreamReader } from './read.ts'
+
+/**
+ * The log's first event, which gives it its identity. Where there is none yet, `make` seals one; of two that start at once
+ * one is written, and both get that one.
+ */
+export async function identify(
+  reader: StreamReader,
+  appender: Appender,
+  make: () => SealedEvent,
+): Promise<RecordedEvent> {
+  const [found] = await reader.some(LOG_META, 0, 1)
+  if (found) return found
+  await appender.append(LOG_META, -1, [make()]).catch((error: unknown) => {
+    if (!(error instanceof LogError && error.code === 'CONFLICT')) throw error
+  })
+  const [made] = await reader.some(LOG_META, 0, 1)
+  if (made) return made
+  throw new LogError('LOG_UNAVAILABLE', `${LOG_META} was written and cannot be read; open the log again`)
+}

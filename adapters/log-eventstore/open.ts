@@ -1,0 +1,57 @@
+import { randomBytes } from 'node:crypto'
+import { LogError } from '../../domain/log/errors.ts'
+import { logIdOf, sealIdentity } from '../../domain/log/identity.ts'
+import type { Clock, Random } from '../../domain/ports.ts'
+import { Appender } from './append.ts'
+import { connect, disconnect } from './connection.ts'
+import { parseAddress } from './connection-string.ts'
+import { Cursors } from './cursor.ts'
+import { greet } from './greet.ts'
+import { EventStoreLog } from './log.ts'
+import { identify } from './meta.ts'
+import { LIMITS, type Limits } from './patience.ts'
+import { type Place, StreamReader } from './read.ts'
+
+export interface EventStoreLogOptions {
+  /** `esdb://host:port?tls=false`, `esdb://user:password@a:2113,b:2113,c:2113`, `esdb+discover://…`. */
+  readonly connectionString: string
+  /** Streams are named `<namespace>.<stream>`: two deployments on one server do not see each other. `[a-z][a-z0-9]*` */
+  readonly namespace: string
+  readonly limits?: Partial<Limits>
+  readonly clock?: Pick<Clock, 'now'>
+  readonly random?: Random
+}
+
+/**
+ * Opens the log of a namespace on an EventStoreDB (23.10 is known to work), and makes it where there is none. Rejects with
+ * a LogError that says what to do: `LOG_REFUSED` (connection string, credentials, scheme, version), `LOG_UNAVAILABLE`,
+ * `LOG_FOREIGN`, `LOG_NEWER`, `LOG_CORRUPT`, `LOG_LOCKED` (this process writes to another server).
+ */
+export async function openEventStoreLog(options: EventStoreLogOptions): Promise<EventStoreLog> {
+  const { namespace } = options
+  if (!/^[a-z][a-z0-9]*$/.test(namespace))
+    throw new LogError('LOG_REFUSED', `the namespace "${namespace}" is not a lower-case letter and letters or digits`)
+  const limits = { ...LIMITS, ...options.limits }
+  const connection = await connect(parseAddress(options.connectionString), limits.callMs)
+  const closed = new AbortController()
+  const place: Place = { connection, namespace, limits, closed: closed.signal }
+  const reader = new StreamReader(place)
+  const appender = new Appender(place, reader)
+  const end = async () => {
+    closed.abort(new LogError('LOG_CLOSED', `the log ${namespace} was closed; open it again`))
+    await appender.drained()
+    await disconnect(connection)
+  }
+  try {
+    await greet(connection, limits)
+    const identity = await identify(reader, appender, () => {
+      const now = new Date(options.clock?.now() ?? Date.now()).toISOString()
+      return sealIdentity(options.random?.bytes(26) ?? randomBytes(26), now)
+    })
+    const cursors = new Cursors(place, identity, logIdOf(identity))
+    return new EventStoreLog({ place, reader, appender, cursors }, end)
+  } catch (error) {
+    await end()
+    throw error
+  }
+}

@@ -1,0 +1,58 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { permanent, unavailable } from './errors.ts'
+
+/** Time limits, in ms. */
+export interface Limits {
+  /** The longest silence of one try of one call; then the client is replaced. */
+  readonly callMs: number
+  /** How long a call is tried again before its caller is told that nothing is known. */
+  readonly patienceMs: number
+  /** After so long a silence a subscription is made anew. */
+  readonly silenceMs: number
+}
+
+export const LIMITS: Limits = { callMs: 5_000, patienceMs: 20_000, silenceMs: 10_000 }
+
+const FIRST_DELAY = 25
+const LONGEST_DELAY = 1_000
+
+/** Waits before a further try: 25 ms, doubling up to 1 s. Rejects with the signal's reason. */
+export class Backoff {
+  #next = FIRST_DELAY
+
+  reset(): void {
+    this.#next = FIRST_DELAY
+  }
+
+  async wait(signal: AbortSignal): Promise<void> {
+    const ms = this.#next
+    this.#next = Math.min(ms * 2, LONGEST_DELAY)
+    await sleep(ms, undefined, { signal }).catch(() => signal.throwIfAborted())
+  }
+}
+
+/**
+ * Does `work` until it succeeds or fails for good, for as long as the caller is patient. What is tried again must be the
+ * very same each time. `what` is for messages. Rejects with a LogError, `LOG_UNAVAILABLE` at the end of the patience.
+ */
+export async function patiently<T>(
+  { limits, servers, signal }: { limits: Limits; servers: string; signal: AbortSignal },
+  what: string,
+  stream: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  const end = performance.now() + limits.patienceMs
+  const backoff = new Backoff()
+  for (;;) {
+    signal.throwIfAborted()
+    try {
+      return await work()
+    } catch (error) {
+      signal.throwIfAborted()
+      const final = permanent(error, stream)
+      if (final) throw final
+      if (performance.now() >= end) throw unavailable(what, servers, error)
+      await backoff.wait(signal)
+    }
+  }
+}

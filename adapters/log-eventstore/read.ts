@@ -1,0 +1,126 @@
+import { type AllStreamResolvedEvent, BACKWARDS, END, ErrorType, type StreamingRead } from '@eventstore/db-client'
+import type { RecordedEvent } from '../../domain/log/envelope.ts'
+import type { Head } from '../../domain/ports.ts'
+import { decode, nameOf } from './codec.ts'
+import type { Connection } from './connection.ts'
+import { causeOf, hidden, tooMuch } from './errors.ts'
+import { type Limits, patiently } from './patience.ts'
+import { Tips } from './tips.ts'
+
+/** How many events one call reads at most. */
+const PAGE = 256
+
+/** What all parts of one log share. */
+export interface Place {
+  readonly connection: Connection
+  readonly namespace: string
+  readonly limits: Limits
+  /** Aborts, with `LOG_CLOSED`, when the log is closed. */
+  readonly closed: AbortSignal
+}
+
+/**
+ * Reads streams, always at the leader: what was acknowledged is read, and nobody else's old state. What an operator has
+ * hidden or deleted is an error, never a shorter stream.
+ */
+export class StreamReader {
+  readonly tips = new Tips()
+  readonly #place: Place
+
+  constructor(place: Place) {
+    this.#place = place
+  }
+
+  /** The last event of a stream; null where there is no such stream. */
+  async last(stream: string): Promise<RecordedEvent | null> {
+    const found = await this.#call(stream, { direction: BACKWARDS, fromRevision: END, maxCount: 1 })
+    if (found === null) return null
+    const last = found[0]
+    if (!last) throw hidden(stream, 'all its events are hidden')
+    this.tips.note(last)
+    return last
+  }
+
+  async head(stream: string): Promise<Head | null> {
+    const last = await this.last(stream)
+    if (!last) return null
+    return { revision: last.header.revision, hash: last.hash, timestamp: Date.parse(last.header.timestamp) }
+  }
+
+  /** A few events from a revision on; none where the stream does not reach so far. */
+  async some(stream: string, revision: number, count: number): Promise<readonly RecordedEvent[]> {
+    for await (const page of this.pages(stream, revision, count)) return page
+    return []
+  }
+
+  /** Events from a revision on, in pages. */
+  async *pages(stream: string, from: number, limit: number): AsyncGenerator<readonly RecordedEvent[]> {
+    let next = from
+    for (let left = limit; left > 0; ) {
+      const count = Math.min(left, PAGE)
+      const page = await this.#call(stream, { fromRevision: BigInt(next), maxCount: count })
+      if (page === null) {
+        if (next > from || this.tips.last(stream)) throw hidden(stream, 'it was there and is gone')
+        return
+      }
+      const first = page[0]
+      if (!first) {
+        // The server answers with nothing both past the end and where all is hidden; the latter is found out here.
+        await this.last(stream)
+        return
+      }
+      if (first.header.revision !== next)
+        throw hidden(stream, `its events ${next} to ${first.header.revision - 1} are hidden`)
+      this.tips.note(page[page.length - 1]!)
+      next += page.length
+      left -= page.length
+      yield page
+      if (page.length < count) return
+    }
+  }
+
+  /** One call; null where there is no such stream. */
+  async #call(stream: string, options: object): Promise<RecordedEvent[] | null> {
+    const { connection, namespace, limits, closed } = this.#place
+    const name = nameOf(namespace, stream)
+    const servers = connection.address.servers
+    return patiently({ limits, servers, signal: closed }, `reading ${name}`, name, async () => {
+      try {
+        const read = await connection.read(
+          (client) =>
+            client.readStream(name, { requiresLeader: true, ...options }) as StreamingRead<AllStreamResolvedEvent>,
+          limits.callMs,
+          closed,
+        )
+        return read.map(({ event }) => decode(namespace, event!))
+      } catch (error) {
+        if (causeOf(error) !== ErrorType.STREAM_NOT_FOUND) throw tooMuch(error, name) ?? error
+        await this.#checkDeleted(name)
+        return null
+      }
+    })
+  }
+
+  /** A stream that an operator deleted reads like one that never was; only its metadata tells. */
+  async #checkDeleted(name: string): Promise<void> {
+    const { connection, limits, closed } = this.#place
+    const metadata = await connection
+      .read(
+        (client) =>
+          client.readStream(`$$${name}`, {
+            direction: BACKWARDS,
+            fromRevision: END,
+            maxCount: 1,
+            requiresLeader: true,
+          }) as StreamingRead<AllStreamResolvedEvent>,
+        limits.callMs,
+        closed,
+      )
+      .catch((error: unknown) => {
+        if (causeOf(error) === ErrorType.STREAM_NOT_FOUND) return []
+        throw error
+      })
+    const data = metadata[0]?.event?.data as { $tb?: unknown } | undefined
+    if (data?.$tb !== undefined) throw hidden(name, 'its metadata says that it begins later')
+  }
+}

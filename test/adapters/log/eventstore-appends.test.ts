@@ -1,0 +1,269 @@
+import { expect, test } from 'vitest'
+import type { EventStoreLog } from '../../../adapters/log-eventstore/log.ts'
+import { Slots } from '../../../adapters/log-eventstore/slots.ts'
+import type { SealedEvent } from '../../../domain/log/envelope.ts'
+import { code } from '../../contracts/event-log-factory.ts'
+import { openLog, standIn } from '../../support/eventstore/logs.ts'
+import type { StandIn } from '../../support/eventstore/stand-in.ts'
+import { collect, NEW, Sealer, tipOf } from '../../support/sealing.ts'
+
+const stream = 'agent-a1'
+const idsOf = (events: readonly { id: string }[]) => events.map(({ id }) => id)
+
+/** Appends that nobody waits for yet: chains of three over some streams. */
+function many(log: EventStoreLog, streams: number, bytes = 10) {
+  const sealer = new Sealer('many')
+  const sent: SealedEvent[][] = []
+  const calls: Promise<{ position: number }>[] = []
+  for (let n = 0; n < streams; n++) {
+    let tip = NEW
+    for (let times = 0; times < 3; times++) {
+      const batch = sealer.batch(`agent-m${n}`, tip, [{ body: 'x'.repeat(bytes) }, {}])
+      calls.push(log.append(`agent-m${n}`, tip.revision, batch))
+      sent.push(batch)
+      tip = tipOf(batch)
+    }
+  }
+  return { sent, calls }
+}
+
+/** Each was written once, in order, at its place. */
+async function expectOnce(log: EventStoreLog, server: StandIn, sent: readonly (readonly SealedEvent[])[]) {
+  const streams = Map.groupBy(sent.flat(), ({ header }) => header.stream)
+  for (const [name, events] of streams) {
+    expect(idsOf(await collect(log.read(name)))).toEqual(idsOf(events))
+    expect(server.store.events(`ns.${name}`)).toHaveLength(events.length)
+  }
+}
+
+test('an answer that is lost after the write: sent again by a new client, in the log once', async () => {
+  const server = await standIn()
+  const log = await openLog(server.url)
+  const batch = new Sealer().batch(stream, NEW, [{}, {}])
+  server.switches.holdAnswers()
+  const before = server.asked.appends
+  const appended = log.append(stream, -1, batch)
+  await expect.poll(() => server.store.events(`ns.${stream}`)?.length).toBe(2)
+  // Somebody else writes meanwhile: the resend is a success all the same, and says where it stands.
+  const theirs = new Sealer('theirs').batch(stream, tipOf(batch), [{}])
+  server.store.append(`ns.${stream}`, 1, [
+    { ...theirs[0]!, type: 'noted', contentType: '', data: new Uint8Array(), metadata: new Uint8Array() },
+  ])
+  await expect.poll(() => server.asked.appends).toBe(before + 2)
+  server.switches.release()
+  expect(await appended).toEqual({ position: server.store.events(`ns.${stream}`)![1]!.position })
+  expect(server.store.events(`ns.${stream}`)).toHaveLength(3)
+})
+
+test.each([
+  ['cut', async (server: StandIn) => server.drop()],
+  [
+    'killed and started again',
+    async (server: StandIn) => {
+      await server.kill()
+      await server.start()
+    },
+  ],
+])('connections that are %s under many appends lose none and repeat none', async (_, fault) => {
+  const server = await standIn()
+  const log = await openLog(server.url)
+  const { sent, calls } = many(log, 20)
+  await calls[4]
+  await fault(server)
+  await Promise.all(calls)
+  await expectOnce(log, server, sent)
+})
+
+test('a server that hangs under more appends than its connection takes: all land once when it goes on', async () => {
+  const server = await standIn()
+  const log = await openLog(server.url)
+  server.freeze()
+  const { sent, calls } = many(log, 20, 150_000)
+  const { accepted } = server
+  await expect.poll(() => server.accepted, { timeout: 10_000 }).toBeGreaterThan(accepted + 2)
+  server.thaw()
+  await Promise.all(calls)
+  await expectOnce(log, server, sent)
+})
+
+test('a server that takes calls and answers none is given up, and is asked again', async () => {
+  const server = await standIn()
+  const log = await openLog(server.url)
+  server.switches.stalled = true
+  const batch = new Sealer().batch(stream, NEW, [{}])
+  const appended = log.append(stream, -1, batch)
+  const head = log.head('agent-b')
+  const { accepted } = server
+  await expect.poll(() => server.accepted, { timeout: 10_000 }).toBeGreaterThan(accepted + 1)
+  server.switches.stalled = false
+  await appended
+  expect(await head).toBeNull()
+  await expectOnce(log, server, [batch])
+})
+
+test('a server that starts is waited for', async () => {
+  const server = await standIn()
+  const log = await openLog(server.url)
+  server.switches.notReady = true
+  const batch = new Sealer().batch(stream, NEW, [{}])
+  const appended = log.append(stream, -1, batch)
+  await expect.poll(() => server.asked.appends).toBeGreaterThan(2)
+  server.switches.notReady = false
+  await appended
+  await expectOnce(log, server, [batch])
+})
+
+test('a capability call that failed once does not stay failed', async () => {
+  const server = await standIn()
+  const log = await openLog(server.url)
+  server.switches.featuresFail = true
+  server.drop()
+  const batch = new Sealer().batch(stream, NEW, [{}])
+  const appended = log.append(stream, -1, batch)
+  await expect.poll(() => server.asked.features).toBeGreaterThan(2)
+  server.switches.featuresFail = false
+  await appended
+})
+
+test('without an answer the caller is told, when its patience ends, that nothing is known', async () => {
+  const server = await standIn()
+  const log = await openLog(server.url, { limits: { callMs: 100, patienceMs: 150 } })
+  server.switches.stalled = true
+  const batch = new Sealer().batch(stream, NEW, [{}])
+  await expect(log.append(stream, -1, batch)).rejects.toEqual(code('LOG_UNAVAILABLE'))
+  await expect(log.head(stream)).rejects.toEqual(code('LOG_UNAVAILABLE'))
+  server.switches.stalled = false
+  await log.append(stream, -1, batch)
+})
+
+test('a wrong revision without a quorum is not believed: own events land once', async () => {
+  const server = await standIn()
+  const log = await openLog(server.url)
+  server.store.quorum = false
+  const batch = new Sealer().batch(stream, NEW, [{}, {}])
+  const appended = log.append(stream, -1, batch)
+  await expect.poll(() => server.asked.appends).toBeGreaterThan(3)
+  server.store.land()
+  await appended
+  await expectOnce(log, server, [batch])
+})
+
+test('a wrong revision that names an event without a quorum is a conflict only if that event stays', async () => {
+  const server = await standIn()
+  const log = await openLog(server.url)
+  const others = (name: string) => {
+    server.store.quorum = false
+    const event = { type: 'noted', contentType: '', data: new Uint8Array(), metadata: new Uint8Array() }
+    server.store.append(`ns.${name}`, -1, [{ ...event, id: crypto.randomUUID() }])
+  }
+  others(stream)
+  const mine = new Sealer('mine').batch(stream, NEW, [{}])
+  const appended = log.append(stream, -1, mine)
+  await expect.poll(() => server.asked.wrong).toBeGreaterThan(1)
+  server.store.vanish()
+  await appended
+  await expectOnce(log, server, [mine])
+  others('agent-b')
+  const lost = log.append('agent-b', -1, new Sealer('b').batch('agent-b', NEW, [{}]))
+  lost.catch(() => undefined)
+  await expect.poll(() => server.asked.wrong).toBeGreaterThan(3)
+  server.store.land()
+  // What stands there was not written by keepup, which the check finds out.
+  await expect(lost).rejects.toEqual(code('LOG_FOREIGN'))
+})
+
+test('appends that stand on one whose answer is lost wait for it, and are no conflict', async () => {
+  const server = await standIn()
+  const log = await openLog(server.url)
+  server.store.quorum = false
+  const sealer = new Sealer()
+  const a = sealer.batch(stream, NEW, [{}])
+  const b = sealer.batch(stream, tipOf(a), [{}])
+  const c = sealer.batch(stream, tipOf(b), [{}])
+  const calls = [a, b, c].map((batch) => log.append(stream, batch[0]!.header.revision - 1, batch))
+  await expect.poll(() => server.asked.appends).toBeGreaterThan(2)
+  // The leader falls with what it had; all of it is sent again.
+  server.store.vanish()
+  await Promise.all(calls)
+  await expectOnce(log, server, [a, b, c])
+})
+
+test('what is too large is refused before it is sent, by headers too; a server that takes less says so', async () => {
+  const server = await standIn()
+  const log = await openLog(server.url)
+  const before = server.asked.appends
+  const batch = (count: number, bytes: number) =>
+    new Sealer().batch(
+      stream,
+      NEW,
+      Array.from({ length: count }, () => ({ body: 'x'.repeat(bytes) })),
+    )
+  await expect(log.append(stream, -1, batch(2, 600_000))).rejects.toEqual(code('APPEND_TOO_LARGE'))
+  await expect(log.append(stream, -1, batch(5000, 1))).rejects.toEqual(code('APPEND_TOO_LARGE'))
+  expect(server.asked.appends).toBe(before)
+  server.store.maxAppendSize = 1000
+  await expect(log.append(stream, -1, batch(1, 2000))).rejects.toEqual(code('APPEND_TOO_LARGE'))
+  await log.append(stream, -1, batch(1, 20))
+})
+
+test('a server that is slow and whose clock is wrong changes nothing', async () => {
+  const server = await standIn()
+  const log = await openLog(server.url)
+  server.switches.delayMs = 40
+  server.store.skewMs = -1_000_000_000
+  const { sent, calls } = many(log, 8)
+  await Promise.all(calls)
+  await expectOnce(log, server, sent)
+  const last = sent.at(-1)!.at(-1)!
+  expect(await log.head(last.header.stream)).toMatchObject({ timestamp: Date.parse(last.header.timestamp) })
+})
+
+test('erasing is refused by name', async () => {
+  const server = await standIn()
+  const log = await openLog(server.url)
+  const sealer = new Sealer()
+  const batch = sealer.batch(stream, NEW, [{}])
+  await log.append(stream, -1, batch)
+  const body = { revision: 0, bodyHash: batch[0]!.header.body.hash, reason: 'asked for' }
+  const fact = sealer.batch(stream, tipOf(batch), [{ type: 'erased', body }])
+  await expect(log.append(stream, 0, fact, [{ stream, revision: 0 }])).rejects.toEqual(code('ERASE_IMPOSSIBLE'))
+})
+
+test('what another process wrote is looked at before something is chained to it', async () => {
+  const server = await standIn()
+  const log = await openLog(server.url)
+  const sealer = new Sealer()
+  const batch = sealer.batch(stream, NEW, [{}, {}])
+  await log.append(stream, -1, batch)
+  await log.close()
+  const other = await openLog(server.url)
+  const loose = sealer.batch(stream, { revision: 1, hash: 'e'.repeat(64) }, [{}])
+  await expect(other.append(stream, 1, loose)).rejects.toEqual(code('APPEND_INVALID'))
+  await other.append(stream, 1, sealer.batch(stream, tipOf(batch), [{}]))
+  // The place is taken now, so it is somebody else's first, and only then a fault of the caller's.
+  for (const expected of [-1, 1])
+    await expect(
+      other.append(stream, expected, sealer.batch(stream, { revision: expected, hash: 'e'.repeat(64) }, [{}])),
+    ).rejects.toEqual(code('CONFLICT'))
+})
+
+test('appends pass one by one until one was answered, then fifteen at a time, in call order', async () => {
+  const slots = new Slots()
+  const passed: number[] = []
+  const settled = () => new Promise((resolve) => setImmediate(resolve))
+  for (let n = 0; n < 40; n++) slots.take().then(() => passed.push(n))
+  await settled()
+  expect(passed).toEqual([0])
+  slots.give(true)
+  await settled()
+  expect(passed).toHaveLength(16)
+  slots.give(false)
+  await settled()
+  expect(passed).toHaveLength(16)
+  for (let n = 0; n < 14; n++) slots.give(false)
+  await settled()
+  expect(passed).toHaveLength(17)
+  slots.give(true)
+  await settled()
+  expect(passed).toEqual(Array.from({ length: 32 }, (_, n) => n))
+})

@@ -1,0 +1,148 @@
+import { expect, test } from 'vitest'
+import type { EventStoreLog } from '../../../adapters/log-eventstore/log.ts'
+import type { SealedEvent } from '../../../domain/log/envelope.ts'
+import { code } from '../../contracts/event-log-factory.ts'
+import type { StandInCluster } from '../../support/eventstore/cluster.ts'
+import { openLog, standInCluster } from '../../support/eventstore/logs.ts'
+import { collect, NEW, Sealer, type Tip, tipOf } from '../../support/sealing.ts'
+
+/** Writing goes on within this time of a fault, in ms. */
+const WITHIN = 15_000
+
+const writers = ['agent-a', 'agent-b', 'agent-c', 'agent-d']
+
+/** Four writers that never stop, and one that follows all. */
+async function busy(cluster: StandInCluster) {
+  const log = await openLog(cluster.url)
+  const sent = new Map<string, SealedEvent[]>(writers.map((name) => [name, []]))
+  const seen: string[] = []
+  const stop = new AbortController()
+  let acknowledged = 0
+  const work = writers.map(async (stream) => {
+    const sealer = new Sealer(stream)
+    let tip: Tip = NEW
+    while (!stop.signal.aborted) {
+      const batch = sealer.batch(stream, tip, [{}, {}])
+      await log.append(stream, tip.revision, batch)
+      sent.get(stream)!.push(...batch)
+      tip = tipOf(batch)
+      acknowledged++
+    }
+  })
+  const following = new AbortController()
+  const after = await log.headCursor()
+  const followed = (async () => {
+    for await (const page of log.subscribe(after, following.signal)) seen.push(...page.map(({ id }) => id))
+  })()
+  const ok = Promise.all([...work, followed])
+  ok.catch(() => undefined)
+  /** Each writer goes on. */
+  const goesOn = async () => {
+    const before = acknowledged
+    await expect.poll(() => acknowledged, { timeout: WITHIN }).toBeGreaterThan(before + 2 * writers.length)
+  }
+  const end = async () => {
+    stop.abort()
+    await Promise.all(work)
+    const all = [...sent.values()].flat().map(({ id }) => id)
+    await expect.poll(() => seen.length, { timeout: 20_000 }).toBeGreaterThanOrEqual(all.length)
+    following.abort()
+    await followed
+    expect([...seen].sort()).toEqual(all.sort())
+    await expectWhole(log, sent)
+    const stored = cluster.store.all.filter(({ stream }) => stream.startsWith('ns.agent-'))
+    expect(stored).toHaveLength(all.length)
+  }
+  await goesOn()
+  return { log, goesOn, end }
+}
+
+async function expectWhole(log: EventStoreLog, sent: ReadonlyMap<string, readonly SealedEvent[]>) {
+  for (const [name, events] of sent)
+    expect((await collect(log.read(name))).map(({ id }) => id)).toEqual(events.map(({ id }) => id))
+}
+
+test('the leader is killed: writing goes on, nothing is lost or twice', async () => {
+  const cluster = await standInCluster()
+  const { goesOn, end } = await busy(cluster)
+  await cluster.nodes[0]!.kill()
+  cluster.elect(1)
+  await goesOn()
+  await cluster.nodes[0]!.start()
+  await cluster.nodes[1]!.kill()
+  cluster.elect(2)
+  await goesOn()
+  await end()
+})
+
+test('the leader hangs: writing goes on elsewhere, also when it wakes up again', async () => {
+  const cluster = await standInCluster()
+  const { goesOn, end } = await busy(cluster)
+  cluster.nodes[0]!.freeze()
+  // Gossip still names it while nobody else was elected.
+  const { accepted } = cluster.nodes[0]!
+  await expect.poll(() => cluster.nodes[0]!.accepted, { timeout: 20_000 }).toBeGreaterThan(accepted)
+  cluster.elect(1)
+  await goesOn()
+  cluster.nodes[0]!.thaw()
+  await goesOn()
+  // Whatever of the clients before still hung there ends now, and takes nothing with it.
+  await cluster.nodes[0]!.kill()
+  await goesOn()
+  await end()
+})
+
+test('another node leads, and the one before goes on as a follower: reads move, and its end hurts nobody', async () => {
+  const cluster = await standInCluster()
+  const { log, goesOn, end } = await busy(cluster)
+  cluster.elect(1)
+  for (const name of writers) expect(await log.head(name)).not.toBeNull()
+  await goesOn()
+  // What was left on it would be rejected with all that is in flight elsewhere.
+  await cluster.nodes[0]!.kill()
+  await goesOn()
+  await end()
+})
+
+test('without a quorum nothing is written and the caller is told; with one it goes on', async () => {
+  const cluster = await standInCluster()
+  const { goesOn, end } = await busy(cluster)
+  cluster.losesQuorum()
+  const { appends } = cluster.nodes[0]!.asked
+  await expect.poll(() => cluster.nodes[0]!.asked.appends, { timeout: 20_000 }).toBeGreaterThan(appends + 4)
+  for (const node of cluster.nodes) node.drop()
+  // By now a search for the leader has failed, which the client would never forget.
+  const { gossips } = cluster.nodes[2]!.asked
+  await expect.poll(() => cluster.nodes[2]!.asked.gossips, { timeout: 20_000 }).toBeGreaterThan(gossips + 20)
+  cluster.elect(2)
+  await goesOn()
+  await end()
+})
+
+test('a cluster without a leader at the start says so', async () => {
+  const cluster = await standInCluster()
+  cluster.losesQuorum()
+  const limits = { callMs: 300, patienceMs: 500, silenceMs: 100 }
+  await expect(openLog(cluster.url, { limits })).rejects.toEqual(code('LOG_UNAVAILABLE'))
+})
+
+test('what was acknowledged is read, also from a client whose node follows by now and is behind', async () => {
+  const cluster = await standInCluster()
+  const log = await openLog(cluster.url)
+  await log.append('agent-a', -1, new Sealer().batch('agent-a', NEW, [{}, {}]))
+  for (const node of cluster.nodes) node.switches.lags = true
+  cluster.elect(1)
+  expect(await collect(log.read('agent-a'))).toHaveLength(2)
+  cluster.elect(2)
+  expect(await log.head('agent-a')).toMatchObject({ revision: 1 })
+})
+
+test('a node that is cut off from the others is left', async () => {
+  const cluster = await standInCluster()
+  const { goesOn, end } = await busy(cluster)
+  cluster.elect(1)
+  // It still answers, and knows of no leader.
+  cluster.nodes[0]!.switches.notReady = true
+  await goesOn()
+  await end()
+})

@@ -1,0 +1,143 @@
+import { expect, test } from 'vitest'
+import { encode } from '../../../adapters/log-eventstore/codec.ts'
+import type { EventStoreLog } from '../../../adapters/log-eventstore/log.ts'
+import type { SealedEvent } from '../../../domain/log/envelope.ts'
+import { code } from '../../contracts/event-log-factory.ts'
+import { openLog, standIn } from '../../support/eventstore/logs.ts'
+import type { StandIn } from '../../support/eventstore/stand-in.ts'
+import { Store } from '../../support/eventstore/store.ts'
+import { collect, NEW, Sealer, tipOf } from '../../support/sealing.ts'
+
+// What operators and other programs do to a log's streams is told by name, and never a shorter log.
+
+const stream = 'agent-a1'
+const name = `ns.${stream}`
+
+/** A log with five events in a stream. */
+async function filled() {
+  const server = await standIn()
+  const log = await openLog(server.url)
+  const sealer = new Sealer()
+  const batch = sealer.batch(stream, NEW, [{}, {}, {}, {}, {}])
+  await log.append(stream, -1, batch)
+  return { server, log, sealer, batch, next: sealer.batch(stream, tipOf(batch), [{}]) }
+}
+
+const none = new Uint8Array()
+const foreign = () => ({ id: crypto.randomUUID(), type: 'noted', contentType: 'x', data: none, metadata: none })
+const asStored = (event: SealedEvent) => ({ ...foreign(), ...encode(event) }) as ReturnType<typeof foreign>
+
+/** Also as one that has never seen the stream. */
+async function both(log: EventStoreLog, server: StandIn, check: (log: EventStoreLog) => Promise<void>) {
+  await check(log)
+  await log.close()
+  await check(await openLog(server.url))
+}
+
+test.each([
+  ['deleted', (server: StandIn) => void server.store.delete(name, 'any', false)],
+  ['tombstoned', (server: StandIn) => void server.store.delete(name, 'any', true)],
+  ['truncated beyond its end', (server: StandIn) => server.store.setMetadata(name, { $tb: 9 })],
+  ['emptied by age', (server: StandIn) => server.store.setMetadata(name, { $maxAge: 0 })],
+])('a stream that was %s', async (_, damage) => {
+  const { server, log, batch } = await filled()
+  damage(server)
+  await both(log, server, async (one) => {
+    await expect(one.head(stream)).rejects.toEqual(code('LOG_CORRUPT'))
+    await expect(collect(one.read(stream))).rejects.toEqual(code('LOG_CORRUPT'))
+    await expect(collect(one.read(stream, { from: 5 }))).rejects.toEqual(code('LOG_CORRUPT'))
+    // Also a resend of what was once written there.
+    await expect(one.append(stream, -1, batch)).rejects.toEqual(code('LOG_CORRUPT'))
+  })
+})
+
+test.each([{ $maxCount: 2 }, { $tb: 3 }])('a stream whose begin was cut off by %o', async (metadata) => {
+  const { server, log, next } = await filled()
+  server.store.setMetadata(name, metadata)
+  await both(log, server, async (one) => {
+    await expect(collect(one.read(stream))).rejects.toEqual(code('LOG_CORRUPT'))
+    expect(await collect(one.read(stream, { from: 3 }))).toHaveLength(2)
+  })
+  const again = await openLog(server.url)
+  await again.append(stream, 4, next)
+})
+
+test('a stream that is written to where it was deleted goes on with later revisions, which is found out', async () => {
+  const { server, log } = await filled()
+  await log.close()
+  server.store.delete(name, 'any', false)
+  const other = await openLog(server.url)
+  const anew = new Sealer('anew').batch(stream, NEW, [{}])
+  await expect(other.append(stream, -1, anew)).rejects.toEqual(code('LOG_CORRUPT'))
+  await expect(collect(other.read(stream, { from: 5 }))).rejects.toEqual(code('LOG_CORRUPT'))
+})
+
+test('events of others in our streams', async () => {
+  const { server, log } = await filled()
+  const before = await log.headCursor()
+  server.store.append(name, 4, [foreign()])
+  await expect(collect(log.read(stream))).rejects.toEqual(code('LOG_FOREIGN'))
+  await expect(log.head(stream)).rejects.toEqual(code('LOG_FOREIGN'))
+  await expect(collect(log.readAll(before))).rejects.toEqual(code('LOG_FOREIGN'))
+  const following = log.subscribe(before, AbortSignal.timeout(20_000))
+  await expect(collect(following)).rejects.toEqual(code('LOG_FOREIGN'))
+})
+
+test('events of a newer format, and events that were altered or copied', async () => {
+  const { server, log, batch, next } = await filled()
+  const stored = asStored(next[0]!)
+  const text = new TextDecoder().decode(stored.metadata)
+  const cases = [
+    ['LOG_NEWER', { ...stored, metadata: new TextEncoder().encode(text.replace('"format":1', '"format":2')) }],
+    ['LOG_CORRUPT', { ...stored, data: new Uint8Array(3) }],
+    ['LOG_CORRUPT', { ...stored, type: 'other' }],
+    ['LOG_CORRUPT', { ...stored, id: crypto.randomUUID() }],
+    ['LOG_FOREIGN', { ...stored, metadata: new TextEncoder().encode('{"hash":"x"}') }],
+  ] as const
+  for (const [expected, event] of cases) {
+    const to = `agent-${crypto.randomUUID()}`
+    // At its own revision, in its own stream, but for the stream's other events.
+    const as = {
+      ...event,
+      metadata: new TextEncoder().encode(new TextDecoder().decode(event.metadata).replaceAll(stream, to)),
+    }
+    for (let n = 0; n < 5; n++) server.store.append(`ns.${to}`, n - 1, [foreign()])
+    server.store.append(`ns.${to}`, 4, [as])
+    await expect(collect(log.read(to, { from: 5 })), expected).rejects.toEqual(code(expected))
+  }
+  server.store.append('ns.agent-copy', -1, [stored])
+  await expect(collect(log.read('agent-copy'))).rejects.toEqual(code('LOG_CORRUPT'))
+  server.store.append('ns.agent-same', -1, [asStored(batch[0]!)])
+  await expect(collect(log.read('agent-same'))).rejects.toEqual(code('LOG_CORRUPT'))
+})
+
+test('an answer that is larger than the client takes', async () => {
+  const { server, log } = await filled()
+  server.switches.huge = true
+  await expect(log.head(stream)).rejects.toEqual(code('LOG_FOREIGN'))
+})
+
+test('positions that a number cannot hold, or whose halves differ, are refused', async () => {
+  const { positionOf } = await import('../../../adapters/log-eventstore/codec.ts')
+  const at =
+    (commit: bigint, prepare = commit) =>
+    () =>
+      positionOf({ streamId: name, position: { commit, prepare } })
+  expect(at(2n ** 53n - 1n)()).toBe(Number.MAX_SAFE_INTEGER)
+  expect(at(2n ** 53n)).toThrow(expect.objectContaining({ code: 'LOG_FOREIGN' }))
+  expect(at(5n, 4n)).toThrow(expect.objectContaining({ code: 'LOG_FOREIGN' }))
+})
+
+test('a server that lost the log: who follows it is told, and no cursor matches', async () => {
+  const { server, log } = await filled()
+  const cursor = await log.headCursor()
+  const following = collect(log.subscribe(cursor, AbortSignal.timeout(20_000)))
+  const anew = collect(log.subscribe(null, AbortSignal.timeout(20_000)))
+  for (const one of [following, anew]) one.catch(() => undefined)
+  await server.kill()
+  server.restore(new Store())
+  await server.start()
+  await expect(following).rejects.toEqual(code('CURSOR_MISMATCH'))
+  await expect(anew).rejects.toEqual(code('LOG_CORRUPT'))
+  await expect(collect(log.readAll(cursor))).rejects.toEqual(code('LOG_CORRUPT'))
+})

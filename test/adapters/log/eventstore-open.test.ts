@@ -1,0 +1,149 @@
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { createServer as createTlsServer } from 'node:tls'
+import { expect, onTestFinished, test } from 'vitest'
+import { connectionString, parseAddress } from '../../../adapters/log-eventstore/connection-string.ts'
+import { openEventStoreLog } from '../../../adapters/log-eventstore/open.ts'
+import { code } from '../../contracts/event-log-factory.ts'
+import { openLog, standIn } from '../../support/eventstore/logs.ts'
+import { StandIn } from '../../support/eventstore/stand-in.ts'
+import { bytesOf, collect, NEW, Sealer } from '../../support/sealing.ts'
+
+test.each([
+  ['http://localhost:2113', 'is not esdb://'],
+  ['esdb://', 'is not esdb://'],
+  ['esdb://admin@localhost', 'user without password'],
+  ['esdb://admin:hunter2@localhost?tls=false', 'user and tls=false'],
+  ['esdb://admin:hunter2@localhost?tls=no', 'neither true nor false'],
+  ['esdb://admin:hunter2@localhost?throwOnAppendFailure=false', 'throwOnAppendFailure'],
+  ['esdb://admin:hunter2@localhost?nodePreference=follower', 'nodePreference'],
+  ['esdb://admin:hunter2@localhost?tlsVerifyCert=false', 'tlsVerifyCert'],
+  ['esdb://admin:hunter2@localhost?hunter=', 'hunter'],
+  ['esdb://localhost?keepAliveInterval=5', 'keepAliveInterval'],
+  ['esdb://localhost:port', 'localhost:port'],
+])('the connection string %s is refused, without telling a password', async (text, why) => {
+  const refused = openEventStoreLog({ connectionString: text, namespace: 'ns' })
+  await expect(refused).rejects.toMatchObject({ code: 'LOG_REFUSED', message: expect.stringContaining(why) })
+  await expect(refused).rejects.toMatchObject({ message: expect.not.stringContaining('hunter2') })
+})
+
+test('a connection string keeps what it says, and each client of the process has a connection of its own', () => {
+  const one = parseAddress('esdb://us%40er:p%3Aw@a:2113,b/?tlsCAFile=%2FCa.pem&keep_alive-interval=20000')
+  expect(one).toMatchObject({ servers: 'a:2113,b', tls: true, keepAliveMs: 20_000 })
+  expect(one.endpoints).toEqual([
+    { host: 'a', port: 2113 },
+    { host: 'b', port: 2113 },
+  ])
+  expect(connectionString(one, 3)).toBe(
+    'esdb://us%40er:p%3Aw@a:2113,b?tlscafile=%2FCa.pem&gossiptimeout=2&keepaliveinterval=20003',
+  )
+  expect(connectionString(parseAddress('esdb+discover://c'), 0)).toBe(
+    'esdb+discover://c?gossiptimeout=2&keepaliveinterval=10000',
+  )
+  expect(connectionString(parseAddress('esdb://c'), 1)).toBe('esdb://c?keepaliveinterval=10001')
+})
+
+test.each(['', 'Ns', '1a', 'a-b', '$a', 'a.b'])('the namespace "%s" is refused', async (namespace) => {
+  const refused = openEventStoreLog({ connectionString: 'esdb://localhost', namespace })
+  await expect(refused).rejects.toEqual(code('LOG_REFUSED'))
+})
+
+const limits = { callMs: 300, patienceMs: 400, silenceMs: 100 }
+
+test('a server that knows no such user', async () => {
+  const server = await standIn()
+  server.switches.denied = true
+  await expect(openLog(server.url)).rejects.toEqual(code('LOG_REFUSED'))
+  server.switches.denied = false
+  const log = await openLog(server.url)
+  server.switches.denied = true
+  await expect(log.head('agent-a')).rejects.toEqual(code('LOG_REFUSED'))
+  await expect(collect(log.readAll(null))).rejects.toEqual(code('LOG_REFUSED'))
+  await expect(collect(log.subscribe(null, AbortSignal.timeout(20_000)))).rejects.toEqual(code('LOG_REFUSED'))
+  server.drop()
+  const batch = new Sealer().batch('agent-a', NEW, [{}])
+  await expect(log.append('agent-a', -1, batch)).rejects.toEqual(code('LOG_REFUSED'))
+})
+
+test('a server that is too old', async () => {
+  const server = await standIn()
+  server.switches.old = true
+  await expect(openLog(server.url)).rejects.toMatchObject({ code: 'LOG_REFUSED', message: /too old/ })
+})
+
+test('a server without TLS where it is expected, and the other way round', async () => {
+  const server = await standIn()
+  const tls = server.url.replace('?tls=false', '')
+  await expect(openLog(tls)).rejects.toMatchObject({ code: 'LOG_REFUSED', message: /add tls=false/ })
+  const secure = createTlsServer({}).listen(0, '127.0.0.1')
+  onTestFinished(() => void secure.close())
+  secure.on('tlsClientError', () => undefined)
+  await once(secure, 'listening')
+  const { port } = secure.address() as AddressInfo
+  await expect(openLog(`esdb://127.0.0.1:${port}?tls=false`)).rejects.toMatchObject({
+    code: 'LOG_REFUSED',
+    message: /remove tls=false/,
+  })
+})
+
+test('no server at all, or one that hangs', async () => {
+  const server = await standIn()
+  server.freeze()
+  await expect(openLog(server.url, { limits })).rejects.toEqual(code('LOG_UNAVAILABLE'))
+  await server.kill()
+  await expect(openLog(server.url, { limits })).rejects.toEqual(code('LOG_UNAVAILABLE'))
+})
+
+test('of two that make the log at once one makes it, and both have that one', async () => {
+  const server = await standIn()
+  const random = (name: string) => ({ random: { bytes: (length: number) => bytesOf(name, length) } })
+  const logs = await Promise.all(['a', 'b', 'c'].map((name) => openLog(server.url, random(name))))
+  expect(new Set(logs.map(({ logId }) => logId)).size).toBe(1)
+  expect(server.store.events('ns.log-meta')).toHaveLength(1)
+})
+
+test('two namespaces on one server do not see each other, also where one name begins with the other', async () => {
+  const server = await standIn()
+  const [a, b] = await Promise.all([openLog(server.url), openLog(server.url, { namespace: 'ns2' })])
+  expect(a.logId).not.toBe(b.logId)
+  const sealer = new Sealer()
+  const [mine, theirs] = [sealer.batch('agent-a', NEW, [{}]), sealer.batch('agent-a', NEW, [{}, {}])]
+  await a.append('agent-a', -1, mine)
+  await b.append('agent-a', -1, theirs)
+  expect((await collect(a.readAll(null))).slice(1).map(({ id }) => id)).toEqual(mine.map(({ id }) => id))
+  expect((await collect(b.readAll(null))).slice(1).map(({ id }) => id)).toEqual(theirs.map(({ id }) => id))
+  expect((await a.headCursor()).hash).toBe(mine[0]!.hash)
+  await expect(collect(b.readAll(await a.headCursor()))).rejects.toEqual(code('CURSOR_MISMATCH'))
+  for (const [log, batch] of [
+    [a, mine],
+    [b, theirs],
+  ] as const) {
+    const heard: string[] = []
+    for await (const page of log.subscribe(null, AbortSignal.timeout(20_000)))
+      if (heard.push(...page.map(({ id }) => id)) > batch.length) break
+    expect(heard.slice(1)).toEqual(batch.map(({ id }) => id))
+  }
+  await a.close()
+  expect(await b.head('agent-a')).toMatchObject({ revision: 1 })
+})
+
+test('one process writes to one event store', async () => {
+  const [one, two] = await Promise.all([standIn(), standIn()])
+  const log = await openLog(one.url)
+  await expect(openLog(two.url)).rejects.toEqual(code('LOG_LOCKED'))
+  await log.close()
+  await openLog(two.url)
+})
+
+test('a first event that is no identity is not taken for one', async () => {
+  const server = await new StandIn().start()
+  onTestFinished(() => server.stop())
+  const log = await openLog(server.url)
+  await log.append('agent-a', -1, new Sealer().batch('agent-a', NEW, [{}]))
+  await log.close()
+  const [event] = server.store.events('ns.agent-a')!
+  server.store.append('other.log-meta', -1, [event!])
+  await expect(openLog(server.url, { namespace: 'other' })).rejects.toEqual(code('LOG_CORRUPT'))
+  server.store.delete('ns.log-meta', 'any', false)
+  await expect(openLog(server.url)).rejects.toEqual(code('LOG_CORRUPT'))
+})

@@ -1,0 +1,30 @@
+import { writeSync } from 'node:fs'
+import { openEventStoreLog } from '../../../adapters/log-eventstore/open.ts'
+import { collect, NEW, Sealer, type Tip, tipOf } from '../sealing.ts'
+
+// A process that writes to a log on an event store, follows it, closes it, and is to end by itself then.
+
+const say = (line: string) => writeSync(1, `${line}\n`)
+const [, , url = ''] = process.argv
+const log = await openEventStoreLog({ connectionString: url, namespace: 'ns', limits: { callMs: 400 } })
+const sealer = new Sealer()
+let tip: Tip = NEW
+let seen = 0
+const stop = new AbortController()
+const after = await log.headCursor()
+const following = (async () => {
+  for await (const page of log.subscribe(after, stop.signal)) {
+    seen += page.length
+    if (seen === 8) stop.abort()
+  }
+})()
+for (let n = 1; n <= 4; n++) {
+  const batch = sealer.batch('agent-a', tip, [{}, {}])
+  await log.append('agent-a', tip.revision, batch)
+  tip = tipOf(batch)
+  say(`written ${n}`)
+}
+await following
+say(`read ${(await collect(log.read('agent-a'))).length}`)
+await log.close()
+say('closed')

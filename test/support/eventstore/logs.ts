@@ -1,0 +1,44 @@
+import { EventStoreDBClient } from '@eventstore/db-client'
+import { onTestFinished } from 'vitest'
+import type { EventStoreLog } from '../../../adapters/log-eventstore/log.ts'
+import { type EventStoreLogOptions, openEventStoreLog } from '../../../adapters/log-eventstore/open.ts'
+import { BEFORE } from '../sealing.ts'
+import { StandInCluster } from './cluster.ts'
+import { StandIn } from './stand-in.ts'
+
+/** Limits for servers that fail at once or never. */
+export const SHORT = { callMs: 400, patienceMs: 60_000, silenceMs: 150 }
+
+/** A stand-in until the test has finished. */
+export async function standIn(): Promise<StandIn> {
+  const server = await new StandIn().start()
+  onTestFinished(() => server.stop())
+  return server
+}
+
+/** Three of them. */
+export async function standInCluster(): Promise<StandInCluster> {
+  const cluster = await new StandInCluster().start()
+  onTestFinished(() => cluster.stop())
+  return cluster
+}
+
+/** A log on a server until the test has finished. */
+export async function openLog(url: string, options: Partial<EventStoreLogOptions> = {}): Promise<EventStoreLog> {
+  const log = await openEventStoreLog({
+    connectionString: url,
+    namespace: 'ns',
+    limits: SHORT,
+    clock: BEFORE,
+    ...options,
+  })
+  onTestFinished(() => log.close())
+  return log
+}
+
+/** A client of an operator, who must not append while a log does: the client shares a table over all its instances. */
+export function operator(url: string): EventStoreDBClient {
+  const client = EventStoreDBClient.connectionString(url)
+  onTestFinished(() => client.dispose())
+  return client
+}
