@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import type { Cursor } from '../domain/log/cursor.ts'
 import { ProjectionError } from './errors.ts'
 import { Projector, type ProjectorOptions, type ProjectorStatus } from './projector/projector.ts'
-import { type Made, rebuildBeside, switchTo } from './rebuild.ts'
+import { type Made, rebuildBeside, rebuildEqual, switchTo } from './rebuild.ts'
 import type { Database } from './schema/database.ts'
 import { damagedOr } from './store/damage.ts'
 import type { Answer, Difference, Home } from './store/home.ts'
@@ -133,13 +133,8 @@ export class Projections {
    * a difference is wanted (another program makes other rows). Answers go on all the while.
    */
   async rebuild({ accept = false } = {}): Promise<RebuildReport> {
-    const home = this.#home
-    const { differences, ...made } = await rebuildBeside(home, this.#options, await home.live())
-    if (differences !== null && differences.length > 0 && !accept) {
-      await made.store.close()
-      await home.drop(made.name)
-      return { switched: false, differences }
-    }
+    const { made, differences } = await rebuildEqual(this.#home, this.#options, accept)
+    if (made === null) return { switched: false, differences }
     const switched = this.#switching.then(() => this.#switchTo(made))
     this.#switching = switched.catch(() => {})
     await switched
@@ -165,6 +160,44 @@ export class Projections {
     await this.#home.dropOthers()
   }
 }
+
+/**
+ * {@link Projections.rebuild} where another process moves the live tables: that one finds its position gone, and goes on
+ * with the new ones when it opens them.
+ */
+export async function rebuildElsewhere(home: Home, options: Omit<ProjectorOptions, 'store'>): Promise<RebuildReport> {
+  const { made, differences } = await rebuildEqual(home, options, false)
+  if (made === null) return { switched: false, differences }
+  try {
+    await switchTo(home, made)
+  } finally {
+    await made.store.close()
+  }
+  return { switched: true, differences }
+}
+
+/** {@link Projections.release} where another process moves the live tables. */
+export async function releaseElsewhere(
+  home: Home,
+  options: Omit<ProjectorOptions, 'store'>,
+  agentId: string,
+): Promise<boolean> {
+  const live = await home.live()
+  if (live === null) throw new ProjectionError('NOT_FOUND', 'there are no tables yet')
+  for (let tries = 1; ; tries++) {
+    const store = await home.open(live)
+    try {
+      return await new Projector({ ...options, store }).release(agentId)
+    } catch (error) {
+      // The other one was faster: its position is read again.
+      if (!(error instanceof ProjectionError && error.code === 'POSITION_TAKEN') || tries === RELEASE_TRIES) throw error
+    } finally {
+      await store.close()
+    }
+  }
+}
+
+const RELEASE_TRIES = 20
 
 async function caughtUp(home: Home, options: ProjectionsOptions, name: string): Promise<Made> {
   const store = await home.open(name)

@@ -156,7 +156,7 @@ export function readModelOf(tables: Tables, log: EventLog, sources: CheckpointSo
       const starts = agentId === undefined ? all : all.filter((one) => one.agentId === agentId)
       return starts.length === 0 ? null : eventsAfter(log, starts, after, limit)
     },
-    due: async (before) => (await tables.read((db) => dueBefore(db, before))).data,
+    due: async (before, which) => (await tables.read((db) => dueBefore(db, before, which))).data,
     nextDue: async (after) => (await tables.read((db) => nextDue(db, after))).data,
     async status() {
       const { position, data } = await tables.read(async (db) => ({

@@ -65,5 +65,5 @@ export async function openKeepUp(options: KeepUpOptions): Promise<KeepUp> {
     tcp: false,
     onFault: (error, path) => process.emitWarning(`keepup: ${path}: ${error instanceof Error ? error.message : error}`),
   })
-  return keepUpOf(services, config.by, () => backend.close())
+  return keepUpOf(services, config, () => backend.close())
 }
