@@ -63,7 +63,6 @@ export const ConfigSchema = z.strictObject({
   postgres: z
     .string()
     .regex(/^postgres(ql)?:\/\//, 'expected postgres://user:password@host:port/database')
-    .refine((text) => URL.canParse(text, 'postgres://base'), 'this is no URL; escape what is special in the password')
     .nullable()
     .default(null),
   /** How long a process of several may give no sign of life before another one takes over what it drives. */
