@@ -90,10 +90,12 @@ function atMost(ms: number, work: Promise<unknown>): Promise<void> {
   })
 }
 
+/** So many clients in a row have settings of their own. */
+const DIFFERENT = 1_000
 let made = 0
 
 function newClient(address: Address): EventStoreDBClient {
-  const client = EventStoreDBClient.connectionString(connectionString(address, made++))
+  const client = EventStoreDBClient.connectionString(connectionString(address, made++ % DIFFERENT))
   // The client does not wait for its own handling of a lost connection, which fails where the search for the next node
   // fails: an unhandled rejection, which would end the process.
   const inner = client as unknown as Inner
