@@ -18,5 +18,6 @@ export type ProjectionErrorCode =
   | 'NOT_FOUND'
   | 'NOT_PARKED'
   | 'NEWER_WRITER' // an agent is driven by a program whose events this one cannot read
+  | 'UNAVAILABLE' // the database does not answer
   | 'STOPPED' // the projector has ended
   | 'ABORTED'

@@ -3,13 +3,14 @@
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Projector } from '../../projections/projector/projector.ts'
 import { checkpointFacts, findCheckpoint, listCheckpoints } from '../../projections/queries/checkpoints.ts'
 import { dueBefore } from '../../projections/queries/due.ts'
 import { showRun } from '../../projections/queries/run.ts'
 import { listRuns } from '../../projections/queries/runs.ts'
+import { openSqliteStore } from '../../projections/store/sqlite.ts'
 import { MemoryLog } from '../support/projections/memory-log.ts'
 import { Actor } from '../support/projections/story.ts'
-import { projected } from '../support/projections/tables.ts'
 
 const [turns = 100, agents = 100] = process.argv.slice(2).map(Number)
 
@@ -51,7 +52,8 @@ const folder = mkdtempSync(join(tmpdir(), 'projections-bench-'))
 const file = join(folder, 't.db')
 const cpu = process.cpuUsage()
 const from = process.hrtime.bigint()
-const { store } = await projected(log, file)
+const store = await openSqliteStore(file)
+await new Projector({ log, blobs: log.blobs, store }).catchUp()
 const seconds = Number(process.hrtime.bigint() - from) / 1e9
 const used = process.cpuUsage(cpu)
 const count = log.events.length

@@ -5,8 +5,9 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Projector } from '../../projections/projector/projector.ts'
 import { openSqliteStore } from '../../projections/store/sqlite.ts'
+import { tempFolder } from '../support/folders.ts'
 import { tape } from '../support/projections/fc.ts'
-import { dump, folded, folder } from '../support/projections/tables.ts'
+import { dumpFile, folded, sqliteKit } from '../support/projections/kit.ts'
 import { tell } from '../support/projections/tell.ts'
 
 const CHILD = fileURLToPath(new URL('../support/projections/child.ts', import.meta.url))
@@ -35,8 +36,8 @@ describe('a projector killed between and in batches', () => {
   it('loses nothing that it said, and ends with the same tables', async () => {
     const numbers = fc.sample(tape, { numRuns: 20, seed: 11 }).reduce((a, b) => (a.length > b.length ? a : b))
     const { log } = tell(numbers)
-    const path = folder()
-    const whole = await folded(log, join(path, 'whole.db'))
+    const path = tempFolder()
+    const whole = await folded(log, sqliteKit)
     const file = join(path, 'killed.db')
     let last = 0
     for (const after of [3, 20, 60]) {
@@ -53,6 +54,6 @@ describe('a projector killed between and in batches', () => {
     const store = await openSqliteStore(file)
     await new Projector({ log, blobs: log.blobs, store }).catchUp()
     await store.close()
-    expect(dump(file)).toEqual(whole)
+    expect(dumpFile(file)).toEqual(whole)
   })
 })
