@@ -270,16 +270,31 @@ describeWithPostgres('rebuilding in PostgreSQL', (server) => {
     })
 
     it('altered while they are written and read: named, with what to do', async () => {
-      const { log, actors } = tell(numbers)
-      const { pool, projections, live } = await open(log)
+      const { log } = tell(numbers)
+      const { pool, projections, live, dump } = await open(log)
       await pool.query(`alter table ${await live()}.runs drop column created_by cascade`)
-      actors[0]!.write('agent_started', {})
       const actor = new Actor(log, () => Date.UTC(2027, 0, 1), 'new', 'new')
       actor.start()
       await expect(projections.catchUp()).rejects.toEqual(code('SCHEMA_OTHER'))
       await expect(projections.catchUp()).rejects.toThrow(/created_by.*rebuild/)
       const read = projections.read((db) => db.selectFrom('runs').select('created_by').execute())
       await expect(read).rejects.toEqual(code('SCHEMA_OTHER'))
+      expect(await projections.rebuild()).toEqual({ switched: true, differences: null })
+      expect(await dump()).toEqual(await zero(log))
+    })
+
+    it('altered while a projector follows the log: made anew by itself, which is told', async () => {
+      const { log } = tell(numbers)
+      const { pool, projections, live, dump } = await open(log)
+      await pool.query(`alter table ${await live()}.runs drop column created_by cascade`)
+      const end = new AbortController()
+      const running = projections.run(end.signal)
+      new Actor(log, () => Date.UTC(2027, 0, 1), 'new', 'new').start()
+      await expect.poll(() => projections.status().notice, { timeout: 20_000 }).toMatch(/created_by.*rebuild/)
+      await projections.caughtUpTo(await log.headCursor())
+      end.abort()
+      await running
+      expect(await dump()).toEqual(await zero(log))
     })
   })
 

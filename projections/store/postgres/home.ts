@@ -71,7 +71,7 @@ export class PostgresHome implements Home {
         },
         SNAPSHOT,
       )
-    return told(async () => {
+    const compared = told(async () => {
       const near = await inTransaction(this.#pool, (client) => this.#comparable(client, a, b), SNAPSHOT)
       if (near === null) return null
       // Most of the way, before the state that is compared is held.
@@ -82,6 +82,11 @@ export class PostgresHome implements Home {
         await catchUp(at)
         return seen(b, (theirs) => differencesOf(ours, theirs))
       })
+    })
+    return compared.catch((error) => {
+      // Altered tables are no measure.
+      if (error instanceof ProjectionError && error.code === 'SCHEMA_OTHER') return null
+      throw error
     })
   }
 
