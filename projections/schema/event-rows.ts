@@ -22,5 +22,5 @@ export const eventRows = {
   },
   key: ['stream', 'revision'],
   owner: 'agent_id',
-  indexes: [['position'], ['run_id', 'position'], ['agent_id', 'position'], ['type', 'position']],
+  indexes: [['position'], ['run_id', 'position'], ['agent_id', 'position']],
 } as const satisfies TableSpec

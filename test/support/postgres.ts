@@ -1,69 +1,9 @@
-import { execFileSync } from 'node:child_process'
-import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, test } from 'vitest'
+import { found, PostgresServer } from './postgres-server.ts'
 
-// A real PostgreSQL for tests: its own data folder, its own socket, no port, fsync on.
+export type { PostgresServer }
 
-const INSTALL = 'apt install postgresql'
-
-/** The folder of the server's programs, the newest version; null: there is none here. */
-function programs(): string | null {
-  const root = '/usr/lib/postgresql'
-  const versions = existsSync(root) ? readdirSync(root).sort((a, b) => Number(b) - Number(a)) : []
-  const folders = [...versions.map((version) => join(root, version, 'bin')), ...(process.env.PATH ?? '').split(':')]
-  return folders.find((folder) => existsSync(join(folder, 'initdb')) && existsSync(join(folder, 'pg_ctl'))) ?? null
-}
-
-const found = programs()
-
-/** The server refuses to be root; then it is the user that its package made. */
-function owner(): { uid?: number; gid?: number } {
-  if (process.getuid?.() !== 0) return {}
-  const id = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }))
-  return { uid: id('-u'), gid: id('-g') }
-}
-
-export class PostgresServer {
-  readonly #folder = mkdtempSync(join(tmpdir(), 'keepup-pg-'))
-  readonly #user = owner()
-  readonly url: string
-
-  constructor() {
-    const [data, socket] = [join(this.#folder, 'data'), join(this.#folder, 's')]
-    for (const folder of [this.#folder, data, socket]) {
-      mkdirSync(folder, { recursive: true, mode: 0o700 })
-      if (this.#user.uid !== undefined) chownSync(folder, this.#user.uid, this.#user.gid!)
-    }
-    this.#run('initdb', ['-D', data, '-U', 'keepup', '-A', 'trust', '-E', 'UTF8', '--locale=C.UTF-8', '--no-sync'])
-    this.start()
-    this.url = `postgres://keepup@/postgres?host=${encodeURIComponent(socket)}`
-  }
-
-  start(): void {
-    const settings = `-c listen_addresses='' -c unix_socket_directories='${join(this.#folder, 's')}' -c max_connections=60`
-    this.#ctl('start', ['-o', settings, '-l', join(this.#folder, 'log')])
-  }
-
-  /** `immediate`: as a crash would, without a word to anybody. */
-  stop(mode: 'fast' | 'immediate'): void {
-    this.#ctl('stop', ['-m', mode])
-  }
-
-  remove(): void {
-    this.stop('immediate')
-    rmSync(this.#folder, { recursive: true, force: true })
-  }
-
-  #ctl(command: string, args: readonly string[]): void {
-    this.#run('pg_ctl', ['-D', join(this.#folder, 'data'), '-w', '-s', command, ...args])
-  }
-
-  #run(program: string, args: readonly string[]): void {
-    execFileSync(join(found!, program), args, { stdio: ['ignore', 'ignore', 'inherit'], cwd: '/', ...this.#user })
-  }
-}
+let told = false
 
 /**
  * Tests on a PostgreSQL that runs for as long as they do. Where it cannot be had they fail in CI and say what to install;
@@ -71,8 +11,10 @@ export class PostgresServer {
  */
 export function describeWithPostgres(name: string, body: (server: () => PostgresServer) => void): void {
   if (found === null) {
-    const reason = `not run: there is no PostgreSQL here; ${INSTALL}`
-    if (process.env.CI !== 'true') console.warn(`${name}: ${reason}`)
+    const reason = 'not run: there is no PostgreSQL here; install it (apt-get install postgresql)'
+    if (process.env.CI !== 'true' && !told)
+      console.warn('the tests on PostgreSQL DID NOT RUN: apt-get install postgresql')
+    told = true
     test(name, (context) => {
       if (process.env.CI === 'true') throw new Error(reason)
       context.skip(reason)

@@ -67,6 +67,9 @@ export class Generations {
 
   /** Points to a generation, unless the present one shows more than `atLeast`. Its writers find their position gone. */
   async pointTo(n: number, atLeast: Progress | null): Promise<boolean> {
+    // Who asks next should not ask tables that the planner takes for empty.
+    const { rows: made } = await this.#pool.query<{ name: string }>(TABLES_OF, [this.#names.tables(n)])
+    await this.#pool.query(`analyze ${made.map(({ name }) => name).join(', ')}`)
     return this.#alone(async (client) => {
       const old = await this.#pointer(client)
       if (old === n) return true

@@ -156,6 +156,31 @@ export function projectorContract(kit: TablesKit): void {
       expect(await dump()).toEqual(after)
     })
 
+    it('that follows the log beside the first: one goes on, the other stops, and the tables are as one alone makes them', async () => {
+      const log = new MemoryLog()
+      const actor = new Actor(log, clock(), 'a', 'a')
+      actor.start()
+      const tables = await kit.fresh()
+      const end = new AbortController()
+      const running = [await projected(log, tables), await projected(log, tables)].map(({ projector }) => ({
+        projector,
+        done: projector.run(end.signal).then(
+          () => 'went on',
+          (error: unknown) => error,
+        ),
+      }))
+      for (let i = 0; i < 30; i++) {
+        actor.user('user_input', { text: `${i}` })
+        const head = await log.headCursor()
+        await Promise.any(running.map(({ projector }) => projector.caughtUpTo(head)))
+      }
+      end.abort()
+      const ends = await Promise.all(running.map(({ done }) => done))
+      expect(ends).toContain('went on')
+      expect(ends).toContainEqual(code('POSITION_TAKEN'))
+      expect(await tables.dump()).toEqual(await folded(log, kit))
+    })
+
     it('stops also where both begin', async () => {
       const log = new MemoryLog()
       const tables = await kit.fresh()

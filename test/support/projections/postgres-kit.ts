@@ -5,7 +5,7 @@ import type { Database } from '../../../projections/schema/database.ts'
 import { eventRows } from '../../../projections/schema/event-rows.ts'
 import { PostgresHome } from '../../../projections/store/postgres/home.ts'
 import { openPool } from '../../../projections/store/postgres/pool.ts'
-import type { PostgresServer } from '../postgres.ts'
+import type { PostgresServer } from '../postgres-server.ts'
 import { type Dump, keys, type TablesKit } from './kit.ts'
 
 /** One pool for all tests of a server, ended after them, and schemas that nobody has used. */
