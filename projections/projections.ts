@@ -146,6 +146,11 @@ export class Projections {
     return { switched: true, differences }
   }
 
+  /** Removes tables of before a rebuild that somebody was still reading then; a server does this now and then. */
+  tidy(): Promise<void> {
+    return this.#home.dropOthers()
+  }
+
   async close(): Promise<void> {
     this.#closed = true
     this.#following?.end.abort()

@@ -100,7 +100,7 @@ describeWithPostgres('rebuilding in PostgreSQL', (server) => {
   describe('a reader that holds its transaction open all the while', () => {
     it('waits for nothing, holds nobody up, and sees what it saw', async () => {
       const { log, actors } = tell(numbers)
-      const { schema, home, projections, there } = await open(log)
+      const { schema, projections, there } = await open(log)
       let letGo = () => {}
       const held = new Promise<void>((resolve) => {
         letGo = resolve
@@ -122,7 +122,7 @@ describeWithPostgres('rebuilding in PostgreSQL', (server) => {
       letGo()
       const { data } = await slow
       expect(data.again).toEqual(data.first)
-      await home.dropOthers()
+      await projections.tidy()
       expect(await there()).toEqual([schema, `${schema}_2`, `${schema}_control`])
     })
 
