@@ -2,18 +2,24 @@ import type { Kysely } from 'kysely'
 import type { Cursor } from '../domain/log/cursor.ts'
 import { ProjectionError } from './errors.ts'
 import { Projector, type ProjectorOptions, type ProjectorStatus } from './projector/projector.ts'
-import { type Difference, rebuildBeside } from './rebuild.ts'
+import { type Made, rebuildBeside, switchTo } from './rebuild.ts'
 import type { Database } from './schema/database.ts'
-import { damagedOr, isDamaged } from './store/damage.ts'
-import { dropFile, dropOthers, liveFile, pointTo } from './store/pointer.ts'
-import { type Answer, Readers } from './store/readers.ts'
-import { openSqliteStore } from './store/sqlite.ts'
-import type { Progress, Store } from './store/store.ts'
+import { damagedOr } from './store/damage.ts'
+import type { Answer, Difference, Home } from './store/home.ts'
+import { SqliteHome } from './store/sqlite-home.ts'
+import type { Progress } from './store/store.ts'
 
-export interface ProjectionsOptions extends Omit<ProjectorOptions, 'store'> {
-  /** A folder of their own, apart from the log; it can be deleted and comes back equal. */
-  readonly folder: string
-}
+export type ProjectionsOptions = Omit<ProjectorOptions, 'store'> &
+  (
+    | {
+        /** For SQLite: a folder of their own, apart from the log; it can be deleted and comes back equal. */
+        readonly folder: string
+      }
+    | {
+        /** Where the tables are, for another database. */
+        readonly home: Home
+      }
+  )
 
 export interface RebuildReport {
   /** True: the rebuilt tables are the live ones now. */
@@ -22,74 +28,69 @@ export interface RebuildReport {
   readonly differences: readonly Difference[] | null
 }
 
-/** The embedded projections: one writer, readers, and rebuilding in one folder. */
+/** The tables of a log: one writer, readers, and rebuilding. */
 export class Projections {
   readonly #options: ProjectionsOptions
-  readonly #readers: Readers
-  #store: Store
-  #projector: Projector
+  readonly #home: Home
+  #made: Made
   #following: { readonly end: AbortController; readonly done: Promise<void> } | null = null
   #switching: Promise<unknown> = Promise.resolve()
   #closed = false
-  readonly #notice: string | null
+  #notice: string | null
 
-  private constructor(options: ProjectionsOptions, store: Store, projector: Projector, notice: string | null) {
+  private constructor(options: ProjectionsOptions, home: Home, made: Made, notice: string | null) {
     this.#options = options
-    this.#readers = new Readers(options.folder)
-    this.#store = store
-    this.#projector = projector
+    this.#home = home
+    this.#made = made
     this.#notice = notice
   }
 
   /** Opens the tables, caught up to the log's head. Where they are missing or not of this log, they are made anew. */
   static async open(options: ProjectionsOptions): Promise<Projections> {
-    const live = liveFile(options.folder)
-    let notice = live === null ? 'the tables were missing' : null
-    try {
-      if (live !== null) {
-        const store = await openSqliteStore(live)
-        const projector = new Projector({ ...options, store })
-        try {
-          await projector.catchUp()
-          return new Projections(options, store, projector, null)
-        } catch (error) {
-          await store.close()
-          throw error
-        }
+    const home = 'home' in options ? options.home : new SqliteHome(options.folder)
+    const live = await home.live()
+    let notice = 'the tables were missing'
+    if (live !== null) {
+      try {
+        const projections = new Projections(options, home, await caughtUp(home, options, live), null)
+        await home.dropOthers()
+        return projections
+      } catch (caught) {
+        const error = damagedOr(caught)
+        if (!(error instanceof ProjectionError && MADE_ANEW.has(error.code))) throw error
+        notice = error.message
       }
-    } catch (caught) {
-      const error = damagedOr(caught)
-      if (!(error instanceof ProjectionError && MADE_ANEW.has(error.code))) throw error
-      notice = error.message
     }
-    const { file, store, projector } = await rebuildBeside(options.folder, options, null)
-    pointTo(options.folder, file)
-    dropOthers(options.folder)
-    return new Projections(options, store, projector, notice)
+    const made = await rebuildBeside(home, options, null)
+    await home.pointTo(made.name, null)
+    await home.dropOthers()
+    return new Projections(options, home, made, notice)
   }
 
-  /** `notice`: why the tables were made anew at the start, if they were. */
+  /** `notice`: why the tables were made anew, if they were. */
   status(): ProjectorStatus & { readonly notice: string | null } {
-    return { ...this.#projector.status(), notice: this.#notice }
+    return { ...this.#made.projector.status(), notice: this.#notice }
   }
 
   /**
    * Follows the log until the signal aborts. Rejects as {@link Projector.run} does; a rebuild meanwhile is no end, and
-   * tables that turn out to be damaged are made anew.
+   * tables that turn out to be damaged or altered are made anew.
    */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted && !this.#closed) {
       await this.#switching
       const end = new AbortController()
-      const projector = this.#projector
+      const projector = this.#made.projector
       const done = projector.run(AbortSignal.any([signal, end.signal]))
       this.#following = { end, done: done.catch(() => {}) }
       try {
         await done
         if (!end.signal.aborted) return
-      } catch (error) {
-        if (!isDamaged(error)) throw error
+      } catch (caught) {
+        const error = damagedOr(caught)
+        if (!(error instanceof ProjectionError && BROKEN.has(error.code))) throw error
         await this.rebuild({ accept: true })
+        this.#notice = error.message
       }
     }
   }
@@ -97,34 +98,34 @@ export class Projections {
   /** Folds what is in the log now; the sweep of what is due does this first. */
   async catchUp(): Promise<Progress> {
     await this.#switching
-    return this.#projector.catchUp()
+    return this.#made.projector.catchUp()
   }
 
   /** Resolves when answers show the event of this cursor. Rejects as {@link Projector.caughtUpTo} does. */
   async caughtUpTo(cursor: Cursor, signal?: AbortSignal): Promise<void> {
     for (;;) {
       await this.#switching
-      const projector = this.#projector
+      const projector = this.#made.projector
       try {
         await projector.caughtUpTo(cursor, signal)
-        if (projector === this.#projector) return
+        if (projector === this.#made.projector) return
       } catch (error) {
         const replaced = error instanceof ProjectionError && error.code === 'STOPPED'
         await this.#switching
-        if (!replaced || projector === this.#projector) throw damagedOr(error)
+        if (!replaced || projector === this.#made.projector) throw damagedOr(error)
       }
     }
   }
 
   /** Runs queries of projections/queries on one state of the live tables. */
   read<T>(query: (db: Kysely<Database>) => Promise<T>): Promise<Answer<T>> {
-    return this.#readers.use(query)
+    return this.#home.read(query)
   }
 
   /** Reads a parked agent's stream again; true: it is no longer parked. */
   async release(agentId: string): Promise<boolean> {
     await this.#switching
-    return this.#projector.release(agentId)
+    return this.#made.projector.release(agentId)
   }
 
   /**
@@ -132,39 +133,55 @@ export class Projections {
    * a difference is wanted (another program makes other rows). Answers go on all the while.
    */
   async rebuild({ accept = false } = {}): Promise<RebuildReport> {
-    const { folder } = this.#options
-    const { file, store, projector, differences } = await rebuildBeside(folder, this.#options, liveFile(folder))
+    const home = this.#home
+    const { differences, ...made } = await rebuildBeside(home, this.#options, await home.live())
     if (differences !== null && differences.length > 0 && !accept) {
-      await store.close()
-      dropFile(file)
+      await made.store.close()
+      await home.drop(made.name)
       return { switched: false, differences }
     }
-    const switched = this.#switching.then(() => this.#switchTo(file, store, projector))
+    const switched = this.#switching.then(() => this.#switchTo(made))
     this.#switching = switched.catch(() => {})
     await switched
     return { switched: true, differences }
+  }
+
+  /** Removes tables of before a rebuild that somebody was still reading then; a server does this now and then. */
+  tidy(): Promise<void> {
+    return this.#home.dropOthers()
   }
 
   async close(): Promise<void> {
     this.#closed = true
     this.#following?.end.abort()
     await this.#following?.done
-    this.#readers.close()
-    await this.#store.close()
+    await this.#made.store.close()
+    await this.#home.dropOthers()
+    await this.#home.close()
   }
 
-  async #switchTo(file: string, store: Store, projector: Projector): Promise<void> {
+  async #switchTo(made: Made): Promise<void> {
     this.#following?.end.abort()
     await this.#following?.done
-    // Not behind what answers have shown already.
-    await projector.catchUp(this.#projector.status().progress.cursor ?? undefined)
-    pointTo(this.#options.folder, file)
-    const old = this.#store
-    this.#store = store
-    this.#projector = projector
-    await old.close()
-    dropOthers(this.#options.folder)
+    await switchTo(this.#home, made)
+    const { store } = this.#made
+    this.#made = made
+    await store.close()
+    await this.#home.dropOthers()
   }
 }
 
-const MADE_ANEW = new Set<string>(['LOG_MISMATCH', 'SCHEMA_OTHER', 'DAMAGED'])
+async function caughtUp(home: Home, options: ProjectionsOptions, name: string): Promise<Made> {
+  const store = await home.open(name)
+  const projector = new Projector({ ...options, store })
+  try {
+    await projector.catchUp()
+    return { name, store, projector }
+  } catch (error) {
+    await store.close()
+    throw error
+  }
+}
+
+const BROKEN = new Set<string>(['SCHEMA_OTHER', 'DAMAGED'])
+const MADE_ANEW = new Set<string>(['LOG_MISMATCH', ...BROKEN])

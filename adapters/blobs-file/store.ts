@@ -4,6 +4,7 @@ import { open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { LogError } from '../../domain/log/errors.ts'
 import type { BlobStore } from '../../domain/ports.ts'
+import { checkAddress } from '../blobs/address.ts'
 import { makeFolder } from '../files/folders.ts'
 
 /** A half-written file that is older than this (ms) belongs to a process that died. */
@@ -73,8 +74,7 @@ export class FileBlobs implements BlobStore {
   }
 
   #path(runId: string, hash: string): string {
-    if (!/^[A-Za-z0-9][A-Za-z0-9_-]*$/.test(runId) || !/^[0-9a-f]{64}$/.test(hash))
-      throw new LogError('APPEND_INVALID', `"${runId}/${hash}" is no blob address; use a run id and a body hash`)
+    checkAddress(runId, hash)
     return join(this.#folder, runId.slice(0, 2), runId, hash)
   }
 }

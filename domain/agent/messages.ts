@@ -49,7 +49,7 @@ export class Transcript {
           this.items.push({ role: 'system', content: NOTES[event.body.outcome]! })
         return
       case 'forked':
-        this.settle('CANCELLED: the run was forked before this call had ended')
+        this.settle(FORKED_AWAY)
         this.turnOpen = false
         return
       default:
@@ -102,8 +102,11 @@ export class Transcript {
   }
 }
 
+/** What the model is told of a call that a fork left behind. */
+export const FORKED_AWAY = 'CANCELLED: the run was forked before this call had ended'
+
 /** What the model is told of a turn that ended without calls. */
-const NOTES: Partial<Record<EventOf<'turn_end'>['body']['outcome'], string>> = {
+export const NOTES: Partial<Record<EventOf<'turn_end'>['body']['outcome'], string>> = {
   text: 'Your answer called no tool. Go on with advance_phase, or finish with complete_task.',
   flooded: `Your last answer asked for more than ${MAX_CALLS} tool calls. None of them ran, and the answer was left out.`,
   cut: 'Your answer was cut off at the output limit. Go on, in smaller steps.',

@@ -3,11 +3,10 @@ import type { RecordedEvent } from '../../domain/log/envelope.ts'
 import { LogError } from '../../domain/log/errors.ts'
 import { agentStream } from '../../domain/log/ids.ts'
 import type { BlobStore, EventLog } from '../../domain/ports.ts'
-import { Collapsed } from '../changes/collapse.ts'
 import { ProjectionError } from '../errors.ts'
 import { type Progress, positionTaken, type Store } from '../store/store.ts'
 import { READER } from './decode.ts'
-import { type Folded, foldBatch, refold, type Sources } from './fold.ts'
+import { type Folded, foldBatch, refolded, type Sources } from './fold.ts'
 import { Waiters } from './waiters.ts'
 
 export interface ProjectorOptions {
@@ -100,12 +99,12 @@ export class Projector {
     await this.#open()
     return this.#locked(async () => {
       const { store } = this.#sources
-      if (!(await store.parked(agentId))) throw new ProjectionError('NOT_PARKED', `agent ${agentId} is not parked`)
-      const stream = (await store.stream(agentStream(agentId)))!
-      const changes = new Collapsed()
-      await refold(this.#sources, stream.stream, stream.revision, changes)
-      await store.commit(this.#stored, this.#progress, [], changes)
-      return (await store.parked(agentId)) === null
+      const stream = agentStream(agentId)
+      const { heads, parked } = await store.standing([stream])
+      if (!parked.has(agentId)) throw new ProjectionError('NOT_PARKED', `agent ${agentId} is not parked`)
+      const batch = await refolded(this.#sources, stream, heads.get(stream)!.revision)
+      await store.commit(this.#stored, this.#progress, batch)
+      return !(await store.standing([stream])).parked.has(agentId)
     })
   }
 
@@ -123,9 +122,9 @@ export class Projector {
 
   /** One page in one transaction. False: it must wait for a newer program. */
   async #take(page: readonly RecordedEvent[]): Promise<boolean> {
-    const { to, streams, changes, waitsAt } = await this.#fold(page)
+    const { to, waitsAt, ...batch } = await this.#fold(page)
     if (to.events > this.#progress.events) {
-      await this.#sources.store.commit(this.#stored, to, streams, changes)
+      await this.#sources.store.commit(this.#stored, to, batch)
       this.#stored = to
       this.#waiters.reached(to.cursor!.position)
     }

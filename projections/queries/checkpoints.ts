@@ -127,5 +127,7 @@ export async function checkpointFacts(db: Kysely<Database>, row: CheckpointRow):
 // The fragments are texts made for columns of an outer query; here the place is given as values.
 function literal(fragment: (agent: string, revision: string) => string, agentId: string, revision: number) {
   if (!Number.isSafeInteger(revision)) throw new RangeError(`revision ${revision} is no whole number`)
-  return sql.raw(fragment(`'${agentId.replaceAll("'", "''")}'`, String(revision)))
+  // Its column, because that also says how its text compares.
+  const agent = `(select id from agents where id = '${agentId.replaceAll("'", "''")}')`
+  return sql.raw(fragment(agent, String(revision)))
 }

@@ -1,4 +1,5 @@
-import type { Row, TableName } from './tables.ts'
+import type { eventRows } from './event-rows.ts'
+import type { Row, RowOf, TableName } from './tables.ts'
 
 /** How far the tables have come: the one row that is moved by compare-and-set with every batch. */
 export interface PositionRow {
@@ -81,9 +82,14 @@ export interface CheckpointFactsRow {
   nano_dollars: number
 }
 
+/** See schema/event-rows.ts. */
+export type EventRow = RowOf<typeof eventRows>
+
 export type Database = { [T in TableName]: Row<T> } & {
   position: PositionRow
   streams: StreamRow
+  /** Only where the database keeps what the log says. */
+  event_rows: EventRow
   agent_lineage: LineageRow
   agent_lineage_totals: TotalsRow
   artifacts: ArtifactRow

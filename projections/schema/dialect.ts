@@ -1,8 +1,43 @@
-// What differs between SQLite and another database, and nothing else does. The rest is kysely and standard SQL.
+/** What differs between the databases that hold the tables, and nothing else does. The rest is kysely and standard SQL. */
+export interface Dialect {
+  /** Ends the definition of a table. */
+  readonly tableSuffix: string
+  /** The type of texts, which are ordered and compared by their bytes. */
+  readonly text: string
+  /** Whether what the log says is kept in a table, because the log is not at hand for SQL. */
+  readonly keepsEvents: boolean
+  /** JSON text of a value. */
+  quote(value: string): string
+  /** A text that holds JSON, to be taken apart with `->`. */
+  json(text: string): string
+}
 
-/** Rows are found by their keys only; without a hidden row id a table is one tree, not two. */
-export const tableSuffix = 'without rowid'
+export const sqlite: Dialect = {
+  // Rows are found by their keys only; without a hidden row id a table is one tree, not two.
+  tableSuffix: 'without rowid',
+  text: 'text',
+  keepsEvents: false,
+  quote: (value) => `json_quote(${value})`,
+  json: (text) => text,
+}
 
-/** SQL of a JSON array of a subquery's column `item` (JSON itself), in the subquery's order; `[]` where there is none. */
+export const postgres: Dialect = {
+  tableSuffix: '',
+  text: 'text collate "C"',
+  keepsEvents: true,
+  quote: (value) => `coalesce(cast(to_json(${value}) as text), 'null')`,
+  json: (text) => `json_of(${text})`,
+}
+
+/** SQL of a JSON object, as text; the values are SQL of JSON text or NULL. */
+export const jsonObject = (members: Readonly<Record<string, string>>) =>
+  `'{' || ${Object.entries(members)
+    .map(([name, value]) => `'"${name}":' || coalesce(${value}, 'null')`)
+    .join(` || ',' || `)} || '}'`
+
+/** SQL of a JSON array of a subquery's column `item` (JSON text), in the subquery's order; `[]` where there is none. */
 export const jsonArray = (subquery: string) =>
-  `coalesce((select json_group_array(json(item)) from (${subquery})), '[]')`
+  `'[' || coalesce((select string_agg(item, ',') from (${subquery}) as items), '') || ']'`
+
+/** SQL of a member's JSON text; NULL where there is none. `path`: SQL of names and places. */
+export const member = (json: string, ...path: readonly string[]) => `cast(${[json, ...path].join(' -> ')} as text)`

@@ -1,7 +1,9 @@
 import { type ColumnDefinitionBuilder, type Kysely, sql } from 'kysely'
-import type { ColumnSpec } from './columns.ts'
+import type { ColumnSpec, TableSpec } from './columns.ts'
 import type { Database } from './database.ts'
-import { tableSuffix } from './dialect.ts'
+import type { Dialect } from './dialect.ts'
+import { eventRows } from './event-rows.ts'
+import { keptViews } from './kept-views.ts'
 import { specOf, tableNames } from './tables.ts'
 import { views } from './views.ts'
 
@@ -9,63 +11,70 @@ import { views } from './views.ts'
  * Version 1 makes everything from schema/tables.ts. A later version adds an entry; where a row's meaning changes, the
  * entry is not enough: raise {@link MEANING}, and the tables are rebuilt from the log instead.
  */
-export const migrations: readonly ((db: Kysely<Database>) => Promise<void>)[] = [createAll]
+export const migrations: readonly ((db: Kysely<Database>, dialect: Dialect) => Promise<void>)[] = [createAll]
 
 /** What the rows mean. Tables made under another number are not migrated but rebuilt. */
 export const MEANING = 2
 
-async function createAll(db: Kysely<Database>): Promise<void> {
-  for (const name of tableNames) {
-    const { columns, key, indexes, partial } = specOf(name)
-    let table = db.schema.createTable(name)
-    for (const [column, spec] of Object.entries(columns)) table = addColumn(table, column, spec)
-    await table
-      .addPrimaryKeyConstraint(`pk_${name}`, [...key] as never)
-      .modifyEnd(sql.raw(tableSuffix))
-      .execute()
-    for (const index of indexes ?? []) {
-      await db.schema
-        .createIndex(`idx_${name}_${index.join('_')}`)
-        .on(name)
-        .columns([...index])
-        .execute()
-    }
-    if (partial) {
-      await db.schema
-        .createIndex(`idx_${name}_partial`)
-        .on(name)
-        .columns([...partial.columns])
-        .where(sql.raw<boolean>(partial.where))
-        .execute()
-    }
-  }
+async function createAll(db: Kysely<Database>, dialect: Dialect): Promise<void> {
+  for (const name of tableNames) await createTable(db, dialect, name, specOf(name))
+  if (dialect.keepsEvents) await createTable(db, dialect, 'event_rows', eventRows)
+  const text = sql.raw(dialect.text) as never
   await db.schema
     .createTable('position')
-    .addColumn('id', 'integer', (c) => c.primaryKey())
-    .addColumn('log_id', 'text', (c) => c.notNull())
+    .addColumn('id', 'bigint', (c) => c.primaryKey())
+    .addColumn('log_id', text, (c) => c.notNull())
     .addColumn('position', 'bigint', (c) => c.notNull())
     .addColumn('prepare', 'bigint')
-    .addColumn('hash', 'text', (c) => c.notNull())
+    .addColumn('hash', text, (c) => c.notNull())
     .addColumn('events', 'bigint', (c) => c.notNull())
     .execute()
   await db.schema
     .createTable('streams')
-    .addColumn('stream', 'text', (c) => c.primaryKey())
+    .addColumn('stream', text, (c) => c.primaryKey())
     .addColumn('revision', 'bigint', (c) => c.notNull())
-    .addColumn('hash', 'text', (c) => c.notNull())
-    .modifyEnd(sql.raw(tableSuffix))
+    .addColumn('hash', text, (c) => c.notNull())
+    .modifyEnd(sql.raw(dialect.tableSuffix))
     .execute()
-  for (const view of views) await sql.raw(view).execute(db)
+  for (const view of [...views(dialect), ...(dialect.keepsEvents ? keptViews : [])]) await sql.raw(view).execute(db)
 }
 
-interface AddsColumns<T> {
-  addColumn(name: string, type: 'text' | 'bigint', build: (c: ColumnDefinitionBuilder) => ColumnDefinitionBuilder): T
+async function createTable(db: Kysely<Database>, dialect: Dialect, name: string, spec: TableSpec): Promise<void> {
+  const { columns, key, indexes, partial } = spec
+  let table = db.schema.createTable(name)
+  for (const [column, kind] of Object.entries(columns)) table = addColumn(table, dialect, column, kind)
+  await table
+    .addPrimaryKeyConstraint(`pk_${name}`, [...key] as never)
+    .modifyEnd(sql.raw(dialect.tableSuffix))
+    .execute()
+  for (const index of indexes ?? []) {
+    await db.schema
+      .createIndex(`idx_${name}_${index.join('_')}`)
+      .on(name)
+      .columns([...index])
+      .execute()
+  }
+  if (partial) {
+    await db.schema
+      .createIndex(`idx_${name}_partial`)
+      .on(name)
+      .columns([...partial.columns])
+      .where(sql.raw<boolean>(partial.where))
+      .execute()
+  }
 }
 
-function addColumn<T extends AddsColumns<T>>(table: T, name: string, spec: ColumnSpec): T {
-  const type = spec.startsWith('integer') ? 'bigint' : 'text'
-  return table.addColumn(name, type, (c) => {
+type Build = (c: ColumnDefinitionBuilder) => ColumnDefinitionBuilder
+
+function addColumn<T extends { addColumn(name: string, type: never, build: Build): T }>(
+  table: T,
+  { text }: Dialect,
+  name: string,
+  spec: ColumnSpec,
+): T {
+  const isNumber = spec.startsWith('integer')
+  return table.addColumn(name, (isNumber ? 'bigint' : sql.raw(text)) as never, (c) => {
     if (!spec.endsWith('!')) return c
-    return type === 'bigint' ? c.notNull().defaultTo(0) : c.notNull()
+    return isNumber ? c.notNull().defaultTo(0) : c.notNull()
   })
 }

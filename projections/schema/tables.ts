@@ -15,9 +15,10 @@ type Value<C> = C extends 'text!'
       ? string | null
       : number | null
 
-export type Row<T extends TableName> = {
-  [C in keyof (typeof tables)[T]['columns']]: Value<(typeof tables)[T]['columns'][C]>
-}
+/** A row of a table that is described so. */
+export type RowOf<S extends TableSpec> = { [C in keyof S['columns']]: Value<S['columns'][C]> }
+
+export type Row<T extends TableName> = RowOf<(typeof tables)[T]>
 
 export const tableNames = Object.keys(tables) as TableName[]
 export const specOf = (table: TableName): TableSpec => tables[table]

@@ -1,5 +1,7 @@
-// Views that every database has. Standard SQL but for what schema/dialect names; the ones that need the log are in
-// store/audit.ts.
+import { type Dialect, jsonObject } from './dialect.ts'
+
+// Views that every database has. Standard SQL but for what schema/dialect names; the ones that need what the log says are
+// in schema/seed-views.ts.
 
 /**
  * A subquery's recursive table `h(id, upto, d)`: which prefix of which agent's stream makes up an agent's history at a
@@ -7,7 +9,7 @@
  * query, so that one agent's history costs no more than its own depth of forks.
  */
 export const history = (agent: string, revision: string) => `with recursive h(id, upto, d) as (
-  select ${agent}, ${revision}, 0
+  select ${agent}, cast(${revision} as bigint), 0
   union all
   select a.forked_from, a.forked_revision, h.d + 1 from h join agents a on a.id = h.id where a.forked_from is not null)`
 
@@ -38,6 +40,9 @@ const inheritedRole = `(with recursive up(role, source) as (
     select s.role, s.forked_from from up join agents s on s.id = up.source where up.role is null)
   select role from up where role is not null limit 1)`
 
+/** SQL of dollars, of nano-dollars. */
+export const dollars = (nano: string) => `cast(${nano} as double precision) / 1e9`
+
 const INPUT = 'm.input + m.cache_read + m.cache_write'
 
 // No foreign key on the parent: its stream may be parked while the child's is not.
@@ -45,7 +50,7 @@ const lineage = `create view agent_lineage as select a.id, a.run_id, a.parent_ag
   coalesce(a.role, ${inheritedRole}, '') as role, a.status, a.depth, a.created_at, a.completed_at,
   ${sum(INPUT)} as usage_input_tokens,
   ${sum('m.output')} as usage_output_tokens,
-  ${sum('m.nano_dollars')} / 1000000000.0 as usage_cost,
+  ${dollars(sum('m.nano_dollars'))} as usage_cost,
   a.code, a.turn, a.step, a.revision,
   ${sum('m.nano_dollars')} as nano_dollars,
   ${sum('m.nano_dollars', " and m.status = 'lost'")} as in_doubt_nano_dollars,
@@ -63,16 +68,18 @@ const totals = `create view agent_lineage_totals as
     coalesce(sum(${INPUT}), 0) as total_input_tokens,
     coalesce(sum(m.output), 0) as total_output_tokens,
     coalesce(sum(m.nano_dollars), 0) as total_nano_dollars,
-    coalesce(sum(m.nano_dollars), 0) / 1000000000.0 as total_cost
+    ${dollars('coalesce(sum(m.nano_dollars), 0)')} as total_cost
   from agents l join tree on tree.top = l.id left join model_calls m on m.agent_id = tree.id
   group by l.id, l.run_id`
 
-const artifacts = `create view artifacts as select r.agent_id || '/' || r.artifact_id as id, r.run_id, r.agent_id,
+const artifacts = (
+  d: Dialect,
+) => `create view artifacts as select r.agent_id || '/' || r.artifact_id as id, r.run_id, r.agent_id,
   (select c.agent_id || '.s' || c.step from checkpoint_rows c
     where c.agent_id = r.agent_id and c.tool_call_id = r.tool_call_id and c.revision > r.revision
     order by c.revision limit 1) as checkpoint_id,
   r.artifact_type, r.path, r.content,
-  json_object('size', r.size, 'hash', r.hash, 'mimeType', r.mime_type) as metadata,
+  ${jsonObject({ size: d.quote('r.size'), hash: d.quote('r.hash'), mimeType: d.quote('r.mime_type') })} as metadata,
   r.created_at, r.artifact_id, r.title, r.claimed, r.tool_call_id, r.revision
   from artifact_rows r`
 
@@ -93,4 +100,4 @@ const facts = `create view checkpoint_facts as select agent_id, revision,
   window w as (partition by agent_id order by revision)) as running
   where checkpoint = 1`
 
-export const views: readonly string[] = [lineage, totals, artifacts, facts]
+export const views = (d: Dialect): readonly string[] => [lineage, totals, artifacts(d), facts]

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { jsonArray } from '../schema/dialect.ts'
-import { callsAt, history } from '../schema/views.ts'
+import { sqlite } from '../schema/dialect.ts'
+import { checkpointsSelect, eventsSelect } from '../schema/seed-views.ts'
 import { type Connection, connect } from './database.ts'
 
 /**
@@ -49,52 +49,11 @@ function register(raw: DatabaseSync, log: LogSource): void {
   )
 }
 
-// What people do is theirs in the view: agent `user:<id>`, turn 0 (CONTRACTS 6). `thread_id` stays the agent's.
-const eventsView = (log: LogSource) => `create temp view events as
-  select position as id, agent_id as thread_id, type as event_type, timestamp, keepup_payload(position) as payload,
-    event_id, stream, run_id,
-    case when actor_kind in ('user', 'approver') then 'user:' || actor_id else agent_id end as agent_id,
-    case when actor_kind in ('user', 'approver') then 0 else turn end as turn,
-    revision, tool_call_id
-  from (${log.eventsSql('log')})`
+const eventsView = (log: LogSource) =>
+  `create temp view events as ${eventsSelect(`(${log.eventsSql('log')})`, 'keepup_payload(position)')}`
 
-const phase = `(${history('c.agent_id', 'c.revision')}
-  select p.phase from h join phases p on p.agent_id = h.id and p.revision <= h.upto
-  order by h.d, p.revision desc limit 1)`
-
-const variables = `(${history('c.agent_id', 'c.revision')}
-  select json_group_object(name, json(value)) from (
-    select v.name, v.value, row_number() over (partition by v.name order by h.d, v.revision desc) as age
-    from h join context_variables v on v.agent_id = h.id and v.revision <= h.upto)
-  where age = 1)`
-
-const request = (path: string) => `keepup_payload(requested_position) -> ('$.content[' || block || '].${path}')`
-const outcome = (path: string) => `keepup_payload(ended_position) -> '$.${path}'`
-
-const calls = callsAt('c.agent_id', 'c.revision', 'c.turn')
-const pending = jsonArray(`select json_object('id', id, 'name', tool_name,
-    'arguments', coalesce(${request('input')}, ${request('input_text')})) as item
-  from (${calls}) where ended_position is null order by block`)
-const completed = jsonArray(`select json_object('toolCallId', id, 'name', tool_name,
-    'success', ${outcome('success')}, 'result', ${outcome('result')}, 'error', ${outcome('error')}) as item
-  from (${calls}) where ended_position is not null order by ended_position`)
-
-const inherited = (sum: string) => `(${history('a.id', '0')}
-  select coalesce(sum(${sum}), 0) from h join model_calls m on m.agent_id = h.id and m.ended_revision <= h.upto
-  where h.d > 0)`
-
-const CHECKPOINTS = `create temp view checkpoints as
-  with base as materialized (
-    select a.id, ${inherited('coalesce(m.input + m.cache_read + m.cache_write + m.output, 0)')} as tokens,
-      ${inherited('coalesce(m.nano_dollars, 0)')} as nano_dollars
-    from agents a where a.forked_from is not null)
-  select c.agent_id || '.s' || f.step as id, c.agent_id as thread_id, f.step, c.timestamp,
-    json_object('messages', json(keepup_messages(c.agent_id, c.revision)), 'sopPhase', coalesce(${phase}, ''),
-      'contextVariables', json(coalesce(${variables}, '{}'))) as state_blob,
-    ${pending} as pending_tools,
-    ${completed} as completed_tools,
-    f.input + f.output + coalesce(b.tokens, 0) as usage_tokens,
-    (f.nano_dollars + coalesce(b.nano_dollars, 0)) / 1000000000.0 as usage_cost
-  from checkpoint_rows c
-  join checkpoint_facts f on f.agent_id = c.agent_id and f.revision = c.revision
-  left join base b on b.id = c.agent_id`
+const CHECKPOINTS = `create temp view checkpoints as ${checkpointsSelect(sqlite, {
+  request: 'keepup_payload(requested_position)',
+  outcome: 'keepup_payload(ended_position)',
+  messages: 'keepup_messages(c.agent_id, c.revision)',
+})}`

@@ -1,17 +1,11 @@
 import type { Kysely } from 'kysely'
-import type { Cursor } from '../../domain/log/cursor.ts'
 import { ProjectionError } from '../errors.ts'
 import type { Database } from '../schema/database.ts'
 import { damagedOr } from './damage.ts'
 import { type Connection, connect } from './database.ts'
+import type { Answer } from './home.ts'
 import { liveFile } from './pointer.ts'
-import { progressOf } from './sqlite.ts'
-
-/** An answer and the place in the log that it shows; null: nothing was folded yet. */
-export interface Answer<T> {
-  readonly position: Cursor | null
-  readonly data: T
-}
+import { progressOf } from './store.ts'
 
 interface Reader {
   readonly file: string

@@ -2,18 +2,19 @@ import type { SQLInputValue } from 'node:sqlite'
 import type { Collapsed } from '../changes/collapse.ts'
 import { ProjectionError } from '../errors.ts'
 import type { PositionRow, StreamRow } from '../schema/database.ts'
+import { sqlite } from '../schema/dialect.ts'
 import { MEANING, migrations } from '../schema/migrations.ts'
-import type { Row } from '../schema/tables.ts'
+import { agentOfStream } from '../text.ts'
 import { damagedOr } from './damage.ts'
 import { type Connection, connect } from './database.ts'
 import { Statements } from './statements.ts'
-import { type Progress, positionTaken, type Store } from './store.ts'
+import { type Batch, type Progress, positionTaken, progressOf, rowOf, type Standing, type Store } from './store.ts'
 
 /**
  * The writing side of a projections file; made and migrated where needed. Rejects with `SCHEMA_NEWER` or `SCHEMA_OTHER`
  * where its rows are not this program's, with `DAMAGED` where they cannot be read.
  */
-export async function openSqliteStore(path: string): Promise<Store> {
+export async function openSqliteStore(path: string): Promise<SqliteStore> {
   let connection: Connection | null = null
   try {
     connection = connect(path, 'write')
@@ -40,7 +41,7 @@ async function migrate({ raw, db }: Connection, path: string): Promise<void> {
     if (meaning < MEANING) {
       throw new ProjectionError('SCHEMA_OTHER', `the rows in ${path} have an older meaning; rebuild them from the log`)
     }
-    for (const step of migrations.slice(version)) await step(db)
+    for (const step of migrations.slice(version)) await step(db, sqlite)
     raw.exec(`pragma user_version = ${MEANING * 1000 + migrations.length}`)
     raw.exec('commit')
   } catch (error) {
@@ -50,7 +51,8 @@ async function migrate({ raw, db }: Connection, path: string): Promise<void> {
   }
 }
 
-class SqliteStore implements Store {
+export class SqliteStore implements Store {
+  readonly keepsEvents = sqlite.keepsEvents
   readonly #connection: Connection
   readonly #statements: Statements
   constructor(connection: Connection) {
@@ -66,12 +68,19 @@ class SqliteStore implements Store {
     return this.#progress()
   }
 
-  async stream(name: string): Promise<StreamRow | null> {
-    return this.#one<StreamRow>('select stream, revision, hash from streams where stream = ?', name)
-  }
-
-  async parked(agentId: string): Promise<Row<'parked'> | null> {
-    return this.#one<Row<'parked'>>('select * from parked where agent_id = ?', agentId)
+  async standing(streams: readonly string[]): Promise<Standing> {
+    const heads = new Map<string, StreamRow>()
+    const parked = new Set<string>()
+    for (const stream of streams) {
+      const head = this.#one<StreamRow>('select stream, revision, hash from streams where stream = ?', stream)
+      if (head) heads.set(stream, head)
+      const row = this.#one<{ agent_id: string }>(
+        'select agent_id from parked where agent_id = ?',
+        agentOfStream(stream),
+      )
+      if (row) parked.add(row.agent_id)
+    }
+    return { heads, parked }
   }
 
   async erasureSeen(agentId: string, revision: number): Promise<boolean> {
@@ -79,7 +88,7 @@ class SqliteStore implements Store {
     return this.#one(text, agentId, revision) !== null
   }
 
-  async commit(from: Progress | null, to: Progress, streams: readonly StreamRow[], changes: Collapsed): Promise<void> {
+  async commit(from: Progress | null, to: Progress, { streams, changes }: Batch): Promise<void> {
     const { raw } = this.#connection
     raw.exec('begin immediate')
     try {
@@ -102,20 +111,10 @@ class SqliteStore implements Store {
   }
 
   #move(from: Progress | null, to: Progress): void {
-    const next = [to.logId, to.cursor?.position ?? -1, to.cursor?.prepare ?? null, to.cursor?.hash ?? '', to.events]
+    const next = Object.values(rowOf(to))
     const moved = from
-      ? this.#connection
-          .prepare(
-            'update position set log_id = ?, position = ?, prepare = ?, hash = ?, events = ?' +
-              ' where id = 1 and log_id = ? and position = ? and hash = ?',
-          )
-          .run(...next, from.logId, from.cursor?.position ?? -1, from.cursor?.hash ?? '')
-      : this.#connection
-          .prepare(
-            'insert into position (id, log_id, position, prepare, hash, events) values (1, ?, ?, ?, ?, ?)' +
-              ' on conflict (id) do nothing',
-          )
-          .run(...next)
+      ? this.#connection.prepare(MOVE).run(...next, ...placeOf(from))
+      : this.#connection.prepare(BEGIN).run(...next)
     if (moved.changes === 0) throw positionTaken(this.#progress())
   }
 
@@ -143,9 +142,13 @@ class SqliteStore implements Store {
   }
 }
 
-/** The stored position as progress. */
-export function progressOf(row: PositionRow): Progress {
-  const { log_id: logId, position, prepare, hash, events } = row
-  if (position < 0) return { logId, cursor: null, events }
-  return { logId, cursor: { logId, position, ...(prepare === null ? {} : { prepare }), hash }, events }
+const BEGIN =
+  'insert into position (id, log_id, position, prepare, hash, events) values (1, ?, ?, ?, ?, ?) on conflict (id) do nothing'
+const MOVE =
+  'update position set log_id = ?, position = ?, prepare = ?, hash = ?, events = ?' +
+  ' where id = 1 and log_id = ? and position = ? and hash = ?'
+
+const placeOf = (progress: Progress) => {
+  const { log_id, position, hash } = rowOf(progress)
+  return [log_id, position, hash]
 }

@@ -1,15 +1,23 @@
-// Catch-up of the projections into SQLite, and what the queries cost behind it.
+// Catch-up of the projections into each database, and what the queries cost behind it.
 // `node test/bench/projections.ts [turns] [agents]` prints a line per figure.
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Kysely, PostgresDialect } from 'kysely'
+import { Projector } from '../../projections/projector/projector.ts'
 import { checkpointFacts, findCheckpoint, listCheckpoints } from '../../projections/queries/checkpoints.ts'
 import { dueBefore } from '../../projections/queries/due.ts'
 import { showRun } from '../../projections/queries/run.ts'
 import { listRuns } from '../../projections/queries/runs.ts'
+import type { Database as Tables } from '../../projections/schema/database.ts'
+import { connect } from '../../projections/store/database.ts'
+import { PostgresHome } from '../../projections/store/postgres/home.ts'
+import { openPool } from '../../projections/store/postgres/pool.ts'
+import { openSqliteStore } from '../../projections/store/sqlite.ts'
+import type { Store } from '../../projections/store/store.ts'
+import { found, PostgresServer } from '../support/postgres-server.ts'
 import { MemoryLog } from '../support/projections/memory-log.ts'
 import { Actor } from '../support/projections/story.ts'
-import { projected } from '../support/projections/tables.ts'
 
 const [turns = 100, agents = 100] = process.argv.slice(2).map(Number)
 
@@ -45,33 +53,88 @@ async function timed<T>(label: string, work: () => Promise<T>, per = 1): Promise
   return value
 }
 
+interface Database {
+  readonly name: string
+  open(): Promise<Store>
+  bytes(): Promise<number>
+  readonly db: () => Kysely<Tables>
+  end(): Promise<void>
+}
+
+function sqlite(): Database {
+  const folder = mkdtempSync(join(tmpdir(), 'projections-bench-'))
+  const file = join(folder, 't.db')
+  return {
+    name: 'SQLite',
+    open: () => openSqliteStore(file),
+    bytes: async () => statSync(file).size,
+    db: () => connect(file, 'read').db,
+    end: async () => rmSync(folder, { recursive: true, force: true }),
+  }
+}
+
+async function postgres(): Promise<Database> {
+  const server = new PostgresServer()
+  const pool = openPool({ url: server.url })
+  const home = new PostgresHome({ pool })
+  const live = await home.live()
+  const readers = openPool({ url: `${server.url}&options=${encodeURIComponent(`-c search_path=keepup_${live}`)}` })
+  return {
+    name: 'PostgreSQL (bodies too)',
+    open: () => home.open(live),
+    bytes: async () =>
+      (
+        await pool.query(
+          'select sum(pg_total_relation_size(oid)) as n from pg_class where relnamespace = $1::regnamespace',
+          [`keepup_${live}`],
+        )
+      ).rows[0].n,
+    db: () => new Kysely<Tables>({ dialect: new PostgresDialect({ pool: readers }) }),
+    async end() {
+      await Promise.all([pool.end(), readers.end()])
+      server.remove()
+    },
+  }
+}
+
+async function measured(database: Database, log: MemoryLog): Promise<void> {
+  console.log(`-- ${database.name}`)
+  const store = await database.open()
+  const cpu = process.cpuUsage()
+  const from = process.hrtime.bigint()
+  await new Projector({ log, blobs: log.blobs, store }).catchUp()
+  const seconds = Number(process.hrtime.bigint() - from) / 1e9
+  const used = process.cpuUsage(cpu)
+  await store.close()
+  const count = log.events.length
+  const bodies = log.events.reduce((sum, event) => sum + event.header.body.size, 0)
+  const each = ((used.user + used.system) / count).toFixed(1)
+  console.log(
+    `catch-up: ${count} events, ${Math.round(count / seconds)} events/s, ${each} µs CPU of this process an event`,
+  )
+  const bytes = await database.bytes()
+  console.log(
+    `tables: ${(bytes / bodies).toFixed(2)} of the bodies' bytes (${Math.round(bytes / count)} bytes an event)`,
+  )
+  const db = database.db()
+  await listRuns(db)
+  await timed('runs list, 50', () => listRuns(db))
+  await timed('run', () => showRun(db, 'r0'))
+  await timed('due', () => dueBefore(db, null))
+  await timed('checkpoints, page of 100', () => listCheckpoints(db, 'r0'))
+  await timed(
+    'one checkpoint, row and facts',
+    async () => {
+      for (let i = 1; i <= 20; i++) await checkpointFacts(db, (await findCheckpoint(db, 'r0', i))!)
+    },
+    20,
+  )
+  await database.end()
+}
+
 const log = steady()
 log.pages = () => 1000
-const folder = mkdtempSync(join(tmpdir(), 'projections-bench-'))
-const file = join(folder, 't.db')
-const cpu = process.cpuUsage()
-const from = process.hrtime.bigint()
-const { store } = await projected(log, file)
-const seconds = Number(process.hrtime.bigint() - from) / 1e9
-const used = process.cpuUsage(cpu)
-const count = log.events.length
-const bodies = log.events.reduce((sum, event) => sum + event.header.body.size, 0)
-console.log(
-  `catch-up: ${count} events, ${Math.round(count / seconds)} events/s, ${((used.user + used.system) / count).toFixed(1)} µs CPU an event`,
-)
-console.log(
-  `tables: ${(statSync(file).size / bodies).toFixed(2)} of the bodies' bytes (${Math.round(statSync(file).size / count)} bytes an event)`,
-)
-await timed('runs list, 50', () => listRuns(store.db))
-await timed('run', () => showRun(store.db, 'r0'))
-await timed('due', () => dueBefore(store.db, null))
-await timed('checkpoints, page of 100', () => listCheckpoints(store.db, 'r0'))
-await timed(
-  'one checkpoint, row and facts',
-  async () => {
-    for (let i = 1; i <= 20; i++) await checkpointFacts(store.db, (await findCheckpoint(store.db, 'r0', i))!)
-  },
-  20,
-)
-await store.close()
-rmSync(folder, { recursive: true, force: true })
+await measured(sqlite(), log)
+await measured(sqlite(), log)
+if (found === null) console.log('-- PostgreSQL: not measured; apt-get install postgresql')
+else await measured(await postgres(), log)

@@ -2,12 +2,14 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import fc from 'fast-check'
 import { expect, it, onTestFinished } from 'vitest'
+import { Projector } from '../../projections/projector/projector.ts'
 import { assembleCheckpoint } from '../../projections/queries/checkpoint.ts'
 import { checkpointFacts, findCheckpoint } from '../../projections/queries/checkpoints.ts'
 import { openAudit } from '../../projections/store/audit.ts'
+import { openSqliteStore } from '../../projections/store/sqlite.ts'
+import { tempFolder } from '../support/folders.ts'
 import { tape } from '../support/projections/fc.ts'
 import type { MemoryLog } from '../support/projections/memory-log.ts'
-import { folder, projected } from '../support/projections/tables.ts'
 import { tell } from '../support/projections/tell.ts'
 
 const numbers = fc.sample(tape, { numRuns: 6, seed: 5 }).flat()
@@ -44,9 +46,10 @@ const bytesOf = (log: MemoryLog, place: number) => {
 
 it('the seed’s events and checkpoints are views that say what the log and the queries say', async () => {
   const { log } = tell(numbers, false)
-  const path = folder()
-  const { store } = await projected(log, join(path, 't.db'))
+  const path = tempFolder()
+  const store = await openSqliteStore(join(path, 't.db'))
   onTestFinished(() => store.close())
+  await new Projector({ log, blobs: log.blobs, store }).catchUp()
   logFile(log, join(path, 'log.db'))
   const messages = (agentId: string, revision: number) =>
     JSON.stringify([{ role: 'user', content: `${agentId}@${revision}` }])

@@ -5,14 +5,15 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { Projections } from '../../projections/projections.ts'
 import { listRuns } from '../../projections/queries/runs.ts'
 import { liveFile } from '../../projections/store/pointer.ts'
+import { tempFolder } from '../support/folders.ts'
+import { dumpFile, folded, sqliteKit } from '../support/projections/kit.ts'
 import { MemoryLog } from '../support/projections/memory-log.ts'
 import { Actor } from '../support/projections/story.ts'
-import { dump, folded, folder } from '../support/projections/tables.ts'
 import { tell } from '../support/projections/tell.ts'
 
 const numbers = Array.from({ length: 600 }, (_, i) => (i * 7919 + (i >> 3) * 31) % 1000)
 
-async function open(log: MemoryLog, path = folder()) {
+async function open(log: MemoryLog, path = tempFolder()) {
   const projections = await Projections.open({ log, blobs: log.blobs, folder: path })
   onTestFinished(() => projections.close())
   return { path, projections, file: () => liveFile(path)! }
@@ -41,7 +42,7 @@ describe('the projections of a folder', () => {
   it('come back equal when the folder is deleted, and every answer says its position', async () => {
     const { log } = tell(numbers)
     const { file, projections } = await open(log)
-    expect(dump(file())).toEqual(await folded(log, join(folder(), 'zero.db')))
+    expect(dumpFile(file())).toEqual(await folded(log, sqliteKit))
     const { position, data } = await projections.read((db) => listRuns(db))
     expect(position).toEqual(await log.headCursor())
     expect(data.runs.length).toBeGreaterThan(2)
@@ -69,7 +70,7 @@ describe('the projections of a folder', () => {
     damage(first.file())
     const { projections, file } = await open(log, first.path)
     expect(projections.status().notice).toMatch(/rebuild/)
-    expect(dump(file())).toEqual(await folded(log, join(folder(), 'zero.db')))
+    expect(dumpFile(file())).toEqual(await folded(log, sqliteKit))
   })
 
   it('that are damaged while they are open are told, and come back when they are rebuilt', async () => {
@@ -84,7 +85,7 @@ describe('the projections of a folder', () => {
       message: expect.stringContaining('keepup rebuild'),
     })
     expect(await again.projections.rebuild()).toEqual({ switched: true, differences: null })
-    expect(dump(again.file())).toEqual(await folded(log, join(folder(), 'zero.db')))
+    expect(dumpFile(again.file())).toEqual(await folded(log, sqliteKit))
   })
 
   it('that turn out to be damaged while they follow the log are made anew by themselves', async () => {
@@ -108,7 +109,7 @@ describe('the projections of a folder', () => {
       .toBe('here')
     end.abort()
     await running
-    expect(dump(again.file())).toEqual(await folded(log, join(folder(), 'zero.db')))
+    expect(dumpFile(again.file())).toEqual(await folded(log, sqliteKit))
   })
 
   it('of a newer program are left alone', async () => {
@@ -143,7 +144,7 @@ describe('a rebuild', () => {
     ])
     end.abort()
     await running
-    expect(dump(file())).toEqual(await folded(log, join(folder(), 'zero.db')))
+    expect(dumpFile(file())).toEqual(await folded(log, sqliteKit))
   })
 
   it('shows a difference and does not switch, unless that is wanted', async () => {
@@ -153,7 +154,7 @@ describe('a rebuild', () => {
       file(),
       "update runs set status = 'completed' where status = 'active'; delete from inputs where agent_id = 'a000'",
     )
-    const wrong = dump(file())
+    const wrong = dumpFile(file())
     const { switched, differences } = await projections.rebuild()
     expect(switched).toBe(false)
     expect(differences!.map(({ table }) => table)).toEqual(['runs', 'inputs'])
@@ -162,10 +163,10 @@ describe('a rebuild', () => {
     expect(runs!.examples.live[0]).toMatchObject({ status: 'completed' })
     expect(runs!.examples.rebuilt[0]).toMatchObject({ status: 'active' })
     expect(inputs!.onlyLive).toBe(0)
-    expect(dump(file())).toEqual(wrong)
+    expect(dumpFile(file())).toEqual(wrong)
     expect(readdirSync(path).filter((name) => name.endsWith('.db'))).toHaveLength(1)
     expect(await projections.rebuild({ accept: true })).toMatchObject({ switched: true })
-    expect(dump(file())).toEqual(await folded(log, join(folder(), 'zero.db')))
+    expect(dumpFile(file())).toEqual(await folded(log, sqliteKit))
   })
 
   it('keeps who waits for a write waiting, not failing', async () => {

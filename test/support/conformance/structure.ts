@@ -37,7 +37,6 @@ export const STRUCTURE: readonly Row[] = [
     must: '8.3',
     says: 'artifacts with their checkpoint',
     test: 'test/projections/queries.test.ts',
-    name: 'are found with the call that they belong to',
     fault: {
       file: 'projections/changes/artifact-rows.ts',
       search: "e.type !== 'artifact_registered'",

@@ -1,8 +1,6 @@
-import { join } from 'node:path'
-import { onTestFinished } from 'vitest'
+import { projected, type TablesKit } from './kit.ts'
 import { MemoryLog } from './memory-log.ts'
 import { Actor } from './story.ts'
-import { folder, projected } from './tables.ts'
 
 export const T0 = Date.UTC(2026, 0, 1)
 
@@ -14,11 +12,11 @@ export function world() {
   return { log, actor: (id: string, run = id) => new Actor(log, now, id, run) }
 }
 
-/** Tables of a log for one test. */
-export async function open(log: MemoryLog) {
-  const { store } = await projected(log, join(folder(), 't.db'))
-  onTestFinished(() => store.close())
-  return store.db
+/** Tables of a log for one test, to be queried. */
+export const openOn = (kit: TablesKit) => async (log: MemoryLog) => {
+  const tables = await kit.fresh()
+  await projected(log, tables)
+  return tables.db
 }
 
 /** A root that reads a file, asks to run a command and delegates; its child fails. */

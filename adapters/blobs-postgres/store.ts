@@ -1,0 +1,70 @@
+import type { Pool } from 'pg'
+import { LogError } from '../../domain/log/errors.ts'
+import type { BlobStore } from '../../domain/ports.ts'
+import { checkAddress } from '../blobs/address.ts'
+import { ask, patiently } from '../postgres/ask.ts'
+import { prepareSchema } from '../postgres/prepare.ts'
+
+export interface PostgresBlobsOptions {
+  /** Opened and ended by the caller. */
+  readonly pool: Pool
+  /** A schema of their own (default `keepup_blobs`), made where it is missing. */
+  readonly schema?: string
+}
+
+/**
+ * Blobs as rows of one table. Every rejection is a LogError. Bytes are checked by the caller, who knows the salt. A deleted
+ * blob is out of reach at once; its bytes leave PostgreSQL's files with the next vacuum, and its backups when they go.
+ */
+export class PostgresBlobs implements BlobStore {
+  readonly #pool: Pool
+  readonly #table: string
+  private constructor(pool: Pool, table: string) {
+    this.#pool = pool
+    this.#table = table
+  }
+
+  static async open({ pool, schema = 'keepup_blobs' }: PostgresBlobsOptions): Promise<PostgresBlobs> {
+    const table = `${schema}.blobs`
+    await patiently(`prepare ${table}`, async () => {
+      const { rows } = await pool.query<{ fsync: string }>('show fsync')
+      if (rows[0]?.fsync !== 'on') {
+        const why = 'this PostgreSQL runs with fsync = off, so nothing in it is durable; turn it on'
+        throw new LogError('LOG_UNAVAILABLE', why)
+      }
+      await prepareSchema(
+        pool,
+        schema,
+        'blobs',
+        `create table ${table} (
+          run_id text collate "C" not null, hash text collate "C" not null, bytes bytea not null,
+          primary key (run_id, hash))`,
+      )
+    })
+    return new PostgresBlobs(pool, table)
+  }
+
+  async put(runId: string, hash: string, bytes: Uint8Array): Promise<void> {
+    // The answer is to mean that it is durable, whatever the server's or the user's default is.
+    const text = `with durably as materialized (select set_config('synchronous_commit', 'on', true))
+      insert into ${this.#table} select $1, $2, $3 from durably on conflict do nothing`
+    await this.#do('write', runId, hash, text, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
+  }
+
+  async get(runId: string, hash: string): Promise<Uint8Array> {
+    const text = `select bytes from ${this.#table} where run_id = $1 and hash = $2`
+    const [row] = await this.#do('read', runId, hash, text)
+    if (row) return row.bytes
+    throw new LogError('BLOB_MISSING', `there is no blob ${runId}/${hash} in ${this.#table}; restore it from a backup`)
+  }
+
+  async delete(runId: string, hash: string): Promise<void> {
+    await this.#do('delete', runId, hash, `delete from ${this.#table} where run_id = $1 and hash = $2`)
+  }
+
+  async #do(what: string, runId: string, hash: string, text: string, ...more: Buffer[]): Promise<{ bytes: Buffer }[]> {
+    checkAddress(runId, hash)
+    const done = `${what} the blob ${runId}/${hash}`
+    return (await ask<{ bytes: Buffer }>(this.#pool, done, text, [runId, hash, ...more])).rows
+  }
+}

@@ -1,0 +1,29 @@
+import type { Clock, Leases } from '../../domain/ports.ts'
+
+/** Leases of one process: for tests, and the reference of the contract. */
+export class MemoryLeases implements Leases {
+  readonly #clock: Pick<Clock, 'now'>
+  readonly #held = new Map<string, { readonly driverId: string; readonly until: number }>()
+  constructor(clock: Pick<Clock, 'now'>) {
+    this.#clock = clock
+  }
+
+  async acquire(agentId: string, driverId: string, ttlMs: number): Promise<boolean> {
+    checkTtl(ttlMs)
+    const now = this.#clock.now()
+    const held = this.#held.get(agentId)
+    if (held && held.driverId !== driverId && held.until > now) return false
+    this.#held.set(agentId, { driverId, until: now + ttlMs })
+    return true
+  }
+
+  async release(agentId: string, driverId: string): Promise<void> {
+    if (this.#held.get(agentId)?.driverId === driverId) this.#held.delete(agentId)
+  }
+}
+
+/** Refuses a time to live that is none. */
+export function checkTtl(ttlMs: number): void {
+  if (!(ttlMs > 0 && ttlMs <= 86_400_000))
+    throw new RangeError(`a lease of ${ttlMs} ms cannot be taken; use more than 0 and at most a day`)
+}

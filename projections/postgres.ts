@@ -1,0 +1,3 @@
+// Tables in PostgreSQL. Apart from projections/index.ts, so that the embedded default loads no client.
+export { PostgresHome, type PostgresOptions } from './store/postgres/home.ts'
+export { openPool, type PoolOptions } from './store/postgres/pool.ts'

@@ -1,0 +1,34 @@
+import type { RecordedEvent } from '../../domain/log/envelope.ts'
+import type { EventRow } from '../schema/database.ts'
+
+const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
+
+/** Rows of `event_rows` that a batch writes, and payloads that it takes away. */
+export class Kept {
+  readonly #rows = new Map<string, EventRow>()
+  readonly erased: { readonly stream: string; readonly revision: number }[] = []
+
+  get events(): readonly EventRow[] {
+    return [...this.#rows.values()]
+  }
+
+  /** `bytes` null: the body was erased, or cannot be had. */
+  add({ header, id, position }: RecordedEvent, bytes: Uint8Array | null): void {
+    const { stream, revision, actor } = header
+    this.#rows.set(`${stream}@${revision}`, {
+      stream,
+      revision,
+      position,
+      event_id: id,
+      run_id: header.runId,
+      agent_id: header.agentId,
+      turn: header.turn,
+      type: header.type,
+      timestamp: header.timestamp,
+      tool_call_id: header.toolCallId ?? null,
+      actor_kind: actor.kind,
+      actor_id: actor.id,
+      payload: bytes === null || header.body.cipher ? null : utf8.decode(bytes),
+    })
+  }
+}

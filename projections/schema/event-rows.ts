@@ -1,0 +1,26 @@
+import type { TableSpec } from './columns.ts'
+
+/**
+ * What the log says, for databases that cannot read it: one row per event of every stream, parked ones too. `payload`: the
+ * body's JSON text as it was sealed; null where it was erased, is enciphered, or cannot be had (its stream is parked then).
+ */
+export const eventRows = {
+  columns: {
+    stream: 'text!',
+    revision: 'integer!',
+    position: 'integer!',
+    event_id: 'text!',
+    run_id: 'text!',
+    agent_id: 'text!',
+    turn: 'integer!',
+    type: 'text!',
+    timestamp: 'text!',
+    tool_call_id: 'text',
+    actor_kind: 'text!',
+    actor_id: 'text!',
+    payload: 'text',
+  },
+  key: ['stream', 'revision'],
+  owner: 'agent_id',
+  indexes: [['position'], ['run_id', 'position'], ['agent_id', 'position']],
+} as const satisfies TableSpec

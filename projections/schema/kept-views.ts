@@ -1,0 +1,85 @@
+import { FORKED_AWAY, NOTES } from '../../domain/agent/messages.ts'
+import { postgres } from './dialect.ts'
+import { checkpointsSelect, eventsSelect } from './seed-views.ts'
+import { history } from './views.ts'
+
+// What PostgreSQL needs to show the seed's `events` and `checkpoints` from the table `event_rows`. Text constants of the
+// domain stand in these views: where one changes, so does what the rows mean (MEANING in schema/migrations.ts).
+
+// PostgreSQL keeps an escaped NUL in JSON text but takes no such text apart; what is shown has U+FFFD there. (An escaped
+// backslash before `u0000` is no NUL.)
+const jsonOf = `create function json_of(body text) returns json immutable strict parallel safe language sql as $$
+  select cast(case when position('\\u0000' in body) = 0 then body
+    else regexp_replace(body, '(?<!\\\\)((?:\\\\\\\\)*)\\\\u0000', '\\1\\\\ufffd', 'g') end as json) $$`
+
+const text = (value: string) => `'${value.replaceAll("'", "''")}'`
+
+const ROLES = ['user_input', 'turn_start', 'recovery', 'model_call_end', 'tool_call_end', 'turn_end', 'forked']
+
+/**
+ * SQL of the messages that the model would see of `agent` at `revision`, as domain/agent/messages.ts makes them, from the
+ * events of its history: `at` is the event that a message joins them with, `part` and `place` its order there.
+ */
+const messages = (agent: string, revision: string) => `(${history(agent, revision)},
+  heard as (
+    select row_number() over (order by h.d desc, e.revision) as n, e.type, e.agent_id, e.turn, e.tool_call_id, e.payload
+    from h join event_rows e on e.stream = 'agent-' || h.id and e.revision <= h.upto),
+  told as (
+    select n, type, agent_id, turn, tool_call_id, json_of(payload) as body,
+      min(n) filter (where type = 'turn_start') over later as next_start,
+      max(n) filter (where type = 'turn_start') over earlier as last_start,
+      max(n) filter (where type in ('turn_end', 'forked')) over earlier as last_end,
+      max(n) filter (where type = 'model_call_end') over earlier as answer
+    from heard where type in (${ROLES.map(text)})
+    window earlier as (order by n rows between unbounded preceding and 1 preceding),
+      later as (order by n desc rows between unbounded preceding and 1 preceding)),
+  said(at, part, place, message) as (
+    select next_start, 0, n, json_build_object('role', 'user', 'content', body -> 'text')
+    from told where type = 'user_input'
+    union all
+    select case when coalesce(last_start, 0) > coalesce(last_end, 0) then n else next_start end, 1, n,
+      json_build_object('role', 'system', 'content', body -> 'warning')
+    from told where type = 'recovery' and body ->> 'phase' = 'final_warning'
+    union all
+    select n, 0, 0, json_build_object('role', 'assistant', 'content', body -> 'content')
+    from told where type = 'model_call_end' and json_array_length(body -> 'content') > 0
+    union all
+    select s.n, 0, c.place, json_build_object('role', 'tool', 'toolCallId', c.id,
+      'providerCallId', case when json_typeof(c.asked -> 'id') = 'string' then c.asked ->> 'id' else '' end,
+      'toolName', case when r.n is null then c.tool_name else r.body ->> 'toolName' end,
+      'content', case when r.n is null then ${text(FORKED_AWAY)}
+        when not cast(r.body ->> 'success' as boolean)
+          then (r.body -> 'error' ->> 'code') || ': ' || (r.body -> 'error' ->> 'message')
+        when json_typeof(r.body -> 'result') = 'string' then r.body ->> 'result'
+        else coalesce(cast(r.body -> 'result' as text), 'null') end,
+      'isError', r.n is null or not cast(r.body ->> 'success' as boolean))
+    from told s
+    join (select a.n as answer, call.place, a.agent_id || '.t' || a.turn || '.c' || (call.place - 1) as id,
+        call.said ->> 'toolName' as tool_name,
+        a.body -> 'content' -> cast(call.said ->> 'block' as integer) as asked
+      from told a cross join json_array_elements(a.body -> 'calls') with ordinality as call(said, place)
+      where a.type = 'model_call_end') as c on c.answer = s.answer
+    left join told r on r.type = 'tool_call_end' and r.tool_call_id = c.id and r.n > s.answer and r.n < s.n
+    where s.type in ('turn_end', 'forked') and s.answer > coalesce(s.last_end, 0)
+      and (r.n is not null or s.type = 'forked')
+    union all
+    select n, 1, 0, json_build_object('role', 'system', 'content', note.content)
+    from told join (values ${Object.entries(NOTES).map((note) => `(${note.map(text)})`)}) as note(outcome, content)
+      on note.outcome = body ->> 'outcome'
+    where type = 'turn_end')
+  select case when exists (select 1 from heard where payload is null) then 'null'
+    else '[' || coalesce(string_agg(cast(message as text), ',' order by at, part, place), '') || ']' end
+  from said where at is not null)`
+
+const payloadOf = (call: 'requested' | 'ended') =>
+  `(select e.payload from event_rows e where e.stream = 'agent-' || ${call}_agent and e.revision = ${call}_revision)`
+
+export const keptViews: readonly string[] = [
+  jsonOf,
+  `create view events as ${eventsSelect('event_rows', 'payload')}`,
+  `create view checkpoints as ${checkpointsSelect(postgres, {
+    request: payloadOf('requested'),
+    outcome: payloadOf('ended'),
+    messages: messages('c.agent_id', 'c.revision'),
+  })}`,
+]

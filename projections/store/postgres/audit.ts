@@ -1,0 +1,66 @@
+import type pg from 'pg'
+import type { Names } from './names.ts'
+import { inTransaction } from './transaction.ts'
+
+const RELATIONS = `select c.relname as name from pg_class c join pg_namespace s on s.oid = c.relnamespace
+  where s.nspname = $1 and c.relkind in ('r', 'v') order by 1`
+
+/** Who may use a schema, and who may read which of its views, but for the owner. */
+const READERS = `select pg_get_userbyid(g.grantee) as role, c.relname as name
+  from pg_class c join pg_namespace s on s.oid = c.relnamespace cross join aclexplode(c.relacl) g
+  where s.nspname = $1 and g.privilege_type = 'SELECT' and g.grantee not in (0, c.relowner)`
+
+/**
+ * Views of a generation's tables in a schema that waits to become the live one, under the seed's section 8 names among
+ * others. Whoever may read the live views may read these: a view of the same name, and one that is new where all may be.
+ */
+export async function createViews(client: pg.PoolClient, names: Names, n: number): Promise<void> {
+  const { control, views, tables, asideViews } = names
+  const aside = asideViews(n)
+  const { rows } = await client.query<{ name: string }>(RELATIONS, [tables(n)])
+  await client.query(`drop schema if exists ${aside} cascade; create schema ${aside}`)
+  for (const { name } of rows) {
+    const where = `(select ${control}.shows(${n}))`
+    await client.query(`create view ${aside}."${name}" as select * from ${tables(n)}."${name}" where ${where}`)
+  }
+  const granted = await client.query<{ role: string; name: string }>(READERS, [views])
+  const before = await client.query<{ name: string }>(RELATIONS, [views])
+  const old = new Set(before.rows.map(({ name }) => name))
+  const readable = Map.groupBy(granted.rows, ({ role }) => role)
+  for (const [role, grants] of readable) {
+    const all = old.size === grants.length
+    const may = new Set(grants.map(({ name }) => name))
+    const some = rows.filter(({ name }) => may.has(name) || (all && !old.has(name)))
+    await grant(
+      client,
+      role,
+      aside,
+      some.map(({ name }) => `${aside}."${name}"`),
+    )
+  }
+}
+
+/**
+ * A role without a login that may read the live views and nothing else, made where it is missing; grant it to people. It
+ * keeps its rights through every rebuild. The connection must be allowed to create roles, or the role must be there.
+ */
+export async function grantAuditors(pool: pg.Pool, names: Names, role: string): Promise<void> {
+  await inTransaction(pool, async (client) => {
+    await client.query(`select pg_advisory_xact_lock(${names.lock})`)
+    const found = await client.query('select from pg_roles where rolname = $1', [role])
+    if (found.rowCount === 0) await client.query(`create role ${client.escapeIdentifier(role)} nologin`)
+    const { rows } = await client.query<{ name: string }>(RELATIONS, [names.views])
+    await grant(
+      client,
+      role,
+      names.views,
+      rows.map(({ name }) => `${names.views}."${name}"`),
+    )
+  })
+}
+
+async function grant(client: pg.PoolClient, role: string, schema: string, views: readonly string[]): Promise<void> {
+  const to = client.escapeIdentifier(role)
+  await client.query(`grant usage on schema ${schema} to ${to}`)
+  if (views.length > 0) await client.query(`grant select on ${views.join(', ')} to ${to}`)
+}

@@ -1,0 +1,47 @@
+import pg from 'pg'
+import { ProjectionError, type ProjectionErrorCode } from '../../errors.ts'
+
+// Classes of SQLSTATE after which the same may succeed on a new connection: 08 connection, 57P01–57P03 shutting down or
+// starting up, 53300 too many connections, 40001 and 40P01 lost against another transaction.
+const PASSING = /^(08...|57P0[123]|53300|40001|40P01)$/
+const SYSTEM = /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOENT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/
+// What the client says without a code, because the server did not come to say anything.
+const UNSAID =
+  /^(Connection terminated|Client has encountered a connection error|timeout exceeded when trying to connect|Client was closed)/
+
+/** Whether it is the connection that failed: what was asked may have happened, or not. */
+export function isLost(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
+  return error instanceof pg.DatabaseError ? PASSING.test(code) : SYSTEM.test(code) || UNSAID.test(error.message)
+}
+
+/** SQLSTATE of an error that the server told; `''` for any other. */
+export const stateOf = (error: unknown): string => (error instanceof pg.DatabaseError ? (error.code ?? '') : '')
+
+// What a writer or a reader meets where tables are not as this program made them.
+const ALTERED = /^(42P01|42703|42804|42883|42P10|3F000|23502|23514|23505|23503)$/
+// No such user, database or right.
+const REFUSED = /^(28...|3D000|42501)$/
+
+/** An error as ours where it is known what to do about it; any other as it is. */
+export function named(error: unknown): unknown {
+  const said = error instanceof Error ? error.message : String(error)
+  const ours = (code: ProjectionErrorCode, message: string) => new ProjectionError(code, message, { cause: error })
+  if (isLost(error)) {
+    return ours(
+      'UNAVAILABLE',
+      `PostgreSQL does not answer (${said}); see that it runs and that its address is right, then start again`,
+    )
+  }
+  if (ALTERED.test(stateOf(error))) {
+    return ours('SCHEMA_OTHER', `the tables are not as this program made them (${said}); rebuild them from the log`)
+  }
+  if (REFUSED.test(stateOf(error))) {
+    return ours(
+      'REFUSED',
+      `PostgreSQL refuses it (${said}); see the user, its password, the database and its rights there`,
+    )
+  }
+  return error
+}

@@ -1,0 +1,168 @@
+import { Kysely, PostgresDialect, sql } from 'kysely'
+import type pg from 'pg'
+import type { Cursor } from '../../../domain/log/cursor.ts'
+import { ProjectionError } from '../../errors.ts'
+import type { Database, PositionRow } from '../../schema/database.ts'
+import type { Answer, Difference, Home } from '../home.ts'
+import { type Progress, progressOf, type Store } from '../store.ts'
+import { grantAuditors } from './audit.ts'
+import { differencesOf } from './compare.ts'
+import { isLost, named, stateOf } from './failures.ts'
+import { Generations, versionOf } from './generations.ts'
+import { type Names, namesOf } from './names.ts'
+import { Session } from './session.ts'
+import { PostgresStore } from './store.ts'
+import { inTransaction } from './transaction.ts'
+
+export interface PostgresOptions {
+  /** From {@link openPool}; whoever opened it ends it. */
+  readonly pool: pg.Pool
+  /** Where people find the tables (default `keepup`); what is behind has names that begin so. */
+  readonly schema?: string
+  /** How long a writer seeks the server again when it is gone (ms, default a minute). */
+  readonly patienceMs?: number
+}
+
+const SNAPSHOT = 'isolation level repeatable read, read only'
+const MAX_TRIES = 3
+// The tables, or their schema, were dropped between the look at the pointer and this.
+const GONE = /^(42P01|3F000)$/
+
+/** Tables in PostgreSQL: a schema for each generation, a row that points to the live one, views for people. */
+export class PostgresHome implements Home {
+  readonly #pool: pg.Pool
+  readonly #names: Names
+  readonly #generations: Generations
+  readonly #db: Kysely<Database>
+  readonly #patienceMs: number
+  constructor({ pool, schema = 'keepup', patienceMs = 60_000 }: PostgresOptions) {
+    this.#pool = pool
+    this.#names = namesOf(schema)
+    this.#generations = new Generations(pool, this.#names)
+    this.#db = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) })
+    this.#patienceMs = patienceMs
+  }
+
+  /** Never null: tables that are missing are made, empty. */
+  live(): Promise<string> {
+    return told(async () => String(await this.#generations.live()))
+  }
+
+  async open(name: string): Promise<Store> {
+    const n = Number(name)
+    await told(() => this.#generations.migrate(n))
+    return this.#store(n)
+  }
+
+  async fresh(): Promise<{ name: string; store: Store }> {
+    const n = await told(() => this.#generations.fresh())
+    return { name: String(n), store: this.#store(n) }
+  }
+
+  compare(live: string, rebuilt: string, catchUp: (to: Cursor) => Promise<unknown>): Promise<Difference[] | null> {
+    const [a, b] = [Number(live), Number(rebuilt)]
+    const seen = (n: number, work: (client: pg.PoolClient) => Promise<Difference[] | null>) =>
+      inTransaction(
+        this.#pool,
+        async (client) => {
+          await client.query(`set local search_path to ${this.#names.tables(n)}`)
+          return work(client)
+        },
+        SNAPSHOT,
+      )
+    const compared = told(async () => {
+      const near = await inTransaction(this.#pool, (client) => this.#comparable(client, a, b), SNAPSHOT)
+      if (near === null) return null
+      // Most of the way, before the state that is compared is held.
+      await catchUp(near)
+      return seen(a, async (ours) => {
+        const at = await this.#comparable(ours, a, b)
+        if (at === null) return null
+        await catchUp(at)
+        return seen(b, (theirs) => differencesOf(ours, theirs))
+      })
+    })
+    return compared.catch((error) => {
+      // Altered tables are no measure.
+      if (error instanceof ProjectionError && error.code === 'SCHEMA_OTHER') return null
+      throw error
+    })
+  }
+
+  pointTo(name: string, atLeast: Progress | null): Promise<boolean> {
+    return told(() => this.#generations.pointTo(Number(name), atLeast))
+  }
+
+  async drop(name: string): Promise<void> {
+    await told(() => this.#generations.drop(Number(name)))
+  }
+
+  /** What is still read, or cannot be had now, goes the next time. */
+  async dropOthers(): Promise<void> {
+    try {
+      for (const n of await this.#generations.old()) await this.#generations.drop(n)
+    } catch (error) {
+      if (!isLost(error)) throw error
+    }
+  }
+
+  async read<T>(query: (db: Kysely<Database>) => Promise<T>): Promise<Answer<T>> {
+    for (let tries = 0; ; tries++) {
+      try {
+        return await this.#read(query)
+      } catch (error) {
+        // A pool finds out which of its connections a restart has broken when it uses them.
+        if (tries === MAX_TRIES || !(isLost(error) || GONE.test(stateOf(error)))) throw named(error)
+      }
+    }
+  }
+
+  /** Lets a role read the live views and nothing else, now and after every rebuild; see {@link grantAuditors}. */
+  grantAuditors(role = `${this.#names.views}_auditor`): Promise<void> {
+    return told(() => grantAuditors(this.#pool, this.#names, role))
+  }
+
+  /** Nothing: the pool is not its own. */
+  async close(): Promise<void> {}
+
+  #read<T>(query: (db: Kysely<Database>) => Promise<T>): Promise<Answer<T>> {
+    const transaction = this.#db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only')
+    return transaction.execute(async (db) => {
+      const live = sql.raw<{ path: string }>(
+        `select set_config('search_path', '${this.#names.views}_' || n, true) as path from ${this.#names.control}.live`,
+      )
+      const pointed = await live.execute(db).catch((error) => {
+        throw GONE.test(stateOf(error)) ? missing() : error
+      })
+      if (pointed.rows.length === 0) throw missing()
+      const row = await db.selectFrom('position').selectAll().executeTakeFirst()
+      return { position: row ? progressOf(row).cursor : null, data: await query(db) }
+    })
+  }
+
+  #store(n: number): Store {
+    const { tables, writers } = this.#names
+    const begin = async (client: pg.PoolClient) => {
+      await client.query(`set search_path to ${tables(n)}; select pg_advisory_lock_shared(${writers(n)})`)
+    }
+    return new PostgresStore(new Session(this.#pool, { patienceMs: this.#patienceMs, begin }))
+  }
+
+  /** Where the live tables stand; null where they cannot be compared. */
+  async #comparable(client: pg.PoolClient, live: number, rebuilt: number): Promise<Cursor | null> {
+    const [a, b] = [await versionOf(client, this.#names, live), await versionOf(client, this.#names, rebuilt)]
+    if (a === null || b === null || a.meaning !== b.meaning || a.version !== b.version) return null
+    const { rows } = await client.query<PositionRow>(`select * from ${this.#names.tables(live)}.position`)
+    return rows[0] ? progressOf(rows[0]).cursor : null
+  }
+}
+
+const missing = () => new ProjectionError('NOT_FOUND', 'there are no projections yet; start their projector first')
+
+async function told<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw named(error)
+  }
+}

@@ -1,0 +1,71 @@
+import type pg from 'pg'
+import type { TableSpec } from '../../schema/columns.ts'
+import { postgres } from '../../schema/dialect.ts'
+import { eventRows } from '../../schema/event-rows.ts'
+import { keptViews } from '../../schema/kept-views.ts'
+import { specOf, tableNames } from '../../schema/tables.ts'
+import { views } from '../../schema/views.ts'
+
+const position: TableSpec = {
+  columns: {
+    id: 'integer!',
+    log_id: 'text!',
+    position: 'integer!',
+    prepare: 'integer',
+    hash: 'text!',
+    events: 'integer!',
+  },
+  key: ['id'],
+  owner: '',
+}
+/** See StreamRow. */
+export const streams: TableSpec = {
+  columns: { stream: 'text!', revision: 'integer!', hash: 'text!' },
+  key: ['stream'],
+  owner: '',
+}
+
+/** Every table of a generation. */
+export const described: readonly (readonly [string, TableSpec])[] = [
+  ['position', position],
+  ['streams', streams],
+  ...tableNames.map((name) => [name, specOf(name)] as const),
+  ['event_rows', eventRows],
+]
+
+const VIEWS = [...views(postgres), ...keptViews].flatMap((text) => /^create view (\w+)/.exec(text)?.[1] ?? [])
+
+const COLUMNS = `select c.relname as table, a.attname as column, format_type(a.atttypid, null) as type,
+    a.attnotnull as required, a.atthasdef as filled
+  from pg_attribute a join pg_class c on c.oid = a.attrelid join pg_namespace s on s.oid = c.relnamespace
+  where s.nspname = $1 and c.relkind in ('r', 'v') and a.attnum > 0 and not a.attisdropped`
+
+interface Column {
+  readonly table: string
+  readonly column: string
+  readonly type: string
+  readonly required: boolean
+  readonly filled: boolean
+}
+
+/** What somebody else changed of a generation's tables, as text; null: nothing that a writer would stumble over. */
+export async function damageOf(client: pg.PoolClient, schema: string): Promise<string | null> {
+  const { rows } = await client.query<Column>(COLUMNS, [schema])
+  const found = new Map(rows.map((row) => [`${row.table}.${row.column}`, row]))
+  for (const [table, { columns }] of described) {
+    for (const [column, kind] of Object.entries(columns)) {
+      const there = found.get(`${table}.${column}`)
+      found.delete(`${table}.${column}`)
+      const type = kind.startsWith('integer') ? 'bigint' : 'text'
+      if (!there) return `${table} has lost its column ${column}`
+      if (there.type !== type) return `${table}.${column} is ${there.type}, not ${type}`
+      if (there.required && !kind.endsWith('!')) return `${table}.${column} must not be null now`
+    }
+  }
+  const relations = new Set(rows.map(({ table }) => table))
+  const lost = VIEWS.find((view) => !relations.has(view))
+  if (lost !== undefined) return `${lost} is lost`
+  const names = new Set(described.map(([table]) => table))
+  const alien = [...found.values()].find((one) => names.has(one.table) && one.required && !one.filled)
+  return alien ? `${alien.table} has got a column ${alien.column} that must be filled` : null
+}

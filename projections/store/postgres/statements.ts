@@ -1,0 +1,129 @@
+import type { Cell, Cells } from '../../changes/change.ts'
+import type { Collapsed, RowOp } from '../../changes/collapse.ts'
+import type { TableSpec } from '../../schema/columns.ts'
+import type { EventRow, StreamRow } from '../../schema/database.ts'
+import { eventRows } from '../../schema/event-rows.ts'
+import { specOf, type TableName } from '../../schema/tables.ts'
+import type { Batch } from '../store.ts'
+import { numbers, texts } from './arrays.ts'
+import { streams as streamsSpec } from './shape.ts'
+
+/** A statement for any number of rows: an array per column. */
+export interface Statement {
+  readonly text: string
+  readonly values: readonly string[]
+}
+
+/** What writes a batch, in order. Statements of different rows only share one where the order does not matter. */
+export function statementsOf({ streams, changes, events, erased }: Batch): Statement[] {
+  return [
+    ...rowsPut('streams', streamsSpec, streams as readonly (StreamRow & Cells)[]),
+    ...rowsPut('event_rows', eventRows, events as readonly (EventRow & Cells)[]),
+    ...emptied(erased),
+    ...changed(changes),
+  ]
+}
+
+function rowsPut(table: string, spec: TableSpec, rows: readonly Cells[]): Statement[] {
+  if (rows.length === 0) return []
+  const names = Object.keys(spec.columns)
+  const columns = names.filter((name) => !spec.key.includes(name))
+  return [{ text: put(table, spec, columns, []), values: arrays(spec, [...spec.key, ...columns], rows) }]
+}
+
+const emptied = (erased: Batch['erased']): Statement[] =>
+  erased.length === 0
+    ? []
+    : [
+        {
+          text: `update event_rows t set payload = null
+            from unnest($1::text[], $2::bigint[]) as x(stream, revision)
+            where t.stream = x.stream and t.revision = x.revision`,
+          values: [texts(erased.map(({ stream }) => stream)), numbers(erased.map(({ revision }) => revision))],
+        },
+      ]
+
+interface Group {
+  readonly text: string
+  readonly columns: readonly string[]
+  readonly rows: Cells[]
+}
+
+/** Rows first by what goes first to them: an agent's old rows, then each row's first operation, its second, its third. */
+function changed(changes: Collapsed): Statement[] {
+  const statements: Statement[] = []
+  for (const [table, agents] of changes.byTable) {
+    const spec = specOf(table)
+    const cleared: string[] = []
+    const turns: Map<string, Group>[] = []
+    for (const [agent, { cleared: gone, rows }] of agents) {
+      if (gone) cleared.push(agent)
+      for (const { key, ops } of rows.values()) {
+        for (const [turn, op] of ops.entries()) {
+          turns[turn] ??= new Map()
+          gather(turns[turn], table, key, op)
+        }
+      }
+    }
+    if (cleared.length > 0) {
+      statements.push({ text: `delete from ${table} where ${spec.owner} = any($1::text[])`, values: [texts(cleared)] })
+    }
+    for (const groups of turns) {
+      for (const { text, columns, rows } of groups.values())
+        statements.push({ text, values: arrays(spec, columns, rows) })
+    }
+  }
+  return statements
+}
+
+function gather(groups: Map<string, Group>, table: TableName, key: Cells, op: RowOp): void {
+  const spec = specOf(table)
+  const columns = op.kind === 'remove' ? [] : Object.keys(op.columns)
+  if (op.kind === 'set' && columns.length === 0) return
+  const births = op.kind === 'put' ? Object.keys(op.birth).filter((name) => !(name in op.columns)) : []
+  const id = `${op.kind}|${columns}|${births}`
+  let group = groups.get(id)
+  if (!group) {
+    const text =
+      op.kind === 'put'
+        ? put(table, spec, columns, births)
+        : op.kind === 'set'
+          ? set(table, spec, columns)
+          : remove(table, spec)
+    group = { text, columns: [...spec.key, ...columns, ...births], rows: [] }
+    groups.set(id, group)
+  }
+  group.rows.push(
+    op.kind === 'remove' ? key : op.kind === 'put' ? { ...key, ...op.birth, ...op.columns } : { ...key, ...op.columns },
+  )
+}
+
+const quoted = (names: readonly string[]) => names.map((name) => `"${name}"`).join(', ')
+
+const from = ({ columns }: TableSpec, names: readonly string[]) =>
+  `unnest(${names.map((name, i) => `$${i + 1}::${columns[name]!.startsWith('integer') ? 'bigint' : 'text'}[]`).join(', ')})`
+
+const matches = ({ key }: TableSpec) => key.map((name) => `t."${name}" = x."${name}"`).join(' and ')
+
+function put(table: string, spec: TableSpec, columns: readonly string[], births: readonly string[]): string {
+  const all = [...spec.key, ...columns, ...births]
+  const updates = columns.map((name) => `"${name}" = excluded."${name}"`)
+  const action = updates.length > 0 ? `update set ${updates.join(', ')}` : 'nothing'
+  return `insert into ${table} (${quoted(all)}) select * from ${from(spec, all)}
+    on conflict (${quoted(spec.key)}) do ${action}`
+}
+
+function set(table: string, spec: TableSpec, columns: readonly string[]): string {
+  const all = [...spec.key, ...columns]
+  const sets = columns.map((name) => `"${name}" = x."${name}"`).join(', ')
+  return `update ${table} t set ${sets} from ${from(spec, all)} as x(${quoted(all)}) where ${matches(spec)}`
+}
+
+const remove = (table: string, spec: TableSpec) =>
+  `delete from ${table} t using ${from(spec, spec.key)} as x(${quoted(spec.key)}) where ${matches(spec)}`
+
+const arrays = ({ columns }: TableSpec, names: readonly string[], rows: readonly Cells[]): string[] =>
+  names.map((name) => {
+    const values = rows.map((row): Cell => row[name] ?? null)
+    return columns[name]!.startsWith('integer') ? numbers(values) : texts(values)
+  })

@@ -1,0 +1,82 @@
+import type { PositionRow, StreamRow } from '../../schema/database.ts'
+import { agentOfStream } from '../../text.ts'
+import { type Batch, type Progress, positionTaken, progressOf, rowOf, type Standing, type Store } from '../store.ts'
+import { texts } from './arrays.ts'
+import type { Session } from './session.ts'
+import { statementsOf } from './statements.ts'
+
+/** The writing side of one generation of tables; its session's search path leads there. */
+export class PostgresStore implements Store {
+  readonly keepsEvents = true
+  readonly #session: Session
+  constructor(session: Session) {
+    this.#session = session
+  }
+
+  progress(): Promise<Progress | null> {
+    return this.#session.try(() => this.#progress())
+  }
+
+  standing(streams: readonly string[]): Promise<Standing> {
+    const agents = streams.flatMap((stream) => agentOfStream(stream) ?? [])
+    return this.#session.try(async () => {
+      const { rows } = await this.#session.query<StreamRow & { parked: boolean }>(STANDING, [
+        texts(streams),
+        texts(agents),
+      ])
+      const heads = rows.filter((row) => !row.parked).map(({ stream, revision, hash }) => ({ stream, revision, hash }))
+      const parked = rows.flatMap((row) => (row.parked ? row.stream : []))
+      return { heads: new Map(heads.map((row) => [row.stream, row])), parked: new Set(parked) }
+    })
+  }
+
+  async erasureSeen(agentId: string, revision: number): Promise<boolean> {
+    const text = 'select from erasures where agent_id = $1 and revision = $2 and seen = 1'
+    return this.#session.try(async () => (await this.#session.query(text, [agentId, revision])).rowCount === 1)
+  }
+
+  async commit(from: Progress | null, to: Progress, batch: Batch): Promise<void> {
+    const statements = statementsOf(batch)
+    let tries = 0
+    await this.#session.transaction(async () => {
+      // The connection may have been lost after the server had committed: then it has happened, and is not done again.
+      if (tries++ > 0 && !same(from, to) && same(await this.#progress(), to)) return
+      await this.#move(from, to)
+      for (const { text, values } of statements) await this.#session.query(text, values)
+    })
+  }
+
+  close(): Promise<void> {
+    return this.#session.close()
+  }
+
+  async #move(from: Progress | null, to: Progress): Promise<void> {
+    const next = Object.values(rowOf(to))
+    const { rowCount } = from
+      ? await this.#session.query(MOVE, [...next, ...placeOf(from)])
+      : await this.#session.query(BEGIN, next)
+    if (rowCount === 0) throw positionTaken(await this.#progress())
+  }
+
+  async #progress(): Promise<Progress | null> {
+    const { rows } = await this.#session.query<PositionRow>('select * from position where id = 1')
+    return rows[0] ? progressOf(rows[0]) : null
+  }
+}
+
+const STANDING = `select stream, revision, hash, false as parked from streams where stream = any($1::text[])
+  union all select agent_id, 0, '', true from parked where agent_id = any($2::text[])`
+
+// Whoever comes second waits for the first one's transaction, and then finds no row to change.
+const BEGIN = `insert into position (id, log_id, position, prepare, hash, events) values (1, $1, $2, $3, $4, $5)
+  on conflict (id) do nothing`
+const MOVE = `update position set log_id = $1, position = $2, prepare = $3, hash = $4, events = $5
+  where id = 1 and log_id = $6 and position = $7 and hash = $8`
+
+const placeOf = (progress: Progress) => {
+  const { log_id, position, hash } = rowOf(progress)
+  return [log_id, position, hash]
+}
+
+const same = (stored: Progress | null, to: Progress) =>
+  stored !== null && JSON.stringify(rowOf(stored)) === JSON.stringify(rowOf(to))

@@ -1,0 +1,93 @@
+import type { Pool } from 'pg'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { PostgresBlobs } from '../../adapters/blobs-postgres/store.ts'
+import { PostgresLeases } from '../../adapters/leases-postgres/leases.ts'
+import { blobStoreContract } from '../contracts/blob-store.ts'
+import { leasesContract } from '../contracts/leases.ts'
+import { describeWithPostgres } from '../support/postgres.ts'
+import { schemasOf } from '../support/projections/postgres-kit.ts'
+
+const hash = 'ab'.repeat(32)
+const bytes = new Uint8Array(1000).fill(7)
+const unavailable = expect.objectContaining({ name: 'LogError', code: 'LOG_UNAVAILABLE' })
+describeWithPostgres('adapters on PostgreSQL', (server) => {
+  const schemas = schemasOf(server)
+
+  describe('blobs', () => {
+    blobStoreContract(() => PostgresBlobs.open({ pool: schemas.pool(), schema: schemas.fresh() }))
+
+    test('survive a crash of the server the moment they are put, whatever its defaults', async () => {
+      const [pool, schema] = [schemas.pool(), schemas.fresh()]
+      const blobs = await PostgresBlobs.open({ pool, schema })
+      await pool.query(`alter system set synchronous_commit = 'off'`)
+      await pool.query(`alter system set wal_writer_delay = '10s'`)
+      await pool.query('select pg_reload_conf()')
+      await pool.query('checkpoint')
+      // Not before the setting has reached a connection, and then after one that nobody waited for.
+      await expect
+        .poll(async () => (await pool.query('show synchronous_commit')).rows[0].synchronous_commit)
+        .toBe('off')
+      await blobs.put('r1', hash, bytes)
+      server().stop('immediate')
+      server().start()
+      const later = await PostgresBlobs.open({ pool, schema })
+      expect(Buffer.compare(await later.get('r1', hash), bytes)).toBe(0)
+      await pool.query('alter system reset all')
+      await pool.query('select pg_reload_conf()')
+    })
+
+    test('a server without fsync, a table that is gone and a missing blob are named', async () => {
+      const unsafe = { query: async () => ({ rows: [{ fsync: 'off' }] }) } as unknown as Pool
+      await expect(PostgresBlobs.open({ pool: unsafe })).rejects.toThrow(/fsync = off.*turn it on/)
+      const [pool, schema] = [schemas.pool(), schemas.fresh()]
+      const blobs = await PostgresBlobs.open({ pool, schema })
+      await expect(blobs.get('r1', hash)).rejects.toThrow(/restore it from a backup/)
+      await pool.query(`drop schema ${schema} cascade`)
+      await expect(blobs.put('r1', hash, bytes)).rejects.toEqual(unavailable)
+    })
+
+    test('a full disk is named', async () => {
+      const full = Object.assign(new Error('could not extend file'), { code: '53100' })
+      const pool = schemas.pool()
+      const blobs = await PostgresBlobs.open({ pool, schema: schemas.fresh() })
+      const query = vi.spyOn(pool, 'query').mockRejectedValue(full as never)
+      onTestFinished(() => query.mockRestore())
+      await expect(blobs.put('r1', hash, bytes)).rejects.toMatchObject({ code: 'LOG_FULL' })
+      expect(query).toHaveBeenCalledTimes(1)
+    })
+  })
+
+  describe('leases', () => {
+    let schema = ''
+    leasesContract({
+      open: () => {
+        schema = schemas.fresh()
+        return PostgresLeases.open({ pool: schemas.pool(), schema })
+      },
+      advance: async (ms) => {
+        const text = `update ${schema}.leases set until = until - $1::double precision * interval '1 millisecond'`
+        await schemas.pool().query(text, [ms])
+      },
+    })
+
+    test('go by the server’s clock', async () => {
+      const [pool, own] = [schemas.pool(), schemas.fresh()]
+      const leases = await PostgresLeases.open({ pool, schema: own })
+      await leases.acquire('a', 'd', 60_000)
+      const left = `select extract(epoch from until - clock_timestamp()) as seconds from ${own}.leases`
+      const { seconds } = (await pool.query<{ seconds: number }>(left)).rows[0]!
+      expect(seconds).toBeGreaterThan(0)
+      expect(seconds).toBeLessThanOrEqual(60)
+    })
+  })
+
+  test('processes that start together make each schema once', async () => {
+    const [pool, blobs, leases] = [schemas.pool(), schemas.fresh(), schemas.fresh()]
+    const many = Array.from({ length: 12 }, () => [
+      PostgresBlobs.open({ pool, schema: blobs }),
+      PostgresLeases.open({ pool, schema: leases }),
+    ])
+    await Promise.all(many.flat())
+    await expect(PostgresBlobs.open({ pool, schema: 'No' })).rejects.toThrow(/cannot be a schema/)
+  })
+})

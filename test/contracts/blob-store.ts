@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest'
+import type { BlobStore } from '../../domain/ports.ts'
+
+const hash = 'ab'.repeat(32)
+const bytes = new Uint8Array(100_000).map((_, index) => index % 251)
+const code = (name: string) => expect.objectContaining({ code: name })
+
+/** What every BlobStore promises. `open`: an empty one. */
+export function blobStoreContract(open: () => Promise<BlobStore>): void {
+  test('bytes come back, twice the same address is fine, runs are apart', async () => {
+    const blobs = await open()
+    await Promise.all([blobs.put('r1', hash, bytes), blobs.put('r1', hash, bytes), blobs.put('r2', hash, bytes)])
+    expect(Buffer.compare(await blobs.get('r1', hash), bytes)).toBe(0)
+    await blobs.delete('r1', hash)
+    await blobs.delete('r1', hash)
+    await blobs.delete('none', hash)
+    await expect(blobs.get('r1', hash)).rejects.toEqual(code('BLOB_MISSING'))
+    expect(Buffer.compare(await blobs.get('r2', hash), bytes)).toBe(0)
+    await blobs.put('r1', hash, bytes)
+    expect(Buffer.compare(await blobs.get('r1', hash), bytes)).toBe(0)
+  })
+
+  test('no bytes, and a part of a longer buffer, are as they were put', async () => {
+    const blobs = await open()
+    const other = hash.replaceAll('a', 'c')
+    await blobs.put('r1', hash, new Uint8Array())
+    await blobs.put('r1', other, bytes.subarray(7, 300))
+    expect(Buffer.from(await blobs.get('r1', hash))).toHaveLength(0)
+    expect(Buffer.compare(await blobs.get('r1', other), bytes.subarray(7, 300))).toBe(0)
+  })
+
+  test('an address that would lead elsewhere is refused', async () => {
+    const blobs = await open()
+    for (const [run, address] of [
+      ['../x', hash],
+      ['', hash],
+      ['r1', '../../x'],
+      ['r1', hash.toUpperCase()],
+    ] as const) {
+      await expect(blobs.put(run, address, bytes)).rejects.toEqual(code('APPEND_INVALID'))
+      await expect(blobs.get(run, address)).rejects.toEqual(code('APPEND_INVALID'))
+      await expect(blobs.delete(run, address)).rejects.toEqual(code('APPEND_INVALID'))
+    }
+  })
+}

@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest'
+import { assembleCheckpoint } from '../../../projections/queries/checkpoint.ts'
+import { checkpointFacts, findCheckpoint, listCheckpoints } from '../../../projections/queries/checkpoints.ts'
+import { family, openOn } from '../../support/projections/family.ts'
+import type { TablesKit } from '../../support/projections/kit.ts'
+
+export function checkpointsContract(kit: TablesKit): void {
+  const open = openOn(kit)
+  describe('checkpoints (seed 000, 5.5)', () => {
+    const messagesAt = async () => [{ role: 'user', content: 'build it' }] as const
+
+    it('hold state, pending and completed calls, and usage so far', async () => {
+      const { log } = family()
+      const db = await open(log)
+      const row = (await findCheckpoint(db, 'r1', 1))!
+      const checkpoint = await assembleCheckpoint(
+        { log, blobs: log.blobs, messagesAt },
+        row,
+        await checkpointFacts(db, row),
+      )
+      expect(checkpoint).toEqual({
+        id: 'r1.s1',
+        threadId: 'r1',
+        step: 1,
+        timestamp: row.timestamp,
+        state: {
+          messages: [{ role: 'user', content: 'build it' }],
+          sopPhase: 'plan',
+          contextVariables: { depth: { a: 1 }, lang: 'v0' },
+        },
+        pendingToolCalls: [{ id: 'r1.t1.c1', name: 'run_command', arguments: expect.objectContaining({ path: 'f1' }) }],
+        completedToolResults: [
+          { toolCallId: 'r1.t1.c0', name: 'read_file', success: true, result: { text: 'of r1.t1.c0' } },
+        ],
+        usage: { inputTokens: 111, outputTokens: 20, cost: 1001 / 1e9 },
+      })
+    })
+
+    it('of a fork inherit phase, variables, calls and usage from the source', async () => {
+      const { log, root, actor } = family()
+      const fork = actor('r2')
+      fork.forkFrom(root, log.events.findLast((e) => e.header.agentId === 'r1')!.header.revision, 'h')
+      root.write('context_set', { key: 'lang', given: root.given(1) })
+      const db = await open(log)
+      expect((await listCheckpoints(db, 'r2')).map((c) => c.step)).toEqual([2, 3])
+      const inherited = (await findCheckpoint(db, 'r2', 1))!
+      expect(inherited.agent_id).toBe('r1')
+      const row = (await findCheckpoint(db, 'r2', 2))!
+      const made = await assembleCheckpoint({ log, blobs: log.blobs, messagesAt }, row, await checkpointFacts(db, row))
+      expect(made.state).toMatchObject({ sopPhase: 'plan', contextVariables: { lang: 'v0' } })
+      expect(made.usage.inputTokens).toBe(111)
+      expect(made.pendingToolCalls).toEqual([])
+      expect(made.completedToolResults.map((r) => [r.toolCallId, r.success])).toEqual([
+        ['r1.t1.c0', true],
+        ['r1.t1.c1', false],
+      ])
+      expect(await findCheckpoint(db, 'r2', 4)).toBeNull()
+    })
+
+    it('keep their step where their body was erased', async () => {
+      const { log, root } = family()
+      const target = log.events.find((e) => e.header.type === 'tool_call_end')!.header.revision
+      root.endTurn()
+      root.finish('completion')
+      root.erase(target)
+      const db = await open(log)
+      expect((await listCheckpoints(db, 'r1')).map((c) => c.step)).toEqual([1, 2])
+      const row = (await findCheckpoint(db, 'r1', 1))!
+      const made = await assembleCheckpoint({ log, blobs: log.blobs, messagesAt }, row, await checkpointFacts(db, row))
+      expect(made.completedToolResults).toEqual([
+        { toolCallId: 'r1.t1.c0', name: 'read_file', success: null, erased: true },
+      ])
+    })
+  })
+}

@@ -1,0 +1,287 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { dueBefore, nextDue } from '../../../projections/queries/due.ts'
+import { runs, tape } from '../../support/projections/fc.ts'
+import { projected, type TablesKit } from '../../support/projections/kit.ts'
+import { MemoryLog } from '../../support/projections/memory-log.ts'
+import { Actor } from '../../support/projections/story.ts'
+import { tell } from '../../support/projections/tell.ts'
+
+const T0 = Date.UTC(2026, 0, 1)
+
+async function told(kit: TablesKit, write: (actor: Actor) => void, birth = (actor: Actor) => actor.start()) {
+  const log = new MemoryLog()
+  let at = T0
+  const actor = new Actor(log, () => ++at, 'a', 'a')
+  birth(actor)
+  write(actor)
+  const tables = await kit.fresh()
+  await projected(log, tables)
+  const last = Date.parse(log.events.at(-1)!.header.timestamp)
+  return { db: tables.db, last }
+}
+
+const start = (a: Actor, intent: boolean) =>
+  a.write(
+    'tool_call_start',
+    { toolName: 'run_command', index: 0, argumentsHash: 'h', attempt: 1, effect: 'pure', intent },
+    { toolCallId: 'a.t1.c0' },
+  )
+const asks = (a: Actor) => {
+  a.user('user_input', { text: 'go' })
+  a.beginTurn()
+  a.answer(['run_command'])
+  start(a, false)
+  const body = {
+    toolName: 'run_command',
+    argumentsHash: 'h',
+    expiresAt: new Date(T0 + 9000).toISOString(),
+    reason: 'policy',
+  }
+  a.write('approval_requested', body, { toolCallId: 'a.t1.c0' })
+}
+
+export function dueContract(kit: TablesKit): void {
+  describe('who must be woken', () => {
+    it.each<[string, (a: Actor) => void, { reason: string; after?: number; at?: number } | null]>([
+      ['a birth without a task owes nothing', () => {}, null],
+      ['an input owes a turn', (a) => a.user('user_input', { text: 'go' }), { reason: 'start', after: 0 }],
+      ['a model call in flight', (a) => a.beginTurn(), { reason: 'drive', after: 0 }],
+      ['an approval expires', asks, { reason: 'approval', at: T0 + 9000 }],
+      [
+        'a claim while an approval waits changes nothing',
+        (a) => {
+          asks(a)
+          a.write('driver_claimed', { driverId: 'd', epoch: 2, minReader: 1, build: 'b' })
+        },
+        { reason: 'approval', at: T0 + 9000 },
+      ],
+      [
+        'a decision is acted upon',
+        (a) => {
+          asks(a)
+          a.user('approval_decided', { decision: 'approved', argumentsHash: 'h' }, { toolCallId: 'a.t1.c0' })
+        },
+        { reason: 'start', after: 0 },
+      ],
+      [
+        'a retry waits its delay',
+        (a) => {
+          asks(a)
+          const error = { code: 'TIMEOUT', message: 'slow' }
+          a.write('tool_call_retry', { attempt: 2, error, delayMs: 700 }, { toolCallId: 'a.t1.c0' })
+        },
+        { reason: 'retry', after: 700 },
+      ],
+      [
+        'a failed model attempt waits its delay',
+        (a) => {
+          a.beginTurn()
+          a.write('error', { error: 'x', code: 'OVERLOADED', recoverable: true, attempt: 1, delayMs: 400 })
+        },
+        { reason: 'retry', after: 400 },
+      ],
+      [
+        'a result owes a judgement',
+        (a) => {
+          a.beginTurn()
+          a.answer(['read_file'])
+          a.endCall('a.t1.c0', 'read_file')
+        },
+        { reason: 'start', after: 0 },
+      ],
+      [
+        'a lost model attempt owes another',
+        (a) => {
+          a.beginTurn()
+          const usage = { input: 1, output: 1, cacheRead: 0, cacheWrite: 0 }
+          a.write('model_attempt_lost', { attempt: 1, purpose: 'turn', usage, nanoDollars: null })
+        },
+        { reason: 'start', after: 0 },
+      ],
+      [
+        'an answer without calls owes its turn’s end',
+        (a) => {
+          a.beginTurn()
+          a.answer([])
+        },
+        { reason: 'start', after: 0 },
+      ],
+      [
+        'an ended turn owes the next',
+        (a) => {
+          a.beginTurn()
+          a.answer([])
+          a.endTurn('text')
+        },
+        { reason: 'turn', after: 0 },
+      ],
+      [
+        'a doubt waits for a person',
+        (a) => {
+          asks(a)
+          a.write('tool_call_unknown', { attempt: 1, reason: 'died' }, { toolCallId: 'a.t1.c0' })
+        },
+        null,
+      ],
+      [
+        'a question waits for input',
+        (a) => {
+          a.beginTurn()
+          a.answer(['ask_user'])
+          a.endCall('a.t1.c0', 'ask_user')
+          a.endTurn()
+        },
+        null,
+      ],
+      [
+        'an answer to a question owes a turn',
+        (a) => {
+          a.beginTurn()
+          a.answer(['ask_user'])
+          a.endCall('a.t1.c0', 'ask_user')
+          a.endTurn()
+          a.user('user_input', { text: 'yes' })
+        },
+        { reason: 'start', after: 0 },
+      ],
+      [
+        'a question with input unread goes on',
+        (a) => {
+          a.beginTurn()
+          a.user('user_input', { text: 'by the way' })
+          a.answer(['ask_user'])
+          a.endCall('a.t1.c0', 'ask_user')
+          a.endTurn()
+        },
+        { reason: 'turn', after: 0 },
+      ],
+      [
+        'a pause starts nothing',
+        (a) => {
+          a.beginTurn()
+          a.answer(['read_file'])
+          a.user('paused', {})
+        },
+        null,
+      ],
+      [
+        'a pause lets what runs finish',
+        (a) => {
+          a.beginTurn()
+          a.user('paused', {})
+        },
+        { reason: 'drive', after: -1 },
+      ],
+      [
+        'a step goes on in a pause, to the end of its turn',
+        (a) => {
+          a.user('paused', {})
+          a.user('step_requested', {})
+          a.beginTurn()
+          a.answer(['read_file'])
+        },
+        { reason: 'start', after: 0 },
+      ],
+      [
+        'and no further',
+        (a) => {
+          a.user('paused', {})
+          a.user('step_requested', {})
+          a.beginTurn()
+          a.answer([])
+          a.endTurn('text')
+        },
+        null,
+      ],
+      [
+        'a cancel is heard in a pause',
+        (a) => {
+          a.user('paused', {})
+          a.user('cancel_requested', { deadlineMs: 100 })
+          a.user('user_input', { text: 'x' })
+        },
+        { reason: 'cancel', after: -1 },
+      ],
+      [
+        'a finished agent is never woken',
+        (a) => {
+          a.beginTurn()
+          a.finish('error')
+          const usage = { input: 1, output: 1, cacheRead: 0, cacheWrite: 0 }
+          a.write('model_attempt_lost', { attempt: 2, purpose: 'turn', usage, nanoDollars: null })
+        },
+        null,
+      ],
+    ])('%s', async (_, write, expected) => {
+      const { db, last } = await told(kit, write)
+      if (expected === null) return expect(await dueBefore(db, null)).toEqual([])
+      const wakeAt = expected.at ?? last + expected.after!
+      expect(await dueBefore(db, wakeAt)).toEqual([{ agentId: 'a', runId: 'a', wakeAt, reason: expected.reason }])
+      expect(await dueBefore(db, wakeAt - 1)).toEqual([])
+      expect(await nextDue(db, wakeAt - 1)).toBe(wakeAt)
+    })
+
+    it('a row may be stale, none is missing (law)', async () => {
+      await fc.assert(
+        fc.asyncProperty(tape, async (numbers) => {
+          const { log, actors } = tell(numbers)
+          const tables = await kit.fresh()
+          await projected(log, tables)
+          const due = new Set((await dueBefore(tables.db, null)).map(({ agentId }) => agentId))
+          const rows = new Map((await tables.dump()).agents!.map((row) => [row.id, row]))
+          for (const actor of actors) {
+            const row = rows.get(actor.id)!
+            if (actor.finished) expect(due, actor.id).not.toContain(actor.id)
+            else if (owes(actor, row.paused === 1 && row.stepping === 0, row)) expect(due, actor.id).toContain(actor.id)
+          }
+        }),
+        runs(kit.cases(25)),
+      )
+    })
+  })
+
+  describe('a run that nobody has asked to be driven', () => {
+    const held = (asked: 'agent_started' | 'forked', then: (a: Actor) => void) =>
+      told(
+        kit,
+        (a) => {
+          a.user('user_input', { text: 'go' })
+          then(a)
+        },
+        (a) => void (asked === 'agent_started' ? a.start(undefined, false) : a.user('forked', FORKED)),
+      )
+    const due = async ({ db, last }: Awaited<ReturnType<typeof told>>) => [
+      (await dueBefore(db, last)).map(({ agentId }) => agentId),
+      await nextDue(db, 0),
+    ]
+
+    it.each(['agent_started', 'forked'] as const)('is left alone (%s)', async (birth) => {
+      expect(await due(await held(birth, () => {}))).toEqual([[], null])
+    })
+
+    it.each<[string, (a: Actor) => void]>([
+      ['a driver has held it', (a) => a.write('driver_claimed', { driverId: 'd', epoch: 1, minReader: 1, build: 'b' })],
+      ['it was resumed', (a) => a.user('resumed', {})],
+      ['a step was asked for', (a) => a.user('step_requested', {})],
+      ['it is to be cancelled', (a) => a.user('cancel_requested', { deadlineMs: 1 })],
+    ])('is due once %s', async (_, then) => {
+      for (const birth of ['agent_started', 'forked'] as const) {
+        expect((await due(await held(birth, then)))[0]).toEqual(['a'])
+      }
+    })
+  })
+}
+
+/** What the story says the agent owes, apart from any table. */
+function owes(actor: Actor, paused: boolean, row: Record<string, unknown>): boolean {
+  if (actor.inTurn === 'model') return true
+  const open = actor.calls.filter((call) => call.status !== 'ended')
+  if (actor.inTurn === 'tools') {
+    if (open.some((call) => call.status === 'asked')) return true
+    return !paused && (open.length === 0 || open.some((call) => call.status === 'planned' || call.status === 'running'))
+  }
+  return actor.turn > 0 && row.asked_at === null && !paused
+}
+
+const FORKED = { stream: 'agent-b', revision: 1, hash: 'h', digest: 'd', step: 0, workspace: null, changes: {} }

@@ -1,0 +1,204 @@
+import { describe, expect, it } from 'vitest'
+import { billOf } from '../../../projections/queries/bill.ts'
+import { argumentsOf } from '../../../projections/queries/checkpoint.ts'
+import { eventStarts, eventsAfter } from '../../../projections/queries/events.ts'
+import { listApprovals, listArtifacts } from '../../../projections/queries/lists.ts'
+import { showRun } from '../../../projections/queries/run.ts'
+import { listRuns } from '../../../projections/queries/runs.ts'
+import { family, openOn, world } from '../../support/projections/family.ts'
+import type { TablesKit } from '../../support/projections/kit.ts'
+import { tell } from '../../support/projections/tell.ts'
+
+export function queriesContract(kit: TablesKit): void {
+  const open = openOn(kit)
+  describe('lists of runs', () => {
+    it('page, newest first, by status, without gaps or repeats', async () => {
+      const { log, actor } = world()
+      for (let i = 0; i < 9; i++) {
+        const a = actor(`r${i}`)
+        a.start()
+        a.user('user_input', { text: `task ${i}` })
+        if (i % 3 === 0) a.finish('completion')
+      }
+      const db = await open(log)
+      const seen: string[] = []
+      let after: string | undefined
+      do {
+        const page = await listRuns(db, { limit: 2, status: 'active', ...(after === undefined ? {} : { after }) })
+        seen.push(...page.runs.map((run) => `${run.id} ${run.task}`))
+        after = page.next ?? undefined
+      } while (after !== undefined)
+      expect(seen).toEqual(['r8 task 8', 'r7 task 7', 'r5 task 5', 'r4 task 4', 'r2 task 2', 'r1 task 1'])
+      expect((await listRuns(db, { status: 'completed' })).runs.map((run) => run.id)).toEqual(['r6', 'r3', 'r0'])
+    })
+
+    it('are in the order in which the runs began, whatever their ids', async () => {
+      const { log, actor } = world()
+      for (const id of ['m', 'z', 'a', 'k']) actor(id).start()
+      const db = await open(log)
+      const first = await listRuns(db, { limit: 3 })
+      const rest = await listRuns(db, { limit: 3, after: first.next! })
+      expect([...first.runs, ...rest.runs].map((run) => run.id)).toEqual(['k', 'a', 'z', 'm'])
+    })
+
+    it('say what a run waits for, and forks show their source’s task', async () => {
+      const { log, root, actor } = family()
+      const fork = actor('r2')
+      fork.forkFrom(root, 3, 'h')
+      const idle = actor('r3')
+      idle.start()
+      const { runs } = await listRuns(await open(log))
+      expect(
+        runs.map(({ id, task, waiting, agents, role, forked_from }) => ({
+          id,
+          task,
+          waiting,
+          agents,
+          role,
+          forked_from,
+        })),
+      ).toEqual([
+        {
+          id: 'r3',
+          task: null,
+          agents: 1,
+          role: 'Coder',
+          forked_from: null,
+          waiting: [{ agentId: 'r3', for: 'input', toolCallId: null }],
+        },
+        { id: 'r2', task: 'build it', agents: 1, role: 'Coder', forked_from: 'r1', waiting: [] },
+        {
+          id: 'r1',
+          task: 'build it',
+          agents: 2,
+          role: 'Coder',
+          forked_from: null,
+          waiting: [{ agentId: 'r1', for: 'approval', toolCallId: 'r1.t1.c1' }],
+        },
+      ])
+    })
+  })
+
+  describe('a run', () => {
+    it('shows the tree of its agents with own usage and totals', async () => {
+      const { log } = family()
+      const db = await open(log)
+      const run = (await showRun(db, 'r1'))!
+      const [root] = run.tree
+      expect(run.tree).toHaveLength(1)
+      expect(root!.agent).toMatchObject({
+        id: 'r1',
+        depth: 0,
+        role: 'Coder',
+        status: 'active',
+        usage_input_tokens: 111,
+        usage_output_tokens: 20,
+        usage_cost: 1001 / 1e9,
+      })
+      expect(root!.children[0]!.agent).toMatchObject({
+        id: 'r1x',
+        parent_agent_id: 'r1',
+        status: 'failed',
+        code: 'RECOVERY_FAILED',
+        in_doubt_nano_dollars: 50,
+      })
+      expect(root!.own).toMatchObject({ input: 101, cacheRead: 7, cacheWrite: 3, output: 20, nanoDollars: 1001 })
+      expect(root!.total).toMatchObject({
+        input: 110,
+        output: 21,
+        nanoDollars: 1051,
+        inDoubt: { calls: 1, tokens: 10, nanoDollars: 50 },
+      })
+      expect([root!.ownCalls, root!.totalCalls, root!.children[0]!.totalCalls]).toEqual([2, 2, 0])
+      expect(root!.phase).toBe('plan')
+      const totals = await db.selectFrom('agent_lineage_totals').selectAll().orderBy('id').execute()
+      expect(totals).toMatchObject([
+        { id: 'r1', agents: 2, total_input_tokens: 120, total_output_tokens: 21, total_nano_dollars: 1051 },
+        { id: 'r1x', agents: 1, total_input_tokens: 9, total_output_tokens: 1, total_nano_dollars: 50 },
+      ])
+      expect(await showRun(db, 'nobody')).toBeNull()
+    })
+
+    it('has a bill per model, unpriced and doubtful parts told', async () => {
+      const { log, actor } = world()
+      const a = actor('r')
+      a.start()
+      for (let i = 0; i < 4; i++) {
+        a.beginTurn()
+        a.answer([])
+        a.endTurn('text')
+      }
+      const bill = await billOf(await open(log), 'r')
+      expect(
+        bill.models.map(({ model, calls, nanoDollars, unpriced }) => [model, calls, nanoDollars, unpriced]),
+      ).toEqual([
+        ['model-a', 3, 1001 + 1002, 1],
+        ['model-b', 1, 1003, 0],
+      ])
+      expect(bill.total).toMatchObject({ calls: 4, input: 101 + 102 + 103 + 104, output: 80, nanoDollars: 3006 })
+    })
+
+    it('gives its events in log order, page by page, as the log has them', async () => {
+      const numbers = Array.from({ length: 900 }, (_, i) => (i * 7919) % 1000)
+      const { log } = tell(numbers)
+      log.pages = () => 4
+      const db = await open(log)
+      for (const { id } of (await listRuns(db)).runs) {
+        const wanted = log.events.filter((event) => event.header.runId === id).map((event) => event.position)
+        const got: number[] = []
+        for (;;) {
+          const after = got.at(-1) ?? -1
+          const page = await eventsAfter(log, await eventStarts(db, id, after), after, 7)
+          if (page.length === 0) break
+          got.push(...page.map((event) => event.position))
+        }
+        expect(got).toEqual(wanted)
+      }
+    })
+  })
+
+  describe('approvals and artifacts', () => {
+    it('are found with the call that they belong to', async () => {
+      const { log } = family()
+      const db = await open(log)
+      const [approval, ...rest] = await listApprovals(db, { pending: true })
+      expect(rest).toEqual([])
+      expect(approval).toMatchObject({
+        run_id: 'r1',
+        tool_call_id: 'r1.t1.c1',
+        reason: 'sensitive',
+        status: 'pending',
+        arguments_hash: 'h1',
+      })
+      const sources = { log, blobs: log.blobs }
+      const { agent_id, call_requested_revision, block } = approval!
+      expect(await argumentsOf(sources, agent_id, call_requested_revision, block)).toMatchObject({ path: 'f1' })
+      expect(await listArtifacts(db, { runId: 'r1' })).toMatchObject([
+        {
+          id: 'r1/p1',
+          artifact_type: 'plan',
+          content: '# plan',
+          checkpoint_id: 'r1.s1',
+          metadata: '{"size":6,"hash":null,"mimeType":null}',
+        },
+      ])
+    })
+
+    it('a decided approval, and one whose call was cancelled, wait no more', async () => {
+      const { log, root } = family()
+      root.user(
+        'approval_decided',
+        { decision: 'rejected', argumentsHash: 'h1', reason: 'no' },
+        { toolCallId: 'r1.t1.c1' },
+      )
+      const db = await open(log)
+      expect(await listApprovals(db, { pending: true })).toEqual([])
+      expect(await listApprovals(db, { runId: 'r1' })).toMatchObject([
+        { status: 'rejected', decided_by: 'user:ann', decided_claimed: 1, decision_reason: 'no' },
+      ])
+      const other = family()
+      other.root.endCall('r1.t1.c1', 'run_command', { code: 'CANCELLED', message: 'x' })
+      expect(await listApprovals(await open(other.log), { pending: true })).toEqual([])
+    })
+  })
+}

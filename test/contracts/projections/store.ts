@@ -1,0 +1,115 @@
+import fc from 'fast-check'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { type Change, clear, put, remove, set } from '../../../projections/changes/change.ts'
+import { Collapsed } from '../../../projections/changes/collapse.ts'
+import type { Batch, Progress } from '../../../projections/store/store.ts'
+import { runs } from '../../support/projections/fc.ts'
+import type { TablesKit } from '../../support/projections/kit.ts'
+
+const at = (position: number): Progress => ({
+  logId: 'log0',
+  cursor: { logId: 'log0', position, hash: `h${position}` },
+  events: position,
+})
+
+const batch = (changes: Collapsed): Batch => ({ streams: [], changes, events: [], erased: [] })
+
+const cell = fc.nat(3)
+const key = cell.map((n) => ({ agent_id: 'a', cause: `c${n}` }))
+const change: fc.Arbitrary<Change> = fc.oneof(
+  fc.tuple(key, cell, cell).map(([k, n, m]) => put('due', k, { wake_at: n }, { run_id: `r${m}`, reason: `b${m}` })),
+  fc.tuple(key, cell).map(([k, n]) => put('due', k, { reason: `p${n}`, run_id: 'p' })),
+  fc.tuple(key, cell).map(([k, n]) => set('due', k, { reason: `s${n}` })),
+  fc.tuple(key, cell).map(([k, n]) => set('due', k, { wake_at: 10 + n })),
+  key.map((k) => remove('due', k)),
+  fc.constant(clear('due')),
+)
+
+export function storeContract(kit: TablesKit): void {
+  describe('changes collapsed per row', () => {
+    it('do what they do one by one (law)', async () => {
+      await fc.assert(
+        fc.asyncProperty(fc.array(fc.array(change, { maxLength: 8 }), { maxLength: 6 }), async (batches) => {
+          const [a, b] = [await kit.fresh(), await kit.fresh()]
+          const [together, single] = [await a.open(), await b.open()]
+          let [position, singles] = [0, 0]
+          for (const many of batches) {
+            const all = new Collapsed()
+            all.add('a', many)
+            await together.commit(position === 0 ? null : at(position), at(++position), batch(all))
+            for (const each of many) {
+              const one = new Collapsed()
+              one.add('a', [each])
+              await single.commit(singles === 0 ? null : at(singles), at(++singles), batch(one))
+            }
+          }
+          await together.close()
+          await single.close()
+          expect((await a.dump()).due).toEqual((await b.dump()).due)
+        }),
+        runs(kit.cases(30)),
+      )
+    })
+  })
+
+  describe('a commit', () => {
+    it('keeps any text and any whole number as they are (law)', async () => {
+      const text = fc.oneof(
+        fc.string({ unit: 'binary' }).map((value) => value.replaceAll('\0', '')),
+        fc.constantFrom(
+          '',
+          'null',
+          'NULL',
+          '{}',
+          '"',
+          '\\',
+          '\\"',
+          ',',
+          "'",
+          '\n\r\t',
+          '{"a":"\\u0000"}',
+          '\u{1f600}\u200d',
+        ),
+      )
+      const row = fc.record({ cause: text, run_id: text, reason: text, wake_at: fc.maxSafeInteger() })
+      const tables = await kit.fresh()
+      const store = await tables.open()
+      onTestFinished(() => store.close())
+      let position = 0
+      await fc.assert(
+        fc.asyncProperty(fc.uniqueArray(row, { selector: ({ cause }) => cause }), async (rows) => {
+          const changes = new Collapsed()
+          changes.add('a', [clear('due')])
+          for (const { cause, ...columns } of rows) changes.add('a', [put('due', { agent_id: 'a', cause }, columns)])
+          await store.commit(position === 0 ? null : at(position), at(++position), batch(changes))
+          const found = (await tables.dump()).due!
+          const byBytes = rows.toSorted((x, y) => Buffer.compare(Buffer.from(x.cause), Buffer.from(y.cause)))
+          expect(found).toEqual(byBytes.map((one) => ({ agent_id: 'a', ...one })))
+        }),
+        runs(kit.cases(30)),
+      )
+    })
+
+    it('is refused where the position has moved since, and leaves no row behind', async () => {
+      const tables = await kit.fresh()
+      const [one, two] = [await tables.open(), await tables.open()]
+      onTestFinished(async () => {
+        await one.close()
+        await two.close()
+      })
+      const rows = (reason: string) => {
+        const changes = new Collapsed()
+        changes.add('a', [put('due', { agent_id: 'a', cause: reason }, { run_id: 'r', wake_at: 1, reason })])
+        return batch(changes)
+      }
+      const taken = expect.objectContaining({ code: 'POSITION_TAKEN' })
+      await one.commit(null, at(1), rows('first'))
+      await expect(two.commit(null, at(1), rows('late'))).rejects.toEqual(taken)
+      await one.commit(at(1), at(2), rows('second'))
+      await expect(two.commit(at(1), at(3), rows('later'))).rejects.toEqual(taken)
+      const dump = await tables.dump()
+      expect(dump.due!.map((row) => row.reason)).toEqual(['first', 'second'])
+      expect(dump.position).toMatchObject([{ position: 2 }])
+    })
+  })
+}

@@ -1,0 +1,159 @@
+import fc from 'fast-check'
+import { sql } from 'kysely'
+import { expect, it } from 'vitest'
+import { Transcript } from '../../domain/agent/messages.ts'
+import { LogError } from '../../domain/log/errors.ts'
+import { history } from '../../domain/runtime/history.ts'
+import { assembleCheckpoint } from '../../projections/queries/checkpoint.ts'
+import { checkpointFacts, findCheckpoint } from '../../projections/queries/checkpoints.ts'
+import { describeWithPostgres } from '../support/postgres.ts'
+import { world } from '../support/projections/family.ts'
+import { runs, tape } from '../support/projections/fc.ts'
+import { projected, type Tables } from '../support/projections/kit.ts'
+import type { MemoryLog } from '../support/projections/memory-log.ts'
+import { postgresKit } from '../support/projections/postgres-kit.ts'
+import { tell } from '../support/projections/tell.ts'
+
+type Row = Record<string, string | number | null>
+
+const all = async ({ db }: Tables, view: 'events' | 'checkpoints'): Promise<Row[]> =>
+  (await sql<Row>`select * from ${sql.table(view)} order by 1`.execute(db)).rows
+
+/** The messages of an agent at a revision, as the domain tells them; null where a body before was erased. */
+async function messagesOf(log: MemoryLog, agentId: string, to: number): Promise<unknown> {
+  const transcript = new Transcript()
+  try {
+    for await (const page of history({ log, blobs: log.blobs }, agentId, { to })) {
+      for (const { event } of page) transcript.push(event)
+    }
+    return transcript.messages
+  } catch (error) {
+    if (error instanceof LogError && error.code === 'BODY_ERASED') return null
+    throw error
+  }
+}
+
+describeWithPostgres('the seed’s tables in PostgreSQL', (server) => {
+  const kit = postgresKit(server)
+
+  it('events: every event of the log, with what the seed’s table lacks', async () => {
+    const { log } = tell(fc.sample(tape, { numRuns: 6, seed: 5 }).flat())
+    const tables = await kit.fresh()
+    await projected(log, tables)
+    const rows = await all(tables, 'events')
+    expect(rows.map((row) => row.id)).toEqual(log.events.map((event) => event.position))
+    for (const [i, row] of rows.entries()) {
+      const { header, erased, id, body } = log.events[i]!
+      const bytes = erased ? null : (body ?? log.blobs.held.get(`${header.runId}/${header.body.hash}`)!)
+      const person = header.actor.kind === 'user' || header.actor.kind === 'approver'
+      expect(row).toEqual({
+        id: log.events[i]!.position,
+        thread_id: header.agentId,
+        event_type: header.type,
+        timestamp: header.timestamp,
+        payload: bytes && new TextDecoder().decode(bytes),
+        event_id: id,
+        stream: header.stream,
+        run_id: header.runId,
+        agent_id: person ? `user:${header.actor.id}` : header.agentId,
+        turn: person ? 0 : header.turn,
+        revision: header.revision,
+        tool_call_id: header.toolCallId ?? null,
+      })
+    }
+    expect(rows.filter((row) => row.payload === null).length).toBeGreaterThan(5)
+  })
+
+  /** Compares each row of `checkpoints`; how many there were, of forks, and with a body before them erased. */
+  async function compared(numbers: readonly number[]) {
+    return comparedIn(tell(numbers).log)
+  }
+
+  async function comparedIn(log: MemoryLog) {
+    const counts = { rows: 0, forked: 0, erased: 0 }
+    const forks = new Set(log.events.filter((e) => e.header.type === 'forked').map((e) => e.header.agentId))
+    const tables = await kit.fresh()
+    await projected(log, tables)
+    for (const row of await all(tables, 'checkpoints')) {
+      const columns = 'id thread_id step timestamp state_blob pending_tools completed_tools usage_tokens usage_cost'
+      expect(Object.keys(row).join(' ')).toBe(columns)
+      const agent = String(row.thread_id)
+      const found = (await findCheckpoint(tables.db, agent, Number(row.step)))!
+      const messages = await messagesOf(log, agent, found.revision)
+      const sources = { log, blobs: log.blobs, messagesAt: async () => (messages ?? []) as never }
+      const made = await assembleCheckpoint(sources, found, await checkpointFacts(tables.db, found))
+      expect(row).toMatchObject({ id: made.id, timestamp: made.timestamp, usage_cost: made.usage.cost })
+      expect(row.usage_tokens).toBe(made.usage.inputTokens + made.usage.outputTokens)
+      expect(JSON.parse(String(row.state_blob))).toEqual({ ...made.state, messages })
+      expect(JSON.parse(String(row.pending_tools))).toEqual(made.pendingToolCalls)
+      const results = JSON.parse(String(row.completed_tools)) as Row[]
+      expect(results.map((r) => [r.toolCallId, r.success, r.result ?? undefined])).toEqual(
+        made.completedToolResults.map((r) => [r.toolCallId, r.success, r.result]),
+      )
+      counts.rows++
+      if (messages === null) counts.erased++
+      if (forks.has(agent)) counts.forked++
+    }
+    return counts
+  }
+
+  it('checkpoints: the seed’s columns, and in them what domain and queries say', async () => {
+    const counts = await compared(Array.from({ length: 3000 }, (_, i) => (i * 7919 + (i >> 3) * 31) % 1000))
+    expect(Math.min(...Object.values(counts)), JSON.stringify(counts)).toBeGreaterThan(5)
+  })
+
+  it('checkpoints with a final warning before a turn and in it, among inputs', async () => {
+    const { log, actor } = world()
+    const warned = {
+      phase: 'final_warning',
+      reason: 'turns',
+      maxTurns: 9,
+      graceTurns: 2,
+      deadlineMs: 9,
+      warning: 'end',
+    }
+    for (const inTurn of [false, true]) {
+      const agent = actor(`a${inTurn}`)
+      agent.start()
+      agent.user('user_input', { text: 'first' })
+      if (inTurn) agent.beginTurn()
+      agent.write('recovery', warned)
+      agent.user('user_input', { text: 'second' })
+      if (!inTurn) agent.beginTurn()
+      agent.answer(['read_file'])
+      agent.endCall(agent.calls[0]!.id, 'read_file')
+      agent.endTurn()
+      agent.beginTurn()
+      agent.answer([])
+      agent.endTurn('text')
+    }
+    expect((await comparedIn(log)).rows).toBe(6)
+  })
+
+  it('checkpoints of any story (law)', () =>
+    fc.assert(
+      fc.asyncProperty(tape, async (n) => void (await compared(n))),
+      runs(3),
+    ))
+
+  it('texts with an escaped NUL are kept to the letter and shown with a replacement', async () => {
+    const { log, actor } = world()
+    const agent = actor('a')
+    const text = 'a\u0000b \\u0000 \\\u0000 "c"'
+    agent.start()
+    agent.user('user_input', { text })
+    agent.beginTurn()
+    agent.answer([])
+    agent.endTurn('text')
+    const tables = await kit.fresh()
+    await projected(log, tables)
+    const said = (await all(tables, 'events')).find((row) => row.event_type === 'user_input')!
+    expect(JSON.parse(String(said.payload))).toEqual({ text })
+    const shown = text.replaceAll('\0', '\ufffd')
+    expect((await tables.dump()).inputs).toMatchObject([{ preview: shown }])
+    const [checkpoint] = await all(tables, 'checkpoints')
+    const { messages } = JSON.parse(String(checkpoint!.state_blob))
+    expect(messages[0]).toEqual({ role: 'user', content: shown })
+    expect(messages.at(-1)).toMatchObject({ role: 'system' })
+  })
+})

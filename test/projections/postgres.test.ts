@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest'
+import { checkpointsContract } from '../contracts/projections/checkpoints.ts'
+import { dueContract } from '../contracts/projections/due.ts'
+import { lawsContract } from '../contracts/projections/laws.ts'
+import { projectorContract } from '../contracts/projections/projector.ts'
+import { queriesContract } from '../contracts/projections/queries.ts'
+import { storeContract } from '../contracts/projections/store.ts'
+import { describeWithPostgres } from '../support/postgres.ts'
+import { folded, sqliteKit } from '../support/projections/kit.ts'
+import { postgresKit } from '../support/projections/postgres-kit.ts'
+import { tell } from '../support/projections/tell.ts'
+
+const numbers = Array.from({ length: 900 }, (_, i) => (i * 7919 + (i >> 3) * 31) % 1000)
+
+describeWithPostgres('tables in PostgreSQL', (server) => {
+  const kit = postgresKit(server)
+  storeContract(kit)
+  projectorContract(kit)
+  lawsContract(kit)
+  queriesContract(kit)
+  checkpointsContract(kit)
+  dueContract(kit)
+
+  it('hold the same rows as in SQLite, and beside them what the log says', async () => {
+    const { log } = tell(numbers)
+    const { event_rows: events, ...rows } = await folded(log, kit)
+    expect(rows).toEqual(await folded(log, sqliteKit))
+    expect(events).toHaveLength(log.events.length)
+    expect(events!.filter((row) => row.payload === null)).toHaveLength(log.events.filter((e) => e.erased).length)
+  })
+})

@@ -1,0 +1,80 @@
+import { Kysely, PostgresDialect } from 'kysely'
+import type pg from 'pg'
+import { afterAll, onTestFinished } from 'vitest'
+import type { Database } from '../../../projections/schema/database.ts'
+import { eventRows } from '../../../projections/schema/event-rows.ts'
+import { PostgresHome } from '../../../projections/store/postgres/home.ts'
+import { openPool } from '../../../projections/store/postgres/pool.ts'
+import type { PostgresServer } from '../postgres-server.ts'
+import { type Dump, keys, type TablesKit } from './kit.ts'
+
+/** One pool for all tests of a server, ended after them, and schemas that nobody has used. */
+export function schemasOf(server: () => PostgresServer) {
+  let pool: pg.Pool | null = null
+  let count = 0
+  afterAll(() => pool?.end())
+  return {
+    pool: (): pg.Pool => {
+      pool ??= openPool({ url: server().url, max: 40 })
+      return pool
+    },
+    fresh: () => `t${++count}`,
+  }
+}
+
+/** Every row of a schema's tables, in order of their keys. */
+export async function dumpSchema(pool: pg.Pool, schema: string): Promise<Dump> {
+  const dump: Dump = {}
+  for (const [table, key] of [...keys, ['event_rows', eventRows.key] as const]) {
+    const order = key.map((name) => `"${name}"`).join()
+    dump[table] = (await pool.query(`select * from ${schema}."${table}" order by ${order}`)).rows
+  }
+  return dump
+}
+
+/** kysely over tables of a schema, whatever the live ones are. */
+const dbOf = (pool: pg.Pool, schema: string) =>
+  new Kysely<Database>({
+    dialect: new PostgresDialect({
+      pool: {
+        async connect() {
+          const client = await pool.connect()
+          await client.query(`set search_path to ${schema}`)
+          return client
+        },
+        end: async () => undefined,
+      } as never,
+    }),
+  })
+
+/** Tables in the server, through the live generation of a home each. */
+export function postgresKit(server: () => PostgresServer): TablesKit {
+  const schemas = schemasOf(server)
+  const used: { home: PostgresHome; name: string; tables: string }[] = []
+  const made = async () => {
+    const [pool, schema] = [schemas.pool(), schemas.fresh()]
+    const home = new PostgresHome({ pool, schema })
+    const name = await home.live()
+    return { home, name, tables: `${schema}_${name}` }
+  }
+  /** What an earlier test has left, emptied: that takes a fraction of making tables. */
+  const emptied = async () => {
+    const old = used.pop()
+    if (old) {
+      const all = [...keys.map(([table]) => table), 'event_rows']
+      await schemas.pool().query(all.map((table) => `delete from ${old.tables}."${table}"`).join(';'))
+    }
+    return old
+  }
+  return {
+    name: 'PostgreSQL',
+    cases: (number) => Math.ceil(number / 6),
+    async fresh() {
+      const found = (await emptied()) ?? (await made())
+      onTestFinished(() => void used.push(found))
+      const { home, name, tables } = found
+      const pool = schemas.pool()
+      return { open: () => home.open(name), dump: () => dumpSchema(pool, tables), db: dbOf(pool, tables) }
+    },
+  }
+}
