@@ -19,5 +19,6 @@ export type ProjectionErrorCode =
   | 'NOT_PARKED'
   | 'NEWER_WRITER' // an agent is driven by a program whose events this one cannot read
   | 'UNAVAILABLE' // the database does not answer
+  | 'REFUSED' // the database does not know this user, or does not let it
   | 'STOPPED' // the projector has ended
   | 'ABORTED'

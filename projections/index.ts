@@ -1,14 +1,9 @@
 export type { Change } from './changes/change.ts'
 export type { DueReason } from './changes/due.ts'
 export { changesOf } from './changes/index.ts'
+export { rebuildElsewhere, releaseElsewhere } from './elsewhere.ts'
 export { ProjectionError, type ProjectionErrorCode } from './errors.ts'
-export {
-  Projections,
-  type ProjectionsOptions,
-  type RebuildReport,
-  rebuildElsewhere,
-  releaseElsewhere,
-} from './projections.ts'
+export { Projections, type ProjectionsOptions, type RebuildReport } from './projections.ts'
 export { Projector, type ProjectorOptions, type ProjectorStatus } from './projector/projector.ts'
 export { listDoubts, listQuestions, type OpenCall } from './queries/asks.ts'
 export { type Bill, billOf } from './queries/bill.ts'

@@ -141,6 +141,11 @@ export class Projections {
     return { switched: true, differences }
   }
 
+  /** Removes tables of before a rebuild that somebody was still reading then; a server does this now and then. */
+  tidy(): Promise<void> {
+    return this.#home.dropOthers()
+  }
+
   async close(): Promise<void> {
     this.#closed = true
     this.#following?.end.abort()
@@ -160,44 +165,6 @@ export class Projections {
     await this.#home.dropOthers()
   }
 }
-
-/**
- * {@link Projections.rebuild} where another process moves the live tables: that one finds its position gone, and goes on
- * with the new ones when it opens them.
- */
-export async function rebuildElsewhere(home: Home, options: Omit<ProjectorOptions, 'store'>): Promise<RebuildReport> {
-  const { made, differences } = await rebuildEqual(home, options, false)
-  if (made === null) return { switched: false, differences }
-  try {
-    await switchTo(home, made)
-  } finally {
-    await made.store.close()
-  }
-  return { switched: true, differences }
-}
-
-/** {@link Projections.release} where another process moves the live tables. */
-export async function releaseElsewhere(
-  home: Home,
-  options: Omit<ProjectorOptions, 'store'>,
-  agentId: string,
-): Promise<boolean> {
-  const live = await home.live()
-  if (live === null) throw new ProjectionError('NOT_FOUND', 'there are no tables yet')
-  for (let tries = 1; ; tries++) {
-    const store = await home.open(live)
-    try {
-      return await new Projector({ ...options, store }).release(agentId)
-    } catch (error) {
-      // The other one was faster: its position is read again.
-      if (!(error instanceof ProjectionError && error.code === 'POSITION_TAKEN') || tries === RELEASE_TRIES) throw error
-    } finally {
-      await store.close()
-    }
-  }
-}
-
-const RELEASE_TRIES = 20
 
 async function caughtUp(home: Home, options: ProjectionsOptions, name: string): Promise<Made> {
   const store = await home.open(name)

@@ -1,4 +1,5 @@
 import { EventStoreDBClient } from '@eventstore/db-client'
+import { LogError } from '../../domain/log/errors.ts'
 import { type Address, connectionString } from './connection-string.ts'
 import { isAnswer, needsNewClient, Replaced } from './errors.ts'
 
@@ -90,14 +91,29 @@ function atMost(ms: number, work: Promise<unknown>): Promise<void> {
   })
 }
 
+/** So many clients in a row have settings of their own. */
+const DIFFERENT = 1_000
 let made = 0
 
 function newClient(address: Address): EventStoreDBClient {
-  const client = EventStoreDBClient.connectionString(connectionString(address, made++))
+  const client = construct(connectionString(address, made++ % DIFFERENT))
   // The client does not wait for its own handling of a lost connection, which fails where the search for the next node
   // fails: an unhandled rejection, which would end the process.
   const inner = client as unknown as Inner
   const handle = inner.handleError
   inner.handleError = (lost, error) => handle(lost, error).catch(() => undefined)
   return client
+}
+
+/** What the client says of a string that it does not take may hold the string. */
+function construct(text: string): EventStoreDBClient {
+  try {
+    return EventStoreDBClient.connectionString(text)
+  } catch {
+    throw new LogError(
+      'LOG_REFUSED',
+      "the event store's connection string cannot be used: see that the files of tlsCAFile, userCertFile and " +
+        'userKeyFile are there and readable, and that its other options have values of their kind',
+    )
+  }
 }

@@ -75,7 +75,15 @@ export interface GitRun {
 
 /** Runs git to its end and returns what it wrote. Rejects with {@link GitFailure}. */
 export async function git(place: GitPlace, args: readonly string[], run: GitRun = {}): Promise<Buffer> {
-  using _ = releasePipes(place.workTree)
+  const stopReleasing = releasePipes(place.workTree)
+  try {
+    return await runGit(place, args, run)
+  } finally {
+    stopReleasing()
+  }
+}
+
+async function runGit(place: GitPlace, args: readonly string[], run: GitRun): Promise<Buffer> {
   const child = startGit(place, args, run.settings)
   const ended = exitOf(child, place, args)
   const out: Buffer[] = []

@@ -137,8 +137,10 @@ export class SharedTables implements Tables {
   /** Resolves when what follows in the log is for a newer program, which is to have the lease then. */
   async #waits(projections: Projections, signal: AbortSignal): Promise<void> {
     const { clock, ttlMs } = this.#options
-    while (!signal.aborted && projections.status().state !== 'waiting')
+    while (!signal.aborted && projections.status().state !== 'waiting') {
       await clock.sleep(ttlMs / 2, signal).catch(() => undefined)
+      await projections.tidy()
+    }
     if (!signal.aborted) this.#tell(new ProjectionError('NEWER_WRITER', projections.status().reason ?? ''))
   }
 

@@ -112,12 +112,18 @@ export class Driver {
       if (end !== null) return end
       if (this.drain.aborted && this.atWork.size === 0 && !this.promised(state)) return { end: 'interrupted' }
       this.moved = false
+      // With nothing at work nobody would come to take up what a person has asked for since the last decision.
+      if (this.atWork.size === 0 && (await this.proceeds())) continue
       await this.nextMove(due, signal)
-      if (!this.moved && !signal.aborted) {
-        await this.submit({ kind: 'proceed' }, `wake:${this.id}:${this.ports.clock.now()}`)
-        this.moved = true
-      }
+      if (!this.moved && !signal.aborted) await this.proceeds()
     }
+  }
+
+  /** Goes on where the state and the time let it. False: there was nothing to decide. */
+  private async proceeds(): Promise<boolean> {
+    const before = this.state.revision
+    await this.submit({ kind: 'proceed' }, `wake:${this.id}:${this.ports.clock.now()}`)
+    return this.state.revision !== before
   }
 
   /** A call waits for its next attempt that the next driver could not tell from one that was begun. */

@@ -4,6 +4,7 @@ import { Projections } from '../../projections/projections.ts'
 import { listRuns } from '../../projections/queries/runs.ts'
 import { PostgresHome } from '../../projections/store/postgres/home.ts'
 import { openPool } from '../../projections/store/postgres/pool.ts'
+import { killedContract } from '../contracts/projections/killed.ts'
 import { describeWithPostgres, type PostgresServer } from '../support/postgres.ts'
 import { folded } from '../support/projections/kit.ts'
 import { dumpSchema, postgresKit } from '../support/projections/postgres-kit.ts'
@@ -68,6 +69,14 @@ describeWithPostgres('PostgreSQL that crashes', (server) => {
     expect(projections.status().progress.events).toBe(log.events.length)
     await projections.close()
     expect(await dumpSchema(pool, `${schema}_1`)).toEqual(await folded(log, kit))
+  })
+
+  killedContract(kit, async () => {
+    const [pool, schema] = [poolOf(), 'killed']
+    const home = new PostgresHome({ pool, schema })
+    const name = await home.live()
+    const tables = { open: () => home.open(name), dump: () => dumpSchema(pool, `${schema}_${name}`) }
+    return { tables, where: [server().url, schema] }
   })
 
   it('while a projector follows and people read: both find it again', async () => {

@@ -4,6 +4,37 @@ import { law } from '../support/laws.ts'
 import { planArbitrary } from '../support/plans.ts'
 import { World } from '../support/world.ts'
 
+test('a step asked for while the one before it ends is taken up by the driver that is at work', async () => {
+  // Found by the law below, whose driver slept on.
+  const world = new World({
+    ...{
+      mode: 'interactive',
+      role: true,
+      maxTurns: 7,
+      graceTurns: 2,
+      hardLimit: true,
+      wallClockMs: null,
+      tokens: null,
+    },
+    ...{ maxRetries: 0, maxParallel: 1, requiresApproval: ['save', 'send'], deniedTools: [], replies: ['happened'] },
+    answers: [
+      { kind: 'ask' },
+      { kind: 'calls', calls: [{ tool: 'put', key: 1 }] },
+      { kind: 'complete', summary: 'done' },
+      { kind: 'advance', to: 'nowhere', diagram: false },
+    ],
+    ends: ['slow', 'same', 'other'],
+    deeds: [
+      { at: 6, deed: 'input', elsewhere: false },
+      { at: 17, deed: 'resume', elsewhere: true },
+      { at: 9, deed: 'step', elsewhere: true },
+      { at: 11, deed: 'step', elsewhere: false },
+    ],
+  })
+  await world.live()
+  expect(['DONE', 'ERROR']).toContain(checkHistory(await world.events()).machine.status)
+})
+
 test('every run ends, along the table of the state machine, with each turn and each call closed, and is proved', async () => {
   await law(planArbitrary, 80, async (plan) => {
     const world = new World(plan)

@@ -2,6 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { Projections } from '../../projections/projections.ts'
 import { listRuns } from '../../projections/queries/runs.ts'
 import { PostgresHome } from '../../projections/store/postgres/home.ts'
+import { openPool } from '../../projections/store/postgres/pool.ts'
 import { describeWithPostgres } from '../support/postgres.ts'
 import { folded } from '../support/projections/kit.ts'
 import { MemoryLog } from '../support/projections/memory-log.ts'
@@ -99,7 +100,7 @@ describeWithPostgres('rebuilding in PostgreSQL', (server) => {
   describe('a reader that holds its transaction open all the while', () => {
     it('waits for nothing, holds nobody up, and sees what it saw', async () => {
       const { log, actors } = tell(numbers)
-      const { schema, home, projections, there } = await open(log)
+      const { schema, projections, there } = await open(log)
       let letGo = () => {}
       const held = new Promise<void>((resolve) => {
         letGo = resolve
@@ -121,7 +122,7 @@ describeWithPostgres('rebuilding in PostgreSQL', (server) => {
       letGo()
       const { data } = await slow
       expect(data.again).toEqual(data.first)
-      await home.dropOthers()
+      await projections.tidy()
       expect(await there()).toEqual([schema, `${schema}_2`, `${schema}_control`])
     })
 
@@ -296,6 +297,22 @@ describeWithPostgres('rebuilding in PostgreSQL', (server) => {
       await running
       expect(await dump()).toEqual(await zero(log))
     })
+  })
+
+  it('a user without rights, and a database that is none, are told', async () => {
+    const [pool, schema] = [schemas.pool(), schemas.fresh()]
+    await pool.query(`create role ${schema}_poor login`)
+    const asked = async (from: string, to: string) => {
+      const other = openPool({ url: server().url.replace(from, to), max: 1 })
+      try {
+        await new PostgresHome({ pool: other, schema }).live()
+      } finally {
+        await other.end()
+      }
+    }
+    await expect(asked('//keepup@', `//${schema}_poor@`)).rejects.toEqual(code('REFUSED'))
+    await expect(asked('/postgres?', '/none?')).rejects.toEqual(code('REFUSED'))
+    await expect(asked('/postgres?', '/none?')).rejects.toThrow(/"none" does not exist.*see the user/)
   })
 
   it('refuses a schema whose name would need quoting', () => {

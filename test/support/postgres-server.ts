@@ -34,7 +34,9 @@ export class PostgresServer {
       mkdirSync(folder, { recursive: true, mode: 0o700 })
       if (this.#user.uid !== undefined) chownSync(folder, this.#user.uid, this.#user.gid!)
     }
-    this.#run('initdb', ['-D', data, '-U', 'keepup', '-A', 'trust', '-E', 'UTF8', '--locale=C.UTF-8', '--no-sync'])
+    // It sorts as people do, which the tables must not.
+    const locale = ['-E', 'UTF8', '--locale=C.UTF-8', '--locale-provider=icu', '--icu-locale=en-US']
+    this.#run('initdb', ['-D', data, '-U', 'keepup', '-A', 'trust', ...locale, '--no-sync'])
     this.start()
     this.url = `postgres://keepup@/postgres?host=${encodeURIComponent(socket)}`
   }

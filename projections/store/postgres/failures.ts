@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { ProjectionError } from '../../errors.ts'
+import { ProjectionError, type ProjectionErrorCode } from '../../errors.ts'
 
 // Classes of SQLSTATE after which the same may succeed on a new connection: 08 connection, 57P01–57P03 shutting down or
 // starting up, 53300 too many connections, 40001 and 40P01 lost against another transaction.
@@ -19,11 +19,29 @@ export function isLost(error: unknown): boolean {
 /** SQLSTATE of an error that the server told; `''` for any other. */
 export const stateOf = (error: unknown): string => (error instanceof pg.DatabaseError ? (error.code ?? '') : '')
 
-/** The error of a caller who has waited long enough. */
-export const unavailable = (cause: unknown) =>
-  new ProjectionError(
-    'UNAVAILABLE',
-    `PostgreSQL does not answer (${cause instanceof Error ? cause.message : String(cause)}); ` +
-      'see that it runs and that its address is right, then start again',
-    { cause },
-  )
+// What a writer or a reader meets where tables are not as this program made them.
+const ALTERED = /^(42P01|42703|42804|42883|42P10|3F000|23502|23514|23505|23503)$/
+// No such user, database or right.
+const REFUSED = /^(28...|3D000|42501)$/
+
+/** An error as ours where it is known what to do about it; any other as it is. */
+export function named(error: unknown): unknown {
+  const said = error instanceof Error ? error.message : String(error)
+  const ours = (code: ProjectionErrorCode, message: string) => new ProjectionError(code, message, { cause: error })
+  if (isLost(error)) {
+    return ours(
+      'UNAVAILABLE',
+      `PostgreSQL does not answer (${said}); see that it runs and that its address is right, then start again`,
+    )
+  }
+  if (ALTERED.test(stateOf(error))) {
+    return ours('SCHEMA_OTHER', `the tables are not as this program made them (${said}); rebuild them from the log`)
+  }
+  if (REFUSED.test(stateOf(error))) {
+    return ours(
+      'REFUSED',
+      `PostgreSQL refuses it (${said}); see the user, its password, the database and its rights there`,
+    )
+  }
+  return error
+}

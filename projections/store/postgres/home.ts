@@ -7,11 +7,10 @@ import type { Answer, Difference, Home } from '../home.ts'
 import { type Progress, progressOf, type Store } from '../store.ts'
 import { grantAuditors } from './audit.ts'
 import { differencesOf } from './compare.ts'
-import { isLost, stateOf, unavailable } from './failures.ts'
+import { isLost, named, stateOf } from './failures.ts'
 import { Generations, versionOf } from './generations.ts'
 import { type Names, namesOf } from './names.ts'
 import { Session } from './session.ts'
-import { asAltered } from './shape.ts'
 import { PostgresStore } from './store.ts'
 import { inTransaction } from './transaction.ts'
 
@@ -159,8 +158,6 @@ export class PostgresHome implements Home {
 }
 
 const missing = () => new ProjectionError('NOT_FOUND', 'there are no projections yet; start their projector first')
-
-const named = (error: unknown): unknown => (isLost(error) ? unavailable(error) : asAltered(error))
 
 async function told<T>(work: () => Promise<T>): Promise<T> {
   try {

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
-import { isLost, unavailable } from './failures.ts'
-import { asAltered } from './shape.ts'
+import { isLost, named } from './failures.ts'
 
 // Beyond this many distinct texts a session prepares no more: the server keeps what was prepared.
 const MAX_PREPARED = 500
@@ -44,9 +43,9 @@ export class Session {
         await this.#connect()
         return await work()
       } catch (error) {
-        if (!isLost(error)) throw asAltered(error)
+        if (!isLost(error)) throw named(error)
         this.#drop(error)
-        if (this.#closed || performance.now() + wait > until) throw unavailable(error)
+        if (this.#closed || performance.now() + wait > until) throw named(error)
         await sleep(wait)
       }
     }

@@ -1,12 +1,10 @@
 import type pg from 'pg'
-import { ProjectionError } from '../../errors.ts'
 import type { TableSpec } from '../../schema/columns.ts'
 import { postgres } from '../../schema/dialect.ts'
 import { eventRows } from '../../schema/event-rows.ts'
 import { keptViews } from '../../schema/kept-views.ts'
 import { specOf, tableNames } from '../../schema/tables.ts'
 import { views } from '../../schema/views.ts'
-import { stateOf } from './failures.ts'
 
 const position: TableSpec = {
   columns: {
@@ -70,17 +68,4 @@ export async function damageOf(client: pg.PoolClient, schema: string): Promise<s
   const names = new Set(described.map(([table]) => table))
   const alien = [...found.values()].find((one) => names.has(one.table) && one.required && !one.filled)
   return alien ? `${alien.table} has got a column ${alien.column} that must be filled` : null
-}
-
-// What a writer or a reader meets where tables are not as this program made them.
-const ALTERED = /^(42P01|42703|42804|42883|42P10|3F000|23502|23514|23505|23503)$/
-
-/** The error of tables that were altered, as ours; any other error as it is. */
-export function asAltered(error: unknown): unknown {
-  if (!(error instanceof Error) || !ALTERED.test(stateOf(error))) return error
-  return new ProjectionError(
-    'SCHEMA_OTHER',
-    `the tables are not as this program made them (${error.message}); rebuild them from the log`,
-    { cause: error },
-  )
 }

@@ -127,7 +127,7 @@ test('a capability call that failed once does not stay failed', async () => {
 
 test('without an answer the caller is told, when its patience ends, that nothing is known', async () => {
   const server = await standIn()
-  const log = await openLog(server.url, { limits: { callMs: 100, patienceMs: 150 } })
+  const log = await openLog(server.url, { limits: { callMs: 150, patienceMs: 1_000 } })
   server.switches.stalled = true
   const batch = new Sealer().batch(stream, NEW, [{}])
   await expect(log.append(stream, -1, batch)).rejects.toEqual(code('LOG_UNAVAILABLE'))

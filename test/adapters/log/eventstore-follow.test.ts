@@ -142,7 +142,7 @@ test('who holds a page for long loses nothing, and holds the server back', async
 
 test('the whole log is read up to its head although connections break, or it is said that it cannot be', async () => {
   const server = await standIn()
-  const log = await openLog(server.url, { limits: { callMs: 200, patienceMs: 300, silenceMs: 100 } })
+  const log = await openLog(server.url, { limits: { callMs: 200, patienceMs: 1_000, silenceMs: 100 } })
   const { write, end } = await follower(log)
   await write(20)
   const seen: RecordedEvent[] = []

@@ -21,6 +21,8 @@ test.each([
   ['esdb://admin:hunter2@localhost?hunter=', 'hunter'],
   ['esdb://localhost?keepAliveInterval=5', 'keepAliveInterval'],
   ['esdb://localhost:port', 'localhost:port'],
+  ['esdb://admin:hunter2@localhost?tlsCAFile=/nowhere/ca.crt', 'tlsCAFile'],
+  ['esdb://localhost?tls=false&gossipTimeout=soon', 'values of their kind'],
 ])('the connection string %s is refused, without telling a password', async (text, why) => {
   const refused = openEventStoreLog({ connectionString: text, namespace: 'ns' })
   await expect(refused).rejects.toMatchObject({ code: 'LOG_REFUSED', message: expect.stringContaining(why) })
@@ -83,6 +85,10 @@ test('a server without TLS where it is expected, and the other way round', async
   await expect(openLog(`esdb://127.0.0.1:${port}?tls=false`)).rejects.toMatchObject({
     code: 'LOG_REFUSED',
     message: /remove tls=false/,
+  })
+  await expect(openLog(`esdb://127.0.0.1:${port}`)).rejects.toMatchObject({
+    code: 'LOG_REFUSED',
+    message: /put its host name/,
   })
 })
 

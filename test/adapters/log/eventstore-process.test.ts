@@ -22,7 +22,7 @@ async function server(...args: string[]) {
 test('a server that is another process, stopped for real: what was sent lands once', async () => {
   const { url, child } = await server()
   const log = await openLog(url)
-  const hasty = await openLog(url, { limits: { callMs: 150, patienceMs: 400 } })
+  const hasty = await openLog(url, { limits: { callMs: 150, patienceMs: 1_000 } })
   const batch = new Sealer().batch('agent-a', NEW, [{}])
   child.process.kill('SIGSTOP')
   const appended = log.append('agent-a', -1, batch)

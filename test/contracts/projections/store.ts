@@ -53,6 +53,43 @@ export function storeContract(kit: TablesKit): void {
   })
 
   describe('a commit', () => {
+    it('keeps any text and any whole number as they are (law)', async () => {
+      const text = fc.oneof(
+        fc.string({ unit: 'binary' }).map((value) => value.replaceAll('\0', '')),
+        fc.constantFrom(
+          '',
+          'null',
+          'NULL',
+          '{}',
+          '"',
+          '\\',
+          '\\"',
+          ',',
+          "'",
+          '\n\r\t',
+          '{"a":"\\u0000"}',
+          '\u{1f600}\u200d',
+        ),
+      )
+      const row = fc.record({ cause: text, run_id: text, reason: text, wake_at: fc.maxSafeInteger() })
+      const tables = await kit.fresh()
+      const store = await tables.open()
+      onTestFinished(() => store.close())
+      let position = 0
+      await fc.assert(
+        fc.asyncProperty(fc.uniqueArray(row, { selector: ({ cause }) => cause }), async (rows) => {
+          const changes = new Collapsed()
+          changes.add('a', [clear('due')])
+          for (const { cause, ...columns } of rows) changes.add('a', [put('due', { agent_id: 'a', cause }, columns)])
+          await store.commit(position === 0 ? null : at(position), at(++position), batch(changes))
+          const found = (await tables.dump()).due!
+          const byBytes = rows.toSorted((x, y) => Buffer.compare(Buffer.from(x.cause), Buffer.from(y.cause)))
+          expect(found).toEqual(byBytes.map((one) => ({ agent_id: 'a', ...one })))
+        }),
+        runs(kit.cases(30)),
+      )
+    })
+
     it('is refused where the position has moved since, and leaves no row behind', async () => {
       const tables = await kit.fresh()
       const [one, two] = [await tables.open(), await tables.open()]
