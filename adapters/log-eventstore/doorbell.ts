@@ -68,9 +68,14 @@ export class EventStoreDoorbell {
     }
   }
 
-  /** Whether this user may listen, and make the group where there is none. Rejects with what the server says. */
-  async check(): Promise<void> {
-    await this.#makeGroup(await this.#connection.reader.take())
+  /** The server's version, and why this user may not listen, nor make the group where there is none; null: he may. */
+  async check(): Promise<{ readonly version: string; readonly refused: string | null }> {
+    const version = await this.#connection.serverVersion(LIMITS.callMs)
+    const refused = await this.#makeGroup(await this.#connection.reader.take()).then(
+      () => null,
+      (error: unknown) => (error instanceof Error && error.message ? error.message : causeOf(error)),
+    )
+    return { version, refused }
   }
 
   async close(): Promise<void> {

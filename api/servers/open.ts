@@ -14,14 +14,8 @@ import { Problem } from '../http/problem.ts'
 import type { Services } from '../services.ts'
 import { LeasedRuntime } from './leased-runtime.ts'
 import { passwordsOf } from './passwords.ts'
+import { schemasOf } from './schemas.ts'
 import { SharedTables } from './tables.ts'
-
-/** Names of the schemas of a deployment in PostgreSQL. */
-export const schemasOf = (namespace: string) => ({
-  tables: namespace,
-  blobs: `${namespace}_blobs`,
-  leases: `${namespace}_leases`,
-})
 
 /**
  * The log in EventStoreDB; tables, blobs and leases in PostgreSQL; what belongs to the host in the data folder. Every

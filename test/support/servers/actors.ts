@@ -17,11 +17,12 @@ export class Actor {
   readonly #looks = new Set<() => void>()
   #over = false
 
-  constructor(child: ChildProcess) {
+  constructor(child: ChildProcess, heard: (line: string) => void) {
     this.#child = child
     this.ended = once(child, 'exit').then(([code]) => code as number | null)
     createInterface(child.stdout!).on('line', (line) => {
       this.lines.push(line)
+      heard(line)
       for (const look of this.#looks) look()
     })
     // Its last words come after its end.
@@ -68,6 +69,24 @@ export function deployment(env: Record<string, string>) {
   const [data, effects] = [join(root, 'data'), join(root, 'effects')]
   mkdirSync(effects)
   const actors: Actor[] = []
+  let left = 0
+  const counting = new Set<() => void>()
+  const heard = (line: string) => {
+    if (!line.startsWith('effect ')) return
+    left++
+    for (const look of counting) look()
+  }
+  /** Resolves when `count` effects were told of, by all together. */
+  const effectsLeft = (count: number) =>
+    new Promise<void>((resolve) => {
+      const look = () => {
+        if (left < count) return
+        counting.delete(look)
+        resolve()
+      }
+      counting.add(look)
+      look()
+    })
   onTestFinished(async () => {
     for (const actor of actors) actor.kill('SIGKILL')
     await Promise.all(actors.map(({ ended }) => ended))
@@ -79,7 +98,7 @@ export function deployment(env: Record<string, string>) {
       env: environment,
       stdio: ['pipe', 'pipe', 'inherit'],
     })
-    const actor = new Actor(child)
+    const actor = new Actor(child, heard)
     actors.push(actor)
     return actor
   }
@@ -96,7 +115,7 @@ export function deployment(env: Record<string, string>) {
     return actor
   }
   const check = async () => JSON.parse((await done('check'))[0]!) as Checked
-  return { root, data, act, done, work, check }
+  return { root, data, act, done, work, check, effectsLeft }
 }
 
 export interface Checked {
