@@ -43,6 +43,19 @@ const asks = (a: Actor) => {
 
 export function dueContract(kit: TablesKit): void {
   describe('who must be woken', () => {
+    it('of many who drive: only what was started to be driven, whoever has claimed or resumed it since', async () => {
+      const going = (a: Actor) => {
+        a.user('user_input', { text: 'go' })
+        a.user('resumed', {})
+        a.write('driver_claimed', { driverId: 'd', epoch: 1, minReader: 1, build: 'b' })
+      }
+      const own = await told(kit, going, (actor) => actor.start(undefined, false))
+      expect(await dueBefore(own.db, own.last)).toHaveLength(1)
+      expect(await dueBefore(own.db, own.last, { asked: true })).toEqual([])
+      const asked = await told(kit, going)
+      expect(await dueBefore(asked.db, asked.last, { asked: true })).toHaveLength(1)
+    })
+
     it.each<[string, (a: Actor) => void, { reason: string; after?: number; at?: number } | null]>([
       ['a birth without a task owes nothing', () => {}, null],
       ['an input owes a turn', (a) => a.user('user_input', { text: 'go' }), { reason: 'start', after: 0 }],

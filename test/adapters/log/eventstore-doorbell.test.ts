@@ -1,0 +1,90 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { EventStoreDoorbell, type Ring } from '../../../adapters/log-eventstore/doorbell.ts'
+import { openLog, standIn } from '../../support/eventstore/logs.ts'
+import type { StandIn } from '../../support/eventstore/stand-in.ts'
+import { NEW, Sealer } from '../../support/sealing.ts'
+
+/** Those who listen at a namespace of a server, and a writer. */
+async function house(server: StandIn, namespace = 'ns') {
+  const log = await openLog(server.url, { namespace })
+  const sealer = new Sealer(namespace)
+  const doorbell = await EventStoreDoorbell.open({ connectionString: server.url, namespace })
+  onTestFinished(() => doorbell.close())
+  // The group is there before the first event, as where workers run.
+  await doorbell.check()
+  const listen = (answer: (ring: Ring) => void = ({ done }) => done()) => {
+    const leave = new AbortController()
+    const heard: string[] = []
+    const troubles: unknown[] = []
+    const over = (async () => {
+      for await (const ring of doorbell.rings(leave.signal, (error) => troubles.push(error))) {
+        heard.push(ring.agentId)
+        answer(ring)
+      }
+    })()
+    const end = () => {
+      leave.abort(new Error('over'))
+      return over
+    }
+    onTestFinished(end)
+    return { heard, troubles, end }
+  }
+  const record = (agent: string, driver = false) => {
+    const header = { agentId: agent, ...(driver ? { driver: { id: 'd', epoch: 1 } } : {}) }
+    return log.append(`agent-${agent}`, -1, sealer.batch(`agent-${agent}`, NEW, [{ header }]))
+  }
+  return { doorbell, listen, record }
+}
+
+const all = (...listeners: { heard: string[] }[]) => listeners.flatMap(({ heard }) => heard).sort()
+
+test('each event of an agent rings at one of those who listen, and says whether a driver wrote it', async () => {
+  const server = await standIn()
+  const { listen, record } = await house(server)
+  const other = await house(server, 'other')
+  const byDriver: string[] = []
+  const note = (ring: Ring) => {
+    if (ring.byDriver) byDriver.push(ring.agentId)
+    ring.done()
+  }
+  const [a, b] = [listen(note), listen(note)]
+  for (const agent of ['a1', 'a2', 'a3', 'a4']) await record(agent, agent === 'a3')
+  await other.record('x')
+  await expect.poll(() => all(a, b)).toEqual(['a1', 'a2', 'a3', 'a4'])
+  expect(byDriver).toEqual(['a3'])
+})
+
+test('what one leaves unanswered another one hears', async () => {
+  const { listen, record } = await house(await standIn())
+  const silent = listen(() => undefined)
+  await record('a1')
+  await expect.poll(() => silent.heard).toEqual(['a1'])
+  await silent.end()
+  const next = listen()
+  await expect.poll(() => next.heard).toEqual(['a1'])
+})
+
+test('connections are cut, the server ends and comes back: it is listened again, and told of once each', async () => {
+  const server = await standIn()
+  const { listen, record } = await house(server)
+  const one = listen()
+  await record('a1')
+  await expect.poll(() => one.heard).toContain('a1')
+  server.drop()
+  await record('a2')
+  await expect.poll(() => one.heard, { timeout: 20_000 }).toContain('a2')
+  await server.kill()
+  await expect.poll(() => one.troubles.length, { timeout: 20_000 }).toBeGreaterThan(0)
+  await server.start()
+  await record('a3')
+  await expect.poll(() => one.heard, { timeout: 20_000 }).toContain('a3')
+})
+
+test('a user who may not is told so by a check', async () => {
+  const server = await standIn()
+  const { doorbell } = await house(server)
+  expect(await doorbell.check()).toEqual({ version: '23.10.6', refused: null })
+  server.switches.denied = true
+  expect(await doorbell.check()).toMatchObject({ version: '23.10.6', refused: expect.stringMatching(/denied/i) })
+  server.switches.denied = false
+})
