@@ -5,7 +5,7 @@ export default defineConfig({
   plugins: [mutationPlugin()],
   test: {
     include: ['test/**/*.test.ts'],
-    exclude: [...configDefaults.exclude, 'test/package/**'],
+    exclude: [...configDefaults.exclude, 'test/package/**', 'test/workers/**'],
     // Two files at a time: many tests start processes and workers of their own, and all are to pass on two cores.
     maxWorkers: 2,
     // Half of the time went into loading the same modules for each file anew; no test changes what they hold.

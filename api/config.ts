@@ -45,6 +45,28 @@ export const ConfigSchema = z.strictObject({
   drainMs: int(z.int().min(0)).default(10_000),
   /** How long what has happened is kept for a full disk to be given room again. */
   fullPatienceMs: int(z.int().min(0)).default(300_000),
+  /** With `postgres`: the connection string of the EventStoreDB that holds the log, which many processes then share. */
+  eventstore: z
+    .string()
+    .regex(/^\s*esdb(\+discover)?:\/\//, 'expected esdb://host:port…')
+    .nullable()
+    .default(null),
+  /** Streams of the log are named so, and the schemas of the tables: two deployments on one pair of servers. */
+  namespace: z
+    .string()
+    .regex(
+      /^(?!public$)[a-z][a-z0-9]{0,30}$/,
+      'expected a small letter, then small letters and digits, at most 31; not "public"',
+    )
+    .default('keepup'),
+  /** With `eventstore`: the connection string of the PostgreSQL that holds tables, blobs and leases. */
+  postgres: z
+    .string()
+    .regex(/^postgres(ql)?:\/\//, 'expected postgres://user:password@host:port/database')
+    .nullable()
+    .default(null),
+  /** How long a process of several may give no sign of life before another one takes over what it drives. */
+  leaseMs: int(z.int().min(200).max(600_000)).default(10_000),
   /** How long the process that owns the data folder may give no sign of life: one that is merely busy gives some. */
   ownerTimeoutMs: int(z.int().min(100)).default(8000),
   logLevel: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('warn'),
@@ -121,8 +143,27 @@ export function loadConfig(sources: ConfigSources): Config {
   }
   values.set('data', { value: resolve(data), from: values.get('data')?.from ?? 'default' })
   const parsed = ConfigSchema.safeParse(Object.fromEntries([...values].map(([k, v]) => [k, v.value])))
-  if (parsed.success) return parsed.data
+  if (parsed.success) return bothOrNeither(parsed.data)
   const issue = parsed.error.issues[0]!
   const from = values.get(String(issue.path[0]))?.from ?? 'default'
   throw new ConfigError(`bad value for "${issue.path.join('.')}" (${from}): ${issue.message}`)
+}
+
+/** Where many processes share a log in EventStoreDB, and tables, blobs and leases in PostgreSQL. */
+export interface ServersConfig extends Config {
+  readonly eventstore: string
+  readonly postgres: string
+}
+
+/** Whether the two servers hold what would else be in the data folder. */
+export const onServers = (config: Config): config is ServersConfig =>
+  config.eventstore !== null && config.postgres !== null
+
+function bothOrNeither(config: Config): Config {
+  if ((config.eventstore === null) === (config.postgres === null)) return config
+  const [given, missing] = config.eventstore === null ? ['postgres', 'eventstore'] : ['eventstore', 'postgres']
+  throw new ConfigError(
+    `"${given}" is set and "${missing}" is not: the log is in EventStoreDB and its tables are in PostgreSQL, or both are ` +
+      `embedded. Set ${envName(missing)} too, or take ${envName(given)} away`,
+  )
 }

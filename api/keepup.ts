@@ -1,13 +1,14 @@
 import type { BlobStore, Clock, EventLog, Random, Vault } from '../domain/ports.ts'
 import type { AgentRuntimeDoors } from '../domain/runtime/types.ts'
+import { onServers } from './config.ts'
 import { LiveHub } from './live/hub.ts'
 import type { OpenServices } from './owner/connect.ts'
 import type { ReadModel } from './read-model.ts'
 import { Drivers } from './runs/drivers.ts'
 import { createStarts, type PrepareDoors } from './runs/prepare.ts'
-import type { Files, Services } from './services.ts'
+import type { Doorbell, Files, Services } from './services.ts'
 
-// The composition root. Concrete adapters are known to api/embedded only.
+// The composition root. Concrete adapters are known to api/host, api/embedded and api/servers only.
 
 /** What a host brings to have the runtime behind its doors. */
 export interface KeepUpPorts {
@@ -25,6 +26,7 @@ export interface KeepUpPorts {
   backup(folder: string): Promise<{ readonly files: readonly string[]; readonly bytes: number }>
   sizes(): Promise<ReadonlyMap<string, number>>
   readonly readOnly?: boolean
+  readonly doorbell?: Doorbell
   readonly autoDrive?: boolean
   /** Drives at once (32). */
   readonly concurrency?: number
@@ -48,6 +50,7 @@ export function createKeepUp(ports: KeepUpPorts): Services {
     backup: (folder) => ports.backup(folder),
     sizes: () => ports.sizes(),
     readOnly: ports.readOnly ?? false,
+    doorbell: ports.doorbell ?? null,
     autoDrive: ports.autoDrive ?? false,
     close() {
       closed ??= drivers.stop().then(() => ports.close())
@@ -56,8 +59,12 @@ export function createKeepUp(ports: KeepUpPorts): Services {
   }
 }
 
-/** Opens a data folder with the embedded adapters. */
-export const openServices = (async (config, mode, { autoDrive }) => {
+/** Opens a data folder with the embedded adapters, or what is on servers where the settings name them. */
+export const openServices = (async (config, mode, { autoDrive }, own) => {
+  if (onServers(config)) {
+    const { openOnServers } = await import('./servers/open.ts')
+    return openOnServers(config, autoDrive, own)
+  }
   const { openEmbedded } = await import('./embedded/open.ts')
-  return openEmbedded(config, mode, autoDrive)
+  return openEmbedded(config, mode, autoDrive, own)
 }) as OpenServices

@@ -62,8 +62,11 @@ export interface ReadModel {
     after: number
     limit: number
   }): Promise<readonly RecordedEvent[] | null>
-  /** Agents to wake no later than `before` (ms). */
-  due(before: number): Promise<readonly { agentId: string; wakeAt: number; reason: string }[]>
+  /** Agents to wake no later than `before` (ms). `asked`: only those that were started to be driven by whoever there is. */
+  due(
+    before: number,
+    which?: { readonly asked: boolean },
+  ): Promise<readonly { agentId: string; wakeAt: number; reason: string }[]>
   /** The earliest wake-up after `after` (ms), or null. */
   nextDue(after: number): Promise<number | null>
   status(): Promise<ProjectionStatus>

@@ -49,6 +49,21 @@ export interface Starts {
   prepare(request: StartRun): Promise<AgentSpec>
 }
 
+/** Says that something was recorded about an agent: a hint to look at it, which may come late, twice or never. */
+export interface Ring {
+  readonly agentId: string
+  /** A driver wrote it, which needs nobody to look. */
+  readonly byDriver: boolean
+  /** Until it is called another worker may be told of it too. */
+  done(): void
+}
+
+/** Wakes one of the workers that listen. */
+export interface Doorbell {
+  /** Goes on until the signal aborts. `onTrouble` hears why nothing can be heard just now. */
+  rings(signal: AbortSignal, onTrouble: (error: unknown) => void): AsyncIterable<Ring>
+}
+
 /** Everything that the doors need, already put together. Made by the composition root, closed by whoever opened it. */
 export interface Services {
   readonly runtime: AgentRuntimeDoors
@@ -77,5 +92,7 @@ export interface Services {
   readonly readOnly: boolean
   /** True: a recorded command also wakes its run (`serve`). */
   readonly autoDrive: boolean
+  /** Null: nobody but this process records, so there is nothing to hear. */
+  readonly doorbell: Doorbell | null
   close(): Promise<void>
 }

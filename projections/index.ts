@@ -1,6 +1,7 @@
 export type { Change } from './changes/change.ts'
 export type { DueReason } from './changes/due.ts'
 export { changesOf } from './changes/index.ts'
+export { rebuildElsewhere, releaseElsewhere } from './elsewhere.ts'
 export { ProjectionError, type ProjectionErrorCode } from './errors.ts'
 export { Projections, type ProjectionsOptions, type RebuildReport } from './projections.ts'
 export { Projector, type ProjectorOptions, type ProjectorStatus } from './projector/projector.ts'

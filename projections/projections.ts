@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import type { Cursor } from '../domain/log/cursor.ts'
 import { ProjectionError } from './errors.ts'
 import { Projector, type ProjectorOptions, type ProjectorStatus } from './projector/projector.ts'
-import { type Made, rebuildBeside, switchTo } from './rebuild.ts'
+import { type Made, rebuildBeside, rebuildEqual, switchTo } from './rebuild.ts'
 import type { Database } from './schema/database.ts'
 import { damagedOr } from './store/damage.ts'
 import type { Answer, Difference, Home } from './store/home.ts'
@@ -133,13 +133,8 @@ export class Projections {
    * a difference is wanted (another program makes other rows). Answers go on all the while.
    */
   async rebuild({ accept = false } = {}): Promise<RebuildReport> {
-    const home = this.#home
-    const { differences, ...made } = await rebuildBeside(home, this.#options, await home.live())
-    if (differences !== null && differences.length > 0 && !accept) {
-      await made.store.close()
-      await home.drop(made.name)
-      return { switched: false, differences }
-    }
+    const { made, differences } = await rebuildEqual(this.#home, this.#options, accept)
+    if (made === null) return { switched: false, differences }
     const switched = this.#switching.then(() => this.#switchTo(made))
     this.#switching = switched.catch(() => {})
     await switched

@@ -37,6 +37,22 @@ export async function rebuildBeside(
   }
 }
 
+/**
+ * {@link rebuildBeside}, and drops what is not equal unless `accept` says that a difference is wanted. `made` null: it was
+ * dropped; else the caller switches, and closes it.
+ */
+export async function rebuildEqual(
+  home: Home,
+  options: Omit<ProjectorOptions, 'store'>,
+  accept: boolean,
+): Promise<{ readonly made: Made | null; readonly differences: readonly Difference[] | null }> {
+  const { differences, ...made } = await rebuildBeside(home, options, await home.live())
+  if (accept || (differences ?? []).length === 0) return { made, differences }
+  await made.store.close()
+  await home.drop(made.name)
+  return { made: null, differences }
+}
+
 /** Makes rebuilt tables the live ones, when they show no less than answers have shown already. */
 export async function switchTo(home: Home, { name, projector }: Made): Promise<void> {
   let before = -1

@@ -74,6 +74,13 @@ export class Connection {
     }
   }
 
+  /** The version that the server tells of itself. Rejects as {@link append} does. */
+  async serverVersion(ms: number): Promise<string> {
+    const held = await this.#writer.take()
+    const { capabilities } = held.client as unknown as { capabilities: Promise<{ serverVersion: string }> }
+    return (await within(ms, 'the question for its version', capabilities)).serverVersion
+  }
+
   /** Reads once. `ms`: the longest silence. `until`: ends the read early. Rejects with the client's errors or `Overdue`. */
   async read(
     open: (client: EventStoreDBClient) => StreamingRead<AllStreamResolvedEvent>,

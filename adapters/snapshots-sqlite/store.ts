@@ -18,7 +18,9 @@ export class SqliteSnapshots implements SnapshotStore {
   static open(path: string, remove: (path: string) => void): SqliteSnapshots {
     try {
       return new SqliteSnapshots(opened(path))
-    } catch {
+    } catch (error) {
+      // Another process is at it; what it holds is not taken from under it.
+      if (isBusy(error)) throw error
       remove(path)
       return new SqliteSnapshots(opened(path))
     }
@@ -26,14 +28,14 @@ export class SqliteSnapshots implements SnapshotStore {
 
   async latest(agentId: string, fold: number, upTo: { revision?: number; step?: number }): Promise<Snapshot | null> {
     if (!this.db.isOpen) return null
-    const row = this.db
-      .prepare(
-        `SELECT revision, step, state FROM snapshots
-         WHERE agent_id = ? AND fold = ? AND revision <= ? AND step <= ? ORDER BY revision DESC LIMIT 1`,
-      )
-      .get(agentId, fold, upTo.revision ?? Number.MAX_SAFE_INTEGER, upTo.step ?? Number.MAX_SAFE_INTEGER)
-    if (row === undefined) return null
     try {
+      const row = this.db
+        .prepare(
+          `SELECT revision, step, state FROM snapshots
+           WHERE agent_id = ? AND fold = ? AND revision <= ? AND step <= ? ORDER BY revision DESC LIMIT 1`,
+        )
+        .get(agentId, fold, upTo.revision ?? Number.MAX_SAFE_INTEGER, upTo.step ?? Number.MAX_SAFE_INTEGER)
+      if (row === undefined) return null
       const state = JSON.parse(zstdDecompressSync(row.state as Uint8Array).toString('utf8')) as Json
       return { revision: Number(row.revision), step: Number(row.step), state }
     } catch {
@@ -57,9 +59,28 @@ export class SqliteSnapshots implements SnapshotStore {
   }
 }
 
+const BUSY_MS = 2000
+const SQLITE_BUSY = 5
+
+const isBusy = (error: unknown): boolean => ((error as { errcode?: number }).errcode ?? 0) % 256 === SQLITE_BUSY
+
+/** Of several processes that begin at once one changes the mode, and the others are told at once that it is busy. */
+function inWal(db: DatabaseSync): void {
+  const until = performance.now() + BUSY_MS
+  for (;;) {
+    try {
+      db.exec('PRAGMA journal_mode = WAL')
+      return
+    } catch (error) {
+      if (!isBusy(error) || performance.now() > until) throw error
+    }
+  }
+}
+
 function opened(path: string): DatabaseSync {
-  const db = new DatabaseSync(path)
-  db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA secure_delete = ON; PRAGMA busy_timeout = 2000')
+  const db = new DatabaseSync(path, { timeout: BUSY_MS })
+  db.exec('PRAGMA synchronous = OFF; PRAGMA secure_delete = ON')
+  inWal(db)
   db.exec(
     `CREATE TABLE IF NOT EXISTS snapshots (
        agent_id TEXT NOT NULL, fold INTEGER NOT NULL, revision INTEGER NOT NULL, step INTEGER NOT NULL, state BLOB NOT NULL,

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { unhidable } from '../../domain/agent/secrets/forms.ts'
 import { resolveReferences } from '../../domain/agent/security.ts'
 import type { Vault } from '../../domain/ports.ts'
+import { exclusively } from '../files/exclusive.ts'
 import { makeFolder } from '../files/folders.ts'
 import { VaultError } from './error.ts'
 import { holdToMark, refuseLost } from './mark.ts'
@@ -48,6 +49,9 @@ export async function openVault(options: VaultOptions): Promise<Vault> {
     queue = result.catch(() => {})
     return result
   }
+  // What another process sets in between would be lost: the whole file is read and replaced.
+  const changing = <T>(work: () => Promise<T>): Promise<T> =>
+    alone(() => exclusively(join(options.dataFolder, 'locks', 'vault.db'), work))
   await loadSecrets(files.secrets)
   return {
     get: async (name) => {
@@ -55,13 +59,13 @@ export async function openVault(options: VaultOptions): Promise<Vault> {
       return given?.trim() ? given : ((await loadSecrets(files.secrets))[name] ?? null)
     },
     set: (name, value) =>
-      alone(async () => {
+      changing(async () => {
         refuseInvalid(name, value)
         const secrets = { ...(await loadSecrets(files.secrets)), [name]: value }
         await replacePrivate(files.secrets, `${JSON.stringify(secrets, null, 2)}\n`)
       }),
     remove: (name) =>
-      alone(async () => {
+      changing(async () => {
         const secrets = await loadSecrets(files.secrets)
         if (!Object.hasOwn(secrets, name)) return false
         delete secrets[name]

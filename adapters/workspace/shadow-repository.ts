@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 import { deflate } from 'node:zlib'
 import { ToolError } from '../../domain/agent/errors.ts'
 import type { Redacted, References } from '../../domain/agent/security.ts'
+import { exclusively } from '../files/exclusive.ts'
 import { WorkspaceError } from './error.ts'
 import { TEMPORARY_FILES } from './files.ts'
 import { exitOf, GitFailure, type GitPlace, git, startGit } from './git.ts'
@@ -39,21 +40,31 @@ export async function openShadowRepository(dataFolder: string, workspace: string
   const key = createHash('sha256').update(workspace).digest('hex').slice(0, 32)
   const place = { repository, index: join(indexes, key), workTree: workspace }
   if (!existsSync(repository)) {
-    // They name files of a repository that is no more.
-    await rm(indexes, { recursive: true, force: true })
-    await makeRepository(repository, dataFolder)
+    await exclusively(join(dataFolder, 'locks', 'versions.db'), async () => {
+      if (existsSync(repository)) return
+      // They name files of a repository that is no more.
+      await rm(indexes, { recursive: true, force: true })
+      await makeRepository(repository, dataFolder)
+    })
   }
   await refuseDamaged(repository)
-  await ensureText(join(repository, 'info', 'attributes'), ATTRIBUTES)
-  await ensureText(join(repository, 'info', 'exclude'), EXCLUDED)
+  await ensureSettings(repository)
   await mkdir(indexes, { recursive: true, mode: 0o700 })
   return place
+}
+
+async function ensureSettings(repository: string): Promise<void> {
+  await ensureText(join(repository, 'info', 'attributes'), ATTRIBUTES)
+  await ensureText(join(repository, 'info', 'exclude'), EXCLUDED)
 }
 
 async function ensureText(path: string, text: string): Promise<void> {
   if ((await readFile(path, 'utf8').catch(() => null)) === text) return
   await mkdir(dirname(path), { recursive: true })
-  await writeFile(path, text)
+  // Whole at once: the git of another process may read it just now.
+  const draft = `${path}.${randomBytes(6).toString('hex')}`
+  await writeFile(draft, text)
+  await rename(draft, path)
 }
 
 /** Makes the repository whole, or not at all. */
@@ -63,10 +74,8 @@ async function makeRepository(repository: string, dataFolder: string): Promise<v
   try {
     await mkdir(draft, { mode: 0o700 })
     await git({ repository: draft, index: `${draft}/index`, workTree: dataFolder, bare: true }, args)
-    await rename(draft, repository).catch((error: NodeJS.ErrnoException) => {
-      // Another process was first; its repository is as good.
-      if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error
-    })
+    await ensureSettings(draft)
+    await rename(draft, repository)
   } finally {
     await rm(draft, { recursive: true, force: true })
   }

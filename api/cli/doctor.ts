@@ -4,9 +4,10 @@ import { access, stat, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { promisify } from 'node:util'
 import { unhidable } from '../../domain/agent/secrets/forms.ts'
-import { type Config, unknownVariables } from '../config.ts'
+import { type Config, onServers, type ServersConfig, unknownVariables } from '../config.ts'
 import { tokenPath } from '../http/token.ts'
 import { OwnerError } from '../owner/backend.ts'
+import { lookAtServers } from '../servers/look.ts'
 
 /** What was found out about one thing. `todo` says what to do where it is not `ok`. */
 export interface Finding {
@@ -149,6 +150,36 @@ export function checkVariables(env: NodeJS.ProcessEnv): Finding {
   return bad('warning', 'settings', `unknown variables: ${unknown.join(', ')}`, 'look for a misspelt name')
 }
 
+/** The two servers, each by itself: what is there, and what this deployment has in it. */
+export async function checkServers(config: ServersConfig): Promise<Finding[]> {
+  const { namespace } = config
+  const servers = await lookAtServers(config)
+  const { eventstore, postgres } = servers
+  const findings: Finding[] = []
+  if (eventstore instanceof Error) {
+    findings.push(
+      bad('broken', 'eventstore', message(eventstore), 'do what the message says; nothing is recorded without'),
+    )
+  } else {
+    const { version, position, refused } = eventstore
+    const found = `${version}, namespace ${namespace}, log at ${position}`
+    const todo = 'let this user make persistent subscriptions; until then workers find what is due by looking only'
+    findings.push(
+      refused === null ? ok('eventstore', found) : bad('warning', 'eventstore', `${found}; ${refused}`, todo),
+    )
+  }
+  if (postgres instanceof Error) {
+    findings.push(bad('broken', 'postgres', message(postgres), 'do what the message says; blobs and tables are there'))
+  } else {
+    const { version, position, mayCreate, behind } = postgres
+    const lag = behind === null ? '' : behind === 0 ? ', up to the log' : `, ${behind} events behind`
+    const found = `${version}, schema ${namespace}, tables at ${position ?? 'the beginning'}${lag}`
+    const todo = `grant create on the database to this user, or make the schemas of ${namespace} for it`
+    findings.push(mayCreate ? ok('postgres', found) : bad('warning', 'postgres', `${found}; may make no schema`, todo))
+  }
+  return findings
+}
+
 /** Everything, in the order in which a person would look. */
 export async function examine(
   config: Config,
@@ -156,6 +187,8 @@ export async function examine(
   identity: () => Promise<{ logId: string; kind: string }>,
 ): Promise<Finding[]> {
   const folder = await checkFolder(config.data)
+  const servers = onServers(config) ? await checkServers(config) : []
+  const broken = [folder, ...servers].find(({ state }) => state === 'broken')
   return [
     checkNode(process.version),
     checkVariables(env),
@@ -163,7 +196,8 @@ export async function examine(
     await checkToken(config.data),
     await checkDisk(config.data),
     await checkClock(Date.now()),
-    folder.state === 'broken' ? folder : await checkLog(identity),
+    ...servers,
+    ...(broken ? [] : [await checkLog(identity)]),
     await checkGit(),
     await checkSandbox(config.sandboxed),
     checkKeys(env),

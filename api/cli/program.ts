@@ -17,6 +17,7 @@ import { secretsCommand } from './commands/secrets.ts'
 import { serveCommand } from './commands/serve.ts'
 import { sqlCommand } from './commands/sql.ts'
 import { steerCommands } from './commands/steer.ts'
+import { workerCommand } from './commands/worker.ts'
 import type { CliIo, Format } from './context.ts'
 import { CliError, EXIT, EXIT_HELP, UsageError } from './exit.ts'
 import { safe } from './output/text.ts'
@@ -47,6 +48,7 @@ function programOf(io: CliIo, done: (code: number) => void): Command {
   secretsCommand(program, kit)
   sqlCommand(program, kit)
   serveCommand(program, kit)
+  workerCommand(program, kit)
   doctorCommand(program, kit)
   demoCommand(program, kit)
   return program

@@ -3,7 +3,7 @@ import { FileBlobs } from '../../adapters/blobs-file/store.ts'
 import { openAuditSource } from '../../adapters/log-sqlite/audit.ts'
 import { openAudit, ProjectionError } from '../../projections/index.ts'
 import { liveFile } from '../../projections/store/pointer.ts'
-import { paths } from './paths.ts'
+import { paths } from '../host/paths.ts'
 
 /** An SQL connection over a data folder that can only read: the tables, and the log behind the seed's four of them. */
 export function openSql(data: string): { readonly db: DatabaseSync; close(): void } {

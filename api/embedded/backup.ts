@@ -3,8 +3,8 @@ import { cp, readdir, stat } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
 import { makeFolder } from '../../adapters/files/folders.ts'
 import type { SqliteLog } from '../../adapters/log-sqlite/log.ts'
+import { paths } from '../host/paths.ts'
 import { Problem } from '../http/problem.ts'
-import { paths } from './paths.ts'
 
 /**
  * A copy of a data folder that opens as one, made while it is in use: the log as it is at one moment first, then blobs,

@@ -4,6 +4,8 @@ import { UserCommand } from '../../domain/agent/commands.ts'
 import { issuesOf, issuesText } from '../../domain/agent/issues.ts'
 import type { RecoveryConfig, SecurityPolicy, ToolExecutionContext } from '../../domain/agent/spec.ts'
 import type { Checkpoint } from '../../projections/index.ts'
+import type { Config } from '../config.ts'
+import { told } from '../host/told.ts'
 import { Problem } from '../http/problem.ts'
 import type { EventView } from '../http/schemas/events.ts'
 import { StartRun, type StartRunInput } from '../http/schemas/start.ts'
@@ -11,6 +13,7 @@ import type { RunRow } from '../read-model.ts'
 import { RecentKeys, record } from '../runs/commands.ts'
 import type { Ended } from '../runs/drivers.ts'
 import { type StartedRun, startRun } from '../runs/start.ts'
+import { work } from '../servers/work.ts'
 import type { Services } from '../services.ts'
 import { followRun } from './follow.ts'
 import { policyOf } from './policy.ts'
@@ -19,7 +22,7 @@ import { policyOf } from './policy.ts'
  * What a run is started with: the body of `POST /v1/runs`, and the interfaces of seed 000 section 5 as they stand there.
  * `policy`, or `execution` and `security`. `workspace` may be relative to the current folder.
  */
-export interface StartOptions extends Omit<StartRunInput, 'drive' | 'recovery'> {
+export interface StartOptions extends Omit<StartRunInput, 'recovery'> {
   readonly execution?: Partial<ToolExecutionContext>
   readonly security?: Partial<SecurityPolicy>
   readonly recovery?: Partial<RecoveryConfig>
@@ -35,7 +38,7 @@ export interface Saying {
 
 /** A data folder, opened by {@link openKeepUp}. What it refuses it rejects with: an error with a stable `code`. */
 export interface KeepUp extends AsyncDisposable {
-  /** Records a new run; {@link drive} performs it. */
+  /** Records a new run; {@link drive} performs it, or, with `drive: true`, a worker, or `serve` in the same folder later. */
   start(options: StartOptions): Promise<StartedRun>
   /** Performs what a run owes until it ends, or waits for a person. `onText` gets the model's words as they come. */
   drive(runId: string, options?: { readonly onText?: (text: string) => void }): Promise<Ended>
@@ -44,6 +47,11 @@ export interface KeepUp extends AsyncDisposable {
    * when the signal aborts, or on {@link close}.
    */
   follow(runId: string, options?: { readonly after?: string; readonly signal?: AbortSignal }): AsyncIterable<EventView>
+  /**
+   * On servers: drives runs that were started with `drive`, beside other processes that do the same, until the signal
+   * aborts. `onNote` hears what goes on less well than it should.
+   */
+  work(options: { readonly signal: AbortSignal; readonly onNote?: (text: string) => void }): Promise<void>
   /** Records what a person says: input, an approval, a pause, a cancel … It drives nothing. */
   say(agentId: string, command: z.input<typeof UserCommand>, saying?: Saying): Promise<{ readonly revision: number }>
   /** A run as the tables show it, caught up to the log. Null: there is none. */
@@ -79,12 +87,16 @@ function requestOf({ key: _, execution, security, recovery = {}, ...rest }: Star
     ...((execution || security) && { policy: policyOf(execution, security) }),
     limits: { ...grace, ...rest.limits },
     recovery: warning,
-    drive: false,
+    drive: rest.drive ?? false,
   }
 }
 
 /** The library's face over put-together services. `by`: who asks where a call does not say; `close` ends all. */
-export function keepUpOf(services: Services, by: string | null, close: () => Promise<void>): KeepUp {
+export function keepUpOf(
+  services: Services,
+  { by, leaseMs }: Pick<Config, 'by' | 'leaseMs'>,
+  close: () => Promise<void>,
+): KeepUp {
   const keys = new RecentKeys()
   const ending = new AbortController()
   const asker = (said: string | undefined) => said ?? by ?? 'anonymous'
@@ -97,7 +109,7 @@ export function keepUpOf(services: Services, by: string | null, close: () => Pro
     async start(options) {
       const asked = parsed(StartRun, requestOf(options))
       const headers = options.key === undefined ? {} : { 'idempotency-key': options.key }
-      return startRun(services, { ...asked, by: asker(asked.by) }, headers)
+      return startRun(services, { ...asked, by: asker(asked.by) }, headers, false)
     },
     async drive(runId, { onText } = {}) {
       const over = new AbortController()
@@ -110,6 +122,13 @@ export function keepUpOf(services: Services, by: string | null, close: () => Pro
       over.abort()
       await told
       return services.drivers.state(runId).end ?? { end: 'interrupted' }
+    },
+    async work({ signal, onNote = () => {} }) {
+      if (services.doorbell === null)
+        throw new Problem(409, 'NOT_ON_SERVERS', 'workers share a log on servers; use drive')
+      const over = AbortSignal.any([signal, ending.signal])
+      const onFault = (error: unknown, where: string) => onNote(`${where}: ${told(error)}`)
+      await work({ services, leaseMs, onFault, onNote }, over)
     },
     follow: (runId, { after, signal } = {}) =>
       followRun(services, runId, after, signal ? AbortSignal.any([signal, ending.signal]) : ending.signal),

@@ -52,21 +52,18 @@ export async function openKeepUp(options: KeepUpOptions): Promise<KeepUp> {
   if (!options.data) throw new ConfigError('data: name a folder')
   checkTools(tools)
   const config = loadConfig({ flags, env: process.env })
-  const [{ openEmbedded }, { localBackend }] = await Promise.all([
-    import('../embedded/open.ts'),
-    import('../owner/local.ts'),
-  ])
-  const services = await openEmbedded(config, 'owner', false, { tools, scripts }).catch((error: unknown) => {
+  const [{ openServices }, { localBackend }] = await Promise.all([import('../keepup.ts'), import('../owner/local.ts')])
+  const own = { tools, scripts }
+  const services = await openServices(config, 'owner', { autoDrive: false }, own).catch((error: unknown) => {
     if (!(error instanceof LogError && error.code === 'LOG_LOCKED')) throw error
     const hint = `another process owns ${config.data}; end it, name another folder, or use the keepup command`
     throw new LogError('LOG_LOCKED', hint, { cause: error })
   })
-  if (services === null) throw new Error('an owner always has services')
   const backend = await localBackend(services, {
     config,
     env: process.env,
     tcp: false,
     onFault: (error, path) => process.emitWarning(`keepup: ${path}: ${error instanceof Error ? error.message : error}`),
   })
-  return keepUpOf(services, config.by, () => backend.close())
+  return keepUpOf(services, config, () => backend.close())
 }

@@ -2,8 +2,9 @@ import { existsSync, readFileSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 import { formatCursor } from '../../domain/log/cursor.ts'
 import { LogError } from '../../domain/log/errors.ts'
-import type { Config } from '../config.ts'
-import { paths } from '../embedded/paths.ts'
+import { type Config, onServers } from '../config.ts'
+import type { Own } from '../host/open.ts'
+import { paths } from '../host/paths.ts'
 import { tokenPath } from '../http/token.ts'
 import type { Services } from '../services.ts'
 import { type Backend, nothingYet, ownerSilent } from './backend.ts'
@@ -13,11 +14,11 @@ import { findSocketPath } from './socket-path.ts'
 
 /**
  * Puts the services together. `owner` rejects with `LOG_LOCKED` where another process owns the folder; `reader` works
- * beside an owner and gives null where there is nothing to read yet.
+ * beside an owner and gives null where there is nothing to read yet. On servers there is no owner: every process is one.
  */
 export interface OpenServices {
-  (config: Config, mode: 'owner', options: { autoDrive: boolean }): Promise<Services>
-  (config: Config, mode: 'reader', options: { autoDrive: boolean }): Promise<Services | null>
+  (config: Config, mode: 'owner', options: { autoDrive: boolean }, own?: Own): Promise<Services>
+  (config: Config, mode: 'reader', options: { autoDrive: boolean }, own?: Own): Promise<Services | null>
 }
 
 export interface ConnectOptions {
@@ -41,6 +42,11 @@ export async function connect(options: ConnectOptions): Promise<Backend> {
   const { config, open, need } = options
   const { data: dataFolder, ownerTimeoutMs: timeoutMs } = config
   const started = performance.now()
+  const local = { config, env: options.env, tcp: false, onFault: options.onFault }
+  if (onServers(config)) {
+    const { localBackend } = await import('./local.ts')
+    return localBackend(await open(config, 'owner', { autoDrive: false }), local)
+  }
   for (;;) {
     const socketPath = findSocketPath(dataFolder)
     const found = await probe(socketPath, timeoutMs)
@@ -51,7 +57,6 @@ export async function connect(options: ConnectOptions): Promise<Backend> {
     if (need === 'read' && found === 'absent' && isUnused(dataFolder)) throw nothingYet(dataFolder)
     // The whole HTTP app is loaded only where this process has to be it.
     const { localBackend } = await import('./local.ts')
-    const local = { config, env: options.env, tcp: false, onFault: options.onFault }
     if (need === 'read') {
       const services = await open(config, 'reader', { autoDrive: false })
       // Who was killed left tables that do not show the last of the log. Only an owner brings them up to it.

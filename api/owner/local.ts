@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts'
+import { type Config, onServers } from '../config.ts'
 import { createApp } from '../http/app.ts'
 import { ensureToken } from '../http/token.ts'
 import type { Services } from '../services.ts'
@@ -26,7 +26,7 @@ export interface LocalOptions {
 
 /**
  * The runtime in this process, reached through the same HTTP app as everywhere. An owner also listens on the data
- * folder's socket, so that other processes can ask it.
+ * folder's socket, so that other processes can ask it; on servers nobody is asked, since everybody may record.
  */
 export async function localBackend(services: Services, options: LocalOptions): Promise<LocalBackend> {
   const { config } = options
@@ -49,7 +49,8 @@ export async function localBackend(services: Services, options: LocalOptions): P
   }
   let url: string | null = null
   try {
-    if (!services.readOnly) listening.push(await listenSocket(app.fetch, chooseSocketPath(config.data, options.env)))
+    if (!services.readOnly && !onServers(config))
+      listening.push(await listenSocket(app.fetch, chooseSocketPath(config.data, options.env)))
     if (options.tcp) {
       const tcp = await listenTcp(app.fetch, config.host, config.port)
       listening.push(tcp)

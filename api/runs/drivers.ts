@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import type { SealedEvent } from '../../domain/log/envelope.ts'
 import type { AgentRuntimeDoors, DriveEnd } from '../../domain/runtime/types.ts'
 import { asProblem } from '../http/problem.ts'
 import type { LiveHub } from '../live/hub.ts'
@@ -17,6 +18,8 @@ interface Drive {
   /** Somebody asked again while the drive was under way: it may have looked away before their fact was there. */
   again: boolean
   readonly done: Promise<void>
+  /** Resolves when the log says that it is driven here, or the drive has ended. */
+  readonly claimed: PromiseWithResolvers<void>
 }
 
 const KEPT_ENDS = 1000
@@ -46,8 +49,11 @@ export class Drivers {
     this.#onFault = onFault
   }
 
-  /** Drives the agent in the background until it ends or waits. False: this process is shutting down. */
-  start(agentId: string): boolean {
+  /**
+   * Drives the agent in the background until it ends or waits. False: this process is shutting down. `waits`: for another
+   * process that drives it; else that is a fault.
+   */
+  start(agentId: string, waits = true): boolean {
     if (this.#drain.signal.aborted) {
       // Who asked must not take the end of an earlier drive for the answer.
       this.#ends.set(agentId, { end: 'interrupted' })
@@ -60,10 +66,10 @@ export class Drivers {
     }
     this.#ends.delete(agentId)
     const done = Promise.withResolvers<void>()
-    const drive: Drive = { again: false, done: done.promise }
+    const drive: Drive = { again: false, done: done.promise, claimed: Promise.withResolvers() }
     this.#drives.set(agentId, drive)
     this.#live.publish({ kind: 'drive', runId: agentId, driving: true, end: null })
-    this.#run(agentId, drive).finally(done.resolve)
+    this.#run(agentId, drive, waits).finally(done.resolve)
     return true
   }
 
@@ -74,6 +80,11 @@ export class Drivers {
   /** Resolves when the current drive of the agent, if any, has ended. */
   async ended(agentId: string): Promise<void> {
     await this.#drives.get(agentId)?.done
+  }
+
+  /** Resolves when the log says that this process drives the agent, or it does not drive it. */
+  async claimed(agentId: string): Promise<void> {
+    await this.#drives.get(agentId)?.claimed.promise
   }
 
   get count(): number {
@@ -91,18 +102,21 @@ export class Drivers {
     await ended
   }
 
-  async #drive(agentId: string): Promise<DriveEnd> {
+  async #drive(agentId: string, { claimed }: Drive, waits: boolean): Promise<DriveEnd> {
     // Nothing is opened for a drive whose turn comes when the process ends.
     if (this.#drain.signal.aborted) return { end: 'interrupted' }
-    return this.#runtime.drive(agentId, { signal: this.#stop.signal, drain: this.#drain.signal })
+    const onEvent = ({ header }: SealedEvent) => {
+      if (header.type === 'driver_claimed') claimed.resolve()
+    }
+    return this.#runtime.drive(agentId, { signal: this.#stop.signal, drain: this.#drain.signal, onEvent, waits })
   }
 
-  async #run(agentId: string, drive: Drive): Promise<void> {
+  async #run(agentId: string, drive: Drive, waits: boolean): Promise<void> {
     let end: Ended
     try {
       do {
         drive.again = false
-        end = await this.#places.within(() => this.#drive(agentId))
+        end = await this.#places.within(() => this.#drive(agentId, drive, waits))
       } while (drive.again && end.end === 'waiting' && !this.#drain.signal.aborted)
     } catch (error) {
       const known = asProblem(error)
@@ -110,6 +124,7 @@ export class Drivers {
       const message = known?.message ?? (error instanceof Error ? error.message : String(error))
       end = { end: 'fault', code: known?.code ?? 'DRIVER_FAILED', message }
     }
+    drive.claimed.resolve()
     this.#drives.delete(agentId)
     this.#ends.delete(agentId)
     this.#ends.set(agentId, end)

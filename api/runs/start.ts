@@ -13,8 +13,11 @@ export interface StartedRun {
   readonly created: boolean
 }
 
-/** Starts a run, or finds the one that the same Idempotency-Key started. Rejects with what `prepare` refuses. */
-export async function startRun(s: Services, asked: StartRun, headers: StartHeaders): Promise<StartedRun> {
+/**
+ * Starts a run, or finds the one that the same Idempotency-Key started. Rejects with what `prepare` refuses. `here` false:
+ * one that is to be driven is left to whoever does so.
+ */
+export async function startRun(s: Services, asked: StartRun, headers: StartHeaders, here = true): Promise<StartedRun> {
   mustWrite(s)
   const key = headers['idempotency-key']
   const runId = key === undefined ? s.runtime.newRunId() : keyedRunId(s, 'run', key)
@@ -52,7 +55,7 @@ export async function startRun(s: Services, asked: StartRun, headers: StartHeade
       if (created || !(error instanceof CommandRejected)) throw error
     }
   }
-  if (drive) s.drivers.start(runId)
+  if (drive && here) s.drivers.start(runId)
   const { driving } = s.drivers.state(runId)
   await shown(s)
   return { runId, revision, driving, created }

@@ -1,4 +1,5 @@
 import type { Services } from '../services.ts'
+import { Bell } from './bell.ts'
 
 const FAR_MS = 60_000
 const FIRST_DELAY_MS = 1_000
@@ -17,6 +18,22 @@ interface Delay {
   readonly said: string | null
 }
 
+/** What a sweep does otherwise where it is not alone. */
+export interface Sweeping {
+  /** Only runs that were started to be driven by whoever there is. */
+  readonly asked: boolean
+  /** The longest wait between two looks, ms. */
+  readonly farMs: number
+  /** How long what another process drives is left alone, ms. */
+  readonly elsewhereMs: number
+  /** Cuts a wait short, and hears whether the look after it went well. */
+  readonly bell: Bell
+  /** A factor for each wait, so that many who sweep do not do it at once. */
+  jitter(): number
+}
+
+const ALONE: Sweeping = { asked: false, farMs: FAR_MS, elsewhereMs: FAR_MS, bell: new Bell(), jitter: () => 1 }
+
 /**
  * Wakes agents that are due (backoff, expiry, deadline, a driver that died), in a process that drives by itself. The
  * table is caught up to the head before each sweep, so that no row can be missing; a stale one costs a load. What is due
@@ -28,23 +45,27 @@ export async function sweep(
   signal: AbortSignal,
   onFault: (error: unknown) => void,
   onNote: (text: string) => void,
+  how: Sweeping = ALONE,
 ): Promise<void> {
   let delays: ReadonlyMap<string, Delay> = new Map()
   while (!signal.aborted) {
-    let wait = FAR_MS
+    let wait = how.farMs
+    const answer = how.bell.take()
     try {
       await s.read.caughtUp()
       const now = s.clock.now()
-      const due = await s.read.due(now)
+      const due = await s.read.due(now, { asked: how.asked })
       // Whoever is not due any more has got on.
-      delays = new Map(due.map(({ agentId }) => [agentId, wake(s, agentId, now, delays.get(agentId), onNote)]))
+      delays = new Map(due.map(({ agentId }) => [agentId, wake(s, agentId, now, delays.get(agentId), onNote, how)]))
       const next = await s.read.nextDue(now)
       const wakes = [...delays.values()].map(({ until }) => until).filter((until) => until > now)
-      wait = Math.max(1, Math.min(FAR_MS, ...(next === null ? [] : [next - now]), ...wakes.map((until) => until - now)))
+      wait = Math.max(1, Math.min(wait, ...(next === null ? [] : [next - now]), ...wakes.map((until) => until - now)))
+      answer(null)
     } catch (error) {
       onFault(error)
+      answer(error)
     }
-    await s.clock.sleep(wait, signal).catch(() => {})
+    await how.bell.orAfter(s.clock, wait * how.jitter(), signal)
   }
 }
 
@@ -55,14 +76,19 @@ function wake(
   now: number,
   before: Delay | undefined,
   onNote: (text: string) => void,
+  { asked, elsewhereMs, jitter }: Sweeping,
 ): Delay {
   const { driving, end } = drivers.state(agentId)
   const fault = !driving && end?.end === 'fault' ? end : null
-  const said = fault?.code ?? before?.said ?? null
-  if (fault !== null && fault.code !== before?.said) onNote(`${agentId}: ${fault.message}; it is tried again`)
+  const elsewhere = fault?.code === 'RUN_DRIVEN'
+  const said = elsewhere ? null : (fault?.code ?? before?.said ?? null)
+  if (fault !== null && said !== null && said !== before?.said)
+    onNote(`${agentId}: ${fault.message}; it is tried again`)
   if (driving) return before ?? { until: now + FIRST_DELAY_MS, ms: FIRST_DELAY_MS, said }
   if (before !== undefined && before.until > now) return { ...before, said }
-  drivers.start(agentId)
+  drivers.start(agentId, !asked)
+  // What another process drives is no failure: whether it still does is looked at again and again.
+  if (elsewhere) return { until: clock.now() + elsewhereMs * jitter(), ms: FIRST_DELAY_MS, said }
   const ms = before === undefined ? FIRST_DELAY_MS : Math.min(before.ms * 2, LONGEST_DELAY_MS)
   return { until: clock.now() + ms, ms, said }
 }

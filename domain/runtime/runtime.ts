@@ -90,6 +90,12 @@ export class Runtime implements AgentRuntimeDoors {
     }
   }
 
+  /** Lets what is at work with an agent here see what other processes have appended; nothing where nobody is. */
+  async refresh(agentId: string): Promise<void> {
+    const entry = this.mailboxes.get(agentId)
+    if (entry && entry.users > 0) await entry.mailbox.refresh()
+  }
+
   private async enter({ spec, runId, agentId }: AgentState, driverId: string): Promise<Environment> {
     const opening = this.ports.environment(spec, { runId, agentId, driverId })
     try {

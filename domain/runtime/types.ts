@@ -83,6 +83,8 @@ export interface DriveOptions {
   /** Begins nothing new, lets what the log has promised end, and records it. */
   readonly drain?: AbortSignal
   readonly onEvent?: (event: SealedEvent) => void
+  /** False: what another process drives is refused with `RUN_DRIVEN`; else it is waited for, where there is any. */
+  readonly waits?: boolean
 }
 
 /** The doors of the runtime. Everything that api offers goes through these. */

@@ -26,6 +26,7 @@ function birth(e: Extract<Seen, { type: 'agent_started' | 'forked' }>): Agent {
       // A root agent does nothing before it is told what; a child is told by its birth.
       asked_at: depth === 0 ? e.revision : null,
       held: depth === 0 && !e.body?.drive ? 1 : 0,
+      asked: depth === 0 && !e.body?.drive ? 0 : 1,
     }
   }
   return {
@@ -36,6 +37,7 @@ function birth(e: Extract<Seen, { type: 'agent_started' | 'forked' }>): Agent {
     forked_step: e.body?.step ?? null,
     step: e.body?.step ?? 0,
     held: e.body?.drive ? 0 : 1,
+    asked: e.body?.drive ? 1 : 0,
     asked_at: e.body?.waits ? e.revision : null,
   }
 }

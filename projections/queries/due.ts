@@ -13,10 +13,10 @@ export interface Due {
 /**
  * Unfinished agents that are to be woken at or before `at` (ms; null: at any time), earliest first. Catch the tables up to
  * the head before: a row may be stale, none may be missing. A run that nobody has asked to be driven, and no driver has
- * claimed, is left alone. An agent that waits for input owes no new turn, and a paused one starts nothing; what they have
+ * claimed, is left alone; with `asked` one too that was not started to be driven by whoever there is. An agent that waits for input owes no new turn, and a paused one starts nothing; what they have
  * in flight counts.
  */
-export async function dueBefore(db: Kysely<Database>, at: number | null): Promise<Due[]> {
+export async function dueBefore(db: Kysely<Database>, at: number | null, { asked = false } = {}): Promise<Due[]> {
   let query = db
     .selectFrom('due as d')
     // Left: where the birth itself could not be read there is a row here and no agent.
@@ -34,6 +34,7 @@ export async function dueBefore(db: Kysely<Database>, at: number | null): Promis
     .orderBy('d.wake_at')
     .orderBy('d.agent_id')
     .orderBy('d.cause')
+  if (asked) query = query.where(sql<boolean>`coalesce(a.asked, 0) = 1`)
   if (at !== null) query = query.where('d.wake_at', '<=', at)
   const agents = new Map<string, Due>()
   for (const row of await query.execute()) {

@@ -64,6 +64,8 @@ export const agentTables = {
       cancel_requested_at: 'text',
       /** Nobody has asked for it to be driven yet. */
       held: 'integer!',
+      /** Whoever started it asked for it to be driven, by whoever there is; a child is driven as its parent says. */
+      asked: 'integer!',
       /** From this revision on the rows miss events: the stream is parked there. */
       incomplete_from: 'integer',
     },

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { openBoundary } from '../../api/embedded/boundary.ts'
+import { openBoundary } from '../../api/host/boundary.ts'
 import { Policy } from '../../domain/agent/spec.ts'
 import type { Vault } from '../../domain/ports.ts'
 

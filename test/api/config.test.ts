@@ -50,6 +50,29 @@ describe('settings', () => {
     expect(loadConfig({ flags: {}, env: { KEEPUP_SANDBOXED: 'no' }, file }).sandboxed).toBe(false)
   })
 
+  it('of servers are both there or neither, and no message repeats a password', () => {
+    settings({})
+    const [eventstore, postgres] = ['esdb://ada:geheim1@db:2113', 'postgres://ada:geheim2@db/keepup']
+    const load = (env: Record<string, string>) => loadConfig({ flags: {}, env, file })
+    expect(load({ KEEPUP_EVENTSTORE: eventstore, KEEPUP_POSTGRES: postgres })).toMatchObject({ namespace: 'keepup' })
+    expect(() => load({ KEEPUP_EVENTSTORE: eventstore })).toThrow('Set KEEPUP_POSTGRES too')
+    expect(() => load({ KEEPUP_POSTGRES: postgres })).toThrow('Set KEEPUP_EVENTSTORE too')
+    for (const wrong of [
+      { KEEPUP_EVENTSTORE: `http${eventstore}`, KEEPUP_POSTGRES: postgres },
+      { KEEPUP_EVENTSTORE: eventstore, KEEPUP_POSTGRES: `http${postgres}` },
+      { KEEPUP_EVENTSTORE: eventstore, KEEPUP_POSTGRES: postgres, KEEPUP_NAMESPACE: 'public' },
+      { KEEPUP_EVENTSTORE: eventstore },
+    ]) {
+      try {
+        load(wrong)
+        expect.unreachable()
+      } catch (error) {
+        expect(String(error)).toContain('ConfigError')
+        expect(String(error)).not.toContain('geheim')
+      }
+    }
+  })
+
   it('know their variables', () => {
     expect(envName('maxBodyBytes')).toBe('KEEPUP_MAX_BODY_BYTES')
     expect(unknownVariables({ KEEPUP_PORT: '1', KEEPUP_PROT: '1', PATH: '' })).toEqual(['KEEPUP_PROT'])

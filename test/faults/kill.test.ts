@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { crashPoint } from '../../api/embedded/crash-point.ts'
+import { crashPoint } from '../../api/host/crash-point.ts'
 import { carryThrough } from '../support/faults/carry.ts'
 import { keepup, newPlace, type Place } from '../support/faults/cli.ts'
 import { type Fact, factsOf, filesIn, look } from '../support/faults/inspect.ts'

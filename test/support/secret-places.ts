@@ -1,4 +1,4 @@
-import { openBoundary } from '../../api/embedded/boundary.ts'
+import { openBoundary } from '../../api/host/boundary.ts'
 import type { Block } from '../../domain/agent/content.ts'
 import { CommandRejected, ModelError, ToolError } from '../../domain/agent/errors.ts'
 import { CODER_SOP } from '../../domain/agent/roles.ts'

@@ -1,15 +1,14 @@
 import type { Command } from 'commander'
 import { LogError } from '../../../domain/log/errors.ts'
+import { onServers } from '../../config.ts'
 import { tokenPath } from '../../http/token.ts'
 import { sweep } from '../../runs/sweeper.ts'
 import { type Context, quoted } from '../context.ts'
 import { CliError, EXIT } from '../exit.ts'
-import { hardExit } from '../hard-exit.ts'
+import { aborted, untilTold } from '../until-told.ts'
 import type { Kit } from './kit.ts'
 
-const ENDING = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
-
-/** Owns the data folder, drives what is due, and serves the API, until it is told to end. */
+/** Owns the data folder, drives what is due, and serves the API, until it is told to end. On servers workers drive. */
 async function serve(ctx: Context): Promise<number> {
   const { config, io } = ctx
   const onFault = (error: unknown, where = 'driver') =>
@@ -20,22 +19,11 @@ async function serve(ctx: Context): Promise<number> {
   })
   const { localBackend } = await import('../../owner/local.ts')
   const backend = await localBackend(services, { config, env: io.env, tcp: true, onFault })
-  const over = new AbortController()
-  const end = () => over.abort()
-  for (const signal of ENDING) process.once(signal, end)
-  ctx.note(`serving ${config.data} on ${backend.url}`)
+  ctx.note(`serving ${onServers(config) ? config.namespace : config.data} on ${backend.url}`)
   ctx.note(`ask it: curl -H "Authorization: Bearer $(cat ${quoted(tokenPath(config.data))})" ${backend.url}/v1/runs`)
   ctx.note('what it can be asked: /v1/openapi.json; press Ctrl-C to end')
-  try {
-    await sweep(services, over.signal, onFault, (text) => ctx.note(text))
-  } finally {
-    // From here on a signal does what it does to any process.
-    for (const signal of ENDING) process.off(signal, end)
-    const callOff = hardExit(config.drainMs, EXIT.failed, (text) => ctx.note(text))
-    if (services.drivers.count > 0) ctx.note('ending as soon as what is at work has ended; again to break it off')
-    await backend.close()
-    callOff()
-  }
+  const drive = (signal: AbortSignal) => sweep(services, signal, onFault, (text) => ctx.note(text))
+  await untilTold(ctx, services, onServers(config) ? aborted : drive, () => backend.close())
   return EXIT.done
 }
 

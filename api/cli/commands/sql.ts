@@ -1,8 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Command } from 'commander'
+import { onServers } from '../../config.ts'
 import { take } from '../client.ts'
 import type { Context } from '../context.ts'
-import { EXIT, UsageError } from '../exit.ts'
+import { CliError, EXIT, UsageError } from '../exit.ts'
 import type { Kit } from './kit.ts'
 
 const COLUMNS = `
@@ -47,6 +48,12 @@ const plain = (row: Record<string, unknown>): Row =>
   )
 
 async function sql(ctx: Context, text: string): Promise<number> {
+  const { namespace } = ctx.config
+  if (onServers(ctx.config))
+    throw new CliError(
+      `the tables are in PostgreSQL: ask them there, with psql, in the schema ${namespace}, where they have these names ` +
+        `("${ctx.command('sql', '--help')}")`,
+    )
   // Whoever owns the folder brings the tables up to the log; without an owner this process does.
   const { position, head } = await take((await ctx.client('read')).v1.projections.$get({}))
   if (position !== head) ctx.note('the tables lag behind the log: their owner does not answer')

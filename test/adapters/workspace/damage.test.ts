@@ -73,7 +73,7 @@ describe('a repository of versions that is damaged', () => {
     const all = await Promise.all([open(), open(), open()])
     const trees = await Promise.all(all.map((ws) => ws.versions.snapshot()))
     expect(new Set(trees).size).toBe(1)
-    expect(readdirSync(folders.data).sort()).toEqual(['versions-index', 'versions.git'])
+    expect(readdirSync(folders.data).sort()).toEqual(['locks', 'versions-index', 'versions.git'])
   })
 })
 

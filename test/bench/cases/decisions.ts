@@ -1,6 +1,6 @@
 import { FileBlobs } from '../../../adapters/blobs-file/store.ts'
 import { openSqliteLog } from '../../../adapters/log-sqlite/open.ts'
-import { paths } from '../../../api/embedded/paths.ts'
+import { paths } from '../../../api/host/paths.ts'
 import { denial, needsApproval } from '../../../domain/agent/policy.ts'
 import { route } from '../../../domain/agent/routing.ts'
 import { stateAt } from '../../../domain/runtime/replay.ts'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { FileBlobs } from '../../../adapters/blobs-file/store.ts'
 import { openSqliteLog } from '../../../adapters/log-sqlite/open.ts'
-import { paths } from '../../../api/embedded/paths.ts'
+import { paths } from '../../../api/host/paths.ts'
 import { decode } from '../../../domain/agent/codec.ts'
 import { fold as foldAll } from '../../../domain/agent/evolve.ts'
 import { canonicalHeader } from '../../../domain/log/canonical.ts'

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileOf } from '../../../adapters/log-sqlite/file.ts'
-import { paths } from '../../../api/embedded/paths.ts'
+import { paths } from '../../../api/host/paths.ts'
 import type { Bench, Case } from '../bench.ts'
 import { openEmbedded } from '../embedded.ts'
 import { type Figure, least, micros, rate } from '../figure.ts'

@@ -15,8 +15,14 @@ import { openBoundary, unusable } from './boundary.ts'
 /** The model of runs that name none. */
 export const DEFAULT_MODEL = 'claude-sonnet-5-5'
 
-/** What preparing a run asks of the embedded adapters. */
-export function prepareDoors(config: Config, models: Models, vault: Vault, tools: readonly Tool[]): PrepareDoors {
+/** What preparing a run asks of the host. */
+export function prepareDoors(
+  config: Config,
+  models: Models,
+  vault: Vault,
+  tools: readonly Tool[],
+  knownSecrets: readonly string[] = models.knownSecrets(),
+): PrepareDoors {
   return {
     role: (name) => (Object.hasOwn(ROLES, name) ? (ROLES[name] ?? null) : null),
     roleNames: () => Object.keys(ROLES),
@@ -30,7 +36,7 @@ export function prepareDoors(config: Config, models: Models, vault: Vault, tools
     tools: (role) => [...controlTools(role), ...tools.map((tool) => tool.spec)],
     async workspace(path, about): Promise<StartWorkspace> {
       // The files as they are before the run are kept too: what the run may not write must not be in them.
-      const { versions } = await openBoundary(vault, models.knownSecrets(), about)
+      const { versions } = await openBoundary(vault, knownSecrets, about)
       const workspace = await openWorkspace(path, { dataFolder: config.data, secrets: versions })
       const tree = await workspace.versions.snapshot()
       return { path: workspace.path, tree, testCommand: await ownTestCommand(workspace.path) }

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { formatCursor } from '../../domain/log/cursor.ts'
+import { type Cursor, formatCursor } from '../../domain/log/cursor.ts'
 import type { Json } from '../../domain/log/json.ts'
 import type { EventLog } from '../../domain/ports.ts'
 import {
@@ -22,18 +22,20 @@ import {
   listRuns,
   nextDue,
   type OpenCall,
-  type Projections,
+  type RebuildReport,
   type RunStatus,
   showRun,
 } from '../../projections/index.ts'
 import type { AskRow, ReadModel, Shown } from '../read-model.ts'
 import { agentRows, approvalAsk, approvalRow, artifactRow, askRow, runRow } from './rows.ts'
 
-/** Where answers come from: an owner's live projections, or the tables alone beside an owner. */
+/** Where answers come from: the parts of `Projections` that questions need, whoever moves the tables. */
 export interface Tables {
   read<T>(query: (db: Kysely<Database>) => Promise<T>): Promise<Answer<T>>
-  /** Null: this process only reads. */
-  readonly projections: Projections | null
+  /** Resolves when answers show the event of this cursor; rejects when the signal says so. */
+  caughtUpTo(cursor: Cursor, signal: AbortSignal): Promise<void>
+  rebuild(): Promise<RebuildReport>
+  release(agentId: string): Promise<unknown>
 }
 
 const TABLES = [
@@ -69,8 +71,7 @@ export function readModelOf(tables: Tables, log: EventLog, sources: CheckpointSo
       ),
     )
   const caughtUp = async (withinMs = 30_000) => {
-    if (tables.projections === null) return
-    await tables.projections.caughtUpTo(await log.headCursor(), AbortSignal.timeout(withinMs))
+    await tables.caughtUpTo(await log.headCursor(), AbortSignal.timeout(withinMs))
   }
   return {
     caughtUp,
@@ -155,7 +156,7 @@ export function readModelOf(tables: Tables, log: EventLog, sources: CheckpointSo
       const starts = agentId === undefined ? all : all.filter((one) => one.agentId === agentId)
       return starts.length === 0 ? null : eventsAfter(log, starts, after, limit)
     },
-    due: async (before) => (await tables.read((db) => dueBefore(db, before))).data,
+    due: async (before, which) => (await tables.read((db) => dueBefore(db, before, which))).data,
     nextDue: async (after) => (await tables.read((db) => nextDue(db, after))).data,
     async status() {
       const { position, data } = await tables.read(async (db) => ({
@@ -178,22 +179,16 @@ export function readModelOf(tables: Tables, log: EventLog, sources: CheckpointSo
       }
     },
     async rebuild() {
-      const owner = owned(tables)
       // A body that was erased a moment ago is gone for the new tables; the live ones have yet to hear of it.
       await caughtUp()
-      const { differences } = await owner.rebuild()
+      const { differences } = await tables.rebuild()
       const told = (differences ?? []).map(
         ({ table, onlyLive, onlyRebuilt }) => `${table}: ${onlyLive} rows only live, ${onlyRebuilt} only rebuilt`,
       )
       return { events: (await log.headCursor()).position, equal: told.length === 0, differences: told }
     },
     async release(stream) {
-      await owned(tables).release(stream.replace(/^agent-/, ''))
+      await tables.release(stream.replace(/^agent-/, ''))
     },
   }
-}
-
-function owned(tables: Tables): Projections {
-  if (tables.projections === null) throw new Error('this process only reads; ask the process that owns the data folder')
-  return tables.projections
 }

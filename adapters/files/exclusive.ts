@@ -1,0 +1,51 @@
+import { dirname } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { setTimeout as wait } from 'node:timers/promises'
+import { makeFolder } from './folders.ts'
+
+/** Holds a file of its own, until it is released or the process ends, however that ends. */
+export interface Held {
+  release(): void
+}
+
+/** Takes a file by an open `BEGIN EXCLUSIVE` on it; null where another process, or this one, has it. */
+export function tryHold(file: string): Held | null {
+  makeFolder(dirname(file))
+  const database = new DatabaseSync(file, { timeout: 0 })
+  try {
+    database.exec('BEGIN EXCLUSIVE')
+  } catch (error) {
+    database.close()
+    if ((error as { errcode?: number }).errcode !== SQLITE_BUSY) throw error
+    return null
+  }
+  return {
+    release: () => {
+      if (database.isOpen) database.close()
+    },
+  }
+}
+
+const LOOK_MS = 10
+const PATIENCE_MS = 30_000
+
+/** Does something that only one process may do at a time. Rejects where another one is at it for half a minute. */
+export async function exclusively<T>(file: string, act: () => Promise<T>): Promise<T> {
+  const until = performance.now() + PATIENCE_MS
+  let held = tryHold(file)
+  while (held === null) {
+    if (performance.now() > until)
+      throw new Error(
+        `another process holds ${file} and does not go on; look for a stopped "keepup" (ps, then kill -CONT)`,
+      )
+    await wait(LOOK_MS)
+    held = tryHold(file)
+  }
+  try {
+    return await act()
+  } finally {
+    held.release()
+  }
+}
+
+const SQLITE_BUSY = 5

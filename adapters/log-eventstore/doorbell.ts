@@ -1,0 +1,145 @@
+import { once } from 'node:events'
+import {
+  type AllStreamResolvedEvent,
+  END,
+  ErrorType,
+  type PersistentSubscriptionToAll,
+  type PersistentSubscriptionToAllResolvedEvent,
+  persistentSubscriptionToAllSettingsFromDefaults,
+  streamNameFilter,
+} from '@eventstore/db-client'
+import type { Header } from '../../domain/log/envelope.ts'
+import { agentStream } from '../../domain/log/ids.ts'
+import type { Held } from './client.ts'
+import { nameOf } from './codec.ts'
+import { type Connection, connect, disconnect } from './connection.ts'
+import { parseAddress } from './connection-string.ts'
+import { causeOf } from './errors.ts'
+import { Backoff, LIMITS } from './patience.ts'
+
+/** Something was recorded about an agent. `byDriver`: by one who drives it. `done`: nobody else needs to be told. */
+export interface Ring {
+  readonly agentId: string
+  readonly byDriver: boolean
+  done(): void
+}
+
+/** Rings that one listener may have at a time. */
+const AT_ONCE = 32
+/** A ring that nobody has answered is told to another listener after this, ms. */
+const ANSWER_WITHIN = 30_000
+
+/**
+ * A persistent subscription to the agents' streams of a namespace: each event goes to one of those who listen. At least
+ * once, in no order, from the moment when somebody listened for the first time; what is lost here is found by looking.
+ */
+export class EventStoreDoorbell {
+  readonly #connection: Connection
+  readonly #namespace: string
+  private constructor(connection: Connection, namespace: string) {
+    this.#connection = connection
+    this.#namespace = namespace
+  }
+
+  /** Shares the process's connection; {@link close} must follow. */
+  static async open({ connectionString, namespace }: { connectionString: string; namespace: string }) {
+    return new EventStoreDoorbell(await connect(parseAddress(connectionString), LIMITS.callMs), namespace)
+  }
+
+  /** Goes on until the signal aborts: what breaks is made anew, and told of. */
+  async *rings(signal: AbortSignal, onTrouble: (error: unknown) => void): AsyncGenerator<Ring> {
+    const backoff = new Backoff()
+    while (!signal.aborted) {
+      const held = await this.#connection.reader.take()
+      try {
+        await this.#makeGroup(held)
+        for await (const ring of this.#listen(held, AbortSignal.any([signal, held.gone.signal]))) {
+          backoff.reset()
+          yield ring
+        }
+      } catch (error) {
+        if (signal.aborted) return
+        if (!held.gone.signal.aborted) {
+          this.#connection.reader.failed(held, error)
+          onTrouble(error)
+        }
+        await backoff.wait(signal).catch(() => undefined)
+      }
+    }
+  }
+
+  /** The server's version, and why this user may not listen, nor make the group where there is none; null: he may. */
+  async check(): Promise<{ readonly version: string; readonly refused: string | null }> {
+    const version = await this.#connection.serverVersion(LIMITS.callMs)
+    const refused = await this.#makeGroup(await this.#connection.reader.take()).then(
+      () => null,
+      (error: unknown) => (error instanceof Error && error.message ? error.message : causeOf(error)),
+    )
+    return { version, refused }
+  }
+
+  async close(): Promise<void> {
+    await disconnect(this.#connection)
+  }
+
+  get #group(): string {
+    return `${this.#namespace}-workers`
+  }
+
+  async #makeGroup({ client }: Held): Promise<void> {
+    const settings = persistentSubscriptionToAllSettingsFromDefaults({ startFrom: END, messageTimeout: ANSWER_WITHIN })
+    const filter = streamNameFilter({ prefixes: [nameOf(this.#namespace, agentStream(''))] })
+    try {
+      await client.createPersistentSubscriptionToAll(this.#group, settings, { filter })
+    } catch (error) {
+      if (causeOf(error) !== ErrorType.PERSISTENT_SUBSCRIPTION_EXISTS) throw error
+    }
+  }
+
+  async *#listen({ client }: Held, signal: AbortSignal): AsyncGenerator<Ring> {
+    const subscription = client.subscribeToPersistentSubscriptionToAll(this.#group, { bufferSize: AT_ONCE })
+    const ready: PersistentSubscriptionToAllResolvedEvent[] = []
+    let broken: unknown = null
+    const news = new EventTarget()
+    const heard = () => news.dispatchEvent(new Event('news'))
+    // The listener stays: an error that comes after the end must find one.
+    subscription.on('error', (error: unknown) => {
+      broken ??= error
+      heard()
+    })
+    subscription.on('end', () => {
+      broken ??= new Error('the server ended the subscription')
+      heard()
+    })
+    subscription.on('data', (event: PersistentSubscriptionToAllResolvedEvent) => {
+      ready.push(event)
+      heard()
+    })
+    try {
+      while (!signal.aborted) {
+        const event = ready.shift()
+        if (event) yield ringOf(subscription, event)
+        else if (broken !== null) throw broken
+        else await once(news, 'news', { signal }).catch(() => undefined)
+      }
+    } finally {
+      subscription.unsubscribe().catch(() => undefined)
+    }
+  }
+}
+
+function ringOf(subscription: PersistentSubscriptionToAll, delivered: PersistentSubscriptionToAllResolvedEvent): Ring {
+  const header = headerOf(delivered)
+  return {
+    agentId: header?.agentId ?? '',
+    byDriver: header === null || header.driver !== undefined,
+    // What was heard but not said so is told again.
+    done: () => void subscription.ack(delivered).catch(() => undefined),
+  }
+}
+
+/** The header, unchecked: it only says whom to look at. Null: no event of ours. */
+function headerOf({ event }: Pick<AllStreamResolvedEvent, 'event'>): Header | null {
+  const { header } = (event?.metadata ?? {}) as { header?: Header }
+  return typeof header?.agentId === 'string' ? header : null
+}

@@ -1,0 +1,40 @@
+import type { Command } from 'commander'
+import { onServers } from '../../config.ts'
+import type { Context } from '../context.ts'
+import { CliError, EXIT } from '../exit.ts'
+import { untilTold } from '../until-told.ts'
+import type { Kit } from './kit.ts'
+
+/** Drives what was started to be driven, beside other workers, until it is told to end. */
+async function worker(ctx: Context): Promise<number> {
+  const { config, io } = ctx
+  if (!onServers(config))
+    throw new CliError(
+      'workers share a log on servers: set KEEPUP_EVENTSTORE and KEEPUP_POSTGRES; with an embedded log "serve" drives',
+      EXIT.usage,
+    )
+  const services = await io.open(config, 'owner', { autoDrive: false })
+  const { work } = await import('../../servers/work.ts')
+  const { told } = await import('../../host/told.ts')
+  const { leaseMs, concurrency, namespace } = config
+  const onFault = (error: unknown, where: string) => ctx.note(`${where}: ${told(error)}`)
+  ctx.note(`working on ${namespace}, ${concurrency} runs at once; press Ctrl-C to end`)
+  await untilTold(
+    ctx,
+    services,
+    (signal) => work({ services, leaseMs, onFault, onNote: (text) => ctx.note(text) }, signal),
+    async () => {
+      await services.drivers.stop(config.drainMs)
+      await services.close()
+    },
+  )
+  return EXIT.done
+}
+
+export function workerCommand(program: Command, kit: Kit): void {
+  program
+    .command('worker')
+    .description('on servers: drive runs that were started to be driven, beside other workers')
+    .option('--concurrency <n>', 'runs at once (default 32); the others wait for their turn, or another worker')
+    .action(kit.action((ctx) => worker(ctx), ['concurrency']))
+}

@@ -1,0 +1,35 @@
+import type { Services } from '../services.ts'
+import type { Context } from './context.ts'
+import { EXIT } from './exit.ts'
+import { hardExit } from './hard-exit.ts'
+
+const ENDING = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
+
+/** Does something until this process is told to end, then lets what is at work end, for `drainMs` at most. */
+export async function untilTold(
+  ctx: Context,
+  { drivers }: Pick<Services, 'drivers'>,
+  act: (signal: AbortSignal) => Promise<void>,
+  close: () => Promise<void>,
+): Promise<void> {
+  const over = new AbortController()
+  const end = () => over.abort()
+  for (const signal of ENDING) process.once(signal, end)
+  try {
+    await act(over.signal)
+  } finally {
+    // From here on a signal does what it does to any process.
+    for (const signal of ENDING) process.off(signal, end)
+    const callOff = hardExit(ctx.config.drainMs, EXIT.failed, (text) => ctx.note(text))
+    if (drivers.count > 0) ctx.note('ending as soon as what is at work has ended; again to break it off')
+    await close()
+    callOff()
+  }
+}
+
+/** Resolves when the signal aborts. */
+export const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })

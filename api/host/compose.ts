@@ -1,0 +1,94 @@
+import { rm } from 'node:fs/promises'
+import type { AgentSpec } from '../../domain/agent/spec.ts'
+import { base32 } from '../../domain/log/ids.ts'
+import type { BlobStore, Clock, EventLog } from '../../domain/ports.ts'
+import type { RuntimePorts } from '../../domain/runtime/ports.ts'
+import { agentAt, stateAt } from '../../domain/runtime/replay.ts'
+import { Runtime } from '../../domain/runtime/runtime.ts'
+import { createKeepUp, type KeepUpPorts } from '../keepup.ts'
+import type { Services } from '../services.ts'
+import { VERSION } from '../version.ts'
+import { openBoundary } from './boundary.ts'
+import { crashPoint } from './crash-point.ts'
+import { openEnvironment } from './environment.ts'
+import { type FileSources, materialize, workspaceFilesOf } from './files.ts'
+import type { Host } from './open.ts'
+import { prepareDoors } from './prepare.ts'
+import { systemRandom } from './random.ts'
+import { readModelOf, type Tables } from './read-model.ts'
+import { told } from './told.ts'
+
+/** Where a composition keeps what is recorded, and what is particular to it. */
+export interface Kept extends Pick<KeepUpPorts, 'backup' | 'sizes' | 'close' | 'readOnly' | 'autoDrive' | 'doorbell'> {
+  readonly log: EventLog
+  readonly blobs: BlobStore
+  readonly tables: Tables
+  readonly clock: Clock
+  /** The runtime over the ports; a plain one where absent. */
+  readonly runtime?: (ports: RuntimePorts) => Runtime
+}
+
+/** Puts the doors over a host and the place where things are kept: the same, whatever stands behind. */
+export function compose(host: Host, kept: Kept): Services {
+  const { config, vault, models, tools, knownSecrets } = host
+  const { log, blobs, tables, clock, runtime = (ports) => new Runtime(ports), ...particular } = kept
+  const stores = { log, blobs, snapshots: host.snapshots }
+  const boundary = (spec: Pick<AgentSpec, 'secrets' | 'policy'>) => openBoundary(vault, knownSecrets, spec)
+  const files: FileSources = {
+    dataFolder: config.data,
+    stateAt: (agentId, point) => stateAt(stores, agentId, point),
+    boundary,
+  }
+  const named = new Map(tools.map((tool) => [tool.spec.name, tool]))
+  const crash = crashPoint(process.env)
+  const ports: Omit<RuntimePorts, 'feed'> = {
+    ...stores,
+    clock,
+    random: systemRandom,
+    build: VERSION,
+    patienceMs: config.fullPatienceMs,
+    warn: (agentId, message) => process.stderr.write(`${agentId}: ${message}\n`),
+    provider: (id) => models.provider(id),
+    tool: (name) => named.get(name),
+    secrets: async (spec) => (await boundary(spec)).secrets,
+    environment: async (spec, { driverId }) => openEnvironment(config.data, spec, driverId, await boundary(spec)),
+    ...(crash === null ? {} : { crashPoint: crash }),
+  }
+  return createKeepUp({
+    ...particular,
+    runtime: (live) => runtime({ ...ports, feed: live }),
+    log,
+    blobs,
+    read: readModelOf(tables, log, {
+      log,
+      blobs,
+      messagesAt: async (agentId, revision) => (await agentAt(stores, agentId, { revision })).messages,
+    }),
+    files: workspaceFilesOf(files),
+    vault,
+    clock,
+    random: systemRandom,
+    prepare: prepareDoors(config, models, vault, tools, knownSecrets),
+    fork: forkDoor(ports, files),
+    concurrency: config.concurrency,
+    onFault: (agentId, error) => process.stderr.write(`${agentId}: ${told(error)}\n`),
+  })
+}
+
+/** A fork never works in its source's folder: the files of its point go into a new one, beside it where none is named. */
+function forkDoor(ports: Omit<RuntimePorts, 'feed'>, files: FileSources): Services['fork'] {
+  return async (source, at, options, request) => {
+    const runtime = new Runtime({ ...ports, feed: { publish() {} } })
+    const { workspace, ...rest } = options
+    const { state } = await stateAt(ports, source, at)
+    if (state.spec.workspace === null) return runtime.fork(source, at, rest, request)
+    const beside = `${state.spec.workspace.path}-${base32(systemRandom.bytes(5))}`
+    const folder = await materialize(files, source, at, workspace ?? beside)
+    try {
+      return await runtime.fork(source, at, { ...rest, workspace: folder }, request)
+    } catch (error) {
+      await rm(folder.path, { recursive: true, force: true })
+      throw error
+    }
+  }
+}

@@ -1,0 +1,65 @@
+import { rmSync } from 'node:fs'
+import type { ScriptInput } from '../../adapters/model-scripted/script.ts'
+import { createModels, type Models } from '../../adapters/models/registry.ts'
+import { SqliteSnapshots } from '../../adapters/snapshots-sqlite/store.ts'
+import { workspaceTools } from '../../adapters/tools/builtin.ts'
+import { openVault } from '../../adapters/vault/file-vault.ts'
+import { unhidable } from '../../domain/agent/secrets/forms.ts'
+import type { SnapshotStore, Tool, Vault } from '../../domain/ports.ts'
+import type { Config } from '../config.ts'
+import { paths } from './paths.ts'
+
+/** What a program brings beside its settings. */
+export interface Own {
+  readonly tools?: readonly Tool[]
+  readonly scripts?: Readonly<Record<string, ScriptInput>>
+}
+
+/** What belongs to this host, wherever log and tables are: its secrets, models, tools, and a cache. */
+export interface Host {
+  readonly config: Config
+  readonly vault: Vault
+  readonly models: Models
+  readonly tools: readonly Tool[]
+  readonly snapshots: SnapshotStore
+  /** Values that no run may show, whatever it was given. */
+  readonly knownSecrets: readonly string[]
+}
+
+/** What is closed at the end, the last first. */
+export class Opened {
+  readonly #closers: (() => Promise<void> | void)[] = []
+
+  push(close: () => Promise<void> | void): void {
+    this.#closers.push(close)
+  }
+
+  async closeAll(): Promise<void> {
+    for (let close = this.#closers.pop(); close; close = this.#closers.pop()) await close()
+  }
+}
+
+/** Opens the host's part of a data folder. `passwords`: of servers, which no run may show either. */
+export async function openHost(
+  config: Config,
+  own: Own,
+  opened: Opened,
+  warn: (text: string) => void,
+  passwords: readonly string[] = [],
+): Promise<Host> {
+  const at = paths(config.data)
+  const vault = await openVault({ dataFolder: config.data })
+  const models = createModels({ env: process.env, models: config.models, ...(own.scripts && { scripts: own.scripts }) })
+  const short = models.unhidableKeys()
+  if (short.length > 0) warn(`${short.join(', ')}: too short to be hidden, so not looked for in what is recorded`)
+  const snapshots = SqliteSnapshots.open(at.snapshots, (path) => rmSync(path, { force: true }))
+  opened.push(() => snapshots.close())
+  return {
+    config,
+    vault,
+    models,
+    tools: [...workspaceTools(), ...(own.tools ?? [])],
+    snapshots,
+    knownSecrets: [...models.knownSecrets(), ...passwords.filter((password) => unhidable(password) === null)],
+  }
+}

@@ -1,0 +1,56 @@
+import type { Clock, Leases } from '../../domain/ports.ts'
+
+export interface LeaseOptions {
+  readonly leases: Leases
+  readonly clock: Clock
+  /** How long it holds without a sign of life, ms; one is given three times in that time. */
+  readonly ttlMs: number
+}
+
+/** A lease that is renewed until it is given back, or lost. */
+export interface Lease {
+  /** Aborts when others may hold it: somebody does, or it could not be renewed in time. */
+  readonly lost: AbortSignal
+  release(): Promise<void>
+}
+
+/** How long giving it back may take, ms: it ends by itself. */
+const RELEASE_WITHIN_MS = 2_000
+
+/** Takes the lease of `name` for `holder`; null where somebody else holds it. Rejects where that cannot be learnt. */
+export async function takeLease(
+  { leases, clock, ttlMs }: LeaseOptions,
+  name: string,
+  holder: string,
+): Promise<Lease | null> {
+  // Counted from before the call: the server begins to count after it.
+  let until = performance.now() + ttlMs
+  if (!(await leases.acquire(name, holder, ttlMs))) return null
+  const lost = new AbortController()
+  const over = new AbortController()
+  const lose = (why: string) => lost.abort(new Error(`the lease of ${name} is lost: ${why}`))
+  const left = () => Math.max(0, until - performance.now())
+
+  const beat = async () => {
+    while (!over.signal.aborted && !lost.signal.aborted) {
+      const renewed = performance.now() + ttlMs
+      const answer = leases.acquire(name, holder, ttlMs).catch(() => null)
+      const held = await Promise.race([answer, clock.sleep(left(), over.signal).catch(() => null)])
+      if (held === false) lose('another process holds it')
+      if (held === true) until = renewed
+      else if (left() === 0) lose('it could not be renewed')
+      await clock.sleep(Math.min(ttlMs / 3, left()), over.signal).catch(() => undefined)
+    }
+  }
+  const beating = clock.sleep(ttlMs / 3, over.signal).then(beat, () => undefined)
+  return {
+    lost: lost.signal,
+    async release() {
+      over.abort(new Error('given back'))
+      await beating
+      // Never after a renewal that is still under way, which would take it again: that one has an end of its own.
+      const given = leases.release(name, holder).catch(() => undefined)
+      await Promise.race([given, clock.sleep(RELEASE_WITHIN_MS)])
+    },
+  }
+}

@@ -1,0 +1,74 @@
+import { PostgresBlobs } from '../../adapters/blobs-postgres/store.ts'
+import { PostgresLeases } from '../../adapters/leases-postgres/leases.ts'
+import { EventStoreDoorbell } from '../../adapters/log-eventstore/doorbell.ts'
+import { openEventStoreLog } from '../../adapters/log-eventstore/open.ts'
+import { base32 } from '../../domain/log/ids.ts'
+import { openPool, PostgresHome } from '../../projections/postgres.ts'
+import type { ServersConfig } from '../config.ts'
+import { SystemClock } from '../host/clock.ts'
+import { compose } from '../host/compose.ts'
+import { checkDataFolder } from '../host/data-folder.ts'
+import { Opened, type Own, openHost } from '../host/open.ts'
+import { systemRandom } from '../host/random.ts'
+import { Problem } from '../http/problem.ts'
+import type { Services } from '../services.ts'
+import { LeasedRuntime } from './leased-runtime.ts'
+import { passwordsOf } from './passwords.ts'
+import { schemasOf } from './schemas.ts'
+import { SharedTables } from './tables.ts'
+
+/**
+ * The log in EventStoreDB; tables, blobs and leases in PostgreSQL; what belongs to the host in the data folder. Every
+ * process may record and drive, and nobody owns anything. Rejects with a LogError or ProjectionError that says what to do.
+ */
+export async function openOnServers(config: ServersConfig, autoDrive: boolean, own: Own = {}): Promise<Services> {
+  checkDataFolder(config.data, 'owner')
+  const { namespace, eventstore: connectionString, leaseMs: ttlMs } = config
+  const warn = (text: string) => process.stderr.write(`keepup: ${text}\n`)
+  const clock = new SystemClock()
+  const holder = base32(systemRandom.bytes(10))
+  const closed = new AbortController()
+  const opened = new Opened()
+  try {
+    const log = await openEventStoreLog({ connectionString, namespace, clock, random: systemRandom })
+    opened.push(() => log.close())
+    const doorbell = await EventStoreDoorbell.open({ connectionString, namespace })
+    opened.push(() => doorbell.close())
+    const pool = openPool({ url: config.postgres })
+    opened.push(() => pool.end())
+    const schemas = schemasOf(namespace)
+    const blobs = await PostgresBlobs.open({ pool, schema: schemas.blobs })
+    const leases = await PostgresLeases.open({ pool, schema: schemas.leases })
+    const host = await openHost(config, own, opened, warn, passwordsOf(config))
+    const shared = { leases, clock, ttlMs, holder }
+    const home = new PostgresHome({ pool, schema: schemas.tables })
+    const tables = await SharedTables.open({ ...shared, home, log, blobs, warn })
+    opened.push(() => tables.close())
+    opened.push(() => closed.abort(new Error('keepup was closed')))
+    return compose(host, {
+      log,
+      blobs,
+      clock,
+      tables,
+      doorbell,
+      autoDrive,
+      runtime: (ports) => new LeasedRuntime(ports, { ...shared, closed: closed.signal }),
+      backup: refuseBackup,
+      // Neither server keeps count per run.
+      sizes: async () => new Map(),
+      close: () => opened.closeAll(),
+    })
+  } catch (error) {
+    await opened.closeAll()
+    throw error
+  }
+}
+
+const refuseBackup = () =>
+  Promise.reject(
+    new Problem(
+      409,
+      'BACKUP_ON_SERVERS',
+      'log and blobs are on servers: back up PostgreSQL after EventStoreDB with their own tools, and copy the data folder',
+    ),
+  )

@@ -1,0 +1,161 @@
+import type { Kysely } from 'kysely'
+import { type Cursor, formatCursor } from '../../domain/log/cursor.ts'
+import type { BlobStore, EventLog } from '../../domain/ports.ts'
+import {
+  type Answer,
+  type Database,
+  type Home,
+  ProjectionError,
+  Projections,
+  type RebuildReport,
+  rebuildElsewhere,
+  releaseElsewhere,
+} from '../../projections/index.ts'
+import type { Tables } from '../host/read-model.ts'
+import { told } from '../host/told.ts'
+import { type Lease, type LeaseOptions, takeLease } from './lease.ts'
+
+export interface SharedTablesOptions extends LeaseOptions {
+  readonly home: Home
+  readonly log: EventLog
+  readonly blobs: BlobStore
+  /** Names this process among those who move the tables. */
+  readonly holder: string
+  warn(text: string): void
+}
+
+/** The lease of whoever moves the tables. No agent is called so. */
+const PROJECTOR = '.projector'
+/** How often a process that only reads looks how far the tables are, ms: at first, and at last. */
+const LOOK_MS = [10, 250] as const
+/** What stopped one projector may stop the next: it is not tried more often than this, ms. */
+const LONGEST_PAUSE_MS = 30_000
+
+/**
+ * The tables of many processes: one of them moves them, whoever has the lease; the position in the tables, which is moved
+ * by compare-and-set, keeps out whoever only believes to have it. The others watch that position.
+ */
+export class SharedTables implements Tables {
+  readonly #options: SharedTablesOptions
+  readonly #end = new AbortController()
+  readonly #serving: Promise<void>
+  #live: Projections | null = null
+  #said = ''
+
+  private constructor(options: SharedTablesOptions) {
+    this.#options = options
+    this.#serving = this.#serve(this.#end.signal)
+  }
+
+  /** Makes the tables where there are none, and takes part in moving them. */
+  static async open(options: SharedTablesOptions): Promise<SharedTables> {
+    await options.home.live()
+    return new SharedTables(options)
+  }
+
+  read<T>(query: (db: Kysely<Database>) => Promise<T>): Promise<Answer<T>> {
+    return this.#options.home.read(query)
+  }
+
+  /** Whether it is this process that moves them. */
+  get moves(): boolean {
+    return this.#live !== null
+  }
+
+  async caughtUpTo(cursor: Cursor, signal: AbortSignal): Promise<void> {
+    for (let pause: number = LOOK_MS[0]; ; pause = Math.min(2 * pause, LOOK_MS[1])) {
+      const live = this.#live
+      if (live !== null) {
+        try {
+          return await live.caughtUpTo(cursor, signal)
+        } catch (error) {
+          // This process moves them no longer; another one will.
+          if (signal.aborted || live === this.#live) throw error
+        }
+      }
+      if (reached((await this.read(async () => null)).position, cursor)) return
+      await this.#options.clock.sleep(pause, signal).catch(() => {
+        throw new ProjectionError('ABORTED', `the tables do not show ${formatCursor(cursor)} yet${this.#why()}`)
+      })
+    }
+  }
+
+  async rebuild(): Promise<RebuildReport> {
+    return this.#live?.rebuild() ?? rebuildElsewhere(this.#options.home, this.#options)
+  }
+
+  async release(agentId: string): Promise<boolean> {
+    return this.#live?.release(agentId) ?? releaseElsewhere(this.#options.home, this.#options, agentId)
+  }
+
+  async close(): Promise<void> {
+    this.#end.abort(new Error('the tables were closed'))
+    await this.#serving
+  }
+
+  async #serve(signal: AbortSignal): Promise<void> {
+    const { clock, holder, ttlMs } = this.#options
+    let failed = 0
+    while (!signal.aborted) {
+      try {
+        const lease = await takeLease(this.#options, PROJECTOR, holder)
+        if (lease !== null) await this.#move(lease, signal)
+        failed = 0
+      } catch (error) {
+        if (signal.aborted) return
+        failed++
+        this.#tell(error)
+      }
+      const pause = Math.min((ttlMs / 4) * 2 ** Math.min(failed, 8), LONGEST_PAUSE_MS)
+      await clock.sleep(pause, signal).catch(() => undefined)
+    }
+  }
+
+  /** Moves the tables while the lease holds. */
+  async #move(lease: Lease, signal: AbortSignal): Promise<void> {
+    const { home, log, blobs } = this.#options
+    const end = AbortSignal.any([signal, lease.lost])
+    try {
+      const projections = await Projections.open({ home, log, blobs })
+      this.#live = projections
+      this.#said = ''
+      const over = new AbortController()
+      try {
+        const running = projections.run(AbortSignal.any([end, over.signal]))
+        await Promise.race([running, this.#waits(projections, end)])
+        over.abort(new Error('a newer program is to move the tables'))
+        await running
+      } finally {
+        this.#live = null
+        await projections.close()
+      }
+    } finally {
+      await lease.release()
+    }
+  }
+
+  /** Resolves when what follows in the log is for a newer program, which is to have the lease then. */
+  async #waits(projections: Projections, signal: AbortSignal): Promise<void> {
+    const { clock, ttlMs } = this.#options
+    while (!signal.aborted && projections.status().state !== 'waiting') {
+      await clock.sleep(ttlMs / 2, signal).catch(() => undefined)
+      await projections.tidy()
+    }
+    if (!signal.aborted) this.#tell(new ProjectionError('NEWER_WRITER', projections.status().reason ?? ''))
+  }
+
+  /** Once, where it is the same again. */
+  #tell(error: unknown): void {
+    const text = told(error)
+    if (text !== this.#said && !(error instanceof ProjectionError && error.code === 'POSITION_TAKEN'))
+      this.#options.warn(`projections: ${text}`)
+    this.#said = text
+  }
+
+  #why(): string {
+    return this.#said === '' ? '; see that a process runs that moves them' : `: ${this.#said}`
+  }
+}
+
+const reached = (shown: Cursor | null, { logId, position, hash }: Cursor): boolean =>
+  shown?.logId === logId && (shown.position > position || (shown.position === position && shown.hash === hash))

@@ -1,0 +1,65 @@
+import { Bell } from '../runs/bell.ts'
+import { sweep } from '../runs/sweeper.ts'
+import type { Ring, Services } from '../services.ts'
+
+/** Everything is looked at at least so often, ms: the doorbell may be down. */
+const SWEEP_MS = 5_000
+/** A ring is answered after so long, ms, also where the run still waits for its turn here: the sweeps of all find it. */
+const CLAIM_WITHIN_MS = 20_000
+
+export interface Work {
+  readonly services: Services
+  readonly leaseMs: number
+  readonly onFault: (error: unknown, where: string) => void
+  readonly onNote: (text: string) => void
+}
+
+/**
+ * Drives the runs that were started to be driven, beside other processes that do the same, until the signal aborts. What is
+ * due is looked for again and again; the doorbell makes it soon, and where it is down nothing is lost but time.
+ */
+export async function work({ services, leaseMs, onFault, onNote }: Work, signal: AbortSignal): Promise<void> {
+  const bell = new Bell()
+  const jitter = () => 0.75 + services.random.bytes(1)[0]! / 512
+  const how = { asked: true, farMs: Math.min(SWEEP_MS, leaseMs), elsewhereMs: leaseMs / 2, bell, jitter }
+  let said = ''
+  // The same fault again and again is told once.
+  const onSweepFault = (error: unknown) => {
+    const text = error instanceof Error ? error.message : String(error)
+    if (text !== said) onFault(error, 'sweep')
+    said = text
+  }
+  await Promise.all([
+    sweep(services, signal, onSweepFault, onNote, how),
+    listen(services, bell, signal, (error) => onFault(error, 'doorbell')),
+  ])
+}
+
+async function listen(
+  { doorbell, drivers, clock }: Services,
+  bell: Bell,
+  signal: AbortSignal,
+  onFault: (error: unknown) => void,
+): Promise<void> {
+  if (doorbell === null) return
+  let down = false
+  const onTrouble = (error: unknown) => {
+    if (!down) onFault(error)
+    down = true
+  }
+  const answer = async ({ agentId, done }: Ring) => {
+    await bell.ring()
+    const over = new AbortController()
+    const late = clock.sleep(CLAIM_WITHIN_MS, AbortSignal.any([signal, over.signal])).catch(() => undefined)
+    await Promise.race([drivers.claimed(agentId), late])
+    over.abort(new Error('answered'))
+    if (!signal.aborted) done()
+  }
+  for await (const ring of doorbell.rings(signal, onTrouble)) {
+    down = false
+    // What a driver has written concerns nobody else.
+    if (ring.byDriver) ring.done()
+    // Where the look failed the ring comes again.
+    else answer(ring).catch(() => undefined)
+  }
+}

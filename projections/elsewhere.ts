@@ -1,0 +1,44 @@
+import { ProjectionError } from './errors.ts'
+import type { RebuildReport } from './projections.ts'
+import { Projector, type ProjectorOptions } from './projector/projector.ts'
+import { rebuildEqual, switchTo } from './rebuild.ts'
+import type { Home } from './store/home.ts'
+
+// What a process may do with tables that another one moves.
+
+/**
+ * As {@link Projections.rebuild}. Whoever moves the live tables finds its position gone, and goes on with the new ones when
+ * it opens them.
+ */
+export async function rebuildElsewhere(home: Home, options: Omit<ProjectorOptions, 'store'>): Promise<RebuildReport> {
+  const { made, differences } = await rebuildEqual(home, options, false)
+  if (made === null) return { switched: false, differences }
+  try {
+    await switchTo(home, made)
+  } finally {
+    await made.store.close()
+  }
+  return { switched: true, differences }
+}
+
+/** As {@link Projections.release}; tried again where whoever moves the tables was faster. */
+export async function releaseElsewhere(
+  home: Home,
+  options: Omit<ProjectorOptions, 'store'>,
+  agentId: string,
+): Promise<boolean> {
+  const live = await home.live()
+  if (live === null) throw new ProjectionError('NOT_FOUND', 'there are no tables yet; start a run first')
+  for (let tries = 1; ; tries++) {
+    const store = await home.open(live)
+    try {
+      return await new Projector({ ...options, store }).release(agentId)
+    } catch (error) {
+      if (!(error instanceof ProjectionError && error.code === 'POSITION_TAKEN') || tries === MAX_TRIES) throw error
+    } finally {
+      await store.close()
+    }
+  }
+}
+
+const MAX_TRIES = 20

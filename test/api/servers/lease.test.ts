@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest'
+import { MemoryLeases } from '../../../adapters/leases-memory/leases.ts'
+import { SystemClock } from '../../../api/host/clock.ts'
+import { takeLease } from '../../../api/servers/lease.ts'
+import type { Leases } from '../../../domain/ports.ts'
+
+const clock = new SystemClock()
+const lostOf = (lost: AbortSignal) =>
+  new Promise<string>((resolve) => {
+    if (lost.aborted) resolve(lost.reason.message)
+    else lost.addEventListener('abort', () => resolve(lost.reason.message))
+  })
+
+test('it is held for longer than it lasts, one holder at a time, until it is given back', async () => {
+  const leases = new MemoryLeases(clock)
+  let renewed = 0
+  const counting: Leases = {
+    acquire: (...asked) => {
+      renewed++
+      return leases.acquire(...asked)
+    },
+    release: (...asked) => leases.release(...asked),
+  }
+  const lease = (await takeLease({ leases: counting, clock, ttlMs: 90 }, 'x', 'a'))!
+  await expect.poll(() => renewed).toBeGreaterThan(5)
+  expect(lease.lost.aborted).toBe(false)
+  expect(await takeLease({ leases, clock, ttlMs: 90 }, 'x', 'b')).toBeNull()
+  await lease.release()
+  const next = (await takeLease({ leases, clock, ttlMs: 90 }, 'x', 'b'))!
+  expect(next).not.toBeNull()
+  await next.release()
+})
+
+test('it is lost where somebody else has it, and where it cannot be renewed in time, however long the answer takes', async () => {
+  const answers: Record<string, () => Promise<boolean>> = {
+    taken: async () => false,
+    refused: async () => Promise.reject(new Error('no connection')),
+    silent: () => new Promise(() => undefined),
+  }
+  for (const [name, answer] of Object.entries(answers)) {
+    let first = true
+    const acquire = async () => {
+      if (!first) return answer()
+      first = false
+      return true
+    }
+    const lease = (await takeLease({ leases: { acquire, release: async () => {} }, clock, ttlMs: 60 }, name, 'a'))!
+    expect(await lostOf(lease.lost)).toBe(
+      `the lease of ${name} is lost: ${name === 'taken' ? 'another process holds it' : 'it could not be renewed'}`,
+    )
+    await lease.release()
+  }
+})

@@ -1,0 +1,141 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { MemoryLeases } from '../../../adapters/leases-memory/leases.ts'
+import { MemoryLog } from '../../../adapters/log-memory/log.ts'
+import { SystemClock } from '../../../api/host/clock.ts'
+import { LeasedRuntime } from '../../../api/servers/leased-runtime.ts'
+import { ToolError } from '../../../domain/agent/errors.ts'
+import type { Leases, Tool } from '../../../domain/ports.ts'
+import {
+  call,
+  calls,
+  completes,
+  harness,
+  MemoryBlobs,
+  seededRandom,
+  testSpec,
+  toolSpec,
+  USER,
+} from '../../support/harness.ts'
+
+// Several processes over one log, as several runtimes in this one.
+
+const LONG = new AbortController().signal
+/** Long enough for no lease to pass by itself here. */
+const TTL_MS = 60_000
+
+let closed: AbortController
+beforeEach(() => {
+  closed = new AbortController()
+})
+afterEach(() => closed.abort(new Error('the test is over')))
+
+/** Runtimes that share a log; `at` says what happens when the tool is performed. */
+function deployment(at: (signal: AbortSignal) => Promise<string>) {
+  const clock = new SystemClock()
+  const leases = new MemoryLeases(clock)
+  const tool: Tool = {
+    spec: toolSpec('fx:act', { effect: 'irreversible', timeLimitMs: 60_000 }),
+    run: async (_, { signal }) => ({ content: await at(signal) }),
+  }
+  const [log, blobs] = [new MemoryLog(), new MemoryBlobs()]
+  const script = (_: unknown, nth: number) => (nth === 1 ? calls(call('fx__act')) : completes())
+  const process = (holder: string, over: Partial<{ leases: Leases; ttlMs: number }> = {}) => {
+    const { ports } = harness(script, {
+      tools: [tool],
+      log,
+      blobs,
+      seed: holder,
+      ports: { clock, random: seededRandom(holder) },
+    })
+    return new LeasedRuntime(ports, { leases, clock, ttlMs: TTL_MS, holder, closed: closed.signal, ...over })
+  }
+  const start = async (runtime: LeasedRuntime) => {
+    const runId = runtime.newRunId()
+    await runtime.execute(runId, { kind: 'start', spec: testSpec({}, [tool]), task: 'act' }, { by: USER })
+    return runId
+  }
+  return { process, start, leases, log }
+}
+
+test('what one drives another one waits for, or refuses; it does not drive it too', async () => {
+  const held = Promise.withResolvers<string>()
+  const begun = Promise.withResolvers<void>()
+  const { process, start, log } = deployment(() => {
+    begun.resolve()
+    return held.promise
+  })
+  const [a, b] = [process('a'), process('b')]
+  const runId = await start(a)
+  const first = a.drive(runId, { signal: LONG })
+  await begun.promise
+  await expect(b.drive(runId, { signal: LONG, waits: false })).rejects.toMatchObject({ code: 'RUN_DRIVEN' })
+  const second = b.drive(runId, { signal: LONG })
+  held.resolve('acted')
+  expect(await first).toEqual({ end: 'done' })
+  expect(await second).toEqual({ end: 'done' })
+  const types: string[] = []
+  for await (const page of log.read(`agent-${runId}`)) types.push(...page.map(({ header }) => header.type))
+  expect(types.filter((type) => type === 'driver_claimed')).toHaveLength(1)
+})
+
+test('who waits can be called off', async () => {
+  const begun = Promise.withResolvers<void>()
+  const { process, start } = deployment(async (signal) => {
+    begun.resolve()
+    await new Promise((resolve) => signal.addEventListener('abort', resolve))
+    throw new ToolError('EXECUTION_FAILED', 'called off')
+  })
+  const [a, b] = [process('a'), process('b')]
+  const runId = await start(a)
+  const stop = new AbortController()
+  const first = a.drive(runId, { signal: stop.signal })
+  await begun.promise
+  const over = new AbortController()
+  const second = b.drive(runId, { signal: LONG, drain: over.signal })
+  over.abort(new Error('ending'))
+  expect(await second).toEqual({ end: 'interrupted' })
+  stop.abort(new Error('ending'))
+  await first
+})
+
+test('what another process records is heard while a long call is at work', async () => {
+  const begun = Promise.withResolvers<void>()
+  const { process, start } = deployment(async (signal) => {
+    begun.resolve()
+    await new Promise((resolve) => signal.addEventListener('abort', resolve))
+    throw new ToolError('EXECUTION_FAILED', 'called off')
+  })
+  const [a, b] = [process('a'), process('b')]
+  const runId = await start(a)
+  const driven = a.drive(runId, { signal: LONG })
+  await begun.promise
+  await b.execute(runId, { kind: 'cancel', deadlineMs: 30_000 }, { by: USER })
+  expect(await driven).toMatchObject({ end: 'error', code: 'CANCELLED' })
+})
+
+test('who loses the lease ends what it has begun, begins nothing, and leaves the rest to the other one', async () => {
+  const held = Promise.withResolvers<string>()
+  const begun = Promise.withResolvers<void>()
+  const { process, start, leases, log } = deployment(() => {
+    begun.resolve()
+    return held.promise
+  })
+  let asked = 0
+  // Taken once, and never renewed, as where PostgreSQL has forgotten it.
+  const losing: Leases = {
+    acquire: async (name, holder, ttlMs) => asked++ === 0 && leases.acquire(name, holder, ttlMs),
+    release: (name, holder) => leases.release(name, holder),
+  }
+  const a = process('a', { leases: losing, ttlMs: 300 })
+  const runId = await start(a)
+  const first = a.drive(runId, { signal: LONG, waits: false })
+  await begun.promise
+  await expect.poll(() => asked).toBeGreaterThan(1)
+  held.resolve('acted')
+  expect(await first).toEqual({ end: 'interrupted' })
+  expect(await process('b').drive(runId, { signal: LONG })).toEqual({ end: 'done' })
+  const types: string[] = []
+  for await (const page of log.read(`agent-${runId}`)) types.push(...page.map(({ header }) => header.type))
+  expect(types.filter((type) => type === 'driver_claimed')).toHaveLength(2)
+  expect(types).not.toContain('tool_call_unknown')
+})

@@ -1,0 +1,111 @@
+import { expect, it, onTestFinished } from 'vitest'
+import { MemoryLeases } from '../../../adapters/leases-memory/leases.ts'
+import { SystemClock } from '../../../api/host/clock.ts'
+import { SharedTables } from '../../../api/servers/tables.ts'
+import type { Leases } from '../../../domain/ports.ts'
+import { PostgresHome } from '../../../projections/store/postgres/home.ts'
+import { describeWithPostgres } from '../../support/postgres.ts'
+import { folded } from '../../support/projections/kit.ts'
+import type { MemoryLog } from '../../support/projections/memory-log.ts'
+import { dumpSchema, postgresKit, schemasOf } from '../../support/projections/postgres-kit.ts'
+import { Actor } from '../../support/projections/story.ts'
+import { tell } from '../../support/projections/tell.ts'
+
+// Several processes over one log and one set of tables, as several openings of the tables in this one.
+
+const numbers = Array.from({ length: 300 }, (_, i) => (i * 7919 + (i >> 3) * 31) % 1000)
+const clock = new SystemClock()
+
+describeWithPostgres('tables of several processes', (server) => {
+  const kit = postgresKit(server)
+  const schemas = schemasOf(server)
+
+  /** Openings of the same tables; all are closed after the test. */
+  function processes(log: MemoryLog, schema: string, leases: Leases = new MemoryLeases(clock)) {
+    const said: string[] = []
+    const open = async (holder: string, ttlMs = 400) => {
+      const home = new PostgresHome({ pool: schemas.pool(), schema })
+      const warn = (text: string) => said.push(`${holder} ${text}`)
+      const options = { home, log, blobs: log.blobs, leases, clock, ttlMs, holder, warn }
+      const tables = await SharedTables.open(options)
+      onTestFinished(() => tables.close())
+      return tables
+    }
+    const live = async () =>
+      dumpSchema(schemas.pool(), `${schema}_${await new PostgresHome({ pool: schemas.pool(), schema }).live()}`)
+    return { open, live, said }
+  }
+  const soon = () => AbortSignal.timeout(20_000)
+  const add = (log: MemoryLog, id: string) => new Actor(log, () => Date.UTC(2027, 0, 1), id, id).start()
+
+  it('one moves them, all are told how far they are, and another one goes on when it is closed', async () => {
+    const { log } = tell(numbers)
+    const { open, live, said } = processes(log, schemas.fresh())
+    const [a, b] = [await open('a'), await open('b')]
+    await Promise.all([a, b].map(async (tables) => tables.caughtUpTo(await log.headCursor(), soon())))
+    const [mover, reader] = a.moves ? [a, b] : [b, a]
+    expect([mover.moves, reader.moves]).toEqual([true, false])
+    add(log, 'later')
+    await reader.caughtUpTo(await log.headCursor(), soon())
+    await mover.close()
+    add(log, 'last')
+    await reader.caughtUpTo(await log.headCursor(), soon())
+    expect(reader.moves).toBe(true)
+    expect(await live()).toEqual(await folded(log, kit))
+    expect(said).toEqual([])
+  })
+
+  it('two that both believe to be the one keep each other out: nothing is lost, nothing twice', async () => {
+    const { log } = tell(numbers)
+    log.pages = () => 7
+    const yes: Leases = { acquire: async () => true, release: async () => {} }
+    const { open, live } = processes(log, schemas.fresh(), yes)
+    const both = await Promise.all([open('a', 100), open('b', 100)])
+    for (let n = 0; n < 5; n++) {
+      add(log, `more${n}`)
+      for (const tables of both) await tables.caughtUpTo(await log.headCursor(), soon())
+    }
+    expect(await live()).toEqual(await folded(log, kit))
+  })
+
+  it('who does not move them can rebuild them, and the new ones are moved on', async () => {
+    const { log } = tell(numbers)
+    const { open, live } = processes(log, schemas.fresh())
+    const mover = await open('a')
+    await mover.caughtUpTo(await log.headCursor(), soon())
+    const reader = await open('b')
+    expect(await reader.rebuild()).toEqual({ switched: true, differences: [] })
+    add(log, 'later')
+    await reader.caughtUpTo(await log.headCursor(), soon())
+    expect(await live()).toEqual(await folded(log, kit))
+    const other = [mover, reader].find(({ moves }) => !moves)!
+    await expect(other.release('nobody')).rejects.toMatchObject({ code: 'NOT_PARKED' })
+  })
+
+  it('an older log under newer tables is noticed, and they are made anew', async () => {
+    const schema = schemas.fresh()
+    const newer = tell(numbers)
+    const before = processes(newer.log, schema)
+    const tables = await before.open('a')
+    await tables.caughtUpTo(await newer.log.headCursor(), soon())
+    await tables.close()
+    // The same log from a backup: shorter, and gone on otherwise.
+    const older = tell(numbers.slice(0, 150))
+    add(older.log, 'otherwise')
+    const after = processes(older.log, schema)
+    const restored = await after.open('b')
+    await restored.caughtUpTo(await older.log.headCursor(), soon())
+    await expect.poll(() => after.live()).toEqual(await folded(older.log, kit))
+  })
+
+  it('where nobody can move them it is told what to look for', async () => {
+    const { log } = tell(numbers)
+    const no: Leases = { acquire: async () => false, release: async () => {} }
+    const { open } = processes(log, schemas.fresh(), no)
+    const tables = await open('a')
+    await expect(tables.caughtUpTo(await log.headCursor(), AbortSignal.timeout(100))).rejects.toMatchObject({
+      code: 'ABORTED',
+      message: expect.stringContaining('see that a process runs that moves them'),
+    })
+  })
+})

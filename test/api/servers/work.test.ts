@@ -1,0 +1,128 @@
+import { expect, test } from 'vitest'
+import { SystemClock } from '../../../api/host/clock.ts'
+import { systemRandom } from '../../../api/host/random.ts'
+import { LiveHub } from '../../../api/live/hub.ts'
+import { Drivers } from '../../../api/runs/drivers.ts'
+import { work } from '../../../api/servers/work.ts'
+import type { Ring, Services } from '../../../api/services.ts'
+import { CommandRejected } from '../../../domain/agent/errors.ts'
+import type { DriveEnd, DriveOptions } from '../../../domain/runtime/types.ts'
+
+/** A worker whose tables, runs and doorbell are played. */
+function played(due: () => readonly string[], drive: (id: string, options: DriveOptions) => Promise<DriveEnd>) {
+  const rings: Ring[] = []
+  let news = Promise.withResolvers<void>()
+  let sweeps = 0
+  let failing: Error | null = null
+  const answered: string[] = []
+  const ring = (agentId: string, byDriver = false) => {
+    rings.push({ agentId, byDriver, done: () => answered.push(agentId) })
+    news.resolve()
+  }
+  const drivers = new Drivers({ drive }, new LiveHub(), () => {})
+  const services = {
+    drivers,
+    clock: new SystemClock(),
+    random: systemRandom,
+    read: {
+      caughtUp: async () => {
+        sweeps++
+        if (failing !== null) throw failing
+      },
+      due: async () => due().map((agentId) => ({ agentId, wakeAt: 0, reason: 'start' })),
+      nextDue: async () => null,
+    },
+    doorbell: {
+      async *rings(signal: AbortSignal) {
+        signal.addEventListener('abort', () => news.resolve())
+        for (;;) {
+          yield* rings.splice(0)
+          await news.promise
+          if (signal.aborted) return
+          news = Promise.withResolvers()
+        }
+      },
+    },
+  } as unknown as Services
+  const end = new AbortController()
+  const [faults, notes]: [string[], string[]] = [[], []]
+  const onFault = (error: unknown, where: string) => faults.push(`${where}: ${(error as Error).message}`)
+  const done = work({ services, leaseMs: 400, onFault, onNote: (text) => notes.push(text) }, end.signal)
+  const stop = async () => {
+    end.abort(new Error('the test is over'))
+    await done
+    await drivers.stop()
+  }
+  return {
+    ...{ ring, answered, drivers, faults, notes, stop, sweeps: () => sweeps },
+    fail: (error: Error | null) => {
+      failing = error
+    },
+  }
+}
+
+const claimedBy = (options: DriveOptions) => options.onEvent?.({ header: { type: 'driver_claimed' } } as never)
+
+test('a ring is answered when the run is claimed, not before; one about nothing at once', async () => {
+  const claim = Promise.withResolvers<void>()
+  const started: string[] = []
+  let due: string[] = []
+  const worker = played(
+    () => due,
+    async (id, options) => {
+      started.push(id)
+      await claim.promise
+      claimedBy(options)
+      return new Promise((resolve) => options.drain!.addEventListener('abort', () => resolve({ end: 'interrupted' })))
+    },
+  )
+  worker.ring('nothing')
+  worker.ring('driven', true)
+  await expect.poll(() => worker.answered).toEqual(['driven', 'nothing'])
+  due = ['a']
+  worker.ring('a')
+  await expect.poll(() => started).toEqual(['a'])
+  const before = worker.sweeps()
+  worker.ring('b')
+  await expect.poll(() => worker.answered).toEqual(['driven', 'nothing', 'b'])
+  expect(worker.sweeps()).toBeGreaterThan(before)
+  claim.resolve()
+  await expect.poll(() => worker.answered).toEqual(['driven', 'nothing', 'b', 'a'])
+  await worker.stop()
+})
+
+test('a ring whose look failed is not answered; the fault is told once, and looking goes on by itself', async () => {
+  const started: string[] = []
+  const worker = played(
+    () => ['a'],
+    async (id) => {
+      started.push(id)
+      return { end: 'done' }
+    },
+  )
+  await expect.poll(() => started.length).toBeGreaterThan(0)
+  worker.fail(new Error('the tables are gone'))
+  worker.ring('x')
+  const before = worker.sweeps()
+  await expect.poll(() => worker.sweeps()).toBeGreaterThan(before + 2)
+  expect(worker.answered).toEqual([])
+  expect(worker.faults).toEqual(['sweep: the tables are gone'])
+  worker.fail(null)
+  worker.ring('y')
+  await expect.poll(() => worker.answered).toEqual(['y'])
+  await worker.stop()
+})
+
+test('what another worker drives is looked at again soon, without a word', async () => {
+  let tries = 0
+  const worker = played(
+    () => ['a'],
+    async () => {
+      tries++
+      throw new CommandRejected('RUN_DRIVEN', 'a is being driven by another process')
+    },
+  )
+  await expect.poll(() => tries, { timeout: 5000 }).toBeGreaterThan(4)
+  expect(worker.notes).toEqual([])
+  await worker.stop()
+})

@@ -1,0 +1,117 @@
+import { appendFileSync, existsSync, readFileSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { setTimeout as wait } from 'node:timers/promises'
+import { type KeepUp, openKeepUp } from '../../../api/index.ts'
+import { defineTool, z } from '../../../api/tool-kit.ts'
+
+// A process of a deployment on servers, told what to be. It says on standard output what happens, a line each.
+//
+//   actor.ts DATA EFFECTS work N       drives, N runs at once, until SIGTERM; answers a line of standard input with it
+//   actor.ts DATA EFFECTS start N      starts N runs that are to be driven
+//   actor.ts DATA EFFECTS settle N     decides doubts by looking at the world, until N runs have ended
+//   actor.ts DATA EFFECTS check        says what became of everything, and whether the tables are those of a rebuild
+
+/** Lines that each run leaves, one per call. */
+const EFFECTS = 3
+
+const [, , data = '', effects = '', verb = '', count = '0'] = process.argv
+const say = (line: string) => writeSync(1, `${line}\n`)
+const fileOf = (runId: string) => join(effects, `${runId}.txt`)
+const linesOf = (runId: string): string[] =>
+  existsSync(fileOf(runId)) ? readFileSync(fileOf(runId), 'utf8').split('\n').filter(Boolean) : []
+
+/** What cannot be undone: a line with the call's id. */
+const append = defineTool({
+  name: 'fx:append',
+  description: 'Leave a line.',
+  parameters: z.strictObject({}),
+  effect: 'irreversible',
+  timeLimitMs: 60_000,
+  async run(_, { runId, toolCallId }) {
+    appendFileSync(fileOf(runId), `${toolCallId}\n`)
+    say(`effect ${toolCallId}`)
+    await wait(30)
+    return { content: 'left' }
+  },
+})
+
+const call = (tool: string, args: Record<string, string> = {}) => ({ delayMs: 20, calls: [{ tool, arguments: args }] })
+const turns = [
+  ...Array.from({ length: EFFECTS }, () => call('fx__append')),
+  call('complete_task', { summary: 'Left.' }),
+]
+
+const keepup = await openKeepUp({ data, tools: [append], scripts: { job: { script: 1, turns } } })
+
+async function work(): Promise<void> {
+  const told = new AbortController()
+  process.once('SIGTERM', () => told.abort())
+  createInterface(process.stdin).on('line', (line) => say(line))
+  say('working')
+  await keepup.work({ signal: told.signal, onNote: (text) => say(`note ${text.replaceAll('\n', ' | ')}`) })
+  process.stdin.destroy()
+}
+
+async function start(): Promise<void> {
+  for (let n = 0; n < Number(count); n++) {
+    const { runId } = await keepup.start({ task: `Leave ${EFFECTS} lines`, model: 'scripted:job', drive: true })
+    say(`run ${runId}`)
+  }
+}
+
+/** Whoever decides has looked, and knows that nobody is still at it. */
+async function settle({ services, say: tell }: KeepUp): Promise<void> {
+  const all = new AbortController()
+  const ended = new Set<string>()
+  for await (const page of services.log.subscribe(null, all.signal)) {
+    for (const { header } of page) {
+      const { type, agentId, toolCallId = '' } = header
+      if (type === 'completion' || type === 'error') ended.add(agentId)
+      if (type === 'tool_call_unknown') await decide(tell, agentId, toolCallId)
+    }
+    if (ended.size >= Number(count)) all.abort()
+  }
+}
+
+async function decide(tell: KeepUp['say'], agentId: string, toolCallId: string): Promise<void> {
+  const happened = linesOf(agentId).includes(toolCallId)
+  const decision = happened ? ('happened' as const) : ('run' as const)
+  // The late outcome of a worker that was let go has settled it meanwhile.
+  const settled = await tell(agentId, { kind: 'resolve_doubt', toolCallId, decision }).catch((error) => error as Error)
+  say(settled instanceof Error ? `settled ${toolCallId}: ${settled.message}` : `decided ${toolCallId} ${decision}`)
+}
+
+async function check({ services }: KeepUp): Promise<void> {
+  await services.read.caughtUp()
+  const { value } = await services.read.runs({ limit: 1000 })
+  const wrong: string[] = []
+  for (const { runId, status } of value.runs) {
+    const lines = linesOf(runId)
+    if (status !== 'completed') wrong.push(`${runId} is ${status}`)
+    if (lines.length !== EFFECTS || new Set(lines).size !== EFFECTS) wrong.push(`${runId} left ${lines}`)
+    const { ok, problems } = await services.runtime.verify(runId)
+    if (!ok) wrong.push(`${runId}: ${JSON.stringify(problems)}`)
+  }
+  const { equal, differences } = await services.read.rebuild()
+  say(JSON.stringify({ runs: value.runs.length, wrong, equal, differences, epochs: await epochs() }))
+}
+
+/** How often each run was claimed, the most of all, and whether any ended twice. */
+async function epochs(): Promise<{ most: number; twice: string[] }> {
+  const [ends, claims] = [new Map<string, number>(), new Map<string, number>()]
+  const add = (to: Map<string, number>, key: string) => to.set(key, (to.get(key) ?? 0) + 1)
+  for await (const page of keepup.services.log.readAll(null, { bodies: false })) {
+    for (const { header } of page) {
+      if (header.type === 'driver_claimed') add(claims, header.agentId)
+      if (header.type === 'completion') add(ends, header.agentId)
+      if (header.type === 'tool_call_end') add(ends, header.toolCallId ?? '')
+    }
+  }
+  const twice = [...ends].filter(([, n]) => n > 1).map(([id]) => id)
+  return { most: Math.max(0, ...claims.values()), twice }
+}
+
+await { work, start, settle: () => settle(keepup), check: () => check(keepup) }[verb]!()
+await keepup.close()
+say('closed')

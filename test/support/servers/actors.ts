@@ -1,0 +1,136 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { onTestFinished } from 'vitest'
+
+const PROGRAM = fileURLToPath(new URL('./actor.ts', import.meta.url))
+
+/** A process of a deployment, and all that it has said. */
+export class Actor {
+  readonly lines: string[] = []
+  readonly ended: Promise<number | null>
+  readonly #child: ChildProcess
+  readonly #looks = new Set<() => void>()
+  #over = false
+
+  constructor(child: ChildProcess, heard: (line: string) => void) {
+    this.#child = child
+    this.ended = once(child, 'exit').then(([code]) => code as number | null)
+    createInterface(child.stdout!).on('line', (line) => {
+      this.lines.push(line)
+      heard(line)
+      for (const look of this.#looks) look()
+    })
+    // Its last words come after its end.
+    child.once('close', () => {
+      this.#over = true
+      for (const look of this.#looks) look()
+    })
+    child.stdin!.on('error', () => undefined)
+  }
+
+  /** Resolves when it has said `count` lines that begin so; rejects where it ended without. */
+  said(begin: string, count = 1): Promise<readonly string[]> {
+    return new Promise((resolve, reject) => {
+      const look = () => {
+        const found = this.lines.filter((line) => line.startsWith(begin))
+        if (found.length >= count) resolve(found)
+        else if (this.#over)
+          reject(new Error(`ended without saying "${begin}" ${count} times:\n${this.lines.join('\n')}`))
+        else return
+        this.#looks.delete(look)
+      }
+      this.#looks.add(look)
+      look()
+    })
+  }
+
+  /** Resolves when it has answered: what was under way when it was asked has gone on. */
+  async answers(): Promise<void> {
+    for (let round = 0; round < 2; round++) {
+      const word = `asked ${this.lines.length} ${round}`
+      this.#child.stdin!.write(`${word}\n`)
+      await this.said(word)
+    }
+  }
+
+  kill(signal: NodeJS.Signals): void {
+    this.#child.kill(signal)
+  }
+}
+
+/** A deployment's data folder and the folder of its effects; processes in it end with the test. */
+export function deployment(env: Record<string, string>) {
+  const root = mkdtempSync(join(tmpdir(), 'keepup-servers-'))
+  const [data, effects] = [join(root, 'data'), join(root, 'effects')]
+  mkdirSync(effects)
+  const actors: Actor[] = []
+  let left = 0
+  const counting = new Set<() => void>()
+  const heard = (line: string) => {
+    if (!line.startsWith('effect ')) return
+    left++
+    for (const look of counting) look()
+  }
+  /** Resolves when `count` effects were told of, by all together. */
+  const effectsLeft = (count: number) =>
+    new Promise<void>((resolve) => {
+      const look = () => {
+        if (left < count) return
+        counting.delete(look)
+        resolve()
+      }
+      counting.add(look)
+      look()
+    })
+  onTestFinished(async () => {
+    for (const actor of actors) actor.kill('SIGKILL')
+    await Promise.all(actors.map(({ ended }) => ended))
+    rmSync(root, { recursive: true, force: true })
+  })
+  const act = (verb: string, count = 0, more: Record<string, string> = {}): Actor => {
+    const environment = { PATH: process.env.PATH ?? '', HOME: root, ...env, ...more }
+    const child = spawn(process.execPath, [PROGRAM, data, effects, verb, String(count)], {
+      env: environment,
+      stdio: ['pipe', 'pipe', 'inherit'],
+    })
+    const actor = new Actor(child, heard)
+    actors.push(actor)
+    return actor
+  }
+  /** Does something to its end, and gives what was said. */
+  const done = async (verb: string, count = 0): Promise<readonly string[]> => {
+    const actor = act(verb, count)
+    await actor.said('closed')
+    await actor.ended
+    return actor.lines
+  }
+  const work = async (concurrency = 4): Promise<Actor> => {
+    const actor = act('work', concurrency, { KEEPUP_CONCURRENCY: String(concurrency) })
+    await actor.said('working')
+    return actor
+  }
+  const check = async () => JSON.parse((await done('check'))[0]!) as Checked
+  return { root, data, act, done, work, check, effectsLeft }
+}
+
+export interface Checked {
+  readonly runs: number
+  readonly wrong: readonly string[]
+  readonly equal: boolean
+  readonly differences: readonly string[]
+  readonly epochs: { readonly most: number; readonly twice: readonly string[] }
+}
+
+/** What is expected of `runs` runs, whatever was done to their workers. */
+export const allRight = (runs: number) => ({
+  runs,
+  wrong: [],
+  equal: true,
+  differences: [],
+  epochs: { twice: [] },
+})

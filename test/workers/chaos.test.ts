@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { draws, FAULT_SEED } from '../support/faults/seed.ts'
+import { found } from '../support/postgres-server.ts'
+import { type Actor, allRight, deployment } from '../support/servers/actors.ts'
+import { openPair, type Pair } from '../support/servers/pair.ts'
+
+const RUNS = 300
+const WORKERS = 3
+/** A fault comes after so many effects, and the faults end when so many were left. */
+const [EVERY, LAST] = [20, 440]
+
+let pair: Pair
+beforeAll(async () => {
+  if (found === null) throw new Error('there is no PostgreSQL here; install it (apt-get install postgresql)')
+  pair = await openPair()
+})
+afterAll(() => pair?.stop())
+
+test(`${RUNS} runs over ${WORKERS} workers while everything fails (FAULT_SEED=${FAULT_SEED})`, async () => {
+  const { work, done, check, effectsLeft } = deployment(pair.fresh())
+  const draw = draws(FAULT_SEED)
+  // All at once, so that something is at work whenever a fault comes.
+  await done('start', RUNS)
+  const workers = await Promise.all(Array.from({ length: WORKERS }, () => work(8)))
+  const stopped: Actor[] = []
+  for (let step = 1; step * EVERY <= LAST; step++) {
+    await effectsLeft(step * EVERY)
+    const at = draw(workers.length)
+    const victim = workers[at]!
+    const kind = step % 3
+    if (kind === 0) {
+      victim.kill('SIGKILL')
+      workers[at] = await work(8)
+    } else if (kind === 1 && stopped.length === 0) {
+      victim.kill('SIGSTOP')
+      stopped.push(victim)
+      workers[at] = await work(8)
+    } else {
+      for (const one of stopped.splice(0)) {
+        one.kill('SIGCONT')
+        await one.answers()
+        one.kill('SIGTERM')
+      }
+    }
+    if (step % 4 === 0) {
+      pair.postgres.stop(step % 8 === 0 ? 'immediate' : 'fast')
+      pair.postgres.start()
+    }
+    if (step % 2 === 0) await pair.cut()
+  }
+  for (const one of stopped) {
+    one.kill('SIGCONT')
+    await one.answers()
+  }
+  await done('settle', RUNS)
+  const checked = await check()
+  expect(checked).toMatchObject(allRight(RUNS))
+  expect(checked.epochs.most).toBeGreaterThan(1)
+  for (const worker of workers) worker.kill('SIGTERM')
+  expect(await Promise.all(workers.map(({ ended }) => ended))).toEqual(workers.map(() => 0))
+})

@@ -1,0 +1,6 @@
+import { defineConfig } from 'vitest/config'
+
+// What takes minutes: many runs over several workers while everything around them fails.
+export default defineConfig({
+  test: { include: ['test/workers/**/*.test.ts'], testTimeout: 300_000, hookTimeout: 60_000 },
+})
