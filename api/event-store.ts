@@ -1,4 +1,4 @@
-import type { EventStoreLogOptions } from '../adapters/log-eventstore/open.ts'
+import type { EventStoreLogOptions } from '../adapters/log-eventstore/options.ts'
 import type { EventLog } from '../domain/ports.ts'
 
 export type { EventStoreLogOptions }

@@ -7,7 +7,7 @@ import {
 } from '@eventstore/db-client'
 import type { Held } from './client.ts'
 import { Overdue } from './errors.ts'
-import type { Limits } from './patience.ts'
+import type { Limits } from './options.ts'
 
 /** How many events are held ready before the server is held back. */
 const HELD_READY = 256

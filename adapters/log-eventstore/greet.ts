@@ -4,7 +4,8 @@ import { LogError } from '../../domain/log/errors.ts'
 import type { Connection } from './connection.ts'
 import { type Address, authority } from './connection-string.ts'
 import { causeOf } from './errors.ts'
-import { type Limits, patiently } from './patience.ts'
+import type { Limits } from './options.ts'
+import { patiently } from './patience.ts'
 
 /** How long a server may take to show which protocol it speaks, in ms. */
 const SHOWN_WITHIN = 2_000

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { LogError } from '../../domain/log/errors.ts'
 import { logIdOf, sealIdentity } from '../../domain/log/identity.ts'
-import type { Clock, Random } from '../../domain/ports.ts'
 import { Appender } from './append.ts'
 import { connect, disconnect } from './connection.ts'
 import { parseAddress } from './connection-string.ts'
@@ -9,18 +8,9 @@ import { Cursors } from './cursor.ts'
 import { greet } from './greet.ts'
 import { EventStoreLog } from './log.ts'
 import { identify } from './meta.ts'
-import { LIMITS, type Limits } from './patience.ts'
+import type { EventStoreLogOptions } from './options.ts'
+import { LIMITS } from './patience.ts'
 import { type Place, StreamReader } from './read.ts'
-
-export interface EventStoreLogOptions {
-  /** `esdb://host:port?tls=false`, `esdb://user:password@a:2113,b:2113,c:2113`, `esdb+discover://…`. */
-  readonly connectionString: string
-  /** Streams are named `<namespace>.<stream>`: two deployments on one server do not see each other. `[a-z][a-z0-9]*` */
-  readonly namespace: string
-  readonly limits?: Partial<Limits>
-  readonly clock?: Pick<Clock, 'now'>
-  readonly random?: Random
-}
 
 /**
  * Opens the log of a namespace on an EventStoreDB (23.10 is known to work), and makes it where there is none. Rejects with

@@ -1,15 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { permanent, unavailable } from './errors.ts'
-
-/** Time limits, in ms. */
-export interface Limits {
-  /** The longest silence of one try of one call; then the client is replaced. */
-  readonly callMs: number
-  /** How long a call is tried again before its caller is told that nothing is known. */
-  readonly patienceMs: number
-  /** After so long a silence a subscription is made anew. */
-  readonly silenceMs: number
-}
+import type { Limits } from './options.ts'
 
 export const LIMITS: Limits = { callMs: 5_000, patienceMs: 20_000, silenceMs: 10_000 }
 

@@ -4,7 +4,8 @@ import type { Head } from '../../domain/ports.ts'
 import { decode, nameOf } from './codec.ts'
 import type { Connection } from './connection.ts'
 import { causeOf, hidden, tooMuch } from './errors.ts'
-import { type Limits, patiently } from './patience.ts'
+import type { Limits } from './options.ts'
+import { patiently } from './patience.ts'
 import { Tips } from './tips.ts'
 
 /** How many events one call reads at most. */

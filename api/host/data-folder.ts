@@ -13,6 +13,7 @@ const FILES = ['token', 'owner.path', 'vault.check', 'snapshots.db']
  */
 export function checkDataFolder(data: string, mode: 'owner' | 'reader'): void {
   if (mode === 'owner') ensureWritable(data)
+  else refuseReadOnly(data)
   for (const name of [...FOLDERS, ...FILES]) {
     const path = join(data, name)
     const found = statSync(path, { throwIfNoEntry: false })
@@ -33,6 +34,16 @@ function ensureWritable(data: string): void {
       `cannot write to the data folder ${data} (${reason(data, error)}); check that the folder exists and that this ` +
         'user may write to it, or name another one with --data',
     )
+  }
+}
+
+/** Readers too lay down beside the log who is reading it. */
+function refuseReadOnly(data: string): void {
+  try {
+    accessSync(data, constants.W_OK)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EROFS')
+      throw unusable(`cannot read ${data} where it is: its file system is read-only; copy the folder, and use --data`)
   }
 }
 

@@ -54,7 +54,7 @@ export async function connect(options: ConnectOptions): Promise<Backend> {
       const token = () => readFileSync(tokenPath(dataFolder), 'utf8').trim()
       return remoteBackend({ dataFolder, socketPath, token, timeoutMs })
     }
-    if (need === 'read' && found === 'absent' && !existsSync(paths(dataFolder).log)) throw nothingYet(dataFolder)
+    if (need === 'read' && found === 'absent' && isUnused(dataFolder)) throw nothingYet(dataFolder)
     // The whole HTTP app is loaded only where this process has to be it.
     const { localBackend } = await import('./local.ts')
     if (need === 'read') {
@@ -75,6 +75,12 @@ export async function connect(options: ConnectOptions): Promise<Backend> {
       await wait(RETRY_MS)
     }
   }
+}
+
+/** Neither a log nor anything that is only made beside one. */
+function isUnused(dataFolder: string): boolean {
+  const { log, tables, blobs, versions } = paths(dataFolder)
+  return ![log, tables, blobs, versions].some((path) => existsSync(path))
 }
 
 /** Whether the tables are behind the log. */

@@ -1,0 +1,23 @@
+import type { Clock, Random } from '../../domain/ports.ts'
+
+// Apart from what uses the client, whose types a program that only names these need not read.
+
+/** Time limits, in ms. */
+export interface Limits {
+  /** The longest silence of one try of one call; then the client is replaced. */
+  readonly callMs: number
+  /** How long a call is tried again before its caller is told that nothing is known. */
+  readonly patienceMs: number
+  /** After so long a silence a subscription is made anew. */
+  readonly silenceMs: number
+}
+
+export interface EventStoreLogOptions {
+  /** `esdb://host:port?tls=false`, `esdb://user:password@a:2113,b:2113,c:2113`, `esdb+discover://…`. */
+  readonly connectionString: string
+  /** Streams are named `<namespace>.<stream>`: two deployments on one server do not see each other. `[a-z][a-z0-9]*` */
+  readonly namespace: string
+  readonly limits?: Partial<Limits>
+  readonly clock?: Pick<Clock, 'now'>
+  readonly random?: Random
+}
