@@ -81,6 +81,8 @@ function opened(path: string): DatabaseSync {
   const db = new DatabaseSync(path, { timeout: BUSY_MS })
   db.exec('PRAGMA synchronous = OFF; PRAGMA secure_delete = ON')
   inWal(db)
+  // From here on nobody waits long for a cache: another process may stand still in the middle.
+  db.exec('PRAGMA busy_timeout = 50')
   db.exec(
     `CREATE TABLE IF NOT EXISTS snapshots (
        agent_id TEXT NOT NULL, fold INTEGER NOT NULL, revision INTEGER NOT NULL, step INTEGER NOT NULL, state BLOB NOT NULL,

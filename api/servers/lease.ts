@@ -23,17 +23,17 @@ export async function takeLease(
   name: string,
   holder: string,
 ): Promise<Lease | null> {
-  // Counted from before the call: the server begins to count after it.
-  let until = performance.now() + ttlMs
+  // Counted from before the call: the server begins to count after it. By a clock that goes on while the machine sleeps.
+  let until = clock.now() + ttlMs
   if (!(await leases.acquire(name, holder, ttlMs))) return null
   const lost = new AbortController()
   const over = new AbortController()
   const lose = (why: string) => lost.abort(new Error(`the lease of ${name} is lost: ${why}`))
-  const left = () => Math.max(0, until - performance.now())
+  const left = () => Math.max(0, until - clock.now())
 
   const beat = async () => {
     while (!over.signal.aborted && !lost.signal.aborted) {
-      const renewed = performance.now() + ttlMs
+      const renewed = clock.now() + ttlMs
       const answer = leases.acquire(name, holder, ttlMs).catch(() => null)
       const held = await Promise.race([answer, clock.sleep(left(), over.signal).catch(() => null)])
       if (held === false) lose('another process holds it')

@@ -85,17 +85,36 @@ describeWithPostgres('tables of several processes', (server) => {
   it('an older log under newer tables is noticed, and they are made anew', async () => {
     const schema = schemas.fresh()
     const newer = tell(numbers)
+    add(newer.log, 'as it was')
     const before = processes(newer.log, schema)
     const tables = await before.open('a')
     await tables.caughtUpTo(await newer.log.headCursor(), soon())
     await tables.close()
-    // The same log from a backup: shorter, and gone on otherwise.
-    const older = tell(numbers.slice(0, 150))
+    // The same log from a backup, gone on otherwise, to the very same position.
+    const older = tell(numbers)
     add(older.log, 'otherwise')
+    expect((await older.log.headCursor()).position).toBe((await newer.log.headCursor()).position)
     const after = processes(older.log, schema)
     const restored = await after.open('b')
     await restored.caughtUpTo(await older.log.headCursor(), soon())
-    await expect.poll(() => after.live()).toEqual(await folded(older.log, kit))
+    expect(await after.live()).toEqual(await folded(older.log, kit))
+  })
+
+  it('what stopped a projector is told once, and it is tried again', async () => {
+    const { log } = tell(numbers)
+    const leases = new MemoryLeases(clock)
+    let tries = 0
+    const failing: Leases = {
+      acquire: async (...asked) => {
+        if (tries++ < 2) throw new Error('the leases are gone')
+        return leases.acquire(...asked)
+      },
+      release: (...asked) => leases.release(...asked),
+    }
+    const { open, said } = processes(log, schemas.fresh(), failing)
+    const tables = await open('a', 40)
+    await tables.caughtUpTo(await log.headCursor(), soon())
+    expect(said).toEqual([expect.stringContaining('a projections: Error: the leases are gone')])
   })
 
   it('where nobody can move them it is told what to look for', async () => {
