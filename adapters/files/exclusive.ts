@@ -8,6 +8,9 @@ export interface Held {
   release(): void
 }
 
+/** What is collected is closed, and what it held is free: who holds a file need not keep a reference to it. */
+const open = new Set<DatabaseSync>()
+
 /** Takes a file by an open `BEGIN EXCLUSIVE` on it; null where another process, or this one, has it. */
 export function tryHold(file: string): Held | null {
   makeFolder(dirname(file))
@@ -19,9 +22,10 @@ export function tryHold(file: string): Held | null {
     if ((error as { errcode?: number }).errcode !== SQLITE_BUSY) throw error
     return null
   }
+  open.add(database)
   return {
     release: () => {
-      if (database.isOpen) database.close()
+      if (open.delete(database)) database.close()
     },
   }
 }

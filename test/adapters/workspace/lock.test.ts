@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { lockWorkspace } from '../../../adapters/workspace/lock.ts'
 import { freshFolders } from '../../support/folders.ts'
 
@@ -23,13 +23,18 @@ describe('the lock of a workspace', () => {
     lockWorkspace(alias, folders.data).release()
   })
 
-  it('ends with its process, however that ends', async () => {
+  it('ends with its process, however that ends, and not before', async () => {
     const module = new URL('../../../adapters/workspace/lock.ts', import.meta.url).href
     const program = `import { lockWorkspace } from ${JSON.stringify(module)}
-      lockWorkspace(process.argv[1], process.argv[2]); console.log('locked'); setInterval(() => {}, 1000)`
-    const child = spawn(process.execPath, ['--input-type=module', '-e', program, folders.ws, folders.data], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    })
+      lockWorkspace(process.argv[1], process.argv[2])
+      setTimeout(() => (gc(), console.log('locked')))
+      process.stdin.resume()`
+    const child = spawn(
+      process.execPath,
+      ['--expose-gc', '--input-type=module', '-e', program, folders.ws, folders.data],
+      { stdio: ['pipe', 'pipe', 'inherit'] },
+    )
+    onTestFinished(() => void child.kill('SIGKILL'))
     await new Promise((resolve) => child.stdout.once('data', resolve))
     expect(() => lockWorkspace(folders.ws, folders.data)).toThrow(/another run works in/)
     child.kill('SIGKILL')
