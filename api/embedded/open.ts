@@ -1,5 +1,6 @@
 import { existsSync, rmSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
+import { FileIntents } from '../../adapters/blobs-file/intents.ts'
 import { FileBlobs } from '../../adapters/blobs-file/store.ts'
 import type { SqliteLog } from '../../adapters/log-sqlite/log.ts'
 import { openSqliteLog } from '../../adapters/log-sqlite/open.ts'
@@ -8,9 +9,11 @@ import { createModels, type Models } from '../../adapters/models/registry.ts'
 import { SqliteSnapshots } from '../../adapters/snapshots-sqlite/store.ts'
 import { workspaceTools } from '../../adapters/tools/builtin.ts'
 import { openVault } from '../../adapters/vault/file-vault.ts'
+import { ERASED } from '../../domain/agent/residue.ts'
 import type { AgentSpec } from '../../domain/agent/spec.ts'
 import { base32 } from '../../domain/log/ids.ts'
 import type { Clock, Tool, Vault } from '../../domain/ports.ts'
+import { sweepBlobs } from '../../domain/runtime/blob-writes.ts'
 import type { RuntimePorts } from '../../domain/runtime/ports.ts'
 import { agentAt, stateAt } from '../../domain/runtime/replay.ts'
 import { Runtime } from '../../domain/runtime/runtime.ts'
@@ -18,7 +21,7 @@ import { Projections } from '../../projections/index.ts'
 import { tablesReadable } from '../../projections/store/damage.ts'
 import { Readers } from '../../projections/store/readers.ts'
 import type { Config } from '../config.ts'
-import { asProblem } from '../http/problem.ts'
+import { asProblem, Problem } from '../http/problem.ts'
 import { createKeepUp } from '../keepup.ts'
 import type { Services } from '../services.ts'
 import { VERSION } from '../version.ts'
@@ -72,9 +75,11 @@ export async function openEmbedded(
         `keepup: ${short.join(', ')}: too short to be hidden, so not looked for in what is recorded\n`,
       )
     const blobs = new FileBlobs(at.blobs)
+    const intents = new FileIntents(at.intents)
+    if (mode === 'owner') await sweep({ log, blobs, intents })
     const snapshots = SqliteSnapshots.open(at.snapshots, (path) => rmSync(path, { force: true }))
     opened.push(() => snapshots.close())
-    const stores = { log, blobs, snapshots }
+    const stores = { log, blobs, intents, snapshots }
     const tools = [...workspaceTools(), ...(own.tools ?? [])]
     const parts = { ...stores, clock, vault, models, tools }
     const tables = mode === 'owner' ? await liveTables(at.tables, stores, opened) : frozenTables(at.tables, opened)
@@ -112,7 +117,7 @@ export async function openEmbedded(
   }
 }
 
-type Stores = Pick<RuntimePorts, 'log' | 'blobs' | 'snapshots'>
+type Stores = Pick<RuntimePorts, 'log' | 'blobs' | 'intents' | 'snapshots'>
 
 interface Parts {
   readonly vault: Vault
@@ -126,13 +131,14 @@ function runtimePorts(
   log: SqliteLog,
   parts: Omit<Stores, 'log'> & Parts & { feed: RuntimePorts['feed'] },
 ): RuntimePorts {
-  const { vault, models, feed, blobs, snapshots, clock } = parts
+  const { vault, models, feed, blobs, intents, snapshots, clock } = parts
   const tools = new Map(parts.tools.map((tool) => [tool.spec.name, tool]))
   const boundary = (spec: Pick<AgentSpec, 'secrets' | 'policy'>) => openBoundary(vault, models.knownSecrets(), spec)
   const crash = crashPoint(process.env)
   return {
     log,
     blobs,
+    ...(intents === undefined ? {} : { intents }),
     ...(snapshots === undefined ? {} : { snapshots }),
     clock,
     random: systemRandom,
@@ -148,6 +154,12 @@ function runtimePorts(
   }
 }
 
+/** What a process that was killed has stored for an event that never came to be. */
+async function sweep(stores: Parameters<typeof sweepBlobs>[0]): Promise<void> {
+  const removed = await sweepBlobs(stores)
+  if (removed > 0) process.stderr.write(`keepup: removed ${removed} stored bodies that no event names\n`)
+}
+
 /** A fork never works in its source's folder: the files of its point go into a new one, beside it where none is named. */
 function forkDoor(
   config: Config,
@@ -160,6 +172,8 @@ function forkDoor(
     const { workspace, ...rest } = options
     const { state } = await stateAt({ log, ...parts }, source, at)
     if (state.spec.workspace === null) return runtime.fork(source, at, rest, request)
+    if (workspace === undefined && state.spec.workspace.path === ERASED)
+      throw new Problem(409, 'WORKSPACE_ERASED', 'where the source worked was erased; name a folder for the fork')
     const beside = `${state.spec.workspace.path}-${base32(systemRandom.bytes(5))}`
     const folder = await materialize(files, source, at, workspace ?? beside)
     try {
