@@ -9,7 +9,6 @@ import { createModels, type Models } from '../../adapters/models/registry.ts'
 import { SqliteSnapshots } from '../../adapters/snapshots-sqlite/store.ts'
 import { workspaceTools } from '../../adapters/tools/builtin.ts'
 import { openVault } from '../../adapters/vault/file-vault.ts'
-import { ERASED } from '../../domain/agent/residue.ts'
 import type { AgentSpec } from '../../domain/agent/spec.ts'
 import { base32 } from '../../domain/log/ids.ts'
 import type { Clock, Tool, Vault } from '../../domain/ports.ts'
@@ -21,7 +20,7 @@ import { Projections } from '../../projections/index.ts'
 import { tablesReadable } from '../../projections/store/damage.ts'
 import { Readers } from '../../projections/store/readers.ts'
 import type { Config } from '../config.ts'
-import { asProblem, Problem } from '../http/problem.ts'
+import { asProblem } from '../http/problem.ts'
 import { createKeepUp } from '../keepup.ts'
 import type { Services } from '../services.ts'
 import { VERSION } from '../version.ts'
@@ -31,7 +30,7 @@ import { SystemClock } from './clock.ts'
 import { crashPoint } from './crash-point.ts'
 import { checkDataFolder } from './data-folder.ts'
 import { openEnvironment } from './environment.ts'
-import { type FileSources, materialize, workspaceFilesOf } from './files.ts'
+import { type FileSources, folderOf, materialize, workspaceFilesOf } from './files.ts'
 import { paths } from './paths.ts'
 import { prepareDoors } from './prepare.ts'
 import { systemRandom } from './random.ts'
@@ -172,10 +171,8 @@ function forkDoor(
     const { workspace, ...rest } = options
     const { state } = await stateAt({ log, ...parts }, source, at)
     if (state.spec.workspace === null) return runtime.fork(source, at, rest, request)
-    if (workspace === undefined && state.spec.workspace.path === ERASED)
-      throw new Problem(409, 'WORKSPACE_ERASED', 'where the source worked was erased; name a folder for the fork')
-    const beside = `${state.spec.workspace.path}-${base32(systemRandom.bytes(5))}`
-    const folder = await materialize(files, source, at, workspace ?? beside)
+    const named = workspace ?? `${folderOf(state.spec.workspace)}-${base32(systemRandom.bytes(5))}`
+    const folder = await materialize(files, source, at, named)
     try {
       return await runtime.fork(source, at, { ...rest, workspace: folder }, request)
     } catch (error) {

@@ -32,7 +32,7 @@ export class Residues {
     const found = new Map<number, Kept>()
     for (const revision of places) {
       for await (const [recorded] of this.stores.log.read(this.stream, { from: revision, limit: 1 })) {
-        if (recorded === undefined) continue
+        if (recorded === undefined || recorded.erased) continue
         const event = decode(recorded.header, recorded.body ?? (await bodyOf(this.stores, recorded)))
         if (event.type === 'residue') for (const kept of event.body.bodies) found.set(kept.revision, kept)
       }
