@@ -1,3 +1,4 @@
+import { sha256 } from '../log/ids.ts'
 import type { Block } from './content.ts'
 import type { BodyOf, EventType, Failure, PlannedCall } from './events.ts'
 import { type AgentSpec, WARNING } from './spec.ts'
@@ -88,7 +89,9 @@ function erasedBlock(block: Block, call: PlannedCall | undefined): Block {
     return numbers ? block : { type: 'text', text: ERASED }
   }
   const known = call !== undefined && call.toolName !== UNKNOWN_TOOL
-  return { type: 'tool_use', id: block.id ?? '', name: known ? (block.name ?? '') : UNKNOWN_TOOL, input: {} }
+  // Some models make ids of names.
+  const id = sha256(String(block.id ?? '')).slice(0, 32)
+  return { type: 'tool_use', id, name: known ? (block.name ?? '') : UNKNOWN_TOOL, input: {} }
 }
 
 const failure = <K extends string>(given: { readonly [P in K]: Failure | undefined }): { [P in K]?: Failure } =>
