@@ -1,9 +1,9 @@
 import { checkBatch } from '../../domain/log/batch.ts'
-import { ERASED } from '../../domain/log/chain.ts'
 import type { Cursor } from '../../domain/log/cursor.ts'
 import type { RecordedEvent, SealedEvent } from '../../domain/log/envelope.ts'
+import { ERASED } from '../../domain/log/erased.ts'
 import { LogError } from '../../domain/log/errors.ts'
-import type { Erasure, EventLog, Head, ReadOptions } from '../../domain/ports.ts'
+import type { EventLog, Head, ReadOptions } from '../../domain/ports.ts'
 import type { Appender } from './append.ts'
 import { nameOf } from './codec.ts'
 import type { Cursors } from './cursor.ts'
@@ -40,16 +40,11 @@ export class EventStoreLog implements EventLog {
     return 0
   }
 
-  append(
-    stream: string,
-    expected: number,
-    batch: readonly SealedEvent[],
-    erase: readonly Erasure[] = [],
-  ): Promise<{ readonly position: number }> {
+  append(stream: string, expected: number, batch: readonly SealedEvent[]): Promise<{ readonly position: number }> {
     try {
       this.#open()
       checkBatch(stream, expected, batch)
-      if (erase.length > 0 || batch.some(({ header }) => header.type === ERASED))
+      if (batch.some(({ header }) => header.type === ERASED))
         throw new LogError(
           'ERASE_IMPOSSIBLE',
           'an event store cannot empty a stored body; destroy the key of the run, if its bodies are enciphered',

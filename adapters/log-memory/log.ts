@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { EventEmitter, once } from 'node:events'
 import { checkBatch } from '../../domain/log/batch.ts'
-import { checkNext, erasingFacts } from '../../domain/log/chain.ts'
+import { checkNext } from '../../domain/log/chain.ts'
 import type { Cursor } from '../../domain/log/cursor.ts'
 import type { RecordedEvent, SealedEvent } from '../../domain/log/envelope.ts'
+import { erasuresOf, noSuchBody } from '../../domain/log/erased.ts'
 import { ConflictError, cursorError, LogError } from '../../domain/log/errors.ts'
 import { logIdOf, sealIdentity } from '../../domain/log/identity.ts'
-import type { Clock, Erasure, EventLog, Head, Random, ReadOptions } from '../../domain/ports.ts'
+import type { Clock, EventLog, Head, Random, ReadOptions } from '../../domain/ports.ts'
 
 const PAGE = 256
 
@@ -38,23 +39,18 @@ export class MemoryLog implements EventLog {
     return 0
   }
 
-  append(
-    stream: string,
-    expected: number,
-    batch: readonly SealedEvent[],
-    erase: readonly Erasure[] = [],
-  ): Promise<{ readonly position: number }> {
+  append(stream: string, expected: number, batch: readonly SealedEvent[]): Promise<{ readonly position: number }> {
     try {
       this.#open()
       checkBatch(stream, expected, batch)
-      erasingFacts(batch, erase)
-      return Promise.resolve({ position: this.#append(stream, expected, batch, erase) })
+      return Promise.resolve({ position: this.#append(stream, expected, batch) })
     } catch (error) {
       return Promise.reject(error)
     }
   }
 
-  #append(stream: string, expected: number, batch: readonly SealedEvent[], erase: readonly Erasure[]): number {
+  #append(stream: string, expected: number, batch: readonly SealedEvent[]): number {
+    const erasures = erasuresOf(batch)
     const stored = this.#streams.get(stream) ?? []
     const head = stored.length - 1
     if (expected > head) throw new ConflictError(stream, expected, head)
@@ -65,10 +61,8 @@ export class MemoryLog implements EventLog {
     }
     const last = stored[head]
     checkNext(last ? { hash: last.hash, timestamp: last.header.timestamp } : null, batch)
-    for (const { stream: name, revision } of erase)
-      if (!this.#streams.get(name)?.[revision])
-        throw new LogError('APPEND_INVALID', `there is no event ${revision} of ${name} to erase; name a stored one`)
-    for (const one of erase) this.#empty(one)
+    for (const { revision } of erasures) if (!stored[revision]) throw noSuchBody(stream, revision)
+    for (const { revision } of erasures) this.#empty(stored, revision)
     return this.#write(stream, batch)
   }
 
@@ -87,8 +81,7 @@ export class MemoryLog implements EventLog {
     return this.#events.length
   }
 
-  #empty({ stream, revision }: Erasure): void {
-    const stored = this.#streams.get(stream)!
+  #empty(stored: RecordedEvent[], revision: number): void {
     const emptied: RecordedEvent = { ...stored[revision]!, body: null, erased: true }
     stored[revision] = emptied
     this.#events[emptied.position - 1] = emptied

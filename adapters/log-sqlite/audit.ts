@@ -1,6 +1,7 @@
 import { decode } from '../../domain/agent/codec.ts'
 import type { AgentEvent } from '../../domain/agent/events.ts'
 import { Transcript } from '../../domain/agent/messages.ts'
+import { ERASED } from '../../domain/agent/residue.ts'
 import type { RecordedEvent } from '../../domain/log/envelope.ts'
 import { LogError } from '../../domain/log/errors.ts'
 import { agentStream } from '../../domain/log/ids.ts'
@@ -15,7 +16,7 @@ export interface AuditSource {
   eventsSql(schema: string): string
   /** The body at a position as JSON text; null: erased. */
   payload(position: number): string | null
-  /** The messages that the model would see at a revision, as JSON; `null` where a body before it was erased. */
+  /** The messages that the model would see at a revision, as JSON; a text that says so where a body before it was erased. */
   messages(agentId: string, revision: number): string
   close(): void
 }
@@ -69,7 +70,7 @@ class Teller {
   tell(revision: number): string {
     this.#read(agentStream(this.#agentId), this.revision + 1, revision)
     this.revision = revision
-    return this.#erased ? 'null' : JSON.stringify(this.#transcript.messages)
+    return this.#erased ? JSON.stringify(ERASED) : JSON.stringify(this.#transcript.messages)
   }
 
   /** A fork's messages begin with those of its source. */

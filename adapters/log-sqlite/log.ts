@@ -2,13 +2,13 @@ import { EventEmitter, once } from 'node:events'
 import type { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { checkBatch } from '../../domain/log/batch.ts'
-import { erasingFacts } from '../../domain/log/chain.ts'
 import type { Cursor } from '../../domain/log/cursor.ts'
 import type { RecordedEvent, SealedEvent } from '../../domain/log/envelope.ts'
+import { erasuresOf } from '../../domain/log/erased.ts'
 import { LogError } from '../../domain/log/errors.ts'
 import { logIdOf } from '../../domain/log/identity.ts'
 import { LOG_META } from '../../domain/log/ids.ts'
-import type { Erasure, EventLog, Head, ReadOptions } from '../../domain/ports.ts'
+import type { EventLog, Head, ReadOptions } from '../../domain/ports.ts'
 import { backupLog } from './backup.ts'
 import { toLogError } from './errors.ts'
 import { Reader } from './reader.ts'
@@ -64,20 +64,15 @@ export class SqliteLog implements EventLog {
     return this.#floor
   }
 
-  append(
-    stream: string,
-    expected: number,
-    batch: readonly SealedEvent[],
-    erase: readonly Erasure[] = [],
-  ): Promise<{ readonly position: number }> {
+  append(stream: string, expected: number, batch: readonly SealedEvent[]): Promise<{ readonly position: number }> {
     try {
       this.#open()
       if (!this.#owner)
         throw new LogError('LOG_LOCKED', `the log in ${this.folder} is open for reading; ask its owner, or become it`)
       checkBatch(stream, expected, batch)
-      erasingFacts(batch, erase)
+      const erases = erasuresOf(batch).length > 0
       this.#floor = Math.max(this.#floor, Date.parse(batch[batch.length - 1]!.header.timestamp))
-      return this.#owner.writer.append(stream, expected, batch, erase)
+      return this.#owner.writer.append(stream, expected, batch, erases)
     } catch (error) {
       return Promise.reject(error)
     }

@@ -43,7 +43,7 @@ export async function openSqliteLog(options: SqliteLogOptions): Promise<SqliteLo
       const time = await writer.start()
       if (!hasIdentity(folder)) {
         const now = new Date(options.clock?.now() ?? Date.now()).toISOString()
-        await writer.append(LOG_META, -1, [sealIdentity(options.random?.bytes(26) ?? randomBytes(26), now)], [])
+        await writer.append(LOG_META, -1, [sealIdentity(options.random?.bytes(26) ?? randomBytes(26), now)], false)
       }
       log = new SqliteLog({ folder, db: openToRead(folder), owner: { writer, unlock, time } })
       return log

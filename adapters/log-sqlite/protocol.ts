@@ -2,7 +2,6 @@ import { sealedHeader } from '../../domain/log/canonical.ts'
 import type { Chained } from '../../domain/log/chain.ts'
 import type { Header, SealedEvent } from '../../domain/log/envelope.ts'
 import { ConflictError, LogError, type LogErrorCode } from '../../domain/log/errors.ts'
-import type { Erasure } from '../../domain/ports.ts'
 
 /**
  * An append on its way to the writer's thread. Few and flat values copy several times faster than objects: headers cross
@@ -20,7 +19,6 @@ export interface AppendMessage {
   /** The bodies one after the other, and the size of each; -1 where it lies in the blob store. */
   readonly bodies: Uint8Array<ArrayBuffer>
   readonly sizes: readonly number[]
-  readonly erase: readonly Erasure[]
 }
 
 /** An append as the writer sees it. */
@@ -29,7 +27,6 @@ export interface Job {
   readonly stream: string
   readonly expected: number
   readonly batch: readonly Chained[]
-  readonly erase: readonly Erasure[]
 }
 
 /** A LogError as it crosses the threads. */
@@ -63,13 +60,7 @@ export function fromFailure({ code, message, conflict }: Failure): LogError {
   return new LogError(code, message)
 }
 
-export function toMessage(
-  id: number,
-  stream: string,
-  expected: number,
-  batch: readonly SealedEvent[],
-  erase: readonly Erasure[],
-): AppendMessage {
+export function toMessage(id: number, stream: string, expected: number, batch: readonly SealedEvent[]): AppendMessage {
   const sizes = batch.map(({ body }) => body?.length ?? -1)
   const bodies = new Uint8Array(sizes.reduce((sum, size) => sum + Math.max(size, 0), 0))
   let at = 0
@@ -87,11 +78,10 @@ export function toMessage(
     ids: batch.map((event) => event.id).join(''),
     bodies,
     sizes,
-    erase,
   }
 }
 
-export function toJob({ id, stream, expected, headers, hashes, ids, bodies, sizes, erase }: AppendMessage): Job {
+export function toJob({ id, stream, expected, headers, hashes, ids, bodies, sizes }: AppendMessage): Job {
   let at = 0
   const batch = headers.split('\n').map((canonical, index) => {
     const size = sizes[index]!
@@ -105,5 +95,5 @@ export function toJob({ id, stream, expected, headers, hashes, ids, bodies, size
       id: ids.slice(index * 36, index * 36 + 36),
     }
   })
-  return { id, stream, expected, batch, erase }
+  return { id, stream, expected, batch }
 }

@@ -44,8 +44,9 @@ CREATE TABLE bodies(position INTEGER PRIMARY KEY, packed INTEGER NOT NULL, bytes
 
 CREATE TABLE erasures(
   position INTEGER PRIMARY KEY REFERENCES events(position),
-  fact INTEGER NOT NULL UNIQUE REFERENCES events(position) DEFERRABLE INITIALLY DEFERRED
+  fact INTEGER NOT NULL REFERENCES events(position) DEFERRABLE INITIALLY DEFERRED
 ) STRICT;
+CREATE INDEX erasures_fact ON erasures(fact);
 
 CREATE TABLE usage(
   run_id TEXT PRIMARY KEY, events INTEGER NOT NULL, bytes INTEGER NOT NULL, blobs INTEGER NOT NULL
@@ -66,7 +67,7 @@ WHEN NEW.position <> OLD.position OR NEW.bytes IS NOT NULL
 BEGIN SELECT RAISE(ABORT, 'the log refuses UPDATE'); END;
 CREATE TRIGGER erasures_first BEFORE INSERT ON erasures
 WHEN NEW.fact <= (SELECT ifnull(max(position), 0) FROM events)
-  OR EXISTS (SELECT 1 FROM erasures WHERE position = NEW.position OR fact = NEW.fact)
+  OR EXISTS (SELECT 1 FROM erasures WHERE position = NEW.position)
 BEGIN SELECT RAISE(ABORT, 'an erasure is of the same transaction as its fact'); END;
 CREATE TRIGGER erasures_empty AFTER INSERT ON erasures
 BEGIN

@@ -1,7 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import type { SealedEvent } from '../../domain/log/envelope.ts'
 import { LogError } from '../../domain/log/errors.ts'
-import type { Erasure } from '../../domain/ports.ts'
 import { type FromWriter, fromFailure, type Outcome, type ToWriter, toMessage } from './protocol.ts'
 import type { Acknowledged } from './tail.ts'
 
@@ -68,12 +67,12 @@ export class WriterThread {
   }
 
   /** Hands over in this tick: two calls are written in their order. */
-  append(stream: string, expected: number, batch: readonly SealedEvent[], erase: readonly Erasure[]) {
+  append(stream: string, expected: number, batch: readonly SealedEvent[], erases: boolean) {
     return new Promise<{ position: number }>((resolve, reject) => {
       const id = this.#nextId++
       const worker = this.#worker ?? this.#begin()
-      const message = toMessage(id, stream, expected, batch, erase)
-      this.#pending.set(id, { stream, batch, erases: erase.length > 0, resolve, reject })
+      const message = toMessage(id, stream, expected, batch)
+      this.#pending.set(id, { stream, batch, erases, resolve, reject })
       worker.ref()
       worker.postMessage(message satisfies ToWriter, [message.bodies.buffer])
     })

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { checkChain, checkNext, erasingFacts } from '../../domain/log/chain.ts'
+import { checkChain, checkNext } from '../../domain/log/chain.ts'
+import { erasuresOf, noSuchBody } from '../../domain/log/erased.ts'
 import { ConflictError, LogError } from '../../domain/log/errors.ts'
 import { bodyHash, GENESIS } from '../../domain/log/seal.ts'
 import { packBody } from './body.ts'
@@ -109,7 +110,7 @@ export class Writer {
         head.revision,
         `the log has moved on past the time of a batch for ${stream}; nothing was written, seal it again with a later time`,
       )
-    const erasures = this.#erasures(job)
+    const erasures = this.#erasures(job, head)
     // No error of ours from here on: what follows is written whole or rolled back with its transaction.
     for (const [position, fact] of erasures) {
       this.#usage.emptied(position)
@@ -134,18 +135,13 @@ export class Writer {
   }
 
   /** Positions to empty, each with the position that its fact is about to take. */
-  #erasures({ batch, erase }: Job): [position: number, fact: number][] {
-    const facts = erasingFacts(batch, erase)
-    const found: [number, number][] = []
-    erase.forEach(({ stream, revision }, index) => {
-      const { id } = this.#names.head(stream)
-      const position = id === null ? undefined : this.#sql.stored.get(id, revision, revision)?.position
-      if (typeof position !== 'number')
-        throw invalid(`there is no event ${revision} of ${stream} to erase; name a stored one`)
-      const again = this.#sql.erased.get(position) !== undefined || found.some(([other]) => other === position)
-      if (!again) found.push([position, this.#last.position + 1 + facts[index]!])
+  #erasures({ stream, batch }: Job, head: StreamHead): [position: number, fact: number][] {
+    return erasuresOf(batch).flatMap(({ revision, fact }) => {
+      const position = head.id === null ? undefined : this.#sql.stored.get(head.id, revision, revision)?.position
+      if (typeof position !== 'number') throw noSuchBody(stream, revision)
+      const again = this.#sql.erased.get(position) !== undefined
+      return again ? [] : [[position, this.#last.position + 1 + fact] as [number, number]]
     })
-    return found
   }
 
   #write({ stream, batch }: Job, head: StreamHead): void {

@@ -52,12 +52,16 @@ export class SqliteSnapshots implements SnapshotStore {
 
   async clear(): Promise<void> {
     this.db.exec('DELETE FROM snapshots')
+    this.db.exec(OVERWRITE)
   }
 
   close(): void {
     this.db.close()
   }
 }
+
+/** What was deleted leaves the WAL too. Where a reader holds it back, the next opening does it. */
+const OVERWRITE = 'PRAGMA wal_checkpoint(TRUNCATE)'
 
 const BUSY_MS = 2000
 const SQLITE_BUSY = 5
@@ -88,5 +92,6 @@ function opened(path: string): DatabaseSync {
        agent_id TEXT NOT NULL, fold INTEGER NOT NULL, revision INTEGER NOT NULL, step INTEGER NOT NULL, state BLOB NOT NULL,
        PRIMARY KEY (agent_id, fold, revision)) WITHOUT ROWID`,
   )
+  db.exec(OVERWRITE)
   return db
 }

@@ -32,6 +32,12 @@ function answered(p: Payload): string {
   return `${usage.output ?? 0} tokens, ${cost}: ${plain(said.join(' '))}`
 }
 
+function revisions(bodies: unknown): string {
+  const all = (Array.isArray(bodies) ? bodies : []) as { revision?: number }[]
+  const [first, last] = [plain(all[0]?.revision), plain(all.at(-1)?.revision)]
+  return all.length === 1 ? `revision ${first}` : `${all.length} revisions, ${first} to ${last}`
+}
+
 /** The one thing of each type's payload that a reader looks for. What is not named here is shown as it is. */
 const SUBSTANCE: Readonly<Record<string, (p: Payload) => string>> = {
   agent_started: started,
@@ -63,7 +69,8 @@ const SUBSTANCE: Readonly<Record<string, (p: Payload) => string>> = {
   paused: (p) => plain(p.reason),
   cancel_requested: (p) => plain(p.reason),
   workspace_drifted: (p) => plain((p.changed as string[] | undefined)?.join(', ')),
-  erased: (p) => `revision ${plain(p.revision)}: ${plain(p.reason)}`,
+  residue: (p) => revisions(p.bodies),
+  erased: (p) => `${revisions(p.bodies)}: ${plain(p.reason)}`,
 }
 
 /** What an event says, on one line; people are named. Erased bodies say so. */

@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs'
+import { FileIntents } from '../../adapters/blobs-file/intents.ts'
 import { FileBlobs } from '../../adapters/blobs-file/store.ts'
 import { openSqliteLog } from '../../adapters/log-sqlite/open.ts'
 import type { BlobStore, EventLog } from '../../domain/ports.ts'
+import { sweepBlobs } from '../../domain/runtime/blob-writes.ts'
 import { Projections } from '../../projections/index.ts'
 import { tablesReadable } from '../../projections/store/damage.ts'
 import { Readers } from '../../projections/store/readers.ts'
@@ -38,9 +40,12 @@ export async function openEmbedded(
   try {
     const host = await openHost(config, own, opened, warn)
     const blobs = new FileBlobs(at.blobs)
+    const intents = new FileIntents(at.intents)
+    if (mode === 'owner') await sweep({ log, blobs, intents })
     return compose(host, {
       log,
       blobs,
+      intents,
       clock,
       tables: mode === 'owner' ? await liveTables(at.tables, log, blobs, opened) : frozenTables(at.tables, opened),
       backup: (folder) => backupFolder(config.data, log, folder),
@@ -53,6 +58,12 @@ export async function openEmbedded(
     await opened.closeAll()
     throw error
   }
+}
+
+/** What a process that was killed has stored for an event that never came to be. */
+async function sweep(stores: Parameters<typeof sweepBlobs>[0]): Promise<void> {
+  const removed = await sweepBlobs(stores)
+  if (removed > 0) process.stderr.write(`keepup: removed ${removed} stored bodies that no event names\n`)
 }
 
 async function liveTables(folder: string, log: EventLog, blobs: BlobStore, opened: Opened): Promise<Tables> {

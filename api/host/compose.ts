@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import type { AgentSpec } from '../../domain/agent/spec.ts'
 import { base32 } from '../../domain/log/ids.ts'
-import type { BlobStore, Clock, EventLog } from '../../domain/ports.ts'
+import type { BlobIntents, BlobStore, Clock, EventLog } from '../../domain/ports.ts'
 import type { RuntimePorts } from '../../domain/runtime/ports.ts'
 import { agentAt, stateAt } from '../../domain/runtime/replay.ts'
 import { Runtime } from '../../domain/runtime/runtime.ts'
@@ -11,7 +11,7 @@ import { VERSION } from '../version.ts'
 import { openBoundary } from './boundary.ts'
 import { crashPoint } from './crash-point.ts'
 import { openEnvironment } from './environment.ts'
-import { type FileSources, materialize, workspaceFilesOf } from './files.ts'
+import { type FileSources, folderOf, materialize, workspaceFilesOf } from './files.ts'
 import type { Host } from './open.ts'
 import { prepareDoors } from './prepare.ts'
 import { systemRandom } from './random.ts'
@@ -22,6 +22,8 @@ import { told } from './told.ts'
 export interface Kept extends Pick<KeepUpPorts, 'backup' | 'sizes' | 'close' | 'readOnly' | 'autoDrive' | 'doorbell'> {
   readonly log: EventLog
   readonly blobs: BlobStore
+  /** Absent where the blobs of a writer that died need no sweep. */
+  readonly intents?: BlobIntents
   readonly tables: Tables
   readonly clock: Clock
   /** The runtime over the ports; a plain one where absent. */
@@ -31,8 +33,8 @@ export interface Kept extends Pick<KeepUpPorts, 'backup' | 'sizes' | 'close' | '
 /** Puts the doors over a host and the place where things are kept: the same, whatever stands behind. */
 export function compose(host: Host, kept: Kept): Services {
   const { config, vault, models, tools, knownSecrets } = host
-  const { log, blobs, tables, clock, runtime = (ports) => new Runtime(ports), ...particular } = kept
-  const stores = { log, blobs, snapshots: host.snapshots }
+  const { log, blobs, intents, tables, clock, runtime = (ports) => new Runtime(ports), ...particular } = kept
+  const stores = { log, blobs, ...(intents && { intents }), snapshots: host.snapshots }
   const boundary = (spec: Pick<AgentSpec, 'secrets' | 'policy'>) => openBoundary(vault, knownSecrets, spec)
   const files: FileSources = {
     dataFolder: config.data,
@@ -82,7 +84,7 @@ function forkDoor(ports: Omit<RuntimePorts, 'feed'>, files: FileSources): Servic
     const { workspace, ...rest } = options
     const { state } = await stateAt(ports, source, at)
     if (state.spec.workspace === null) return runtime.fork(source, at, rest, request)
-    const beside = `${state.spec.workspace.path}-${base32(systemRandom.bytes(5))}`
+    const beside = `${folderOf(state.spec.workspace)}-${base32(systemRandom.bytes(5))}`
     const folder = await materialize(files, source, at, workspace ?? beside)
     try {
       return await runtime.fork(source, at, { ...rest, workspace: folder }, request)

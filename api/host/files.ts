@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { makeFolder } from '../../adapters/files/folders.ts'
 import { lockWorkspace } from '../../adapters/workspace/lock.ts'
 import { openWorkspace } from '../../adapters/workspace/open.ts'
+import { ERASED } from '../../domain/agent/residue.ts'
 import type { AgentSpec } from '../../domain/agent/spec.ts'
 import type { AgentState } from '../../domain/agent/state.ts'
 import type { Workspace } from '../../domain/ports.ts'
@@ -19,6 +20,12 @@ export interface FileSources {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
+/** The folder of a run's files. Throws WORKSPACE_ERASED where nobody knows it any more. */
+export function folderOf({ path }: { readonly path: string }): string {
+  if (path !== ERASED) return path
+  throw new Problem(409, 'WORKSPACE_ERASED', 'where this run worked was erased; to fork it, name a folder for the fork')
+}
+
 /** The files of runs: as they are, as they were at a step, and put back. */
 export function workspaceFilesOf(sources: FileSources): Files {
   const { dataFolder } = sources
@@ -26,7 +33,7 @@ export function workspaceFilesOf(sources: FileSources): Files {
   const open = async (spec: AgentSpec): Promise<Workspace | null> => {
     if (spec.workspace === null) return null
     const { versions } = await sources.boundary(spec)
-    return openWorkspace(spec.workspace.path, { dataFolder, secrets: versions })
+    return openWorkspace(folderOf(spec.workspace), { dataFolder, secrets: versions })
   }
   const treeAt = async ({ agentId, at }: FilePoint) => {
     const { state } = await sources.stateAt(agentId, at)
@@ -57,7 +64,7 @@ export function workspaceFilesOf(sources: FileSources): Files {
       if (spec.workspace === null || tree === null) {
         throw new Problem(409, 'NO_WORKSPACE', 'this run has no versioned workspace')
       }
-      const lock = lockWorkspace(spec.workspace.path, dataFolder)
+      const lock = lockWorkspace(folderOf(spec.workspace), dataFolder)
       try {
         const { versions } = (await open(spec)) as Workspace
         const now = await versions.snapshot()

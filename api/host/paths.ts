@@ -5,6 +5,7 @@ import { vaultMark } from '../../adapters/vault/mark.ts'
 export const paths = (data: string) => ({
   log: join(data, 'log'),
   blobs: join(data, 'blobs'),
+  intents: join(data, 'blobs', 'intents'),
   tables: join(data, 'tables'),
   snapshots: join(data, 'snapshots.db'),
   vault: join(data, 'vault'),

@@ -5,7 +5,7 @@ import { canonicalTool } from './policy.ts'
 import { GATES } from './roles.ts'
 import { compilePattern } from './secrets/pattern-run.ts'
 import type { AgentSpec } from './spec.ts'
-import { wireName } from './tools.ts'
+import { UNKNOWN_TOOL, wireName } from './tools.ts'
 
 // What is refused at the start of a run, before anything is recorded (CONTRACTS 1, 3, 4, 10).
 
@@ -86,6 +86,8 @@ function checkTools({ tools }: AgentSpec): void {
   const names = new Set<string>()
   for (const tool of tools) {
     const name = wireName(tool.name)
+    if (name === UNKNOWN_TOOL)
+      refuse(`tools: "${name}" is what calls of tools that do not exist are recorded as; rename it`)
     if (names.has(name)) refuse(`tools: "${tool.name}" and another one look alike to the model ("${name}"); rename one`)
     names.add(name)
     if (tool.control) continue

@@ -5,6 +5,21 @@ import type { Artifact, BodyOf, Failure } from './events.ts'
 import { AgentSpec } from './spec.ts'
 import type { AgentState } from './state.ts'
 
+/** Facts of erasures stay small. */
+export const MAX_ERASURE_REASON = 2_000
+export const ERASE_WHICH = 'name a revision, a range from revision to a later one, or all, and nothing else'
+/** Which bodies are to be erased is said in one way. */
+export function erasable(said: {
+  revision?: number | undefined
+  to?: number | undefined
+  all?: true | undefined
+}): boolean {
+  const { revision, to, all } = said
+  return all
+    ? revision === undefined && to === undefined
+    : revision !== undefined && (to === undefined || to >= revision)
+}
+
 // What people ask of an agent. Each is a zod schema, because it arrives from outside.
 
 export const StartAgent = z.strictObject({
@@ -45,12 +60,20 @@ export const StandingApproval = z.strictObject({
   tools: z.array(z.string().min(1)).min(1),
   reason: z.string().optional(),
 })
-/** Empties a body for ever. Finished runs only. */
-export const Erase = z.strictObject({
-  kind: z.literal('erase'),
-  revision: z.int().nonnegative(),
-  reason: z.string().trim().min(1),
-})
+/**
+ * Empties bodies for ever: of one event, of those from `revision` to `to`, or of `all` in which somebody said something.
+ * Finished runs only.
+ */
+export const Erase = z
+  .strictObject({
+    kind: z.literal('erase'),
+    revision: z.int().nonnegative().optional(),
+    to: z.int().nonnegative().optional(),
+    all: z.literal(true).optional(),
+    reason: z.string().trim().min(1).max(MAX_ERASURE_REASON),
+  })
+  .refine(erasable, ERASE_WHICH)
+export type Erase = z.infer<typeof Erase>
 
 export const UserCommand = z.discriminatedUnion('kind', [
   StartAgent,

@@ -34,6 +34,7 @@ const DEEDS: ReadonlySet<EventType> = new Set<EventType>([
   'approval_decided',
   'standing_approval',
   'tool_call_resolved',
+  'residue',
   'erased',
 ])
 const RUNTIME: Actor = { kind: 'system', id: 'runtime' }

@@ -69,7 +69,8 @@ export const bodies = {
     stream: text,
     revision: count,
     hash: text,
-    digest: text,
+    /** Of the state at the point, as a header carries it. */
+    digest: z.strictObject({ fold: z.int().positive(), value: text }),
     step: count,
     /** It waits to be told what to do: its source had ended there, or waited itself. */
     waits: z.literal(true).optional(),
@@ -246,12 +247,21 @@ export const bodies = {
   cancel_requested: z.strictObject({ reason: text.optional(), deadlineMs: z.int().positive() }),
   /** A resume found files changed since the last step. */
   workspace_drifted: z.strictObject({ expected: text, found: text, changed: z.array(text) }),
-  /** `kept`: what the fold needs of the body, without what anybody said; absent where the body could not be read. */
+  /**
+   * What the fold needs of bodies that the next `erased` empties, without what anybody said: one entry for each that could
+   * be read, in the shape of its type's version.
+   */
+  residue: z.strictObject({
+    bodies: z.array(z.strictObject({ revision: count, version: z.int().positive(), body: Json })).min(1),
+  }),
+  /**
+   * Bodies of this stream that were emptied for ever in its own append. Small, and so never in the blob store: what was
+   * erased is proved without it. It and its `residue` carry no digest, though they end an append: what cannot be folded
+   * must be erasable too, and they change nothing of the state; the next digest commits to them.
+   */
   erased: z.strictObject({
-    revision: count,
-    bodyHash: text,
+    bodies: z.array(z.strictObject({ revision: count, bodyHash: text })).min(1),
     reason: text,
-    kept: z.strictObject({ version: z.int().positive(), body: Json }).optional(),
   }),
 } as const
 

@@ -159,6 +159,7 @@ function apply(state: AgentState, event: AgentEvent, append: AppendRoot): AgentS
     }
     case 'workspace_drifted':
       return { ...state, tree: event.body.found, failedCalls: [] }
+    case 'residue':
     case 'erased':
       return state
   }
@@ -168,6 +169,7 @@ function apply(state: AgentState, event: AgentEvent, append: AppendRoot): AgentS
 const AFTER_THE_END: ReadonlySet<EventType> = new Set<EventType>([
   'late_outcome',
   'tool_call_resolved',
+  'residue',
   'erased',
   'forked',
 ])

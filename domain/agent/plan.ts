@@ -13,7 +13,7 @@ import { echo, firstIssue } from './issues.ts'
 import { targetPhase } from './phases.ts'
 import { denial } from './policy.ts'
 import { type AgentState, recoveryOf } from './state.ts'
-import { type Effect, type ToolSpec, wireName } from './tools.ts'
+import { type Effect, type ToolSpec, UNKNOWN_TOOL, wireName } from './tools.ts'
 
 // The tool execution contract (seed 000, 5.3 and 5.12; CONTRACTS 3): every requested call is judged, in the order
 // turn as a whole → known → well formed → schema → policy → duplicate of a failed call. What follows (approval, secrets,
@@ -49,7 +49,7 @@ export function planCalls(
       duplicate(state, tool as ToolSpec, args)
     return {
       block: call.block,
-      toolName: tool?.name ?? call.name,
+      toolName: tool?.name ?? UNKNOWN_TOOL,
       argumentsHash: argumentsHash(args),
       ...touched(tool, resolved),
       effect: tool === undefined ? 'pure' : effectOf(state, tool, args),

@@ -1,5 +1,8 @@
+import { sha256 } from '../log/ids.ts'
 import type { Block } from './content.ts'
-import type { BodyOf, EventType, Failure } from './events.ts'
+import type { BodyOf, EventType, Failure, PlannedCall } from './events.ts'
+import { type AgentSpec, WARNING } from './spec.ts'
+import { UNKNOWN_TOOL } from './tools.ts'
 
 // What an erasure leaves of a body: all that the fold needs (names, codes, numbers, hashes) and none of what people, models
 // and tools have said. A history that was erased from is folded from it to the very digests that were recorded.
@@ -11,14 +14,17 @@ type Residues = { readonly [T in EventType]?: (body: BodyOf<T>) => BodyOf<T> }
 
 /** Types that are not named hold nothing that anybody said. */
 const residues: Residues = {
-  agent_started: ({ spec, ...rest }) => {
-    const instructions = spec.instructions === undefined ? {} : { instructions: ERASED }
-    return { ...rest, spec: { ...spec, contextVariables: {}, ...instructions } }
-  },
+  agent_started: ({ spec, ...rest }) => ({ ...rest, spec: unsaid(spec) }),
+  forked: ({ workspace, ...rest }) => ({ ...rest, workspace: workspace && { ...workspace, path: ERASED } }),
   user_input: () => ({ text: ERASED }),
   model_call_end: (body) => ({
     ...body,
-    content: body.content.map(erasedBlock),
+    content: body.content.map((block, index) =>
+      erasedBlock(
+        block,
+        body.calls.find((call) => call.block === index),
+      ),
+    ),
     calls: body.calls.map(({ refused, ...call }) => ({ ...call, reads: [], writes: [], ...failure({ refused }) })),
   }),
   tool_call_retry: ({ signature: _, error, ...rest }) => ({ ...rest, error: { ...error, message: ERASED } }),
@@ -50,22 +56,42 @@ const residues: Residues = {
   workspace_drifted: (body) => ({ ...body, changed: [] }),
 }
 
+/** Whether a body of this type may hold what somebody said; what it does not say, no residue takes away. */
+export const says = (type: string): boolean => Object.hasOwn(residues, type)
+
 /** What is left of an event's body, in the shape of its type's current version. */
 export function residueOf<T extends EventType>(type: T, body: BodyOf<T>): BodyOf<T> {
   return residues[type]?.(body) ?? body
 }
 
+/** Text that people wrote goes; a fork goes on with what is left, so the warning becomes the usual one. */
+function unsaid(spec: AgentSpec): AgentSpec {
+  const { instructions, role, workspace, testCommand, recovery } = spec
+  return {
+    ...spec,
+    contextVariables: {},
+    role: role && { ...role, profile: ERASED, goal: ERASED },
+    workspace: workspace && { ...workspace, path: ERASED },
+    testCommand: testCommand && [ERASED],
+    recovery: { ...recovery, warningTemplate: WARNING },
+    ...(instructions === undefined ? {} : { instructions: ERASED }),
+  }
+}
+
 /**
- * Blocks keep their places, because calls name them by index; calls keep what pairs them with their results, and a block
- * of numbers says nothing.
+ * Blocks keep their places, because calls name them by index; calls keep what pairs them with their results, the name only
+ * where it is that of a tool. A block of numbers says nothing.
  */
-function erasedBlock(block: Block): Block {
+function erasedBlock(block: Block, call: PlannedCall | undefined): Block {
   const { type, ...rest } = block
   if (type !== 'tool_use') {
     const numbers = Object.values(rest).every((member) => typeof member === 'number')
     return numbers ? block : { type: 'text', text: ERASED }
   }
-  return { type: 'tool_use', id: block.id ?? '', name: block.name ?? '', input: {} }
+  const known = call !== undefined && call.toolName !== UNKNOWN_TOOL
+  // Some models make ids of names.
+  const id = sha256(String(block.id ?? '')).slice(0, 32)
+  return { type: 'tool_use', id, name: known ? (block.name ?? '') : UNKNOWN_TOOL, input: {} }
 }
 
 const failure = <K extends string>(given: { readonly [P in K]: Failure | undefined }): { [P in K]?: Failure } =>

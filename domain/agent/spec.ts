@@ -4,17 +4,16 @@ import { ToolSpec } from './tools.ts'
 // The interfaces of seed 000 section 5 under their own names, and what an agent is started with. All of it is recorded
 // once, in `agent_started`, so that a log explains itself.
 
+/** What an agent is told at the final warning, unless its spec has words of its own. */
+export const WARNING =
+  'Final warning: {reason}. Call complete_task now, and nothing else, with the best summary of the work so far. ' +
+  'You have {graceTurns} further turns to correct a malformed call.'
+
 /** Seed 000, 5.2. Times in ms. */
 export const RecoveryConfig = z.strictObject({
   graceTurns: z.int().nonnegative().default(2),
   graceTimeoutMs: z.int().positive().default(60_000),
-  warningTemplate: z
-    .string()
-    .min(1)
-    .default(
-      'Final warning: {reason}. Call complete_task now, and nothing else, with the best summary of the work so far. ' +
-        'You have {graceTurns} further turns to correct a malformed call.',
-    ),
+  warningTemplate: z.string().min(1).default(WARNING),
   hardLimit: z.boolean().default(true),
 })
 export type RecoveryConfig = z.infer<typeof RecoveryConfig>

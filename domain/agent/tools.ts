@@ -28,6 +28,9 @@ export type ToolSpec = z.infer<typeof ToolSpec>
 /** The name that the model sees: `server:tool` becomes `server__tool`. */
 export const wireName = (name: string): string => name.replace(':', '__')
 
+/** Stands for the name of a tool that there is none of: what the model wrote lies in its answer's block alone. */
+export const UNKNOWN_TOOL = 'unknown'
+
 /** Codes of a tool call's failure (CONTRACTS 3). */
 export const TOOL_ERROR_CODES = [
   'RESOURCE_NOT_FOUND',

@@ -1,12 +1,8 @@
-import type { Erasure } from '../ports.ts'
 import type { SealedEvent } from './envelope.ts'
 import { LogError } from './errors.ts'
 import { chainHash, chainHashOf, eventId, GENESIS } from './seal.ts'
 
 // Apart from batch.ts so that a writer's thread starts without loading zod.
-
-/** The type of the fact that a body was emptied (CONTRACTS 6; DESIGN, Erasure). */
-export const ERASED = 'erased'
 
 const invalid = (message: string) => new LogError('APPEND_INVALID', message)
 
@@ -41,17 +37,4 @@ export function checkNext(head: { hash: string; timestamp: string } | null, batc
   const first = batch[0]?.header
   if (head && first && first.timestamp < head.timestamp)
     throw invalid(`revision ${first.revision} of ${first.stream} is older than the event before it; clamp its time`)
-}
-
-/**
- * The `erased` fact of the batch behind each erasure: the n-th fact names the n-th erasure. Returns the facts' indices.
- * Throws `APPEND_INVALID` where they are not as many.
- */
-export function erasingFacts(batch: readonly SealedEvent[], erase: readonly Erasure[]): readonly number[] {
-  const facts = batch.flatMap((event, index) => (event.header.type === ERASED ? [index] : []))
-  if (facts.length !== erase.length)
-    throw invalid(
-      `an append has ${facts.length} erased facts for ${erase.length} erasures; give one fact for each body`,
-    )
-  return facts
 }

@@ -1,5 +1,5 @@
-import { ERASED } from './chain.ts'
 import { FORMAT, type Header, type RecordedEvent } from './envelope.ts'
+import { erasedFact } from './erased.ts'
 import { isHeader } from './header.ts'
 import { bodyHash, chainHash, eventId, GENESIS } from './seal.ts'
 
@@ -77,10 +77,11 @@ export class StreamVerifier {
     if (header.timestamp < this.#timestamp) report('TIME', `${header.timestamp} is before ${this.#timestamp}`)
     if (event.erased) this.#emptied.set(revision, header.body.hash)
     else checkBody(event, blobs, report, this.#unfetched)
-    const fact = header.type === ERASED ? factOf(event) : null
-    if (fact && this.#emptied.get(fact.revision) === fact.bodyHash) {
-      this.#emptied.delete(fact.revision)
-      this.#erased.push({ revision: fact.revision, reason: fact.reason })
+    const fact = erasedFact(event)
+    for (const { revision, bodyHash } of fact?.bodies ?? []) {
+      if (this.#emptied.get(revision) !== bodyHash) continue
+      this.#emptied.delete(revision)
+      this.#erased.push({ revision, reason: fact!.reason })
     }
     this.#events += 1
     this.#next = revision + 1
@@ -111,17 +112,4 @@ function checkBody(
   else if (bytes === null) report(inline ? 'BODY' : 'BLOB', 'the body is missing')
   else if (bytes.length !== body.size || bodyHash(Buffer.from(body.salt, 'hex'), bytes) !== body.hash)
     report(inline ? 'BODY' : 'BLOB', 'the body is not the one that was sealed')
-}
-
-/** An enciphered fact cannot be read here: its erasure then shows as a problem, which is the safe side. */
-function factOf(event: RecordedEvent): { revision: number; bodyHash: string; reason: string } | null {
-  if (!event.body || event.header.body.cipher) return null
-  try {
-    const fact = JSON.parse(new TextDecoder().decode(event.body)) as Record<string, unknown>
-    const { revision, bodyHash, reason } = fact
-    if (typeof revision !== 'number' || typeof bodyHash !== 'string' || typeof reason !== 'string') return null
-    return { revision, bodyHash, reason }
-  } catch {
-    return null
-  }
 }

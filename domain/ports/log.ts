@@ -10,12 +10,6 @@ export interface Head {
   readonly timestamp: number
 }
 
-/** Names a body to empty in the same transaction as the `erased` fact that is being appended. */
-export interface Erasure {
-  readonly stream: string
-  readonly revision: number
-}
-
 export interface ReadOptions {
   /** First revision, inclusive. Default 0. */
   readonly from?: number
@@ -38,13 +32,9 @@ export interface EventLog {
    * durable. The call enqueues synchronously: two calls in one tick are written in call order.
    * `position` is that of the last event; positions of the others are told by reading.
    * Resending the same batch after an unknown outcome is safe. `CONFLICT` means somebody else's event stands there.
+   * The bodies of the stream that an `erased` fact of the batch names are emptied with it.
    */
-  append(
-    stream: string,
-    expected: number,
-    batch: readonly SealedEvent[],
-    erase?: readonly Erasure[],
-  ): Promise<{ readonly position: number }>
+  append(stream: string, expected: number, batch: readonly SealedEvent[]): Promise<{ readonly position: number }>
   /** The head of a stream, or null where there is none. */
   head(stream: string): Promise<Head | null>
   /** A stream's events in order, in pages. A missing stream yields nothing. */
@@ -70,6 +60,22 @@ export interface BlobStore {
   get(runId: string, hash: string): Promise<Uint8Array>
   /** For erasure only. */
   delete(runId: string, hash: string): Promise<void>
+}
+
+/** A blob that is being stored for an append to a stream. */
+export interface BlobIntent {
+  readonly stream: string
+  readonly runId: string
+  readonly hash: string
+}
+
+/** Notes of blobs that are on their way, so that those of a writer that died before its append are found. */
+export interface BlobIntents {
+  /** Durable when it resolves. */
+  begin(intents: readonly BlobIntent[]): Promise<void>
+  end(intents: readonly BlobIntent[]): Promise<void>
+  /** What has begun and never ended. */
+  left(): Promise<readonly BlobIntent[]>
 }
 
 /** A folded state as it was after one event. */

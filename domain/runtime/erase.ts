@@ -1,128 +1,84 @@
-import { decode } from '../agent/codec.ts'
+import type { Erase } from '../agent/commands.ts'
 import { CommandRejected } from '../agent/errors.ts'
-import { bodies, versions } from '../agent/events.ts'
-import { residueOf } from '../agent/residue.ts'
-import { asBlob, blobsOf } from '../log/blobs.ts'
-import { canonicalBytes } from '../log/canonical.ts'
-import { FORMAT, type Header, type RecordedEvent } from '../log/envelope.ts'
-import { ConflictError, LogError } from '../log/errors.ts'
+import { says } from '../agent/residue.ts'
+import type { Header, SealedEvent } from '../log/envelope.ts'
+import { ConflictError } from '../log/errors.ts'
 import { agentStream } from '../log/ids.ts'
-import { saltBody, seal } from '../log/seal.ts'
-import { bodyOf } from './bodies.ts'
+import { sealErasure, type Target } from './erasure-events.ts'
 import type { Asking } from './journal.ts'
 import { revisionChanged } from './mailbox.ts'
 import type { RuntimePorts } from './ports.ts'
 
-// Erasure folds nothing: what was erased before, or cannot be read, must not stand in the way of erasing more. Its fact
-// therefore carries no digest.
+// Erasure folds nothing: what was erased before, or cannot be read, must not stand in the way of erasing more.
 
 const MAX_TRIES = 10
 
+/** The most bodies that one append empties. */
+export const MAX_ERASED = 1_024
+
 /**
- * Empties a body of a finished run for ever: the `erased` fact and the emptying are one append. Asked again it makes
- * sure that nothing is left. Rejects with RUN_UNKNOWN, EVENT_UNKNOWN, RUN_ACTIVE, NOT_ERASABLE, or REVISION_CHANGED where
- * the agent is not at the `expected` revision.
+ * Empties bodies of a finished run for ever, some per append, each append with the facts that name them. Asked again it
+ * makes sure that nothing is left. Reads the stream once, or again where somebody else has written to it meanwhile.
+ * Rejects with RUN_UNKNOWN, EVENT_UNKNOWN, RUN_ACTIVE, NOT_ERASABLE, or REVISION_CHANGED where the agent is not at the
+ * `expected` revision. `forget`: what was erased is to be remembered nowhere; called around each append, so that the end of
+ * the process leaves nothing either.
  */
 export async function erase(
   ports: RuntimePorts,
   agentId: string,
-  target: { readonly revision: number; readonly reason: string },
+  what: Erase,
   asking: Asking,
-  expected?: number,
+  { expected, forget }: { readonly expected?: number; readonly forget: () => Promise<void> },
 ): Promise<{ revision: number }> {
-  for (let tries = 1; ; tries++) {
-    const { last, found } = await look(ports, agentId, target.revision)
-    const { header } = found
-    let revision = last.header.revision
-    if (!found.erased) {
-      if (expected !== undefined && expected !== revision) throw revisionChanged(agentId, revision)
-      try {
-        revision = await append(ports, last, found, target.reason, asking)
-      } catch (error) {
-        if (error instanceof ConflictError && tries < MAX_TRIES) continue
-        throw error
-      }
+  let found = await look(ports, agentId, what)
+  if (expected !== undefined && expected !== found.last.header.revision && found.targets.some(({ erased }) => !erased))
+    throw revisionChanged(agentId, found.last.header.revision)
+  await forget()
+  for (let tries = 1; ; ) {
+    const next = found.targets.filter(({ erased }) => !erased).slice(0, MAX_ERASED)
+    if (next.length === 0) break
+    try {
+      const last = await sealErasure(ports, found.last, next, what.reason, asking)
+      await forget()
+      const gone = next.at(-1)!.revision
+      found = { last, targets: found.targets.map((one) => (one.revision <= gone ? { ...one, erased: true } : one)) }
+    } catch (error) {
+      if (!(error instanceof ConflictError) || tries++ >= MAX_TRIES) throw error
+      found = await look(ports, agentId, what)
     }
-    if (header.body.place === 'blob') await ports.blobs.delete(header.runId, header.body.hash)
-    // Forks hold what they inherited, so nobody's is kept.
-    await ports.snapshots?.clear()
-    return { revision }
   }
+  const { runId } = found.last.header
+  for (const { blob, bodyHash } of found.targets) if (blob) await ports.blobs.delete(runId, bodyHash)
+  return { revision: found.last.header.revision }
 }
 
-async function look(ports: RuntimePorts, agentId: string, revision: number) {
-  let last: RecordedEvent | null = null
-  let found: RecordedEvent | null = null
+/** The stream's last event, and what is to be erased, in order. */
+async function look(ports: RuntimePorts, agentId: string, what: Erase) {
+  let last: SealedEvent | null = null
   let ended = false
+  const targets: Target[] = []
+  const { revision: from = 0, to = what.all ? Number.POSITIVE_INFINITY : from } = what
+  const one = from === to
   for await (const page of ports.log.read(agentStream(agentId), { bodies: false })) {
     for (const event of page) {
+      const { type, revision, body } = event.header
       last = event
-      if (event.header.revision === revision) found = event
       ended ||= isEnd(event.header)
+      if (revision < from || revision > to) continue
+      if (one && REFERENCES.has(type))
+        throw new CommandRejected('NOT_ERASABLE', `${type} holds nothing but references and cannot be erased`)
+      if (one || says(type))
+        targets.push({ revision, bodyHash: body.hash, blob: body.place === 'blob', erased: event.erased === true })
     }
   }
   if (last === null) throw new CommandRejected('RUN_UNKNOWN', `there is no agent ${agentId}`, 404)
-  if (found === null) throw new CommandRejected('EVENT_UNKNOWN', `${agentId} has no event at revision ${revision}`, 404)
+  if (from > last.header.revision || (to > last.header.revision && !what.all))
+    throw new CommandRejected('EVENT_UNKNOWN', `${agentId} has no event at revision ${Math.max(from, to)}`, 404)
   if (!ended) throw new CommandRejected('RUN_ACTIVE', 'only a finished run can be erased from; cancel it first')
-  if (found.header.type === 'erased' || found.header.type === 'forked') {
-    throw new CommandRejected('NOT_ERASABLE', `${found.header.type} holds nothing but references and cannot be erased`)
-  }
-  return { last, found }
+  return { last, targets }
 }
+
+const REFERENCES: ReadonlySet<string> = new Set(['erased', 'residue'])
 
 /** An `error` outside of a turn ends a run; one inside is a model attempt that failed. */
 const isEnd = ({ type, turn }: Header) => type === 'completion' || (type === 'error' && turn === 0)
-
-async function append(
-  ports: RuntimePorts,
-  last: RecordedEvent,
-  found: RecordedEvent,
-  reason: string,
-  asking: Asking,
-): Promise<number> {
-  const { stream, runId, agentId } = last.header
-  const revision = last.header.revision + 1
-  const kept = await residue(ports, found.header)
-  const { revision: erased, body: old } = found.header
-  const fact = bodies.erased.parse({ revision: erased, bodyHash: old.hash, reason, ...(kept === null ? {} : { kept }) })
-  const salted = saltBody(canonicalBytes(fact), ports.random.bytes(16))
-  const large = blobsOf([salted.header.size]).length > 0
-  const body = large ? asBlob(salted) : salted
-  if (large) await ports.blobs.put(runId, salted.header.hash, salted.bytes)
-  const at = Math.max(ports.clock.now(), Date.parse(last.header.timestamp), ports.log.floor())
-  const { by, commandId, correlationId, trace } = asking
-  const header: Header = {
-    ...{ format: FORMAT, stream, type: 'erased', version: versions.erased, runId, agentId, turn: 0, revision },
-    timestamp: new Date(at).toISOString(),
-    commandId,
-    actor: by,
-    ...(correlationId === undefined ? {} : { correlationId }),
-    ...(trace === undefined ? {} : { trace }),
-    body: body.header,
-  }
-  const sealed = seal(last.hash, header, large ? null : salted.bytes)
-  await ports.log.append(stream, last.header.revision, [sealed], [{ stream, revision: erased }])
-  return revision
-}
-
-/** What the fold needs of the body; null where it cannot be read, which is no reason to keep it. */
-async function residue(ports: RuntimePorts, { stream, revision }: Header) {
-  for await (const [recorded] of ports.log.read(stream, { from: revision, limit: 1 })) {
-    if (recorded === undefined) continue
-    try {
-      const event = decode(recorded.header, await bodyOf(ports, recorded))
-      return { version: versions[event.type], body: residueOf(event.type, event.body as never) }
-    } catch (error) {
-      if (error instanceof LogError && UNREADABLE.has(error.code)) return null
-      throw error
-    }
-  }
-  return null
-}
-
-const UNREADABLE: ReadonlySet<LogError['code']> = new Set([
-  'BLOB_MISSING',
-  'LOG_CORRUPT',
-  'UNKNOWN_EVENT',
-  'BODY_ERASED',
-])

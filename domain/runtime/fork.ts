@@ -1,5 +1,5 @@
 import type { ForkAgent } from '../agent/commands.ts'
-import { digestOf } from '../agent/digest.ts'
+import { digestOf, FOLD } from '../agent/digest.ts'
 import { CommandRejected } from '../agent/errors.ts'
 import { agentStream } from '../log/ids.ts'
 import type { RuntimePorts } from './ports.ts'
@@ -21,7 +21,7 @@ export async function forkOf(ports: RuntimePorts, source: string, at: At, option
       stream: agentStream(state.agentId),
       revision: head.revision,
       hash: head.hash,
-      digest: digestOf(state),
+      digest: { fold: FOLD, value: digestOf(state) },
       step: state.step,
       workspace,
       changes: {

@@ -11,9 +11,9 @@ import { LogError } from '../log/errors.ts'
 import { agentStream } from '../log/ids.ts'
 import { GENESIS, seal } from '../log/seal.ts'
 import type { Head } from '../ports.ts'
+import { BlobWrites } from './blob-writes.ts'
 import type { RuntimePorts } from './ports.ts'
 import { SaltTape } from './salt-tape.ts'
-import { STORE_LIMIT_MS, within } from './time-limit.ts'
 
 /** A decision that is in the log. */
 export interface Recorded {
@@ -47,7 +47,7 @@ export class Journal {
     const { log, clock, random } = this.ports
     await this.ports.crashPoint?.('before_append')
     const tape = new SaltTape(random)
-    const stored = new Set<string>()
+    const writes = new BlobWrites(this.ports, { stream: agentStream(identity.agentId), runId: identity.runId })
     for (;;) {
       tape.rewind()
       const now = Math.max(clock.now(), head?.timestamp ?? 0, log.floor())
@@ -55,35 +55,19 @@ export class Journal {
       const decision = decide(state, identity, command, facts)
       if (decision.drafts.length === 0) return null
       const blobs = blobsOf(decision.drafts.map((draft) => draft.body.header.size))
-      const missing = blobs.map((i) => decision.drafts[i]!).filter((draft) => !stored.has(draft.body.header.hash))
-      if (missing.length > 0) {
-        for (const draft of missing) {
-          const { bytes, header } = draft.body
-          const put = this.ports.blobs.put(identity.runId, header.hash, bytes)
-          await within(clock, STORE_LIMIT_MS, 'storing a blob', put)
-          stored.add(draft.body.header.hash)
-        }
+      if (await writes.put(blobs.map((i) => decision.drafts[i]!.body))) {
         await this.ports.crashPoint?.('after_blobs')
         continue
       }
       const sealed = sealDrafts(decision.drafts, new Set(blobs), head, asking)
       const { position } = await this.append(identity, head, sealed, fact).catch(async (error: unknown) => {
-        await this.discard(identity.runId, stored, error)
+        await writes.refused(error)
         throw error
       })
+      await writes.named(blobs.map((i) => decision.drafts[i]!.body.header.hash))
       await this.ports.crashPoint?.('after_append')
       return { decision, sealed, position }
     }
-  }
-
-  /**
-   * Blobs of a decision that is not in the log belong to nothing: another one draws other salts, and so other addresses.
-   * Those of a process that died between blob and append are left, as those of an append of which it is not known whether
-   * it happened.
-   */
-  private async discard(runId: string, stored: ReadonlySet<string>, error: unknown): Promise<void> {
-    if (!(error instanceof LogError && NOT_WRITTEN.has(error.code))) return
-    await Promise.all([...stored].map((hash) => this.ports.blobs.delete(runId, hash).catch(() => undefined)))
   }
 
   /** An unknown outcome is answered by the same sealed bytes again; nothing is sealed twice. */
@@ -102,7 +86,6 @@ export class Journal {
   }
 }
 
-const NOT_WRITTEN: ReadonlySet<LogError['code']> = new Set(['CONFLICT', 'LOG_FULL'])
 const MAX_RESENDS = 8
 const RESEND_DELAY_MS = 50
 const LONGEST_DELAY_MS = 2_000

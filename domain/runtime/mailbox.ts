@@ -40,6 +40,8 @@ export class Mailbox {
   private answered: EventOf<'model_call_end'> | null = null
   private transcript: Transcript | null = null
   private snapshotter: Snapshotter | null = null
+  /** Something that it remembers was erased. */
+  private stale = false
 
   constructor(agentId: string, ports: RuntimePorts) {
     this.agentId = agentId
@@ -81,6 +83,38 @@ export class Mailbox {
       }
       this.transcript = transcript
     })
+  }
+
+  /**
+   * Something was erased, here or in what a fork has inherited: before it decides or tells anything more it reads anew what
+   * is left. What it remembers until then is put into no snapshot.
+   */
+  forget(): void {
+    this.stale = true
+  }
+
+  private async readAnew(): Promise<void> {
+    const { tip, transcript } = this
+    const answers = new Transcript()
+    let [state, answered, head]: [AgentState | null, typeof this.answered, Head | null] = [null, null, null]
+    this.stale = false
+    try {
+      for await (const page of history(this.ports, this.agentId, { to: tip?.revision ?? -1 })) {
+        for (const { event, recorded } of page) {
+          state = evolve(state, event)
+          if (transcript !== null) answers.push(event)
+          if (event.type === 'model_call_end') answered = event
+          head = headOf(recorded)
+        }
+      }
+    } catch (error) {
+      this.stale = true
+      throw error
+    }
+    this.folded = state
+    this.tip = head
+    this.answered = answered
+    this.transcript = transcript && answers
   }
 
   /** Folds what others have appended. */
@@ -126,7 +160,7 @@ export class Mailbox {
       for (const { event } of drafts) this.remember(event)
       this.folded = state
       this.tip = headOf(recorded.sealed.at(-1)!)
-      if (state !== null) this.snapshotter?.consider(state)
+      if (state !== null && !this.stale) this.snapshotter?.consider(state)
       this.announce(recorded.sealed.map((event, i) => ({ ...event, body: drafts[i]!.body.bytes })))
     }
     return { revision: this.tip?.revision ?? -1, recorded: recorded !== null }
@@ -171,7 +205,11 @@ export class Mailbox {
   }
 
   private enqueue<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.queue.then(work, work)
+    const current = async () => {
+      if (this.stale) await this.readAnew()
+      return work()
+    }
+    const done = this.queue.then(current, current)
     this.queue = done.catch(() => undefined)
     return done
   }

@@ -1,6 +1,7 @@
 import type { AgentSpec } from '../agent/spec.ts'
 import type { Json, JsonObject } from '../log/json.ts'
 import type {
+  BlobIntents,
   BlobStore,
   Clock,
   EventLog,
@@ -45,6 +46,8 @@ export interface Environment {
 export interface RuntimePorts {
   readonly log: EventLog
   readonly blobs: BlobStore
+  /** Absent where nothing can be erased. */
+  readonly intents?: BlobIntents
   readonly snapshots?: SnapshotStore
   readonly clock: Clock
   readonly random: Random

@@ -1,9 +1,9 @@
 import { decode, decodeKept } from '../agent/codec.ts'
-import type { AgentEvent } from '../agent/events.ts'
+import type { AgentEvent, BodyOf } from '../agent/events.ts'
 import type { Header } from '../log/envelope.ts'
 import { bodyOf, type Stores } from './bodies.ts'
 
-type Kept = { readonly version: number; readonly body: unknown }
+type Kept = BodyOf<'residue'>['bodies'][number]
 
 /** What erasures have left of a stream's bodies. Read when it is first asked for: few streams were erased from. */
 export class Residues {
@@ -23,18 +23,18 @@ export class Residues {
     return kept === undefined ? null : decodeKept(header, kept)
   }
 
-  /** The facts stand after the end of the run, and their bodies are read one by one: the bodies before them are not needed. */
+  /** They stand after the end of the run, and their bodies are read one by one: the bodies before them are not needed. */
   private async read(from: number): Promise<ReadonlyMap<number, Kept>> {
-    const facts: number[] = []
+    const places: number[] = []
     for await (const page of this.stores.log.read(this.stream, { from, bodies: false })) {
-      for (const { header } of page) if (header.type === 'erased') facts.push(header.revision)
+      for (const { header } of page) if (header.type === 'residue') places.push(header.revision)
     }
     const found = new Map<number, Kept>()
-    for (const revision of facts) {
+    for (const revision of places) {
       for await (const [recorded] of this.stores.log.read(this.stream, { from: revision, limit: 1 })) {
-        if (recorded === undefined) continue
+        if (recorded === undefined || recorded.erased) continue
         const event = decode(recorded.header, recorded.body ?? (await bodyOf(this.stores, recorded)))
-        if (event.type === 'erased' && event.body.kept) found.set(event.body.revision, event.body.kept)
+        if (event.type === 'residue') for (const kept of event.body.bodies) found.set(kept.revision, kept)
       }
     }
     return found

@@ -51,9 +51,10 @@ export class Runtime implements AgentRuntimeDoors {
       const said = redactRequest(secrets, command)
       await secrets.keep()
       if (said.kind === 'erase') {
-        // Forks remember what they have inherited: whoever is not at work reads anew what is left.
-        for (const [id, { users }] of this.mailboxes) if (users === 0 || id === agentId) this.mailboxes.delete(id)
-        const { revision } = await erase(this.ports, agentId, said, asking, expected)
+        const { revision } = await erase(this.ports, agentId, said, asking, {
+          ...(expected === undefined ? {} : { expected }),
+          forget: () => this.forgetWhatWasErased(),
+        })
         return { revision, recorded: true, claimed: true }
       }
       const options = { fact: false, ...(expected === undefined ? {} : { expected }) }
@@ -167,6 +168,15 @@ export class Runtime implements AgentRuntimeDoors {
       entry.users--
       this.forgetOldest()
     }
+  }
+
+  /** Forks hold what they have inherited, so nobody's memory and no snapshot is kept. */
+  private async forgetWhatWasErased(): Promise<void> {
+    for (const [agentId, { mailbox, users }] of this.mailboxes) {
+      if (users === 0) this.mailboxes.delete(agentId)
+      else mailbox.forget()
+    }
+    await this.ports.snapshots?.clear()
   }
 
   private forgetOldest(): void {

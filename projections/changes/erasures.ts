@@ -8,7 +8,7 @@ export function erasures(e: Seen): Change[] {
   if (e.body === null) changes.push(put('erasures', { agent_id: e.agentId, revision: e.revision }, { seen: 1 }))
   if (e.type === 'erased' && e.body) {
     const said = { reason: e.body.reason, by: actorText(e.actor), at: e.time }
-    changes.push(put('erasures', { agent_id: e.agentId, revision: e.body.revision }, said))
+    for (const { revision } of e.body.bodies) changes.push(put('erasures', { agent_id: e.agentId, revision }, said))
   }
   return changes
 }

@@ -1,5 +1,7 @@
 import type { RecordedEvent } from '../../domain/log/envelope.ts'
+import { erasedFact } from '../../domain/log/erased.ts'
 import type { BlobStore, EventLog } from '../../domain/ports.ts'
+import { Residues } from '../../domain/runtime/residues.ts'
 import { Collapsed } from '../changes/collapse.ts'
 import { changesOf } from '../changes/index.ts'
 import { ProjectionError } from '../errors.ts'
@@ -115,7 +117,8 @@ class Fold {
     const { stream, revision, type } = event.header
     if (event.erased) this.#seenErased.add(`${agent}@${revision}`)
     if (await this.#seen(event)) this.#parked.add(agent)
-    else if (type === 'erased' && (await this.#madeWithBody(agent, event))) this.#refold.add(stream)
+    else if (type === 'erased' && !this.#refold.has(stream) && (await this.#madeWithBody(agent, event)))
+      this.#refold.add(stream)
   }
 
   /** Takes an event's changes; true: it cannot be taken, and parks its stream. */
@@ -130,6 +133,9 @@ class Fold {
   async #changed(event: RecordedEvent, bytes: Uint8Array | null): Promise<Poison | null> {
     const taken = decode(event, event.erased ? null : bytes)
     if ('poison' in taken) return taken.poison
+    // Where a fork's history begins is never erased.
+    if (event.erased && taken.type === 'forked')
+      Object.assign(taken, await new Residues(this.#sources, event.header.stream).of(event.header))
     const seen = pointsToArguments(taken) ? await withGiven(this.#sources, event, taken) : taken
     this.#changes.add(seen.agentId, changesOf(seen))
     return null
@@ -137,22 +143,16 @@ class Fold {
 
   #keep(event: RecordedEvent, bytes: Awaited<ReturnType<typeof bodyBytes>>): void {
     this.#kept.add(event, bytes !== null && 'poison' in bytes ? null : bytes)
-    const target = event.header.type === 'erased' ? erasedBy(event) : null
-    if (target !== null) this.#kept.erased.push({ stream: event.header.stream, revision: target })
+    const { stream } = event.header
+    for (const { revision } of erasedFact(event)?.bodies ?? []) this.#kept.erased.push({ stream, revision })
   }
 
   /** Do the rows still hold what was erased? */
   async #madeWithBody(agent: string, event: RecordedEvent): Promise<boolean> {
-    const target = erasedBy(event)
-    // The fact itself was erased: which body it meant is not known any more.
-    if (target === null) return true
-    if (this.#seenErased.has(`${agent}@${target}`)) return false
-    return !(await this.#sources.store.erasureSeen(agent, target))
+    for (const { revision } of erasedFact(event)?.bodies ?? []) {
+      if (this.#seenErased.has(`${agent}@${revision}`)) continue
+      if (!(await this.#sources.store.erasureSeen(agent, revision))) return true
+    }
+    return false
   }
-}
-
-/** The revision whose body an `erased` fact says is gone; null: it does not say. */
-function erasedBy(event: RecordedEvent): number | null {
-  const taken = decode(event, event.body)
-  return 'poison' in taken || taken.type !== 'erased' || !taken.body ? null : taken.body.revision
 }

@@ -1,4 +1,5 @@
 import { FORKED_AWAY, NOTES } from '../../domain/agent/messages.ts'
+import { ERASED } from '../../domain/agent/residue.ts'
 import { postgres } from './dialect.ts'
 import { checkpointsSelect, eventsSelect } from './seed-views.ts'
 import { history } from './views.ts'
@@ -67,7 +68,7 @@ const messages = (agent: string, revision: string) => `(${history(agent, revisio
     from told join (values ${Object.entries(NOTES).map((note) => `(${note.map(text)})`)}) as note(outcome, content)
       on note.outcome = body ->> 'outcome'
     where type = 'turn_end')
-  select case when exists (select 1 from heard where payload is null) then 'null'
+  select case when exists (select 1 from heard where payload is null) then ${text(JSON.stringify(ERASED))}
     else '[' || coalesce(string_agg(cast(message as text), ',' order by at, part, place), '') || ']' end
   from said where at is not null)`
 

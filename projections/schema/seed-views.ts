@@ -20,7 +20,7 @@ export const eventsSelect = (source: string, payload: string) => `
 export interface Said {
   readonly request: string
   readonly outcome: string
-  /** JSON text; `null` where a body before it was erased. */
+  /** JSON text; that of a text that says so where a body before it was erased. */
   readonly messages: string
 }
 

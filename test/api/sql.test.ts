@@ -107,7 +107,7 @@ describe('the seed’s tables', () => {
     const told = await sql<{ messages: unknown }>(
       `select state_blob -> '$.messages' as messages from checkpoints where thread_id = '${id}'`,
     )
-    expect(told).toEqual([{ messages: 'null' }, { messages: 'null' }])
+    expect(told).toEqual([{ messages: '"[erased]"' }, { messages: '"[erased]"' }])
     expect(await sql('select count(*) as n from checkpoints')).toEqual(before)
   })
 })

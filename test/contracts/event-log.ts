@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import type { RecordedEvent } from '../../domain/log/envelope.ts'
+import type { RecordedEvent, SealedEvent } from '../../domain/log/envelope.ts'
+import type { Json } from '../../domain/log/json.ts'
 import { StreamVerifier } from '../../domain/log/verify.ts'
-import { collect, NEW, tipOf } from '../support/sealing.ts'
+import { collect, erasedBody, NEW, tipOf } from '../support/sealing.ts'
 import { appendContract } from './event-log-append.ts'
 import { code, type EventLogFactory, opened } from './event-log-factory.ts'
 import { readContract } from './event-log-read.ts'
@@ -89,29 +90,42 @@ export function eventLogContract(factory: EventLogFactory): void {
   })
 
   describe.runIf(factory.erases)(`${factory.name}: erase`, () => {
-    test('empties the body that a fact of the same append names, and verification says "erased"', async () => {
+    test('empties the bodies that facts of the same append name, and verification says "erased"', async () => {
       const { log, sealer } = await open()
       const batch = sealer.batch(stream, NEW, [{}, { body: { secret: 'x' } }, {}])
       await log.append(stream, -1, batch)
-      const body = { revision: 1, bodyHash: batch[1]!.header.body.hash, reason: 'asked for' }
-      const fact = sealer.batch(stream, tipOf(batch), [{ type: 'erased', body }])
-      const target = { stream, revision: 1 }
-      await expect(log.append(stream, 2, sealer.batch(stream, tipOf(batch), [{}]), [target])).rejects.toEqual(
-        code('APPEND_INVALID'),
+      const [first, second, third] = batch as [SealedEvent, SealedEvent, SealedEvent]
+      const facts = (...bodies: Json[]) =>
+        sealer.batch(
+          stream,
+          tipOf(batch),
+          bodies.map((body) => ({ type: 'erased', body })),
+        )
+      const nobody = { bodies: [], reason: 'asked for' }
+      const absent = { bodies: [{ revision: 9, bodyHash: first.header.body.hash }], reason: 'asked for' }
+      for (const body of [nobody, absent, { bodies: ['first'], reason: 'asked for' }, { revision: 1, reason: 'x' }])
+        await expect(log.append(stream, 2, facts(erasedBody(first), body))).rejects.toEqual(code('APPEND_INVALID'))
+      const two = facts(erasedBody(second, first), erasedBody(second))
+      await log.append(stream, 2, two)
+      await log.append(stream, 2, two)
+      await log.append(
+        stream,
+        4,
+        sealer.batch(stream, tipOf(two), [{ type: 'erased', body: erasedBody(first, third) }]),
       )
-      await expect(log.append(stream, 2, fact, [{ stream, revision: 9 }])).rejects.toEqual(code('APPEND_INVALID'))
-      await log.append(stream, 2, fact, [target])
-      await log.append(stream, 2, fact, [target])
       const events = await collect(log.read(stream))
       expect(events.map(({ body, erased }) => [body === null, erased === true])).toEqual([
-        [false, false],
         [true, true],
+        [true, true],
+        [true, true],
+        [false, false],
         [false, false],
         [false, false],
       ])
       const verifier = new StreamVerifier(stream)
       verifier.page(events)
-      expect(verifier.result()).toMatchObject({ ok: true, erased: [{ revision: 1, reason: 'asked for' }] })
+      const gone = [1, 0, 2].map((revision) => ({ revision, reason: 'asked for' }))
+      expect(verifier.result()).toMatchObject({ ok: true, erased: gone })
     })
 
     test('is seen by who follows the log from before, however lately the event was written', async () => {
@@ -119,9 +133,8 @@ export function eventLogContract(factory: EventLogFactory): void {
       const before = await log.headCursor()
       const batch = sealer.batch(stream, NEW, [{ body: { secret: 'x' } }, {}])
       await log.append(stream, -1, batch)
-      const body = { revision: 0, bodyHash: batch[0]!.header.body.hash, reason: 'asked for' }
-      const fact = sealer.batch(stream, tipOf(batch), [{ type: 'erased', body }])
-      await log.append(stream, 1, fact, [{ stream, revision: 0 }])
+      const fact = sealer.batch(stream, tipOf(batch), [{ type: 'erased', body: erasedBody(batch[0]!) }])
+      await log.append(stream, 1, fact)
       const seen: RecordedEvent[] = []
       for await (const page of log.subscribe(before, AbortSignal.timeout(20_000))) {
         seen.push(...page)

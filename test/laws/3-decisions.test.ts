@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { decideFork } from '../../domain/agent/decide-fork.ts'
-import { digestOf } from '../../domain/agent/digest.ts'
+import { digestOf, FOLD } from '../../domain/agent/digest.ts'
 import { evolve } from '../../domain/agent/evolve.ts'
 import { owed } from '../../domain/agent/owed.ts'
 import { isFinished } from '../../domain/agent/state.ts'
@@ -52,7 +52,7 @@ test('every state can be forked, and the fork is a state that goes on or waits',
       stream: 'agent-a1',
       revision: state.revision,
       hash: '0'.repeat(64),
-      digest: digestOf(state),
+      digest: { fold: FOLD, value: digestOf(state) },
       step: state.step,
       workspace: null,
       changes: {},

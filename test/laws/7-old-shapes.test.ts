@@ -69,6 +69,7 @@ test('the recorded histories hold nearly every stored type', () => {
     'forked',
     'late_outcome',
     'model_attempt_lost',
+    'residue',
     'step_requested',
     'workspace_drifted',
   ])

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { Transcript } from '../../domain/agent/messages.ts'
+import { ERASED } from '../../domain/agent/residue.ts'
 import { LogError } from '../../domain/log/errors.ts'
 import { history } from '../../domain/runtime/history.ts'
 import { assembleCheckpoint } from '../../projections/queries/checkpoint.ts'
@@ -24,7 +25,10 @@ async function messagesOf(log: MemoryLog, agentId: string, to: number): Promise<
   const transcript = new Transcript()
   try {
     for await (const page of history({ log, blobs: log.blobs }, agentId, { to })) {
-      for (const { event } of page) transcript.push(event)
+      for (const { event, recorded } of page) {
+        if (recorded.erased) return null
+        transcript.push(event)
+      }
     }
     return transcript.messages
   } catch (error) {
@@ -84,7 +88,7 @@ describeWithPostgres('the seed’s tables in PostgreSQL', (server) => {
       const made = await assembleCheckpoint(sources, found, await checkpointFacts(tables.db, found))
       expect(row).toMatchObject({ id: made.id, timestamp: made.timestamp, usage_cost: made.usage.cost })
       expect(row.usage_tokens).toBe(made.usage.inputTokens + made.usage.outputTokens)
-      expect(JSON.parse(String(row.state_blob))).toEqual({ ...made.state, messages })
+      expect(JSON.parse(String(row.state_blob))).toEqual({ ...made.state, messages: messages ?? ERASED })
       expect(JSON.parse(String(row.pending_tools))).toEqual(made.pendingToolCalls)
       const results = JSON.parse(String(row.completed_tools)) as Row[]
       expect(results.map((r) => [r.toolCallId, r.success, r.result ?? undefined])).toEqual(

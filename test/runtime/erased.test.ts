@@ -7,6 +7,7 @@ import { given, tool } from '../support/story.ts'
 
 const signal = new AbortController().signal
 const SECRET = 'the name of a patient'
+const SAID = { type: 'text', text: SECRET }
 
 /** A finished run that was told, has read and has said the same thing. */
 async function finished(ports: Parameters<typeof given>[0]['ports'] = {}) {
@@ -58,6 +59,39 @@ describe('what is erased in the source of a fork', () => {
     const before = run.requests.length
     expect(await run.runtime.drive(fork, { signal })).toEqual({ end: 'done' })
     expect(JSON.stringify(run.requests.slice(before))).not.toContain(SECRET)
+  })
+
+  test('a fork at work records nothing of it any more, nor puts it into a snapshot', async () => {
+    const snapshots = new Kept()
+    const gate = Promise.withResolvers<void>()
+    const asked = Promise.withResolvers<void>()
+    const says = [
+      {
+        ...calls(call('set_context', { key: 'a', value: 1 })),
+        content: [SAID, call('set_context', { key: 'a', value: 1 })],
+      },
+      completes(),
+      async () => {
+        asked.resolve()
+        await gate.promise
+        return { content: [], stopReason: 'refusal' } as const
+      },
+    ]
+    const run = await given({ says, ports: { snapshots } })
+    await run.drive()
+    const { runId: fork } = await run.runtime.fork(run.runId, { step: 2 }, {}, { by: USER })
+    const driven = run.runtime.drive(fork, { signal })
+    await asked.promise
+    await run.say({ kind: 'erase', all: true, reason: 'asked for' })
+    gate.resolve()
+    expect(await driven).toMatchObject({ end: 'error', code: 'MODEL_REFUSED' })
+    const stored = (await Array.fromAsync(run.log.read(`agent-${fork}`))).flat()
+    expect(stored.filter(({ body }) => Buffer.from(body ?? []).includes(SECRET)).map((e) => e.header.type)).toEqual([])
+    const [ended] = (await run.events()).length > 0 ? stored.filter((e) => e.header.type === 'error') : []
+    expect(Buffer.from(ended!.body!).toString('utf8')).toContain(ERASED)
+    expect(await run.runtime.verify(fork)).toMatchObject({ ok: true, problems: [] })
+    const { messages } = await run.elsewhere().at(fork, null)
+    expect((await run.runtime.at(fork, null)).messages).toEqual(messages)
   })
 
   test('no snapshot of anybody is kept', async () => {

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import type { RecordedEvent, SealedEvent } from '../../domain/log/envelope.ts'
 import { ConflictError, LogError } from '../../domain/log/errors.ts'
-import type { Erasure, EventLog } from '../../domain/ports.ts'
+import type { EventLog } from '../../domain/ports.ts'
 import { asSealed } from '../contracts/event-log-factory.ts'
-import { collect, NEW, Sealer, type Tip, tipOf } from './sealing.ts'
+import { collect, erasedBody, NEW, Sealer, type Tip, tipOf } from './sealing.ts'
 
 // A generated plan of what is asked of a log, so that two logs can be driven by the same.
 
@@ -47,7 +47,6 @@ export interface Call {
   readonly stream: string
   readonly expected: number
   readonly batch: readonly SealedEvent[]
-  readonly erase?: readonly Erasure[]
 }
 
 /** What the plan knows of the log, so that both are asked the same. */
@@ -98,10 +97,10 @@ export class Model {
       case 'erase': {
         const target = this.streams.get(s.stream)?.[s.at]
         if (!target) return []
-        const body = { revision: s.at, bodyHash: target.header.body.hash, reason: 'r' }
+        const others = (this.streams.get(s.stream) ?? []).slice(s.at, s.at + 2)
         const tip = this.tip(s.stream)
-        const batch = this.sealer.batch(s.stream, tip, [{ type: 'erased', body }])
-        return [{ stream: s.stream, expected: tip.revision, batch, erase: [{ stream: s.stream, revision: s.at }] }]
+        const batch = this.sealer.batch(s.stream, tip, [{ type: 'erased', body: erasedBody(target, ...others) }])
+        return [{ stream: s.stream, expected: tip.revision, batch }]
       }
       default:
         return []

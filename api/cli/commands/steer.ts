@@ -140,23 +140,40 @@ export function steerCommands(program: Command, kit: Kit): void {
 
   program
     .command('erase')
-    .description('empty the body of an event of a finished run, for ever; "verify" then says that it was erased')
+    .description('empty bodies of events of a finished run, for ever; "verify" then says that they were erased')
     .argument('<run>')
-    .argument('<revision>', 'the event, as "events" shows it after the @')
+    .option('--revision <n>', 'of this event, as "events" shows it after the @, or of a range: 3..9')
+    .option('--all', 'of all events in which anybody said anything')
     .requiredOption('--reason <text>', 'recorded, and shown wherever the body would be')
     .option('--agent <id>', 'of this agent (default: the root agent)')
     .action(
-      kit.action<{ reason: string; agent?: string }>(async (ctx, [run, text], { reason, agent }) => {
-        const revision = whole('revision')(text!)
+      kit.action<Erasing>(async (ctx, [run], { reason, agent, revision, all }) => {
+        if ((revision === undefined) !== (all === true)) throw new UsageError('give either --revision or --all')
+        const what = revision === undefined ? ({ all: true } as const) : range(revision)
         if (reason.trim() === '') throw new UsageError('--reason: say why')
         const id = await ctx.runId(run!, 'write')
-        const json = { revision, reason, by: ctx.by, ...(agent === undefined ? {} : { agent }) }
+        const json = { ...what, reason, by: ctx.by, ...(agent === undefined ? {} : { agent }) }
         const client = await ctx.client('write')
         const done = await take(client.v1.runs[':id'].erase.$post({ param: { id }, header: {}, json }))
-        ctx.show(done, () => [`erased ${agent ?? id}@${revision}; recorded at revision ${done.revision}`])
+        ctx.show(done, () => [
+          `erased ${revision ?? 'all'} of ${agent ?? id}; recorded up to revision ${done.revision}`,
+        ])
         return EXIT.done
       }),
     )
+}
+
+interface Erasing {
+  readonly reason: string
+  readonly agent?: string
+  readonly revision?: string
+  readonly all?: true
+}
+
+function range(text: string): { revision: number; to?: number } {
+  const [from, to, ...more] = text.split('..').map(whole('revision'))
+  if (more.length > 0) throw new UsageError('revision: expected one, or a range such as 3..9')
+  return { revision: from!, ...(to === undefined ? {} : { to }) }
 }
 
 function parseResult(text: string): never {

@@ -25,7 +25,7 @@ const step = commandRoute('/v1/runs/{id}/step', 'Go on to the next end of a turn
 
 const erase = commandRoute(
   '/v1/runs/{id}/erase',
-  'Empty the body of an event for ever; the proof then says "erased"',
+  'Empty bodies of events for ever; the proof then says "erased"',
   EraseBody,
 )
 
@@ -81,9 +81,9 @@ export function commandRoutes(s: Services, keys: RecentKeys) {
     })
     .openapi(erase, async (c) => {
       const { id } = c.req.valid('param')
-      const { agent, revision, reason, by } = c.req.valid('json')
+      const { agent, by, ...what } = c.req.valid('json')
       const said = { headers: c.req.valid('header'), by, drive: 'no' } as const
-      const done = await ask(agent ?? id, { kind: 'erase', revision, reason }, said)
+      const done = await ask(agent ?? id, { kind: 'erase', ...what }, said)
       return c.json(done, 200, etag(done))
     })
     .openapi(restore, async (c) => {

@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { ERASE_WHICH, erasable, MAX_ERASURE_REASON } from '../../../domain/agent/commands.ts'
 import { Ask } from './approvals.ts'
 import { AnyJson, By, FileChanged, Folder, Position } from './common.ts'
 
@@ -87,14 +88,17 @@ export const CancelBody = z
 export const PauseBody = z.strictObject({ reason: z.string().min(1).optional(), by: By.optional() }).openapi('Pause')
 /** `drive` false: only lift the pause. */
 export const ResumeBody = z.strictObject({ drive: z.boolean().default(true), by: By.optional() }).openapi('Resume')
-/** Of a finished run. `agent`: the root agent where none is named. */
+/** Of a finished run: the event at `revision`, those from there `to` another, or `all`. `agent`: the root agent where none is named. */
 export const EraseBody = z
   .strictObject({
-    revision: count,
-    reason: z.string().trim().min(1),
+    revision: count.optional(),
+    to: count.optional(),
+    all: z.literal(true).optional(),
+    reason: z.string().trim().min(1).max(MAX_ERASURE_REASON),
     agent: z.string().min(1).optional(),
     by: By.optional(),
   })
+  .refine(erasable, { message: ERASE_WHICH })
   .openapi('Erase')
 /** A step (0: before the run), or a tree that an earlier restore kept. `dryRun`: only tell what would change. */
 export const RestoreBody = z

@@ -9,7 +9,7 @@ import { GENESIS, saltBody, seal } from '../../../domain/log/seal.ts'
 import { tempFolder } from '../../support/folders.ts'
 import { anyHeader } from '../../support/headers.ts'
 import { property } from '../../support/property.ts'
-import { bytesOf, collect, NEW, Sealer, tipOf } from '../../support/sealing.ts'
+import { bytesOf, collect, erasedBody, NEW, Sealer, tipOf } from '../../support/sealing.ts'
 import { owner, raw } from '../../support/sqlite-log.ts'
 import { bodyBytes, typicalRun } from '../../support/typical-run.ts'
 
@@ -110,9 +110,10 @@ describe('bytes', () => {
     })
     const head = await log.head('agent-r1')
     const [first] = await collect(log.read('agent-r1', { limit: 1 }))
-    const body = { revision: 0, bodyHash: first!.header.body.hash, reason: 'asked for' }
-    const fact = sealer.batch('agent-r1', head!, [{ type: 'erased', body, header: { runId: 'r1' } }])
-    await log.append('agent-r1', head!.revision, fact, [{ stream: 'agent-r1', revision: 0 }])
+    const fact = sealer.batch('agent-r1', head!, [
+      { type: 'erased', body: erasedBody(first!), header: { runId: 'r1' } },
+    ])
+    await log.append('agent-r1', head!.revision, fact)
     const after = await log.sizes()
     const ofFact = headersOf(after)[1]! - headers[1]!
     expect(ofFact).toBeGreaterThan(100)

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { StreamVerifier } from '../../../domain/log/verify.ts'
-import { bytesOf, collect, NEW, Sealer, tipOf } from '../../support/sealing.ts'
+import { bytesOf, collect, erasedBody, NEW, Sealer, tipOf } from '../../support/sealing.ts'
 import { owner, raw } from '../../support/sqlite-log.ts'
 
 const stream = 'agent-a1'
@@ -78,12 +78,9 @@ test('an erased body is in no file of the log any more, while it is open', async
   }
   const gone = [0, 1, 7, 15, 22]
   for (const at of stored.keys()) expect(isHeld(at)).toBe(true)
-  const facts = gone.map((revision) => {
-    const bodyHash = batch[revision]!.header.body.hash
-    return { type: 'erased', body: { revision, bodyHash, reason: 'asked for' } }
-  })
-  const erasures = gone.map((revision) => ({ stream, revision }))
-  await log.append(stream, 29, sealer.batch(stream, tipOf(batch), facts), erasures)
+  const parts = [gone.slice(0, 3), gone.slice(3)]
+  const facts = parts.map((part) => ({ type: 'erased', body: erasedBody(...part.map((at) => batch[at]!)) }))
+  await log.append(stream, 29, sealer.batch(stream, tipOf(batch), facts))
   // The overwriting checkpoint follows the acknowledgement; the next answer comes after it.
   await log.append('agent-b', -1, sealer.batch('agent-b', NEW, [{}]))
   for (const at of stored.keys()) expect([at, isHeld(at)]).toEqual([at, !gone.includes(at)])

@@ -68,7 +68,7 @@ test('after any commit that failed the counters equal a recount', () => {
           const drafts = Array.from({ length: events }, () => ({}))
           const batch = sealer.batch(stream, tip, drafts)
           fail = commitFails
-          const [outcome] = writer.commit([{ id, stream, expected: tip.revision, batch, erase: [] }])
+          const [outcome] = writer.commit([{ id, stream, expected: tip.revision, batch }])
           expect(outcome !== undefined && 'failure' in outcome).toBe(commitFails)
           if (!commitFails) tips.set(run, tipOf(batch))
           expect(sizesOf(db)).toEqual(recounted(db))

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { checkBatch } from '../../../domain/log/batch.ts'
 import { blobsOf, MAX_INLINE_APPEND, MAX_INLINE_BODY } from '../../../domain/log/blobs.ts'
-import { checkChain, checkNext, erasingFacts } from '../../../domain/log/chain.ts'
+import { checkChain, checkNext } from '../../../domain/log/chain.ts'
 import { Header, type SealedEvent } from '../../../domain/log/envelope.ts'
 import { logIdOf, sealIdentity } from '../../../domain/log/identity.ts'
 import { GENESIS } from '../../../domain/log/seal.ts'
@@ -84,7 +84,6 @@ describe('a batch', () => {
     ['with a changed header', () => checkChain(GENESIS, header(2, { turn: 9 }))],
     ['chained elsewhere', () => checkNext({ hash: batch[0]!.hash, timestamp: '' }, batch)],
     ['older than its stream', () => checkNext({ hash: GENESIS, timestamp: '2027-01-01T00:00:00.000Z' }, batch)],
-    ['with more erasures than facts', () => erasingFacts(batch, [{ stream, revision: 0 }])],
   ])('%s is refused', (_, check) => {
     expect(check).toThrow(INVALID)
   })

@@ -22,7 +22,8 @@ function sealed(count: number): RecordedEvent[] {
 function withErasure(fact: object): RecordedEvent[] {
   const sealer = new Sealer()
   const first = sealer.batch(stream, NEW, [{}, { body: { secret: 'x' } }, {}])
-  const body = { revision: 1, bodyHash: first[1]!.header.body.hash, reason: 'asked for', ...fact }
+  const named = { revision: 1, bodyHash: first[1]!.header.body.hash, ...fact }
+  const body = { reason: 'asked for', ...fact, bodies: [{ revision: 0, bodyHash: 'x' }, named] }
   const all = [...first, ...sealer.batch(stream, tipOf(first), [{ type: 'erased', body }])]
   return all.map((event, index) => ({
     ...event,

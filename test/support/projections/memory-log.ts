@@ -1,9 +1,10 @@
 import { canonicalBytes } from '../../../domain/log/canonical.ts'
 import type { Cursor } from '../../../domain/log/cursor.ts'
 import type { Header, RecordedEvent } from '../../../domain/log/envelope.ts'
+import { erasuresOf } from '../../../domain/log/erased.ts'
 import { ConflictError, cursorError, LogError } from '../../../domain/log/errors.ts'
 import { bodyHash, GENESIS, seal } from '../../../domain/log/seal.ts'
-import type { BlobStore, Erasure, EventLog, Head, ReadOptions } from '../../../domain/ports.ts'
+import type { BlobStore, EventLog, Head, ReadOptions } from '../../../domain/ports.ts'
 
 /** What a test says of an event; the rest is filled in. */
 export interface Draft {
@@ -18,7 +19,7 @@ export interface Draft {
   readonly actor?: Header['actor']
   readonly version?: number
   readonly blob?: boolean
-  readonly erases?: number
+  readonly erases?: readonly number[]
 }
 
 /** Blobs in memory. */
@@ -88,7 +89,7 @@ export class MemoryLog implements EventLog {
       },
     }
     if (draft.blob) this.blobs.held.set(`${draft.runId}/${header.body.hash}`, bytes)
-    if (draft.erases !== undefined) this.#erase(places[draft.erases]!)
+    for (const revision of draft.erases ?? []) this.#erase(places[revision]!)
     const event = { ...seal(previous, header, draft.blob ? null : bytes), position: this.events.length * 3 + 1 }
     places.push(this.events.length)
     this.events.push(event)
@@ -97,10 +98,10 @@ export class MemoryLog implements EventLog {
     return event
   }
 
-  async append(stream: string, expected: number, batch: readonly RecordedEvent[], erase: readonly Erasure[] = []) {
+  async append(stream: string, expected: number, batch: readonly RecordedEvent[]) {
     const places = this.#places(stream)
     if (places.length - 1 !== expected) throw new ConflictError(stream, expected, places.length - 1)
-    for (const { revision } of erase) this.#erase(places[revision]!)
+    for (const { revision } of erasuresOf(batch)) this.#erase(places[revision]!)
     for (const event of batch) {
       places.push(this.events.length)
       this.events.push({ ...event, position: this.events.length * 3 + 1 })

@@ -1,3 +1,5 @@
+import { isEventType } from '../../../domain/agent/codec.ts'
+import { residueOf } from '../../../domain/agent/residue.ts'
 import { agentStream, effectId, modelCallId, toolCallId } from '../../../domain/log/ids.ts'
 import type { Draft, MemoryLog } from './memory-log.ts'
 import { spec } from './spec.ts'
@@ -70,7 +72,7 @@ export class Actor {
       stream: agentStream(source.id),
       revision,
       hash,
-      digest: '',
+      digest: { fold: 1, value: '' },
       step: source.step,
       workspace: null,
       changes: { model: 'model-b' },
@@ -189,7 +191,17 @@ export class Actor {
     this.finished = true
   }
 
-  erase(revision: number) {
-    this.user('erased', { revision, bodyHash: 'x', reason: 'asked to' }, { erases: revision })
+  #residue(revision: number) {
+    const { header, body } = this.#log.originals.filter(({ header: h }) => h.stream === agentStream(this.id))[revision]!
+    const { type, version } = header
+    if (!isEventType(type) || body === null) return []
+    return [{ revision, version, body: residueOf(type, JSON.parse(Buffer.from(body).toString('utf8'))) }]
+  }
+
+  erase(...revisions: number[]) {
+    const bodies = revisions.map((revision) => ({ revision, bodyHash: 'x' }))
+    const kept = revisions.flatMap((revision) => this.#residue(revision))
+    if (kept.length > 0) this.user('residue', { bodies: kept })
+    this.user('erased', { bodies, reason: 'asked to' }, { erases: revisions })
   }
 }

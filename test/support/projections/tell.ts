@@ -187,5 +187,10 @@ function afterwards(actor: Actor, tape: Tape, log: MemoryLog, erasures: boolean)
   if (choice === 0 && actor.attempt > 0) {
     const usage = { input: 1, output: 1, cacheRead: 0, cacheWrite: 0 }
     actor.write('model_attempt_lost', { attempt: actor.attempt + 1, purpose: 'turn', usage, nanoDollars: null })
-  } else if (erasures && choice > 1) actor.erase(own[tape.pick(own.length)]!.header.revision)
+  } else if (erasures && choice > 1) {
+    const some = Array.from({ length: choice - 1 }, () => own[tape.pick(own.length)]!.header)
+    // The runtime never erases what an erasure has left.
+    const gone = some.filter(({ type }) => type !== 'residue').map(({ revision }) => revision)
+    if (gone.length > 0) actor.erase(...new Set(gone))
+  }
 }

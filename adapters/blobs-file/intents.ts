@@ -1,0 +1,54 @@
+import { readdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { LogError } from '../../domain/log/errors.ts'
+import type { BlobIntent, BlobIntents } from '../../domain/ports.ts'
+import { checkAddress } from '../blobs/address.ts'
+import { makeFolder, syncFolder } from '../files/folders.ts'
+
+/** Intents as empty files beside the blobs: `<folder>/<runId>.<hash>.<stream>`. Every rejection is a LogError. */
+export class FileIntents implements BlobIntents {
+  readonly #folder: string
+
+  /** `folder`: made at the first intent. */
+  constructor(folder: string) {
+    this.#folder = folder
+  }
+
+  async begin(intents: readonly BlobIntent[]): Promise<void> {
+    try {
+      makeFolder(this.#folder)
+      await Promise.all(intents.map((intent) => writeFile(this.#path(intent), '', { mode: 0o600 })))
+      syncFolder(this.#folder)
+    } catch (error) {
+      if (error instanceof LogError) throw error
+      const code = (error as NodeJS.ErrnoException).code
+      const full = code === 'ENOSPC' || code === 'EDQUOT'
+      throw new LogError(
+        full ? 'LOG_FULL' : 'LOG_UNAVAILABLE',
+        `cannot write in ${this.#folder}: ${(error as Error).message}; make room, or check that this user may write there`,
+        { cause: error },
+      )
+    }
+  }
+
+  async end(intents: readonly BlobIntent[]): Promise<void> {
+    // One that stays is looked into at the next start, and found to be needless.
+    await Promise.all(intents.map((intent) => rm(this.#path(intent), { force: true }).catch(() => undefined)))
+  }
+
+  async left(): Promise<readonly BlobIntent[]> {
+    const names = await readdir(this.#folder).catch(() => [])
+    return names.flatMap((name) => {
+      const [, runId, hash, stream] = NAME.exec(name) ?? []
+      return runId && hash && stream ? [{ runId, hash, stream }] : []
+    })
+  }
+
+  #path({ runId, hash, stream }: BlobIntent): string {
+    checkAddress(runId, hash)
+    checkAddress(stream.replaceAll('.', '-'), hash)
+    return join(this.#folder, `${runId}.${hash}.${stream}`)
+  }
+}
+
+const NAME = /^([\w-]+)\.([0-9a-f]{64})\.([\w.-]+)$/

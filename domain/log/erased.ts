@@ -1,0 +1,62 @@
+import type { SealedEvent } from './envelope.ts'
+import { LogError } from './errors.ts'
+
+// Like chain.ts without zod, for a writer's thread.
+
+/** The type of the fact that bodies were emptied (CONTRACTS 6; DESIGN, Erasure). */
+export const ERASED = 'erased'
+
+/** What an `erased` fact says: whose bodies of its own stream are gone, and why. */
+export interface ErasedFact {
+  readonly reason: string
+  readonly bodies: readonly { readonly revision: number; readonly bodyHash: string }[]
+}
+
+/** The body to empty, and the index of its fact in the batch that is being appended. */
+export interface Erasure {
+  readonly revision: number
+  readonly fact: number
+}
+
+/**
+ * Reads an `erased` fact; null where it is none that can be read here: it lies in the blob store, is enciphered, or of
+ * another shape. What it names then shows as a problem, which is the safe side.
+ */
+export function erasedFact({ header, body }: SealedEvent): ErasedFact | null {
+  if (header.type !== ERASED || !body || header.body.cipher) return null
+  try {
+    const fact = JSON.parse(new TextDecoder().decode(body)) as Partial<ErasedFact>
+    const { reason, bodies } = fact
+    return typeof reason === 'string' && Array.isArray(bodies) && bodies.every(isNamed) ? { reason, bodies } : null
+  } catch {
+    return null
+  }
+}
+
+const isNamed = (named: unknown): boolean => {
+  const { revision, bodyHash } = (named ?? {}) as Record<string, unknown>
+  return Number.isSafeInteger(revision) && typeof bodyHash === 'string'
+}
+
+/**
+ * The bodies that a batch's `erased` facts name, each once: what a log empties in the transaction of the append. Throws
+ * `APPEND_INVALID` where a fact names none.
+ */
+export function erasuresOf(batch: readonly SealedEvent[]): readonly Erasure[] {
+  const found = new Map<number, Erasure>()
+  for (const [index, event] of batch.entries()) {
+    if (event.header.type !== ERASED) continue
+    const fact = erasedFact(event)
+    if (fact === null || fact.bodies.length === 0)
+      throw new LogError(
+        'APPEND_INVALID',
+        `the erased fact at revision ${event.header.revision} of ${event.header.stream} names no body; name some, inline`,
+      )
+    for (const { revision } of fact.bodies) found.set(revision, { revision, fact: index })
+  }
+  return [...found.values()]
+}
+
+/** Refusal of a fact that names what is not there. */
+export const noSuchBody = (stream: string, revision: number) =>
+  new LogError('APPEND_INVALID', `there is no event ${revision} of ${stream} to erase; name a stored one`)

@@ -1,0 +1,87 @@
+import { LogError } from '../log/errors.ts'
+import type { SaltedBody } from '../log/seal.ts'
+import type { BlobIntent, BlobIntents, BlobStore, Clock, EventLog } from '../ports.ts'
+import { STORE_LIMIT_MS, within } from './time-limit.ts'
+
+interface Ports {
+  readonly blobs: BlobStore
+  readonly intents?: BlobIntents
+  readonly clock: Clock
+}
+
+/**
+ * The blobs of one append. That they are to be stored is noted before, and taken back when the log has told what became
+ * of it: a blob that no event names could never be erased.
+ */
+export class BlobWrites {
+  private readonly ports: Ports
+  private readonly place: Pick<BlobIntent, 'stream' | 'runId'>
+  private readonly stored = new Map<string, BlobIntent>()
+
+  constructor(ports: Ports, place: Pick<BlobIntent, 'stream' | 'runId'>) {
+    this.ports = ports
+    this.place = { stream: place.stream, runId: place.runId }
+  }
+
+  /** Stores those that are not stored yet; says whether there were any. */
+  async put(bodies: readonly SaltedBody[]): Promise<boolean> {
+    const { blobs, clock, intents } = this.ports
+    const missing = bodies.filter(({ header }) => !this.stored.has(header.hash))
+    if (missing.length === 0) return false
+    const noted = missing.map(({ header }) => ({ ...this.place, hash: header.hash }))
+    await within(clock, STORE_LIMIT_MS, 'storing a blob', intents?.begin(noted) ?? Promise.resolve())
+    for (const [index, { header, bytes }] of missing.entries()) {
+      this.stored.set(header.hash, noted[index]!)
+      await within(clock, STORE_LIMIT_MS, 'storing a blob', blobs.put(this.place.runId, header.hash, bytes))
+    }
+    return true
+  }
+
+  /** The append is in the log and names these. Others of a decision that was made again belong to nothing. */
+  async named(hashes: readonly string[]): Promise<void> {
+    if (this.stored.size === 0) return
+    const named = new Set(hashes)
+    await this.drop([...this.stored.values()].filter(({ hash }) => !named.has(hash)))
+    await this.ports.intents?.end([...this.stored.values()])
+  }
+
+  /** The append was refused: another one draws other salts, and so other addresses. Where that is not known, all stays. */
+  async refused(error: unknown): Promise<void> {
+    if (error instanceof LogError && NOT_WRITTEN.has(error.code)) await this.drop([...this.stored.values()])
+  }
+
+  private async drop(unnamed: readonly BlobIntent[]): Promise<void> {
+    for (const intent of unnamed) {
+      const gone = await this.ports.blobs.delete(intent.runId, intent.hash).then(
+        () => true,
+        () => false,
+      )
+      if (!gone) continue
+      this.stored.delete(intent.hash)
+      await this.ports.intents?.end([intent])
+    }
+  }
+}
+
+const NOT_WRITTEN: ReadonlySet<LogError['code']> = new Set(['CONFLICT', 'LOG_FULL'])
+
+/**
+ * Removes what writers that died have stored for appends that never came to be. Before anything is written; reads only
+ * the streams of such writers. Returns how many blobs were removed.
+ */
+export async function sweepBlobs(ports: { log: EventLog; blobs: BlobStore; intents: BlobIntents }): Promise<number> {
+  let removed = 0
+  for (const [stream, left] of Map.groupBy(await ports.intents.left(), (intent) => intent.stream)) {
+    const named = new Set<string>()
+    for await (const page of ports.log.read(stream, { bodies: false })) {
+      for (const { header, erased } of page) if (!erased) named.add(header.body.hash)
+    }
+    for (const { runId, hash } of left) {
+      if (named.has(hash)) continue
+      await ports.blobs.delete(runId, hash)
+      removed++
+    }
+    await ports.intents.end(left)
+  }
+  return removed
+}

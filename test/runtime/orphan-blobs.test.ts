@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest'
+import { FileIntents } from '../../adapters/blobs-file/intents.ts'
+import { sweepBlobs } from '../../domain/runtime/blob-writes.ts'
+import { tempFolder } from '../support/folders.ts'
+import { completes, MemoryBlobs, USER } from '../support/harness.ts'
+import { given } from '../support/story.ts'
+
+const LONG = 'what a patient said '.repeat(5_000)
+
+/** A run to which something long is being said when its process is killed. */
+async function killed(at: 'after_blobs' | 'after_append') {
+  const blobs = new MemoryBlobs()
+  const folder = tempFolder()
+  const never = new Promise<void>(() => undefined)
+  let passed = () => {}
+  const dead = new Promise<void>((resolve) => {
+    passed = resolve
+  })
+  let armed = false
+  const crashPoint = async (name: string) => {
+    if (!armed || name !== at) return
+    passed()
+    await never
+  }
+  const run = await given({ says: [completes()], ports: { blobs, intents: new FileIntents(folder), crashPoint } })
+  armed = true
+  run.runtime.execute(run.runId, { kind: 'input', text: LONG }, { by: USER }).catch(() => undefined)
+  await dead
+  expect(blobs.held.size).toBe(1)
+  // The next process.
+  const intents = new FileIntents(folder)
+  return { ...run, blobs, intents, next: { log: run.log, blobs, intents } }
+}
+
+test('what a killed process has stored for an event that never came to be is removed at the next start', async () => {
+  const { next, blobs } = await killed('after_blobs')
+  expect(await sweepBlobs(next)).toBe(1)
+  expect(blobs.held.size).toBe(0)
+  expect(await next.intents.left()).toEqual([])
+  expect(await sweepBlobs(next)).toBe(0)
+})
+
+test('what the log names stays', async () => {
+  const { next, blobs, runId, elsewhere, intents } = await killed('after_append')
+  expect(await sweepBlobs(next)).toBe(0)
+  expect(blobs.held.size).toBe(1)
+  expect(await elsewhere().verify(runId)).toMatchObject({ ok: true, problems: [] })
+  expect(await intents.left()).toEqual([])
+})
+
+test('nothing is left to look for after an append, and a start reads only the streams of what is left', async () => {
+  const intents = new FileIntents(tempFolder())
+  const run = await given({ says: [completes()], ports: { intents } })
+  await run.runtime.execute(run.runId, { kind: 'input', text: LONG }, { by: USER })
+  expect(await intents.left()).toEqual([])
+  const log = { read: () => expect.fail('nothing is to be read') } as never
+  expect(await sweepBlobs({ log, blobs: run.ports.blobs, intents })).toBe(0)
+})
+
+test('an intent names no place outside of its folder', async () => {
+  const intents = new FileIntents(tempFolder())
+  const hash = 'a'.repeat(64)
+  const bad = [
+    { stream: '../agent-x', runId: 'r', hash },
+    { stream: 'agent-x', runId: '../r', hash },
+    { stream: 'agent-x', runId: 'r', hash: '../b' },
+  ]
+  for (const intent of bad) await expect(intents.begin([intent])).rejects.toMatchObject({ code: 'APPEND_INVALID' })
+})
