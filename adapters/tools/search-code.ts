@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { byteLength, RESULT_BYTES, wellFormed } from '../../domain/agent/bounded.ts'
+import { byteLength, RESULT_BYTES } from '../../domain/agent/bounded.ts'
+import { wellFormed } from '../../domain/log/well-formed.ts'
 import type { JsonObject } from '../../domain/log/json.ts'
 import { defineTool, wellFormedText, workspaceOf } from './kit.ts'
 

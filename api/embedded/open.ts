@@ -12,7 +12,7 @@ import type { AgentSpec } from '../../domain/agent/spec.ts'
 import { base32 } from '../../domain/log/ids.ts'
 import type { Clock, Tool, Vault } from '../../domain/ports.ts'
 import type { RuntimePorts } from '../../domain/runtime/ports.ts'
-import { agentAt, stateAt } from '../../domain/runtime/replay.ts'
+import { agentAt, stateAt, treeAt } from '../../domain/runtime/replay.ts'
 import { Runtime } from '../../domain/runtime/runtime.ts'
 import { Projections } from '../../projections/index.ts'
 import { tablesReadable } from '../../projections/store/damage.ts'
@@ -80,7 +80,7 @@ export async function openEmbedded(
     const tables = mode === 'owner' ? await liveTables(at.tables, stores, opened) : frozenTables(at.tables, opened)
     const files: FileSources = {
       dataFolder: config.data,
-      stateAt: (agentId, point) => stateAt(stores, agentId, point),
+      filesAt: (agentId, point) => treeAt(stores, agentId, point),
       boundary: (spec) => openBoundary(vault, models.knownSecrets(), spec),
     }
     return createKeepUp({

@@ -4,6 +4,7 @@ import type { ModelOutcome, ToolResult } from '../ports.ts'
 import type { Artifact, BodyOf, Failure } from './events.ts'
 import { AgentSpec } from './spec.ts'
 import type { AgentState } from './state.ts'
+import { Milliseconds } from './time-span.ts'
 
 // What people ask of an agent. Each is a zod schema, because it arrives from outside.
 
@@ -22,7 +23,7 @@ export const Step = z.strictObject({ kind: z.literal('step') })
 export const Cancel = z.strictObject({
   kind: z.literal('cancel'),
   reason: z.string().optional(),
-  deadlineMs: z.int().positive().default(10_000),
+  deadlineMs: Milliseconds.default(10_000),
 })
 /** `argumentsHash`, where given, must be that of the waiting call: what was looked at is what is approved. */
 export const DecideApproval = z.strictObject({
@@ -77,6 +78,7 @@ export type DriverFact =
   | { readonly kind: 'proceed' }
   | {
       readonly kind: 'model_answered'
+      readonly turn: number
       readonly attempt: number
       readonly outcome: ModelOutcome
       readonly durationMs: number
@@ -85,6 +87,7 @@ export type DriverFact =
     }
   | {
       readonly kind: 'model_failed'
+      readonly turn: number
       readonly attempt: number
       readonly error: { code: string; message: string; transient: boolean; retryAfterMs?: number }
     }
@@ -95,8 +98,7 @@ export type DriverFact =
       readonly attempt: number
       readonly durationMs: number
       readonly result: ToolResult
-      readonly tree?: string
-      readonly unversioned?: Failure
+      readonly tested?: BodyOf<'tool_call_end'>['tested']
       /** What a control tool established before it may be judged. */
       readonly findings?: Findings
     }
@@ -107,24 +109,20 @@ export type DriverFact =
       readonly attempt: number
       readonly durationMs: number
       readonly error: { code: string; message: string; transient: boolean; beforeEffect: boolean }
-      readonly tree?: string
-      readonly unversioned?: Failure
     }
-  /** The answer of a reconcilable call's probe after a crash. */
-  | {
-      readonly kind: 'tool_probed'
-      readonly toolCallId: string
-      readonly attempt: number
-      readonly found: 'happened' | 'absent' | 'unknown'
-      readonly result?: ToolResult
-      readonly tree?: string
-    }
+  /** Nothing could tell whether a call happened: neither its end was seen, nor did its probe know. */
+  | { readonly kind: 'tool_probed'; readonly toolCallId: string; readonly attempt: number }
+  /** The files after the calls up to a step, which is that of the effect when it was begun. */
+  | { readonly kind: 'versioned'; readonly step: number; readonly version: Version }
   | {
       readonly kind: 'drift_found'
       readonly expected: string
       readonly found: string
       readonly changed: readonly string[]
     }
+
+/** A shadow tree, or why there is none. */
+export type Version = { readonly tree: string } | { readonly unversioned: Failure }
 
 /** What `complete_task` and `advance_phase` need to know of the world before they are judged. */
 export interface Findings {

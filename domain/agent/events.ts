@@ -124,7 +124,11 @@ export const bodies = {
     servedBy: text,
     requestId: text.optional(),
     calls: z.array(PlannedCall),
-    /** How many calls were asked for, where they were too many to be taken up one by one: then `calls` is empty. */
+    /**
+     * How many calls were asked for, where they were too many to be taken up one by one: then `calls` is empty, and none of
+     * them has a start and an end. They are refused as a whole, by `turn_end`: each would add events and a place in the
+     * state for nothing that could run, so that one answer could make a log of any length.
+     */
     flood: z.int().positive().optional(),
   }),
   /** An attempt whose driver died: its tokens are estimated and in doubt on the bill. */
@@ -134,10 +138,20 @@ export const bodies = {
     usage: Usage,
     nanoDollars: count.nullable(),
   }),
-  /** `intent`: nothing is awaited, the call runs now. The arguments are those of the planned call with this index. */
+  /** The provider's answer to an attempt that had been given up: its usage takes the place of the estimate. */
+  model_late: z.strictObject({
+    attempt: z.int().positive(),
+    purpose,
+    usage: Usage,
+    nanoDollars: count.nullable(),
+    servedBy: text,
+    requestId: text.optional(),
+  }),
+  /** `intent`: nothing is awaited, the call runs now. `index`: its place among the planned calls of the answer. */
   tool_call_start: z.strictObject({
     toolName: text,
     index: count,
+    given: Given,
     argumentsHash: text,
     attempt: z.int().positive(),
     effect: Effect,
@@ -172,10 +186,8 @@ export const bodies = {
     /** Files created by this call (003: pendingCreates). */
     created: z.array(text).optional(),
     changed: z.array(text).optional(),
-    /** The workspace's shadow tree after a call that may have changed it. */
-    tree: text.optional(),
-    /** Why there is no tree: the call ended as it says, but its files have no version of their own. */
-    unversioned: Failure.optional(),
+    /** It was the run's test command, and ended so; null: by a signal. The runtime's word, which no tool can give. */
+    tested: z.strictObject({ exitCode: z.int().nullable() }).optional(),
     detail: z.record(z.string(), Json).optional(),
   }),
   /** The outcome of a call that had been given up, or whose run had ended. It changes nothing but what is known. */
@@ -187,12 +199,22 @@ export const bodies = {
     result: Json.optional(),
     error: Failure.optional(),
   }),
+  /**
+   * The files as they are after calls that may have changed them: a shadow tree, or why there is none. It serves every
+   * checkpoint up to `step` that has none before: the files of a step are those of the first one of these with its step or a
+   * greater one, where a call was waiting for it there, and else those of the last one before. A turn ends after it.
+   */
+  workspace_versioned: z.union([
+    z.strictObject({ step: z.int().positive(), tree: text }),
+    z.strictObject({ step: z.int().positive(), unversioned: Failure }),
+  ]),
   turn_end: z.strictObject({
     step: z.int().positive(),
     outcome: z.enum(['calls', 'text', 'cut', 'paused', 'refused', 'flooded', 'failed', 'cancelled']),
   }),
   approval_requested: z.strictObject({
     toolName: text,
+    given: Given,
     argumentsHash: text,
     expiresAt: text,
     reason: text,
@@ -205,8 +227,11 @@ export const bodies = {
   }),
   approval_expired: z.strictObject({ argumentsHash: text }),
   standing_approval: z.strictObject({ tools: z.array(z.string().min(1)).min(1), reason: text.optional() }),
-  /** The value is the `value` of these arguments. */
-  context_set: z.strictObject({ key: z.string().min(1), given: Given }),
+  /** The value is the `value` of these arguments, or stands here where no arguments hold it. */
+  context_set: z.union([
+    z.strictObject({ key: z.string().min(1), given: Given }),
+    z.strictObject({ key: z.string().min(1), value: Json }),
+  ]),
   artifact_registered: z.strictObject({ artifact: Artifact }),
   gate_checked: z.strictObject({ gate: text, after: text, passed: z.boolean(), evidence: text }),
   phase_advanced: z.strictObject({ from: text, to: text, summary: text }),

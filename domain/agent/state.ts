@@ -1,4 +1,5 @@
 import { EMPTY_ROOT, type Root } from '../log/root.ts'
+import type { Usage } from './content.ts'
 import type { BodyOf, Failure, Given } from './events.ts'
 import type { AgentSpec } from './spec.ts'
 import type { Effect } from './tools.ts'
@@ -83,6 +84,17 @@ export type ModelStage =
       readonly since: number
     }
 
+/** A model attempt that was given up, and what it was put on the bill with. */
+export interface LostAttempt {
+  readonly turn: number
+  readonly attempt: number
+  readonly model: string
+  readonly usage: Usage
+  readonly nanoDollars: number | null
+  /** Revision of the fact. */
+  readonly since: number
+}
+
 export type TurnOutcome = BodyOf<'turn_end'>['outcome']
 
 export interface Thinking {
@@ -105,8 +117,8 @@ export type Activity = Thinking | ToolWait | Observation
 export interface Recovery {
   readonly reason: 'turns' | 'wall_clock' | 'budget'
   readonly warningTurn: number
-  /** On the clock of driven time, ms. */
-  readonly deadlineMs: number
+  /** An instant on the clock of driven time, ms. */
+  readonly deadlineAt: number
 }
 
 /** The seed's state machine (section 6). RECOVERY keeps the activity it works in. */
@@ -170,9 +182,18 @@ export interface AgentState {
   readonly failedModel: string | null
   /** `tool:argumentsHash` of calls that failed for good while nothing changed. */
   readonly failedCalls: readonly string[]
-  /** The last test command: its exit code and the tree it ran on. */
-  readonly tested: { readonly exitCode: number; readonly tree: string; readonly step: number } | null
+  /** The last test command: its exit code, and the tree it ran on; null while no version tells. */
+  readonly tested: { readonly exitCode: number | null; readonly tree: string | null; readonly step: number } | null
+  /** The last version of the workspace that was recorded. */
   readonly tree: string | null
+  /** Steps whose calls may have changed files since then: the first and the last. A version of them is owed. */
+  readonly unversioned: { readonly from: number; readonly to: number } | null
+  /** Calls that ended without anybody knowing whether they happened, and have not been resolved since. */
+  readonly unresolved: readonly string[]
+  /** Model attempts that were given up, by estimate on the bill until their answer is known; at most {@link LOST_KEPT}. */
+  readonly lostAttempts: readonly LostAttempt[]
+  /** Revision of the last event from which something follows by itself. */
+  readonly follows: number
   /** Types of the artifacts registered so far, sorted. */
   readonly artifactTypes: readonly string[]
   readonly standing: readonly string[]
@@ -186,6 +207,9 @@ export interface AgentState {
 
 /** How many of people's command ids a state remembers for repeated requests. */
 export const REMEMBERED = 256
+
+/** A driver that still waits for an older attempt is not expected; its late answer changes no bill. */
+export const LOST_KEPT = 16
 
 export const NOTHING_SPENT: Spent = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, nanoDollars: 0 }
 
@@ -221,6 +245,10 @@ export const BLANK: Omit<AgentState, 'spec'> = {
   failedCalls: [],
   tested: null,
   tree: null,
+  unversioned: null,
+  unresolved: [],
+  lostAttempts: [],
+  follows: 0,
   artifactTypes: [],
   standing: [],
   lastText: '',
