@@ -121,7 +121,8 @@ function malformed(call: RequestedCall, paths: ResolvedPaths): Failure | null {
   if (call.arguments === null) return invalid('the arguments are not a JSON object')
   const flaw = flawIn(call.arguments, '')
   if (flaw !== null) return invalid(flaw)
-  if (byteLength(JSON.stringify(call.arguments)) > MAX_ARGUMENT_BYTES) return invalid('the arguments are larger than 1 MiB')
+  if (byteLength(JSON.stringify(call.arguments)) > MAX_ARGUMENT_BYTES)
+    return invalid('the arguments are larger than 1 MiB')
   for (const path of Object.values(paths)) if (typeof path !== 'string') return path
   return null
 }

@@ -30,7 +30,11 @@ export async function stateAt(ports: Ports, agentId: string, at: At): Promise<{ 
  * The files at a point: the tree of its state, or of the version that was owed there, which stands after it (see
  * `workspace_versioned`). Null: there is none. Rejects as {@link stateAt} does.
  */
-export async function treeAt(ports: Ports, agentId: string, at: At): Promise<{ state: AgentState; tree: string | null }> {
+export async function treeAt(
+  ports: Ports,
+  agentId: string,
+  at: At,
+): Promise<{ state: AgentState; tree: string | null }> {
   const { state, head } = await stateAt(ports, agentId, at)
   const { tree, unversioned } = state
   if (unversioned === null) return { state, tree }

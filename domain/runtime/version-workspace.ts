@@ -9,13 +9,9 @@ import { within } from './time-limit.ts'
 const SNAPSHOT_LIMIT_MS = 2 * 60_000
 
 /** The workspace as it is now, or why it could not be versioned, which is no reason to lose what a tool has done. */
-export async function treeNow(
-  ports: RuntimePorts,
-  env: Environment,
-): Promise<Version> {
+export async function treeNow(ports: RuntimePorts, env: Environment): Promise<Version> {
   const { workspace } = env
-  if (workspace === null)
-    return { unversioned: { code: 'SNAPSHOT_FAILED', message: 'the workspace could not be had' } }
+  if (workspace === null) return { unversioned: { code: 'SNAPSHOT_FAILED', message: 'the workspace could not be had' } }
   try {
     const tree = await within(ports.clock, SNAPSHOT_LIMIT_MS, 'versioning the workspace', workspace.versions.snapshot())
     await ports.crashPoint?.('after_snapshot')

@@ -48,7 +48,12 @@ export function modelCalls(e: Seen): Change[] {
       // When it was given up stays: what a checkpoint since then shows is what the attempt has cost.
       if (!e.body) return [attempt(e, undefined, { status: 'ended', erased: 1 })]
       const { usage, nanoDollars, servedBy, requestId } = e.body
-      const figures = { ...tokens(usage), nano_dollars: nanoDollars, served_by: servedBy, request_id: requestId ?? null }
+      const figures = {
+        ...tokens(usage),
+        nano_dollars: nanoDollars,
+        served_by: servedBy,
+        request_id: requestId ?? null,
+      }
       return [attempt(e, e.body.attempt, { ...figures, status: 'late' })]
     }
     case 'error':

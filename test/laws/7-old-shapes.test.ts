@@ -69,7 +69,9 @@ test('the recorded histories hold nearly every stored type', () => {
     'forked',
     'late_outcome',
     'model_attempt_lost',
+    'model_late',
     'step_requested',
     'workspace_drifted',
+    'workspace_versioned',
   ])
 })

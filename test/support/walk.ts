@@ -78,6 +78,7 @@ function specOf(plan: Plan) {
     recovery: { graceTurns: plan.graceTurns, graceTimeoutMs: 5_000, hardLimit: plan.hardLimit },
     retry: { maxRetries: plan.maxRetries, backoffMs: 100 },
     budget: { tokens: plan.tokens, nanoDollars: null },
+    workspace: plan.role ? null : { path: '/w', tree: 't0' },
     tools: [...controlTools(role), ...tools],
   })
 }
@@ -98,6 +99,9 @@ function atHand(state: AgentState, plan: Plan, detail: number, n: number): AtHan
   const attempt = model?.status === 'THINKING' && 'attempt' in model.model ? model.model.attempt : 1
   const asked = { turn: detail % 11 === 0 ? state.turn - 1 : state.turn, attempt }
   fact(answerFact(plan.answers[detail % plan.answers.length]!, n, asked), 8)
+  const { unversioned } = state
+  const version = detail % 4 === 0 ? { unversioned: { code: 'SNAPSHOT_FAILED', message: 'x' } } : { tree: `t${n}` }
+  if (unversioned) fact({ kind: 'versioned', step: detail % 3 === 0 ? unversioned.from : unversioned.to, version }, 6)
   for (const call of callsOf(state)) {
     const about = { toolCallId: call.id, attempt: call.attempt, durationMs: 1 }
     const findings = { gates: call.toolName.endsWith('e') ? gates(detail) : [], artifacts: [] }
