@@ -1,60 +1,13 @@
 import { EMPTY_ROOT, type Root } from '../log/root.ts'
+import type { Call, CallStage } from './call.ts'
 import type { Usage } from './content.ts'
-import type { BodyOf, Failure, Given } from './events.ts'
+import type { BodyOf } from './events.ts'
 import type { AgentSpec } from './spec.ts'
-import type { Effect } from './tools.ts'
 
 // The folded state of one agent: plain JSON, small, and no longer than its open turn, however long the run is.
 // What grows (messages, context variables, events) stands here as a rolling root only.
 
-/** Where one requested tool call stands. */
-export type CallStage =
-  | { readonly at: 'planned' }
-  | { readonly at: 'approval'; readonly expiresAt: number }
-  | { readonly at: 'approved' }
-  | { readonly at: 'rejected'; readonly reason: string }
-  /** The intent is in the log. In doubt where `epoch` is not the current driver's. */
-  | {
-      readonly at: 'running'
-      readonly epoch: number
-      readonly notBefore: number
-      /** An earlier attempt may have happened: a reconcilable call asks its probe first. */
-      readonly probe: boolean
-    }
-  /** Nothing can tell whether it happened: a person decides. */
-  | { readonly at: 'doubt' }
-  | { readonly at: 'resolved'; readonly decision: 'happened' | 'run' | 'abandon' }
-  | {
-      readonly at: 'ended'
-      readonly success: boolean
-      readonly code: string | null
-      readonly ran: boolean
-      readonly bodyHash: string
-    }
-
-export interface Call {
-  readonly id: string
-  readonly index: number
-  /** Where its arguments stand. */
-  readonly given: Given
-  readonly toolName: string
-  readonly argumentsHash: string
-  readonly effect: Effect
-  readonly reads: readonly string[]
-  readonly writes: readonly string[]
-  readonly refused: Failure | null
-  /** `tool_call_start` is in the log. */
-  readonly started: boolean
-  readonly attempt: number
-  /** Attempts that a dead driver left behind; they do not count as retries. */
-  readonly lost: number
-  readonly startedAt: number
-  /** Revision of the last event of this call, from which the next one follows. */
-  readonly since: number
-  /** Signatures of this call's failed attempts (5.10.2). */
-  readonly signatures: readonly string[]
-  readonly stage: CallStage
-}
+export type { Call, CallStage }
 
 /** What was reserved for a model call; money null: the price is not known. */
 export type Estimate = BodyOf<'model_call_start'>['estimate']
@@ -297,17 +250,3 @@ export function callsOf(state: AgentState): readonly Call[] {
 /** A `complete_task` of the turn that is ending has succeeded. */
 export const completing = (state: AgentState): boolean =>
   callsOf(state).some((call) => call.toolName === 'complete_task' && call.stage.at === 'ended' && call.stage.success)
-
-/** Lineage status as seed 000 section 8.4 names it. */
-export function lineageStatus(machine: Machine): 'active' | 'completed' | 'failed' | 'recovering' {
-  switch (machine.status) {
-    case 'DONE':
-      return 'completed'
-    case 'ERROR':
-      return 'failed'
-    case 'RECOVERY':
-      return 'recovering'
-    default:
-      return 'active'
-  }
-}

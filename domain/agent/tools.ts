@@ -23,7 +23,9 @@ const MAX_WIRE_NAME = 64
 export const ToolSpec = z.strictObject({
   name: z
     .string()
-    .regex(/^[a-z][a-z0-9_]*(:[a-zA-Z0-9_-]+)?$/)
+    .regex(/^[a-z][a-z0-9_]*(:[a-zA-Z0-9_-]+)?$/, {
+      error: 'expected tool or server:tool; models take letters, digits, "_" and "-" only',
+    })
     .refine((name) => wireName(name).length <= MAX_WIRE_NAME, {
       error: `a model takes names of at most ${MAX_WIRE_NAME} characters; ":" counts as two`,
     }),
