@@ -116,6 +116,7 @@ export function endTurn(state: AgentState, event: EventOf<'turn_end'>, append: A
   if (event.body.step !== state.step + 1) throw new ImpossibleEvent(event, `step ${state.step + 1} is next`)
   const calls = callsOf(state)
   if (calls.some((call) => call.stage.at !== 'ended')) throw new ImpossibleEvent(event, 'a call has not ended')
+  if (state.unversioned !== null) throw new ImpossibleEvent(event, 'its files have no version yet')
   const { outcome } = event.body
   const settled = settleCalls(state, calls, append)
   const asked = calls.some((call) => call.toolName === 'ask_user' && call.stage.at === 'ended' && call.stage.success)
