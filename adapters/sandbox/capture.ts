@@ -1,4 +1,4 @@
-import { wellFormed } from '../../domain/agent/bounded.ts'
+import { wellFormed } from '../../domain/log/well-formed.ts'
 
 /** What is kept of the beginning and of the end of a stream, each. In bytes. */
 const KEPT_BYTES = 256 * 1024

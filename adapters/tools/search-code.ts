@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import { byteLength, RESULT_BYTES, wellFormed } from '../../domain/agent/bounded.ts'
+import { byteLength, RESULT_BYTES } from '../../domain/agent/bounded.ts'
 import type { JsonObject } from '../../domain/log/json.ts'
+import { wellFormed } from '../../domain/log/well-formed.ts'
 import { defineTool, wellFormedText, workspaceOf } from './kit.ts'
 
 const MATCH_BYTES = RESULT_BYTES - 512

@@ -27,9 +27,13 @@ function answered(p: Payload): string {
   const said = content
     .map((b) => (b.type === 'text' ? b.text : b.type === 'tool_use' ? `→ ${b.name}` : ''))
     .filter(Boolean)
+  return `${tokensAndCost(p)}: ${plain(said.join(' '))}`
+}
+
+function tokensAndCost(p: Payload): string {
   const usage = (p.usage ?? {}) as Record<string, number>
   const cost = typeof p.nanoDollars === 'number' ? dollars(p.nanoDollars) : '?'
-  return `${usage.output ?? 0} tokens, ${cost}: ${plain(said.join(' '))}`
+  return `${usage.output ?? 0} tokens, ${cost}`
 }
 
 function revisions(bodies: unknown): string {
@@ -48,6 +52,7 @@ const SUBSTANCE: Readonly<Record<string, (p: Payload) => string>> = {
   model_routed: (p) => `${plain(p.resolved)}: ${plain(p.reason)}`,
   model_call_start: (p) => `${plain(p.model)}, attempt ${plain(p.attempt)}`,
   model_call_end: answered,
+  model_late: (p) => `attempt ${plain(p.attempt)}, ${tokensAndCost(p)}`,
   tool_call_start: (p) => `${plain(p.toolName)} ${plain(p.arguments)}`,
   tool_call_intent: (p) => `attempt ${plain(p.attempt)}`,
   tool_call_retry: (p) => `in ${plain(p.delayMs)} ms after ${failureOf(p)}`,
@@ -55,6 +60,7 @@ const SUBSTANCE: Readonly<Record<string, (p: Payload) => string>> = {
   tool_call_resolved: (p) => parts(p.decision, p.reason),
   tool_call_end: (p) =>
     p.success === true ? `${plain(p.toolName)} ✓ ${plain(p.result)}` : `${plain(p.toolName)} ✗ ${failureOf(p)}`,
+  workspace_versioned: (p) => (p.tree ? `tree ${plain(p.tree)}` : failureOf({ error: p.unversioned })),
   turn_end: (p) => `step ${plain(p.step)}, ${plain(p.outcome)}`,
   approval_requested: (p) => `${plain(p.toolName)}: ${plain(p.reason)}`,
   approval_decided: (p) => parts(p.decision, p.reason),

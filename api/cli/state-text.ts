@@ -18,7 +18,7 @@ export function messageText(m: Message): string {
 
 /** Parts of a state that only the program itself cares for. */
 const BOOKKEEPING =
-  /^\/(?:at|clock|commands|context|driver|lastText|messages|revision|unreadRoot|variables|machine\/(?:activity|calls|ended|model|outcome))(?:\/|$)/
+  /^\/(?:at|clock|commands|context|driver|follows|lastText|lostAttempts|messages|revision|unreadRoot|variables|machine\/(?:activity|calls|ended|model|outcome))(?:\/|$)/
 
 /** Whether a difference says something to people. */
 export const telling = ({ path }: { path: string }): boolean => !BOOKKEEPING.test(path)
@@ -33,6 +33,11 @@ function machineText({ machine, paused }: AgentState): string {
   const why = machine.status === 'ERROR' ? ` ${machine.code}: ${machine.error}` : ''
   const inner = machine.status === 'RECOVERY' ? ` (${recoveryOf(machine)?.reason})` : ''
   return `${machine.status}${inner}${why}${paused ? ', paused' : ''}`
+}
+
+const filesText = ({ tree, unversioned }: AgentState): string => {
+  if (tree === null) return ''
+  return unversioned === null ? `tree ${tree}` : `tree ${tree}, before step ${unversioned.from}`
 }
 
 /** An agent at a point of its history, for people; `-o json` has all of it. */
@@ -52,7 +57,7 @@ export function stateLines(at: {
     ['phase', s.phase],
     ['gates held', s.gatesPassed.join(', ')],
     ['used', `${input + cacheRead + cacheWrite} tokens in, ${output} out, ${dollars(nanoDollars)}`],
-    ['files', s.tree === null ? '' : `tree ${s.tree}`],
+    ['files', filesText(s)],
   ]
   return [
     ...rows.filter(([, value]) => value !== '').map(([name, value]) => `${name.padEnd(12)} ${oneLine(value)}`),

@@ -1,20 +1,12 @@
 import { type Block, callArguments } from '../../domain/agent/content.ts'
 import { formatCursor } from '../../domain/log/cursor.ts'
 import type { RecordedEvent } from '../../domain/log/envelope.ts'
-import type { Json, JsonObject } from '../../domain/log/json.ts'
+import type { JsonObject } from '../../domain/log/json.ts'
 import type { BlobStore, EventLog } from '../../domain/ports.ts'
 import type { EventView } from '../http/schemas/events.ts'
 import { bodyJson } from './body.ts'
 
 const KEPT_ANSWERS = 64
-const PAGE_BACK = 64
-
-/** The part of a model's answer that its calls refer to. */
-interface Answer {
-  readonly turn: number
-  readonly content: readonly Block[]
-  readonly calls: readonly { readonly block: number }[]
-}
 
 /**
  * Turns stored events into what consumers see (CONTRACTS 6): people as `user:<id>` in turn 0, and the arguments of a
@@ -23,7 +15,7 @@ interface Answer {
 export class EventViews {
   readonly #log: EventLog
   readonly #blobs: BlobStore
-  readonly #answers = new Map<string, Answer>()
+  readonly #answers = new Map<string, readonly Block[]>()
 
   constructor(log: EventLog, blobs: BlobStore) {
     this.#log = log
@@ -34,7 +26,7 @@ export class EventViews {
     const h = event.header
     const body = await bodyJson(event, this.#blobs)
     const person = h.actor.kind === 'user' || h.actor.kind === 'approver'
-    if (h.type === 'model_call_end' && body) this.#keep(h.stream, answerOf(h.turn, body))
+    if (h.type === 'model_call_end' && body) this.#keep(`${h.stream}@${h.revision}`, contentOf(body))
     return {
       id: event.id,
       cursor: formatCursor(this.#log.cursor(event)),
@@ -54,51 +46,37 @@ export class EventViews {
       ...(h.driver === undefined ? {} : { epoch: h.driver.epoch }),
       hash: event.hash,
       ...(event.erased ? { erased: true as const } : {}),
-      payload: body && h.type === 'tool_call_start' ? await this.#withArguments(event, body) : body,
+      payload: body && (await this.#withGiven(h, body)),
     }
   }
 
-  async #withArguments(event: RecordedEvent, body: JsonObject): Promise<JsonObject> {
-    const answer = await this.#answer(event)
-    const call = typeof body.index === 'number' ? answer?.calls[body.index] : undefined
-    const block = call && answer?.content[call.block]
-    return { ...body, arguments: (block ? callArguments(block) : null) as Json }
+  /** What a body points to in an answer, beside it. */
+  async #withGiven({ type, stream }: RecordedEvent['header'], body: JsonObject): Promise<JsonObject> {
+    const given = body.given as { readonly revision: number; readonly block: number } | undefined
+    if (given === undefined) return body
+    const block = (await this.#answer(stream, given.revision))[given.block]
+    const args = block ? callArguments(block) : null
+    if (type === 'context_set') return { ...body, value: args?.value ?? null }
+    return type === 'tool_call_start' ? { ...body, arguments: args } : body
   }
 
-  /** The answer that a call came from: usually the last one seen, else found by going back through the stream. */
-  async #answer(event: RecordedEvent): Promise<Answer | null> {
-    const { stream, turn, revision } = event.header
-    const kept = this.#answers.get(stream)
-    if (kept?.turn === turn) return kept
-    for (let end = revision; end > 0; end -= PAGE_BACK) {
-      const from = Math.max(0, end - PAGE_BACK)
-      let found: RecordedEvent | null = null
-      let older = false
-      for await (const page of this.#log.read(stream, { from, limit: end - from })) {
-        for (const e of page) {
-          if (e.header.turn === turn && e.header.type === 'model_call_end') found = e
-          if (e.header.turn === turn && e.header.type === 'turn_start') older = true
-        }
-      }
-      if (found) {
-        const body = await bodyJson(found, this.#blobs)
-        return body && this.#keep(stream, answerOf(turn, body))
-      }
-      if (older) return null
+  async #answer(stream: string, revision: number): Promise<readonly Block[]> {
+    const place = `${stream}@${revision}`
+    const kept = this.#answers.get(place)
+    if (kept !== undefined) return kept
+    for await (const [found] of this.#log.read(stream, { from: revision, limit: 1 })) {
+      const body = found && (await bodyJson(found, this.#blobs))
+      if (body) return this.#keep(place, contentOf(body))
     }
-    return null
+    return []
   }
 
-  #keep(stream: string, answer: Answer): Answer {
-    this.#answers.delete(stream)
-    this.#answers.set(stream, answer)
+  #keep(place: string, content: readonly Block[]): readonly Block[] {
+    this.#answers.delete(place)
+    this.#answers.set(place, content)
     if (this.#answers.size > KEPT_ANSWERS) this.#answers.delete(this.#answers.keys().next().value!)
-    return answer
+    return content
   }
 }
 
-const answerOf = (turn: number, body: JsonObject): Answer => ({
-  turn,
-  content: (body.content ?? []) as unknown as Answer['content'],
-  calls: (body.calls ?? []) as unknown as Answer['calls'],
-})
+const contentOf = (body: JsonObject): readonly Block[] => (body.content ?? []) as unknown as readonly Block[]

@@ -3,7 +3,7 @@ import type { AgentSpec } from '../../domain/agent/spec.ts'
 import { base32 } from '../../domain/log/ids.ts'
 import type { BlobIntents, BlobStore, Clock, EventLog } from '../../domain/ports.ts'
 import type { RuntimePorts } from '../../domain/runtime/ports.ts'
-import { agentAt, stateAt } from '../../domain/runtime/replay.ts'
+import { agentAt, stateAt, treeAt } from '../../domain/runtime/replay.ts'
 import { Runtime } from '../../domain/runtime/runtime.ts'
 import { createKeepUp, type KeepUpPorts } from '../keepup.ts'
 import type { Services } from '../services.ts'
@@ -38,7 +38,7 @@ export function compose(host: Host, kept: Kept): Services {
   const boundary = (spec: Pick<AgentSpec, 'secrets' | 'policy'>) => openBoundary(vault, knownSecrets, spec)
   const files: FileSources = {
     dataFolder: config.data,
-    stateAt: (agentId, point) => stateAt(stores, agentId, point),
+    filesAt: (agentId, point) => treeAt(stores, agentId, point),
     boundary,
   }
   const named = new Map(tools.map((tool) => [tool.spec.name, tool]))

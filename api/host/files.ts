@@ -14,7 +14,7 @@ import type { Boundary } from './boundary.ts'
 
 export interface FileSources {
   readonly dataFolder: string
-  stateAt(agentId: string, at: At): Promise<{ readonly state: AgentState }>
+  filesAt(agentId: string, at: At): Promise<{ readonly state: AgentState; readonly tree: string | null }>
   boundary(spec: AgentSpec): Promise<Boundary>
 }
 
@@ -36,8 +36,8 @@ export function workspaceFilesOf(sources: FileSources): Files {
     return openWorkspace(folderOf(spec.workspace), { dataFolder, secrets: versions })
   }
   const treeAt = async ({ agentId, at }: FilePoint) => {
-    const { state } = await sources.stateAt(agentId, at)
-    return { spec: state.spec, tree: state.tree }
+    const { state, tree } = await sources.filesAt(agentId, at)
+    return { spec: state.spec, tree }
   }
 
   return {
@@ -49,7 +49,7 @@ export function workspaceFilesOf(sources: FileSources): Files {
       return { changes, patch: await workspace.versions.diff(from.tree, to.tree, maxBytes) }
     },
     async current(agentId, path) {
-      const { state } = await sources.stateAt(agentId, null)
+      const { state } = await sources.filesAt(agentId, null)
       const workspace = await open(state.spec)
       try {
         return workspace === null ? null : utf8.decode(await workspace.read(path))
@@ -87,15 +87,15 @@ export async function materialize(
   at: At,
   folder: string,
 ): Promise<{ path: string; tree: string | null }> {
-  const { state } = await sources.stateAt(source, at)
+  const { state, tree } = await sources.filesAt(source, at)
   const path = resolve(folder)
   makeFolder(path, 0o777)
   if ((await readdir(path)).length > 0) {
     throw new Problem(409, 'FOLDER_NOT_EMPTY', `${path} is not empty; name a new folder for the fork`)
   }
-  if (state.tree === null) return { path: await realpath(path), tree: null }
+  if (tree === null) return { path: await realpath(path), tree: null }
   const { versions } = await sources.boundary(state.spec)
   const workspace = await openWorkspace(path, { dataFolder: sources.dataFolder, secrets: versions })
-  await workspace.versions.materialize(state.tree, path)
-  return { path: workspace.path, tree: state.tree }
+  await workspace.versions.materialize(tree, path)
+  return { path: workspace.path, tree }
 }

@@ -1,9 +1,6 @@
 import { z } from 'zod'
-import { ToolSpec, wireName } from '../../domain/agent/tools.ts'
+import { ToolSpec } from '../../domain/agent/tools.ts'
 import type { Tool } from '../../domain/ports.ts'
-
-/** What all providers take as the name of a tool. */
-const WIRE_NAME = /^[a-zA-Z0-9_-]{1,64}$/
 
 /**
  * What is wrong with a tool of one's own before it is ever run, a sentence each; empty: nothing. Its name is
@@ -20,9 +17,6 @@ export function specFaults(tool: Tool): string[] {
   const { name, description, parameters, effect, paths, control } = parsed.data
   const faults: string[] = []
   if (!name.includes(':')) faults.push(`spec.name: "${name}" needs a server before it, such as "my:${name}"`)
-  if (!WIRE_NAME.test(wireName(name))) {
-    faults.push(`spec.name: the model sees "${wireName(name)}"; expected at most 64 letters, digits, "_" and "-"`)
-  }
   if (description.trim() === '')
     faults.push('spec.description: it is all that the model knows of the tool; say what it does')
   if (control) faults.push('spec.control: only the built-in control tools are; expected false')

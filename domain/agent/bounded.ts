@@ -1,10 +1,9 @@
+import { wellFormed } from '../log/well-formed.ts'
+
 const utf8 = new TextEncoder()
 
 /** What a model is shown of one result, in UTF-8 bytes (CONTRACTS 9). */
 export const RESULT_BYTES = 30_720
-
-/** Text as JSON and logs can carry it: lone surrogates and NUL become U+FFFD. */
-export const wellFormed = (text: string): string => text.toWellFormed().replaceAll('\0', '\ufffd')
 
 /** UTF-8 bytes as well-formed text; what is no UTF-8 becomes U+FFFD. */
 export const decodeText = (bytes: Uint8Array): string =>

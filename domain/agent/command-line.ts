@@ -71,3 +71,7 @@ function bare(command: string, at: number): Part {
 export function quoteCommand(argv: readonly string[]): string {
   return argv.map((word) => (/^[\w@%+:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)).join(' ')
 }
+
+/** Are the two the same command, word for word? Not where one of them is none. */
+export const sameCommand = (a: readonly string[] | null, b: readonly string[] | null): boolean =>
+  a !== null && b !== null && a.length === b.length && a.every((word, i) => word === b[i])

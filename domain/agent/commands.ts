@@ -4,6 +4,7 @@ import type { ModelOutcome, ToolResult } from '../ports.ts'
 import type { Artifact, BodyOf, Failure } from './events.ts'
 import { AgentSpec } from './spec.ts'
 import type { AgentState } from './state.ts'
+import { Milliseconds } from './time-span.ts'
 
 /** Facts of erasures stay small. */
 export const MAX_ERASURE_REASON = 2_000
@@ -37,7 +38,7 @@ export const Step = z.strictObject({ kind: z.literal('step') })
 export const Cancel = z.strictObject({
   kind: z.literal('cancel'),
   reason: z.string().optional(),
-  deadlineMs: z.int().positive().default(10_000),
+  deadlineMs: Milliseconds.default(10_000),
 })
 /** `argumentsHash`, where given, must be that of the waiting call: what was looked at is what is approved. */
 export const DecideApproval = z.strictObject({
@@ -100,6 +101,7 @@ export type DriverFact =
   | { readonly kind: 'proceed' }
   | {
       readonly kind: 'model_answered'
+      readonly turn: number
       readonly attempt: number
       readonly outcome: ModelOutcome
       readonly durationMs: number
@@ -108,6 +110,7 @@ export type DriverFact =
     }
   | {
       readonly kind: 'model_failed'
+      readonly turn: number
       readonly attempt: number
       readonly error: { code: string; message: string; transient: boolean; retryAfterMs?: number }
     }
@@ -118,8 +121,7 @@ export type DriverFact =
       readonly attempt: number
       readonly durationMs: number
       readonly result: ToolResult
-      readonly tree?: string
-      readonly unversioned?: Failure
+      readonly tested?: BodyOf<'tool_call_end'>['tested']
       /** What a control tool established before it may be judged. */
       readonly findings?: Findings
     }
@@ -130,24 +132,20 @@ export type DriverFact =
       readonly attempt: number
       readonly durationMs: number
       readonly error: { code: string; message: string; transient: boolean; beforeEffect: boolean }
-      readonly tree?: string
-      readonly unversioned?: Failure
     }
-  /** The answer of a reconcilable call's probe after a crash. */
-  | {
-      readonly kind: 'tool_probed'
-      readonly toolCallId: string
-      readonly attempt: number
-      readonly found: 'happened' | 'absent' | 'unknown'
-      readonly result?: ToolResult
-      readonly tree?: string
-    }
+  /** Nothing could tell whether a call happened: neither its end was seen, nor did its probe know. */
+  | { readonly kind: 'tool_probed'; readonly toolCallId: string; readonly attempt: number }
+  /** The files after the calls up to a step, which is that of the effect when it was begun. */
+  | { readonly kind: 'versioned'; readonly step: number; readonly version: Version }
   | {
       readonly kind: 'drift_found'
       readonly expected: string
       readonly found: string
       readonly changed: readonly string[]
     }
+
+/** A shadow tree, or why there is none. */
+export type Version = { readonly tree: string } | { readonly unversioned: Failure }
 
 /** What `complete_task` and `advance_phase` need to know of the world before they are judged. */
 export interface Findings {

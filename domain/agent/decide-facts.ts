@@ -1,6 +1,7 @@
 import { READER } from './codec.ts'
 import type { DriverFact } from './commands.ts'
 import { requestedCalls } from './content.ts'
+import { lateAnswer } from './decide-late.ts'
 import { decideToolFact } from './decide-tools.ts'
 import type { Deciding } from './deciding.ts'
 import { endRun, endTurn } from './endings.ts'
@@ -36,23 +37,29 @@ export function decideFact(d: Deciding, fact: DriverFact): void {
     case 'tool_probed':
       decideToolFact(d, fact)
       break
+    case 'versioned':
+      versioned(d, fact)
+      break
     case 'drift_found':
-      if (d.state.tree !== fact.found)
+      if (d.state.tree !== fact.found && d.state.unversioned === null)
         d.emit('workspace_drifted', { expected: fact.expected, found: fact.found, changed: [...fact.changed] })
       break
   }
   if (d.drives) proceed(d)
 }
 
-function openAttempt(d: Deciding, attempt: number): Extract<ModelStage, { at: 'calling' }> | null {
+function openAttempt(
+  d: Deciding,
+  { turn, attempt }: { turn: number; attempt: number },
+): Extract<ModelStage, { at: 'calling' }> | null {
   const activity = activityOf(d.state.machine)
   const model = activity?.status === 'THINKING' ? activity.model : null
-  return model?.at === 'calling' && model.attempt === attempt ? model : null
+  return model?.at === 'calling' && d.state.turn === turn && model.attempt === attempt ? model : null
 }
 
 function modelAnswered(d: Deciding, fact: Fact<'model_answered'>): void {
-  const open = openAttempt(d, fact.attempt)
-  if (open === null) return
+  const open = openAttempt(d, fact)
+  if (open === null) return lateAnswer(d, fact)
   const { content, stopReason, usage, servedBy, requestId } = fact.outcome
   const { price } = modelInfo(d.state, open.model)
   const calls = stopReason === 'refusal' ? [] : requestedCalls(content)
@@ -76,8 +83,8 @@ function modelAnswered(d: Deciding, fact: Fact<'model_answered'>): void {
   )
 }
 
-function modelFailed(d: Deciding, { attempt, error }: Fact<'model_failed'>): void {
-  const open = openAttempt(d, attempt)
+function modelFailed(d: Deciding, { turn, attempt, error }: Fact<'model_failed'>): void {
+  const open = openAttempt(d, { turn, attempt })
   if (open === null) return
   const { retry } = d.state.spec
   const failure = { error: error.message, code: error.code, recoverable: true, attempt }
@@ -93,4 +100,11 @@ function modelFailed(d: Deciding, { attempt, error }: Fact<'model_failed'>): voi
   if (transient) return
   const code = error.code === 'CONTEXT_OVERFLOW' ? 'CONTEXT_OVERFLOW' : 'MODEL_FAILED'
   endRun(d, code, `${error.code}: ${error.message}`)
+}
+
+/** A driver that has lost the agent has seen files that the next one may have changed since, which owes them itself. */
+function versioned(d: Deciding, { step, version }: Fact<'versioned'>): void {
+  const { unversioned, driver } = d.state
+  if (unversioned === null || step < unversioned.from || d.facts.driver?.epoch !== driver?.epoch) return
+  d.emit('workspace_versioned', { step, ...version })
 }

@@ -12,7 +12,8 @@ type Request = Exclude<UserCommand, { kind: 'start' | 'erase' }>
 
 export function decideRequest(d: Deciding, command: Request): void {
   if (isFinished(d.state) && command.kind === 'resolve_doubt' && command.decision !== 'run') {
-    // The run has ended without knowing; a person may still say what became of the call.
+    // The run has ended without knowing; a person may still say what became of the call, once.
+    if (!d.state.unresolved.includes(command.toolCallId)) throw notInDoubt(command.toolCallId)
     const { decision, result, reason } = command
     const said = { ...(result === undefined ? {} : { result }), ...(reason === undefined ? {} : { reason }) }
     d.emit('tool_call_resolved', { decision, ...said }, { toolCallId: command.toolCallId })
@@ -56,6 +57,9 @@ export function decideRequest(d: Deciding, command: Request): void {
   }
 }
 
+const notInDoubt = (toolCallId: string) =>
+  new CommandRejected('OUTCOME_NOT_IN_DOUBT', `the outcome of ${echo(toolCallId)} is not in doubt`)
+
 function openCall(d: Deciding, toolCallId: string): Call {
   const call = callsOf(d.state).find((one) => one.id === toolCallId)
   if (call === undefined) {
@@ -95,7 +99,7 @@ function decideApproval(d: Deciding, command: Extract<Request, { kind: 'decide_a
 function resolveDoubt(d: Deciding, command: Extract<Request, { kind: 'resolve_doubt' }>): void {
   const call = openCall(d, command.toolCallId)
   if (call.stage.at !== 'doubt') {
-    throw new CommandRejected('OUTCOME_NOT_IN_DOUBT', `the outcome of ${call.id} is not in doubt`)
+    throw notInDoubt(call.id)
   }
   const reason = command.reason === undefined ? {} : { reason: command.reason }
   const given = command.result === undefined ? {} : { result: command.result }

@@ -2,6 +2,7 @@ import type { JsonObject } from '../log/json.ts'
 import type { ToolResult } from '../ports.ts'
 import type { DriverFact, Findings } from './commands.ts'
 import { AdvancePhase, CompleteTask, SetContext } from './control-tools.ts'
+import { lateOutcome } from './decide-late.ts'
 import type { Deciding } from './deciding.ts'
 import { endTurn, failCall } from './endings.ts'
 import { targetPhase } from './phases.ts'
@@ -47,7 +48,7 @@ function failed(d: Deciding, call: Call, fact: Extract<DriverFact, { kind: 'tool
   const error = exhausted
     ? { code: 'RETRY_EXHAUSTED', message: `${tried} attempts failed, the last with ${code}: ${message}` }
     : { code, message: tried > 1 ? `${message} (attempt ${tried})` : message }
-  failCall(d, call, error, fact)
+  failCall(d, call, error, { durationMs: fact.durationMs })
 }
 
 function succeeded(d: Deciding, call: Call, fact: Succeeded): void {
@@ -72,7 +73,7 @@ const argumentsOf = (result: ToolResult): JsonObject => result.detail ?? {}
 function endCall(
   d: Deciding,
   call: Call,
-  { result, durationMs, tree, unversioned }: Pick<Succeeded, 'result' | 'durationMs' | 'tree' | 'unversioned'>,
+  { result, durationMs, tested }: Pick<Succeeded, 'result' | 'durationMs' | 'tested'>,
 ): void {
   d.emit(
     'tool_call_end',
@@ -85,8 +86,7 @@ function endCall(
       result: result.content,
       ...(result.created === undefined ? {} : { created: [...result.created] }),
       ...(result.changed === undefined ? {} : { changed: [...result.changed] }),
-      ...(tree === undefined ? {} : { tree }),
-      ...(unversioned === undefined ? {} : { unversioned }),
+      ...(tested === undefined ? {} : { tested }),
       ...(result.detail === undefined ? {} : { detail: result.detail }),
     },
     { toolCallId: call.id },
@@ -148,15 +148,4 @@ function checkGates(d: Deciding, call: Call, { gates }: Findings): void {
 function failGate(d: Deciding, call: Call, unmet: Findings['gates']): void {
   const why = unmet.map(({ gate, after, evidence }) => `${gate} (after ${after}): ${evidence}`).join('; ')
   failCall(d, call, { code: 'GATE_FAILED', message: `a quality gate does not hold: ${why}` })
-}
-
-/** What became of a call after it was given up: known at last, though it changes nothing (DESIGN, Flow: Finished). */
-export function lateOutcome(d: Deciding, fact: DriverFact): void {
-  if (fact.kind !== 'tool_succeeded' && fact.kind !== 'tool_failed') return
-  const { toolCallId, attempt, durationMs, toolName } = fact
-  const outcome =
-    fact.kind === 'tool_succeeded'
-      ? { success: true, result: fact.result.content }
-      : { success: false, error: { code: fact.error.code, message: fact.error.message } }
-  d.emit('late_outcome', { toolName, attempt, durationMs, ...outcome }, { toolCallId })
 }

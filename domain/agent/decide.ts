@@ -2,12 +2,14 @@ import { admit } from './admission.ts'
 import type { Command, DriverFact } from './commands.ts'
 import { decideFact } from './decide-facts.ts'
 import { decideFork } from './decide-fork.ts'
+import { decideLate } from './decide-late.ts'
 import { decideRequest } from './decide-requests.ts'
-import { lateOutcome } from './decide-tools.ts'
 import { Deciding, type Draft } from './deciding.ts'
+import { endRun } from './endings.ts'
 import { CommandRejected } from './errors.ts'
 import type { Facts } from './facts.ts'
 import { echo } from './issues.ts'
+import { settleOpen } from './proceed.ts'
 import { type AgentState, isFinished } from './state.ts'
 
 /** What was decided: events in order, and the state after them. No events: nothing new, or recorded before. */
@@ -31,6 +33,7 @@ const FACTS: ReadonlySet<Command['kind']> = new Set<Command['kind']>([
   'tool_succeeded',
   'tool_failed',
   'tool_probed',
+  'versioned',
   'drift_found',
 ])
 
@@ -54,11 +57,42 @@ export function decide(state: AgentState | null, identity: Identity, command: Co
     return { drafts: d.drafts, state: d.state }
   }
   if (state === null) throw new CommandRejected('RUN_UNKNOWN', `there is no agent ${echo(identity.agentId)}`, 404)
-  if (FACTS.has(command.kind)) {
-    if (isFinished(state)) lateOutcome(d, command as DriverFact)
-    else decideFact(d, command as never)
-  } else decideRequest(d, command as never)
-  return { drafts: d.drafts, state: d.drafts.length > 0 ? d.state : state }
+  if (FACTS.has(command.kind)) return decided(brought(state, identity, command as DriverFact, facts), state)
+  decideRequest(d, command as never)
+  return decided(d, state)
+}
+
+const decided = (d: Deciding, before: AgentState): Decision => ({
+  drafts: d.drafts,
+  state: d.drafts.length > 0 ? d.state : before,
+})
+
+/**
+ * What follows from a fact. Where that cannot be decided the run ends by name: the next drive would bring the same fact,
+ * paid for anew, to the same fault.
+ */
+function brought(state: AgentState, identity: Identity, fact: DriverFact, facts: Facts): Deciding {
+  const d = new Deciding(state, identity, facts)
+  try {
+    if (isFinished(state)) decideLate(d, fact)
+    else decideFact(d, fact)
+    return d
+  } catch (fault) {
+    const ending = new Deciding(state, identity, facts)
+    if (isFinished(state) || !ending.drives) throw fault
+    try {
+      endByFault(ending, fault)
+    } catch {
+      throw fault
+    }
+    return ending
+  }
+}
+
+function endByFault(d: Deciding, fault: unknown): void {
+  const why = `what follows could not be decided: ${fault instanceof Error ? fault.message : String(fault)}`
+  settleOpen(d, 'CANCELLED', 'the run has ended', true)
+  endRun(d, 'INTERNAL_ERROR', why)
 }
 
 const exists = ({ agentId }: Identity) => new CommandRejected('RUN_EXISTS', `${agentId} was started before`)

@@ -70,7 +70,7 @@ export class Deciding {
   emit<T extends EventType>(
     type: T,
     given: BodyOf<T>,
-    about: { toolCallId?: string; turn?: number; actor?: Actor } = {},
+    about: { toolCallId?: string; turn?: number; actor?: Actor; cause?: number } = {},
   ): void {
     const { facts } = this
     const text = storedText(given)
@@ -82,13 +82,13 @@ export class Deciding {
       throw new LogError('APPEND_INVALID', `${type} is not of its shape, so nothing was recorded: ${fault}`)
     const asked = about.actor ?? facts.by
     const actor = PEOPLE.has(asked.kind) && !DEEDS.has(type) ? RUNTIME : asked
-    const turn =
-      about.turn ?? (this.current && turnIsOpen(this.current) && !PEOPLE.has(actor.kind) ? this.current.turn : 0)
+    // Of people's deeds too; the view shows theirs in turn 0 (CONTRACTS 6).
+    const turn = about.turn ?? (this.current && turnIsOpen(this.current) ? this.current.turn : 0)
     const claim = type === 'driver_claimed' ? (body as BodyOf<'driver_claimed'>) : null
     const owner = facts.driver && { id: facts.driver.id, epoch: facts.driver.epoch }
     const driver = claim ? { id: claim.driverId, epoch: claim.epoch } : owner
     const deed = PEOPLE.has(actor.kind)
-    const causationId = this.causeOf(type, about.toolCallId)
+    const cause = about.cause ?? this.causeOf(type, about.toolCallId, deed)
     this.revision++
     const decided = {
       type,
@@ -103,7 +103,7 @@ export class Deciding {
       bodyHash: salted.header.hash,
       size: salted.bytes.length,
       ...(about.toolCallId === undefined ? {} : { toolCallId: about.toolCallId }),
-      ...(causationId === null ? {} : { causationId }),
+      ...(cause === null ? {} : { causationId: `${agentStream(this.identity.agentId)}@${cause}` }),
       ...(deed && facts.correlationId !== undefined ? { correlationId: facts.correlationId } : {}),
       ...(driver === undefined || deed ? {} : { driver }),
     } as AgentEvent
@@ -115,21 +115,30 @@ export class Deciding {
     this.drafts.push({ event, body: salted, after, checkpoint: CHECKPOINTS.has(type) })
   }
 
-  /** The event that one about a call, or about a model attempt, follows from: the last one about the same. */
-  private causeOf(type: EventType, toolCallId: string | undefined): string | null {
+  /**
+   * Revision of the event that one follows from: one about a call, or about a model attempt, from the last one about the
+   * same; any other of the agent's own from the last one that moved it on. Within an append order says it.
+   */
+  private causeOf(type: EventType, toolCallId: string | undefined, deed: boolean): number | null {
     if (this.current === null) return null
-    const activity = activityOf(this.current.machine)
-    const model = activity?.status === 'THINKING' ? activity.model : null
-    const since =
-      toolCallId !== undefined
-        ? callsOf(this.current).find((call) => call.id === toolCallId)?.since
-        : type.startsWith('model_') || type === 'error'
-          ? model !== null && 'since' in model && model.since
-          : undefined
-    if (typeof since !== 'number' || (since === this.revision && this.drafts.length > 0)) return null
-    return `${agentStream(this.identity.agentId)}@${since}`
+    const since = toolCallId === undefined ? this.causeInTurn(type, deed) : this.causeOfCall(toolCallId)
+    return since === null || (since === this.revision && this.drafts.length > 0) ? null : since
+  }
+
+  private causeOfCall(toolCallId: string): number | null {
+    return callsOf(this.state).find((call) => call.id === toolCallId)?.since ?? null
+  }
+
+  private causeInTurn(type: EventType, deed: boolean): number | null {
+    const activity = activityOf(this.state.machine)
+    const model = activity?.status === 'THINKING' && 'since' in activity.model ? activity.model : null
+    if (model !== null && (type.startsWith('model_') || type === 'error')) return model.since
+    // What comes from outside, and what follows in the same append, follow from nothing before.
+    return deed || FROM_OUTSIDE.has(type) || this.drafts.length > 0 ? null : this.state.follows
   }
 }
+
+const FROM_OUTSIDE: ReadonlySet<EventType> = new Set<EventType>(['forked', 'driver_claimed', 'workspace_drifted'])
 
 /** Canonical text of a body, well formed. Nearly every body is so already, and its text shows it. */
 function storedText(body: object): string {

@@ -20,9 +20,11 @@ const MEMBERS = {
   driver: true,
   failedCalls: true,
   failedModel: true,
+  follows: true,
   gatesPassed: true,
   // Follows from the messages.
   lastText: false,
+  lostAttempts: true,
   machine: true,
   messages: true,
   modelFailures: true,
@@ -45,6 +47,8 @@ const MEMBERS = {
   unread: true,
   unreadCorrelation: true,
   unreadRoot: true,
+  unresolved: true,
+  unversioned: true,
   variables: true,
   violations: true,
 } as const satisfies Record<keyof AgentState, boolean>

@@ -15,19 +15,20 @@ export type EndCode =
   | 'MODEL_REFUSED'
   | 'CONTEXT_OVERFLOW'
   | 'CANCELLED'
+  /** What followed from a fact could not be decided: a fault of this program, or of figures beyond all measure. */
+  | 'INTERNAL_ERROR'
 
+/** A turn that ends by itself waits for the version of its files; one that is ended does not. */
 export function endTurn(d: Deciding, outcome: TurnOutcome): void {
+  if (d.state.unversioned !== null) {
+    const message = 'the run ended before its files had been versioned'
+    d.emit('workspace_versioned', { step: d.state.unversioned.to, unversioned: { code: 'NOT_VERSIONED', message } })
+  }
   d.emit('turn_end', { step: d.state.step + 1, outcome })
 }
 
-interface EndedAttempt {
-  readonly durationMs: number
-  readonly tree?: string
-  readonly unversioned?: Failure
-}
-
 /** Ends a call without a result, starting it first where it had not been: each call has one start and one end. */
-export function failCall(d: Deciding, call: Call, error: Failure, about: EndedAttempt = { durationMs: 0 }): void {
+export function failCall(d: Deciding, call: Call, error: Failure, about = { durationMs: 0 }): void {
   if (!call.started) startRefused(d, call)
   d.emit(
     'tool_call_end',
@@ -38,18 +39,16 @@ export function failCall(d: Deciding, call: Call, error: Failure, about: EndedAt
       attempt: Math.max(1, call.attempt),
       durationMs: about.durationMs,
       error,
-      ...(about.tree === undefined ? {} : { tree: about.tree }),
-      ...(about.unversioned === undefined ? {} : { unversioned: about.unversioned }),
     },
     { toolCallId: call.id },
   )
 }
 
 export function startRefused(d: Deciding, call: Call): void {
-  const { toolName, index, argumentsHash, effect } = call
+  const { toolName, index, given, argumentsHash, effect } = call
   d.emit(
     'tool_call_start',
-    { toolName, index, argumentsHash, attempt: 1, effect, intent: false },
+    { toolName, index, given, argumentsHash, attempt: 1, effect, intent: false },
     { toolCallId: call.id },
   )
 }

@@ -1,60 +1,16 @@
 import { z } from 'zod'
 import type { Actor } from '../log/envelope.ts'
 import { Block, Usage } from './content.ts'
+import { Artifact, count, Failure, Given, Json, PlannedCall, purpose, text } from './event-parts.ts'
 import { AgentSpec, Limits } from './spec.ts'
 import { Effect } from './tools.ts'
 
 // These names and shapes are the storage format. A change of a shape is a new version and an upcaster, never an edit.
 
-/** What JSON text says is JSON: bodies are checked as they were parsed, so that only its absence can be wrong. */
-const Json = z.unknown().refine((value) => value !== undefined, 'expected a value') as unknown as z.ZodType<
-  z.infer<ReturnType<typeof z.json>>
->
-const text = z.string()
-const count = z.int().nonnegative()
-const purpose = z.enum(['turn', 'summary'])
-
 /** Whoever asked for the run also asked for it to be driven; absent: it waits for somebody to resume it. */
 const drive = z.literal(true).optional()
 
-/** A failure as events carry it. */
-export const Failure = z.strictObject({ code: z.string().min(1), message: text, rule: text.optional() })
-export type Failure = z.infer<typeof Failure>
-
-/**
- * A call's arguments, which are stored once: block `block` of the model's answer at `revision` of the same stream.
- */
-const Given = z.strictObject({ revision: count, block: count })
-export type Given = z.infer<typeof Given>
-
-export const Artifact = z.strictObject({
-  id: z.string().min(1),
-  type: z.enum(['file', 'plan', 'report', 'diagram']),
-  title: text.optional(),
-  path: text.optional(),
-  /** Its content is that of item `item` of the `artifacts` in these arguments. */
-  given: Given.extend({ item: count }).optional(),
-  hash: text.optional(),
-  size: count.optional(),
-  mimeType: text.optional(),
-  /** Named by the agent, but no such file was there. */
-  claimed: z.literal(true).optional(),
-})
-export type Artifact = z.infer<typeof Artifact>
-
-/** A requested call as it was judged when the model's answer came in; the arguments are in that answer's block. */
-export const PlannedCall = z.strictObject({
-  block: count,
-  toolName: text,
-  argumentsHash: text,
-  /** Real workspace paths that the call touches, for grouping. */
-  reads: z.array(text),
-  writes: z.array(text),
-  effect: Effect,
-  /** Set where the call must not run. */
-  refused: Failure.optional(),
-})
-export type PlannedCall = z.infer<typeof PlannedCall>
+export { Artifact, Failure, Given, PlannedCall }
 
 export const bodies = {
   /** First event of an agent's stream. */
@@ -125,7 +81,11 @@ export const bodies = {
     servedBy: text,
     requestId: text.optional(),
     calls: z.array(PlannedCall),
-    /** How many calls were asked for, where they were too many to be taken up one by one: then `calls` is empty. */
+    /**
+     * How many calls were asked for, where they were too many to be taken up one by one: then `calls` is empty, and none of
+     * them has a start and an end. They are refused as a whole, by `turn_end`: each would add events and a place in the
+     * state for nothing that could run, so that one answer could make a log of any length.
+     */
     flood: z.int().positive().optional(),
   }),
   /** An attempt whose driver died: its tokens are estimated and in doubt on the bill. */
@@ -135,10 +95,20 @@ export const bodies = {
     usage: Usage,
     nanoDollars: count.nullable(),
   }),
-  /** `intent`: nothing is awaited, the call runs now. The arguments are those of the planned call with this index. */
+  /** The provider's answer to an attempt that had been given up: its usage takes the place of the estimate. */
+  model_late: z.strictObject({
+    attempt: z.int().positive(),
+    purpose,
+    usage: Usage,
+    nanoDollars: count.nullable(),
+    servedBy: text,
+    requestId: text.optional(),
+  }),
+  /** `intent`: nothing is awaited, the call runs now. `index`: its place among the planned calls of the answer. */
   tool_call_start: z.strictObject({
     toolName: text,
     index: count,
+    given: Given,
     argumentsHash: text,
     attempt: z.int().positive(),
     effect: Effect,
@@ -173,10 +143,8 @@ export const bodies = {
     /** Files created by this call (003: pendingCreates). */
     created: z.array(text).optional(),
     changed: z.array(text).optional(),
-    /** The workspace's shadow tree after a call that may have changed it. */
-    tree: text.optional(),
-    /** Why there is no tree: the call ended as it says, but its files have no version of their own. */
-    unversioned: Failure.optional(),
+    /** It was the run's test command, and ended so; null: by a signal. The runtime's word, which no tool can give. */
+    tested: z.strictObject({ exitCode: z.int().nullable() }).optional(),
     detail: z.record(z.string(), Json).optional(),
   }),
   /** The outcome of a call that had been given up, or whose run had ended. It changes nothing but what is known. */
@@ -188,12 +156,22 @@ export const bodies = {
     result: Json.optional(),
     error: Failure.optional(),
   }),
+  /**
+   * The files as they are after calls that may have changed them: a shadow tree, or why there is none. It serves every
+   * checkpoint up to `step` that has none before: the files of a step are those of the first one of these with its step or a
+   * greater one, where a call was waiting for it there, and else those of the last one before. A turn ends after it.
+   */
+  workspace_versioned: z.union([
+    z.strictObject({ step: z.int().positive(), tree: text }),
+    z.strictObject({ step: z.int().positive(), unversioned: Failure }),
+  ]),
   turn_end: z.strictObject({
     step: z.int().positive(),
     outcome: z.enum(['calls', 'text', 'cut', 'paused', 'refused', 'flooded', 'failed', 'cancelled']),
   }),
   approval_requested: z.strictObject({
     toolName: text,
+    given: Given,
     argumentsHash: text,
     expiresAt: text,
     reason: text,
@@ -206,8 +184,11 @@ export const bodies = {
   }),
   approval_expired: z.strictObject({ argumentsHash: text }),
   standing_approval: z.strictObject({ tools: z.array(z.string().min(1)).min(1), reason: text.optional() }),
-  /** The value is the `value` of these arguments. */
-  context_set: z.strictObject({ key: z.string().min(1), given: Given }),
+  /** The value is the `value` of these arguments, or stands here where no arguments hold it. */
+  context_set: z.union([
+    z.strictObject({ key: z.string().min(1), given: Given }),
+    z.strictObject({ key: z.string().min(1), value: Json }),
+  ]),
   artifact_registered: z.strictObject({ artifact: Artifact }),
   gate_checked: z.strictObject({ gate: text, after: text, passed: z.boolean(), evidence: text }),
   phase_advanced: z.strictObject({ from: text, to: text, summary: text }),

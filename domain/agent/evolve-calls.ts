@@ -52,12 +52,12 @@ export function evolveCall(state: AgentState, event: CallEvent): AgentState {
   if (call === undefined) throw new ImpossibleEvent(event, `${event.toolCallId} is no call of this turn`)
   if (call.stage.at === 'ended') throw new ImpossibleEvent(event, `${event.toolCallId} has ended`)
   const calls = activity.calls.with(index, { ...changed(state, call, event), since: event.revision })
-  const tested = event.type === 'tool_call_end' ? testRun(state, event) : state.tested
+  const ended = event.type === 'tool_call_end' ? whatEnded(state, call, event) : {}
   const allIn = calls.every(({ stage }) => stage.at === 'ended')
   const next: Activity = allIn
     ? { status: 'OBSERVATION', outcome: 'calls', calls, ended: false }
     : { status: 'TOOL_WAIT', calls }
-  return { ...state, tested, machine: withActivity(state.machine, next) }
+  return { ...state, ...ended, machine: withActivity(state.machine, next) }
 }
 
 function changed(state: AgentState, call: Call, event: CallEvent): Call {
@@ -128,11 +128,17 @@ function changed(state: AgentState, call: Call, event: CallEvent): Call {
 /** Stages from which a call ends without having run. */
 const REFUSED_STAGES = new Set<CallStage['at']>(['planned', 'approval', 'approved', 'rejected'])
 
-/** Which tree a test command ran on, for the gate `tests_pass`. */
-function testRun(state: AgentState, event: EventOf<'tool_call_end'>): AgentState['tested'] {
-  const { detail, tree, step } = event.body
-  if (detail?.testCommand !== true || typeof detail.exitCode !== 'number') return state.tested
-  return { exitCode: detail.exitCode, tree: tree ?? state.tree ?? '', step }
+/** What a call's end says beside the call: how the test command went, and whether anybody knows what happened. */
+function whatEnded(
+  { tested, unresolved }: AgentState,
+  call: Call,
+  { body }: EventOf<'tool_call_end'>,
+): Pick<AgentState, 'tested' | 'unresolved'> {
+  const doubtful = body.error?.code === 'UNKNOWN_OUTCOME' && call.stage.at !== 'resolved'
+  return {
+    tested: body.tested ? { exitCode: body.tested.exitCode, tree: null, step: body.step } : tested,
+    unresolved: doubtful ? [...unresolved, call.id] : unresolved,
+  }
 }
 
 /**

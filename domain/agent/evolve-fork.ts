@@ -26,6 +26,9 @@ export function evolveFork(state: AgentState, event: EventOf<'forked'>, append: 
     specHash: event.bodyHash,
     step,
     tree: workspace?.tree ?? null,
+    unversioned: null,
+    unresolved: [],
+    lostAttempts: [],
     messages: open ? append(settled.messages, event.bodyHash) : settled.messages,
     machine: continues(state)
       ? { status: 'OBSERVATION', outcome: 'cancelled', calls: [], ended: true }

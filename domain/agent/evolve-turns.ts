@@ -1,8 +1,19 @@
 import type { AppendRoot } from '../log/root.ts'
+import { textOf } from './content.ts'
 import type { AgentEvent, EventOf } from './events.ts'
 import { openedCalls, settleCalls } from './evolve-calls.ts'
 import { ImpossibleEvent } from './impossible.ts'
-import { type AgentState, activityOf, callsOf, type ModelStage, turnIsOpen, withActivity } from './state.ts'
+import {
+  type AgentState,
+  activityOf,
+  callsOf,
+  LOST_KEPT,
+  type LostAttempt,
+  type ModelStage,
+  type Spent,
+  turnIsOpen,
+  withActivity,
+} from './state.ts'
 
 // The fold of a turn's model call and its end.
 
@@ -40,16 +51,16 @@ export function called(state: AgentState, event: EventOf<'model_call_start'>): A
   return { ...state, machine: thinking(state, calling) }
 }
 
-function spend(state: AgentState, event: EventOf<'model_call_end'> | EventOf<'model_attempt_lost'>) {
-  const { usage, nanoDollars } = event.body
-  return {
-    input: state.spent.input + usage.input,
-    output: state.spent.output + usage.output,
-    cacheRead: state.spent.cacheRead + usage.cacheRead,
-    cacheWrite: state.spent.cacheWrite + usage.cacheWrite,
-    nanoDollars: state.spent.nanoDollars + (nanoDollars ?? 0),
-  }
-}
+type Billed = Pick<LostAttempt, 'usage' | 'nanoDollars'>
+
+/** `sign` -1 takes something off the bill again. */
+const spend = (spent: Spent, { usage, nanoDollars }: Billed, sign: 1 | -1 = 1): Spent => ({
+  input: spent.input + sign * usage.input,
+  output: spent.output + sign * usage.output,
+  cacheRead: spent.cacheRead + sign * usage.cacheRead,
+  cacheWrite: spent.cacheWrite + sign * usage.cacheWrite,
+  nanoDollars: spent.nanoDollars + sign * (nanoDollars ?? 0),
+})
 
 /** The model's answer: its calls are open now, or the turn is over. */
 export function answered(state: AgentState, event: EventOf<'model_call_end'>, append: AppendRoot): AgentState {
@@ -60,12 +71,12 @@ export function answered(state: AgentState, event: EventOf<'model_call_end'>, ap
   const { content, calls, stopReason, usage } = event.body
   const next: AgentState = {
     ...state,
-    spent: spend(state, event),
+    spent: spend(state.spent, event.body),
     context: { tokens: usage.input + usage.cacheRead + usage.cacheWrite + usage.output, bytes: 0 },
     messages: append(state.messages, event.bodyHash),
     modelFailures: 0,
     failedModel: null,
-    lastText: lastTextOf(content) || state.lastText,
+    lastText: textOf(content) || state.lastText,
   }
   if (calls.length > 0) {
     return { ...next, machine: withActivity(state.machine, { status: 'TOOL_WAIT', calls: openedCalls(state, event) }) }
@@ -81,12 +92,6 @@ const WITHOUT_CALLS = {
   pause_turn: 'paused',
   refusal: 'refused',
 } as const
-
-function lastTextOf(content: EventOf<'model_call_end'>['body']['content']): string {
-  let text = ''
-  for (const block of content) if (block.type === 'text' && typeof block.text === 'string') text += block.text
-  return text.trim()
-}
 
 /** A model attempt that failed: either another one is due after its delay, or the turn ends without an answer. */
 export function failedAttempt(state: AgentState, event: EventOf<'error'>): AgentState {
@@ -111,6 +116,7 @@ export function endTurn(state: AgentState, event: EventOf<'turn_end'>, append: A
   if (event.body.step !== state.step + 1) throw new ImpossibleEvent(event, `step ${state.step + 1} is next`)
   const calls = callsOf(state)
   if (calls.some((call) => call.stage.at !== 'ended')) throw new ImpossibleEvent(event, 'a call has not ended')
+  if (state.unversioned !== null) throw new ImpossibleEvent(event, 'its files have no version yet')
   const { outcome } = event.body
   const settled = settleCalls(state, calls, append)
   const asked = calls.some((call) => call.toolName === 'ask_user' && call.stage.at === 'ended' && call.stage.success)
@@ -136,7 +142,29 @@ export function lostAttempt(state: AgentState, event: EventOf<'model_attempt_los
   const model = modelStage(state, event)
   if (model.at !== 'calling') throw new ImpossibleEvent(event, 'no model call is open')
   const again = { ...tryAgain(model, event, 0), lost: model.lost + 1 }
-  return { ...state, spent: spend(state, event), machine: thinking(state, again) }
+  const { usage, nanoDollars } = event.body
+  const { model: name, attempt } = model
+  const lost = { turn: event.turn, attempt, model: name, usage, nanoDollars, since: event.revision }
+  return {
+    ...state,
+    spent: spend(state.spent, lost),
+    lostAttempts: [...state.lostAttempts.slice(1 - LOST_KEPT), lost],
+    machine: thinking(state, again),
+  }
+}
+
+export const lostAttemptOf = (state: AgentState, turn: number, attempt: number): LostAttempt | undefined =>
+  state.lostAttempts.find((lost) => lost.turn === turn && lost.attempt === attempt)
+
+/** What a lost attempt really took is known: it replaces the estimate. */
+export function lateAnswer(state: AgentState, event: EventOf<'model_late'>): AgentState {
+  const lost = lostAttemptOf(state, event.turn, event.body.attempt)
+  if (lost === undefined) throw new ImpossibleEvent(event, 'no such model attempt was given up')
+  return {
+    ...state,
+    spent: spend(spend(state.spent, lost, -1), event.body),
+    lostAttempts: state.lostAttempts.filter((one) => one !== lost),
+  }
 }
 
 function tryAgain(model: Extract<ModelStage, { at: 'calling' }>, event: AgentEvent, delayMs: number) {

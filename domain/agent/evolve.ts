@@ -2,7 +2,18 @@ import { type AppendRoot, append as appendRoot, EMPTY_ROOT } from '../log/root.t
 import type { AgentEvent, EventOf, EventType } from './events.ts'
 import { evolveCall } from './evolve-calls.ts'
 import { evolveFork } from './evolve-fork.ts'
-import { answered, called, endTurn, failedAttempt, grown, lostAttempt, routed, thinking } from './evolve-turns.ts'
+import {
+  answered,
+  called,
+  endTurn,
+  failedAttempt,
+  grown,
+  lateAnswer,
+  lostAttempt,
+  routed,
+  thinking,
+} from './evolve-turns.ts'
+import { changedFiles, versioned } from './evolve-versions.ts'
 import { ImpossibleEvent } from './impossible.ts'
 import { gateKey, initialPhase } from './phases.ts'
 import { type AgentState, activityOf, BLANK, completing, isFinished, REMEMBERED, turnIsOpen } from './state.ts'
@@ -24,6 +35,7 @@ export function evolve(state: AgentState | null, event: AgentEvent, append: Appe
     clock,
     commands: person ? remember(next.commands, event.commandId) : next.commands,
     correlation: GOING.has(event.type) ? correlationOf(event) : next.correlation,
+    follows: movesOn(state, event) ? event.revision : next.follows,
   }
 }
 
@@ -35,6 +47,21 @@ const GOING: ReadonlySet<EventType> = new Set<EventType>([
   'cancel_requested',
   'approval_decided',
   'tool_call_resolved',
+])
+
+/** Does anything follow from this event by itself? An input within a turn is read by the next one, which follows its end. */
+const movesOn = (before: AgentState, { type }: AgentEvent): boolean =>
+  type === 'user_input' ? !turnIsOpen(before) : !BESIDE.has(type)
+
+/** What is noted beside the run's course. */
+const BESIDE: ReadonlySet<EventType> = new Set<EventType>([
+  'driver_claimed',
+  'paused',
+  'standing_approval',
+  'workspace_drifted',
+  'late_outcome',
+  'model_late',
+  'erased',
 ])
 
 const correlationOf = (event: AgentEvent): string => event.correlationId ?? event.commandId
@@ -104,10 +131,12 @@ function apply(state: AgentState, event: AgentEvent, append: AppendRoot): AgentS
       return answered(state, event, append)
     case 'model_attempt_lost':
       return lostAttempt(state, event)
+    case 'model_late':
+      return lateAnswer(state, event)
     case 'late_outcome':
-      return state
+      return resolved(state, event)
     case 'tool_call_resolved':
-      return isFinished(state) ? state : evolveCall(state, event)
+      return isFinished(state) ? resolved(state, event) : evolveCall(state, event)
     case 'tool_call_start':
     case 'tool_call_intent':
     case 'tool_call_retry':
@@ -118,10 +147,11 @@ function apply(state: AgentState, event: AgentEvent, append: AppendRoot): AgentS
       return evolveCall(state, event)
     case 'tool_call_end': {
       if (event.body.step !== state.step + 1) throw new ImpossibleEvent(event, `step ${state.step + 1} is next`)
-      const next = evolveCall(state, event)
-      const tree = event.body.tree ?? state.tree
-      return { ...next, step: event.body.step, tree, context: grown(state, event.size) }
+      const next = changedFiles(evolveCall(state, event), event)
+      return { ...next, step: event.body.step, context: grown(state, event.size) }
     }
+    case 'workspace_versioned':
+      return versioned(state, event)
     case 'turn_end':
       return endTurn(state, event, append)
     case 'standing_approval':
@@ -168,11 +198,18 @@ function apply(state: AgentState, event: AgentEvent, append: AppendRoot): AgentS
 /** Bookkeeping that may still arrive when the agent has finished (DESIGN, Flow: Finished). */
 const AFTER_THE_END: ReadonlySet<EventType> = new Set<EventType>([
   'late_outcome',
+  'model_late',
   'tool_call_resolved',
   'residue',
   'erased',
   'forked',
 ])
+
+/** A call's outcome is known at last, or a person has said what became of it. */
+const resolved = (state: AgentState, { toolCallId }: AgentEvent): AgentState => ({
+  ...state,
+  unresolved: state.unresolved.filter((id) => id !== toolCallId),
+})
 
 /** Gates passed after a phase that the agent goes back to lapse. */
 function keptGates(state: AgentState, event: EventOf<'phase_advanced'>): readonly string[] {
@@ -194,7 +231,7 @@ function recovered(state: AgentState, event: EventOf<'recovery'>, append: Append
   const recovery = {
     reason: body.reason,
     warningTurn: event.turn,
-    deadlineMs: state.clock.workedMs + body.deadlineMs,
+    deadlineAt: state.clock.workedMs + body.deadlineMs,
   }
   return {
     ...state,

@@ -24,7 +24,6 @@ const notFailures: ReadonlySet<string> = new Set<ToolErrorCode>([
   'DUPLICATE_FAILED_ACTION',
   'UNKNOWN_OUTCOME',
   'CANCELLED',
-  'CONFLICT',
 ])
 
 /**

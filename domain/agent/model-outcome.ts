@@ -1,16 +1,19 @@
 import { z } from 'zod'
 import type { ModelOutcome } from '../ports.ts'
-import { Block, isTame, MAX_DEPTH, Usage } from './content.ts'
+import { Block, isTame, MAX_DEPTH } from './content.ts'
 import { ModelError } from './errors.ts'
 import { bodies } from './events.ts'
 import { firstIssue } from './issues.ts'
 
 // A provider is foreign code, and what it answers is foreign data.
 
+/** No call takes so many tokens: what says so is a mistake, and must not become an amount that nobody can count. */
+const tokens = z.int().nonnegative().max(1_000_000_000_000)
+
 const Outcome = z.object({
   content: z.array(Block),
   stopReason: bodies.model_call_end.shape.stopReason,
-  usage: Usage,
+  usage: z.strictObject({ input: tokens, output: tokens, cacheRead: tokens, cacheWrite: tokens }),
   servedBy: z.string(),
   requestId: z.string().optional(),
 })

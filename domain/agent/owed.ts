@@ -11,6 +11,8 @@ export type Owed =
       readonly attempt: number
       readonly notBefore: number
     }
+  /** The files after the calls up to this step are to be versioned. */
+  | { readonly kind: 'version'; readonly id: string; readonly step: number }
   | { readonly kind: 'wake'; readonly at: number; readonly reason: 'backoff' | 'approval' | 'cancel' | 'grace' }
 
 /**
@@ -39,10 +41,16 @@ export function owed(state: AgentState): readonly Owed[] {
     }
     if (stage.at === 'approval') list.push({ kind: 'wake', at: stage.expiresAt, reason: 'approval' })
   }
+  if (state.unversioned !== null) {
+    // What ends while a version is taken is owed the next one, so that its name goes by the first step.
+    const id = effectId(`${state.agentId}.s${state.unversioned.from}.version`, 1)
+    list.push({ kind: 'version', id, step: state.unversioned.to })
+    atWork = true
+  }
   if (state.cancel !== null && atWork) list.push({ kind: 'wake', at: state.cancel.deadlineAt, reason: 'cancel' })
   const recovery = recoveryOf(state.machine)
   if (recovery !== null && state.clock.running) {
-    const at = state.clock.countedTo + (recovery.deadlineMs - state.clock.workedMs)
+    const at = state.clock.countedTo + (recovery.deadlineAt - state.clock.workedMs)
     list.push({ kind: 'wake', at, reason: 'grace' })
   }
   return list
@@ -51,6 +59,7 @@ export function owed(state: AgentState): readonly Owed[] {
 /** Whom the agent waits for, or null where it is at work or has finished. */
 export function waitingFor(state: AgentState): 'input' | 'approval' | 'doubt' | 'pause' | null {
   if (isFinished(state) || state.cancel !== null) return null
+  if (state.unversioned !== null) return null
   const open = callsOf(state).filter((call) => call.stage.at !== 'ended')
   const epoch = state.driver?.epoch
   if (open.some(({ stage }) => stage.at === 'running' && stage.epoch === epoch)) return null

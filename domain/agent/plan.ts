@@ -3,7 +3,8 @@ import { canonicalBytes } from '../log/canonical.ts'
 import { sha256 } from '../log/ids.ts'
 import type { Json, JsonObject } from '../log/json.ts'
 import { wellFormed } from '../log/well-formed.ts'
-import { parseCommand } from './command-line.ts'
+import { byteLength } from './bounded.ts'
+import { parseCommand, sameCommand } from './command-line.ts'
 import type { ResolvedPaths } from './commands.ts'
 import type { RequestedCall } from './content.ts'
 import { AdvancePhase, CONTROL_ARGUMENTS } from './control-tools.ts'
@@ -13,13 +14,13 @@ import { echo, firstIssue } from './issues.ts'
 import { targetPhase } from './phases.ts'
 import { denial } from './policy.ts'
 import { type AgentState, recoveryOf } from './state.ts'
-import { type Effect, type ToolSpec, UNKNOWN_TOOL, wireName } from './tools.ts'
+import { type Effect, type ToolSpec, toolNamed, UNKNOWN_TOOL, wireName } from './tools.ts'
 
 // The tool execution contract (seed 000, 5.3 and 5.12; CONTRACTS 3): every requested call is judged, in the order
 // turn as a whole → known → well formed → schema → policy → duplicate of a failed call. What follows (approval, secrets,
 // run) has events of its own.
 
-/** Arguments of one call may not be larger, bytes. */
+/** Arguments of one call may not be larger, UTF-8 bytes of JSON. */
 export const MAX_ARGUMENT_BYTES = 1 << 20
 
 /**
@@ -36,7 +37,7 @@ export function planCalls(
   cut: boolean,
 ): PlannedCall[] {
   return calls.map((call, index) => {
-    const tool = state.spec.tools.find((spec) => wireName(spec.name) === call.name || spec.name === call.name)
+    const tool = toolNamed(state.spec.tools, call.name)
     const args = call.arguments ?? {}
     const resolved = paths[index] ?? {}
     const refused =
@@ -120,7 +121,8 @@ function malformed(call: RequestedCall, paths: ResolvedPaths): Failure | null {
   if (call.arguments === null) return invalid('the arguments are not a JSON object')
   const flaw = flawIn(call.arguments, '')
   if (flaw !== null) return invalid(flaw)
-  if (JSON.stringify(call.arguments).length > MAX_ARGUMENT_BYTES) return invalid('the arguments are larger than 1 MiB')
+  if (byteLength(JSON.stringify(call.arguments)) > MAX_ARGUMENT_BYTES)
+    return invalid('the arguments are larger than 1 MiB')
   for (const path of Object.values(paths)) if (typeof path !== 'string') return path
   return null
 }
@@ -185,9 +187,7 @@ function effectOf(state: AgentState, tool: ToolSpec, args: JsonObject): Effect {
   if (tool.name !== 'run_command' || typeof args.command !== 'string') return tool.effect
   const argv = parseCommand(args.command)
   if (argv === null) return tool.effect
-  const safe = [...(state.spec.testCommand === null ? [] : [state.spec.testCommand])]
   const prefixes = state.spec.role?.idempotentCommands ?? []
-  const same = safe.some((command) => command.length === argv.length && command.every((word, i) => word === argv[i]))
   const prefixed = prefixes.some((prefix) => prefix.every((word, i) => word === argv[i]))
-  return same || prefixed ? 'idempotent' : tool.effect
+  return sameCommand(argv, state.spec.testCommand) || prefixed ? 'idempotent' : tool.effect
 }

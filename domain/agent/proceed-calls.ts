@@ -60,17 +60,18 @@ function inDoubt(d: Deciding, call: Call): void {
 }
 
 function begin(d: Deciding, call: Call): void {
-  const { toolName, index, argumentsHash, effect } = call
+  const { toolName, index, given, argumentsHash, effect } = call
   const about = { toolCallId: call.id }
   if (call.stage.at !== 'planned') {
     d.emit('tool_call_intent', { attempt: call.attempt + (call.stage.at === 'resolved' ? 1 : 0) }, about)
     return
   }
   const reason = needsApproval(d.state, toolName)
-  d.emit('tool_call_start', { toolName, index, argumentsHash, attempt: 1, effect, intent: reason === null }, about)
+  const start = { toolName, index, given, argumentsHash, attempt: 1, effect, intent: reason === null }
+  d.emit('tool_call_start', start, about)
   if (reason === null) return
   const expiresAt = new Date(d.facts.now + d.state.spec.policy.approvalTtlMs).toISOString()
-  d.emit('approval_requested', { toolName, argumentsHash, expiresAt, reason }, about)
+  d.emit('approval_requested', { toolName, given, argumentsHash, expiresAt, reason }, about)
 }
 
 /** Ends the open calls of a run that is ending; false where one is at work and may still be waited for. */

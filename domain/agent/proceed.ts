@@ -143,6 +143,7 @@ function callModel(d: Deciding, id: string, attempt: number): boolean {
 
 function observe(d: Deciding, activity: Observation): boolean {
   if (!activity.ended) {
+    if (d.state.unversioned !== null) return false
     endTurn(d, activity.outcome)
     return true
   }
@@ -197,11 +198,13 @@ function failedByGrace(d: Deciding): boolean {
 }
 
 /**
- * Ends what is open. `force`: attempts at work too, whose outcome is then unknown where they may have had an effect.
+ * Ends what is open. `force`: attempts at work too, whose outcome is then unknown where they may have had an effect, and
+ * without the version of files that is still owed.
  * Says whether everything has ended.
  */
 export function settleOpen(d: Deciding, code: 'CANCELLED' | 'TIMEOUT', message: string, force: boolean): boolean {
-  return settleOpenCalls(d, code, message, force) && settleModel(d)
+  const settled = settleOpenCalls(d, code, message, force) && (force || d.state.unversioned === null)
+  return settled && settleModel(d)
 }
 
 function settleModel(d: Deciding): boolean {

@@ -25,7 +25,7 @@ export function lastTurn(state: AgentState, recovery: Recovery): number {
 /** Has the grace time passed? */
 export function graceIsOver(state: AgentState, now: number): boolean {
   const recovery = recoveryOf(state.machine)
-  return recovery !== null && workedAt(state.clock, now) >= recovery.deadlineMs
+  return recovery !== null && workedAt(state.clock, now) >= recovery.deadlineAt
 }
 
 const REASONS = {

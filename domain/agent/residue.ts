@@ -30,18 +30,18 @@ const residues: Residues = {
   tool_call_retry: ({ signature: _, error, ...rest }) => ({ ...rest, error: { ...error, message: ERASED } }),
   tool_call_unknown: (body) => ({ ...body, reason: ERASED }),
   tool_call_resolved: ({ decision, result }) => ({ decision, ...(result === undefined ? {} : { result: ERASED }) }),
-  tool_call_end: ({ step, toolName, success, attempt, durationMs, tree, unversioned, detail, result, error }) => ({
+  tool_call_end: ({ step, toolName, success, attempt, durationMs, tested, result, error }) => ({
     ...{ step, toolName, success, attempt, durationMs },
-    ...(tree === undefined ? {} : { tree }),
+    ...(tested === undefined ? {} : { tested }),
     ...outcome(result, error),
-    ...failure({ unversioned }),
-    ...(detail?.testCommand === true ? { detail: { testCommand: true, exitCode: detail.exitCode ?? null } } : {}),
   }),
   late_outcome: ({ result, error, ...rest }) => ({ ...rest, ...outcome(result, error) }),
   approval_requested: (body) => ({ ...body, reason: ERASED }),
   approval_decided: ({ reason: _, ...rest }) => rest,
   standing_approval: ({ tools }) => ({ tools }),
-  context_set: ({ given }) => ({ key: ERASED, given }),
+  workspace_versioned: (body) =>
+    'tree' in body ? body : { step: body.step, unversioned: { ...body.unversioned, message: ERASED } },
+  context_set: (body) => ('given' in body ? { key: ERASED, given: body.given } : { key: ERASED, value: ERASED }),
   artifact_registered: ({ artifact: { id, type } }) => ({ artifact: { id, type } }),
   gate_checked: (body) => ({ ...body, evidence: ERASED }),
   phase_advanced: (body) => ({ ...body, summary: ERASED }),

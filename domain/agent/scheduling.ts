@@ -37,6 +37,8 @@ export function startable(state: AgentState, calls: readonly Call[]): readonly C
   for (const call of calls) {
     if (free <= 0) break
     if (!mayStart(call)) continue
+    // The version that is owed is of the files as the calls before have left them.
+    if (state.unversioned !== null && call.effect !== 'pure') continue
     const blocked = calls.some(
       (other) => other.index < call.index && other.stage.at !== 'ended' && conflicts(other, call, specs),
     )

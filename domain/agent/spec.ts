@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { Delay, Milliseconds } from './time-span.ts'
 import { ToolSpec } from './tools.ts'
 
 // The interfaces of seed 000 section 5 under their own names, and what an agent is started with. All of it is recorded
@@ -9,10 +10,14 @@ export const WARNING =
   'Final warning: {reason}. Call complete_task now, and nothing else, with the best summary of the work so far. ' +
   'You have {graceTurns} further turns to correct a malformed call.'
 
+/** Tokens and prices whose products are amounts that can be counted in nano-dollars. */
+const modelTokens = z.int().positive().max(100_000_000)
+const price = z.int().nonnegative().max(10_000_000_000_000)
+
 /** Seed 000, 5.2. Times in ms. */
 export const RecoveryConfig = z.strictObject({
   graceTurns: z.int().nonnegative().default(2),
-  graceTimeoutMs: z.int().positive().default(60_000),
+  graceTimeoutMs: Milliseconds.default(60_000),
   warningTemplate: z.string().min(1).default(WARNING),
   hardLimit: z.boolean().default(true),
 })
@@ -43,7 +48,7 @@ export const Policy = z.strictObject({
   deniedTools: z.array(z.string().min(1)).default([]),
   requiresApproval: z.array(z.string().min(1)).default([]),
   maxParallel: z.int().positive().max(64).default(4),
-  approvalTtlMs: z.int().positive().default(86_400_000),
+  approvalTtlMs: Milliseconds.default(86_400_000),
   sandboxed: z.boolean().default(true),
   secretPatterns: z.array(z.string().min(1)).default([]),
 })
@@ -52,9 +57,9 @@ export type Policy = z.infer<typeof Policy>
 /** Seed 000, 5.10. `backoffMs × backoffMultiplier^n`, at most `backoffCapMs`, plus recorded jitter. */
 export const ErrorRecoveryPolicy = z.strictObject({
   maxRetries: z.int().nonnegative().max(20).default(2),
-  backoffMs: z.int().nonnegative().default(1000),
-  backoffMultiplier: z.number().min(1).default(2),
-  backoffCapMs: z.int().nonnegative().default(10_000),
+  backoffMs: Delay.default(1000),
+  backoffMultiplier: z.number().min(1).max(1000).default(2),
+  backoffCapMs: Delay.default(10_000),
   retryableErrors: z.array(z.string().min(1)).default(['NETWORK', 'TIMEOUT', 'RATE_LIMITED', 'OVERLOADED']),
 })
 export type ErrorRecoveryPolicy = z.infer<typeof ErrorRecoveryPolicy>
@@ -71,7 +76,7 @@ export type ContextManagementConfig = z.infer<typeof ContextManagementConfig>
 /** `wallClockMs` counts only while a driver drives; null: no limit. */
 export const Limits = z.strictObject({
   maxTurns: z.int().positive(),
-  wallClockMs: z.int().positive().nullable(),
+  wallClockMs: Milliseconds.nullable(),
 })
 export type Limits = z.infer<typeof Limits>
 
@@ -85,10 +90,10 @@ export type Budget = z.infer<typeof Budget>
 /** Nano-dollars per million tokens, as of a date. */
 export const Price = z.strictObject({
   asOf: z.string(),
-  input: z.int().nonnegative(),
-  output: z.int().nonnegative(),
-  cacheRead: z.int().nonnegative(),
-  cacheWrite: z.int().nonnegative(),
+  input: price,
+  output: price,
+  cacheRead: price,
+  cacheWrite: price,
 })
 export type Price = z.infer<typeof Price>
 
@@ -96,9 +101,9 @@ export type Price = z.infer<typeof Price>
 export const ModelInfo = z.strictObject({
   id: z.string().min(1),
   provider: z.string().min(1),
-  contextTokens: z.int().positive(),
-  maxOutputTokens: z.int().positive(),
-  timeoutMs: z.int().positive(),
+  contextTokens: modelTokens,
+  maxOutputTokens: modelTokens,
+  timeoutMs: Milliseconds,
   price: Price.nullable(),
   /** The provider can be asked to answer with a call (`tool_choice`). */
   forcesCalls: z.boolean(),

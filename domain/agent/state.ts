@@ -1,59 +1,13 @@
 import { EMPTY_ROOT, type Root } from '../log/root.ts'
-import type { BodyOf, Failure, Given } from './events.ts'
+import type { Call, CallStage } from './call.ts'
+import type { Usage } from './content.ts'
+import type { BodyOf } from './events.ts'
 import type { AgentSpec } from './spec.ts'
-import type { Effect } from './tools.ts'
 
 // The folded state of one agent: plain JSON, small, and no longer than its open turn, however long the run is.
 // What grows (messages, context variables, events) stands here as a rolling root only.
 
-/** Where one requested tool call stands. */
-export type CallStage =
-  | { readonly at: 'planned' }
-  | { readonly at: 'approval'; readonly expiresAt: number }
-  | { readonly at: 'approved' }
-  | { readonly at: 'rejected'; readonly reason: string }
-  /** The intent is in the log. In doubt where `epoch` is not the current driver's. */
-  | {
-      readonly at: 'running'
-      readonly epoch: number
-      readonly notBefore: number
-      /** An earlier attempt may have happened: a reconcilable call asks its probe first. */
-      readonly probe: boolean
-    }
-  /** Nothing can tell whether it happened: a person decides. */
-  | { readonly at: 'doubt' }
-  | { readonly at: 'resolved'; readonly decision: 'happened' | 'run' | 'abandon' }
-  | {
-      readonly at: 'ended'
-      readonly success: boolean
-      readonly code: string | null
-      readonly ran: boolean
-      readonly bodyHash: string
-    }
-
-export interface Call {
-  readonly id: string
-  readonly index: number
-  /** Where its arguments stand. */
-  readonly given: Given
-  readonly toolName: string
-  readonly argumentsHash: string
-  readonly effect: Effect
-  readonly reads: readonly string[]
-  readonly writes: readonly string[]
-  readonly refused: Failure | null
-  /** `tool_call_start` is in the log. */
-  readonly started: boolean
-  readonly attempt: number
-  /** Attempts that a dead driver left behind; they do not count as retries. */
-  readonly lost: number
-  readonly startedAt: number
-  /** Revision of the last event of this call, from which the next one follows. */
-  readonly since: number
-  /** Signatures of this call's failed attempts (5.10.2). */
-  readonly signatures: readonly string[]
-  readonly stage: CallStage
-}
+export type { Call, CallStage }
 
 /** What was reserved for a model call; money null: the price is not known. */
 export type Estimate = BodyOf<'model_call_start'>['estimate']
@@ -83,6 +37,17 @@ export type ModelStage =
       readonly since: number
     }
 
+/** A model attempt that was given up, and what it was put on the bill with. */
+export interface LostAttempt {
+  readonly turn: number
+  readonly attempt: number
+  readonly model: string
+  readonly usage: Usage
+  readonly nanoDollars: number | null
+  /** Revision of the fact. */
+  readonly since: number
+}
+
 export type TurnOutcome = BodyOf<'turn_end'>['outcome']
 
 export interface Thinking {
@@ -105,8 +70,8 @@ export type Activity = Thinking | ToolWait | Observation
 export interface Recovery {
   readonly reason: 'turns' | 'wall_clock' | 'budget'
   readonly warningTurn: number
-  /** On the clock of driven time, ms. */
-  readonly deadlineMs: number
+  /** An instant on the clock of driven time, ms. */
+  readonly deadlineAt: number
 }
 
 /** The seed's state machine (section 6). RECOVERY keeps the activity it works in. */
@@ -170,9 +135,18 @@ export interface AgentState {
   readonly failedModel: string | null
   /** `tool:argumentsHash` of calls that failed for good while nothing changed. */
   readonly failedCalls: readonly string[]
-  /** The last test command: its exit code and the tree it ran on. */
-  readonly tested: { readonly exitCode: number; readonly tree: string; readonly step: number } | null
+  /** The last test command: its exit code, and the tree it ran on; null while no version tells. */
+  readonly tested: { readonly exitCode: number | null; readonly tree: string | null; readonly step: number } | null
+  /** The last version of the workspace that was recorded. */
   readonly tree: string | null
+  /** Steps whose calls may have changed files since then: the first and the last. A version of them is owed. */
+  readonly unversioned: { readonly from: number; readonly to: number } | null
+  /** Calls that ended without anybody knowing whether they happened, and have not been resolved since. */
+  readonly unresolved: readonly string[]
+  /** Model attempts that were given up, by estimate on the bill until their answer is known; at most {@link LOST_KEPT}. */
+  readonly lostAttempts: readonly LostAttempt[]
+  /** Revision of the last event from which something follows by itself. */
+  readonly follows: number
   /** Types of the artifacts registered so far, sorted. */
   readonly artifactTypes: readonly string[]
   readonly standing: readonly string[]
@@ -186,6 +160,9 @@ export interface AgentState {
 
 /** How many of people's command ids a state remembers for repeated requests. */
 export const REMEMBERED = 256
+
+/** A driver that still waits for an older attempt is not expected; its late answer changes no bill. */
+export const LOST_KEPT = 16
 
 export const NOTHING_SPENT: Spent = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, nanoDollars: 0 }
 
@@ -221,6 +198,10 @@ export const BLANK: Omit<AgentState, 'spec'> = {
   failedCalls: [],
   tested: null,
   tree: null,
+  unversioned: null,
+  unresolved: [],
+  lostAttempts: [],
+  follows: 0,
   artifactTypes: [],
   standing: [],
   lastText: '',
@@ -269,17 +250,3 @@ export function callsOf(state: AgentState): readonly Call[] {
 /** A `complete_task` of the turn that is ending has succeeded. */
 export const completing = (state: AgentState): boolean =>
   callsOf(state).some((call) => call.toolName === 'complete_task' && call.stage.at === 'ended' && call.stage.success)
-
-/** Lineage status as seed 000 section 8.4 names it. */
-export function lineageStatus(machine: Machine): 'active' | 'completed' | 'failed' | 'recovering' {
-  switch (machine.status) {
-    case 'DONE':
-      return 'completed'
-    case 'ERROR':
-      return 'failed'
-    case 'RECOVERY':
-      return 'recovering'
-    default:
-      return 'active'
-  }
-}

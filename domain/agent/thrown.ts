@@ -1,12 +1,13 @@
 import type { ModelFailure, ToolFailure } from '../ports.ts'
 import { ModelError, ToolError } from './errors.ts'
+import { RESERVED_CODES } from './tools.ts'
 
 // What tools and models throw is foreign: only its message, a code that is a plain word, and flags that are flags are taken.
 
-/** A tool's thrown error; what is no ToolError is EXECUTION_FAILED. */
+/** A tool's thrown error; what is no ToolError, or bears a code that is the runtime's, is EXECUTION_FAILED. */
 export function thrownByTool(error: unknown): ToolFailure {
   const { name, code, transient, beforeEffect } = membersOf(error)
-  const named = name === 'ToolError' && isCode(code)
+  const named = name === 'ToolError' && isCode(code) && !RESERVED_CODES.has(code)
   const flags = { transient: transient === true, beforeEffect: beforeEffect === true }
   const failure = new ToolError('EXECUTION_FAILED', messageOf(error), name === 'ToolError' ? flags : {})
   return named ? Object.assign(failure, { code }) : failure

@@ -1,6 +1,6 @@
 import type { DriverFact } from '../agent/commands.ts'
 import { type Owed, owed, waitingFor } from '../agent/owed.ts'
-import { type AgentState, type Call, callsOf, isFinished } from '../agent/state.ts'
+import { type AgentState, callsOf, isFinished } from '../agent/state.ts'
 import type { Mailbox } from './mailbox.ts'
 import { patiently } from './patience.ts'
 import { performModel } from './perform-model.ts'
@@ -23,8 +23,6 @@ export class Driver {
   private readonly atWork = new Map<string, { controller: AbortController; ended: Promise<void> }>()
   private stopping = false
   private readonly patience = new AbortController()
-  /** The last call that changed files and its outcome, of which each waits for the one before. */
-  private versioning: Promise<void> = Promise.resolve()
   private drain = NEVER
   private failure: unknown = null
   private wake: () => void = () => undefined
@@ -86,8 +84,9 @@ export class Driver {
 
   private async reportDrift(): Promise<void> {
     const { workspace } = this.env
-    const { tree } = this.state
-    if (workspace === null || tree === null || isFinished(this.state)) return
+    const { tree, unversioned } = this.state
+    // Where a version is owed, what has changed is what it is owed for.
+    if (workspace === null || tree === null || unversioned !== null || isFinished(this.state)) return
     const drift = await driftSince(this.ports, workspace, tree).catch((error: Error) => {
       this.ports.warn?.(this.state.agentId, `whether files have changed since is not known: ${error.message}`)
       return null
@@ -176,6 +175,13 @@ export class Driver {
       await ports.crashPoint?.('after_model')
       if (signal.aborted && fact.kind === 'model_failed') return
       await this.bringIn(fact, effect.id)
+    } else if (effect.kind === 'version') {
+      // What is served is told before the files are looked at: whatever ends meanwhile is owed the next version.
+      const step = this.state.unversioned?.to
+      if (step === undefined || !(await this.stillOwed(effect))) return
+      const version = await treeNow(ports, env)
+      if ('unversioned' in version) ports.warn?.(this.state.agentId, version.unversioned.message)
+      await this.bringIn({ kind: 'versioned', step, version }, effect.id)
     } else {
       await ports.crashPoint?.('before_tool')
       if (!(await this.stillOwed(effect))) return
@@ -186,25 +192,8 @@ export class Driver {
       await ports.crashPoint?.('after_tool')
       // What may run again, or be asked after, is left to the next driver.
       if (this.stopping && signal.aborted && fact.kind === 'tool_failed' && call.effect !== 'irreversible') return
-      await this.settle(fact, call, effect.id)
+      await this.bringIn(fact, effect.id)
     }
-  }
-
-  /**
-   * Brings the outcome of a call in, with the files as they are after it. One call at a time: the outcome that is recorded
-   * last bears the latest files.
-   */
-  private async settle(fact: DriverFact, call: Call, commandId: string): Promise<void> {
-    const { workspace } = this.env
-    const changes = call.effect !== 'pure' && (fact.kind === 'tool_succeeded' || fact.kind === 'tool_failed')
-    if (workspace === null || !changes) return this.bringIn(fact, commandId)
-    const settled = this.versioning.then(async () => {
-      const version = await treeNow(this.ports, this.env, workspace)
-      if ('unversioned' in version) this.ports.warn?.(this.state.agentId, version.unversioned.message)
-      await this.bringIn({ ...fact, ...version }, commandId)
-    })
-    this.versioning = settled.catch(() => undefined)
-    await settled
   }
 
   /** What has happened is not given up because there is no room for it just now. */

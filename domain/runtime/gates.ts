@@ -83,11 +83,10 @@ async function testsPass(workspace: Workspace | null, state: AgentState): Promis
   if (state.tested.exitCode !== 0) {
     return {
       passed: false,
-      evidence: `"${command}" ended with exit code ${state.tested.exitCode} in step ${state.tested.step}`,
+      evidence: `"${command}" ended ${endedHow(state.tested.exitCode)} in step ${state.tested.step}`,
     }
   }
-  const tree = workspace === null ? state.tested.tree : await workspace.versions.snapshot()
-  if (tree !== state.tested.tree) {
+  if (workspace !== null && (await workspace.versions.snapshot()) !== state.tested.tree) {
     return {
       passed: false,
       evidence: `files have changed since "${command}" passed in step ${state.tested.step}; run it again`,
@@ -98,3 +97,5 @@ async function testsPass(workspace: Workspace | null, state: AgentState): Promis
     evidence: `"${command}" ended with exit code 0 in step ${state.tested.step}, and no file has changed since`,
   }
 }
+
+const endedHow = (exitCode: number | null) => (exitCode === null ? 'by a signal' : `with exit code ${exitCode}`)

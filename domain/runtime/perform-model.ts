@@ -9,7 +9,7 @@ import { assemble } from '../agent/request.ts'
 import { modelInfo } from '../agent/routing.ts'
 import { type AgentState, activityOf } from '../agent/state.ts'
 import { thrownByModel } from '../agent/thrown.ts'
-import { wireName } from '../agent/tools.ts'
+import { toolNamed } from '../agent/tools.ts'
 import type { ModelOutcome } from '../ports.ts'
 import type { Environment, RuntimePorts } from './ports.ts'
 import { redactOutcome } from './redact.ts'
@@ -41,7 +41,7 @@ export async function performModel(
   if (ended.end === 'value') {
     const outcome = ended.value
     const paths = await resolvedPaths(env, state, outcome)
-    return { kind: 'model_answered', attempt, outcome, durationMs: ended.durationMs, paths }
+    return { kind: 'model_answered', turn, attempt, outcome, durationMs: ended.durationMs, paths }
   }
   const timedOut = ended.end === 'hung' || ended.timedOut
   const error = timedOut
@@ -52,6 +52,7 @@ export async function performModel(
   const message = shortened(env.secrets.text(error.message))
   return {
     kind: 'model_failed',
+    turn,
     attempt,
     error: { code, message, transient, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) },
   }
@@ -68,7 +69,7 @@ async function resolvedPaths(env: Environment, state: AgentState, outcome: Model
   const calls = requestedCalls(outcome.content)
   if (calls.length > MAX_CALLS) return all
   for (const call of calls) {
-    const spec = state.spec.tools.find((tool) => wireName(tool.name) === call.name || tool.name === call.name)
+    const spec = toolNamed(state.spec.tools, call.name)
     const resolved: Record<string, string | Failure> = {}
     for (const name of Object.keys(spec?.paths ?? {})) {
       const path = call.arguments?.[name]

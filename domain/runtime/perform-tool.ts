@@ -1,4 +1,4 @@
-import { parseCommand } from '../agent/command-line.ts'
+import { parseCommand, sameCommand } from '../agent/command-line.ts'
 import type { DriverFact } from '../agent/commands.ts'
 import { callArguments } from '../agent/content.ts'
 import { ToolError } from '../agent/errors.ts'
@@ -64,14 +64,14 @@ export async function performTool(
     if (probed === 'unknown') return probed
     const { result } = probed ?? { result: toolResult(await tool.run(resolved, context(own))) }
     // What cannot be redacted is a failure of the tool's, like anything else that it gives back wrongly.
-    return describe(state, call, args, redactResult(env.secrets, result))
+    return redactResult(env.secrets, result)
   })
   publish(output.end())
   if (ended.end === 'hung') {
     // Its end was not seen: only what may happen twice may be called failed.
     if (call.effect === 'pure' || call.effect === 'idempotent')
       return failed(timeout(spec.timeLimitMs), ended.durationMs)
-    return { kind: 'tool_probed', ...about, found: 'unknown' }
+    return { kind: 'tool_probed', toolCallId: call.id, attempt: call.attempt }
   }
   if (ended.end === 'error') {
     const cancelled = signal.aborted && !ended.timedOut
@@ -82,8 +82,9 @@ export async function performTool(
       took(),
     )
   }
-  if (ended.value === 'unknown') return { kind: 'tool_probed', ...about, found: 'unknown' }
-  return { kind: 'tool_succeeded', ...about, durationMs: ended.durationMs, result: ended.value }
+  if (ended.value === 'unknown') return { kind: 'tool_probed', toolCallId: call.id, attempt: call.attempt }
+  const { durationMs, value: result } = ended
+  return { kind: 'tool_succeeded', ...about, durationMs, result, ...testRun(state, call, args, result) }
 }
 
 /** A reconcilable call is asked after before it runs a second time. */
@@ -101,13 +102,16 @@ async function probe(
   return { result: toolResult(probed.result ?? { content: 'This call happened before the driver was lost.' }) }
 }
 
-/** A test command's exit code and tree are what the gate `tests_pass` goes by. */
-function describe(state: AgentState, call: Call, args: JsonObject, result: ToolResult): ToolResult {
-  if (call.toolName !== 'run_command' || state.spec.testCommand === null) return result
-  const argv = typeof args.command === 'string' ? parseCommand(args.command) : null
-  const expected = state.spec.testCommand
-  const same = argv !== null && argv.length === expected.length && argv.every((word, i) => word === expected[i])
-  return same ? { ...result, detail: { ...result.detail, testCommand: true } } : result
+/** How the run's test command ended, which the gate `tests_pass` goes by. */
+function testRun(
+  { spec }: AgentState,
+  call: Call,
+  args: JsonObject,
+  { detail }: ToolResult,
+): { tested?: { exitCode: number | null } } {
+  if (call.toolName !== 'run_command' || spec.testCommand === null || typeof args.command !== 'string') return {}
+  if (!sameCommand(parseCommand(args.command), spec.testCommand)) return {}
+  return { tested: { exitCode: Number.isSafeInteger(detail?.exitCode) ? (detail?.exitCode as number) : null } }
 }
 
 const isToolError = (error: unknown) => error instanceof Error && error.name === 'ToolError'

@@ -26,6 +26,28 @@ export async function stateAt(ports: Ports, agentId: string, at: At): Promise<{ 
   return replayTo(ports, agentId, at, snapshot, from)
 }
 
+/**
+ * The files at a point: the tree of its state, or of the version that was owed there, which stands after it (see
+ * `workspace_versioned`). Null: there is none. Rejects as {@link stateAt} does.
+ */
+export async function treeAt(
+  ports: Ports,
+  agentId: string,
+  at: At,
+): Promise<{ state: AgentState; tree: string | null }> {
+  const { state, head } = await stateAt(ports, agentId, at)
+  const { tree, unversioned } = state
+  if (unversioned === null) return { state, tree }
+  // In the stream of the point, which for a fork may be that of its source.
+  for await (const page of history(ports, state.agentId, { from: head.revision + 1 })) {
+    for (const { event } of page) {
+      if (event.type !== 'workspace_versioned' || event.body.step < unversioned.to) continue
+      return { state, tree: 'tree' in event.body ? event.body.tree : tree }
+    }
+  }
+  return { state, tree }
+}
+
 /** The state at a point with the messages that the model would see there; reads every event before it. */
 export async function agentAt(ports: Ports, agentId: string, at: At): Promise<AgentAt> {
   const reached = await stateAt(ports, agentId, at)

@@ -1,4 +1,4 @@
-import type { Failure } from '../agent/events.ts'
+import type { Version } from '../agent/commands.ts'
 import type { Workspace } from '../ports.ts'
 import { changesBetween } from './changes.ts'
 import { TimeLimitError } from './errors.ts'
@@ -9,11 +9,9 @@ import { within } from './time-limit.ts'
 const SNAPSHOT_LIMIT_MS = 2 * 60_000
 
 /** The workspace as it is now, or why it could not be versioned, which is no reason to lose what a tool has done. */
-export async function treeNow(
-  ports: RuntimePorts,
-  env: Environment,
-  workspace: Workspace,
-): Promise<{ tree: string } | { unversioned: Failure }> {
+export async function treeNow(ports: RuntimePorts, env: Environment): Promise<Version> {
+  const { workspace } = env
+  if (workspace === null) return { unversioned: { code: 'SNAPSHOT_FAILED', message: 'the workspace could not be had' } }
   try {
     const tree = await within(ports.clock, SNAPSHOT_LIMIT_MS, 'versioning the workspace', workspace.versions.snapshot())
     await ports.crashPoint?.('after_snapshot')

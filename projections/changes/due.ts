@@ -26,6 +26,8 @@ export function due(e: Seen): Change[] {
     case 'step_requested':
     case 'residue':
     case 'erased':
+    case 'late_outcome':
+    case 'model_late':
       return []
     case 'agent_started':
       return e.body?.parent ? [agent(e, 'start')] : []
@@ -47,8 +49,10 @@ export function due(e: Seen): Change[] {
       return [call(e, 'approval', (e.body && millis(e.body.expiresAt)) ?? e.at)]
     case 'approval_decided':
     case 'approval_expired':
-    case 'tool_call_resolved':
       return [call(e, 'start')]
+    case 'tool_call_resolved':
+      // Said of a run that has ended, it wakes nobody.
+      return e.turn === 0 ? [] : [call(e, 'start')]
     case 'tool_call_retry':
       return [call(e, 'retry', e.at + (e.body?.delayMs ?? 0))]
     case 'tool_call_unknown':

@@ -1,3 +1,4 @@
+import { cut } from '../text.ts'
 import { type Change, put } from './change.ts'
 import type { Seen } from './event.ts'
 
@@ -37,6 +38,15 @@ export function modelRoutes(e: Seen): Change[] {
   return [put('model_routes', key(e), { turn: e.turn, requested, resolved, reason, policy, purpose, at: e.time })]
 }
 
+/** Changes of `workspace_versions`. */
+export function workspaceVersions(e: Seen): Change[] {
+  if (e.type !== 'workspace_versioned') return []
+  const tree = e.body && 'tree' in e.body ? e.body.tree : null
+  const failure = e.body && 'unversioned' in e.body ? e.body.unversioned : null
+  const why = { code: failure?.code ?? null, message: failure && cut(failure.message, 1000) }
+  return [put('workspace_versions', key(e), { step: e.body?.step ?? null, tree, ...why, at: e.time })]
+}
+
 /** Changes of `context_variables`; a fork's own values only, the inherited ones stay with its source. */
 export function contextVariables(e: Seen): Change[] {
   const value = (name: string, json: unknown) =>
@@ -48,5 +58,7 @@ export function contextVariables(e: Seen): Change[] {
   if (e.type === 'agent_started') {
     return Object.entries(e.body?.spec.contextVariables ?? {}).map(([name, json]) => value(name, json))
   }
-  return e.type === 'context_set' && e.body && e.arguments ? [value(e.body.key, e.arguments.value)] : []
+  if (e.type !== 'context_set' || !e.body) return []
+  if ('value' in e.body) return [value(e.body.key, e.body.value)]
+  return e.arguments ? [value(e.body.key, e.arguments.value)] : []
 }

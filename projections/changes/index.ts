@@ -6,7 +6,7 @@ import { checkpointRows } from './checkpoint-rows.ts'
 import { due } from './due.ts'
 import { erasures } from './erasures.ts'
 import type { Seen } from './event.ts'
-import { contextVariables, gateChecks, modelRoutes, phases } from './history.ts'
+import { contextVariables, gateChecks, modelRoutes, phases, workspaceVersions } from './history.ts'
 import { inputs } from './inputs.ts'
 import { modelCalls } from './model-calls.ts'
 import { runs } from './runs.ts'
@@ -22,6 +22,7 @@ const all: readonly ((event: Seen) => Change[])[] = [
   phases,
   gateChecks,
   contextVariables,
+  workspaceVersions,
   checkpointRows,
   artifactRows,
   approvals,

@@ -44,6 +44,18 @@ export function modelCalls(e: Seen): Change[] {
           nano_dollars: e.body.nanoDollars,
         }),
       ]
+    case 'model_late': {
+      // When it was given up stays: what a checkpoint since then shows is what the attempt has cost.
+      if (!e.body) return [attempt(e, undefined, { status: 'ended', erased: 1 })]
+      const { usage, nanoDollars, servedBy, requestId } = e.body
+      const figures = {
+        ...tokens(usage),
+        nano_dollars: nanoDollars,
+        served_by: servedBy,
+        request_id: requestId ?? null,
+      }
+      return [attempt(e, e.body.attempt, { ...figures, status: 'late' })]
+    }
     case 'error':
       if (e.body?.attempt === undefined) return []
       return [attempt(e, e.body.attempt, { ...end(e), status: 'failed', code: e.body.code })]

@@ -54,7 +54,8 @@ function outcome(e: Seen): Call | null {
     case 'tool_call_unknown':
       return { status: 'unknown', code: 'UNKNOWN_OUTCOME', message: e.body && cut(e.body.reason, 1000), rule: null }
     case 'tool_call_resolved':
-      return { status: 'started' }
+      // After the end of the run nothing follows from it, and the call stays as it ended.
+      return e.turn === 0 ? null : { status: 'started' }
     case 'tool_call_end':
       return ended(e)
     default:
@@ -65,7 +66,7 @@ function outcome(e: Seen): Call | null {
 function ended(e: Extract<Seen, { type: 'tool_call_end' }>): Call {
   const end: Call = { ended_revision: e.revision, ended_position: e.position, ended_at: e.time }
   if (!e.body) return { ...end, status: 'ended', erased: 1, code: null, message: null, rule: null }
-  const { success, toolName, attempt, durationMs, step, error, created, changed, tree } = e.body
+  const { success, toolName, attempt, durationMs, step, error, created, changed } = e.body
   return {
     ...end,
     ...failure(error),
@@ -76,7 +77,6 @@ function ended(e: Extract<Seen, { type: 'tool_call_end' }>): Call {
     step,
     created: created ? JSON.stringify(created) : null,
     changed: changed ? JSON.stringify(changed) : null,
-    tree: tree ?? null,
   }
 }
 

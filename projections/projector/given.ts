@@ -9,7 +9,7 @@ import { decode } from './decode.ts'
 
 /** Where the arguments of the call stand that an event came from, for those whose rows show them; null: for any other. */
 function givenTo(e: Seen): Given | null {
-  if (e.type === 'context_set') return e.body?.given ?? null
+  if (e.type === 'context_set') return e.body && 'given' in e.body ? e.body.given : null
   return e.type === 'artifact_registered' ? (e.body?.artifact.given ?? null) : null
 }
 

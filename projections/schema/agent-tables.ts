@@ -119,7 +119,6 @@ export const agentTables = {
       ended_at: 'text',
       created: 'text',
       changed: 'text',
-      tree: 'text',
       erased: 'integer!',
     },
     key: ['agent_id', 'id'],
@@ -127,7 +126,8 @@ export const agentTables = {
     indexes: [['agent_id', 'turn']],
     partial: { columns: ['agent_id'], where: "status = 'unknown'" },
   },
-  /** One row per attempt of a model call. `lost`: its driver died; the figures are estimates, in doubt on the bill. */
+  /** One row per attempt of a model call. `lost`: it was given up; the figures are estimates, in doubt on
+   * the bill. `late`: its answer came after that, and the figures are its own. */
   model_calls: {
     columns: {
       agent_id: 'text!',
@@ -137,7 +137,7 @@ export const agentTables = {
       run_id: 'text!',
       model: 'text',
       served_by: 'text',
-      /** running, answered, failed, lost; ended: its outcome was erased, and its usage with it. */
+      /** running, answered, failed, lost, late; ended: its outcome was erased, and its usage with it. */
       status: 'text!',
       stop_reason: 'text',
       code: 'text',

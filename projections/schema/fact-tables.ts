@@ -52,6 +52,21 @@ export const factTables = {
     owner: 'agent_id',
     indexes: [['agent_id', 'step']],
   },
+  /** Versions of the files: those of a step are the tree of its first row with that step or a greater one. `code`: why there is none. */
+  workspace_versions: {
+    columns: {
+      agent_id: 'text!',
+      revision: 'integer!',
+      step: 'integer',
+      tree: 'text',
+      code: 'text',
+      message: 'text',
+      at: 'text!',
+    },
+    key: ['agent_id', 'revision'],
+    owner: 'agent_id',
+    indexes: [['agent_id', 'step']],
+  },
   artifact_rows: {
     columns: {
       agent_id: 'text!',

@@ -61,7 +61,8 @@ it('finds nothing in a tool that keeps its word', async () => {
 
 it.each<[string, Partial<ToolSpec>, string]>([
   ['no server', { name: 'put' }, 'needs a server before it'],
-  ['a name that providers refuse', { name: 'my:a.b' }, 'the model sees "my__a.b"'],
+  ['a name that providers refuse', { name: 'my:a.b' }, 'models take letters, digits'],
+  ['a longer one', { name: `my:${'a'.repeat(61)}` }, 'at most 64 characters'],
   ['a bad name', { name: 'My:put' }, 'spec.name: '],
   ['no description', { description: ' ' }, 'spec.description'],
   ['control', { control: true }, 'spec.control'],

@@ -149,6 +149,16 @@ describe('DUPLICATE_FAILED_ACTION', () => {
     expect(await codes(run)).toEqual(['EXECUTION_FAILED', 'DUPLICATE_FAILED_ACTION', 'EXECUTION_FAILED'])
   })
 
+  test('a conflict with how things stand is a failure like any other', async () => {
+    const taken = tool('one', {}, () => {
+      throw new ToolError('CONFLICT', '"x" is a directory')
+    })
+    const run = await given({ says: [once, once, completes()], tools: [taken] })
+    await run.drive()
+    expect(await codes(run)).toEqual(['CONFLICT', 'DUPLICATE_FAILED_ACTION'])
+    expect(taken.ran).toHaveLength(1)
+  })
+
   test('the order of the arguments’ members does not matter', async () => {
     const run = await ends([calls(call('one', { a: 1, b: 2 })), calls(call('one', { b: 2, a: 1 }))])
     expect(await codes(run)).toEqual(['EXECUTION_FAILED', 'DUPLICATE_FAILED_ACTION'])

@@ -20,7 +20,7 @@ describe('approvals (5.12.2)', () => {
     expect(await run.drive()).toEqual({ end: 'done' })
     expect(run.write.ran).toHaveLength(1)
     const [decided] = await run.of('approval_decided')
-    expect(decided).toMatchObject({ actor: { kind: 'approver', id: 'tester' }, turn: 0, body: { reason: 'fine' } })
+    expect(decided).toMatchObject({ actor: { kind: 'approver', id: 'tester' }, turn: 1, body: { reason: 'fine' } })
     expect((await run.types()).filter((type) => type === 'tool_call_intent')).toHaveLength(1)
   })
 

@@ -33,6 +33,7 @@ test('an outcome names its intent, a decision what was asked, an intent the deci
   await run.say({ kind: 'decide_approval', toolCallId: run.call(1), decision: 'approved' })
   await run.drive()
   expect(causes(await run.events())).toEqual([
+    'turn_start <- user_input',
     'model_call_end <- model_call_start',
     'approval_decided c0 <- approval_requested c0',
     'tool_call_intent c0 <- approval_decided c0',
@@ -51,7 +52,7 @@ test('a further attempt names the failure before it, of calls and of models', as
   const busy = Object.assign(new Error('busy'), { name: 'ModelError', code: 'OVERLOADED', transient: true })
   const run = await given({ says: [busy, calls(call('flaky')), completes()], tools: [flaky] })
   await run.drive()
-  expect(causes(await run.events()).slice(0, 6)).toEqual([
+  expect(causes(await run.events()).slice(1, 7)).toEqual([
     'error <- model_call_start',
     'model_routed <- error',
     'model_call_end <- model_call_start',
@@ -59,6 +60,47 @@ test('a further attempt names the failure before it, of calls and of models', as
     'tool_call_end c0 <- tool_call_retry c0',
     'model_call_end <- model_call_start',
   ])
+})
+
+test('what begins or ends by itself names what made it: an input, a person’s word, a cancel', async () => {
+  const asks = calls(call('ask_user', { question: 'And now?' }))
+  const send = tool('send', { effect: 'irreversible' }, () => new Promise(() => undefined))
+  const run = await given({ says: [asks, calls(call('send')), completes()], tools: [send] })
+  await run.drive()
+  await run.say({ kind: 'input', text: 'go on' })
+  expect(await run.drive()).toMatchObject({ for: 'doubt' })
+  await run.say({ kind: 'pause' })
+  await run.say({ kind: 'resolve_doubt', toolCallId: run.call(2), decision: 'abandon' })
+  await run.drive()
+  await run.say({ kind: 'resume' })
+  await run.drive()
+  expect(causes(await run.events()).filter((cause) => /^turn|^comp/.test(cause))).toEqual([
+    'turn_start <- user_input',
+    'turn_start <- user_input',
+    'turn_end <- tool_call_end c0',
+    'turn_start <- resumed',
+  ])
+})
+
+test('the end of a cancelled run names the cancel', async () => {
+  const asked = Promise.withResolvers<void>()
+  const run = await given({
+    says: [
+      async (_) => {
+        asked.resolve()
+        return new Promise(() => undefined)
+      },
+    ],
+  })
+  void run.drive()
+  await asked.promise
+  await run.say({ kind: 'pause' })
+  const log = await run.events()
+  expect(log.at(-1)?.type).toBe('paused')
+  await run.say({ kind: 'cancel', deadlineMs: 10 })
+  const types = (await run.events()).slice(log.length).map(({ type }) => type)
+  // In one append order says it.
+  expect(types).toEqual(['cancel_requested', 'model_attempt_lost', 'turn_end', 'error'])
 })
 
 test('every event belongs to the request that set it going: an input from the turn on that reads it', async () => {

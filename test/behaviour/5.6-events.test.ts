@@ -44,7 +44,7 @@ describe('5.6.1 the events of a run', () => {
 })
 
 describe('5.6.2 each event bears run, agent, turn, timestamp and call', () => {
-  test('in turns their number, outside of them 0; what people do is turn 0, what follows from it is not', async () => {
+  test('in turns their number, outside of them 0, whoever did it', async () => {
     const run = await given({ says: [calls(call('write_file')), completes()], tools: [tool('write_file')] })
     await run.drive()
     await run.say({ kind: 'cancel', deadlineMs: 100 })
@@ -57,7 +57,7 @@ describe('5.6.2 each event bears run, agent, turn, timestamp and call', () => {
       turn_start: 1,
       model_call_end: 1,
       tool_call_start: 1,
-      cancel_requested: 0,
+      cancel_requested: 1,
       tool_call_end: 1,
       turn_end: 1,
       error: 0,

@@ -144,6 +144,40 @@ describe('section 7: gates', () => {
     expect(await run.of('gate_checked')).toHaveLength(3)
   })
 
+  describe('tests_pass', () => {
+    const role = {
+      ...ROLE,
+      phases: [{ name: 'one', allowedTools: ['run_command', 'own'] }],
+      qualityGates: [{ after: 'one', check: 'tests_pass' }],
+    }
+    const ended = (name: string, exitCode: number | null) => {
+      const one = tool(name, { effect: 'irreversible' })
+      one.run = async () => ({ content: 'x', detail: { testCommand: true, tested: { exitCode }, exitCode } })
+      return one
+    }
+    const tested = async (name: string, exitCode: number | null, command = 'npm test') => {
+      const run = await given({
+        says: [calls(call(name, { command })), completes(), says('')],
+        tools: [ended('run_command', exitCode), ended('own', exitCode)],
+        spec: { role, testCommand: ['npm', 'test'], policy: { allowedTools: ['*'], mode: 'batch' } },
+      })
+      await run.drive()
+      const [end] = await run.of('tool_call_end')
+      const [check] = await run.of('gate_checked')
+      return { tested: end!.body.tested, passed: check?.body.passed, evidence: check?.body.evidence }
+    }
+
+    test.each([
+      ['the test command, ended with 0', ['run_command', 0], { tested: { exitCode: 0 }, passed: true }],
+      ['ended with 1', ['run_command', 1], { tested: { exitCode: 1 }, passed: false }],
+      ['ended by a signal', ['run_command', null], { tested: { exitCode: null }, passed: false }],
+      ['another command', ['run_command', 0, 'npm run test'], { tested: undefined, passed: false }],
+      ['a tool that says so of itself', ['own', 0], { tested: undefined, passed: false }],
+    ] as const)('%s', async (_, [name, exitCode, command], told) => {
+      expect(await tested(name, exitCode, command)).toMatchObject(told)
+    })
+  })
+
   test('artifacts are registered first, also where the gate then fails', async () => {
     const plan = { artifacts: [{ type: 'plan', title: 'P', content: 'c' }] }
     const run = await story(advance({ to: 'three', ...plan }), advance({ to: 'three', ...diagram }))

@@ -35,7 +35,9 @@ function steady(): MemoryLog {
       actor.beginTurn()
       actor.answer(['read_file'])
       const call = { toolCallId: actor.calls[0]!.id }
-      const start = { toolName: 'read_file', index: 0, argumentsHash: 'h', attempt: 1, effect: 'pure', intent: true }
+      const given = actor.given(0)
+      const what = { toolName: 'read_file', index: 0, given, argumentsHash: 'h' }
+      const start = { ...what, attempt: 1, effect: 'pure', intent: true }
       actor.write('tool_call_start', start, call)
       const result = 'x'.repeat(300 + ((turn * 97) % 2700))
       const end = { step: ++actor.step, toolName: 'read_file', success: true, attempt: 1, durationMs: 3, result }

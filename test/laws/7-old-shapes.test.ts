@@ -69,8 +69,10 @@ test('the recorded histories hold nearly every stored type', () => {
     'forked',
     'late_outcome',
     'model_attempt_lost',
+    'model_late',
     'residue',
     'step_requested',
     'workspace_drifted',
+    'workspace_versioned',
   ])
 })

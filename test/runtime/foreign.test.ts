@@ -33,6 +33,20 @@ async function oddly(result: unknown, thrown = false) {
   return end!.body
 }
 
+test.each([
+  'UNKNOWN_OUTCOME',
+  'PERMISSION_DENIED',
+  'APPROVAL_REJECTED',
+  'APPROVAL_EXPIRED',
+  'DUPLICATE_FAILED_ACTION',
+  'SINGLE_STEP_VIOLATION',
+  'GATE_FAILED',
+  'CANCELLED',
+])('a tool that throws %s says what only the runtime can: it has failed', async (code) => {
+  const error = Object.assign(new Error('so it says'), { name: 'ToolError', code, transient: false })
+  expect((await oddly(error, true)).error).toEqual({ code: 'EXECUTION_FAILED', message: 'so it says' })
+})
+
 describe('what a tool gives back', () => {
   test.each([
     [{ content: 'x', changed: [1] }, 'changed.0: '],

@@ -1,14 +1,20 @@
 import { describe, expect, test } from 'vitest'
+import { MemoryLog } from '../../adapters/log-memory/log.ts'
 import type { Workspace } from '../../domain/ports.ts'
 import type { Environment } from '../../domain/runtime/ports.ts'
-import { call, calls, completes } from '../support/harness.ts'
+import { treeAt } from '../../domain/runtime/replay.ts'
+import { call, calls, completes, USER } from '../support/harness.ts'
 import { NO_SECRETS } from '../support/no-secrets.ts'
-import { given, tool } from '../support/story.ts'
+import { type Given, given, tool } from '../support/story.ts'
 
 const NEVER = new Promise<never>(() => undefined)
 
 /** A run in a workspace of which only the versions are real: how each is taken is told by `snapshot`. */
-async function inWorkspace(snapshot: (nth: number) => Promise<string>, more: Partial<Environment> = {}) {
+async function inWorkspace(
+  snapshot: (nth: number) => Promise<string>,
+  more: Partial<Environment> = {},
+  story: Partial<Given> = {},
+) {
   let taken = 0
   const warnings: string[] = []
   const versions = { snapshot: () => snapshot(++taken), changes: async () => [] }
@@ -20,24 +26,163 @@ async function inWorkspace(snapshot: (nth: number) => Promise<string>, more: Par
     ...more,
   }
   const put = tool('put', { effect: 'idempotent', paths: { path: 'write' } })
+  const log = new MemoryLog()
+  let appends = 0
+  const append = log.append.bind(log)
+  log.append = (...args) => {
+    appends++
+    return append(...args)
+  }
   const run = await given({
     says: [calls(call('put', { path: 'a' }, 'c1'), call('put', { path: 'b' }, 'c2')), completes()],
     tools: [put],
     spec: { policy: { mode: 'batch' }, workspace: { path: '/w', tree: 'tree-0' } },
-    ports: { environment: async () => env, warn: (_, message) => warnings.push(message) },
+    ...story,
+    ports: { log, environment: async () => env, warn: (_, message) => warnings.push(message) },
   })
-  return { ...run, put, warnings, ended: async () => (await run.of('tool_call_end')).slice(0, 2).map((e) => e.body) }
+  return {
+    ...run,
+    put,
+    warnings,
+    appends: () => appends,
+    versions: async () => (await run.of('workspace_versioned')).map(({ body }) => body),
+  }
 }
 
-test('of calls side by side the outcome that is recorded last bears the latest files', async () => {
-  const run = await inWorkspace(async (nth) => {
-    // The first version after a call takes its time; later ones do not.
-    if (nth === 2) for (let i = 0; i < 500; i++) await null
-    return `tree-${Math.max(0, nth - 1)}`
+const pay = tool('pay', { effect: 'irreversible' })
+const paying = { says: [calls(call('pay')), completes()], tools: [pay] }
+const alone = { workspace: { path: '/w', tree: 'tree-0' } }
+
+describe('the end of a call', () => {
+  test('is in the log before its files are versioned, and the turn ends after that', async () => {
+    const versioned = Promise.withResolvers<string>()
+    const asked = Promise.withResolvers<void>()
+    const run = await inWorkspace(
+      async (nth) => {
+        if (nth === 1) return 'tree-0'
+        asked.resolve()
+        return versioned.promise
+      },
+      {},
+      { ...paying, spec: alone },
+    )
+    const driven = run.drive()
+    await asked.promise
+    expect((await run.types()).at(-1)).toBe('tool_call_end')
+    expect(await run.state()).toMatchObject({ unversioned: { from: 1, to: 1 }, tree: 'tree-0' })
+    versioned.resolve('tree-1')
+    expect(await driven).toEqual({ end: 'done' })
+    const types = await run.types()
+    expect(types.slice(types.indexOf('tool_call_end')).slice(0, 3)).toEqual([
+      'tool_call_end',
+      'workspace_versioned',
+      'turn_end',
+    ])
+    expect(await run.versions()).toEqual([{ step: 1, tree: 'tree-1' }])
+    expect((await run.runtime.verify(run.runId)).problems).toEqual([])
   })
-  expect(await run.drive()).toEqual({ end: 'done' })
-  expect((await run.ended()).map(({ tree }) => tree)).toEqual(['tree-1', 'tree-2'])
-  expect((await run.state()).tree).toBe('tree-2')
+
+  test('of a driver that died before the version leaves no doubt: the next one takes it', async () => {
+    const asked = Promise.withResolvers<void>()
+    const hangs = (nth: number) => {
+      if (nth > 1) asked.resolve()
+      return nth === 1 ? Promise.resolve('tree-0') : NEVER
+    }
+    const run = await inWorkspace(hangs, {}, { ...paying, spec: alone })
+    const ran = pay.ran.length
+    void run.drive()
+    await asked.promise
+    const versions = { snapshot: async () => 'tree-9', changes: async () => [] }
+    const workspace = { path: '/w', versions } as unknown as Workspace
+    const other = run.elsewhere({
+      environment: async () => ({ ...(await run.ports.environment({} as never, {} as never)), workspace }),
+    })
+    expect(await other.drive(run.runId, { signal: new AbortController().signal })).toEqual({ end: 'done' })
+    expect(pay.ran.length - ran).toBe(1)
+    expect(await run.versions()).toEqual([{ step: 1, tree: 'tree-9' }])
+    // What the call itself has changed is no drift.
+    expect(await run.of('workspace_drifted')).toEqual([])
+  })
+
+  test('a steady turn takes two appends, of a call that changes files three', async () => {
+    const appendsOf = async (effect: 'pure' | 'idempotent') => {
+      const says = [1, 2, 3].map((n) => calls(call('do', { n })))
+      const run = await inWorkspace(
+        async () => 'tree-0',
+        {},
+        { says: [...says, completes()], tools: [tool('do', { effect })], spec: alone },
+      )
+      const before = run.appends()
+      expect(await run.drive()).toEqual({ end: 'done' })
+      return run.appends() - before
+    }
+    // Beside the three turns: a claim, the first intent, and the completion.
+    expect([await appendsOf('pure'), await appendsOf('idempotent')]).toEqual([2 + 3 * 2 + 2, 2 + 3 * 3 + 2])
+  })
+})
+
+describe('a version', () => {
+  test('serves all calls that ended before it was taken; what ends meanwhile is owed the next one', async () => {
+    const later = async (ms: number) => run.clock.sleep(ms)
+    const put = tool('put', { effect: 'idempotent', paths: { path: 'write' } }, ({ path }) => path === 'b' && later(10))
+    const run: Awaited<ReturnType<typeof inWorkspace>> = await inWorkspace(
+      async (nth) => {
+        if (nth === 2) await later(50)
+        return `tree-${nth - 1}`
+      },
+      {},
+      { tools: [put] },
+    )
+    expect(await run.drive()).toEqual({ end: 'done' })
+    expect(await run.versions()).toEqual([
+      { step: 1, tree: 'tree-1' },
+      { step: 2, tree: 'tree-2' },
+    ])
+    const at = async (step: number) => (await treeAt(run.ports, run.runId, { step })).tree
+    expect(await Promise.all([1, 2, 3, 4].map(at))).toEqual(['tree-1', 'tree-2', 'tree-2', 'tree-2'])
+    expect((await treeAt(run.ports, run.runId, { revision: 2 })).tree).toBe('tree-0')
+    const { runId } = await run.runtime.fork(
+      run.runId,
+      { step: 1 },
+      { workspace: { path: '/x', tree: 'tree-1' } },
+      { by: USER },
+    )
+    expect((await treeAt(run.ports, runId, null)).tree).toBe('tree-1')
+    expect((await treeAt(run.ports, runId, { step: 1 })).tree).toBe('tree-1')
+  })
+
+  test('is of the files as a call left them: no other call that may change them begins before it', async () => {
+    const begun: string[] = []
+    const put = tool('put', { effect: 'idempotent' }, ({ path }) => void begun.push(`put ${path}`))
+    const run = await inWorkspace(
+      async (nth) => {
+        if (nth > 1) begun.push(`version ${nth - 1}`)
+        return `tree-${nth - 1}`
+      },
+      {},
+      { tools: [put] },
+    )
+    expect(await run.drive()).toEqual({ end: 'done' })
+    expect(begun).toEqual(['put a', 'version 1', 'put b', 'version 2'])
+  })
+
+  test('that does not come is waited for until the deadline of a cancel, and then said to be missing', async () => {
+    const run: Awaited<ReturnType<typeof inWorkspace>> = await inWorkspace(
+      async (nth) => {
+        if (nth === 1) return 'tree-0'
+        await run.say({ kind: 'cancel', deadlineMs: 500 })
+        await run.clock.sleep(2_000)
+        return 'tree-1'
+      },
+      {},
+      { ...paying, spec: alone },
+    )
+    expect(await run.drive()).toMatchObject({ code: 'CANCELLED' })
+    expect(await run.versions()).toEqual([
+      { step: 1, unversioned: { code: 'NOT_VERSIONED', message: expect.any(String) } },
+    ])
+    expect((await run.types()).slice(-3)).toEqual(['workspace_versioned', 'turn_end', 'error'])
+  })
 })
 
 describe('files that cannot be versioned', () => {
@@ -48,11 +193,11 @@ describe('files that cannot be versioned', () => {
     const run = await inWorkspace((nth) => (nth === 1 ? Promise.resolve('tree-0') : fails()))
     expect(await run.drive()).toEqual({ end: 'done' })
     expect(run.put.ran).toHaveLength(2)
-    for (const body of await run.ended()) {
-      expect(body).toMatchObject({ success: true, unversioned: { code, message: expect.stringContaining(why) } })
-      expect(body).not.toHaveProperty('tree')
-    }
-    expect(run.warnings).toEqual([expect.stringContaining(why), expect.stringContaining(why)])
+    expect(await run.ends()).toEqual(['put: ok', 'put: ok', 'complete_task: ok'])
+    const told = { code, message: expect.stringContaining(why) }
+    expect((await run.versions()).at(-1)).toEqual({ step: 2, unversioned: told })
+    expect(run.warnings).toContainEqual(expect.stringContaining(why))
+    expect((await treeAt(run.ports, run.runId, { step: 2 })).tree).toBe('tree-0')
     expect((await run.runtime.verify(run.runId)).problems).toEqual([])
   })
 

@@ -54,7 +54,8 @@ export async function tell(place: Place, text: string, known: string): Promise<T
   const blobs = new MemoryBlobs()
   const snapshots: string[] = []
   const workspace = folder(at)
-  const tools = [sends(at), asks(at)]
+  const began = Promise.withResolvers<void>()
+  const tools = [sends(at), asks(at), hangs(began.resolve)]
   const ports: Partial<RuntimePorts> = {
     clock: new VirtualClock(),
     feed: { publish: ({ text: shown }) => published.push(shown) },
@@ -104,8 +105,15 @@ export async function tell(place: Place, text: string, known: string): Promise<T
   await ask('r', { ...approve, reason: at('approval reason', 'x') })
   await drive('r')
   await drive('r')
+  // A run that ends while nobody knows what became of a call.
+  await ask('r3', { kind: 'start', spec: testSpec({}, tools), task: 'x' })
+  answers.unshift(calls(call('hang')))
+  const driven = drive('r3')
+  await began.promise
+  await ask('r3', { kind: 'cancel', deadlineMs: 10 })
+  await driven
   const doubt = { kind: 'resolve_doubt', decision: 'happened', result: { said: at('doubt result', 'x') } }
-  await ask('r', { ...doubt, toolCallId: at('doubt call', 'r.t9.c0'), reason: at('doubt reason', 'x') })
+  await ask('r3', { ...doubt, toolCallId: at('doubt call', 'r3.t1.c0'), reason: at('doubt reason', 'x') })
   await ask('r', { kind: 'erase', revision: 4, reason: at('erase reason', 'x') })
   const fork = { path: at('fork folder', '/x'), tree: null }
   const forker = { by: { ...by, id: at('fork by', 'x') }, key: at('fork key', 'x') }
@@ -204,6 +212,14 @@ const sends = (at: At): Tool => ({
       changed: [`a/${at('changed', 'x')}`],
       created: [`a/${at('created', 'x')}`],
     }
+  },
+})
+
+const hangs = (began: () => void): Tool => ({
+  spec: toolSpec('hang', { effect: 'irreversible' }),
+  run: () => {
+    began()
+    return new Promise(() => undefined)
   },
 })
 

@@ -78,6 +78,7 @@ function specOf(plan: Plan) {
     recovery: { graceTurns: plan.graceTurns, graceTimeoutMs: 5_000, hardLimit: plan.hardLimit },
     retry: { maxRetries: plan.maxRetries, backoffMs: 100 },
     budget: { tokens: plan.tokens, nanoDollars: null },
+    workspace: plan.role ? null : { path: '/w', tree: 't0' },
     tools: [...controlTools(role), ...tools],
   })
 }
@@ -96,7 +97,11 @@ function atHand(state: AgentState, plan: Plan, detail: number, n: number): AtHan
   fact({ kind: 'proceed' }, 3)
   const model = activityOf(state.machine)
   const attempt = model?.status === 'THINKING' && 'attempt' in model.model ? model.model.attempt : 1
-  fact(answerFact(plan.answers[detail % plan.answers.length]!, n, attempt), 8)
+  const asked = { turn: detail % 11 === 0 ? state.turn - 1 : state.turn, attempt }
+  fact(answerFact(plan.answers[detail % plan.answers.length]!, n, asked), 8)
+  const { unversioned } = state
+  const version = detail % 4 === 0 ? { unversioned: { code: 'SNAPSHOT_FAILED', message: 'x' } } : { tree: `t${n}` }
+  if (unversioned) fact({ kind: 'versioned', step: detail % 3 === 0 ? unversioned.from : unversioned.to, version }, 6)
   for (const call of callsOf(state)) {
     const about = { toolCallId: call.id, attempt: call.attempt, durationMs: 1 }
     const findings = { gates: call.toolName.endsWith('e') ? gates(detail) : [], artifacts: [] }
@@ -105,7 +110,7 @@ function atHand(state: AgentState, plan: Plan, detail: number, n: number): AtHan
     const message = `broken ${'abcdefg'[detail % 7]}`
     const error = { code: 'EXECUTION_FAILED', message, transient: detail % 2 === 0, beforeEffect: detail % 3 === 0 }
     fact({ kind: 'tool_failed', toolName: call.toolName, ...about, error }, 3)
-    fact({ kind: 'tool_probed', ...about, found: 'unknown' })
+    fact({ kind: 'tool_probed', ...about })
     const toolCallId = call.id
     list.push({
       command: { kind: 'decide_approval', toolCallId, decision: detail % 2 === 0 ? 'approved' : 'rejected' },
@@ -135,16 +140,16 @@ function argumentsFor(toolName: string, detail: number) {
   return toolName === 'set_context' ? { key: 'k', value: detail } : {}
 }
 
-function answerFact(planned: PlannedAnswer, n: number, attempt: number): Command {
+function answerFact(planned: PlannedAnswer, n: number, asked: { turn: number; attempt: number }): Command {
   const usage = { input: 300, output: 50, cacheRead: 0, cacheWrite: 0 }
   try {
     const outcome = outcomeOf(planned, n)
     const content: readonly Block[] = outcome.content ?? []
     const stopReason = outcome.stopReason ?? 'end_turn'
     const answer = { content, stopReason, usage, servedBy: 'test-model' }
-    return { kind: 'model_answered', attempt, outcome: answer, durationMs: 1, paths: [] }
+    return { kind: 'model_answered', ...asked, outcome: answer, durationMs: 1, paths: [] }
   } catch (error) {
     const { code, message, transient } = error as { code: string; message: string; transient: boolean }
-    return { kind: 'model_failed', attempt, error: { code, message, transient } }
+    return { kind: 'model_failed', ...asked, error: { code, message, transient } }
   }
 }

@@ -4,7 +4,7 @@ import { CommandRejected, ToolError } from '../../domain/agent/errors.ts'
 import type { AgentEvent } from '../../domain/agent/events.ts'
 import type { AgentSpec } from '../../domain/agent/spec.ts'
 import { type Call, callsOf } from '../../domain/agent/state.ts'
-import type { EventLog, ModelRequest, Tool, ToolContext } from '../../domain/ports.ts'
+import type { EventLog, ModelRequest, Tool, ToolContext, Workspace } from '../../domain/ports.ts'
 import { history } from '../../domain/runtime/history.ts'
 import type { CrashPoint, RuntimePorts } from '../../domain/runtime/ports.ts'
 import { agentAt } from '../../domain/runtime/replay.ts'
@@ -37,9 +37,12 @@ export class World {
   private readonly unasked: Promise<unknown>[] = []
   private readonly held: (() => Promise<void>)[] = []
   process: Process
+  /** Some runs have a workspace, whose version is what has happened so far. */
+  private readonly versioned: boolean
 
   constructor(plan: Plan, fates: readonly Fate[] = [], log: EventLog = new MemoryLog()) {
     this.plan = plan
+    this.versioned = plan.maxParallel === 1
     this.fates = fates
     this.log = log
     this.process = this.boot()
@@ -83,6 +86,7 @@ export class World {
         recovery: { graceTurns: plan.graceTurns, graceTimeoutMs: 3_000, hardLimit: plan.hardLimit },
         retry: { maxRetries: plan.maxRetries, backoffMs: 100 },
         budget: { tokens: plan.tokens, nanoDollars: null },
+        workspace: this.versioned ? { path: '/w', tree: 't0' } : null,
       },
       tools,
     )
@@ -107,6 +111,15 @@ export class World {
         found: this.effects.has(toolCallId) ? ('happened' as const) : ('absent' as const),
       }),
     }))
+  }
+
+  private folder(process: Process): Workspace {
+    const snapshot = () =>
+      process.living(async () => {
+        await this.clock.sleep(50)
+        return `t${[...this.effects.values()].reduce((sum, times) => sum + times, 0)}`
+      })
+    return { path: '/w', versions: { snapshot, changes: async () => [] } } as unknown as Workspace
   }
 
   private happen(toolCallId: string): void {
@@ -177,7 +190,7 @@ export class World {
       tool: (name) => tools.get(name),
       secrets: async () => NO_SECRETS,
       environment: async () => ({
-        workspace: null,
+        workspace: this.versioned ? this.folder(process) : null,
         sandbox: null,
         secrets: NO_SECRETS,
         reap: async () => undefined,

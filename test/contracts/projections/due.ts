@@ -24,7 +24,15 @@ async function told(kit: TablesKit, write: (actor: Actor) => void, birth = (acto
 const start = (a: Actor, intent: boolean) =>
   a.write(
     'tool_call_start',
-    { toolName: 'run_command', index: 0, argumentsHash: 'h', attempt: 1, effect: 'pure', intent },
+    {
+      toolName: 'run_command',
+      index: 0,
+      given: { revision: 0, block: 0 },
+      argumentsHash: 'h',
+      attempt: 1,
+      effect: 'pure',
+      intent,
+    },
     { toolCallId: 'a.t1.c0' },
   )
 const asks = (a: Actor) => {
@@ -34,6 +42,7 @@ const asks = (a: Actor) => {
   start(a, false)
   const body = {
     toolName: 'run_command',
+    given: a.given(0),
     argumentsHash: 'h',
     expiresAt: new Date(T0 + 9000).toISOString(),
     reason: 'policy',

@@ -46,6 +46,7 @@ export function family() {
   child.finish('error')
   const body = {
     toolName: 'run_command',
+    given: root.given(1),
     argumentsHash: 'h1',
     expiresAt: new Date(T0 + 9e5).toISOString(),
     reason: 'sensitive',

@@ -55,7 +55,11 @@ export class Actor {
   }
 
   user(type: string, body: unknown, extra: Extra = {}) {
-    return this.write(type, body, { actor: { kind: 'user', id: 'ann', claimed: true }, turn: 0, ...extra })
+    return this.write(type, body, {
+      actor: { kind: 'user', id: 'ann', claimed: true },
+      turn: this.inTurn === 'no' ? 0 : this.turn,
+      ...extra,
+    })
   }
 
   start(parent?: { agentId: string; toolCallId: string }, drive = true) {
@@ -95,6 +99,13 @@ export class Actor {
       { step: ++this.step, toolName, attempt: 1, durationMs: 5, ...outcome },
       { toolCallId: id, blob },
     )
+  }
+
+  version(taken: boolean) {
+    const version = taken
+      ? { tree: `tree ${this.step}` }
+      : { unversioned: { code: 'SNAPSHOT_FAILED', message: 'full' } }
+    this.write('workspace_versioned', { step: this.step, ...version })
   }
 
   beginTurn() {

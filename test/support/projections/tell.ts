@@ -80,7 +80,9 @@ function model(actor: Actor, tape: Tape): unknown {
   }
   if (choice === 1) {
     const usage = { input: 50, output: 5, cacheRead: 0, cacheWrite: 0 }
-    actor.write('model_attempt_lost', { attempt: actor.attempt, purpose: 'turn', usage, nanoDollars: 77 })
+    const lost = { attempt: actor.attempt, purpose: 'turn', usage }
+    actor.write('model_attempt_lost', { ...lost, nanoDollars: 77 })
+    if (tape.pick(3) === 0) actor.write('model_late', { ...lost, nanoDollars: 78, servedBy: 'model-b' })
     actor.attempt++
     return actor.callModel()
   }
@@ -99,6 +101,7 @@ function tools(actor: Actor, tape: Tape): unknown {
     const body = {
       toolName: call.tool,
       index: call.index,
+      given: actor.given(call.index),
       argumentsHash: 'h',
       attempt: 1,
       effect: 'pure',
@@ -110,7 +113,7 @@ function tools(actor: Actor, tape: Tape): unknown {
     const expiresAt = new Date(Date.UTC(2026, 0, 2) + tape.pick(1000)).toISOString()
     return actor.write(
       'approval_requested',
-      { toolName: call.tool, argumentsHash: 'h', expiresAt, reason: 'policy' },
+      { toolName: call.tool, given: body.given, argumentsHash: 'h', expiresAt, reason: 'policy' },
       of,
     )
   }
@@ -144,7 +147,7 @@ function running(actor: Actor, call: Actor['calls'][number], tape: Tape): unknow
       call.status = 'unknown'
       return
     case 2:
-      actor.write('context_set', { key: `k${tape.pick(3)}`, given: actor.given(tape.pick(9) % actor.calls.length) }, of)
+      actor.write('context_set', { key: `k${tape.pick(3)}`, ...variable(actor, tape) }, of)
       return end(actor, call)
     case 3:
       actor.write(
@@ -171,6 +174,11 @@ function running(actor: Actor, call: Actor['calls'][number], tape: Tape): unknow
   }
 }
 
+function variable(actor: Actor, tape: Tape) {
+  const pick = tape.pick(9)
+  return pick > 6 ? { value: { said: pick } } : { given: actor.given(pick % actor.calls.length) }
+}
+
 function end(
   actor: Actor,
   call: Actor['calls'][number],
@@ -179,6 +187,7 @@ function end(
 ): void {
   actor.endCall(call.id, call.tool, error, blob)
   call.status = 'ended'
+  if (call.tool === 'write_file') actor.version(error === undefined)
 }
 
 function afterwards(actor: Actor, tape: Tape, log: MemoryLog, erasures: boolean): void {
