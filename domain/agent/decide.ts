@@ -1,3 +1,4 @@
+import { isKeyed } from '../log/ids.ts'
 import { admit } from './admission.ts'
 import type { Command, DriverFact } from './commands.ts'
 import { decideFact } from './decide-facts.ts'
@@ -57,7 +58,11 @@ export function decide(state: AgentState | null, identity: Identity, command: Co
   if (FACTS.has(command.kind)) {
     if (isFinished(state)) lateOutcome(d, command as DriverFact)
     else decideFact(d, command as never)
-  } else decideRequest(d, command as never)
+  } else {
+    decideRequest(d, command as never)
+    // What was acknowledged under a key stays so: made again, it must not do what there was no need for.
+    if (d.drafts.length === 0 && isKeyed(facts.commandId)) d.emit('request_noted', { request: command.kind })
+  }
   return { drafts: d.drafts, state: d.drafts.length > 0 ? d.state : state }
 }
 

@@ -21,6 +21,7 @@ const MEMBERS = {
   failedCalls: true,
   failedModel: true,
   gatesPassed: true,
+  inherited: true,
   // Follows from the messages.
   lastText: false,
   machine: true,

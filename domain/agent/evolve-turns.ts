@@ -2,7 +2,8 @@ import type { AppendRoot } from '../log/root.ts'
 import type { AgentEvent, EventOf } from './events.ts'
 import { openedCalls, settleCalls } from './evolve-calls.ts'
 import { ImpossibleEvent } from './impossible.ts'
-import { type AgentState, activityOf, callsOf, type ModelStage, turnIsOpen, withActivity } from './state.ts'
+import { isTold, NOTES } from './messages.ts'
+import { type AgentState, activityOf, addSpent, callsOf, type ModelStage, turnIsOpen, withActivity } from './state.ts'
 
 // The fold of a turn's model call and its end.
 
@@ -42,13 +43,7 @@ export function called(state: AgentState, event: EventOf<'model_call_start'>): A
 
 function spend(state: AgentState, event: EventOf<'model_call_end'> | EventOf<'model_attempt_lost'>) {
   const { usage, nanoDollars } = event.body
-  return {
-    input: state.spent.input + usage.input,
-    output: state.spent.output + usage.output,
-    cacheRead: state.spent.cacheRead + usage.cacheRead,
-    cacheWrite: state.spent.cacheWrite + usage.cacheWrite,
-    nanoDollars: state.spent.nanoDollars + (nanoDollars ?? 0),
-  }
+  return addSpent(state.spent, { ...usage, nanoDollars: nanoDollars ?? 0 })
 }
 
 /** The model's answer: its calls are open now, or the turn is over. */
@@ -62,7 +57,7 @@ export function answered(state: AgentState, event: EventOf<'model_call_end'>, ap
     ...state,
     spent: spend(state, event),
     context: { tokens: usage.input + usage.cacheRead + usage.cacheWrite + usage.output, bytes: 0 },
-    messages: append(state.messages, event.bodyHash),
+    messages: isTold(event.body) ? append(state.messages, event.bodyHash) : state.messages,
     modelFailures: 0,
     failedModel: null,
     lastText: lastTextOf(content) || state.lastText,
@@ -121,15 +116,12 @@ export function endTurn(state: AgentState, event: EventOf<'turn_end'>, append: A
     textOnly: outcome === 'text' ? state.textOnly + 1 : 0,
     paused: state.paused || state.stepping,
     stepping: false,
-    messages: TOLD.has(outcome) ? append(settled.messages, event.bodyHash) : settled.messages,
+    messages: outcome in NOTES ? append(settled.messages, event.bodyHash) : settled.messages,
     machine: withActivity(state.machine, { status: 'OBSERVATION', outcome, calls, ended: true }),
   }
   const idles = asked && state.unread === 0 && state.machine.status !== 'RECOVERY' && outcome === 'calls'
   return idles ? { ...next, machine: { status: 'IDLE' } } : next
 }
-
-/** Outcomes of which the model is told, so that they are among its messages. */
-const TOLD: ReadonlySet<string> = new Set(['text', 'cut', 'flooded'])
 
 /** An attempt whose driver is gone: paid for by estimate, and due again. */
 export function lostAttempt(state: AgentState, event: EventOf<'model_attempt_lost'>): AgentState {

@@ -107,6 +107,8 @@ export interface Recovery {
   readonly warningTurn: number
   /** On the clock of driven time, ms. */
   readonly deadlineMs: number
+  /** Body hash of the warning until a turn brings it to the model. */
+  readonly untold: string | null
 }
 
 /** The seed's state machine (section 6). RECOVERY keeps the activity it works in. */
@@ -156,6 +158,8 @@ export interface AgentState {
   readonly messages: Root
   readonly variables: Root
   readonly spent: Spent
+  /** What a fork's sources had spent up to it: on their bills, and no part of its own budget. */
+  readonly inherited: Spent
   /** Input tokens of the last model call, and bytes that joined the messages since. */
   readonly context: { readonly tokens: number; readonly bytes: number }
   readonly clock: WorkClock
@@ -187,6 +191,14 @@ export interface AgentState {
 /** How many of people's command ids a state remembers for repeated requests. */
 export const REMEMBERED = 256
 
+export const addSpent = (a: Spent, b: Spent): Spent => ({
+  input: a.input + b.input,
+  output: a.output + b.output,
+  cacheRead: a.cacheRead + b.cacheRead,
+  cacheWrite: a.cacheWrite + b.cacheWrite,
+  nanoDollars: a.nanoDollars + b.nanoDollars,
+})
+
 export const NOTHING_SPENT: Spent = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, nanoDollars: 0 }
 
 /** The state that `agent_started` and `forked` write over. */
@@ -208,6 +220,7 @@ export const BLANK: Omit<AgentState, 'spec'> = {
   messages: EMPTY_ROOT,
   variables: EMPTY_ROOT,
   spent: NOTHING_SPENT,
+  inherited: NOTHING_SPENT,
   context: { tokens: 0, bytes: 0 },
   clock: { workedMs: 0, countedTo: 0, running: false },
   driver: null,

@@ -24,6 +24,7 @@ export function due(e: Seen): Change[] {
     case 'paused':
     case 'resumed':
     case 'step_requested':
+    case 'request_noted':
     case 'erased':
       return []
     case 'agent_started':

@@ -72,6 +72,9 @@ export const GOLDEN_PLANS: Readonly<Record<string, Plan>> = {
     ...BASE,
     ends: ['hang'],
     answers: [{ kind: 'calls', calls: [{ tool: 'send', key: 0 }] }],
-    deeds: [{ at: 4, deed: 'cancel', elsewhere: true }],
+    deeds: [
+      { at: 4, deed: 'cancel', elsewhere: true },
+      { at: 5, deed: 'cancel', elsewhere: true },
+    ],
   },
 }

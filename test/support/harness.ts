@@ -156,6 +156,8 @@ export function harness(
     random: seededRandom(options.seed ?? 'harness'),
     feed: { publish: () => undefined },
     build: 'test',
+    // Longer than what the clock plays: nothing that answers is given up.
+    requestLimitMs: 60_000,
     provider: () => ({
       id: 'test',
       async call(request, { signal }) {

@@ -116,6 +116,7 @@ export const ForkBody = z
     workspace: Folder.optional(),
     model: z.string().min(1).optional(),
     maxTurns: z.int().positive().optional(),
+    budget: Budget.partial().optional().openapi({ description: 'Its own: what the source has spent is not counted.' }),
     drive: z.boolean().default(false),
     by: By.optional(),
   })
