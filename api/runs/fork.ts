@@ -12,8 +12,12 @@ export interface AskedFork {
   readonly workspace?: string | undefined
   readonly model?: string | undefined
   readonly maxTurns?: number | undefined
-  readonly budget?: { readonly tokens?: number | null | undefined; readonly nanoDollars?: number | null | undefined } | undefined
+  readonly budget?:
+    | { readonly tokens?: number | null | undefined; readonly nanoDollars?: number | null | undefined }
+    | undefined
 }
+
+type Changes = Omit<ForkOptions, 'workspace' | 'runId' | 'drive'> & { workspace?: string }
 
 /** Forks a run, or finds the fork that the same Idempotency-Key made of it, also after a restart. */
 export async function forkRun(
@@ -26,14 +30,13 @@ export async function forkRun(
   mustWrite(s)
   const { by, drive, headers } = who
   const key = headers['idempotency-key']
-  const { at: _, ...what } = JSON.parse(JSON.stringify(asked)) as { at: unknown } & Omit<ForkOptions, 'workspace'> & {
-      workspace?: string
-    }
+  const said = JSON.parse(JSON.stringify(asked)) as Changes & { at: unknown }
+  const { at: _, ...what } = said
   const make = async () => {
     const runId = key === undefined ? s.runtime.newRunId() : keyedRunId(s, `fork\n${source}`, key)
     const request = {
       by: actorOf('user', by),
-      ...(key === undefined ? {} : { key: commandId(key, asked) }),
+      ...(key === undefined ? {} : { key: commandId(key, said) }),
       ...tracing(headers),
     }
     if (request.key !== undefined && (await madeBefore(s, runId, request.key))) return { runId, created: false }

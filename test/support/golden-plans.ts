@@ -68,6 +68,19 @@ export const GOLDEN_PLANS: Readonly<Record<string, Plan>> = {
       { kind: 'complete', summary: 'done' },
     ],
   },
+  notes: {
+    ...BASE,
+    maxTurns: 12,
+    graceTurns: 0,
+    answers: [
+      { kind: 'cut' },
+      { kind: 'flood' },
+      { kind: 'paused' },
+      { kind: 'empty' },
+      { kind: 'complete', summary: 'done' },
+    ],
+    replies: ['input'],
+  },
   cancelled: {
     ...BASE,
     ends: ['hang'],

@@ -11,7 +11,7 @@ import { CliError, EXIT } from '../exit.ts'
 import { linesOf } from '../lines.ts'
 import { bytes } from '../output/units.ts'
 import { pointOf } from './history.ts'
-import { type Kit, modelId, whole } from './kit.ts'
+import { type Kit, modelId, money, some, whole } from './kit.ts'
 
 /** What is told of a log whose file is damaged; null for any other failure. That is what verification is there to find. */
 function damage(error: unknown): string | null {

@@ -7,7 +7,7 @@ import { DEFAULT_TURNS } from '../../runs/prepare.ts'
 import { take } from '../client.ts'
 import { driveToEnd, FROM_BIRTH, resuming } from '../drive.ts'
 import { EXIT, UsageError } from '../exit.ts'
-import { choice, jsonOrText, type Kit, modelId, names, readAll, whole } from './kit.ts'
+import { choice, jsonOrText, type Kit, modelId, money, names, readAll, some, whole } from './kit.ts'
 
 interface RunOptions {
   role?: string

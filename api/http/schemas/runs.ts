@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { Budget } from '../../../domain/agent/spec.ts'
 import { Ask } from './approvals.ts'
 import { AnyJson, By, FileChanged, Folder, Position } from './common.ts'
 
