@@ -102,7 +102,7 @@ function turnOf(agentId: string, turn: number): [Draft[], Draft[]] {
           purpose: 'turn',
           attempt: 1,
           model: 'claude-sonnet',
-          request: { assembler: 1, from: 0, to: turn * 2, root: 'd'.repeat(64), parameters: 'e'.repeat(64) },
+          request: { assembler: 1, from: 0, to: turn * 2, root: 'd'.repeat(64), rendered: 'c'.repeat(64), parameters: 'e'.repeat(64) },
           estimate: { input: 1200 + turn, maxOutput: 4096, nanoDollars: 99999 },
           timeoutMs: 120000,
         },

@@ -70,7 +70,7 @@ export const LAWS: readonly Caught[] = [
     name: 'before or after',
     fault: fault(
       'runtime/journal.ts',
-      'if (tries >= (fact ? FACT_RESENDS : MAX_RESENDS)) throw error',
+      'if (clock.now() - began >= (hurried ? PATIENCE_MS : FACT_PATIENCE_MS)) throw error',
       'return { position: 0 }',
     ),
   },
