@@ -130,8 +130,8 @@ export const LAWS: readonly Caught[] = [
     name: 'touch no model',
     fault: fault(
       'runtime/runtime.ts',
-      'return agentAt(this.ports, agentId, at)',
-      'return this.ports.clock.now() > 0 ? agentAt(this.ports, agentId, at) : agentAt(this.ports, agentId, at)',
+      'return agentAt(this.given, agentId, at)',
+      'return this.ports.clock.now() > 0 ? agentAt(this.given, agentId, at) : agentAt(this.ports, agentId, at)',
     ),
   },
   {
