@@ -1,5 +1,5 @@
 import { agentStream } from '../../domain/log/ids.ts'
-import type { At } from '../../domain/runtime/types.ts'
+import type { At, ForkOptions } from '../../domain/runtime/types.ts'
 import { type StartHeaders, tracing } from '../http/new-app.ts'
 import type { Services } from '../services.ts'
 import { actorOf, mustWrite, type RecentKeys } from './commands.ts'
@@ -12,7 +12,12 @@ export interface AskedFork {
   readonly workspace?: string | undefined
   readonly model?: string | undefined
   readonly maxTurns?: number | undefined
+  readonly budget?:
+    | { readonly tokens?: number | null | undefined; readonly nanoDollars?: number | null | undefined }
+    | undefined
 }
+
+type Changes = Omit<ForkOptions, 'workspace' | 'runId' | 'drive'> & { workspace?: string }
 
 /** Forks a run, or finds the fork that the same Idempotency-Key made of it, also after a restart. */
 export async function forkRun(
@@ -25,23 +30,17 @@ export async function forkRun(
   mustWrite(s)
   const { by, drive, headers } = who
   const key = headers['idempotency-key']
-  const what = JSON.parse(JSON.stringify(asked)) as { workspace?: string; model?: string; maxTurns?: number }
+  const said = JSON.parse(JSON.stringify(asked)) as Changes & { at: unknown }
+  const { at: _, ...what } = said
   const make = async () => {
     const runId = key === undefined ? s.runtime.newRunId() : keyedRunId(s, `fork\n${source}`, key)
     const request = {
       by: actorOf('user', by),
-      ...(key === undefined ? {} : { key: commandId(key, what) }),
+      ...(key === undefined ? {} : { key: commandId(key, said) }),
       ...tracing(headers),
     }
     if (request.key !== undefined && (await madeBefore(s, runId, request.key))) return { runId, created: false }
-    const { workspace, model, maxTurns } = what
-    const options = {
-      ...{ runId, ...(drive ? { drive } : {}) },
-      ...(workspace === undefined ? {} : { workspace }),
-      ...(model === undefined ? {} : { model }),
-      ...(maxTurns === undefined ? {} : { maxTurns }),
-    }
-    await s.fork(source, asked.at, options, request)
+    await s.fork(source, asked.at, { ...what, runId, ...(drive ? { drive } : {}) }, request)
     return { runId, created: true }
   }
   // Its files are put into a folder before it is recorded: of requests that come at the same time one does that.

@@ -39,7 +39,7 @@ const refuse = (message: string): never => {
 
 /** Throws CommandRejected `SPEC_REFUSED`, naming the key, for a spec that no run may be started with. */
 export function admit(spec: AgentSpec): void {
-  const { policy, role, models, budget, recovery, limits } = spec
+  const { policy, role, models, recovery, limits } = spec
   const denied = policy.deniedTools.filter((name) => canonicalTool(name) === 'complete_task')
   if (denied.length > 0) refuse('policy.deniedTools: complete_task is the only way to finish and cannot be denied')
   for (const key of ['allowedTools', 'deniedTools', 'requiresApproval'] as const) {
@@ -58,15 +58,19 @@ export function admit(spec: AgentSpec): void {
   const known = models.known.map((model) => model.id)
   if (!known.includes(models.safeDefault))
     refuse(`models.safeDefault: "${echo(models.safeDefault)}" is not among the run's models`)
-  if (budget.nanoDollars !== null) {
-    const unpriced = models.known.find((model) => model.price === null)
-    if (unpriced !== undefined)
-      refuse(
-        `budget: the price of "${unpriced.id}" is not known, so no money budget can be kept; give its price, or a token budget`,
-      )
-  }
+  checkBudget(spec)
   if (recovery.graceTurns > 0 && limits.maxTurns < 1) refuse('limits.maxTurns: at least one turn is needed')
   for (const source of policy.secretPatterns) checkPattern(source)
+}
+
+/** Refuses a money budget where a model has no price. */
+export function checkBudget({ budget, models }: Pick<AgentSpec, 'budget' | 'models'>): void {
+  if (budget.nanoDollars === null) return
+  const unpriced = models.known.find((model) => model.price === null)
+  if (unpriced !== undefined)
+    refuse(
+      `budget: the price of "${unpriced.id}" is not known, so no money budget can be kept; give its price, or a token budget`,
+    )
 }
 
 function checkTool(spec: AgentSpec, pattern: string, where: string): void {

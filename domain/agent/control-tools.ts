@@ -42,6 +42,9 @@ export const AskUser = z.strictObject({
   question: nonBlank.describe('One clear question. The run waits for the answer.'),
 })
 
+/** Gates look at the workspace, whose versions take their time: theirs ends before this, so that a gate can say so, ms. */
+const CONTROL_LIMIT_MS = 5 * 60_000
+
 const control = (name: string, description: string, schema: z.ZodType): ToolSpec => ({
   name,
   description,
@@ -50,7 +53,7 @@ const control = (name: string, description: string, schema: z.ZodType): ToolSpec
   paths: {},
   barrier: false,
   control: true,
-  timeLimitMs: 60_000,
+  timeLimitMs: CONTROL_LIMIT_MS,
 })
 
 export const COMPLETE_TASK = control(

@@ -1,8 +1,10 @@
+import { checkBudget } from './admission.ts'
 import { Deciding, type Draft } from './deciding.ts'
 import { CommandRejected } from './errors.ts'
 import type { BodyOf } from './events.ts'
 import { continues } from './evolve-fork.ts'
 import type { Facts } from './facts.ts'
+import type { Budget } from './spec.ts'
 import type { AgentState } from './state.ts'
 
 /** The first event of a fork. `state`: the source's state at the point; `runId`: the new run's. */
@@ -11,6 +13,7 @@ export function decideFork(state: AgentState, runId: string, body: BodyOf<'forke
   if (model !== undefined && !state.spec.models.known.some((known) => known.id === model)) {
     throw new CommandRejected('MODEL_UNKNOWN', `"${model}" is not among the run's models`, 422)
   }
+  checkBudget({ ...state.spec, budget: { ...state.spec.budget, ...body.changes.budget } as Budget })
   const d = new Deciding(state, { agentId: runId, runId, revision: -1 }, facts)
   const waits = !continues(state) && state.unread === 0
   d.emit('forked', { ...body, ...(waits ? { waits } : {}) }, { turn: 0 })

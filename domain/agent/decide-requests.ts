@@ -33,7 +33,8 @@ export function decideRequest(d: Deciding, command: Request): void {
       if (!d.state.paused) d.emit('paused', command.reason === undefined ? {} : { reason: command.reason })
       return
     case 'resume':
-      if (d.state.paused || d.state.stepping) d.emit('resumed', {})
+      // A run that nobody has driven yet is held until somebody asks for it.
+      if (d.state.paused || d.state.stepping || d.state.driver === null) d.emit('resumed', {})
       return
     case 'step':
       d.emit('step_requested', {})

@@ -1,3 +1,4 @@
+import { isKeyed } from '../log/ids.ts'
 import { admit } from './admission.ts'
 import type { Command, DriverFact } from './commands.ts'
 import { decideFact } from './decide-facts.ts'
@@ -59,6 +60,8 @@ export function decide(state: AgentState | null, identity: Identity, command: Co
   if (state === null) throw new CommandRejected('RUN_UNKNOWN', `there is no agent ${echo(identity.agentId)}`, 404)
   if (FACTS.has(command.kind)) return decided(brought(state, identity, command as DriverFact, facts), state)
   decideRequest(d, command as never)
+  // What was acknowledged under a key stays so: made again, it must not do what there was no need for.
+  if (d.drafts.length === 0 && isKeyed(facts.commandId)) d.emit('request_noted', { request: command.kind })
   return decided(d, state)
 }
 

@@ -8,6 +8,7 @@ import { bodyFault } from './codec.ts'
 import type { AgentEvent, BodyOf, EventType } from './events.ts'
 import { evolve } from './evolve.ts'
 import type { Facts } from './facts.ts'
+import type { Transcript } from './messages.ts'
 import { type AgentState, activityOf, callsOf, turnIsOpen } from './state.ts'
 
 const utf8 = new TextEncoder()
@@ -30,6 +31,7 @@ const DEEDS: ReadonlySet<EventType> = new Set<EventType>([
   'paused',
   'resumed',
   'step_requested',
+  'request_noted',
   'cancel_requested',
   'approval_decided',
   'standing_approval',
@@ -46,6 +48,7 @@ export class Deciding {
   readonly drafts: Draft[] = []
   private current: AgentState | null
   private readonly identity: { readonly agentId: string; readonly runId: string }
+  private readonly transcript: Transcript | null
   private revision: number
 
   constructor(state: AgentState | null, identity: { agentId: string; runId: string; revision: number }, facts: Facts) {
@@ -53,6 +56,13 @@ export class Deciding {
     this.identity = identity
     this.revision = identity.revision
     this.facts = facts
+    this.transcript = facts.transcript?.() ?? null
+  }
+
+  /** The root of the messages as the model is told them. */
+  get rendered(): string {
+    if (this.transcript === null) throw new Error('a model call is decided where the messages are known')
+    return this.transcript.rendered.hash
   }
 
   get state(): AgentState {
@@ -112,6 +122,7 @@ export class Deciding {
     const inherited = !deed && after.correlation !== facts.commandId
     const event = inherited ? { ...decided, correlationId: after.correlation } : decided
     this.current = after
+    this.transcript?.push(event)
     this.drafts.push({ event, body: salted, after, checkpoint: CHECKPOINTS.has(type) })
   }
 

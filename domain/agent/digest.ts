@@ -22,6 +22,7 @@ const MEMBERS = {
   failedModel: true,
   follows: true,
   gatesPassed: true,
+  inherited: true,
   // Follows from the messages.
   lastText: false,
   lostAttempts: true,

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Actor } from '../log/envelope.ts'
 import { Block, Usage } from './content.ts'
 import { Artifact, count, Failure, Given, Json, PlannedCall, purpose, text } from './event-parts.ts'
-import { AgentSpec, Limits } from './spec.ts'
+import { AgentSpec, Budget, Limits } from './spec.ts'
 import { Effect } from './tools.ts'
 
 // These names and shapes are the storage format. A change of a shape is a new version and an upcaster, never an edit.
@@ -33,8 +33,8 @@ export const bodies = {
     workspace: z.strictObject({ path: z.string().min(1), tree: z.string().nullable() }).nullable(),
     changes: z.strictObject({
       model: text.optional(),
-      known: AgentSpec.shape.models.shape.known.optional(),
       limits: Limits.partial().optional(),
+      budget: Budget.partial().optional(),
     }),
     drive,
   }),
@@ -61,10 +61,12 @@ export const bodies = {
     model: text,
     request: z.strictObject({
       assembler: z.int().positive(),
-      /** Ordinals of the messages that were sent, the second exclusive; `root` commits to all up to there. */
+      /** Ordinals of the messages that were sent, the second exclusive; `root` commits to the bodies that they come from. */
       from: count,
       to: count,
       root: text,
+      /** Commits to the messages as they were put into words. */
+      rendered: text,
       parameters: text,
     }),
     estimate: z.strictObject({ input: count, maxOutput: count, nanoDollars: count.nullable() }),
@@ -225,6 +227,8 @@ export const bodies = {
   paused: z.strictObject({ reason: text.optional() }),
   resumed: z.strictObject({}),
   step_requested: z.strictObject({}),
+  /** A request under an Idempotency-Key that found nothing to do: made again it must still do nothing. */
+  request_noted: z.strictObject({ request: text }),
   cancel_requested: z.strictObject({ reason: text.optional(), deadlineMs: z.int().positive() }),
   /** A resume found files changed since the last step. */
   workspace_drifted: z.strictObject({ expected: text, found: text, changed: z.array(text) }),

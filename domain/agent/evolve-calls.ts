@@ -143,14 +143,23 @@ function whatEnded(
 
 /**
  * Judges a turn's calls when all have ended, in call order, so that the order in which results arrived changes nothing
- * (DESIGN, Flow): the results join the messages, failures are remembered, changes forget them.
+ * (DESIGN, Flow): the results join the messages, failures are remembered, changes forget them. `left`: what stands among
+ * the messages for a call that has no result.
  */
-export function settleCalls(state: AgentState, calls: readonly Call[], append: AppendRoot): AgentState {
+export function settleCalls(
+  state: AgentState,
+  calls: readonly Call[],
+  append: AppendRoot,
+  left: string | null = null,
+): AgentState {
   if (calls.length === 0) return { ...state, violations: 0 }
   let { messages, failedCalls } = state
   let violated = false
   for (const call of calls) {
-    if (call.stage.at !== 'ended') continue
+    if (call.stage.at !== 'ended') {
+      if (left !== null) messages = append(messages, left)
+      continue
+    }
     messages = append(messages, call.stage.bodyHash)
     if (call.stage.ran && call.effect !== 'pure') failedCalls = []
     const key = failureKey(call.toolName, call.argumentsHash)

@@ -1,19 +1,25 @@
 import type { AppendRoot } from '../log/root.ts'
 import type { EventOf } from './events.ts'
 import { settleCalls } from './evolve-calls.ts'
-import { type AgentState, activityOf, callsOf, completing, turnIsOpen } from './state.ts'
+import {
+  type AgentState,
+  activityOf,
+  addSpent,
+  BLANK,
+  callsOf,
+  completing,
+  NOTHING_SPENT,
+  turnIsOpen,
+} from './state.ts'
 
 /** The state of a fork: that of its source at the point, under the new name, with what was unfinished left behind. */
 export function evolveFork(state: AgentState, event: EventOf<'forked'>, append: AppendRoot): AgentState {
   const { workspace, changes, step } = event.body
-  const { spec } = state
-  const open = turnIsOpen(state)
-  const settled = open ? settleCalls(state, callsOf(state), append) : state
-  const models = {
-    ...spec.models,
-    requested: changes.model ?? spec.models.requested,
-    known: changes.known ?? spec.models.known,
-  }
+  const { spec, spent, inherited } = state
+  const settled = turnIsOpen(state) ? settleCalls(state, callsOf(state), append, event.bodyHash) : state
+  const models = { ...spec.models, requested: changes.model ?? spec.models.requested }
+  const limits = { ...spec.limits, ...defined(changes.limits ?? {}) }
+  const budget = { ...spec.budget, ...defined(changes.budget ?? {}) }
   // What was written in the run is still measured from where its source began.
   const folder = workspace && { path: workspace.path, tree: spec.workspace?.tree ?? workspace.tree }
   return {
@@ -22,19 +28,21 @@ export function evolveFork(state: AgentState, event: EventOf<'forked'>, append: 
     runId: event.runId,
     parent: null,
     depth: 0,
-    spec: { ...spec, models, workspace: folder, limits: { ...spec.limits, ...defined(changes.limits ?? {}) } },
+    spec: { ...spec, models, workspace: folder, limits, budget },
     specHash: event.bodyHash,
     step,
     tree: workspace?.tree ?? null,
     unversioned: null,
     unresolved: [],
     lostAttempts: [],
-    messages: open ? append(settled.messages, event.bodyHash) : settled.messages,
     machine: continues(state)
       ? { status: 'OBSERVATION', outcome: 'cancelled', calls: [], ended: true }
       : { status: 'IDLE' },
     driver: null,
-    clock: { ...state.clock, running: false },
+    // Its budget and its time are its own; what it comes from has paid for itself.
+    spent: NOTHING_SPENT,
+    inherited: addSpent(inherited, spent),
+    clock: BLANK.clock,
     paused: false,
     stepping: false,
     cancel: null,

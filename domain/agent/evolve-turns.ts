@@ -3,9 +3,11 @@ import { textOf } from './content.ts'
 import type { AgentEvent, EventOf } from './events.ts'
 import { openedCalls, settleCalls } from './evolve-calls.ts'
 import { ImpossibleEvent } from './impossible.ts'
+import { isTold, NOTES } from './messages.ts'
 import {
   type AgentState,
   activityOf,
+  addSpent,
   callsOf,
   LOST_KEPT,
   type LostAttempt,
@@ -53,14 +55,8 @@ export function called(state: AgentState, event: EventOf<'model_call_start'>): A
 
 type Billed = Pick<LostAttempt, 'usage' | 'nanoDollars'>
 
-/** `sign` -1 takes something off the bill again. */
-const spend = (spent: Spent, { usage, nanoDollars }: Billed, sign: 1 | -1 = 1): Spent => ({
-  input: spent.input + sign * usage.input,
-  output: spent.output + sign * usage.output,
-  cacheRead: spent.cacheRead + sign * usage.cacheRead,
-  cacheWrite: spent.cacheWrite + sign * usage.cacheWrite,
-  nanoDollars: spent.nanoDollars + sign * (nanoDollars ?? 0),
-})
+const spend = (spent: Spent, { usage, nanoDollars }: Billed, sign?: -1): Spent =>
+  addSpent(spent, { ...usage, nanoDollars: nanoDollars ?? 0 }, sign)
 
 /** The model's answer: its calls are open now, or the turn is over. */
 export function answered(state: AgentState, event: EventOf<'model_call_end'>, append: AppendRoot): AgentState {
@@ -73,7 +69,7 @@ export function answered(state: AgentState, event: EventOf<'model_call_end'>, ap
     ...state,
     spent: spend(state.spent, event.body),
     context: { tokens: usage.input + usage.cacheRead + usage.cacheWrite + usage.output, bytes: 0 },
-    messages: append(state.messages, event.bodyHash),
+    messages: isTold(event.body) ? append(state.messages, event.bodyHash) : state.messages,
     modelFailures: 0,
     failedModel: null,
     lastText: textOf(content) || state.lastText,
@@ -127,15 +123,12 @@ export function endTurn(state: AgentState, event: EventOf<'turn_end'>, append: A
     textOnly: outcome === 'text' ? state.textOnly + 1 : 0,
     paused: state.paused || state.stepping,
     stepping: false,
-    messages: TOLD.has(outcome) ? append(settled.messages, event.bodyHash) : settled.messages,
+    messages: outcome in NOTES ? append(settled.messages, event.bodyHash) : settled.messages,
     machine: withActivity(state.machine, { status: 'OBSERVATION', outcome, calls, ended: true }),
   }
   const idles = asked && state.unread === 0 && state.machine.status !== 'RECOVERY' && outcome === 'calls'
   return idles ? { ...next, machine: { status: 'IDLE' } } : next
 }
-
-/** Outcomes of which the model is told, so that they are among its messages. */
-const TOLD: ReadonlySet<string> = new Set(['text', 'cut', 'flooded'])
 
 /** An attempt whose driver is gone: paid for by estimate, and due again. */
 export function lostAttempt(state: AgentState, event: EventOf<'model_attempt_lost'>): AgentState {

@@ -15,6 +15,7 @@ import {
 } from './evolve-turns.ts'
 import { changedFiles, versioned } from './evolve-versions.ts'
 import { ImpossibleEvent } from './impossible.ts'
+import { SHOWN_BYTES } from './messages.ts'
 import { gateKey, initialPhase } from './phases.ts'
 import { type AgentState, activityOf, BLANK, completing, isFinished, REMEMBERED, turnIsOpen } from './state.ts'
 import { advanceClock } from './work-clock.ts'
@@ -121,7 +122,8 @@ function apply(state: AgentState, event: AgentEvent, append: AppendRoot): AgentS
     case 'turn_start': {
       if (turnIsOpen(state)) throw new ImpossibleEvent(event, 'a turn is open')
       if (event.turn !== state.turn + 1) throw new ImpossibleEvent(event, `turn ${state.turn + 1} is next`)
-      return { ...readInputs(state, append), turn: event.turn, machine: thinking(state, { at: 'unrouted' }) }
+      const told = tellWarning(readInputs(state, append), append)
+      return { ...told, turn: event.turn, machine: thinking(told, { at: 'unrouted' }) }
     }
     case 'model_routed':
       return routed(state, event)
@@ -148,7 +150,7 @@ function apply(state: AgentState, event: AgentEvent, append: AppendRoot): AgentS
     case 'tool_call_end': {
       if (event.body.step !== state.step + 1) throw new ImpossibleEvent(event, `step ${state.step + 1} is next`)
       const next = changedFiles(evolveCall(state, event), event)
-      return { ...next, step: event.body.step, context: grown(state, event.size) }
+      return { ...next, step: event.body.step, context: grown(state, Math.min(event.size, SHOWN_BYTES)) }
     }
     case 'workspace_versioned':
       return versioned(state, event)
@@ -171,7 +173,7 @@ function apply(state: AgentState, event: AgentEvent, append: AppendRoot): AgentS
     case 'phase_advanced':
       return { ...state, phase: event.body.to, gatesPassed: keptGates(state, event), failedCalls: [], textOnly: 0 }
     case 'recovery':
-      return recovered(state, event, append)
+      return recovered(state, event)
     case 'completion':
       if (!completing(state)) throw new ImpossibleEvent(event, 'complete_task has not succeeded')
       return { ...state, machine: { status: 'DONE' } }
@@ -191,6 +193,7 @@ function apply(state: AgentState, event: AgentEvent, append: AppendRoot): AgentS
       return { ...state, tree: event.body.found, failedCalls: [] }
     case 'residue':
     case 'erased':
+    case 'request_noted':
       return state
   }
 }
@@ -224,7 +227,7 @@ function keptGates(state: AgentState, event: EventOf<'phase_advanced'>): readonl
   return state.gatesPassed.filter((gate) => !lapsed.has(gate))
 }
 
-function recovered(state: AgentState, event: EventOf<'recovery'>, append: AppendRoot): AgentState {
+function recovered(state: AgentState, event: EventOf<'recovery'>): AgentState {
   const { body } = event
   if (body.phase !== 'final_warning') return state
   if (state.machine.status === 'RECOVERY') throw new ImpossibleEvent(event, 'the final warning was given')
@@ -232,13 +235,18 @@ function recovered(state: AgentState, event: EventOf<'recovery'>, append: Append
     reason: body.reason,
     warningTurn: event.turn,
     deadlineAt: state.clock.workedMs + body.deadlineMs,
+    untold: event.bodyHash,
   }
-  return {
-    ...state,
-    context: grown(state, event.size),
-    messages: append(state.messages, event.bodyHash),
-    machine: { status: 'RECOVERY', recovery, activity: activityOf(state.machine) },
-  }
+  const machine = { status: 'RECOVERY', recovery, activity: activityOf(state.machine) } as const
+  return { ...state, context: grown(state, event.size), machine }
+}
+
+/** The warning comes last of what a turn begins with. */
+function tellWarning(state: AgentState, append: AppendRoot): AgentState {
+  const { machine, messages } = state
+  if (machine.status !== 'RECOVERY' || machine.recovery.untold === null) return state
+  const recovery = { ...machine.recovery, untold: null }
+  return { ...state, messages: append(messages, machine.recovery.untold), machine: { ...machine, recovery } }
 }
 
 function ended(state: AgentState, event: EventOf<'error'>): AgentState {
@@ -251,7 +259,7 @@ function readInputs(state: AgentState, append: AppendRoot): AgentState {
   if (state.unread === 0) return state
   return {
     ...state,
-    messages: append(state.messages, state.unreadRoot.hash),
+    messages: append(state.messages, state.unreadRoot.hash, state.unread),
     unread: 0,
     unreadRoot: EMPTY_ROOT,
     correlation: state.unreadCorrelation ?? state.correlation,

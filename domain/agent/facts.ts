@@ -1,4 +1,5 @@
 import type { Actor } from '../log/envelope.ts'
+import type { Transcript } from './messages.ts'
 
 /** What a decision may know of the world: its time, randomness and who asks. Given by the runtime, recorded in events. */
 export interface Facts {
@@ -17,6 +18,8 @@ export interface Facts {
     /** It is stopping: it brings in what it knows and starts nothing. */
     readonly rests?: true
   }
+  /** What the model has been told so far; each time one that may be gone on with. Needed where a driver decides. */
+  transcript?(): Transcript
   /** What the caller named; else the request is the outermost one itself. */
   readonly correlationId?: string
   readonly trace?: string

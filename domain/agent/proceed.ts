@@ -133,6 +133,7 @@ function callModel(d: Deciding, id: string, attempt: number): boolean {
       from: 0,
       to: d.state.messages.count,
       root: d.state.messages.hash,
+      rendered: d.rendered,
       parameters: hash,
     },
     estimate,

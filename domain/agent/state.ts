@@ -72,6 +72,8 @@ export interface Recovery {
   readonly warningTurn: number
   /** An instant on the clock of driven time, ms. */
   readonly deadlineAt: number
+  /** Body hash of the warning until a turn brings it to the model. */
+  readonly untold: string | null
 }
 
 /** The seed's state machine (section 6). RECOVERY keeps the activity it works in. */
@@ -121,6 +123,8 @@ export interface AgentState {
   readonly messages: Root
   readonly variables: Root
   readonly spent: Spent
+  /** What a fork's sources had spent up to it: on their bills, and no part of its own budget. */
+  readonly inherited: Spent
   /** Input tokens of the last model call, and bytes that joined the messages since. */
   readonly context: { readonly tokens: number; readonly bytes: number }
   readonly clock: WorkClock
@@ -163,6 +167,14 @@ export const REMEMBERED = 256
 
 /** A driver that still waits for an older attempt is not expected; its late answer changes no bill. */
 export const LOST_KEPT = 16
+/** `sign` -1 takes it off again. */
+export const addSpent = (a: Spent, b: Spent, sign: 1 | -1 = 1): Spent => ({
+  input: a.input + sign * b.input,
+  output: a.output + sign * b.output,
+  cacheRead: a.cacheRead + sign * b.cacheRead,
+  cacheWrite: a.cacheWrite + sign * b.cacheWrite,
+  nanoDollars: a.nanoDollars + sign * b.nanoDollars,
+})
 
 export const NOTHING_SPENT: Spent = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, nanoDollars: 0 }
 
@@ -185,6 +197,7 @@ export const BLANK: Omit<AgentState, 'spec'> = {
   messages: EMPTY_ROOT,
   variables: EMPTY_ROOT,
   spent: NOTHING_SPENT,
+  inherited: NOTHING_SPENT,
   context: { tokens: 0, bytes: 0 },
   clock: { workedMs: 0, countedTo: 0, running: false },
   driver: null,

@@ -16,7 +16,7 @@ function works(state: AgentState): boolean {
  * driver's death and the next claim never count (CONTRACTS 2; DESIGN, Flow).
  */
 export function advanceClock(before: AgentState, after: AgentState, event: AgentEvent): WorkClock {
-  const { clock } = before
+  const { clock } = after
   const running = works(after)
   if (event.type === 'driver_claimed') return { workedMs: clock.workedMs, countedTo: event.at, running }
   const counts = clock.running && event.driver !== undefined && event.driver.epoch === before.driver?.epoch

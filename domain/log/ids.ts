@@ -44,8 +44,12 @@ export function effectId(callId: string, attempt: number): string {
 
 /** The commandId of a request that came with an Idempotency-Key: people put anything into keys, so only a hash is kept. */
 export function keyedCommand(key: string): string {
-  return `key:${sha256(key).slice(0, 32)}`
+  return `${KEYED}${sha256(key).slice(0, 32)}`
 }
+const KEYED = 'key:'
+
+/** Did the command come with an Idempotency-Key? */
+export const isKeyed = (commandId: string): boolean => commandId.startsWith(KEYED)
 
 /** The stream of an agent, without the namespace. */
 export function agentStream(agentId: string): string {

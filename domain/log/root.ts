@@ -8,11 +8,11 @@ export interface Root {
 
 export const EMPTY_ROOT: Root = { count: 0, hash: GENESIS }
 
-/** Appends an item: `SHA-256(previous root, raw ‖ item)`. */
-export function append(root: Root, item: string): Root {
-  return { count: root.count + 1, hash: hashAfter(root.hash, item) }
+/** Appends an item: `SHA-256(previous root, raw ‖ item)`. `items`: how many it stands for, where it is a root itself. */
+export function append(root: Root, item: string, items = 1): Root {
+  return { count: root.count + items, hash: hashAfter(root.hash, item) }
 }
 
 /** How rolling roots are appended to; replaced by a counter where nobody needs the digest. */
-export type AppendRoot = (root: Root, item: string) => Root
-export const countOnly: AppendRoot = (root) => ({ count: root.count + 1, hash: root.hash })
+export type AppendRoot = (root: Root, item: string, items?: number) => Root
+export const countOnly: AppendRoot = (root, _, items = 1) => ({ count: root.count + items, hash: root.hash })

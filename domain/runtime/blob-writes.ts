@@ -1,12 +1,10 @@
 import { LogError } from '../log/errors.ts'
 import type { SaltedBody } from '../log/seal.ts'
-import type { BlobIntent, BlobIntents, BlobStore, Clock, EventLog } from '../ports.ts'
-import { STORE_LIMIT_MS, within } from './time-limit.ts'
+import type { BlobIntent, BlobIntents, BlobStore, EventLog } from '../ports.ts'
 
 interface Ports {
   readonly blobs: BlobStore
   readonly intents?: BlobIntents
-  readonly clock: Clock
 }
 
 /**
@@ -25,14 +23,14 @@ export class BlobWrites {
 
   /** Stores those that are not stored yet; says whether there were any. */
   async put(bodies: readonly SaltedBody[]): Promise<boolean> {
-    const { blobs, clock, intents } = this.ports
+    const { blobs, intents } = this.ports
     const missing = bodies.filter(({ header }) => !this.stored.has(header.hash))
     if (missing.length === 0) return false
     const noted = missing.map(({ header }) => ({ ...this.place, hash: header.hash }))
-    await within(clock, STORE_LIMIT_MS, 'storing a blob', intents?.begin(noted) ?? Promise.resolve())
+    await intents?.begin(noted)
     for (const [index, { header, bytes }] of missing.entries()) {
       this.stored.set(header.hash, noted[index]!)
-      await within(clock, STORE_LIMIT_MS, 'storing a blob', blobs.put(this.place.runId, header.hash, bytes))
+      await blobs.put(this.place.runId, header.hash, bytes)
     }
     return true
   }

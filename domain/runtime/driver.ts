@@ -6,7 +6,6 @@ import { patiently } from './patience.ts'
 import { performModel } from './perform-model.ts'
 import { performTool } from './perform-tool.ts'
 import type { Environment, RuntimePorts } from './ports.ts'
-import { STORE_LIMIT_MS, within } from './time-limit.ts'
 import type { DriveEnd } from './types.ts'
 import { driftSince, treeNow } from './version-workspace.ts'
 
@@ -22,7 +21,8 @@ export class Driver {
   private epoch = 0
   private readonly atWork = new Map<string, { controller: AbortController; ended: Promise<void> }>()
   private stopping = false
-  private readonly patience = new AbortController()
+  /** Aborts when what has happened is no longer waited with for the log: the driver stops. */
+  private readonly hurry = new AbortController()
   private drain = NEVER
   private failure: unknown = null
   private wake: () => void = () => undefined
@@ -42,14 +42,17 @@ export class Driver {
   async drive(signal: AbortSignal, drain: AbortSignal = NEVER): Promise<DriveEnd> {
     this.drain = drain
     if (drain.aborted || signal.aborted) return { end: 'interrupted' }
-    await within(this.ports.clock, SETUP_LIMIT_MS, 'ending the processes of dead drivers', this.env.reap())
-    await this.claim()
-    await this.reportDrift()
     const stopListening = this.mailbox.listen(() => this.poke())
-    const onAbort = () => this.poke()
+    const onAbort = () => {
+      if (signal.aborted) this.hurry.abort(signal.reason)
+      this.poke()
+    }
     signal.addEventListener('abort', onAbort)
     drain.addEventListener('abort', onAbort)
     try {
+      await this.env.reap()
+      await this.claim()
+      await this.reportDrift()
       await this.submit({ kind: 'proceed' }, `proceed:${this.id}:${this.epoch}`)
       const end = await this.loop(signal)
       await this.stop()
@@ -66,7 +69,7 @@ export class Driver {
   /** Ends what is at work and brings in what is known of it; the rest is left to the next driver. */
   private async stop(): Promise<void> {
     this.stopping = true
-    this.patience.abort(new Error('the driver has stopped'))
+    this.hurry.abort(new Error('the driver has stopped'))
     for (const { controller } of this.atWork.values()) controller.abort(new Error('the driver has stopped'))
     await Promise.all([...this.atWork.values()].map(({ ended }) => ended))
   }
@@ -76,7 +79,7 @@ export class Driver {
     await this.mailbox.submit(
       { kind: 'claim', driverId: this.id, build: this.ports.build },
       { by: { kind: 'driver', id: this.id }, commandId: `claim:${this.id}` },
-      { fact: true },
+      { fact: true, signal: this.hurry.signal },
     )
     this.epoch = this.state.driver?.epoch ?? 0
     await this.ports.crashPoint?.('after_claim')
@@ -198,7 +201,7 @@ export class Driver {
 
   /** What has happened is not given up because there is no room for it just now. */
   private bringIn(fact: DriverFact, commandId: string): Promise<void> {
-    return patiently(this.ports, this.state.agentId, this.patience.signal, () => this.submit(fact, commandId))
+    return patiently(this.ports, this.state.agentId, this.hurry.signal, () => this.submit(fact, commandId))
   }
 
   /** Ownership is looked up in the log right before each effect: another driver may have taken the agent. */
@@ -211,10 +214,11 @@ export class Driver {
   }
 
   private async submit(fact: DriverFact, commandId: string): Promise<void> {
-    await within(this.ports.clock, STORE_LIMIT_MS, 'keeping secrets in the vault', this.env.secrets.keep())
+    await this.env.secrets.keep()
     const rests = this.stopping || this.drain.aborted
     const driver = { id: this.id, epoch: this.epoch, ...(rests ? { rests: true as const } : {}) }
-    await this.mailbox.submit(fact, { by: { kind: 'driver', id: this.id }, commandId, driver }, { fact: true })
+    const asking = { by: { kind: 'driver', id: this.id }, commandId, driver } as const
+    await this.mailbox.submit(fact, asking, { fact: true, signal: this.hurry.signal })
   }
 
   private get state(): AgentState {
@@ -250,9 +254,6 @@ const NEVER = new AbortController().signal
 const POKED = new Error('the driver has something to do')
 
 const MAX_DRIFT = 100
-
-/** What a drive begins with, ms. */
-const SETUP_LIMIT_MS = 60_000
 
 function endOf(state: AgentState): DriveEnd | null {
   const { machine } = state

@@ -13,7 +13,7 @@ import type { At, ForkOptions } from './types.ts'
 export async function forkOf(ports: RuntimePorts, source: string, at: At, options: ForkOptions): Promise<ForkAgent> {
   const { state, head } = await stateAt(ports, source, at)
   if (state.depth > 0) throw new CommandRejected('FORK_OF_CHILD', 'only the root agent of a run can be forked')
-  const { model, maxTurns, workspace = null, drive } = options
+  const { model, maxTurns, budget, workspace = null, drive } = options
   return {
     kind: 'fork',
     source: state,
@@ -27,6 +27,7 @@ export async function forkOf(ports: RuntimePorts, source: string, at: At, option
       changes: {
         ...(model === undefined ? {} : { model }),
         ...(maxTurns === undefined ? {} : { limits: { maxTurns } }),
+        ...(budget === undefined ? {} : { budget }),
       },
       ...(drive ? { drive } : {}),
     },

@@ -4,6 +4,7 @@ import type { Draft } from '../agent/deciding.ts'
 import { digestOf, FOLD } from '../agent/digest.ts'
 import { versions } from '../agent/events.ts'
 import type { Facts } from '../agent/facts.ts'
+import type { Transcript } from '../agent/messages.ts'
 import type { AgentState } from '../agent/state.ts'
 import { asBlob, blobsOf } from '../log/blobs.ts'
 import { FORMAT, type Header, type SealedEvent } from '../log/envelope.ts'
@@ -20,6 +21,12 @@ export interface Recorded {
   readonly decision: Decision
   readonly sealed: readonly SealedEvent[]
   readonly position: number
+}
+
+/** `fact`: it has happened, and is not given up soon. The signal: whoever brings it has no time left. */
+export interface Urgency {
+  readonly fact: boolean
+  readonly signal?: AbortSignal
 }
 
 export type Asking = Pick<Facts, 'by' | 'commandId' | 'driver' | 'correlationId' | 'trace'>
@@ -42,7 +49,8 @@ export class Journal {
     head: Head | null,
     command: Command,
     asking: Asking,
-    fact: boolean,
+    urgency: Urgency,
+    transcript: Transcript | null,
   ): Promise<Recorded | null> {
     const { log, clock, random } = this.ports
     await this.ports.crashPoint?.('before_append')
@@ -51,7 +59,8 @@ export class Journal {
     for (;;) {
       tape.rewind()
       const now = Math.max(clock.now(), head?.timestamp ?? 0, log.floor())
-      const facts: Facts = { ...asking, now, salt: () => tape.salt(), jitter: () => tape.jitter() }
+      const told = transcript === null ? {} : { transcript: () => transcript.branch() }
+      const facts: Facts = { ...asking, ...told, now, salt: () => tape.salt(), jitter: () => tape.jitter() }
       const decision = decide(state, identity, command, facts)
       if (decision.drafts.length === 0) return null
       const blobs = blobsOf(decision.drafts.map((draft) => draft.body.header.size))
@@ -60,7 +69,7 @@ export class Journal {
         continue
       }
       const sealed = sealDrafts(decision.drafts, new Set(blobs), head, asking)
-      const { position } = await this.append(identity, head, sealed, fact).catch(async (error: unknown) => {
+      const { position } = await this.append(identity, head, sealed, urgency).catch(async (error: unknown) => {
         await writes.refused(error)
         throw error
       })
@@ -71,26 +80,30 @@ export class Journal {
   }
 
   /** An unknown outcome is answered by the same sealed bytes again; nothing is sealed twice. */
-  private async append(identity: Identity, head: Head | null, sealed: readonly SealedEvent[], fact: boolean) {
+  private async append(identity: Identity, head: Head | null, sealed: readonly SealedEvent[], urgency: Urgency) {
+    const { clock } = this.ports
+    const { fact, signal } = urgency
     const stream = agentStream(identity.agentId)
+    const began = clock.now()
     for (let tries = 1; ; tries++) {
       try {
         return await this.ports.log.append(stream, head?.revision ?? -1, sealed)
       } catch (error) {
         if (!(error instanceof LogError) || error.code !== 'LOG_UNAVAILABLE') throw error
         // What has happened is not given up soon; a person who asks is told.
-        if (tries >= (fact ? FACT_RESENDS : MAX_RESENDS)) throw error
-        await this.ports.clock.sleep(Math.min(RESEND_DELAY_MS * tries, LONGEST_DELAY_MS))
+        const hurried = !fact || signal?.aborted === true
+        if (clock.now() - began >= (hurried ? PATIENCE_MS : FACT_PATIENCE_MS)) throw error
+        const pause = clock.sleep(Math.min(RESEND_DELAY_MS * tries, LONGEST_DELAY_MS), hurried ? undefined : signal)
+        await pause.catch(() => undefined)
       }
     }
   }
 }
 
-const MAX_RESENDS = 8
 const RESEND_DELAY_MS = 50
 const LONGEST_DELAY_MS = 2_000
-/** About half an hour. */
-const FACT_RESENDS = 900
+const PATIENCE_MS = 2_000
+const FACT_PATIENCE_MS = 30 * 60_000
 
 /** Chains drafts to the head, with the state's digest on every checkpoint and on the last one. */
 function sealDrafts(

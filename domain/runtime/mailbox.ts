@@ -5,18 +5,22 @@ import { CommandRejected } from '../agent/errors.ts'
 import type { EventOf } from '../agent/events.ts'
 import { evolve } from '../agent/evolve.ts'
 import { Transcript } from '../agent/messages.ts'
-import type { AgentState } from '../agent/state.ts'
+import { type AgentState, REMEMBERED } from '../agent/state.ts'
 import type { SealedEvent } from '../log/envelope.ts'
 import { ConflictError } from '../log/errors.ts'
+import { agentStream, isKeyed } from '../log/ids.ts'
 import type { Head } from '../ports.ts'
 import { checkDigest } from './check-digest.ts'
 import { ContentionError } from './errors.ts'
 import { headOf, history } from './history.ts'
-import { type Asking, Journal } from './journal.ts'
+import { type Asking, Journal, type Urgency } from './journal.ts'
 import type { RuntimePorts } from './ports.ts'
 import { fromSnapshot, Snapshotter } from './snapshots.ts'
 
 const MAX_DECISIONS = 10
+
+/** About what a state and its spec take. */
+const STATE_BYTES = 64 * 1024
 
 /** The revision the agent is at. `recorded` false: the command had been recorded before, or there was nothing to do. */
 export interface Submitted {
@@ -42,6 +46,8 @@ export class Mailbox {
   private snapshotter: Snapshotter | null = null
   /** Something that it remembers was erased. */
   private stale = false
+  /** Keyed requests of the whole stream; read where a state may have forgotten some. */
+  private keys: Set<string> | null = null
 
   constructor(agentId: string, ports: RuntimePorts) {
     this.agentId = agentId
@@ -58,6 +64,10 @@ export class Mailbox {
   /** The messages that the model sees; empty before {@link loadMessages}. The array grows in place at turn boundaries. */
   get messages(): readonly Message[] {
     return this.transcript?.messages ?? []
+  }
+  /** About how much memory it takes: nearly all of it is messages. */
+  get bytes(): number {
+    return (this.transcript?.bytes ?? 0) + (this.keys?.size ?? 0) * 64 + STATE_BYTES
   }
   get answer(): EventOf<'model_call_end'> | null {
     return this.answered
@@ -117,44 +127,67 @@ export class Mailbox {
     this.transcript = transcript && answers
   }
 
-  /** Folds what others have appended. */
-  refresh(): Promise<void> {
+  /** Folds what others have appended; false: nothing. */
+  refresh(): Promise<boolean> {
     return this.enqueue(() => this.catchUp())
   }
 
   /**
    * Decides and records a command; resolves when it is durable. Facts meet conflicts
    * by folding and deciding again until they are in; requests give up after a bound with {@link ContentionError}, and
-   * with 412 where the agent is not at the `expected` revision.
+   * with 412 where the agent is not at the `expected` revision. So do facts where the log refuses them and shows nothing
+   * new, or the signal has aborted; a request is then not begun at all.
    */
-  submit(command: Command, asking: Asking, options: { fact: boolean; expected?: number }): Promise<Submitted> {
+  submit(command: Command, asking: Asking, options: Urgency & { readonly expected?: number }): Promise<Submitted> {
+    const { fact, signal, expected } = options
     return this.enqueue(async () => {
-      if (this.folded === null || options.expected !== undefined) await this.catchUp()
-      for (let tries = 1; ; tries++) {
-        this.mustBeAt(options.expected, asking.commandId)
+      if (this.folded === null || expected !== undefined) await this.catchUp()
+      for (let tries = 1, still = 1; ; tries++) {
+        if (!fact) {
+          signal?.throwIfAborted()
+          if (await this.hasRecorded(asking.commandId)) return { revision: this.tip?.revision ?? -1, recorded: false }
+          this.mustBeAt(expected)
+        }
         try {
-          return await this.decideOnce(command, asking, options.fact)
+          return await this.decideOnce(command, asking, options)
         } catch (error) {
           if (!(error instanceof ConflictError)) throw error
-          if (!options.fact && tries >= MAX_DECISIONS) {
-            throw new ContentionError(`${this.agentId} was changed by others ${tries} times in a row; try again`, {
-              cause: error,
-            })
-          }
-          await this.catchUp()
+          still = (await this.catchUp()) ? 1 : still + 1
+          const bounded = !fact || signal?.aborted === true
+          if (still <= MAX_DECISIONS && (!bounded || tries < MAX_DECISIONS)) continue
+          throw new ContentionError(`the log refused what was decided on ${this.agentId} ${tries} times; try again`, {
+            cause: error,
+          })
         }
       }
     })
   }
 
-  private mustBeAt(expected: number | undefined, commandId: string): void {
+  private mustBeAt(expected: number | undefined): void {
     const revision = this.tip?.revision ?? -1
-    if (expected === undefined || expected === revision || this.folded?.commands.includes(commandId)) return
-    throw revisionChanged(this.agentId, revision)
+    if (expected !== undefined && expected !== revision) throw revisionChanged(this.agentId, revision)
   }
 
-  private async decideOnce(command: Command, asking: Asking, fact: boolean): Promise<Submitted> {
-    const recorded = await this.journal.record(this.folded, this.identity(), this.tip, command, asking, fact)
+  /** Was this request recorded before? Where the state may have forgotten it, the stream is looked through, once. */
+  private async hasRecorded(commandId: string): Promise<boolean> {
+    const { folded, tip } = this
+    if (folded === null || tip === null) return false
+    if (folded.commands.includes(commandId)) return true
+    if (folded.commands.length < REMEMBERED || !isKeyed(commandId)) return false
+    if (this.keys === null) {
+      const keys = new Set<string>()
+      const all = { limit: tip.revision + 1, bodies: false }
+      for await (const page of this.ports.log.read(agentStream(this.agentId), all)) {
+        for (const { header } of page) if (isKeyed(header.commandId)) keys.add(header.commandId)
+      }
+      this.keys = keys
+    }
+    return this.keys.has(commandId)
+  }
+
+  private async decideOnce(command: Command, asking: Asking, urgency: Urgency): Promise<Submitted> {
+    const { folded, tip, transcript } = this
+    const recorded = await this.journal.record(folded, this.identity(), tip, command, asking, urgency, transcript)
     if (recorded !== null) {
       const { drafts, state } = recorded.decision
       for (const { event } of drafts) this.remember(event)
@@ -174,28 +207,49 @@ export class Mailbox {
     }
   }
 
-  private async catchUp(): Promise<void> {
-    if (this.tip === null) {
-      const snapshot = await fromSnapshot(this.ports, this.agentId, {})
-      if (snapshot !== null) {
-        this.folded = snapshot.state
-        this.tip = snapshot.head
-      }
-      this.snapshotter = new Snapshotter(this.ports.snapshots, this.tip?.revision ?? 0)
-    }
-    const from = this.tip === null ? 0 : this.tip.revision + 1
-    for await (const page of history(this.ports, this.agentId, { from })) {
+  /** Folds what is new in the log; false: nothing is. What has been begun and cannot be read is left as it was. */
+  private async catchUp(): Promise<boolean> {
+    if (this.tip === null) return this.load()
+    const before = this.tip
+    for await (const page of history(this.ports, this.agentId, { from: before.revision + 1 })) {
+      let state = this.folded
       for (const { event, recorded } of page) {
-        this.folded = evolve(this.folded, event)
-        checkDigest(this.folded, recorded)
-        this.remember(event)
-        this.tip = headOf(recorded)
+        state = evolve(state, event)
+        checkDigest(state, recorded)
       }
-      if (page.length > 0) this.announce(page.map(({ recorded }) => recorded))
+      const last = page.at(-1)
+      if (last === undefined) continue
+      this.folded = state
+      this.tip = headOf(last.recorded)
+      for (const { event } of page) this.remember(event)
+      this.announce(page.map(({ recorded }) => recorded))
     }
+    return this.tip !== before
+  }
+
+  /** Only a whole history is one: that of a fork begins with pages whose revisions are its source's. */
+  private async load(): Promise<boolean> {
+    const snapshot = await fromSnapshot(this.ports, this.agentId, {})
+    let state = snapshot?.state ?? null
+    let tip = snapshot?.head ?? null
+    let answered = this.answered
+    for await (const page of history(this.ports, this.agentId, tip === null ? {} : { from: tip.revision + 1 })) {
+      for (const { event, recorded } of page) {
+        state = evolve(state, event)
+        checkDigest(state, recorded)
+        tip = headOf(recorded)
+        if (event.type === 'model_call_end') answered = event
+      }
+    }
+    this.snapshotter = new Snapshotter(this.ports.snapshots, snapshot?.head.revision ?? 0)
+    this.folded = state
+    this.tip = tip
+    this.answered = answered
+    return tip !== null
   }
 
   private remember(event: Parameters<Transcript['push']>[0]): void {
+    if (isKeyed(event.commandId)) this.keys?.add(event.commandId)
     this.transcript?.push(event)
     if (event.type === 'model_call_end') this.answered = event
   }

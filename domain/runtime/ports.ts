@@ -62,6 +62,8 @@ export interface RuntimePorts {
   environment(spec: AgentSpec, about: { runId: string; agentId: string; driverId: string }): Promise<Environment>
   /** Tells whoever runs this process what goes on less well than it should. */
   warn?(agentId: string, message: string): void
+  /** How long a person's request waits for the log, ms. */
+  readonly requestLimitMs?: number
   /** How long a fact that finds no room on the disk is brought in again, ms. */
   readonly patienceMs?: number
   /** Named points at which a fault test may end or hold the process. */

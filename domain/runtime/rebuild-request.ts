@@ -35,7 +35,7 @@ export async function rebuildRequests(stores: Stores, agentId: string, turn: num
       if (event.turn > turn && found.length > 0) return found
       if (event.type !== 'model_call_start' || event.turn !== turn) continue
       const { attempt, model, request, estimate } = event.body
-      check(state, agentId, turn, model, request, erased)
+      check(state, agentId, turn, model, request, erased, transcript.rendered.hash)
       const messages = [...transcript.messages]
       const rebuilt = assemble(state, modelInfo(state, model), messages, estimate.maxOutput)
       found.push({ attempt, revision: event.revision, request: rebuilt })
@@ -53,6 +53,7 @@ function check(
   model: string,
   recorded: BodyOf<'model_call_start'>['request'],
   erased: boolean,
+  rendered: string,
 ): void {
   const cannot = (why: string) =>
     new CommandRejected(
@@ -68,4 +69,5 @@ function check(
   if (state.messages.hash !== recorded.root || state.messages.count !== recorded.to) {
     throw cannot('its messages come out different here')
   }
+  if (rendered !== recorded.rendered) throw cannot('its messages are worded otherwise here')
 }

@@ -2,7 +2,6 @@ import type { UserCommand } from '../agent/commands.ts'
 import { CommandRejected } from '../agent/errors.ts'
 import { echo } from '../agent/issues.ts'
 import { Policy } from '../agent/spec.ts'
-import type { AgentState } from '../agent/state.ts'
 import { LogError } from '../log/errors.ts'
 import { base32, runIdOf } from '../log/ids.ts'
 import { askingOf } from './asking.ts'
@@ -10,12 +9,13 @@ import { Driver } from './driver.ts'
 import { erase } from './erase.ts'
 import { TimeLimitError } from './errors.ts'
 import { forkOf } from './fork.ts'
+import { limitedPorts } from './limited-ports.ts'
 import { Mailbox } from './mailbox.ts'
 import type { Environment, RuntimePorts, SecretBoundary } from './ports.ts'
 import { type RebuiltRequest, rebuildRequests } from './rebuild-request.ts'
 import { redactRequest, refuseSecrets } from './redact.ts'
 import { agentAt } from './replay.ts'
-import { within } from './time-limit.ts'
+import { endingWith, within } from './time-limit.ts'
 import type {
   AgentAt,
   AgentRuntimeDoors,
@@ -31,12 +31,15 @@ import { verifyAgent } from './verify.ts'
 
 /** AgentManager: one mailbox per agent of this process, and the doors to them. */
 export class Runtime implements AgentRuntimeDoors {
+  /** As the host gave them: replay touches nothing but the log and the blobs, and no clock. */
+  private readonly given: RuntimePorts
   private readonly ports: RuntimePorts
   private readonly mailboxes = new Map<string, { mailbox: Mailbox; users: number }>()
   private readonly driving = new Set<string>()
 
   constructor(ports: RuntimePorts) {
-    this.ports = ports
+    this.given = ports
+    this.ports = limitedPorts(ports)
   }
 
   newRunId(): string {
@@ -46,10 +49,15 @@ export class Runtime implements AgentRuntimeDoors {
   async execute(agentId: string, command: UserCommand, request: Request): Promise<Executed> {
     const { expected } = request
     return this.with(agentId, async (mailbox) => {
-      const secrets = await this.boundary(mailbox, command)
-      const asking = askingOf(secrets, this.ports.random, request)
-      const said = redactRequest(secrets, command)
-      await secrets.keep()
+      const { asking, said } = await this.inTime(async () => {
+        const secrets = await this.boundary(mailbox, command)
+        const heard = {
+          asking: askingOf(secrets, this.ports.random, request),
+          said: redactRequest(secrets, command),
+        }
+        await secrets.keep()
+        return heard
+      })
       if (said.kind === 'erase') {
         const { revision } = await erase(this.ports, agentId, said, asking, {
           ...(expected === undefined ? {} : { expected }),
@@ -57,8 +65,8 @@ export class Runtime implements AgentRuntimeDoors {
         })
         return { revision, recorded: true, claimed: true }
       }
-      const options = { fact: false, ...(expected === undefined ? {} : { expected }) }
-      const submitted = await mailbox.submit(said, asking, options)
+      const at = expected === undefined ? {} : { expected }
+      const submitted = await this.inTime((signal) => mailbox.submit(said, asking, { fact: false, signal, ...at }))
       return { ...submitted, claimed: mailbox.state?.driver != null }
     })
   }
@@ -75,12 +83,17 @@ export class Runtime implements AgentRuntimeDoors {
         if (state.machine.status === 'ERROR')
           return { end: 'error', code: state.machine.code, error: state.machine.error }
         const driverId = base32(this.ports.random.bytes(10))
-        const env = await this.enter(state, driverId)
+        const env = await this.ports.environment(state.spec, { runId: state.runId, agentId, driverId })
         const stop = mailbox.listen((events) => {
           for (const event of events) options.onEvent?.(event)
         })
         try {
-          return await new Driver(this.ports, mailbox, env, driverId).drive(options.signal, options.drain)
+          const driving = new Driver(this.ports, mailbox, env, driverId).drive(options.signal, options.drain)
+          return await endingWith(this.ports.clock, STOP_LIMIT_MS, 'stopping the driver', options.signal, driving)
+        } catch (error) {
+          if (!options.signal.aborted || !(error instanceof TimeLimitError)) throw error
+          this.ports.warn?.(agentId, error.message)
+          return { end: 'interrupted' }
         } finally {
           stop()
           await this.leave(agentId, env)
@@ -97,31 +110,38 @@ export class Runtime implements AgentRuntimeDoors {
     if (entry && entry.users > 0) await entry.mailbox.refresh()
   }
 
-  private async enter({ spec, runId, agentId }: AgentState, driverId: string): Promise<Environment> {
-    const opening = this.ports.environment(spec, { runId, agentId, driverId })
+  /** What cannot be closed is told; how the drive has ended stays what it was. */
+  private leave(agentId: string, env: Environment): Promise<void> {
+    return env.close().catch((error: Error) => this.ports.warn?.(agentId, error.message))
+  }
+
+  /**
+   * People are told within seconds that the log does not answer, also where what has happened waits for it in the same
+   * mailbox. What was not begun by then is not begun any more.
+   */
+  private async inTime<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const { clock, requestLimitMs = REQUEST_LIMIT_MS } = this.ports
+    const gone = new AbortController()
     try {
-      return await within(this.ports.clock, OPEN_LIMIT_MS, 'opening what the run works in', opening)
+      return await within(clock, requestLimitMs, 'the request', work(gone.signal))
     } catch (error) {
-      // Where it is opened all the same, nobody works in it.
-      if (error instanceof TimeLimitError) opening.then((env) => this.leave(agentId, env)).catch(() => undefined)
-      throw error
+      if (!(error instanceof TimeLimitError)) throw error
+      const why = 'the log does not answer, so it is not known whether this was recorded'
+      throw new LogError('LOG_UNAVAILABLE', `${why}; ask again, with the same key where there was one`, {
+        cause: error,
+      })
+    } finally {
+      gone.abort(GONE)
     }
   }
 
-  /** What cannot be closed is told; how the drive has ended stays what it was. */
-  private async leave(agentId: string, env: Environment): Promise<void> {
-    await within(this.ports.clock, CLOSE_LIMIT_MS, 'closing what the run works in', env.close()).catch((error: Error) =>
-      this.ports.warn?.(agentId, error.message),
-    )
-  }
-
   at(agentId: string, at: At): Promise<AgentAt> {
-    return agentAt(this.ports, agentId, at)
+    return agentAt(this.given, agentId, at)
   }
 
   async fork(source: string, at: At, options: ForkOptions, request: Request): Promise<{ runId: string }> {
     const asking = await this.with(source, async (mailbox) => {
-      const secrets = await this.boundary(mailbox, null)
+      const secrets = await this.inTime(() => this.boundary(mailbox, null))
       refuseSecrets(secrets, options)
       const made = askingOf(secrets, this.ports.random, request)
       await secrets.keep()
@@ -129,16 +149,18 @@ export class Runtime implements AgentRuntimeDoors {
     })
     const runId = options.runId ?? this.newRunId()
     const command = await forkOf(this.ports, source, at, options)
-    await this.with(runId, (mailbox) => mailbox.submit(command, asking, { fact: false }))
+    await this.with(runId, (mailbox) =>
+      this.inTime((signal) => mailbox.submit(command, asking, { fact: false, signal })),
+    )
     return { runId }
   }
 
   requests(agentId: string, turn: number): Promise<RebuiltRequest[]> {
-    return rebuildRequests(this.ports, agentId, turn)
+    return rebuildRequests(this.given, agentId, turn)
   }
 
   verify(agentId: string): Promise<Verification> {
-    return verifyAgent(this.ports, agentId)
+    return verifyAgent(this.given, agentId)
   }
 
   /** The boundary of the agent's own secrets, or of a new one's; of all that are known where it cannot be told any more. */
@@ -154,7 +176,7 @@ export class Runtime implements AgentRuntimeDoors {
 
   /**
    * A mailbox outlives its use for a while, so that an agent that waits for people now and then is not read from its
-   * beginning each time. What it knows is in the log; the latest few are kept.
+   * beginning each time. What it knows is in the log; the latest are kept as far as memory goes.
    */
   private async with<T>(agentId: string, use: (mailbox: Mailbox) => Promise<T>): Promise<T> {
     const entry = this.mailboxes.get(agentId) ?? { mailbox: new Mailbox(agentId, this.ports), users: 0 }
@@ -180,18 +202,27 @@ export class Runtime implements AgentRuntimeDoors {
   }
 
   private forgetOldest(): void {
-    for (const [agentId, { users }] of this.mailboxes) {
-      if (this.mailboxes.size <= KEPT_MAILBOXES) return
-      if (users === 0) this.mailboxes.delete(agentId)
+    let bytes = 0
+    for (const { mailbox } of this.mailboxes.values()) bytes += mailbox.bytes
+    for (const [agentId, { mailbox, users }] of this.mailboxes) {
+      if (this.mailboxes.size <= KEPT_MAILBOXES || bytes <= KEPT_BYTES) return
+      if (users > 0) continue
+      bytes -= mailbox.bytes
+      this.mailboxes.delete(agentId)
     }
   }
 }
 
-const OPEN_LIMIT_MS = 2 * 60_000
-const CLOSE_LIMIT_MS = 60_000
+/** A driver that was told to stop brings in what it knows, with the files as they are then. */
+const STOP_LIMIT_MS = 3 * 60_000
+const REQUEST_LIMIT_MS = 15_000
 
-/** Idle mailboxes that are kept, each with its agent's messages. */
+/** Idle mailboxes that are kept whatever their messages take, and how much all may take together. */
 const KEPT_MAILBOXES = 16
+const KEPT_BYTES = 64 * 1024 * 1024
+
+// One for all: an abort without a reason makes an error with a stack each time.
+const GONE = new Error('whoever asked has been answered')
 
 export const unknownAgent = (agentId: string) =>
   new CommandRejected('RUN_UNKNOWN', `there is no agent ${echo(agentId)}`, 404)

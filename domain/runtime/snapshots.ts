@@ -16,7 +16,8 @@ export async function fromSnapshot(
   agentId: string,
   upTo: { revision?: number; step?: number },
 ): Promise<{ state: AgentState; head: Head } | null> {
-  const found = await ports.snapshots?.latest(agentId, FOLD, upTo)
+  // A cache: what cannot be had from it is folded.
+  const found = await ports.snapshots?.latest(agentId, FOLD, upTo).catch(() => null)
   if (!found) return null
   const state = found.state as unknown as AgentState
   for await (const page of ports.log.read(agentStream(agentId), { from: found.revision, limit: 1, bodies: false })) {

@@ -76,8 +76,30 @@ export async function within<T>(clock: Clock, limitMs: number, what: string, wor
   }
 }
 
-/** Storing some bytes, or what references stand for, ms. */
-export const STORE_LIMIT_MS = 60_000
+/** What `work` comes to, or a {@link TimeLimitError} where it has not ended `limitMs` after `signal` has aborted. */
+export async function endingWith<T>(
+  clock: Clock,
+  limitMs: number,
+  what: string,
+  signal: AbortSignal,
+  work: Promise<T>,
+): Promise<T> {
+  const done = new AbortController()
+  const aborted = new Promise<void>((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true, signal: done.signal })
+  })
+  const ended = work.then(
+    () => undefined,
+    () => undefined,
+  )
+  try {
+    await Promise.race([aborted, ended])
+    return await (signal.aborted ? within(clock, limitMs, what, work) : work)
+  } finally {
+    done.abort(ENDED)
+  }
+}
 
 // One for all: an abort without a reason makes an error with a stack each time.
 const ENDED = new Error('the attempt has ended')

@@ -1,5 +1,6 @@
 import type { UserCommand } from '../agent/commands.ts'
 import type { Message } from '../agent/content.ts'
+import type { Budget } from '../agent/spec.ts'
 import type { AgentState } from '../agent/state.ts'
 import type { Actor, SealedEvent } from '../log/envelope.ts'
 import type { Head } from '../ports.ts'
@@ -34,6 +35,8 @@ export interface ForkOptions {
   readonly workspace?: { readonly path: string; readonly tree: string | null }
   readonly model?: string
   readonly maxTurns?: number
+  /** Its own: what its source has spent is not counted. What is not named stays as the source had it. */
+  readonly budget?: Partial<Budget>
   /** It is to be driven, also by a driver that comes later. */
   readonly drive?: true
 }

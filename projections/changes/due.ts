@@ -25,6 +25,7 @@ export function due(e: Seen): Change[] {
     case 'resumed':
     case 'step_requested':
     case 'residue':
+    case 'request_noted':
     case 'erased':
     case 'late_outcome':
     case 'model_late':

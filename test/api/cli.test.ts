@@ -99,7 +99,7 @@ describe('runs on the command line', { timeout: 120_000 }, () => {
     expect((await folder.look('verify', '--file', file)).code).toBe(5)
     const swapped = lines.with(
       3,
-      lines[3]!.replace(/"body":"[^"]*"/, `"body":"${Buffer.from('{}').toString('base64')}"`),
+      lines[3]!.replace(/"body":"[^"]*"/, `"body":"${Buffer.from('{"forged":1}').toString('base64')}"`),
     )
     writeFileSync(file, swapped.join('\n'))
     expect((await folder.look('verify', '--file', file)).out).toContain('BODY')
@@ -108,7 +108,7 @@ describe('runs on the command line', { timeout: 120_000 }, () => {
   })
 
   it('forks, backs up, rebuilds, keeps secrets without showing them', async () => {
-    const fork = await folder.look('fork', ids.done!, '--to', '1')
+    const fork = await folder.look('fork', ids.done!, '--to', '1', '--budget-tokens', '9000')
     expect(fork.out.trim()).toMatch(/^\w+$/)
     const backup = join(folder.root, 'backup')
     expect((await folder.look('backup', backup)).code).toBe(0)

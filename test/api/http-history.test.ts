@@ -114,6 +114,17 @@ it('forks once under one key, also after a restart, and refuses the key for some
   await before.close()
 })
 
+it('a fork may have another budget', async () => {
+  const id = await driven('finish')
+  const budget = { tokens: 12_345, nanoDollars: null }
+  const made = await ask('POST', `/v1/runs/${id}/fork`, { body: { step: 1, budget: { tokens: 12_345 } } })
+  const { runId } = await bodyOf<{ runId: string }>(made)
+  const { state } = await bodyOf<{ state: unknown }>(await ask('GET', `/v1/runs/${runId}/state`))
+  expect(state).toMatchObject({ spec: { budget }, spent: { input: 0, output: 0 } })
+  const wrong = await ask('POST', `/v1/runs/${id}/fork`, { body: { budget: { tokens: 0 } } })
+  expect(wrong.status).toBe(400)
+})
+
 it('what was recorded is shown to whoever looks next', async () => {
   const id = await driven('finish')
   const { read } = services

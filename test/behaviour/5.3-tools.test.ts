@@ -78,7 +78,8 @@ describe('5.3.2 every tool call passes the policy', () => {
   test('an unknown tool is told what there is; a policy that names one is refused at start', async () => {
     const run = await given({ says: [calls(call('lok')), completes()], tools: [tool('look')] })
     await run.drive()
-    expect(await run.ends()).toEqual(['lok: RESOURCE_NOT_FOUND', 'complete_task: ok'])
+    expect(await run.ends()).toEqual(['unknown: RESOURCE_NOT_FOUND', 'complete_task: ok'])
+    expect((await run.of('tool_call_end'))[0]?.body.error?.message).toContain('"lok"')
     expect(await run.message()).toContain('look')
     await expect(given({ says: [completes()], spec: { policy: { allowedTools: ['lok'] } } })).rejects.toMatchObject({
       code: 'SPEC_REFUSED',

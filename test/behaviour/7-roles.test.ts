@@ -74,7 +74,7 @@ describe('section 7: phases', () => {
   test('no role: no advance_phase', async () => {
     const run = await given({ says: [advance(), completes()] })
     await run.drive()
-    expect(await run.ends()).toEqual(['advance_phase: RESOURCE_NOT_FOUND', 'complete_task: ok'])
+    expect(await run.ends()).toEqual(['unknown: RESOURCE_NOT_FOUND', 'complete_task: ok'])
   })
 })
 

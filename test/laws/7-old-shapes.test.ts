@@ -5,6 +5,9 @@ import { decode } from '../../domain/agent/codec.ts'
 import { digestOf, FOLD } from '../../domain/agent/digest.ts'
 import { bodies, type EventType, versions } from '../../domain/agent/events.ts'
 import { evolve } from '../../domain/agent/evolve.ts'
+import { Transcript } from '../../domain/agent/messages.ts'
+import { ASSEMBLER, measuredParameters } from '../../domain/agent/request.ts'
+import { modelInfo } from '../../domain/agent/routing.ts'
 import type { AgentState } from '../../domain/agent/state.ts'
 import { upcasters } from '../../domain/agent/upcasters.ts'
 import type { Header } from '../../domain/log/envelope.ts'
@@ -50,6 +53,30 @@ test.each(histories)('%s folds to its recorded digests', (name) => {
   }
   expect(digests).toBeGreaterThan(3)
   expect(['DONE', 'ERROR']).toContain(state?.machine.status)
+})
+
+const OTHERWISE = 'requests are put together otherwise: raise ASSEMBLER, and run node test/support/record-golden.ts'
+
+test.each(histories)('%s: the requests are put together as they were recorded', (name) => {
+  const transcript = new Transcript()
+  let state: AgentState | null = null
+  let requests = 0
+  for (const line of readFileSync(join(golden, name), 'utf8').trim().split('\n')) {
+    const { header, body } = JSON.parse(line) as { header: Header; body: string }
+    const event = decode(header, Buffer.from(body))
+    state = evolve(state, event)
+    transcript.push(event)
+    if (event.type !== 'model_call_start' || event.body.request.assembler !== ASSEMBLER) continue
+    requests++
+    const { count, hash } = transcript.rendered
+    const parameters = measuredParameters(state, modelInfo(state, event.body.model)).hash
+    expect({ to: count, rendered: hash, parameters }, `${header.revision}: ${OTHERWISE}`).toEqual({
+      to: event.body.request.to,
+      rendered: event.body.request.rendered,
+      parameters: event.body.request.parameters,
+    })
+  }
+  expect(requests).toBeGreaterThan(0)
 })
 
 test('the recorded histories hold nearly every stored type', () => {

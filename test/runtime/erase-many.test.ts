@@ -85,7 +85,7 @@ test('erasing a whole run reads and appends in proportion to it', async () => {
 })
 
 test('bodies of more than one fact and more than one append, each proved', async () => {
-  const run = await driven(400)
+  const run = await driven(600)
   await run.say({ kind: 'erase', all: true, reason: 'asked for' })
   const facts = (await recorded(run)).filter(({ header }) => header.type === 'erased')
   expect(facts.length).toBeGreaterThan(4)

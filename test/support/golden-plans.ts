@@ -68,10 +68,26 @@ export const GOLDEN_PLANS: Readonly<Record<string, Plan>> = {
       { kind: 'complete', summary: 'done' },
     ],
   },
+  notes: {
+    ...BASE,
+    maxTurns: 12,
+    graceTurns: 0,
+    answers: [
+      { kind: 'cut' },
+      { kind: 'flood' },
+      { kind: 'paused' },
+      { kind: 'empty' },
+      { kind: 'complete', summary: 'done' },
+    ],
+    replies: ['input'],
+  },
   cancelled: {
     ...BASE,
     ends: ['hang'],
     answers: [{ kind: 'calls', calls: [{ tool: 'send', key: 0 }] }],
-    deeds: [{ at: 4, deed: 'cancel', elsewhere: true }],
+    deeds: [
+      { at: 4, deed: 'cancel', elsewhere: true },
+      { at: 5, deed: 'cancel', elsewhere: true },
+    ],
   },
 }

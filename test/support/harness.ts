@@ -8,7 +8,15 @@ import { AgentSpec } from '../../domain/agent/spec.ts'
 import type { ToolSpec } from '../../domain/agent/tools.ts'
 import type { Actor } from '../../domain/log/envelope.ts'
 import { LogError } from '../../domain/log/errors.ts'
-import type { BlobStore, EventLog, ModelOutcome, ModelRequest, Tool } from '../../domain/ports.ts'
+import type {
+  BlobIntent,
+  BlobIntents,
+  BlobStore,
+  EventLog,
+  ModelOutcome,
+  ModelRequest,
+  Tool,
+} from '../../domain/ports.ts'
 import { history } from '../../domain/runtime/history.ts'
 import type { RuntimePorts } from '../../domain/runtime/ports.ts'
 import { Runtime } from '../../domain/runtime/runtime.ts'
@@ -56,6 +64,19 @@ export class MemoryBlobs implements BlobStore {
   }
   async delete(runId: string, hash: string): Promise<void> {
     this.held.delete(`${runId}/${hash}`)
+  }
+}
+
+export class MemoryIntents implements BlobIntents {
+  readonly begun = new Map<string, BlobIntent>()
+  async begin(intents: readonly BlobIntent[]): Promise<void> {
+    for (const intent of intents) this.begun.set(intent.hash, intent)
+  }
+  async end(intents: readonly BlobIntent[]): Promise<void> {
+    for (const { hash } of intents) this.begun.delete(hash)
+  }
+  async left(): Promise<readonly BlobIntent[]> {
+    return [...this.begun.values()]
   }
 }
 
@@ -156,6 +177,8 @@ export function harness(
     random: seededRandom(options.seed ?? 'harness'),
     feed: { publish: () => undefined },
     build: 'test',
+    // Longer than what the clock plays: nothing that answers is given up.
+    requestLimitMs: 60_000,
     provider: () => ({
       id: 'test',
       async call(request, { signal }) {

@@ -5,6 +5,7 @@ import { controlTools } from '../../domain/agent/control-tools.ts'
 import { decide } from '../../domain/agent/decide.ts'
 import { CommandRejected } from '../../domain/agent/errors.ts'
 import type { AgentEvent } from '../../domain/agent/events.ts'
+import { Transcript } from '../../domain/agent/messages.ts'
 import { type AgentState, activityOf, callsOf } from '../../domain/agent/state.ts'
 import { testSpec, toolSpec } from './harness.ts'
 import { outcomeOf, type Plan, type PlannedAnswer, ROLE, TOOLS } from './plans.ts'
@@ -33,16 +34,19 @@ export function walk(
 ): { state: AgentState; events: AgentEvent[] } {
   const identity = { agentId: 'a1', runId: 'a1', revision: -1 }
   const events: AgentEvent[] = []
+  const transcript = new Transcript()
   let state: AgentState | null = null
   let now = Date.UTC(2026, 0, 18)
   let drawn = 0
   const submit = (command: Command, key: string, driver?: { id: string; epoch: number }) => {
     const by = driver ? ({ kind: 'driver', id: driver.id } as const) : ({ kind: 'user', id: 'u' } as const)
     const salt = () => new Uint8Array(16).fill(++drawn % 251)
-    const facts = { now, salt, jitter: () => 0.5, by, commandId: key, ...(driver ? { driver } : {}) }
+    const told = () => transcript.branch()
+    const facts = { now, salt, jitter: () => 0.5, by, commandId: key, transcript: told, ...(driver ? { driver } : {}) }
     try {
       const decision = decide(state, { ...identity, revision: state?.revision ?? -1 }, command, facts)
       for (const { event, after } of decision.drafts) {
+        transcript.push(event)
         see(state, event, after)
         events.push(event)
         state = after

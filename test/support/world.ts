@@ -173,6 +173,8 @@ export class World {
       random: seededRandom(`process ${number}`),
       feed: { publish: () => undefined },
       build: 'test',
+      // Processes are held for as long as a plan wants.
+      requestLimitMs: 2 ** 40,
       provider: () => ({
         id: 'test',
         call: (request, { signal }) =>

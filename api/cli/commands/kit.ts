@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import type { CliIo, GlobalOptions } from '../context.ts'
 import { Context } from '../context.ts'
 import { UsageError } from '../exit.ts'
+import { nanoDollars } from '../output/units.ts'
 
 /** Registers commands: each action gets a context, which is left again whatever happens, and gives an exit code. */
 export interface Kit {
@@ -56,6 +57,21 @@ export function whole(name: string, min = 0): (text: string) => number {
     if (!/^\d+$/.test(text) || value < min) throw new UsageError(`${name}: expected a whole number from ${min}`)
     return value
   }
+}
+
+/** Dollars of an option, in nano-dollars. */
+export function money(name: string): (text: string) => number {
+  return (text) => {
+    const nano = nanoDollars(text)
+    if (nano === null || nano === 0) throw new UsageError(`${name}: expected dollars, such as 1.50`)
+    return nano
+  }
+}
+
+/** Only the members that are set; undefined where none is. */
+export function some<T extends object>(value: T): { [K in keyof T]?: Exclude<T[K], undefined> } | undefined {
+  const entries = Object.entries(value).filter(([, v]) => v !== undefined)
+  return entries.length > 0 ? (Object.fromEntries(entries) as never) : undefined
 }
 
 /** One of some words. */

@@ -11,7 +11,7 @@ import { CliError, EXIT } from '../exit.ts'
 import { linesOf } from '../lines.ts'
 import { bytes } from '../output/units.ts'
 import { pointOf } from './history.ts'
-import { type Kit, modelId, whole } from './kit.ts'
+import { type Kit, modelId, money, some, whole } from './kit.ts'
 
 /** What is told of a log whose file is damaged; null for any other failure. That is what verification is there to find. */
 function damage(error: unknown): string | null {
@@ -97,6 +97,8 @@ export function proveCommands(program: Command, kit: Kit): void {
     .option('-w, --workspace <folder>', 'a new folder for the files of that point')
     .option('--model <id>', 'go on with this model')
     .option('--max-turns <n>', 'go on with this limit', whole('--max-turns', 1))
+    .option('--budget-tokens <n>', 'its own limit of tokens (default: as its source had)', whole('--budget-tokens', 1))
+    .option('--budget-usd <dollars>', 'its own limit of money (default: as its source had)', money('--budget-usd'))
     .option('--drive', 'drive it at once')
     .action(
       kit.action<{
@@ -107,10 +109,13 @@ export function proveCommands(program: Command, kit: Kit): void {
         workspace?: string
         model?: string
         maxTurns?: number
+        budgetTokens?: number
+        budgetUsd?: number
         drive?: boolean
       }>(async (ctx, [run], o) => {
         const { step, turn, event } = pointOf(o)
         const id = await ctx.runId(run!, 'write')
+        const budget = some({ tokens: o.budgetTokens, nanoDollars: o.budgetUsd })
         const json = {
           by: ctx.by,
           drive: false,
@@ -121,6 +126,7 @@ export function proveCommands(program: Command, kit: Kit): void {
           ...(o.workspace === undefined ? {} : { workspace: resolve(ctx.io.cwd, o.workspace) }),
           ...(o.model === undefined ? {} : { model: modelId(o.model, ctx.io.cwd) }),
           ...(o.maxTurns === undefined ? {} : { maxTurns: o.maxTurns }),
+          ...(budget === undefined ? {} : { budget }),
         }
         const client = await ctx.client('write')
         const made = await take(client.v1.runs[':id'].fork.$post({ param: { id }, header: {}, json }))

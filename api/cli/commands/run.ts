@@ -7,8 +7,7 @@ import { DEFAULT_TURNS } from '../../runs/prepare.ts'
 import { take } from '../client.ts'
 import { driveToEnd, FROM_BIRTH, resuming } from '../drive.ts'
 import { EXIT, UsageError } from '../exit.ts'
-import { nanoDollars } from '../output/units.ts'
-import { choice, jsonOrText, type Kit, modelId, names, readAll, whole } from './kit.ts'
+import { choice, jsonOrText, type Kit, modelId, money, names, readAll, some, whole } from './kit.ts'
 
 interface RunOptions {
   role?: string
@@ -28,17 +27,11 @@ interface RunOptions {
   var?: string[]
   secret?: string[]
   budgetTokens?: number
-  budgetUsd?: string
+  budgetUsd?: number
   instructions?: string
   sandbox?: boolean
   drive?: boolean
   key?: string
-}
-
-/** Only the members that are set. */
-function some<T extends object>(value: T): { [K in keyof T]?: Exclude<T[K], undefined> } | undefined {
-  const entries = Object.entries(value).filter(([, v]) => v !== undefined)
-  return entries.length > 0 ? (Object.fromEntries(entries) as never) : undefined
 }
 
 function variables(pairs: readonly string[]): Record<string, never> {
@@ -58,12 +51,6 @@ function argv(text: string): string[] {
     throw new UsageError('--test-command: expected words, or a JSON array of strings')
   }
   return found as string[]
-}
-
-function money(text: string): number {
-  const nano = nanoDollars(text)
-  if (nano === null || nano === 0) throw new UsageError('--budget-usd: expected dollars, such as 1.50')
-  return nano
 }
 
 /** The request that a command line stands for. */
@@ -90,7 +77,7 @@ export function startRequest(task: string | undefined, o: RunOptions, cwd: strin
     testCommand: o.testCommand === undefined ? undefined : argv(o.testCommand),
     contextVariables: o.var && variables(o.var),
     secrets: o.secret,
-    budget: some({ tokens: o.budgetTokens, nanoDollars: o.budgetUsd === undefined ? undefined : money(o.budgetUsd) }),
+    budget: some({ tokens: o.budgetTokens, nanoDollars: o.budgetUsd }),
     approve: o.approve,
     instructions: o.instructions,
     // Recorded first and driven when this command listens, so that not a word is missed.
@@ -139,7 +126,7 @@ export function runCommand(program: Command, kit: Kit): void {
     .option('--var <key=value>', 'a context variable; may be repeated', repeated)
     .option('--secret <names>', 'secrets that tools may be given, by name', names)
     .option('--budget-tokens <n>', 'limit of tokens', whole('--budget-tokens', 1))
-    .option('--budget-usd <dollars>', 'limit of money')
+    .option('--budget-usd <dollars>', 'limit of money', money('--budget-usd'))
     .option('--instructions <text>', 'added to the system prompt')
     .option('--no-sandbox', 'run commands without a sandbox; recorded and shown')
     .option('--no-drive', 'only record the run')

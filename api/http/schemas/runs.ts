@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { ERASE_WHICH, erasable, MAX_ERASURE_REASON } from '../../../domain/agent/commands.ts'
+import { Budget } from '../../../domain/agent/spec.ts'
 import { Ask } from './approvals.ts'
 import { AnyJson, By, FileChanged, Folder, Position } from './common.ts'
 
@@ -120,6 +121,7 @@ export const ForkBody = z
     workspace: Folder.optional(),
     model: z.string().min(1).optional(),
     maxTurns: z.int().positive().optional(),
+    budget: Budget.partial().optional().openapi({ description: 'Its own: what the source has spent is not counted.' }),
     drive: z.boolean().default(false),
     by: By.optional(),
   })

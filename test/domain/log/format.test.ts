@@ -5,7 +5,7 @@ import { canonicalBytes, canonicalHeader } from '../../../domain/log/canonical.t
 import { formatCursor, parseCursor } from '../../../domain/log/cursor.ts'
 import { Header } from '../../../domain/log/envelope.ts'
 import { base32, runIdOf } from '../../../domain/log/ids.ts'
-import { append, EMPTY_ROOT } from '../../../domain/log/root.ts'
+import { append, EMPTY_ROOT, type Root } from '../../../domain/log/root.ts'
 import { bodyHash, chainHash, eventId, GENESIS, saltBody, seal } from '../../../domain/log/seal.ts'
 import { anyHeader } from '../../support/headers.ts'
 import { property } from '../../support/property.ts'
@@ -130,16 +130,17 @@ describe('cursors', () => {
 })
 
 describe('rolling roots', () => {
+  const rolled = (root: Root, item: string) => append(root, item)
   test('commit to every item and its place; any split gives the same root', () => {
     fc.assert(
       fc.property(fc.array(fc.string(), { minLength: 1 }), fc.nat(), (items, at) => {
-        const whole = items.reduce(append, EMPTY_ROOT)
+        const whole = items.reduce(rolled, EMPTY_ROOT)
         const cut = at % items.length
-        const split = items.slice(cut).reduce(append, items.slice(0, cut).reduce(append, EMPTY_ROOT))
+        const split = items.slice(cut).reduce(rolled, items.slice(0, cut).reduce(rolled, EMPTY_ROOT))
         expect(split).toEqual(whole)
         expect(whole.count).toBe(items.length)
         const changed = items.map((item, index) => (index === cut ? `${item}!` : item))
-        expect(changed.reduce(append, EMPTY_ROOT).hash).not.toBe(whole.hash)
+        expect(changed.reduce(rolled, EMPTY_ROOT).hash).not.toBe(whole.hash)
       }),
       property(200),
     )

@@ -70,7 +70,7 @@ export const LAWS: readonly Caught[] = [
     name: 'before or after',
     fault: fault(
       'runtime/journal.ts',
-      'if (tries >= (fact ? FACT_RESENDS : MAX_RESENDS)) throw error',
+      'if (clock.now() - began >= (hurried ? PATIENCE_MS : FACT_PATIENCE_MS)) throw error',
       'return { position: 0 }',
     ),
   },
@@ -130,8 +130,8 @@ export const LAWS: readonly Caught[] = [
     name: 'touch no model',
     fault: fault(
       'runtime/runtime.ts',
-      'return agentAt(this.ports, agentId, at)',
-      'return this.ports.clock.now() > 0 ? agentAt(this.ports, agentId, at) : agentAt(this.ports, agentId, at)',
+      'return agentAt(this.given, agentId, at)',
+      'return this.ports.clock.now() > 0 ? agentAt(this.given, agentId, at) : agentAt(this.ports, agentId, at)',
     ),
   },
   {

@@ -55,8 +55,8 @@ export const REPEATING: readonly Row[] = [
     name: '5.10.4',
     fault: fault(
       'agent/messages.ts',
-      'content: success ? resultText(result ?? null) :',
-      "content: success || toolName !== '' ? resultText(result ?? null) :",
+      'shown(success ? resultText(result ?? null) :',
+      "shown(success || toolName !== '' ? resultText(result ?? null) :",
     ),
   },
   { must: '5.11.1', says: 'compression at the threshold', later: CONTEXT },

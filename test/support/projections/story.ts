@@ -124,7 +124,7 @@ export class Actor {
       attempt: this.attempt,
       model: this.turn % 3 === 0 ? 'model-b' : 'model-a',
       purpose: 'turn',
-      request: { assembler: 1, from: 0, to: 2, root: 'r', parameters: 'p' },
+      request: { assembler: 1, from: 0, to: 2, root: 'r', rendered: 'm', parameters: 'p' },
       estimate: { input: 10, maxOutput: 10, nanoDollars: null },
       timeoutMs: 1000,
     })

@@ -49,6 +49,7 @@ function live(actor: Actor, tape: Tape, log: MemoryLog, erasures: boolean): unkn
   if (choice === 2) return actor.user('resumed', {})
   if (choice === 3) return actor.user('step_requested', {})
   if (choice === 4) return actor.user('standing_approval', { tools: ['write_file'] })
+  if (choice === 8) return actor.user('request_noted', { request: 'pause' })
   if (choice === 5)
     return actor.write('driver_claimed', { driverId: 'd', epoch: 1 + tape.pick(5), minReader: 1, build: 'b' })
   if (choice === 7) {

@@ -1,0 +1,121 @@
+import { LogError } from '../log/errors.ts'
+import type { Clock, EventLog, Workspace } from '../ports.ts'
+import { TimeLimitError } from './errors.ts'
+import type { Environment, RuntimePorts, SecretBoundary } from './ports.ts'
+import { within } from './time-limit.ts'
+
+/** One page, one append, one blob, or what references stand for, ms. */
+const STORE_LIMIT_MS = 60_000
+/** Opening what a run works in, ms. */
+const OPEN_LIMIT_MS = 2 * 60_000
+/** A shadow version of a large folder, for a gate, ms. Versions after a call have a limit of their own, which is shorter. */
+const VERSION_LIMIT_MS = 3 * 60_000
+/** Ending the processes of dead drivers, and leaving what a run works in, ms. */
+const SETUP_LIMIT_MS = 60_000
+
+/** How long each method may take, ms; one that is not named answers at once, or bounds itself. */
+type Limits<T> = { readonly [K in keyof T]?: number }
+
+/**
+ * The ports, none of which holds the runtime for ever: what does not answer in time is a {@link TimeLimitError} that says
+ * what it was, and an append of which nobody knows whether it happened is LOG_UNAVAILABLE, which is answered by sending it
+ * again. Models and tools have limits of their own; the log's subscriptions are meant to wait.
+ */
+export function limitedPorts(ports: RuntimePorts): RuntimePorts {
+  const { clock, intents, snapshots } = ports
+  const limit = <T extends object>(what: string, target: T, limits: Limits<T>) => limited(clock, what, target, limits)
+  const ms = STORE_LIMIT_MS
+  const secrets = (boundary: SecretBoundary) => limit('the vault', boundary, { keep: ms, resolve: ms })
+  const log = limit('the log', ports.log, { append: ms, head: ms, read: ms, readAll: ms, headCursor: ms, streams: ms })
+  return {
+    ...ports,
+    log: answeringAppends(log),
+    blobs: limit('the blob store', ports.blobs, { put: ms, get: ms, delete: ms }),
+    ...(intents ? { intents: limit('the blob store', intents, { begin: ms, end: ms }) } : {}),
+    ...(snapshots ? { snapshots: limit('the snapshots', snapshots, { latest: ms, put: ms, clear: ms }) } : {}),
+    secrets: async (spec) => secrets(await within(clock, ms, 'the vault', ports.secrets(spec))),
+    environment: async (spec, about) => {
+      const opening = ports.environment(spec, about)
+      const close = (env: Environment) => within(clock, SETUP_LIMIT_MS, 'closing what the run works in', env.close())
+      const env = await within(clock, OPEN_LIMIT_MS, 'opening what the run works in', opening).catch(
+        (error: unknown) => {
+          // Where it is opened all the same, nobody works in it.
+          if (error instanceof TimeLimitError)
+            opening.then(close).catch((late: Error) => ports.warn?.(about.agentId, late.message))
+          throw error
+        },
+      )
+      return {
+        workspace: env.workspace && limitedWorkspace(clock, env.workspace),
+        sandbox: env.sandbox,
+        secrets: secrets(env.secrets),
+        reap: () => within(clock, SETUP_LIMIT_MS, 'ending the processes of dead drivers', env.reap()),
+        close: () => close(env),
+      }
+    },
+  }
+}
+
+/** Tools work under their own limits; these are the methods that the runtime calls. */
+function limitedWorkspace(clock: Clock, workspace: Workspace): Workspace {
+  const ms = VERSION_LIMIT_MS
+  const versions = limited(clock, 'the workspace', workspace.versions, { snapshot: ms, changes: ms })
+  const paths = limited(clock, 'the workspace', workspace, { resolve: STORE_LIMIT_MS })
+  return replaced(paths, 'versions', versions)
+}
+
+/** An append that hangs may have happened: it is sent again, as the log's own doubts are. */
+function answeringAppends(log: EventLog): EventLog {
+  return replaced(log, 'append', async (...args) => {
+    try {
+      return await log.append(...args)
+    } catch (error) {
+      if (!(error instanceof TimeLimitError)) throw error
+      throw new LogError('LOG_UNAVAILABLE', error.message, { cause: error })
+    }
+  })
+}
+
+function replaced<T extends object, K extends keyof T>(target: T, key: K, value: T[K]): T {
+  return new Proxy(target, { get: (_, name) => (name === key ? value : member(target, name)) })
+}
+
+function limited<T extends object>(clock: Clock, what: string, target: T, limits: Limits<T>): T {
+  const get = (_: T, key: string | symbol) => {
+    const found = member(target, key)
+    const ms = Object.hasOwn(limits, key) ? limits[key as keyof T] : undefined
+    if (typeof found !== 'function' || ms === undefined) return found
+    return (...args: unknown[]) => {
+      const subject = `${what} (${String(key)})`
+      const answer = found(...args) as Promise<unknown> | AsyncIterable<unknown>
+      return Symbol.asyncIterator in answer ? pages(clock, ms, subject, answer) : within(clock, ms, subject, answer)
+    }
+  }
+  return new Proxy(target, { get })
+}
+
+/** A port's own member: what it calls itself on is the port. */
+function member(target: object, key: string | symbol): unknown {
+  const found = Reflect.get(target, key) as unknown
+  return typeof found === 'function' ? (...args: unknown[]) => Reflect.apply(found, target, args) as unknown : found
+}
+
+/** Each page under the limit, not all of them together. */
+async function* pages<P>(clock: Clock, ms: number, what: string, source: AsyncIterable<P>): AsyncGenerator<P> {
+  const iterator = source[Symbol.asyncIterator]()
+  let ended = false
+  try {
+    for (;;) {
+      const next = await within(clock, ms, what, iterator.next())
+      ended = next.done === true
+      if (next.done) return
+      yield next.value
+    }
+  } catch (error) {
+    // What hangs does not end when it is told to either.
+    ended ||= error instanceof TimeLimitError
+    throw error
+  } finally {
+    if (!ended) await iterator.return?.()
+  }
+}
