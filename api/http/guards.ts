@@ -1,5 +1,4 @@
 import type { MiddlewareHandler } from 'hono'
-import { bodyLimit } from 'hono/body-limit'
 import { matchedRoutes } from 'hono/route'
 import { jsonFault } from './json-place.ts'
 import { Problem } from './problem.ts'
@@ -39,13 +38,30 @@ export function tokenGuard(token: string): MiddlewareHandler {
   }
 }
 
+/**
+ * Reads the body once, counting, and keeps it where every later reader finds it. hono's own limit rebuilds the request,
+ * which a Request that node-server made does not survive.
+ */
 export function sizeGuard(maxBytes: number): MiddlewareHandler {
-  return bodyLimit({
-    maxSize: maxBytes,
-    onError: () => {
-      throw new Problem(413, 'REQUEST_TOO_LARGE', `a request may have at most ${maxBytes} bytes`)
-    },
-  })
+  const tooLarge = () => new Problem(413, 'REQUEST_TOO_LARGE', `a request may have at most ${maxBytes} bytes`)
+  return async (c, next) => {
+    if (Number(c.req.header('content-length') ?? 0) > maxBytes) throw tooLarge()
+    const chunks: Uint8Array[] = []
+    let size = 0
+    for await (const chunk of c.req.raw.body ?? []) {
+      size += chunk.byteLength
+      if (size > maxBytes) throw tooLarge()
+      chunks.push(chunk)
+    }
+    const whole = new Uint8Array(size)
+    let at = 0
+    for (const chunk of chunks) {
+      whole.set(chunk, at)
+      at += chunk.byteLength
+    }
+    c.req.bodyCache.arrayBuffer = Promise.resolve(whole.buffer)
+    await next()
+  }
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
