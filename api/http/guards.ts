@@ -39,27 +39,23 @@ export function tokenGuard(token: string): MiddlewareHandler {
 }
 
 /**
- * Reads the body once, counting, and keeps it where every later reader finds it. hono's own limit rebuilds the request,
- * which a Request that node-server made does not survive.
+ * Reads the body once, counting, and puts it in the request's place: one that node-server made cannot be rebuilt by
+ * `new Request(request)`, as hono's own limit does it.
  */
 export function sizeGuard(maxBytes: number): MiddlewareHandler {
   const tooLarge = () => new Problem(413, 'REQUEST_TOO_LARGE', `a request may have at most ${maxBytes} bytes`)
   return async (c, next) => {
-    if (Number(c.req.header('content-length') ?? 0) > maxBytes) throw tooLarge()
+    const { body, headers, signal, method, url } = c.req.raw
+    if (body === null) return next()
+    if (Number(headers.get('content-length') ?? 0) > maxBytes) throw tooLarge()
     const chunks: Uint8Array[] = []
     let size = 0
-    for await (const chunk of c.req.raw.body ?? []) {
+    for await (const chunk of body) {
       size += chunk.byteLength
       if (size > maxBytes) throw tooLarge()
       chunks.push(chunk)
     }
-    const whole = new Uint8Array(size)
-    let at = 0
-    for (const chunk of chunks) {
-      whole.set(chunk, at)
-      at += chunk.byteLength
-    }
-    c.req.bodyCache.arrayBuffer = Promise.resolve(whole.buffer)
+    c.req.raw = new Request(url, { method, headers, signal, ...(size === 0 ? {} : { body: Buffer.concat(chunks) }) })
     await next()
   }
 }

@@ -10,6 +10,7 @@ import { Driver } from './driver.ts'
 import { erase } from './erase.ts'
 import { TimeLimitError } from './errors.ts'
 import { forkOf } from './fork.ts'
+import { idleEnd } from './look.ts'
 import { Mailbox } from './mailbox.ts'
 import type { Environment, RuntimePorts, SecretBoundary } from './ports.ts'
 import { type RebuiltRequest, rebuildRequests } from './rebuild-request.ts'
@@ -67,13 +68,18 @@ export class Runtime implements AgentRuntimeDoors {
     this.driving.add(agentId)
     try {
       return await this.with(agentId, async (mailbox) => {
-        await mailbox.loadMessages()
+        await mailbox.refresh()
+        const driverId = base32(this.ports.random.bytes(10))
         const { state } = mailbox
         if (state === null) throw unknownAgent(agentId)
-        if (state.machine.status === 'DONE') return { end: 'done' }
-        if (state.machine.status === 'ERROR')
-          return { end: 'error', code: state.machine.code, error: state.machine.error }
-        const driverId = base32(this.ports.random.bytes(10))
+        const idle = idleEnd(
+          state,
+          Math.max(this.ports.clock.now(), mailbox.head?.timestamp ?? 0),
+          driverId,
+          this.ports.build,
+        )
+        if (idle !== null) return idle
+        await mailbox.loadMessages()
         const env = await this.enter(state, driverId)
         const stop = mailbox.listen((events) => {
           for (const event of events) options.onEvent?.(event)

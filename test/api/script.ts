@@ -13,7 +13,7 @@ const look = { text: 'thinking… ', calls: [{ tool: 'list_dir', arguments: { pa
 /**
  * The model of the API's tests: a word of the task says what the agent does. `finish`: it is done at once, with the task
  * as its summary. `fail`: ERROR. `write`: it asks to write a file, and tells what was decided. `ask`: it asks the person.
- * `command`: it runs a command. `stall`: its model does not answer. `wait`: it looks for {@link SIGN} in its workspace, turn after turn, and is done when it is there.
+ * `both`: it asks to write two files at once. `command`: it runs a command. `stall`: its model does not answer. `wait`: it looks for {@link SIGN} in its workspace, turn after turn, and is done when it is there.
  */
 export const SCRIPT: ScriptInput = {
   script: 1,
@@ -33,6 +33,20 @@ export const SCRIPT: ScriptInput = {
         { calls: [{ tool: 'write_file', arguments: { path: 'hello.txt', content: 'hello\n' } }] },
         { when: { lastResultIsError: true }, ...done('write rejected') },
         done('write approved', { artifacts: ['hello.txt'] }),
+      ],
+    },
+    {
+      name: 'both',
+      when: { firstInputContains: 'both' },
+      turns: [
+        {
+          calls: [
+            { tool: 'write_file', arguments: { path: 'one.txt', content: '1' } },
+            { tool: 'read_file', arguments: { path: 'one.txt' } },
+            { tool: 'write_file', arguments: { path: 'one.txt', content: '2' } },
+          ],
+        },
+        done('both written'),
       ],
     },
     {
