@@ -1,5 +1,6 @@
-import { isCancel, select, text } from '@clack/prompts'
+import { isCancel, text } from '@clack/prompts'
 import type { DriveEnd } from '../../domain/runtime/types.ts'
+import { choose } from './choose.ts'
 import { Refused, take } from './client.ts'
 import type { Context } from './context.ts'
 import { safe } from './output/text.ts'
@@ -58,12 +59,15 @@ async function unlessDecided(ctx: Context, act: () => Promise<unknown>): Promise
 
 async function askApproval(ctx: Context, toolCallId: string): Promise<boolean> {
   const argumentsHash = await showApproval(ctx, toolCallId)
-  const options = [
-    { value: 'approved' as const, label: 'approve' },
-    { value: 'rejected' as const, label: 'reject' },
-  ]
-  const decision = await select({ message: 'Let it happen?', options, ...output })
-  if (isCancel(decision)) return false
+  const decision = await choose<'approved' | 'rejected'>(
+    'Let it happen?',
+    [
+      { keys: ['y', 'yes', 'approve'], does: 'approve', value: 'approved' },
+      { keys: ['n', 'no', 'reject'], does: 'reject', value: 'rejected' },
+    ],
+    'leave it open',
+  )
+  if (decision === null) return false
   let reason: string | undefined
   if (decision === 'rejected') {
     const said = await text({ message: 'Why? (told to the agent)', placeholder: 'may stay empty', ...output })
@@ -76,13 +80,16 @@ async function askApproval(ctx: Context, toolCallId: string): Promise<boolean> {
 }
 
 async function askDoubt(ctx: Context, toolCallId: string): Promise<boolean> {
-  const options = [
-    { value: 'happened' as const, label: 'it happened' },
-    { value: 'run' as const, label: 'it did not: run it' },
-    { value: 'abandon' as const, label: 'abandon it; the agent is told' },
-  ]
-  const decision = await select({ message: `What became of ${safe(toolCallId)}?`, options, ...output })
-  if (isCancel(decision)) return false
+  const decision = await choose<'happened' | 'run' | 'abandon'>(
+    `What became of ${safe(toolCallId)}?`,
+    [
+      { keys: ['h', 'happened'], does: 'it happened', value: 'happened' },
+      { keys: ['r', 'run'], does: 'it did not, run it', value: 'run' },
+      { keys: ['a', 'abandon'], does: 'abandon it, the agent is told', value: 'abandon' },
+    ],
+    'leave it open',
+  )
+  if (decision === null) return false
   return unlessDecided(ctx, async () => {
     const client = await ctx.client('write')
     const json = { decision, by: ctx.by }

@@ -27,7 +27,8 @@ describe.skipIf(skipWithoutTerminal)('a run at a terminal', { timeout: 120_000 }
     await terminal.sees('+hello')
     await terminal.sees('Let it happen?')
     expect(existsSync(join(workspace, 'hello.txt'))).toBe(false)
-    terminal.type(ENTER)
+    await terminal.sees('y: approve, n: reject; Enter alone: leave it open')
+    terminal.type(`y${ENTER}`)
     await terminal.sees('approved by ada')
     await terminal.sees('write approved')
     expect(await terminal.ended).toBe(0)
@@ -38,7 +39,7 @@ describe.skipIf(skipWithoutTerminal)('a run at a terminal', { timeout: 120_000 }
     const workspace = folder.workspace()
     const terminal = writing(workspace)
     await terminal.sees('Let it happen?')
-    terminal.type(DOWN + ENTER)
+    terminal.type(`n${ENTER}`)
     await terminal.sees('Why?')
     terminal.type(`not today${ENTER}`)
     await terminal.sees('APPROVAL_REJECTED')
@@ -48,11 +49,27 @@ describe.skipIf(skipWithoutTerminal)('a run at a terminal', { timeout: 120_000 }
     expect(existsSync(join(workspace, 'hello.txt'))).toBe(false)
   })
 
-  it('leaves the question open where it is not answered', async () => {
+  it.each([
+    ['Enter alone', ENTER],
+    ['Enter after an arrow', DOWN + ENTER],
+    ['Ctrl-C', CTRL_C],
+  ])('leaves the question open at %s', async (_, keys) => {
+    const workspace = folder.workspace()
+    const terminal = writing(workspace)
+    await terminal.sees('Let it happen?')
+    terminal.type(keys)
+    await terminal.sees('keepup approve')
+    expect(await terminal.ended).toBe(8)
+    expect(terminal.shown()).not.toContain('approved by')
+    expect(existsSync(join(workspace, 'hello.txt'))).toBe(false)
+  })
+
+  it('asks again where the answer is none of those it names', async () => {
     const terminal = writing(folder.workspace())
     await terminal.sees('Let it happen?')
+    terminal.type(`x${ENTER}`)
+    await terminal.sees('type y or n')
     terminal.type(CTRL_C)
-    await terminal.sees('keepup approve')
     expect(await terminal.ended).toBe(8)
   })
 
