@@ -23,10 +23,15 @@ async function all(ids: readonly string[], ask: (id: string) => Promise<boolean>
 /** Where prompts are drawn: never on stdout, which belongs to data. */
 const output = { output: process.stderr }
 
+/** An approval with what it is about, in full. */
+export async function approvalOf(ctx: Context, toolCallId: string) {
+  const client = await ctx.client('write')
+  return take(client.v1.approvals[':toolCallId'].$get({ param: { toolCallId } }))
+}
+
 /** What a person should see before deciding, on stderr; gives the hash that the decision is bound to. */
 export async function showApproval(ctx: Context, toolCallId: string): Promise<string> {
-  const client = await ctx.client('write')
-  const { approval, preview } = await take(client.v1.approvals[':toolCallId'].$get({ param: { toolCallId } }))
+  const { approval, preview } = await approvalOf(ctx, toolCallId)
   ctx.note(`\n${approval.toolName} asks: ${approval.reason}`)
   for (const line of safe(preview.text).split('\n')) {
     const colour = preview.kind !== 'diff' ? null : line.startsWith('+') ? 'green' : line.startsWith('-') ? 'red' : null

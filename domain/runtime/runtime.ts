@@ -2,7 +2,7 @@ import type { UserCommand } from '../agent/commands.ts'
 import { CommandRejected } from '../agent/errors.ts'
 import { echo } from '../agent/issues.ts'
 import { Policy } from '../agent/spec.ts'
-import type { AgentState } from '../agent/state.ts'
+import { type AgentState, isFinished } from '../agent/state.ts'
 import { LogError } from '../log/errors.ts'
 import { base32, runIdOf } from '../log/ids.ts'
 import { askingOf } from './asking.ts'
@@ -10,7 +10,7 @@ import { Driver } from './driver.ts'
 import { erase } from './erase.ts'
 import { TimeLimitError } from './errors.ts'
 import { forkOf } from './fork.ts'
-import { idleEnd } from './look.ts'
+import { endOf, idleEnd } from './look.ts'
 import { Mailbox } from './mailbox.ts'
 import type { Environment, RuntimePorts, SecretBoundary } from './ports.ts'
 import { type RebuiltRequest, rebuildRequests } from './rebuild-request.ts'
@@ -69,16 +69,11 @@ export class Runtime implements AgentRuntimeDoors {
     try {
       return await this.with(agentId, async (mailbox) => {
         await mailbox.refresh()
-        const driverId = base32(this.ports.random.bytes(10))
         const { state } = mailbox
         if (state === null) throw unknownAgent(agentId)
-        const idle = idleEnd(
-          state,
-          Math.max(this.ports.clock.now(), mailbox.head?.timestamp ?? 0),
-          driverId,
-          this.ports.build,
-        )
+        const idle = isFinished(state) ? endOf(state) : idleEnd(state, this.ports)
         if (idle !== null) return idle
+        const driverId = base32(this.ports.random.bytes(10))
         await mailbox.loadMessages()
         const env = await this.enter(state, driverId)
         const stop = mailbox.listen((events) => {

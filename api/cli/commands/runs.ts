@@ -7,17 +7,18 @@ import type { Context } from '../context.ts'
 import { EXIT } from '../exit.ts'
 import { oneLine } from '../output/text.ts'
 import { bytes, dollars } from '../output/units.ts'
+import { statusOf } from '../run-status.ts'
 import { alone, choice, type Kit, whole } from './kit.ts'
 
 const PAGE = 100
-const STATUSES = ['active', 'completed', 'failed', 'recovering'] as const
+const STATUSES = ['active', 'completed', 'failed', 'cancelled', 'recovering'] as const
 
 type Detail = z.infer<typeof RunDetail>
 type Run = Detail['run']
 
-const RUN_COLUMNS = [
+const columns = (known: boolean) => [
   { title: 'RUN', of: (r: Run) => r.runId },
-  { title: 'STATUS', of: (r: Run) => (r.waiting ? `${r.status}, waits: ${r.waiting.for}` : r.status) },
+  { title: 'STATUS', of: (r: Run) => statusOf(r, known) },
   { title: 'ROLE', of: (r: Run) => r.role },
   { title: 'TURN', of: (r: Run) => r.turn, side: 'right' as const },
   { title: 'COST', of: (r: Run) => dollars(r.total.nanoDollars), side: 'right' as const },
@@ -25,6 +26,9 @@ const RUN_COLUMNS = [
   { title: 'UPDATED', of: (r: Run) => r.updatedAt },
   { title: 'TASK', of: (r: Run) => r.task, flexible: true },
 ]
+
+/** Beside an owner that does not answer nobody can tell what it drives. */
+const driversKnown = async (ctx: Context): Promise<boolean> => (await ctx.backend('read')).besideSilent !== true
 
 async function list(ctx: Context, status: (typeof STATUSES)[number] | undefined, limit: number): Promise<number> {
   const client = await ctx.client('read')
@@ -38,19 +42,18 @@ async function list(ctx: Context, status: (typeof STATUSES)[number] | undefined,
     after = page.next
     if (after === null) break
   }
-  ctx.list(rows, RUN_COLUMNS)
+  ctx.list(rows, columns(await driversKnown(ctx)))
   return EXIT.done
 }
 
 /** A run for people: what it is, how it stands, what it used; of its agents only where there are more than one. */
-function runLines({ run, tree }: Detail): string[] {
+function runLines({ run, tree }: Detail, known: boolean): string[] {
   const { inputTokens, cacheReadTokens, cacheWriteTokens, outputTokens } = run.total
   const tokens = `${inputTokens + cacheReadTokens + cacheWriteTokens} tokens in, ${outputTokens} out`
-  const status = run.waiting ? `${run.status}, waits: ${run.waiting.for}` : run.status
   const rows: [string, string | null][] = [
     ['run', run.runId],
     ['task', run.task],
-    ['status', run.driving ? `${status}, at work` : status],
+    ['status', statusOf(run, known)],
     ['error', run.error && `${run.error.code}: ${run.error.message}`],
     ['summary', run.summary],
     ['unmet gates', run.unmetGates.join(', ') || null],
@@ -78,7 +81,8 @@ function runLines({ run, tree }: Detail): string[] {
 async function show(ctx: Context, run: string): Promise<number> {
   const id = await ctx.runId(run, 'read')
   const detail = await take((await ctx.client('read')).v1.runs[':id'].$get({ param: { id } }))
-  ctx.show(detail, () => runLines(detail as Detail))
+  const known = await driversKnown(ctx)
+  ctx.show(detail, () => runLines(detail as Detail, known))
   const next = ctx.format === 'table' ? nextLines(ctx, detail as Detail) : []
   if (next.length > 0) ctx.note('next:')
   for (const line of next) ctx.note(line)

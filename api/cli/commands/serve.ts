@@ -2,9 +2,10 @@ import type { Command } from 'commander'
 import { LogError } from '../../../domain/log/errors.ts'
 import { tokenPath } from '../../http/token.ts'
 import { sweep } from '../../runs/sweeper.ts'
-import { type Context, quoted } from '../context.ts'
+import type { Context } from '../context.ts'
 import { CliError, EXIT } from '../exit.ts'
 import { hardExit } from '../hard-exit.ts'
+import { quoted } from '../output/text.ts'
 import type { Kit } from './kit.ts'
 
 const ENDING = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const

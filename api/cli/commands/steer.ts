@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { decide, showApproval } from '../ask.ts'
+import { approvalOf, decide, showApproval } from '../ask.ts'
 import { take } from '../client.ts'
 import type { Context } from '../context.ts'
 import { driveToEnd, type From, resuming, stepping } from '../drive.ts'
@@ -55,9 +55,15 @@ export function steerCommands(program: Command, kit: Kit): void {
       .description(`${name} a call that waits; shows what it is about`)
       .argument('<call>', 'a tool call, or a run where only one call waits')
       .option('--reason <text>', 'recorded, and told to the agent')
+      .option('--dry-run', 'only show it, in full')
       .action(
-        kit.action(async (ctx, [call], { reason }) => {
+        kit.action<{ reason?: string; dryRun?: boolean }>(async (ctx, [call], { reason, dryRun }) => {
           const id = await ctx.callId(call!, 'approval')
+          if (dryRun) {
+            const found = await approvalOf(ctx, id)
+            ctx.show(found, () => [`${found.approval.toolName} asks: ${found.approval.reason}`, found.preview.text])
+            return EXIT.done
+          }
           const argumentsHash = await showApproval(ctx, id)
           return recorded(ctx, await decide(ctx, id, decision, { argumentsHash, ...(reason ? { reason } : {}) }))
         }),
