@@ -99,6 +99,20 @@ describe.skipIf(skipWithoutTerminal)('a run at a terminal', { timeout: 120_000 }
     expect(yes.terminal.shown()).toContain(`to bring it back: ${folder.program} restore`)
   })
 
+  it('asks before a body is emptied for ever, and empties none where the answer is no', async () => {
+    const run = await folder.look('run', 'finish', '--no-workspace')
+    const answer = async (keys: string) => {
+      const terminal = keepup('erase', idIn(run.err), '1', '--reason', 'private')
+      await terminal.sees('@1 turn 0 user_input')
+      await terminal.sees('Empty them?')
+      terminal.type(keys)
+      return terminal.ended
+    }
+    const task = async () => (await folder.look('runs', 'show', idIn(run.err))).out
+    expect([await answer(ENTER), await task()]).toEqual([130, expect.stringContaining('finish')])
+    expect([await answer(`y${ENTER}`), await task()]).toEqual([0, expect.not.stringContaining('finish')])
+  })
+
   it('pauses at the first Ctrl-C and says how to go on', async () => {
     const terminal = keepup(...folder.waits(folder.workspace()))
     await terminal.sees('thinking')

@@ -3,6 +3,7 @@ import { approvalOf, decide, showApproval } from '../ask.ts'
 import { take } from '../client.ts'
 import type { Context } from '../context.ts'
 import { driveToEnd, type From, resuming, stepping } from '../drive.ts'
+import { type ErasingOptions, mayErase } from '../erasing.ts'
 import { EXIT, UsageError } from '../exit.ts'
 import { choice, type Kit, readAll, whole } from './kit.ts'
 
@@ -149,13 +150,17 @@ export function steerCommands(program: Command, kit: Kit): void {
     .description('empty the body of an event of a finished run, for ever; "verify" then says that it was erased')
     .argument('<run>')
     .argument('<revision>', 'the event, as "events" shows it after the @')
-    .requiredOption('--reason <text>', 'recorded, and shown wherever the body would be')
+    .requiredOption('--reason <text>', 'required; recorded, and shown wherever the body would be')
+    .option('--dry-run', 'only show what would be emptied')
+    .option('--yes', 'do not ask; needed where there is no terminal')
     .option('--agent <id>', 'of this agent (default: the root agent)')
     .action(
-      kit.action<{ reason: string; agent?: string }>(async (ctx, [run, text], { reason, agent }) => {
+      kit.action<Erasing>(async (ctx, [run, text], { reason, agent, ...how }) => {
         const revision = whole('revision')(text!)
         if (reason.trim() === '') throw new UsageError('--reason: say why')
         const id = await ctx.runId(run!, 'write')
+        if (!(await mayErase(ctx, id, agent ?? id, (e) => e.revision === revision, how)))
+          return how.dryRun ? EXIT.done : EXIT.interrupted
         const json = { revision, reason, by: ctx.by, ...(agent === undefined ? {} : { agent }) }
         const client = await ctx.client('write')
         const done = await take(client.v1.runs[':id'].erase.$post({ param: { id }, header: {}, json }))
@@ -163,6 +168,11 @@ export function steerCommands(program: Command, kit: Kit): void {
         return EXIT.done
       }),
     )
+}
+
+interface Erasing extends ErasingOptions {
+  readonly reason: string
+  readonly agent?: string
 }
 
 function parseResult(text: string): never {
