@@ -1,5 +1,6 @@
-import { isCancel, select, text } from '@clack/prompts'
+import { isCancel, text } from '@clack/prompts'
 import type { DriveEnd } from '../../domain/runtime/types.ts'
+import { choose } from './choose.ts'
 import { Refused, take } from './client.ts'
 import type { Context } from './context.ts'
 import { safe } from './output/text.ts'
@@ -22,10 +23,15 @@ async function all(ids: readonly string[], ask: (id: string) => Promise<boolean>
 /** Where prompts are drawn: never on stdout, which belongs to data. */
 const output = { output: process.stderr }
 
+/** An approval with what it is about, in full. */
+export async function approvalOf(ctx: Context, toolCallId: string) {
+  const client = await ctx.client('write')
+  return take(client.v1.approvals[':toolCallId'].$get({ param: { toolCallId } }))
+}
+
 /** What a person should see before deciding, on stderr; gives the hash that the decision is bound to. */
 export async function showApproval(ctx: Context, toolCallId: string): Promise<string> {
-  const client = await ctx.client('write')
-  const { approval, preview } = await take(client.v1.approvals[':toolCallId'].$get({ param: { toolCallId } }))
+  const { approval, preview } = await approvalOf(ctx, toolCallId)
   ctx.note(`\n${approval.toolName} asks: ${approval.reason}`)
   for (const line of safe(preview.text).split('\n')) {
     const colour = preview.kind !== 'diff' ? null : line.startsWith('+') ? 'green' : line.startsWith('-') ? 'red' : null
@@ -58,12 +64,15 @@ async function unlessDecided(ctx: Context, act: () => Promise<unknown>): Promise
 
 async function askApproval(ctx: Context, toolCallId: string): Promise<boolean> {
   const argumentsHash = await showApproval(ctx, toolCallId)
-  const options = [
-    { value: 'approved' as const, label: 'approve' },
-    { value: 'rejected' as const, label: 'reject' },
-  ]
-  const decision = await select({ message: 'Let it happen?', options, ...output })
-  if (isCancel(decision)) return false
+  const decision = await choose<'approved' | 'rejected'>(
+    'Let it happen?',
+    [
+      { keys: ['y', 'yes', 'approve'], does: 'approve', value: 'approved' },
+      { keys: ['n', 'no', 'reject'], does: 'reject', value: 'rejected' },
+    ],
+    'leave it open',
+  )
+  if (decision === null) return false
   let reason: string | undefined
   if (decision === 'rejected') {
     const said = await text({ message: 'Why? (told to the agent)', placeholder: 'may stay empty', ...output })
@@ -76,13 +85,16 @@ async function askApproval(ctx: Context, toolCallId: string): Promise<boolean> {
 }
 
 async function askDoubt(ctx: Context, toolCallId: string): Promise<boolean> {
-  const options = [
-    { value: 'happened' as const, label: 'it happened' },
-    { value: 'run' as const, label: 'it did not: run it' },
-    { value: 'abandon' as const, label: 'abandon it; the agent is told' },
-  ]
-  const decision = await select({ message: `What became of ${safe(toolCallId)}?`, options, ...output })
-  if (isCancel(decision)) return false
+  const decision = await choose<'happened' | 'run' | 'abandon'>(
+    `What became of ${safe(toolCallId)}?`,
+    [
+      { keys: ['h', 'happened'], does: 'it happened', value: 'happened' },
+      { keys: ['r', 'run'], does: 'it did not, run it', value: 'run' },
+      { keys: ['a', 'abandon'], does: 'abandon it, the agent is told', value: 'abandon' },
+    ],
+    'leave it open',
+  )
+  if (decision === null) return false
   return unlessDecided(ctx, async () => {
     const client = await ctx.client('write')
     const json = { decision, by: ctx.by }

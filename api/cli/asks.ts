@@ -14,6 +14,7 @@ export function askLines(ctx: Context, ask: AskRow): string[] {
       return [
         `  ${oneLine(ask.toolName ?? 'a call')} waits for approval: ${said}`,
         about,
+        `    ${ctx.command('approve', call, '--dry-run')}  (all of it)`,
         `    ${ctx.command('approve', call)}`,
         `    ${ctx.command('reject', call, '--reason', '"…"')}`,
       ]

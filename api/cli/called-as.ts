@@ -1,7 +1,39 @@
+import { realpathSync } from 'node:fs'
+import { delimiter, join, relative } from 'node:path'
+import { quoted } from './output/text.ts'
+
+/** How this process came about. `file`: the program's own, by its real path. */
+export interface Called {
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly cwd: string
+  readonly file: string
+  readonly node: string
+}
+
 /**
- * The name under which a person can call this program again: by npx in a clone, whose sources run as they are, and
- * wherever npx or an npm script started it; by its own name where it is installed.
+ * The name under which a person can call this very program again from the same folder: `npx keepup` only where npx would
+ * find it again, because elsewhere that is another package; its own name where the PATH leads to it; else its path.
  */
-export function calledAs(env: Readonly<Record<string, string | undefined>>, module: string): string {
-  return module.endsWith('.ts') || env.npm_command !== undefined ? 'npx keepup' : 'keepup'
+export function calledAs({ env, cwd, file, node }: Called): string {
+  const { npm_command: npm, npm_config_local_prefix: prefix } = env
+  if (npm !== undefined && prefix !== undefined && within(prefix, cwd) && within(prefix, file)) return 'npx keepup'
+  if (onPath(env, 'keepup') === file) return 'keepup'
+  const runtime = onPath(env, 'node') === real(node) ? 'node' : quoted(node)
+  return `${runtime} ${quoted(file)}`
+}
+
+const within = (folder: string, path: string): boolean => !/^\.\.(?:[/\\]|$)|^\/|^\w:/.test(relative(folder, path))
+
+function real(path: string): string | null {
+  try {
+    return realpathSync(path)
+  } catch {
+    return null
+  }
+}
+
+/** The file that a name leads to; null: to none. */
+function onPath(env: Called['env'], name: string): string | null {
+  const folders = (env.PATH ?? '').split(delimiter).filter((folder) => folder !== '')
+  return folders.map((folder) => real(join(folder, name))).find((found) => found !== null) ?? null
 }

@@ -6,7 +6,7 @@ import { type Client, clientOf, take } from './client.ts'
 import { CliError, EXIT, UsageError } from './exit.ts'
 import { type Paint, painter } from './output/colours.ts'
 import { type Column, table } from './output/table.ts'
-import { safe } from './output/text.ts'
+import { quoted, safe } from './output/text.ts'
 
 export type Format = 'table' | 'json' | 'jsonl'
 
@@ -34,10 +34,6 @@ export interface GlobalOptions {
   readonly output: Format
   readonly by?: string
 }
-
-/** A word as a shell takes it. */
-export const quoted = (word: string): string =>
-  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 
 /** What every command gets: settings, output, and the way to the runtime. */
 export class Context {

@@ -1,3 +1,5 @@
+import { realpathSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { openServices } from '../keepup.ts'
 import { calledAs } from './called-as.ts'
 import { runCli } from './program.ts'
@@ -16,5 +18,8 @@ process.exitCode = await runCli(process.argv.slice(2), {
     return process.cwd()
   },
   open: openServices,
-  program: calledAs(env, import.meta.url),
+  get program() {
+    const file = realpathSync(fileURLToPath(new URL('./keepup.js', import.meta.url)))
+    return calledAs({ env, cwd: process.cwd(), file, node: process.execPath })
+  },
 })

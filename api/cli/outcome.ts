@@ -5,6 +5,7 @@ import type { Context } from './context.ts'
 import { EXIT } from './exit.ts'
 import { oneLine } from './output/text.ts'
 import { dollars } from './output/units.ts'
+import { statusOf } from './run-status.ts'
 
 const WHY: Readonly<Record<string, string>> = {
   approval: 'the run waits for an approval',
@@ -33,9 +34,12 @@ export async function report(ctx: Context, runId: string, end: Ended): Promise<n
     ctx.note(`${WHY[end.for]}; next:`)
     for (const line of nextLines(ctx, { ...detail, run: { ...run, driving: false } })) ctx.note(line)
   }
-  if (end.end === 'error') ctx.note(`the run ended in ERROR ${end.code}: ${oneLine(end.error)}`)
+  if (end.end === 'error') {
+    const how = end.code === 'CANCELLED' ? 'the run was cancelled' : `the run ended in ERROR ${end.code}`
+    ctx.note(`${how}: ${oneLine(end.error)}`)
+  }
   if (run.unmetGates.length > 0) ctx.note(`gates that do not hold: ${run.unmetGates.join(', ')}`)
-  ctx.show(run, () => (end.end === 'done' && run.summary !== null ? [run.summary] : [`${runId} ${run.status}`]))
+  ctx.show(run, () => (end.end === 'done' && run.summary !== null ? [run.summary] : [`${runId} ${statusOf(run)}`]))
   if (end.end === 'done') return EXIT.done
   return end.end === 'error' ? EXIT.runError : EXIT.waiting
 }

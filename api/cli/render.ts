@@ -6,6 +6,32 @@ import { dollars } from './output/units.ts'
 /** Everything in an event may come from a model or a tool: nothing of it reaches the terminal as it is. */
 const text = (v: unknown): string => oneLine(typeof v === 'string' ? v : v === undefined ? '' : JSON.stringify(v))
 
+type Payload = NonNullable<EventView['payload']>
+
+/** A command that ended is a result, whatever its exit code; which one it was decides how it reads. */
+function succeeded(p: Payload, paint: Paint): string {
+  const { exitCode, signal } = (p.result ?? {}) as { exitCode?: unknown; signal?: unknown }
+  const ended = p.toolName === 'run_command' && exitCode !== undefined
+  const sign = ended && exitCode !== 0 ? paint('red', '✗') : paint('green', '✓')
+  const exit = ended ? ` ${exitCode === null ? `ended by ${text(signal)}` : `exit ${text(exitCode)}`}` : ''
+  return `  ${sign} ${text(p.toolName)}${exit} ${paint('dim', `${text(p.durationMs)} ms`)}`
+}
+
+const RAISE: Readonly<Record<string, string>> = {
+  turns: 'raise --max-turns, or lower --grace-turns',
+  wall_clock: 'raise --wall-clock',
+  budget: 'raise the budget',
+}
+
+/** The final warning; in the first turn nothing was left for the work itself. */
+function warned({ turn, payload }: EventView): string {
+  const { reason, maxTurns, graceTurns } = payload ?? {}
+  const line = `recovery: final_warning ${text(reason)}`
+  if (turn !== 1) return line
+  const limit = reason === 'turns' ? ` (${text(maxTurns)} turns, ${text(graceTurns)} of them kept for the warning)` : ''
+  return `${line}: no turn is left for the work itself${limit}; ${RAISE[String(reason)] ?? 'raise the limit'}`
+}
+
 /** What a person follows a run by: one line for an event, or null where it says nothing new. */
 export function eventLine(event: EventView, paint: Paint): string | null {
   const p = event.payload ?? {}
@@ -22,8 +48,7 @@ export function eventLine(event: EventView, paint: Paint): string | null {
     case 'tool_call_start':
       return `  ${paint('cyan', text(p.toolName))} ${paint('dim', cut(text(p.arguments), 100))}`
     case 'tool_call_end':
-      if (p.success === true)
-        return `  ${paint('green', '✓')} ${text(p.toolName)} ${paint('dim', `${text(p.durationMs)} ms`)}`
+      if (p.success === true) return succeeded(p, paint)
       return `  ${paint('red', '✗')} ${text(p.toolName)} ${text(failure?.code)}: ${cut(text(failure?.message), 160)}`
     case 'tool_call_retry':
       return paint(
@@ -41,11 +66,16 @@ export function eventLine(event: EventView, paint: Paint): string | null {
     case 'gate_checked':
       return `  gate ${text(p.gate)}: ${p.passed === true ? paint('green', 'holds') : paint('red', 'does not hold')} ${text(p.evidence)}`
     case 'recovery':
-      return paint('yellow', `recovery: ${text(p.phase)} ${text(p.reason)}`)
+      return paint(
+        'yellow',
+        p.phase === 'final_warning' ? warned(event) : `recovery: ${text(p.phase)} ${text(p.reason)}`,
+      )
     case 'error':
       return p.recoverable === true
         ? paint('yellow', `  the model's attempt failed: ${text(p.code)} ${text(p.error)}`)
-        : paint('red', `ERROR ${text(p.code)}: ${text(p.error)}`)
+        : p.code === 'CANCELLED'
+          ? paint('yellow', `the run was cancelled: ${text(p.error)}`)
+          : paint('red', `ERROR ${text(p.code)}: ${text(p.error)}`)
     case 'completion':
       return paint('green', 'DONE')
     case 'paused':

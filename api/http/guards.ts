@@ -1,5 +1,4 @@
 import type { MiddlewareHandler } from 'hono'
-import { bodyLimit } from 'hono/body-limit'
 import { matchedRoutes } from 'hono/route'
 import { jsonFault } from './json-place.ts'
 import { Problem } from './problem.ts'
@@ -39,13 +38,26 @@ export function tokenGuard(token: string): MiddlewareHandler {
   }
 }
 
+/**
+ * Reads the body once, counting, and puts it in the request's place: one that node-server made cannot be rebuilt by
+ * `new Request(request)`, as hono's own limit does it.
+ */
 export function sizeGuard(maxBytes: number): MiddlewareHandler {
-  return bodyLimit({
-    maxSize: maxBytes,
-    onError: () => {
-      throw new Problem(413, 'REQUEST_TOO_LARGE', `a request may have at most ${maxBytes} bytes`)
-    },
-  })
+  const tooLarge = () => new Problem(413, 'REQUEST_TOO_LARGE', `a request may have at most ${maxBytes} bytes`)
+  return async (c, next) => {
+    const { body, headers, signal, method, url } = c.req.raw
+    if (body === null) return next()
+    if (Number(headers.get('content-length') ?? 0) > maxBytes) throw tooLarge()
+    const chunks: Uint8Array[] = []
+    let size = 0
+    for await (const chunk of body) {
+      size += chunk.byteLength
+      if (size > maxBytes) throw tooLarge()
+      chunks.push(chunk)
+    }
+    c.req.raw = new Request(url, { method, headers, signal, ...(size === 0 ? {} : { body: Buffer.concat(chunks) }) })
+    await next()
+  }
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })

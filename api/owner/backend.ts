@@ -31,6 +31,8 @@ export const ownerSilent = (dataFolder: string): OwnerError =>
 export interface Backend {
   /** `owner`: this process holds the lock; `reader`: it only reads; `remote`: another process answers. */
   readonly kind: 'owner' | 'reader' | 'remote'
+  /** It reads beside an owner that does not answer. */
+  readonly besideSilent?: boolean
   fetch(request: Request): Promise<Response>
   /** Lets what this process drives come to rest, for `ms` at most; `drainMs` of the configuration where none is given. */
   drain(ms?: number): Promise<void>

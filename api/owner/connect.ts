@@ -63,7 +63,7 @@ export async function connect(options: ConnectOptions): Promise<Backend> {
       if (services && found === 'absent' && (await lags(services))) await services.close()
       else if (services) {
         if (found === 'silent') options.onNote('the owner of the data folder does not answer; reading it directly')
-        return localBackend(services, local)
+        return { ...(await localBackend(services, local)), besideSilent: found === 'silent' }
       }
     }
     if (found === 'silent') throw ownerSilent(dataFolder)

@@ -1,6 +1,7 @@
 import type { Deciding } from './deciding.ts'
 import type { Failure } from './events.ts'
 import { openGates } from './phases.ts'
+import { whyRecovering } from './recovery.ts'
 import { type Call, recoveryOf, type TurnOutcome, turnIsOpen } from './state.ts'
 
 // How turns, calls and runs end. Every turn_start has its turn_end, every call its one tool_call_end.
@@ -63,7 +64,8 @@ export function endRun(d: Deciding, cause: EndCode, why: string): void {
   const recovering = recoveryOf(d.state.machine) !== null
   const failed = recovering && !BEYOND_RECOVERY.has(cause)
   const code = failed ? 'RECOVERY_FAILED' : cause
-  const error = failed ? `Recovery failed: ${cause}: ${why}` : why
+  const said = failed ? `Recovery failed: ${cause}: ${why}` : why
+  const error = code === 'RECOVERY_FAILED' ? `${said}; it began because ${whyRecovering(d.state)}` : said
   if (recovering) d.emit('recovery', { phase: 'failed', reason: error })
   const unmetGates = openGates(d.state).map((gate) => gate.check)
   d.emit('error', {

@@ -34,6 +34,12 @@ const REASONS = {
   budget: 'the budget is nearly spent',
 } as const
 
+/** Why the recovery began, in words; null: there is none. */
+export function whyRecovering(state: AgentState): string | null {
+  const recovery = recoveryOf(state.machine)
+  return recovery && REASONS[recovery.reason]
+}
+
 /** The system message of the warning turn. `{reason}`, `{graceTurns}` and `{maxTurns}` are filled in. */
 export function warningText(state: AgentState, reason: Recovery['reason']): string {
   const { warningTemplate, graceTurns } = state.spec.recovery

@@ -1,6 +1,7 @@
 import type { DriverFact } from '../agent/commands.ts'
-import { type Owed, owed, waitingFor } from '../agent/owed.ts'
+import { type Owed, owed } from '../agent/owed.ts'
 import { type AgentState, callsOf, isFinished } from '../agent/state.ts'
+import { endOf } from './look.ts'
 import type { Mailbox } from './mailbox.ts'
 import { patiently } from './patience.ts'
 import { performModel } from './perform-model.ts'
@@ -254,15 +255,3 @@ const NEVER = new AbortController().signal
 const POKED = new Error('the driver has something to do')
 
 const MAX_DRIFT = 100
-
-function endOf(state: AgentState): DriveEnd | null {
-  const { machine } = state
-  if (machine.status === 'DONE') return { end: 'done' }
-  if (machine.status === 'ERROR') return { end: 'error', code: machine.code, error: machine.error }
-  const waits = waitingFor(state)
-  if (waits === null) return null
-  const toolCallIds = callsOf(state)
-    .filter((call) => call.stage.at === 'approval' || call.stage.at === 'doubt')
-    .map((call) => call.id)
-  return { end: 'waiting', for: waits, toolCallIds }
-}

@@ -2,6 +2,7 @@ import type { UserCommand } from '../agent/commands.ts'
 import { CommandRejected } from '../agent/errors.ts'
 import { echo } from '../agent/issues.ts'
 import { Policy } from '../agent/spec.ts'
+import { isFinished } from '../agent/state.ts'
 import { LogError } from '../log/errors.ts'
 import { base32, runIdOf } from '../log/ids.ts'
 import { askingOf } from './asking.ts'
@@ -10,6 +11,7 @@ import { erase } from './erase.ts'
 import { TimeLimitError } from './errors.ts'
 import { forkOf } from './fork.ts'
 import { limitedPorts } from './limited-ports.ts'
+import { endOf, idleEnd } from './look.ts'
 import { Mailbox } from './mailbox.ts'
 import type { Environment, RuntimePorts, SecretBoundary } from './ports.ts'
 import { type RebuiltRequest, rebuildRequests } from './rebuild-request.ts'
@@ -76,13 +78,13 @@ export class Runtime implements AgentRuntimeDoors {
     this.driving.add(agentId)
     try {
       return await this.with(agentId, async (mailbox) => {
-        await mailbox.loadMessages()
+        await mailbox.refresh()
         const { state } = mailbox
         if (state === null) throw unknownAgent(agentId)
-        if (state.machine.status === 'DONE') return { end: 'done' }
-        if (state.machine.status === 'ERROR')
-          return { end: 'error', code: state.machine.code, error: state.machine.error }
+        const idle = isFinished(state) ? endOf(state) : idleEnd(state, this.ports)
+        if (idle !== null) return idle
         const driverId = base32(this.ports.random.bytes(10))
+        await mailbox.loadMessages()
         const env = await this.ports.environment(state.spec, { runId: state.runId, agentId, driverId })
         const stop = mailbox.listen((events) => {
           for (const event of events) options.onEvent?.(event)

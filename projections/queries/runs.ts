@@ -4,7 +4,8 @@ import type { Row } from '../schema/tables.ts'
 import { NOTHING, type UsageSum, usageBy } from './usage.ts'
 import { type Waiting, waitingOf } from './waiting.ts'
 
-export type RunStatus = 'active' | 'recovering' | 'completed' | 'failed'
+/** `cancelled`: those of the failed that people ended. */
+export type RunStatus = 'active' | 'recovering' | 'completed' | 'failed' | 'cancelled'
 
 export interface RunSummary extends Row<'runs'> {
   /** The first input, up to 500 characters; null: none yet, or erased. A fork shows its source's. */
@@ -40,7 +41,8 @@ export async function listRuns(
     .selectAll()
     .orderBy('started', 'desc')
     .limit(limit + 1)
-  if (status !== undefined) query = query.where('status', '=', status)
+  if (status === 'cancelled') query = query.where('status', '=', 'failed').where('code', '=', 'CANCELLED')
+  else if (status !== undefined) query = query.where('status', '=', status)
   if (after !== undefined) query = query.where('started', '<', Number(after))
   const rows = await query.execute()
   const page = rows.slice(0, limit)

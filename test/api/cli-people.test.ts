@@ -86,6 +86,75 @@ describe('what people are told', { timeout: 120_000 }, () => {
     expect(json).toEqual([expect.objectContaining({ for: 'doubt', toolCallId: `${id}.t1.c0` })])
   })
 
+  it('a fork says what stays behind', async () => {
+    const forked = await folder.look('fork', await written(folder.workspace()), '--to', '1')
+    expect(forked.err).toContain('What was ignored there (node_modules, .git and the like) is not in it.')
+    expect(forked.err).toContain('Standing approvals are not inherited')
+  })
+
+  it('a run says where it works before anything else', async () => {
+    const workspace = folder.workspace()
+    const { err } = await folder.look('run', 'finish', '-w', workspace)
+    expect(err.split('\n').slice(0, 2)).toEqual([`works in ${workspace}`, expect.stringMatching(/^run \w+$/)])
+  })
+
+  it('a limit that leaves no turn for the work is told at once, and stands in the error', async () => {
+    const { code, err } = await folder.look('run', 'ask', '--no-workspace', '--max-turns', '2')
+    expect(code).toBe(3)
+    expect(err).toContain(
+      'no turn is left for the work itself (2 turns, 2 of them kept for the warning); raise --max-turns',
+    )
+    expect(err).toContain('it began because the turn limit is reached')
+    const poor = await folder.look('run', 'ask', '--no-workspace', '--budget-tokens', '300')
+    expect(poor.err).toContain('no turn is left for the work itself; raise the budget')
+    expect(poor.err).toContain('it began because the budget is nearly spent')
+  })
+
+  it('a command tells its exit code', async () => {
+    const approved = ['--no-sandbox', '--approve', 'run_command', '-w', folder.workspace()]
+    expect((await folder.look('run', 'command', ...approved)).err).toMatch(/^ {2}✓ run_command exit 0 \d+ ms$/m)
+    expect((await folder.look('run', 'broken', ...approved)).err).toMatch(/^ {2}✗ run_command exit 3 \d+ ms$/m)
+  })
+
+  it('a cancelled run is called so, and is still one of those that failed', async () => {
+    const { err } = await folder.look('run', 'wait', '--no-workspace', '--no-drive')
+    await folder.look('cancel', idIn(err))
+    const resumed = await folder.look('resume', idIn(err))
+    expect(resumed.err).not.toContain('ERROR CANCELLED')
+    for (const status of ['cancelled', 'failed']) {
+      const { out } = await folder.look('runs', 'list', '--status', status)
+      expect(out).toMatch(new RegExp(`^${idIn(err)} +cancelled `, 'm'))
+    }
+    const [{ status }] = JSON.parse((await folder.look('-o', 'json', 'runs', 'list', '--status', 'cancelled')).out)
+    expect(status).toBe('failed')
+  })
+
+  it('a run whose process was killed is interrupted, and says how to go on', async () => {
+    const task = ['run', 'command', '-w', folder.workspace(), '--no-sandbox', '--approve', 'run_command']
+    const killed = await folder.start(task, { env: { KEEPUP_CRASH_AT: 'before_tool:1' } }).ended
+    expect(killed.signal).toBe('SIGKILL')
+    const id = idIn(killed.err)
+    expect((await folder.look('runs', 'list')).out).toMatch(new RegExp(`^${id} +interrupted `, 'm'))
+    const shown = await folder.look('runs', 'show', id)
+    expect(shown.out).toMatch(/^status +interrupted$/m)
+    expect(shown.err).toContain(`go on with: keepup resume ${id}`)
+  })
+
+  it('a difference without files names none', async () => {
+    const { err } = await folder.look('run', 'write', '-w', folder.workspace(), '--tools', 'write_file')
+    const same = await folder.look('diff', idIn(err), '0', '0')
+    expect([same.code, same.out]).toEqual([0, expect.not.stringContaining('Files:')])
+  })
+
+  it('an approval is shown in full before it is given', async () => {
+    const { err } = await folder.look('run', 'write', '-w', folder.workspace(), '--tools', 'write_file')
+    const call = `${idIn(err)}.t1.c0`
+    expect(err).toContain(`keepup approve ${call} --dry-run`)
+    const looked = await folder.look('approve', call, '--dry-run')
+    expect([looked.code, looked.out]).toEqual([0, expect.stringContaining('+hello')])
+    expect((await folder.look('approvals')).out).toContain(call)
+  })
+
   it('the reason of a cancel stands in the run and among its events', async () => {
     const { err } = await folder.look('run', 'finish', '--no-workspace', '--no-drive')
     const id = idIn(err)

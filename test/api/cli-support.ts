@@ -4,19 +4,20 @@ import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { calledAs } from '../../api/cli/called-as.ts'
 import { runCli } from '../../api/cli/program.ts'
 import { openServices } from '../../api/keepup.ts'
 import { workspaces, writeScript } from './script.ts'
 
 /** A command line in this process: the same code as in one of its own, but for start and end. */
-export async function inProcess(args: readonly string[], env: Record<string, string> = {}) {
+export async function inProcess(args: readonly string[], env: Record<string, string> = {}, cwd = tmpdir()) {
   const [out, err]: [string[], string[]] = [[], []]
   const code = await runCli(args, {
     stdout: { write: (s) => out.push(s) },
     stderr: { write: (s) => err.push(s) },
     stdin: process.stdin,
     env,
-    cwd: tmpdir(),
+    cwd,
     open: openServices,
     program: 'keepup',
   })
@@ -96,6 +97,8 @@ export function cliFolder({ ownerTimeoutMs = 10_000 } = {}) {
 
   return {
     root,
+    /** How this command line calls itself: by its path, for no "keepup" is on its PATH. */
+    program: calledAs({ env, cwd: root, file: entry, node: process.execPath }),
     data,
     env,
     workspace,

@@ -1,11 +1,16 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it } from 'vitest'
 import { cliFolder, inProcess } from './cli-support.ts'
 
 describe('the command line', () => {
   const folder = cliFolder()
   afterAll(() => folder.clean())
+  const started = async () => {
+    const { out } = await folder.look('-o', 'json', 'run', 'finish', '--no-workspace', '--no-drive')
+    return JSON.parse(out) as { runId: string }
+  }
 
   it('shows its exit codes and every command in --help', async () => {
     const { code, out, err } = await inProcess(['--help'])
@@ -35,8 +40,10 @@ describe('the command line', () => {
     [['erase', 'x', '--revision', '1', '--all', '--reason', 'y'], 'either --revision or --all'],
     [['erase', 'x', '--revision', '1..2..3', '--reason', 'y'], 'a range such as 3..9'],
     [['erase', 'x', '--revision', 'first', '--reason', 'y'], 'revision: expected a whole number'],
-    [['runs', 'list', '--status', 'sleeping'], 'expected active, completed, failed, recovering'],
-    [['runs', 'shw'], 'unknown command "runs shw"; there are "runs list", "runs show"'],
+    [['runs', 'list', '--status', 'sleeping'], 'expected active, completed, failed, cancelled, recovering'],
+    [['runs', 'shwo'], 'unknown command "runs shwo" (did you mean "runs show"?); there are "runs list", "runs show"'],
+    [['runs', 'everything'], 'unknown command "runs everything"; there are "runs list", "runs show"'],
+    [['runs', 'list', '--limit', 'x'], '--limit: expected a whole number from 1'],
     [['aprove'], 'Did you mean approve?'],
     [['secrets', 'get'], 'unknown command "secrets get"'],
     [['tail', '--type', 'turn_strat'], '--type: there is no turn_strat; there are agent_started, forked'],
@@ -82,7 +89,40 @@ describe('the command line', () => {
       return error
     }
     expect(await told('runs', '-o', 'json')).toMatchObject({ code: 'NOTHING_YET', exitCode: 1 })
-    expect(await told('-o', 'jsonl', 'run', ' ')).toEqual({ code: null, exitCode: 2, message: 'the task is empty' })
+    expect(await told('-o', 'jsonl', 'run', ' ')).toEqual({ code: 'USAGE', exitCode: 2, message: 'the task is empty' })
+    expect(await told('-o', 'json', 'aprove')).toEqual({
+      code: 'USAGE',
+      exitCode: 2,
+      message: "unknown command 'aprove'\n(Did you mean approve?)",
+    })
+    expect(await told('-o', 'json', 'run', '--nonsense')).toMatchObject({ code: 'USAGE', exitCode: 2 })
+  })
+
+  it.each([
+    [['--role', 'cdoer'], 'there is no role "cdoer"; there are coder', 'UNKNOWN_ROLE'],
+    [['--tools', 'read_flie'], 'there is no tool read_flie', 'UNKNOWN_TOOL'],
+    [['--approve', 'read_flie'], 'approve: there is no tool read_flie', 'UNKNOWN_TOOL'],
+    [['--model', 'nobody'], 'the model "nobody" is not known', 'MODEL_NOT_FOUND'],
+    [['--secret', 'NOBODY_SET_THIS'], 'no value for NOBODY_SET_THIS', 'UNKNOWN_SECRET'],
+    [['-w', '/nowhere/at/all'], '/nowhere/at/all does not exist', 'WORKSPACE_MISSING'],
+    [['--key', 'k'.repeat(300)], '--key: ', 'INVALID_REQUEST'],
+  ])('finds what is wrong in %j before anything is recorded, and ends with 2', async (args, says, code) => {
+    const told = await folder.look('run', 'finish', ...(args[0] === '-w' ? [] : ['--no-workspace']), ...args)
+    expect([told.code, told.out]).toEqual([2, ''])
+    expect(told.err).toContain(says)
+    expect(told.err).toContain(code)
+    expect(JSON.parse((await folder.look('-o', 'json', 'runs', 'list')).out)).toEqual([])
+  })
+
+  it('names options as they are typed', async () => {
+    const { code, err } = await folder.look('restore', (await started()).runId, '--tree', 'short')
+    expect([code, err]).toEqual([2, expect.stringContaining('--tree: expected the id of a tree')])
+  })
+
+  it('does not work in its own folder unless that was said', async () => {
+    const clone = fileURLToPath(new URL('../..', import.meta.url))
+    const { code, err } = await inProcess(['--data', folder.data, 'run', 'x'], {}, clone)
+    expect([code, err]).toEqual([2, expect.stringMatching(/keepup's own folder; name the one to work in/)])
   })
 
   it('names a bad setting and where it came from', async () => {

@@ -173,14 +173,24 @@ describe('runs on the command line', { timeout: 120_000 }, () => {
   it('erases what is private; the proof then says so', async () => {
     const { err } = await folder.look('run', 'finish', '--no-workspace')
     const id = idIn(err)
-    expect(await folder.look('erase', id, '--revision', '1', '--reason', 'private')).toMatchObject({ code: 0 })
+    const unsaid = await folder.look('erase', id, '--revision', '1', '--reason', 'private')
+    expect([unsaid.code, unsaid.err]).toEqual([2, expect.stringContaining('say --yes to do it, or --dry-run')])
+    const looked = await folder.look('erase', id, '--revision', '1', '--reason', 'private', '--dry-run')
+    expect([looked.code, looked.out]).toEqual([
+      0,
+      expect.stringMatching(/^This would empty\n1 body .*\n {2}@1 turn 0 user_input, \d+ B\n$/),
+    ])
+    expect((await folder.look('verify', id)).out).not.toContain('erased')
+    expect(await folder.look('erase', id, '--revision', '1', '--reason', 'private', '--yes')).toMatchObject({ code: 0 })
     const verified = await folder.look('verify', id)
     expect([verified.code, verified.out.includes('revision 1 erased: private')]).toEqual([0, true])
     expect((await folder.look('events', id)).out).toMatch(/^@1 .*user_input +\(erased\)$/m)
-    expect((await folder.look('erase', id, '--revision', '1', '--reason', 'again')).code).toBe(0)
+    expect((await folder.look('erase', id, '--revision', '1', '--reason', 'again', '--yes')).code).toBe(0)
     expect((await folder.look('events', id, '-o', 'jsonl')).out.match(/"type":"erased"/g)).toHaveLength(1)
+    await folder.look('erase', id, '--revision', '0', '--reason', 'private', '--yes')
+    expect((await folder.look('runs', 'show', id)).out).toMatch(/^role +\[erased\]\nmodel +\[erased\]$/m)
     const open = await folder.look('run', 'wait', '--no-workspace', '--no-drive')
-    const early = await folder.look('erase', open.out.trim(), '--all', '--reason', 'early')
+    const early = await folder.look('erase', open.out.trim(), '--all', '--reason', 'early', '--yes')
     expect([early.code, early.err.includes('RUN_ACTIVE')]).toEqual([1, true])
   })
 

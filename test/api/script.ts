@@ -13,7 +13,8 @@ const look = { text: 'thinking… ', calls: [{ tool: 'list_dir', arguments: { pa
 /**
  * The model of the API's tests: a word of the task says what the agent does. `finish`: it is done at once, with the task
  * as its summary. `fail`: ERROR. `write`: it asks to write a file, and tells what was decided. `ask`: it asks the person.
- * `command`: it runs a command. `stall`: its model does not answer. `wait`: it looks for {@link SIGN} in its workspace, turn after turn, and is done when it is there.
+ * `both`: it asks to write two files at once. `command`: it runs a command,
+ * `broken`: one that fails. `stall`: its model does not answer. `wait`: it looks for {@link SIGN} in its workspace, turn after turn, and is done when it is there.
  */
 export const SCRIPT: ScriptInput = {
   script: 1,
@@ -36,6 +37,20 @@ export const SCRIPT: ScriptInput = {
       ],
     },
     {
+      name: 'both',
+      when: { firstInputContains: 'both' },
+      turns: [
+        {
+          calls: [
+            { tool: 'write_file', arguments: { path: 'one.txt', content: '1' } },
+            { tool: 'read_file', arguments: { path: 'one.txt' } },
+            { tool: 'write_file', arguments: { path: 'one.txt', content: '2' } },
+          ],
+        },
+        done('both written'),
+      ],
+    },
+    {
       name: 'ask',
       when: { firstInputContains: 'ask' },
       turns: [{ calls: [{ tool: 'ask_user', arguments: { question: 'Which?' } }] }, done(`\${lastInput}`)],
@@ -44,6 +59,11 @@ export const SCRIPT: ScriptInput = {
       name: 'command',
       when: { firstInputContains: 'command' },
       turns: [{ calls: [{ tool: 'run_command', arguments: { command: 'touch made.txt' } }] }, done('command settled')],
+    },
+    {
+      name: 'broken',
+      when: { firstInputContains: 'broken' },
+      turns: [{ calls: [{ tool: 'run_command', arguments: { command: 'exit 3' } }] }, done('it is broken')],
     },
     { name: 'stall', when: { firstInputContains: 'stall' }, turns: [{ delayMs: 600_000, text: 'late' }] },
     {

@@ -27,7 +27,8 @@ describe.skipIf(skipWithoutTerminal)('a run at a terminal', { timeout: 120_000 }
     await terminal.sees('+hello')
     await terminal.sees('Let it happen?')
     expect(existsSync(join(workspace, 'hello.txt'))).toBe(false)
-    terminal.type(ENTER)
+    await terminal.sees('y: approve, n: reject; Enter alone: leave it open')
+    terminal.type(`y${ENTER}`)
     await terminal.sees('approved by ada')
     await terminal.sees('write approved')
     expect(await terminal.ended).toBe(0)
@@ -38,7 +39,7 @@ describe.skipIf(skipWithoutTerminal)('a run at a terminal', { timeout: 120_000 }
     const workspace = folder.workspace()
     const terminal = writing(workspace)
     await terminal.sees('Let it happen?')
-    terminal.type(DOWN + ENTER)
+    terminal.type(`n${ENTER}`)
     await terminal.sees('Why?')
     terminal.type(`not today${ENTER}`)
     await terminal.sees('APPROVAL_REJECTED')
@@ -48,11 +49,27 @@ describe.skipIf(skipWithoutTerminal)('a run at a terminal', { timeout: 120_000 }
     expect(existsSync(join(workspace, 'hello.txt'))).toBe(false)
   })
 
-  it('leaves the question open where it is not answered', async () => {
+  it.each([
+    ['Enter alone', ENTER],
+    ['Enter after an arrow', DOWN + ENTER],
+    ['Ctrl-C', CTRL_C],
+  ])('leaves the question open at %s', async (_, keys) => {
+    const workspace = folder.workspace()
+    const terminal = writing(workspace)
+    await terminal.sees('Let it happen?')
+    terminal.type(keys)
+    await terminal.sees('keepup.js approve')
+    expect(await terminal.ended).toBe(8)
+    expect(terminal.shown()).not.toContain('approved by')
+    expect(existsSync(join(workspace, 'hello.txt'))).toBe(false)
+  })
+
+  it('asks again where the answer is none of those it names', async () => {
     const terminal = writing(folder.workspace())
     await terminal.sees('Let it happen?')
+    terminal.type(`x${ENTER}`)
+    await terminal.sees('type y or n')
     terminal.type(CTRL_C)
-    await terminal.sees('keepup approve')
     expect(await terminal.ended).toBe(8)
   })
 
@@ -79,7 +96,21 @@ describe.skipIf(skipWithoutTerminal)('a run at a terminal', { timeout: 120_000 }
     expect(existsSync(join(workspace, 'hello.txt'))).toBe(true)
     const yes = await answer(`y${ENTER}`)
     expect([yes.code, existsSync(join(workspace, 'hello.txt'))]).toEqual([0, false])
-    expect(yes.terminal.shown()).toContain('to bring it back: npx keepup restore')
+    expect(yes.terminal.shown()).toContain(`to bring it back: ${folder.program} restore`)
+  })
+
+  it('asks before a body is emptied for ever, and empties none where the answer is no', async () => {
+    const run = await folder.look('run', 'finish', '--no-workspace')
+    const answer = async (keys: string) => {
+      const terminal = keepup('erase', idIn(run.err), '--revision', '1', '--reason', 'private')
+      await terminal.sees('@1 turn 0 user_input')
+      await terminal.sees('Empty them?')
+      terminal.type(keys)
+      return terminal.ended
+    }
+    const task = async () => (await folder.look('runs', 'show', idIn(run.err))).out
+    expect([await answer(ENTER), await task()]).toEqual([130, expect.stringContaining('finish')])
+    expect([await answer(`y${ENTER}`), await task()]).toEqual([0, expect.not.stringContaining('finish')])
   })
 
   it('pauses at the first Ctrl-C and says how to go on', async () => {
@@ -88,7 +119,7 @@ describe.skipIf(skipWithoutTerminal)('a run at a terminal', { timeout: 120_000 }
     terminal.type(CTRL_C)
     await terminal.sees('pausing')
     await terminal.sees('the run is paused')
-    await terminal.sees('keepup resume')
+    await terminal.sees('keepup.js resume')
     expect(await terminal.ended).toBe(8)
     const { out } = await folder.look('-o', 'json', 'runs', 'show', idIn(terminal.shown()))
     expect(JSON.parse(out)).toMatchObject({ run: { waiting: { for: 'pause' } } })
@@ -100,7 +131,7 @@ describe.skipIf(skipWithoutTerminal)('a run at a terminal', { timeout: 120_000 }
     terminal.type(CTRL_C)
     await terminal.sees('pausing')
     terminal.type(CTRL_C)
-    await terminal.sees('aborted; go on with: npx keepup resume')
+    await terminal.sees(`aborted; go on with: ${folder.program} resume`)
     expect(await terminal.ended).toBe(130)
     expect((await folder.look('verify', idIn(terminal.shown()))).code).toBe(0)
   })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { ToolError } from '../../domain/agent/errors.ts'
-import { call, calls, completes } from '../support/harness.ts'
+import { call, calls, completes, USER } from '../support/harness.ts'
 import { type Given, given, tool } from '../support/story.ts'
 
 /** A run whose driver can be drained and aborted; `resume` goes on in another process. */
@@ -115,6 +115,8 @@ test('who is drained before it begins claims nothing; a run that waits says so',
   const run = await drained({ says: [completes()], task: null })
   expect(await run.drive()).toMatchObject({ end: 'waiting', for: 'input' })
   run.drain()
+  expect(await run.drive()).toMatchObject({ end: 'waiting', for: 'input' })
+  await run.runtime.execute(run.runId, { kind: 'input', text: 'go' }, { by: USER })
   expect(await run.drive()).toEqual({ end: 'interrupted' })
   expect(await run.of('driver_claimed')).toHaveLength(1)
 })

@@ -165,3 +165,40 @@ describe('an answer that cannot be recorded', () => {
     expect(h.requests).toHaveLength(1)
   })
 })
+
+describe('an agent that waits for people', () => {
+  const write = {
+    spec: toolSpec('write_file', { effect: 'reconcilable' }),
+    run: async () => ({ content: 'written' }),
+  }
+  const asks = calls(call('write_file', { path: 'a' }, 'one'), call('write_file', { path: 'b' }, 'two'), call('echo'))
+  const waiting = async () => {
+    let opened = 0
+    const h = harness((_, n) => (n === 1 ? asks : completes()), { tools: [write, echo] })
+    const { environment } = h.ports
+    Object.assign(h.ports, {
+      environment: (...args: Parameters<typeof environment>) => {
+        opened++
+        return environment(...args)
+      },
+    })
+    const policy = { mode: 'batch', requiresApproval: ['write_file'] }
+    const runId = await h.start(testSpec({ policy }, [write, echo]))
+    return { h, runId, end: await h.drive(runId), opened: () => opened }
+  }
+
+  test('is not written to, nor is its place opened, by drives that find nothing to do', async () => {
+    const { h, runId, end, opened } = await waiting()
+    expect(end).toMatchObject({ end: 'waiting', for: 'approval' })
+    const before = await h.types(runId)
+    for (let again = 0; again < 5; again++) expect(await h.drive(runId)).toEqual(end)
+    expect([await h.types(runId), opened()]).toEqual([before, 1])
+  })
+
+  test('is driven when its approval has expired', async () => {
+    const { h, runId } = await waiting()
+    h.clock.time += 25 * 3_600_000
+    await h.drive(runId)
+    expect(await h.types(runId)).toContain('approval_expired')
+  })
+})

@@ -102,7 +102,7 @@ async function diff(ctx: Context, run: string, a: string, b: string): Promise<nu
     `Messages (${found.messages.common} in common):`,
     ...said('-', found.messages.onlyA),
     ...said('+', found.messages.onlyB),
-    ...(found.files
+    ...(found.files && found.files.changes.length > 0
       ? ['Files:', ...found.files.changes.map((c) => `  ${c.change} ${c.path}`), ...found.files.patch.split('\n')]
       : []),
   ])

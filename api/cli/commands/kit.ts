@@ -46,8 +46,19 @@ export function alone(command: Command): Command {
     const group = called.parent
     if (word === undefined || group === null) return
     const there = group.commands.map((c) => `"${group.name()} ${c.name()}"`).join(', ')
-    throw new UsageError(`unknown command "${group.name()} ${word}"; there are ${there}`)
+    const meant = group.commands.find((c) => alike(word, c.name()))
+    const hint = meant === undefined ? '' : ` (did you mean "${group.name()} ${meant.name()}"?)`
+    throw new UsageError(`unknown command "${group.name()} ${word}"${hint}; there are ${there}`)
   })
+}
+
+/** Whether one word is the other with a letter or two missing, added or out of place. */
+function alike(a: string, b: string): boolean {
+  const letters = (word: string) => [...word].sort().join('')
+  const without = (word: string) => [...word].map((_, i) => word.slice(0, i) + word.slice(i + 1))
+  return (
+    a.startsWith(b) || b.startsWith(a) || letters(a) === letters(b) || without(a).includes(b) || without(b).includes(a)
+  )
 }
 
 /** A whole number of an option. */

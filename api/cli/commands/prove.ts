@@ -88,7 +88,9 @@ export function proveCommands(program: Command, kit: Kit): void {
 
   program
     .command('fork')
-    .description('a new run whose history up to a point is that of this one')
+    .description(
+      'a new run whose history up to a point is that of this one; ignored files and standing approvals stay behind',
+    )
     .argument('<run>')
     .option('--to <step>', 'after this step', whole('--to'))
     .option('--turn <n>', 'at the end of this turn', whole('--turn'))
@@ -130,7 +132,11 @@ export function proveCommands(program: Command, kit: Kit): void {
         }
         const client = await ctx.client('write')
         const made = await take(client.v1.runs[':id'].fork.$post({ param: { id }, header: {}, json }))
-        if (made.workspace !== null) ctx.note(`its files: ${made.workspace}`)
+        if (made.workspace !== null) {
+          ctx.note(`its files: ${made.workspace}`)
+          ctx.note('What was ignored there (node_modules, .git and the like) is not in it.')
+        }
+        ctx.note('Standing approvals are not inherited: its calls ask anew.')
         if (o.drive === true) return driveToEnd(ctx, made.runId, FROM_BIRTH, resuming(ctx, made.runId))
         ctx.show(made, () => [made.runId])
         ctx.note(`go on with: ${ctx.command('resume', made.runId)}`)

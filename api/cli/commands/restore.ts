@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { agreed } from '../choose.ts'
 import { take } from '../client.ts'
 import type { Context } from '../context.ts'
 import { EXIT, UsageError } from '../exit.ts'
@@ -36,14 +37,6 @@ function changeLines(changes: readonly Change[]): string[] {
   })
 }
 
-/** Asks at the terminal; without one only `--yes` will do. */
-async function agreed(ctx: Context): Promise<boolean> {
-  if (!ctx.interactive) throw new UsageError('nothing was changed: say --yes to do it, or --dry-run only to look')
-  const { confirm, isCancel } = await import('@clack/prompts')
-  const said = await confirm({ message: 'Change these files?', initialValue: false, output: process.stderr })
-  return said === true && !isCancel(said)
-}
-
 async function restore(ctx: Context, run: string, text: string | undefined, o: RestoreOptions): Promise<number> {
   if ((text === undefined) === (o.tree === undefined)) throw new UsageError('give either a step or --tree <id>')
   const version = text === undefined ? { tree: o.tree! } : { step: whole('step')(text) }
@@ -64,7 +57,7 @@ async function restore(ctx: Context, run: string, text: string | undefined, o: R
   ctx.note('This changes:')
   for (const line of changeLines(changes)) ctx.note(line)
   ctx.note('All files as they are now are kept first, the ignored ones aside, which are not touched.')
-  if (o.yes !== true && !(await agreed(ctx))) {
+  if (!(await agreed(ctx, o.yes, 'Change these files?'))) {
     ctx.note('nothing was changed')
     return EXIT.interrupted
   }

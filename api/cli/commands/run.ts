@@ -1,4 +1,5 @@
-import { resolve } from 'node:path'
+import { isAbsolute, relative, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { Command } from 'commander'
 import { ROLES } from '../../../domain/agent/roles.ts'
 import { RecoveryConfig } from '../../../domain/agent/spec.ts'
@@ -87,6 +88,16 @@ export function startRequest(task: string | undefined, o: RunOptions, cwd: strin
   return request as StartRunInput
 }
 
+/** An agent is not let loose on keepup itself because somebody forgot to say where. */
+function notOurOwn(workspace: string): void {
+  const inside = relative(CLONE, workspace)
+  if (!import.meta.url.endsWith('.ts') || inside.startsWith('..') || isAbsolute(inside)) return
+  throw new UsageError(
+    `${workspace} is keepup's own folder; name the one to work in with --workspace, or say --no-workspace`,
+  )
+}
+const CLONE = fileURLToPath(new URL('../../..', import.meta.url))
+
 const GRACE = RecoveryConfig.parse({})
 
 const repeated = (text: string, before: string[] = []): string[] => [...before, text]
@@ -100,10 +111,18 @@ export function runCommand(program: Command, kit: Kit): void {
     .option('--model <id>', 'the model to ask for')
     .option('-w, --workspace <folder>', 'the folder to work in (default: the current one)')
     .option('--no-workspace', 'without a folder')
-    .option('--mode <mode>', 'interactive (single steps) or batch', choice('--mode', ['interactive', 'batch']))
+    .option(
+      '--mode <mode>',
+      'interactive: one call a turn, and write_file and run_command ask; batch: several, and only --require-approval asks',
+      choice('--mode', ['interactive', 'batch']),
+    )
     .option('--allow <tools>', 'allowed tools, by commas: tool, server:*, *', names)
     .option('--deny <tools>', 'denied tools', names)
-    .option('--require-approval <tools>', 'tools that ask a person', names)
+    .option(
+      '--require-approval <tools>',
+      'tools that ask a person; tools of your own ask only where they are named here',
+      names,
+    )
     .option('--approve <tools>', 'standing approval: these tools do not ask', names)
     .option('--tools <tools>', 'the tools to offer (default: all)', names)
     .option(
@@ -132,11 +151,15 @@ export function runCommand(program: Command, kit: Kit): void {
     .option('--no-drive', 'only record the run')
     .option('--key <key>', 'idempotency key: the same command line again finds the same run')
     .action(
-      kit.action(async (ctx, [given], options) => {
+      kit.action<RunOptions>(async (ctx, [given], options) => {
         const task = given === '-' ? (await readAll(ctx.io.stdin)).trim() : given
         if (task !== undefined && task.trim() === '') throw new UsageError('the task is empty')
-        const json = startRequest(task, options as RunOptions, ctx.io.cwd, ctx.by)
-        const { key, drive } = options as RunOptions
+        const json = startRequest(task, options, ctx.io.cwd, ctx.by)
+        const { key, drive } = options
+        if (json.workspace !== undefined) {
+          if (options.workspace === undefined) notOurOwn(json.workspace)
+          ctx.note(`works in ${json.workspace}`)
+        }
         const client = await ctx.client('write')
         const header = key === undefined ? {} : { 'idempotency-key': key }
         const started = await take(client.v1.runs.$post({ header, json }))

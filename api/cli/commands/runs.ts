@@ -7,24 +7,28 @@ import type { Context } from '../context.ts'
 import { EXIT } from '../exit.ts'
 import { oneLine } from '../output/text.ts'
 import { bytes, dollars } from '../output/units.ts'
+import { statusOf } from '../run-status.ts'
 import { alone, choice, type Kit, whole } from './kit.ts'
 
 const PAGE = 100
-const STATUSES = ['active', 'completed', 'failed', 'recovering'] as const
+const STATUSES = ['active', 'completed', 'failed', 'cancelled', 'recovering'] as const
 
 type Detail = z.infer<typeof RunDetail>
 type Run = Detail['run']
 
-const RUN_COLUMNS = [
+const columns = (known: boolean) => [
   { title: 'RUN', of: (r: Run) => r.runId },
-  { title: 'STATUS', of: (r: Run) => (r.waiting ? `${r.status}, waits: ${r.waiting.for}` : r.status) },
-  { title: 'ROLE', of: (r: Run) => r.role },
+  { title: 'STATUS', of: (r: Run) => statusOf(r, known) },
+  { title: 'ROLE', of: (r: Run) => r.role ?? gone(r) },
   { title: 'TURN', of: (r: Run) => r.turn, side: 'right' as const },
   { title: 'COST', of: (r: Run) => dollars(r.total.nanoDollars), side: 'right' as const },
   { title: 'DISK', of: (r: Run) => bytes(r.bytes), side: 'right' as const },
   { title: 'UPDATED', of: (r: Run) => r.updatedAt },
   { title: 'TASK', of: (r: Run) => r.task, flexible: true },
 ]
+
+/** Beside an owner that does not answer nobody can tell what it drives. */
+const driversKnown = async (ctx: Context): Promise<boolean> => (await ctx.backend('read')).besideSilent !== true
 
 async function list(ctx: Context, status: (typeof STATUSES)[number] | undefined, limit: number): Promise<number> {
   const client = await ctx.client('read')
@@ -38,25 +42,27 @@ async function list(ctx: Context, status: (typeof STATUSES)[number] | undefined,
     after = page.next
     if (after === null) break
   }
-  ctx.list(rows, RUN_COLUMNS)
+  ctx.list(rows, columns(await driversKnown(ctx)))
   return EXIT.done
 }
 
+/** Every run asks for a model: where none is known, what the run was started with was erased. */
+const gone = (run: Run): string | null => (run.model === null ? '[erased]' : null)
+
 /** A run for people: what it is, how it stands, what it used; of its agents only where there are more than one. */
-function runLines({ run, tree }: Detail): string[] {
+function runLines({ run, tree }: Detail, known: boolean): string[] {
   const { inputTokens, cacheReadTokens, cacheWriteTokens, outputTokens } = run.total
   const tokens = `${inputTokens + cacheReadTokens + cacheWriteTokens} tokens in, ${outputTokens} out`
-  const status = run.waiting ? `${run.status}, waits: ${run.waiting.for}` : run.status
   const rows: [string, string | null][] = [
     ['run', run.runId],
     ['task', run.task],
-    ['status', run.driving ? `${status}, at work` : status],
+    ['status', statusOf(run, known)],
     ['error', run.error && `${run.error.code}: ${run.error.message}`],
     ['summary', run.summary],
     ['unmet gates', run.unmetGates.join(', ') || null],
-    ['role', run.role && [run.role, run.phase && `phase ${run.phase}`].filter(Boolean).join(', ')],
-    ['model', run.model],
-    ['workspace', run.workspace],
+    ['role', run.role ? [run.role, run.phase && `phase ${run.phase}`].filter(Boolean).join(', ') : gone(run)],
+    ['model', run.model ?? gone(run)],
+    ['workspace', run.workspace ?? gone(run)],
     ['forked from', run.source && `${run.source.agentId} after step ${run.source.step}`],
     ['turn, step', `${run.turn}, ${run.step}`],
     [
@@ -78,7 +84,8 @@ function runLines({ run, tree }: Detail): string[] {
 async function show(ctx: Context, run: string): Promise<number> {
   const id = await ctx.runId(run, 'read')
   const detail = await take((await ctx.client('read')).v1.runs[':id'].$get({ param: { id } }))
-  ctx.show(detail, () => runLines(detail as Detail))
+  const known = await driversKnown(ctx)
+  ctx.show(detail, () => runLines(detail as Detail, known))
   const next = ctx.format === 'table' ? nextLines(ctx, detail as Detail) : []
   if (next.length > 0) ctx.note('next:')
   for (const line of next) ctx.note(line)

@@ -1,8 +1,9 @@
 import type { Command } from 'commander'
-import { decide, showApproval } from '../ask.ts'
+import { approvalOf, decide, showApproval } from '../ask.ts'
 import { take } from '../client.ts'
 import type { Context } from '../context.ts'
 import { driveToEnd, type From, resuming, stepping } from '../drive.ts'
+import { type ErasingOptions, mayErase } from '../erasing.ts'
 import { EXIT, UsageError } from '../exit.ts'
 import { choice, type Kit, readAll, whole } from './kit.ts'
 
@@ -55,9 +56,15 @@ export function steerCommands(program: Command, kit: Kit): void {
       .description(`${name} a call that waits; shows what it is about`)
       .argument('<call>', 'a tool call, or a run where only one call waits')
       .option('--reason <text>', 'recorded, and told to the agent')
+      .option('--dry-run', 'only show it, in full')
       .action(
-        kit.action(async (ctx, [call], { reason }) => {
+        kit.action<{ reason?: string; dryRun?: boolean }>(async (ctx, [call], { reason, dryRun }) => {
           const id = await ctx.callId(call!, 'approval')
+          if (dryRun) {
+            const found = await approvalOf(ctx, id)
+            ctx.show(found, () => [`${found.approval.toolName} asks: ${found.approval.reason}`, found.preview.text])
+            return EXIT.done
+          }
           const argumentsHash = await showApproval(ctx, id)
           return recorded(ctx, await decide(ctx, id, decision, { argumentsHash, ...(reason ? { reason } : {}) }))
         }),
@@ -144,14 +151,19 @@ export function steerCommands(program: Command, kit: Kit): void {
     .argument('<run>')
     .option('--revision <n>', 'of this event, as "events" shows it after the @, or of a range: 3..9')
     .option('--all', 'of all events in which anybody said anything')
-    .requiredOption('--reason <text>', 'recorded, and shown wherever the body would be')
+    .requiredOption('--reason <text>', 'required; recorded, and shown wherever the body would be')
+    .option('--dry-run', 'only show what would be emptied')
+    .option('--yes', 'do not ask; needed where there is no terminal')
     .option('--agent <id>', 'of this agent (default: the root agent)')
     .action(
-      kit.action<Erasing>(async (ctx, [run], { reason, agent, revision, all }) => {
+      kit.action<Erasing>(async (ctx, [run], { reason, agent, revision, all, ...how }) => {
         if ((revision === undefined) !== (all === true)) throw new UsageError('give either --revision or --all')
         const what = revision === undefined ? ({ all: true } as const) : range(revision)
         if (reason.trim() === '') throw new UsageError('--reason: say why')
         const id = await ctx.runId(run!, 'write')
+        const wanted = ({ revision: at }: { revision: number }) =>
+          'all' in what || (at >= what.revision && at <= (what.to ?? what.revision))
+        if (!(await mayErase(ctx, id, agent ?? id, wanted, how))) return how.dryRun ? EXIT.done : EXIT.interrupted
         const json = { ...what, reason, by: ctx.by, ...(agent === undefined ? {} : { agent }) }
         const client = await ctx.client('write')
         const done = await take(client.v1.runs[':id'].erase.$post({ param: { id }, header: {}, json }))
@@ -163,7 +175,7 @@ export function steerCommands(program: Command, kit: Kit): void {
     )
 }
 
-interface Erasing {
+interface Erasing extends ErasingOptions {
   readonly reason: string
   readonly agent?: string
   readonly revision?: string

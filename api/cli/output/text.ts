@@ -14,6 +14,10 @@ export function safe(text: string): string {
   })
 }
 
+/** A word as a shell takes it. */
+export const quoted = (word: string): string =>
+  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
+
 /** {@link safe} on one line. */
 export const oneLine = (text: string): string => safe(text).replace(/\s+/g, ' ').trim()
 

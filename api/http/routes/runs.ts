@@ -26,7 +26,10 @@ const list = createRoute({
   summary: 'Runs, newest first',
   request: {
     query: PlacedPage.extend({
-      status: z.enum(['active', 'completed', 'failed', 'recovering']).optional(),
+      status: z
+        .enum(['active', 'completed', 'failed', 'cancelled', 'recovering'])
+        .optional()
+        .openapi({ description: 'cancelled: those of the failed that people ended' }),
       prefix: z.string().min(1).max(200).optional().openapi({ description: 'Only runs whose id begins so' }),
     }),
   },

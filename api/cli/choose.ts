@@ -1,0 +1,37 @@
+import { isCancel, text } from '@clack/prompts'
+import type { Context } from './context.ts'
+import { UsageError } from './exit.ts'
+
+/** What may be typed, the first of them shown; what it does, in words; and what it stands for. */
+export interface Choice<T> {
+  readonly keys: readonly [string, ...string[]]
+  readonly does: string
+  readonly value: T
+}
+
+/**
+ * Asks at the terminal, on stderr; stdout belongs to data. Nothing is chosen beforehand: an answer is typed, and Enter
+ * alone, or Ctrl-C, gives null, which does what `open` says.
+ */
+export async function choose<T>(question: string, choices: readonly Choice<T>[], open: string): Promise<T | null> {
+  const find = (typed: string | undefined) =>
+    choices.find(({ keys }) => keys.includes(typed?.trim().toLowerCase() ?? ''))
+  const said = await text({
+    message: `${question} ${choices.map(({ keys, does }) => `${keys[0]}: ${does}`).join(', ')}; Enter alone: ${open}`,
+    validate: (typed) =>
+      !typed?.trim() || find(typed) ? undefined : `type ${choices.map(({ keys }) => keys[0]).join(' or ')}`,
+    output: process.stderr,
+  })
+  return isCancel(said) ? null : (find(said)?.value ?? null)
+}
+
+/** Whether a person wants what cannot be taken back lightly: `--yes`, or an answer at the terminal. */
+export async function agreed(ctx: Context, yes: boolean | undefined, question: string): Promise<boolean> {
+  if (yes === true) return true
+  if (!ctx.interactive) throw new UsageError('nothing was changed: say --yes to do it, or --dry-run only to look')
+  const choices = [
+    { keys: ['y', 'yes'], does: 'yes', value: true },
+    { keys: ['n', 'no'], does: 'no', value: false },
+  ] as const
+  return (await choose(question, choices, 'no')) === true
+}

@@ -1,0 +1,93 @@
+import { CommanderError } from 'commander'
+import { ConfigError } from '../config.ts'
+import { asProblem } from '../http/problem.ts'
+import { TokenError } from '../http/token.ts'
+import { OwnerError } from '../owner/backend.ts'
+import { Refused } from './client.ts'
+import type { CliIo, Format } from './context.ts'
+import { CliError, EXIT, UsageError } from './exit.ts'
+import { safe } from './output/text.ts'
+
+/** `code`: stable. */
+interface Failure {
+  readonly message: string
+  readonly code: string
+  readonly exitCode: number
+}
+
+/** Refusals of what stands in the command line itself: they come before anything is recorded. */
+const ASKED_WRONGLY: ReadonlySet<string> = new Set([
+  'INVALID_REQUEST',
+  'UNKNOWN_ROLE',
+  'UNKNOWN_TOOL',
+  'UNKNOWN_SECRET',
+  'MODEL_NOT_FOUND',
+  'SCRIPT_MISSING',
+  'SCRIPT_INVALID',
+  'WORKSPACE_MISSING',
+  'WORKSPACE_UNREADABLE',
+  'WORKSPACE_NOT_A_FOLDER',
+  'WORKSPACE_HOLDS_DATA',
+])
+
+/** Codes that say no more than the exit code does. */
+const PLAIN: ReadonlySet<string> = new Set(['USAGE', 'FAILED', 'INTERNAL'])
+
+/** Members of a request that bear another name as options. */
+const OPTIONS: Readonly<Record<string, string>> = {
+  idempotencyKey: 'key',
+  requiresApproval: 'require-approval',
+  allowedTools: 'allow',
+  deniedTools: 'deny',
+  contextVariables: 'var',
+  nanoDollars: 'budget-usd',
+  tokens: 'budget-tokens',
+  secrets: 'secret',
+  graceTimeoutMs: 'grace-timeout',
+  wallClockMs: 'wall-clock',
+  deadlineMs: 'deadline',
+}
+
+/** `json.limits.maxTurns` as `--max-turns`: people typed options, no request. */
+const asTyped = (message: string): string =>
+  message.replace(/\b(?:json|header|query|param)((?:\.[\w-]+)+)(?=[:.\s])/g, (_, path: string) => {
+    const last =
+      path
+        .split('.')
+        .filter((part) => !/^\d*$/.test(part))
+        .at(-1) ?? ''
+    const name = last.replace(/-(\w)/g, (_, c: string) => c.toUpperCase())
+    return `--${OPTIONS[name] ?? name.replace(/[A-Z]/g, (c) => `-${c.toLowerCase()}`)}`
+  })
+
+/** What is said of a failure. */
+export function explain(error: unknown): Failure {
+  const failure = (message: string, code: string, exitCode: number = EXIT.failed): Failure => ({
+    ...{ message, code, exitCode },
+  })
+  if (error instanceof CommanderError) return failure(error.message.replace(/^error: /, ''), 'USAGE', EXIT.usage)
+  if (error instanceof UsageError || error instanceof ConfigError) return failure(error.message, 'USAGE', EXIT.usage)
+  if (error instanceof CliError) return failure(error.message, 'FAILED', error.exitCode)
+  if (error instanceof Refused) {
+    return ASKED_WRONGLY.has(error.code)
+      ? failure(asTyped(error.message), error.code, EXIT.usage)
+      : failure(error.message, error.code)
+  }
+  if (error instanceof OwnerError) return failure(error.message, error.code)
+  if (error instanceof TokenError) return failure(error.message, 'TOKEN_UNUSABLE')
+  const problem = asProblem(error)
+  if (problem !== null) return failure(problem.message, problem.code)
+  if ((error as NodeJS.ErrnoException | null)?.syscall === 'uv_cwd') {
+    return failure('the current folder is gone; change to one that exists', 'FAILED')
+  }
+  const unexpected = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  return failure(`this should not have happened: ${unexpected}`, 'INTERNAL')
+}
+
+/** Tells a failure on stderr: as a line, or as one JSON object where data is asked for as JSON. Gives the exit code. */
+export function tell(io: CliIo, format: Format, failed: Failure): number {
+  const { message, code, exitCode } = failed
+  const line = `keepup: ${safe(message)}${PLAIN.has(code) ? '' : ` (${code})`}`
+  io.stderr.write(`${format === 'table' ? line : JSON.stringify({ error: failed })}\n`)
+  return exitCode
+}

@@ -1,0 +1,46 @@
+import { decide } from '../agent/decide.ts'
+import type { Facts } from '../agent/facts.ts'
+import { waitingFor } from '../agent/owed.ts'
+import { type AgentState, callsOf } from '../agent/state.ts'
+import type { RuntimePorts } from './ports.ts'
+import type { DriveEnd } from './types.ts'
+
+/** How a drive ends in this state where nothing is at work; null: it goes on. */
+export function endOf(state: AgentState): DriveEnd | null {
+  const { machine } = state
+  if (machine.status === 'DONE') return { end: 'done' }
+  if (machine.status === 'ERROR') return { end: 'error', code: machine.code, error: machine.error }
+  const waits = waitingFor(state)
+  if (waits === null) return null
+  const toolCallIds = callsOf(state)
+    .filter((call) => call.stage.at === 'approval' || call.stage.at === 'doubt')
+    .map((call) => call.id)
+  return { end: 'waiting', for: waits, toolCallIds }
+}
+
+/**
+ * How a drive would end that finds nothing to do now; null: there is something, or nobody has claimed the agent yet, as
+ * its first driver does. Decides what a new driver would and records nothing: an agent that waits for people is not
+ * written to by being looked at.
+ */
+export function idleEnd(state: AgentState, { clock, build }: Pick<RuntimePorts, 'clock' | 'build'>): DriveEnd | null {
+  if (state.driver === null) return null
+  const { agentId, runId, revision } = state
+  const facts: Facts = {
+    now: clock.now(),
+    // Of what is thrown away nothing needs to be random.
+    salt: () => new Uint8Array(16),
+    jitter: () => 0,
+    by: { kind: 'driver', id: LOOKER },
+    commandId: 'look',
+  }
+  const claim = { kind: 'claim', driverId: LOOKER, build } as const
+  const claimed = decide(state, { agentId, runId, revision }, claim, facts).state ?? state
+  const driver = { id: LOOKER, epoch: claimed.driver?.epoch ?? 0 }
+  const identity = { agentId, runId, revision: claimed.revision }
+  const next = decide(claimed, identity, { kind: 'proceed' }, { ...facts, driver })
+  return next.drafts.length > 0 ? null : endOf(claimed)
+}
+
+/** Who claims nothing. */
+const LOOKER = 'looker'
