@@ -15,7 +15,10 @@ export function leftAside(warn: (text: string) => void) {
     lookAnew: (): void => now.clear(),
     has: (raw: RawPath): boolean => now.has(raw),
     unreadable: (raw: RawPath): void =>
-      leave(raw, `${shownPath(raw)} cannot be read, so the versions of the workspace keep it as it was last read, if ever`),
+      leave(
+        raw,
+        `${shownPath(raw)} cannot be read, so the versions of the workspace keep it as it was last read, if ever`,
+      ),
     /** `shown`: the name with references in the secrets' places. */
     secretName: (raw: RawPath, shown: Uint8Array): void =>
       leave(raw, `${shownOf(shown)} has a secret in its name, so it is in no version of the workspace; rename it`),

@@ -136,8 +136,7 @@ export async function storeBlobs(place: GitPlace, blobs: AsyncIterable<Uint8Arra
 /** A fast-import that fails leaves a report of what it was given. */
 async function removeCrashReports({ repository }: GitPlace): Promise<void> {
   const names = await readdir(repository).catch(() => [])
-  for (const name of names)
-    if (name.startsWith('fast_import_crash_')) await rm(join(repository, name), { force: true })
+  for (const name of names) if (name.startsWith('fast_import_crash_')) await rm(join(repository, name), { force: true })
 }
 
 async function* withEnd(commands: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {

@@ -17,7 +17,15 @@ import {
   type VersionSecrets,
   versionsDamaged,
 } from './shadow-repository.ts'
-import { changedPaths, type RawPath, rawBytes, rawOf, shownPath, type VersionedFile, worktreeReader } from './worktree.ts'
+import {
+  changedPaths,
+  type RawPath,
+  rawBytes,
+  rawOf,
+  shownPath,
+  type VersionedFile,
+  worktreeReader,
+} from './worktree.ts'
 
 interface TreeEntry {
   readonly mode: VersionedFile['mode']

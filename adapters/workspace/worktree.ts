@@ -95,10 +95,7 @@ export function worktreeReader(folder: string) {
     if (known !== undefined) return known
     const real =
       (await isRealFolder(parentOf(raw))) &&
-      (await lstat(locate(folder, raw)).then(
-        (stat) => stat.isDirectory(),
-        isUnreadable,
-      ))
+      (await lstat(locate(folder, raw)).then((stat) => stat.isDirectory(), isUnreadable))
     realFolders.set(raw, real)
     return real
   }

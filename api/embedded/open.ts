@@ -64,6 +64,7 @@ export async function openEmbedded(
     const models = createModels({
       env: process.env,
       models: config.models,
+      dataFolder: config.data,
       ...(own.scripts && { scripts: own.scripts }),
     })
     const short = models.unhidableKeys()

@@ -48,7 +48,12 @@ it.each([
       await ws.versions.restore(before)
       expect(readdirSync(folders.ws).sort()).toEqual(['closed', 'new', 'shut'])
     } finally {
-      for (const [name, mode] of [['closed', 0o600], ['new', 0o600], ['shut', 0o700]] as const) chmodSync(inside(name), mode)
+      for (const [name, mode] of [
+        ['closed', 0o600],
+        ['new', 0o600],
+        ['shut', 0o700],
+      ] as const)
+        chmodSync(inside(name), mode)
     }
     expect(readFileSync(inside('closed'), 'utf8')).toBe('second')
     expect(text(await ws.versions.read(await ws.versions.snapshot(), 'closed'))).toBe('second')
