@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { bodyOf, openWorld } from './http-support.ts'
@@ -42,4 +42,19 @@ it('files are not put back into a folder that took the place of the workspace', 
   const answer = await ask('POST', `/v1/runs/${id}/restore`, { body: { step: 1 } })
   expect([answer.status, (await bodyOf(answer)).code]).toEqual([422, 'WORKSPACE_MOVED'])
   expect(readdirSync(elsewhere)).toEqual(['mine.txt'])
+})
+
+it('what was erased is in no byte of the tables, nor of the snapshots', async () => {
+  const id = await driven(`finish ${'the unspeakable matter of '.repeat(400)}`)
+  const page = await bodyOf<{ events: object[] }>(await ask('GET', `/v1/runs/${id}/events?limit=500`))
+  const holding = () =>
+    readdirSync(data, { recursive: true, encoding: 'utf8' })
+      .filter((name) => /^(tables\/|snapshots)/.test(name) && !name.endsWith('current'))
+      .filter((name) => readFileSync(join(data, name)).includes('unspeakable'))
+  expect(holding()).not.toEqual([])
+  for (const revision of page.events.keys())
+    await ask('POST', `/v1/runs/${id}/erase`, { body: { revision, reason: 'private' } })
+  expect(await bodyOf(await ask('GET', `/v1/runs/${id}`))).toMatchObject({ run: { task: null } })
+  await world.services.read.caughtUp()
+  expect(holding()).toEqual([])
 })
