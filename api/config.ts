@@ -3,7 +3,7 @@ import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
 import { ModelInfo } from '../domain/agent/spec.ts'
-import { jsonFault } from './http/json-place.ts'
+import { jsonFault } from '../domain/log/json-fault.ts'
 
 const flag = z.preprocess(
   (v) =>

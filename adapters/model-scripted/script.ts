@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { ModelError } from '../../domain/agent/errors.ts'
 
@@ -133,22 +132,4 @@ export function parseScript(value: unknown, source: string): Script {
     .slice(0, 5)
     .map((issue) => `${issue.path.map(String).join('.') || '(the whole)'}: ${issue.message}`)
   throw new ModelError('SCRIPT_INVALID', `the script ${source} is not valid: ${problems.join('; ')}`)
-}
-
-/** Reads a script file. Throws ModelError SCRIPT_INVALID where it cannot be read, is no JSON, or is no script. */
-export function loadScript(path: string): Script {
-  let source: string
-  try {
-    source = readFileSync(path, 'utf8')
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error'
-    throw new ModelError('SCRIPT_INVALID', `the script ${path} cannot be read (${code}); give the path of a JSON file`)
-  }
-  let value: unknown
-  try {
-    value = JSON.parse(source)
-  } catch (error) {
-    throw new ModelError('SCRIPT_INVALID', `the script ${path} is not JSON: ${(error as Error).message}`)
-  }
-  return parseScript(value, path)
 }

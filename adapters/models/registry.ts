@@ -4,8 +4,9 @@ import type { ModelInfo } from '../../domain/agent/spec.ts'
 import type { ModelProvider } from '../../domain/ports.ts'
 import { anthropicProvider } from '../model-anthropic/provider.ts'
 import { openaiProvider } from '../model-openai/provider.ts'
+import { loadScript } from '../model-scripted/load.ts'
 import { scriptedProvider } from '../model-scripted/provider.ts'
-import { loadScript, parseScript, type ScriptInput } from '../model-scripted/script.ts'
+import { parseScript, type ScriptInput } from '../model-scripted/script.ts'
 import { catalogue, ModelEntry, modelInfo, type ProviderId, providerOf, splitModelId } from './catalog.ts'
 
 /** Where the models come from. `env` is read once, at the start. */
@@ -17,6 +18,8 @@ export interface ModelsOptions {
   readonly openaiBaseUrl?: string
   /** Scripts by name, for `scripted:<name>`; any other name is the path of a script file. */
   readonly scripts?: Readonly<Record<string, ScriptInput>>
+  /** No script is read from it. */
+  readonly dataFolder?: string
   /** The user's own models, or their corrections of the catalogue. */
   readonly models?: readonly unknown[]
 }
@@ -77,7 +80,7 @@ export function createModels(options: ModelsOptions): Models {
 
   function scriptOf(name: string) {
     const script = options.scripts && Object.hasOwn(options.scripts, name) ? options.scripts[name] : undefined
-    return script === undefined ? loadScript(name) : parseScript(script, name)
+    return script === undefined ? loadScript(name, options.dataFolder) : parseScript(script, name)
   }
 
   return {

@@ -20,6 +20,9 @@ export interface VaultOptions {
 /** The first line, so that a file that was emptied is told from one that holds no reference yet. */
 const REFERENCES = '# what references stand for; only ever added to\n'
 
+/** Values of before that are still hidden; the oldest go first. */
+const MAX_RETIRED = 100
+
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
 
 /** The folder of the vault in a data folder: what a sandbox must hide at least. */
@@ -33,7 +36,11 @@ export const vaultFolder = (dataFolder: string): string => join(dataFolder, 'vau
 export async function openVault(options: VaultOptions): Promise<Vault> {
   const folder = vaultFolder(options.dataFolder)
   makeFolder(folder)
-  const files = { secrets: join(folder, 'secrets.json'), key: join(folder, 'reference.key') }
+  const files = {
+    secrets: join(folder, 'secrets.json'),
+    retired: join(folder, 'retired.json'),
+    key: join(folder, 'reference.key'),
+  }
   const kept = join(folder, 'references.jsonl')
   refuseLost(options.dataFolder, [files.key, kept])
   const key = await loadKey(files.key)
@@ -53,6 +60,13 @@ export async function openVault(options: VaultOptions): Promise<Vault> {
   const changing = <T>(work: () => Promise<T>): Promise<T> =>
     alone(() => exclusively(join(options.dataFolder, 'locks', 'vault.db'), work))
   await loadSecrets(files.secrets)
+  /** Before the value goes: what was secret yesterday may still stand in a file, or still open a door. */
+  const retire = async (value: string | undefined) => {
+    if (value === undefined) return
+    const before = Object.values(await loadSecrets(files.retired)).filter((one) => one !== value)
+    const kept = [...before, value].slice(-MAX_RETIRED)
+    await replacePrivate(files.retired, `${JSON.stringify({ ...kept }, null, 2)}\n`)
+  }
   return {
     get: async (name) => {
       const given = Object.hasOwn(env, name) ? env[name] : undefined
@@ -61,17 +75,21 @@ export async function openVault(options: VaultOptions): Promise<Vault> {
     set: (name, value) =>
       changing(async () => {
         refuseInvalid(name, value)
-        const secrets = { ...(await loadSecrets(files.secrets)), [name]: value }
+        const secrets = await loadSecrets(files.secrets)
+        if (secrets[name] !== value) await retire(secrets[name])
+        secrets[name] = value
         await replacePrivate(files.secrets, `${JSON.stringify(secrets, null, 2)}\n`)
       }),
     remove: (name) =>
       changing(async () => {
         const secrets = await loadSecrets(files.secrets)
         if (!Object.hasOwn(secrets, name)) return false
+        await retire(secrets[name])
         delete secrets[name]
         await replacePrivate(files.secrets, `${JSON.stringify(secrets, null, 2)}\n`)
         return true
       }),
+    retired: async () => Object.values(await loadSecrets(files.retired)),
     names: async () => Object.keys(await loadSecrets(files.secrets)).sort(),
     referenceKey: async () => Uint8Array.from(key),
     remember: (made) => alone(() => references.add(made)),
@@ -89,12 +107,13 @@ function refuseInvalid(name: string, value: string): void {
 }
 
 async function loadSecrets(path: string): Promise<Record<string, string>> {
-  if (!checkPrivate(path)) return {}
+  // Without a prototype, so that no inherited name is taken for a secret.
+  const found = Object.create(null) as Record<string, string>
+  if (!checkPrivate(path)) return found
   try {
     const secrets: unknown = JSON.parse(await readFile(path, 'utf8'))
     if (secrets === null || typeof secrets !== 'object') throw new TypeError('no object')
-    // Without a prototype, so that no inherited name is taken for a secret.
-    return Object.assign(Object.create(null), secrets) as Record<string, string>
+    return Object.assign(found, secrets)
   } catch (cause) {
     // The cause may quote what it could not read, so it is not passed on.
     throw new VaultError(

@@ -72,8 +72,8 @@ export function checkout(folder: string) {
   }
 }
 
-const inTheWay = (raw: RawPath): ToolError =>
+export const inTheWay = (raw: RawPath): ToolError =>
   new ToolError(
     'CONFLICT',
-    `${shownPath(raw)} is in the way and in no version (it is ignored); move it, then try again`,
+    `${shownPath(raw)} is in the way and in no version (it is ignored, or cannot be read); move it, then try again`,
   )

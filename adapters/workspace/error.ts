@@ -13,5 +13,6 @@ export type WorkspaceErrorCode =
   | 'WORKSPACE_UNREADABLE'
   | 'WORKSPACE_NOT_A_FOLDER'
   | 'WORKSPACE_HOLDS_DATA' // the data folder lies inside, or the workspace inside the data folder
+  | 'WORKSPACE_MOVED' // its path leads to another folder than the one that was recorded
   | 'WORKSPACE_BUSY'
   | 'VERSIONS_DAMAGED' // the repository of the shadow versions is not as it was written

@@ -100,15 +100,20 @@ async function runGit(place: GitPlace, args: readonly string[], run: GitRun): Pr
     }
   }
   const { code, said } = await ended
-  // A failing git closes its input early: its own words say more than the broken pipe, but a failing input is ours.
-  const unfed = await fed
+  const { failed, broken } = await fed
+  // An input that fails is the cause of whatever git says of its end; a failing git is the cause of a broken pipe.
+  if (failed) throw failed
   if (!cut && !(run.allowed ?? [0]).includes(code ?? -1)) throw new GitFailure(args, code, said)
-  if (unfed && !cut) throw unfed
+  if (broken && !cut) throw broken
   return Buffer.concat(out)
 }
 
-async function feed(to: Writable, input: Iterable<Uint8Array> | AsyncIterable<Uint8Array>): Promise<Error | null> {
-  let broken: Error | null = null
+/** `failed`: the input itself did; `broken`: it was not taken. */
+async function feed(
+  to: Writable,
+  input: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
+): Promise<{ failed?: Error; broken?: Error }> {
+  let broken: Error | undefined
   to.on('error', (error) => {
     broken ??= error
   })
@@ -118,10 +123,10 @@ async function feed(to: Writable, input: Iterable<Uint8Array> | AsyncIterable<Ui
       if (!to.write(chunk)) await drained(to)
     }
     to.end()
-    return broken
+    return broken ? { broken } : {}
   } catch (error) {
     to.destroy()
-    return error as Error
+    return { failed: error as Error }
   }
 }
 

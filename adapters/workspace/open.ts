@@ -15,12 +15,43 @@ export interface WorkspaceOptions {
   readonly dataFolder: string
   /** Keeps secrets out of the shadow versions. Absent: files are stored as they are. */
   readonly secrets?: VersionSecrets
+  /** The path was recorded as a real one: where it leads elsewhere by now, it is refused. */
+  readonly recorded?: boolean
+  /** Gets what people should know of the versions: files that they cannot hold. */
+  readonly warn?: (text: string) => void
 }
 
 /** Opens a folder as a workspace. Rejects with a WorkspaceError for one that cannot be used. */
 export async function openWorkspace(path: string, options: WorkspaceOptions): Promise<Workspace> {
   const root = await usableFolder(path)
-  const data = await nearestReal(resolve(options.dataFolder))
+  if (options.recorded && root !== path) {
+    throw new WorkspaceError(
+      'WORKSPACE_MOVED',
+      `the workspace ${path} is not the folder that it was: it leads to ${root} now; put the folder itself back there`,
+    )
+  }
+  await refuseNested(root, options.dataFolder)
+  makeFolder(options.dataFolder)
+  const place = await openShadowRepository(await realpath(options.dataFolder), root)
+  const files = workspaceFiles(root)
+  return {
+    path: root,
+    ...files,
+    search: async (query, signal) => {
+      if (await files.exists(query.path)) return searchFiles(place, await files.resolve(query.path), query, signal)
+      throw new ToolError('RESOURCE_NOT_FOUND', `${JSON.stringify(query.path)} does not exist`)
+    },
+    versions: shadowVersions(place, options.secrets ?? NO_SECRETS, options.warn ?? (() => {})),
+  }
+}
+
+/**
+ * Rejects with WorkspaceError WORKSPACE_HOLDS_DATA where one of a workspace and the data folder would lie in the other.
+ * Neither has to exist.
+ */
+export async function refuseNested(workspace: string, dataFolder: string): Promise<void> {
+  const root = await nearestReal(resolve(workspace))
+  const data = await nearestReal(resolve(dataFolder))
   if (contains(root, data)) {
     throw new WorkspaceError(
       'WORKSPACE_HOLDS_DATA',
@@ -32,18 +63,6 @@ export async function openWorkspace(path: string, options: WorkspaceOptions): Pr
       'WORKSPACE_HOLDS_DATA',
       `the workspace ${root} lies inside the data folder ${data}, which is hidden from tools; name another folder`,
     )
-  }
-  makeFolder(options.dataFolder)
-  const place = await openShadowRepository(await realpath(options.dataFolder), root)
-  const files = workspaceFiles(root)
-  return {
-    path: root,
-    ...files,
-    search: async (query, signal) => {
-      if (await files.exists(query.path)) return searchFiles(place, await files.resolve(query.path), query, signal)
-      throw new ToolError('RESOURCE_NOT_FOUND', `${JSON.stringify(query.path)} does not exist`)
-    },
-    versions: shadowVersions(place, options.secrets ?? NO_SECRETS),
   }
 }
 

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { appendFile, mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { deflate } from 'node:zlib'
@@ -134,7 +134,18 @@ export async function storeBlobs(place: GitPlace, blobs: AsyncIterable<Uint8Arra
       yield Buffer.from('\n')
     }
   }
-  await git(place, ['fast-import', '--quiet', '--done'], { input: withEnd(commands()) })
+  try {
+    await git(place, ['fast-import', '--quiet', '--done'], { input: withEnd(commands()) })
+  } catch (error) {
+    await removeCrashReports(place)
+    throw error
+  }
+}
+
+/** A fast-import that fails leaves a report of what it was given. */
+async function removeCrashReports({ repository }: GitPlace): Promise<void> {
+  const names = await readdir(repository).catch(() => [])
+  for (const name of names) if (name.startsWith('fast_import_crash_')) await rm(join(repository, name), { force: true })
 }
 
 async function* withEnd(commands: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {

@@ -5,7 +5,8 @@ import { ToolError } from '../../domain/agent/errors.ts'
 import { resolveBytes } from '../../domain/agent/security.ts'
 import type { FileChange, Versions } from '../../domain/ports.ts'
 import { makeFolder } from '../files/folders.ts'
-import { checkout } from './checkout.ts'
+import { leftAside } from './aside.ts'
+import { checkout, inTheWay } from './checkout.ts'
 import { GitFailure, type GitPlace, git } from './git.ts'
 import {
   blobId,
@@ -16,7 +17,15 @@ import {
   type VersionSecrets,
   versionsDamaged,
 } from './shadow-repository.ts'
-import { changedPaths, type RawPath, rawOf, shownPath, type VersionedFile, worktreeReader } from './worktree.ts'
+import {
+  changedPaths,
+  type RawPath,
+  rawBytes,
+  rawOf,
+  shownPath,
+  type VersionedFile,
+  worktreeReader,
+} from './worktree.ts'
 
 interface TreeEntry {
   readonly mode: VersionedFile['mode']
@@ -37,8 +46,9 @@ const FEW = 16
 const NO_OBJECT = '0'.repeat(64)
 
 /** The Versions port over a bare git repository; see shadow-repository.ts for where it lies. One call at a time. */
-export function shadowVersions(place: GitPlace, secrets: VersionSecrets): Versions {
+export function shadowVersions(place: GitPlace, secrets: VersionSecrets, warn: (text: string) => void): Versions {
   const redacted = redactedBlobs(place)
+  const aside = leftAside(warn)
   let last: { tree: string; index: string } | null = null
   let unstamped = 0
   let queue: Promise<unknown> = Promise.resolve()
@@ -65,6 +75,7 @@ export function shadowVersions(place: GitPlace, secrets: VersionSecrets): Versio
   /** `from`: the index to begin with; one that does not exist is empty. */
   const snapshotFrom = async (from: string): Promise<string> => {
     const paths = await changedPaths({ ...place, index: from })
+    aside.lookAnew()
     if (paths.length === 0 && last !== null && last.index === (await stampOf(from))) return last.tree
     // Work on a copy: whoever dies in between leaves neither a half-written index nor git's lock behind.
     const index = `${place.index}.${randomBytes(6).toString('hex')}`
@@ -101,7 +112,15 @@ export function shadowVersions(place: GitPlace, secrets: VersionSecrets): Versio
     const references = new Map<string, string>()
     const blobs = async function* () {
       for (const path of paths) {
-        const file = await read(path)
+        const name = rawBytes(path)
+        const shown = secrets.redactBytes(name).value
+        const file = shown === name ? await read(path) : null
+        if (shown !== name) aside.secretName(path, shown)
+        if (file === 'unreadable') {
+          // Its entry stays as it was.
+          aside.unreadable(path)
+          continue
+        }
         if (!file) {
           gone.push(`0 ${NO_OBJECT}\t${path}\0`)
           continue
@@ -185,6 +204,8 @@ export function shadowVersions(place: GitPlace, secrets: VersionSecrets): Versio
     const removed = found.filter(({ to }) => to === null)
     const written = found.filter((item): item is Difference & { to: TreeEntry } => item.to !== null)
     await refuseUnresolvable(written.map(({ to }) => to))
+    const unkept = found.find(({ path }) => aside.has(path))
+    if (unkept) throw inTheWay(unkept.path)
     const folder = checkout(place.workTree)
     const versioned = new Set(found.filter(({ change }) => change !== 'added').map(({ path }) => path))
     for (const { path } of written) await folder.free(path, (at) => versioned.has(at))

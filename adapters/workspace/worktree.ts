@@ -68,7 +68,12 @@ async function expand(place: GitPlace, paths: readonly RawPath[]): Promise<RawPa
 async function pathsOfInner(place: GitPlace, raw: RawPath): Promise<RawPath[]> {
   const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = fsConstants
   const index = `${place.index}.none`
-  const folder = await open(locate(place.workTree, raw), O_RDONLY | O_DIRECTORY | O_NOFOLLOW).catch(goneOrThrow)
+  const folder = await open(locate(place.workTree, raw), O_RDONLY | O_DIRECTORY | O_NOFOLLOW).catch(
+    (error: NodeJS.ErrnoException) => {
+      if (isGone(error) || isUnreadable(error)) return null
+      throw error
+    },
+  )
   if (folder === null) return []
   try {
     const workTree = hasOpenFiles ? `/proc/${process.pid}/fd/${folder.fd}` : join(place.workTree, shownPath(raw))
@@ -78,7 +83,10 @@ async function pathsOfInner(place: GitPlace, raw: RawPath): Promise<RawPath[]> {
   }
 }
 
-/** Reads what stands at raw paths of a folder; never through a symbolic link. One cache of looked-at folders per use. */
+/**
+ * Reads what stands at raw paths of a folder; never through a symbolic link. Null: nothing, or nothing that is versioned;
+ * `unreadable`: this user may not read it, or its disk cannot give it. One cache of looked-at folders per use.
+ */
 export function worktreeReader(folder: string) {
   const realFolders = new Map<RawPath, boolean>()
   const isRealFolder = async (raw: RawPath): Promise<boolean> => {
@@ -87,14 +95,11 @@ export function worktreeReader(folder: string) {
     if (known !== undefined) return known
     const real =
       (await isRealFolder(parentOf(raw))) &&
-      (await lstat(locate(folder, raw)).then(
-        (stat) => stat.isDirectory(),
-        () => false,
-      ))
+      (await lstat(locate(folder, raw)).then((stat) => stat.isDirectory(), isUnreadable))
     realFolders.set(raw, real)
     return real
   }
-  return async (raw: RawPath): Promise<VersionedFile | null> => {
+  return async (raw: RawPath): Promise<VersionedFile | 'unreadable' | null> => {
     if (!(await isRealFolder(parentOf(raw)))) return null
     const path = locate(folder, raw)
     try {
@@ -109,16 +114,19 @@ export function worktreeReader(folder: string) {
         await handle.close()
       }
     } catch (error) {
-      return goneOrThrow(error)
+      if (isGone(error)) return null
+      if (isUnreadable(error)) return 'unreadable'
+      throw error
     }
   }
 }
 
-/** Null for what was removed or replaced since git named it. */
-function goneOrThrow(error: unknown): null {
-  const { code } = error as NodeJS.ErrnoException
-  if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ELOOP') return null
-  throw error
-}
+/** Removed or replaced since git named it. */
+const isGone = (error: unknown): boolean => isOneOf(error, ['ENOENT', 'ENOTDIR', 'ELOOP'])
+/** What an agent has closed with chmod, or a disk cannot give: it must not keep the rest from being versioned. */
+const isUnreadable = (error: unknown): boolean => isOneOf(error, ['EACCES', 'EPERM', 'EIO'])
+
+const isOneOf = (error: unknown, codes: readonly string[]): boolean =>
+  codes.includes(String((error as NodeJS.ErrnoException).code))
 
 export const parentOf = (raw: RawPath): RawPath => raw.slice(0, Math.max(0, raw.lastIndexOf('/')))

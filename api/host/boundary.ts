@@ -30,7 +30,7 @@ export async function openBoundary(
   providerKeys: readonly string[],
   spec: Pick<AgentSpec, 'secrets' | 'policy'>,
 ): Promise<Boundary> {
-  const known = [...providerKeys]
+  const known = [...providerKeys, ...(await vault.retired()).filter((value) => unhidable(value) === null)]
   for (const name of new Set([...spec.secrets, ...(await vault.names())])) {
     const value = await vault.get(name)
     const fault = value === null ? null : unhidable(value)

@@ -49,11 +49,12 @@ export function compose(host: Host, kept: Kept): Services {
     random: systemRandom,
     build: VERSION,
     patienceMs: config.fullPatienceMs,
-    warn: (agentId, message) => process.stderr.write(`${agentId}: ${message}\n`),
+    warn,
     provider: (id) => models.provider(id),
     tool: (name) => named.get(name),
     secrets: async (spec) => (await boundary(spec)).secrets,
-    environment: async (spec, { driverId }) => openEnvironment(config.data, spec, driverId, await boundary(spec)),
+    environment: async (spec, { agentId, driverId }) =>
+      openEnvironment(config.data, spec, driverId, await boundary(spec), (text) => warn(agentId, text)),
     ...(crash === null ? {} : { crashPoint: crash }),
   }
   return createKeepUp({
@@ -76,6 +77,8 @@ export function compose(host: Host, kept: Kept): Services {
     onFault: (agentId, error) => process.stderr.write(`${agentId}: ${told(error)}\n`),
   })
 }
+
+const warn = (agentId: string, message: string): void => void process.stderr.write(`${agentId}: ${message}\n`)
 
 /** A fork never works in its source's folder: the files of its point go into a new one, beside it where none is named. */
 function forkDoor(ports: Omit<RuntimePorts, 'feed'>, files: FileSources): Services['fork'] {

@@ -14,11 +14,13 @@ export async function openEnvironment(
   spec: AgentSpec,
   driverId: string,
   boundary: Boundary,
+  warn: (text: string) => void,
 ): Promise<Environment> {
   const path = spec.workspace?.path
   const lock = path === undefined ? null : lockWorkspace(path, dataFolder)
   try {
-    const workspace = path === undefined ? null : await openWorkspace(path, { dataFolder, secrets: boundary.versions })
+    const options = { dataFolder, secrets: boundary.versions, recorded: true, warn }
+    const workspace = path === undefined ? null : await openWorkspace(path, options)
     return {
       workspace,
       sandbox: workspace === null ? null : await sandboxOf(dataFolder, spec, driverId, workspace),

@@ -1,8 +1,9 @@
-import { readdir, realpath } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { readdir, realpath, rm } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { makeFolder } from '../../adapters/files/folders.ts'
 import { lockWorkspace } from '../../adapters/workspace/lock.ts'
-import { openWorkspace } from '../../adapters/workspace/open.ts'
+import { openWorkspace, refuseNested } from '../../adapters/workspace/open.ts'
 import { ERASED } from '../../domain/agent/residue.ts'
 import type { AgentSpec } from '../../domain/agent/spec.ts'
 import type { AgentState } from '../../domain/agent/state.ts'
@@ -33,7 +34,7 @@ export function workspaceFilesOf(sources: FileSources): Files {
   const open = async (spec: AgentSpec): Promise<Workspace | null> => {
     if (spec.workspace === null) return null
     const { versions } = await sources.boundary(spec)
-    return openWorkspace(folderOf(spec.workspace), { dataFolder, secrets: versions })
+    return openWorkspace(folderOf(spec.workspace), { dataFolder, secrets: versions, recorded: true })
   }
   const treeAt = async ({ agentId, at }: FilePoint) => {
     const { state, tree } = await sources.filesAt(agentId, at)
@@ -88,14 +89,29 @@ export async function materialize(
   folder: string,
 ): Promise<{ path: string; tree: string | null }> {
   const { state, tree } = await sources.filesAt(source, at)
+  const { dataFolder } = sources
   const path = resolve(folder)
+  // Before anything is made: a folder that is refused must not be left behind.
+  await refuseNested(path, dataFolder)
+  const before = existsSync(path)
   makeFolder(path, 0o777)
-  if ((await readdir(path)).length > 0) {
-    throw new Problem(409, 'FOLDER_NOT_EMPTY', `${path} is not empty; name a new folder for the fork`)
+  // Of two forks into one folder, the one that comes second must find it busy, or full.
+  const lock = lockWorkspace(path, dataFolder)
+  try {
+    if ((await readdir(path)).length > 0) {
+      throw new Problem(409, 'FOLDER_NOT_EMPTY', `${path} is not empty; name a new folder for the fork`)
+    }
+    if (tree === null) return { path: await realpath(path), tree: null }
+    const { versions } = await sources.boundary(state.spec)
+    const workspace = await openWorkspace(path, { dataFolder, secrets: versions })
+    try {
+      await workspace.versions.materialize(tree, path)
+    } catch (error) {
+      if (!before) await rm(path, { recursive: true, force: true })
+      throw error
+    }
+    return { path: workspace.path, tree }
+  } finally {
+    lock.release()
   }
-  if (tree === null) return { path: await realpath(path), tree: null }
-  const { versions } = await sources.boundary(state.spec)
-  const workspace = await openWorkspace(path, { dataFolder: sources.dataFolder, secrets: versions })
-  await workspace.versions.materialize(tree, path)
-  return { path: workspace.path, tree }
 }

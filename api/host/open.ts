@@ -49,7 +49,12 @@ export async function openHost(
 ): Promise<Host> {
   const at = paths(config.data)
   const vault = await openVault({ dataFolder: config.data })
-  const models = createModels({ env: process.env, models: config.models, ...(own.scripts && { scripts: own.scripts }) })
+  const models = createModels({
+    env: process.env,
+    models: config.models,
+    dataFolder: config.data,
+    ...(own.scripts && { scripts: own.scripts }),
+  })
   const short = models.unhidableKeys()
   if (short.length > 0) warn(`${short.join(', ')}: too short to be hidden, so not looked for in what is recorded`)
   const snapshots = SqliteSnapshots.open(at.snapshots, (path) => rmSync(path, { force: true }))

@@ -1,6 +1,6 @@
 import type { MiddlewareHandler } from 'hono'
 import { matchedRoutes } from 'hono/route'
-import { jsonFault } from './json-place.ts'
+import { jsonFault } from '../../domain/log/json-fault.ts'
 import { Problem } from './problem.ts'
 import { tokenMatches } from './token.ts'
 

@@ -18,6 +18,8 @@ export interface Vault {
   /** False: there was none. What references stand for is kept: what was written with them is still resolved. */
   remove(name: string): Promise<boolean>
   names(): Promise<readonly string[]>
+  /** Values that were replaced or removed: still to be hidden. Bounded. */
+  retired(): Promise<readonly string[]>
   /** The per-install key (32 bytes) of the references' HMAC. */
   referenceKey(): Promise<Uint8Array>
   /** Keeps what references stand for, durably: call it before the redacted text is appended. Known ones cost nothing. */

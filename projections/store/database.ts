@@ -14,6 +14,9 @@ export interface Connection {
 // Beyond this many distinct texts a connection is fed generated SQL; the oldest statements go first.
 const MAX_STATEMENTS = 500
 
+/** How long one connection waits for another's lock. */
+export const BUSY_MS = 10_000
+
 /**
  * Opens a projections file. Writers make it where it is missing. The tables can always be computed again, so commits need
  * not be synced one by one (`synchronous=NORMAL`): after a power cut the position and the rows are older, together.
@@ -22,9 +25,10 @@ export function connect(path: string, mode: 'write' | 'read'): Connection {
   const raw = new DatabaseSync(path, {
     readOnly: mode === 'read',
     enableForeignKeyConstraints: false,
-    timeout: 10_000,
+    timeout: BUSY_MS,
   })
-  if (mode === 'write') raw.exec('pragma journal_mode = wal; pragma synchronous = normal')
+  // What is deleted because it was erased must not lie about in free pages.
+  if (mode === 'write') raw.exec('pragma journal_mode = wal; pragma synchronous = normal; pragma secure_delete = on')
   raw.exec('pragma cache_size = -16000; pragma temp_store = memory')
   const statements = new Map<string, StatementSync>()
   const prepare = (text: string) => {

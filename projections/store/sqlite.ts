@@ -1,4 +1,4 @@
-import type { SQLInputValue } from 'node:sqlite'
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import type { Collapsed } from '../changes/collapse.ts'
 import { ProjectionError } from '../errors.ts'
 import type { PositionRow, StreamRow } from '../schema/database.ts'
@@ -6,7 +6,7 @@ import { sqlite } from '../schema/dialect.ts'
 import { MEANING, migrations } from '../schema/migrations.ts'
 import { agentOfStream } from '../text.ts'
 import { damagedOr } from './damage.ts'
-import { type Connection, connect } from './database.ts'
+import { BUSY_MS, type Connection, connect } from './database.ts'
 import { Statements } from './statements.ts'
 import { type Batch, type Progress, positionTaken, progressOf, rowOf, type Standing, type Store } from './store.ts'
 
@@ -55,6 +55,8 @@ export class SqliteStore implements Store {
   readonly keepsEvents = sqlite.keepsEvents
   readonly #connection: Connection
   readonly #statements: Statements
+  /** The write-ahead log may hold pages of rows that were erased. */
+  #stale = false
   constructor(connection: Connection) {
     this.#connection = connection
     this.#statements = new Statements(connection.db)
@@ -104,6 +106,8 @@ export class SqliteStore implements Store {
       if (raw.isTransaction) raw.exec('rollback')
       throw error
     }
+    this.#stale ||= cleared(changes)
+    if (this.#stale) this.#stale = !emptyWal(raw)
   }
 
   async close(): Promise<void> {
@@ -139,6 +143,20 @@ export class SqliteStore implements Store {
 
   #one<R>(text: string, ...values: SQLInputValue[]): R | null {
     return (this.#connection.prepare(text).get(...values) as R | undefined) ?? null
+  }
+}
+
+/** An agent's rows are made anew where they have shown what was erased since. */
+const cleared = ({ byTable }: Collapsed): boolean =>
+  byTable.values().some((agents) => agents.values().some((rows) => rows.cleared))
+
+/** False: somebody reads the old pages; it must not wait for them, because they may be of this very thread. */
+function emptyWal(raw: DatabaseSync): boolean {
+  raw.exec('pragma busy_timeout = 0')
+  try {
+    return raw.prepare('pragma wal_checkpoint(truncate)').get()?.busy === 0
+  } finally {
+    raw.exec(`pragma busy_timeout = ${BUSY_MS}`)
   }
 }
 

@@ -1,9 +1,11 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { execFileSync } from 'node:child_process'
+import { mkdir, mkdtemp, rm, symlink, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { loadScript, MAX_SCRIPT_BYTES } from '../../adapters/model-scripted/load.ts'
 import { scriptedProvider } from '../../adapters/model-scripted/provider.ts'
-import { loadScript, parseScript } from '../../adapters/model-scripted/script.ts'
+import { parseScript } from '../../adapters/model-scripted/script.ts'
 import { never, request } from '../support/model-request.ts'
 
 /** A placeholder. */
@@ -51,9 +53,31 @@ describe('a script that is not valid', () => {
       expect(() => loadScript(join(folder, 'none.json'))).toThrow(/cannot be read \(ENOENT\)/)
       await writeFile(join(folder, 'bad.json'), '{"script": 1,')
       expect(() => loadScript(join(folder, 'bad.json'))).toThrow(/is not JSON/)
+      await writeFile(join(folder, 'key'), '{\n "script": hush-hush')
+      expect(() => loadScript(join(folder, 'key'))).toThrow(/is not JSON: line 2, column 12: expected a JSON value$/)
       await writeFile(join(folder, 'good.json'), JSON.stringify({ script: 1, turns: [{ text: 'hi' }] }))
       const answer = await scriptedProvider(loadScript(join(folder, 'good.json'))).call(request(), { signal: never() })
       expect(answer.content[1]).toEqual({ type: 'text', text: 'hi' })
+      expect(() => loadScript(join(folder, 'good.json'), join(folder, 'elsewhere', '..'))).toThrow(
+        /lies in the data folder/,
+      )
+      await mkdir(join(folder, 'data'))
+      await symlink('../good.json', join(folder, 'data', 'link.json'))
+      expect(loadScript(join(folder, 'data', 'link.json'), join(folder, 'data')).turns).toHaveLength(1)
+    } finally {
+      await rm(folder, { recursive: true })
+    }
+  })
+
+  test.skipIf(process.platform === 'win32')('is never a device, a pipe or a file without end', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'script-'))
+    try {
+      execFileSync('mkfifo', [join(folder, 'pipe')])
+      for (const path of ['/dev/zero', join(folder, 'pipe'), folder])
+        expect(() => loadScript(path)).toThrow(/is not a regular file/)
+      await writeFile(join(folder, 'big.json'), '')
+      await truncate(join(folder, 'big.json'), MAX_SCRIPT_BYTES + 1)
+      expect(() => loadScript(join(folder, 'big.json'))).toThrow(/has more than 16777216 bytes/)
     } finally {
       await rm(folder, { recursive: true })
     }

@@ -10,11 +10,19 @@ const vault = (values: Record<string, string>): Vault => ({
   set: async () => undefined,
   remove: async () => false,
   names: async () => Object.keys(values),
+  retired: async () => [],
   referenceKey: async () => new Uint8Array(32),
   remember: async () => undefined,
   resolve: () => null,
 })
 const policy = Policy.parse({})
+
+test('a value that was replaced or removed is still hidden, one that cannot be is left alone', async () => {
+  const retired = { ...vault({}), retired: async () => ['old-value', 'x'] }
+  const { secrets, versions } = await openBoundary(retired, [], { secrets: [], policy })
+  expect(secrets.text('an old-value, x')).toMatch(/^an secret:ku_\w{26}, x$/)
+  expect(Buffer.from(versions.redactBytes(Buffer.from('old-value')).value).toString()).toMatch(/^secret:ku_/)
+})
 
 test.each(['x', 'abc', ' ab ', 'cret', 'half \ud800'])(
   'the value %j is refused to the run that is given it',

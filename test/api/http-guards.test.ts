@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
-import { jsonFault } from '../../api/http/json-place.ts'
+import { jsonFault } from '../../domain/log/json-fault.ts'
 import { appOver, bodyOf, openWorld, TOKEN } from './http-support.ts'
 
 const world = await openWorld()

@@ -37,6 +37,7 @@ function vaultWith(secret: string): Vault {
     set: async () => undefined,
     remove: async () => false,
     names: async () => ['PLANTED'],
+    retired: async () => [],
     referenceKey: async () => new Uint8Array(32).fill(7),
     remember: async (made) => {
       for (const [reference, value] of made) references.set(reference, value)

@@ -36,6 +36,21 @@ describe('the vault', () => {
     expect(await vault.get('constructor')).toBe(null)
   })
 
+  it('keeps the last values that were replaced or removed, and takes no inherited name for a secret', async () => {
+    const vault = await open()
+    expect(await vault.get('constructor')).toBe(null)
+    await vault.set('A', 'first-value')
+    await vault.set('A', 'first-value')
+    expect(await vault.retired()).toEqual([])
+    await vault.set('A', 'second-value')
+    await vault.remove('A')
+    expect(await (await open()).retired()).toEqual(['first-value', 'second-value'])
+    for (let n = 0; n < 101; n++) await vault.set('B', `value-${n}`)
+    const kept = await vault.retired()
+    expect([kept.length, kept[0], kept.at(-1)]).toEqual([100, 'value-0', 'value-99'])
+    expect(statSync(file('retired.json')).mode & 0o777).toBe(0o600)
+  })
+
   it('has one key per install, also when two processes start at once', async () => {
     const keys = await Promise.all([open(), open(), open()].map(async (vault) => (await vault).referenceKey()))
     expect(new Set(keys.map((key) => Buffer.from(key).toString('hex'))).size).toBe(1)

@@ -1,0 +1,60 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, expect, it } from 'vitest'
+import { bodyOf, openWorld } from './http-support.ts'
+
+const world = await openWorld()
+afterAll(() => world.close())
+const { ask, driven, root, data } = world
+
+async function finished(name: string): Promise<{ id: string; workspace: string }> {
+  const workspace = join(root, name)
+  mkdirSync(workspace)
+  for (let n = 0; n < 30; n++) writeFileSync(join(workspace, `${n}.txt`), `${n}`)
+  return { id: await driven('finish it', { workspace }), workspace }
+}
+const fork = (id: string, workspace: string) => ask('POST', `/v1/runs/${id}/fork`, { body: { step: 1, workspace } })
+
+it('of many forks into one folder, one gets it', async () => {
+  const { id } = await finished('source')
+  const folder = join(root, 'forked')
+  const answers = await Promise.all(Array.from({ length: 4 }, () => fork(id, folder)))
+  expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409])
+  for (const answer of answers.filter(({ status }) => status === 409))
+    expect(['WORKSPACE_BUSY', 'FOLDER_NOT_EMPTY']).toContain((await bodyOf(answer)).code)
+  expect(readdirSync(folder)).toHaveLength(30)
+})
+
+it('a fork into the data folder is refused and leaves nothing there', async () => {
+  const { id } = await finished('other')
+  const answer = await fork(id, join(data, 'sub', 'fork'))
+  expect([answer.status, (await bodyOf(answer)).code]).toEqual([422, 'WORKSPACE_HOLDS_DATA'])
+  expect(existsSync(join(data, 'sub'))).toBe(false)
+})
+
+it('files are not put back into a folder that took the place of the workspace', async () => {
+  const { id, workspace } = await finished('moved')
+  const elsewhere = join(root, 'elsewhere')
+  mkdirSync(elsewhere)
+  writeFileSync(join(elsewhere, 'mine.txt'), 'mine')
+  renameSync(workspace, `${workspace}.old`)
+  symlinkSync(elsewhere, workspace)
+  const answer = await ask('POST', `/v1/runs/${id}/restore`, { body: { step: 1 } })
+  expect([answer.status, (await bodyOf(answer)).code]).toEqual([422, 'WORKSPACE_MOVED'])
+  expect(readdirSync(elsewhere)).toEqual(['mine.txt'])
+})
+
+it('what was erased is in no byte of the tables, nor of the snapshots', async () => {
+  const id = await driven(`finish ${'the unspeakable matter of '.repeat(400)}`)
+  const page = await bodyOf<{ events: object[] }>(await ask('GET', `/v1/runs/${id}/events?limit=500`))
+  const holding = () =>
+    readdirSync(data, { recursive: true, encoding: 'utf8' })
+      .filter((name) => /^(tables\/|snapshots)/.test(name) && !name.endsWith('current'))
+      .filter((name) => readFileSync(join(data, name)).includes('unspeakable'))
+  expect(holding()).not.toEqual([])
+  for (const revision of page.events.keys())
+    await ask('POST', `/v1/runs/${id}/erase`, { body: { revision, reason: 'private' } })
+  expect(await bodyOf(await ask('GET', `/v1/runs/${id}`))).toMatchObject({ run: { task: null } })
+  await world.services.read.caughtUp()
+  expect(holding()).toEqual([])
+})
