@@ -30,8 +30,9 @@ export async function erase(
   what: Erase,
   asking: Asking,
   { expected, forget }: { readonly expected?: number; readonly forget: () => Promise<void> },
-): Promise<{ revision: number }> {
+): Promise<{ revision: number; recorded: boolean }> {
   let found = await look(ports, agentId, what)
+  let recorded = false
   if (expected !== undefined && expected !== found.last.header.revision && found.targets.some(({ erased }) => !erased))
     throw revisionChanged(agentId, found.last.header.revision)
   await forget()
@@ -40,6 +41,7 @@ export async function erase(
     if (next.length === 0) break
     try {
       const last = await sealErasure(ports, found.last, next, what.reason, asking)
+      recorded = true
       await forget()
       const gone = next.at(-1)!.revision
       found = { last, targets: found.targets.map((one) => (one.revision <= gone ? { ...one, erased: true } : one)) }
@@ -50,7 +52,7 @@ export async function erase(
   }
   const { runId } = found.last.header
   for (const { blob, bodyHash } of found.targets) if (blob) await ports.blobs.delete(runId, bodyHash)
-  return { revision: found.last.header.revision }
+  return { revision: found.last.header.revision, recorded }
 }
 
 /** What {@link erase} would empty now. Rejects as it does. */

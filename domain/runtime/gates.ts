@@ -86,6 +86,12 @@ async function testsPass(workspace: Workspace | null, state: AgentState): Promis
       evidence: `"${command}" ended ${endedHow(state.tested.exitCode)} in step ${state.tested.step}`,
     }
   }
+  if (workspace !== null && state.tested.tree === null) {
+    return {
+      passed: false,
+      evidence: `"${command}" passed in step ${state.tested.step}, but the files that it ran on could not be versioned; run it again`,
+    }
+  }
   if (workspace !== null && (await workspace.versions.snapshot()) !== state.tested.tree) {
     return {
       passed: false,

@@ -62,11 +62,11 @@ export class Runtime implements AgentRuntimeDoors {
         return heard
       })
       if (said.kind === 'erase') {
-        const { revision } = await erase(this.ports, agentId, said, asking, {
+        const erased = await erase(this.ports, agentId, said, asking, {
           ...(expected === undefined ? {} : { expected }),
           forget: () => this.forgetWhatWasErased(),
         })
-        return { revision, recorded: true, claimed: true }
+        return { ...erased, claimed: true }
       }
       const at = expected === undefined ? {} : { expected }
       const submitted = await this.inTime((signal) => mailbox.submit(said, asking, { fact: false, signal, ...at }))

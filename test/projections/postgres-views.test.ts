@@ -92,7 +92,7 @@ describeWithPostgres('the seed’s tables in PostgreSQL', (server) => {
       expect(JSON.parse(String(row.pending_tools))).toEqual(made.pendingToolCalls)
       const results = JSON.parse(String(row.completed_tools)) as Row[]
       expect(results.map((r) => [r.toolCallId, r.success, r.result ?? undefined])).toEqual(
-        made.completedToolResults.map((r) => [r.toolCallId, r.success, r.result]),
+        made.completedToolResults.map((r) => [r.toolCallId, r.success, r.erased ? ERASED : r.result]),
       )
       counts.rows++
       if (messages === null) counts.erased++

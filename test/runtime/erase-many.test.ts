@@ -46,7 +46,7 @@ async function recorded(run: Pick<Awaited<ReturnType<typeof driven>>, 'log' | 'r
 test('a whole run is erased by one command: nothing that was said is left, and all of it is proved', async () => {
   const run = await driven(4)
   const before = (await run.runtime.verify(run.runId)).digests
-  await run.say({ kind: 'erase', all: true, reason: 'asked for' })
+  expect(await run.say({ kind: 'erase', all: true, reason: 'asked for' })).toMatchObject({ recorded: true })
   const stored = (await recorded(run)).map(({ body }) => Buffer.from(body ?? []).toString('utf8'))
   expect(stored.filter((text) => text.includes(SECRET))).toEqual([])
   const proof = await run.elsewhere().verify(run.runId)
@@ -54,7 +54,7 @@ test('a whole run is erased by one command: nothing that was said is left, and a
   expect(proof.erased.length).toBeGreaterThan(10)
   // Asked again there is nothing left to do.
   const { appends } = run.log
-  await run.say({ kind: 'erase', all: true, reason: 'asked for' })
+  expect(await run.say({ kind: 'erase', all: true, reason: 'asked for' })).toMatchObject({ recorded: false })
   expect(run.log.appends).toBe(appends)
 })
 
