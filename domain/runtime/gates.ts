@@ -1,3 +1,4 @@
+import { quoteCommand } from '../agent/command-line.ts'
 import type { Findings } from '../agent/commands.ts'
 import type { QualityGate } from '../agent/phases.ts'
 import type { AgentState } from '../agent/state.ts'
@@ -78,7 +79,7 @@ async function testsPass(workspace: Workspace | null, state: AgentState): Promis
   if (testCommand === null) {
     return { passed: false, evidence: 'no test command is known; start the run with one (testCommand)' }
   }
-  const command = testCommand.join(' ')
+  const command = quoteCommand(testCommand)
   if (state.tested === null) return { passed: false, evidence: `"${command}" has not been run` }
   if (state.tested.exitCode !== 0) {
     return {
