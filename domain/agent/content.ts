@@ -28,8 +28,6 @@ export const Usage = z.strictObject({
   cacheWrite: z.int().nonnegative(),
 })
 
-export const NO_USAGE: Usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }
-
 /** A message as the model sees it. Computed from events, never stored. */
 export type Message =
   | { readonly role: 'user'; readonly content: string }

@@ -62,6 +62,8 @@ const BESIDE: ReadonlySet<EventType> = new Set<EventType>([
   'workspace_drifted',
   'late_outcome',
   'model_late',
+  'request_noted',
+  'residue',
   'erased',
 ])
 

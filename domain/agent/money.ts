@@ -18,29 +18,8 @@ export function cost(usage: Usage, price: Price): number {
   return toNumber((total + MILLION - 1n) / MILLION)
 }
 
-/** The sum of two usages. */
-export function addUsage(a: Usage, b: Usage): Usage {
-  return {
-    input: a.input + b.input,
-    output: a.output + b.output,
-    cacheRead: a.cacheRead + b.cacheRead,
-    cacheWrite: a.cacheWrite + b.cacheWrite,
-  }
-}
-
 /** All tokens of a usage: what a token budget counts. */
 export const totalTokens = (u: Usage): number => u.input + u.output + u.cacheRead + u.cacheWrite
-
-/**
- * Nano-dollars as text, exact: `$1.50`, `$0.0015`, `-$2.00`. At least two decimals, at most nine. Throws `RangeError`
- * for a number that is no safe integer.
- */
-export function formatDollars(nanoDollars: number): string {
-  if (!Number.isSafeInteger(nanoDollars)) throw new RangeError(`nano-dollars are safe integers, not ${nanoDollars}`)
-  const amount = BigInt(Math.abs(nanoDollars))
-  const decimals = (amount % NANO).toString().padStart(9, '0').replace(/0+$/, '').padEnd(2, '0')
-  return `${nanoDollars < 0 ? '-' : ''}$${amount / NANO}.${decimals}`
-}
 
 /**
  * Dollars written as a decimal (`2.50`, `$0.0015`) in nano-dollars, exact. Throws `RangeError` for what is no such

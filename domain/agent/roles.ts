@@ -24,4 +24,3 @@ export const ROLES: Readonly<Record<string, RoleDefinition>> = { coder: CODER_SO
 
 /** Checks that a quality gate may name. */
 export const GATES = ['tests_exist', 'tests_pass', 'diagram_exists'] as const
-export type Gate = (typeof GATES)[number]

@@ -65,16 +65,6 @@ export function reference(key: Uint8Array, value: string): string {
   return `secret:ku_${base32(createHmac('sha256', key).update(value, 'utf8').digest()).slice(0, 26)}`
 }
 
-/** The references in a JSON value, keys included, each once. */
-export function findReferences(json: Json): string[] {
-  const found = new Set<string>()
-  walk(json, (text) => {
-    for (const match of text.matchAll(REFERENCE)) found.add(match[0])
-    return text
-  })
-  return [...found]
-}
-
 /** The value with every reference replaced. Throws ToolError SECRET_UNAVAILABLE for one that `lookup` does not know. */
 export function resolveReferences<T extends Json>(json: T, lookup: (reference: string) => string | null): T {
   return walk(json, (text) =>

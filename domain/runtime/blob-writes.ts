@@ -61,7 +61,13 @@ export class BlobWrites {
   }
 }
 
-const NOT_WRITTEN: ReadonlySet<LogError['code']> = new Set(['CONFLICT', 'LOG_FULL'])
+const NOT_WRITTEN: ReadonlySet<LogError['code']> = new Set([
+  'CONFLICT',
+  'LOG_FULL',
+  'APPEND_INVALID',
+  'APPEND_TOO_LARGE',
+  'ERASE_IMPOSSIBLE',
+])
 
 /**
  * Removes what writers that died have stored for appends that never came to be. Before anything is written; reads only

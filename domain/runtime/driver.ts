@@ -91,7 +91,7 @@ export class Driver {
     const { tree, unversioned } = this.state
     // Where a version is owed, what has changed is what it is owed for.
     if (workspace === null || tree === null || unversioned !== null || isFinished(this.state)) return
-    const drift = await driftSince(this.ports, workspace, tree).catch((error: Error) => {
+    const drift = await driftSince(workspace, tree).catch((error: Error) => {
       this.ports.warn?.(this.state.agentId, `whether files have changed since is not known: ${error.message}`)
       return null
     })

@@ -1,3 +1,4 @@
+import { quoteCommand } from '../agent/command-line.ts'
 import type { Findings } from '../agent/commands.ts'
 import type { QualityGate } from '../agent/phases.ts'
 import type { AgentState } from '../agent/state.ts'
@@ -78,12 +79,18 @@ async function testsPass(workspace: Workspace | null, state: AgentState): Promis
   if (testCommand === null) {
     return { passed: false, evidence: 'no test command is known; start the run with one (testCommand)' }
   }
-  const command = testCommand.join(' ')
+  const command = quoteCommand(testCommand)
   if (state.tested === null) return { passed: false, evidence: `"${command}" has not been run` }
   if (state.tested.exitCode !== 0) {
     return {
       passed: false,
       evidence: `"${command}" ended ${endedHow(state.tested.exitCode)} in step ${state.tested.step}`,
+    }
+  }
+  if (workspace !== null && state.tested.tree === null) {
+    return {
+      passed: false,
+      evidence: `"${command}" passed in step ${state.tested.step}, but the files that it ran on could not be versioned; run it again`,
     }
   }
   if (workspace !== null && (await workspace.versions.snapshot()) !== state.tested.tree) {

@@ -8,8 +8,8 @@ import { within } from './time-limit.ts'
 const STORE_LIMIT_MS = 60_000
 /** Opening what a run works in, ms. */
 const OPEN_LIMIT_MS = 2 * 60_000
-/** A shadow version of a large folder, for a gate, ms. Versions after a call have a limit of their own, which is shorter. */
-const VERSION_LIMIT_MS = 3 * 60_000
+/** A shadow version of a large folder takes its time, ms: a gate, which compares two, is still within its call's limit. */
+const VERSION_LIMIT_MS = 2 * 60_000
 /** Ending the processes of dead drivers, and leaving what a run works in, ms. */
 const SETUP_LIMIT_MS = 60_000
 
@@ -59,7 +59,7 @@ export function limitedPorts(ports: RuntimePorts): RuntimePorts {
 /** Tools work under their own limits; these are the methods that the runtime calls. */
 function limitedWorkspace(clock: Clock, workspace: Workspace): Workspace {
   const ms = VERSION_LIMIT_MS
-  const versions = limited(clock, 'the workspace', workspace.versions, { snapshot: ms, changes: ms })
+  const versions = limited(clock, 'versioning the workspace', workspace.versions, { snapshot: ms, changes: ms })
   const paths = limited(clock, 'the workspace', workspace, { resolve: STORE_LIMIT_MS })
   return replaced(paths, 'versions', versions)
 }

@@ -3,17 +3,15 @@ import type { Workspace } from '../ports.ts'
 import { changesBetween } from './changes.ts'
 import { TimeLimitError } from './errors.ts'
 import type { Environment, RuntimePorts } from './ports.ts'
-import { within } from './time-limit.ts'
 
-/** A shadow version of a large folder takes its time, ms. */
-const SNAPSHOT_LIMIT_MS = 2 * 60_000
+// How long a version may take is a limit of the port (limited-ports.ts).
 
 /** The workspace as it is now, or why it could not be versioned, which is no reason to lose what a tool has done. */
 export async function treeNow(ports: RuntimePorts, env: Environment): Promise<Version> {
   const { workspace } = env
   if (workspace === null) return { unversioned: { code: 'SNAPSHOT_FAILED', message: 'the workspace could not be had' } }
   try {
-    const tree = await within(ports.clock, SNAPSHOT_LIMIT_MS, 'versioning the workspace', workspace.versions.snapshot())
+    const tree = await workspace.versions.snapshot()
     await ports.crashPoint?.('after_snapshot')
     return { tree }
   } catch (error) {
@@ -24,12 +22,9 @@ export async function treeNow(ports: RuntimePorts, env: Environment): Promise<Ve
 }
 
 /** What has changed in the workspace since a tree; null: nothing. Rejects where that cannot be learnt in time. */
-export async function driftSince(ports: RuntimePorts, { versions }: Workspace, tree: string) {
-  const look = async () => {
-    const found = await versions.snapshot()
-    if (found === tree) return null
-    // Where the files of that step are lost it cannot be said which have changed.
-    return { found, changes: (await changesBetween(versions, tree, found)) ?? [] }
-  }
-  return within(ports.clock, SNAPSHOT_LIMIT_MS, 'comparing the workspace with its last version', look())
+export async function driftSince({ versions }: Workspace, tree: string) {
+  const found = await versions.snapshot()
+  if (found === tree) return null
+  // Where the files of that step are lost it cannot be said which have changed.
+  return { found, changes: (await changesBetween(versions, tree, found)) ?? [] }
 }

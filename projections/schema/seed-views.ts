@@ -1,3 +1,4 @@
+import { ERASED } from '../../domain/agent/residue.ts'
 import { type Dialect, jsonArray, jsonObject, member } from './dialect.ts'
 import { callsAt, dollars, history } from './views.ts'
 
@@ -16,7 +17,7 @@ export const eventsSelect = (source: string, payload: string) => `
     revision, tool_call_id
   from ${source}`
 
-/** SQL of what events say: bodies by the columns of a call (see {@link callsAt}), messages of `c.agent_id` at `c.revision`. */
+/** SQL of what events say: bodies by the columns of a call (see {@link callsAt}), NULL where they were erased; messages of `c.agent_id` at `c.revision`. */
 export interface Said {
   readonly request: string
   readonly outcome: string
@@ -39,7 +40,7 @@ export function checkpointsSelect(d: Dialect, said: Said): string {
     toolCallId: id,
     name,
     success: outcome('success'),
-    result: outcome('result'),
+    result: `coalesce(${outcome('result')}, case when ${said.outcome} is null then ${GONE} end)`,
     error: outcome('error'),
   }
   const state = {
@@ -63,6 +64,9 @@ export function checkpointsSelect(d: Dialect, said: Said): string {
   join checkpoint_facts f on f.agent_id = c.agent_id and f.revision = c.revision
   left join base b on b.id = c.agent_id`
 }
+
+/** Of a body that was erased, as the runtime's own states show it. */
+const GONE = `'${JSON.stringify(ERASED)}'`
 
 const PHASE = `(${history('c.agent_id', 'c.revision')}
   select p.phase from h join phases p on p.agent_id = h.id and p.revision <= h.upto

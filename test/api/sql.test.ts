@@ -98,7 +98,7 @@ describe('the seed’s tables', () => {
     expect(JSON.parse(artifacts[0]!.metadata)).toMatchObject({ size: 6, hash: expect.stringMatching(/^[0-9a-f]{64}$/) })
   })
 
-  it('what was erased is null, and breaks no query', async () => {
+  it('what was erased is null, or says so, and breaks no query', async () => {
     const id = await driven('finish a private matter')
     const before = await sql<{ n: number }>('select count(*) as n from checkpoints')
     await ask('POST', `/v1/runs/${id}/erase`, { body: { revision: 1, reason: 'private' } })
@@ -108,6 +108,11 @@ describe('the seed’s tables', () => {
       `select state_blob -> '$.messages' as messages from checkpoints where thread_id = '${id}'`,
     )
     expect(told).toEqual([{ messages: '"[erased]"' }, { messages: '"[erased]"' }])
+    await ask('POST', `/v1/runs/${id}/erase`, { body: { all: true, reason: 'private' } })
+    const results = await sql<{ results: string }>(
+      `select completed_tools as results from checkpoints where thread_id = '${id}' and completed_tools like '%[erased]%'`,
+    )
+    expect(results.length).toBeGreaterThan(0)
     expect(await sql('select count(*) as n from checkpoints')).toEqual(before)
   })
 })

@@ -68,6 +68,9 @@ test('what begins or ends by itself names what made it: an input, a person’s w
   const run = await given({ says: [asks, calls(call('send')), completes()], tools: [send] })
   await run.drive()
   await run.say({ kind: 'input', text: 'go on' })
+  // What changes nothing is no cause.
+  await run.say({ kind: 'resume' }, 'a key')
+  expect(await run.of('request_noted')).toHaveLength(1)
   expect(await run.drive()).toMatchObject({ for: 'doubt' })
   await run.say({ kind: 'pause' })
   await run.say({ kind: 'resolve_doubt', toolCallId: run.call(2), decision: 'abandon' })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Usage } from '../../domain/agent/content.ts'
-import { addUsage, cost, formatDollars, parseDollars, totalTokens } from '../../domain/agent/money.ts'
+import { cost, parseDollars, totalTokens } from '../../domain/agent/money.ts'
 import type { Price } from '../../domain/agent/spec.ts'
 
 const options = process.env.FC_SEED ? { seed: Number(process.env.FC_SEED) } : {}
@@ -22,6 +22,13 @@ const three: Price = {
   cacheRead: 300_000_000,
   cacheWrite: 3_750_000_000,
 }
+
+const addUsage = (a: Usage, b: Usage): Usage => ({
+  input: a.input + b.input,
+  output: a.output + b.output,
+  cacheRead: a.cacheRead + b.cacheRead,
+  cacheWrite: a.cacheWrite + b.cacheWrite,
+})
 
 test('a million tokens cost what the table says', () => {
   const of = (change: Partial<Usage>) => cost({ input: 0, output: 0, cacheRead: 0, cacheWrite: 0, ...change }, three)
@@ -64,20 +71,20 @@ test('an amount beyond what JSON holds exactly is refused, not rounded', () => {
 })
 
 test.each([
-  [0, '$0.00'],
-  [1_500_000_000, '$1.50'],
-  [1_500_000, '$0.0015'],
-  [1, '$0.000000001'],
-  [-2_000_000_000, '-$2.00'],
-  [1_234_567_890_000_000, '$1234567.89'],
-])('%d nano-dollars are %s', (nano, text) => {
-  expect(formatDollars(nano)).toBe(text)
+  ['0', 0],
+  ['1.50', 1_500_000_000],
+  ['$0.0015', 1_500_000],
+  [' 0.000000001 ', 1],
+  ['9007199.254740991', Number.MAX_SAFE_INTEGER],
+])('%s dollars are %d nano-dollars', (text, nano) => {
+  expect(parseDollars(text)).toBe(nano)
 })
 
-test('what is formatted is parsed back', () => {
+test('every whole number of nano-dollars can be written', () => {
   fc.assert(
     fc.property(fc.nat({ max: Number.MAX_SAFE_INTEGER }), (nano) => {
-      expect(parseDollars(formatDollars(nano))).toBe(nano)
+      const digits = String(nano).padStart(10, '0')
+      expect(parseDollars(`${digits.slice(0, -9)}.${digits.slice(-9)}`)).toBe(nano)
     }),
     options,
   )
@@ -85,10 +92,6 @@ test('what is formatted is parsed back', () => {
 
 test.each(['', 'x', '-1', '1.', '1e3', '0.0000000001', '9007200'])('%j is no amount of dollars', (text) => {
   expect(() => parseDollars(text)).toThrow(RangeError)
-})
-
-test('a half nano-dollar cannot be formatted', () => {
-  expect(() => formatDollars(0.5)).toThrow(RangeError)
 })
 
 test('all four kinds of tokens count', () => {

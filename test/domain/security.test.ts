@@ -1,13 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { formsOf } from '../../domain/agent/secrets/forms.ts'
-import {
-  createRedactor,
-  findReferences,
-  reference,
-  resolveBytes,
-  resolveReferences,
-} from '../../domain/agent/security.ts'
+import { createRedactor, reference, resolveBytes, resolveReferences } from '../../domain/agent/security.ts'
 import type { Json } from '../../domain/log/json.ts'
 
 if (process.env.FC_SEED) fc.configureGlobal({ seed: Number(process.env.FC_SEED) })
@@ -260,9 +254,10 @@ describe('references', () => {
     expect(reference(new Uint8Array(32), 'v')).not.toBe(reference(key, 'v'))
   })
 
-  it('are found wherever they stand, also right before other characters', () => {
+  it('are resolved wherever they stand, also right before other characters', () => {
     const ref = reference(key, 'v')
-    expect(findReferences({ [ref]: [`a${ref}b`, { c: ref }], d: 'secret:ku_short' })).toEqual([ref])
+    const resolved = resolveReferences({ [ref]: [`a${ref}b`, { c: ref }], d: 'secret:ku_short' }, () => 'v')
+    expect(resolved).toEqual({ v: ['avb', { c: 'v' }], d: 'secret:ku_short' })
   })
 
   it('that nobody knows end in SECRET_UNAVAILABLE, before any effect', () => {

@@ -92,7 +92,7 @@ describeWithPostgres('the seed’s tables in PostgreSQL', (server) => {
       expect(JSON.parse(String(row.pending_tools))).toEqual(made.pendingToolCalls)
       const results = JSON.parse(String(row.completed_tools)) as Row[]
       expect(results.map((r) => [r.toolCallId, r.success, r.result ?? undefined])).toEqual(
-        made.completedToolResults.map((r) => [r.toolCallId, r.success, r.result]),
+        made.completedToolResults.map((r) => [r.toolCallId, r.success, r.erased ? ERASED : r.result]),
       )
       counts.rows++
       if (messages === null) counts.erased++
@@ -106,7 +106,7 @@ describeWithPostgres('the seed’s tables in PostgreSQL', (server) => {
     expect(Math.min(...Object.values(counts)), JSON.stringify(counts)).toBeGreaterThan(5)
   })
 
-  it('checkpoints with a final warning before a turn and in it, among inputs', async () => {
+  it('checkpoints with a final warning before a turn and in it, among inputs, and left behind by a fork', async () => {
     const { log, actor } = world()
     const warned = {
       phase: 'final_warning',
@@ -131,7 +131,31 @@ describeWithPostgres('the seed’s tables in PostgreSQL', (server) => {
       agent.answer([])
       agent.endTurn('text')
     }
-    expect((await comparedIn(log)).rows).toBe(6)
+    const source = actor('source')
+    source.start()
+    source.user('user_input', { text: 'first' })
+    source.beginTurn()
+    source.answer([])
+    source.endTurn()
+    const { header, hash } = source.write('recovery', warned)
+    const fork = actor('fork')
+    fork.forkFrom(source, header.revision, hash)
+    fork.user('user_input', { text: 'go on' })
+    fork.beginTurn()
+    fork.answer([])
+    fork.endTurn()
+    expect(await comparedIn(log)).toMatchObject({ rows: 8, forked: 1 })
+  })
+
+  it('checkpoints after an answer that asked for too much, which was left out', async () => {
+    const { log, actor } = world()
+    const agent = actor('a')
+    agent.start()
+    agent.user('user_input', { text: 'first' })
+    agent.beginTurn()
+    agent.answer([], 200)
+    agent.endTurn('flooded')
+    expect((await comparedIn(log)).rows).toBe(1)
   })
 
   it('checkpoints of any story (law)', () =>

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { MemoryLog } from '../../adapters/log-memory/log.ts'
 import { ConflictError, LogError } from '../../domain/log/errors.ts'
 import { completes, MemoryBlobs, USER } from '../support/harness.ts'
-import { given } from '../support/story.ts'
+import { given, tool } from '../support/story.ts'
 
 const LONG = 'x'.repeat(100_000)
 
@@ -32,10 +32,26 @@ test('the blob of a decision that met a conflict is removed; the next one has it
   expect([...run.blobs.held.keys()]).toEqual([`${run.runId}/${input!.bodyHash}`])
 })
 
-test('where the log has no room nothing is left of it', async () => {
-  const run = await saying(new LogError('LOG_FULL', 'no room'))
-  await expect(run.said).rejects.toMatchObject({ code: 'LOG_FULL' })
-  expect(run.blobs.held.size).toBe(0)
+test.each(['LOG_FULL', 'APPEND_TOO_LARGE'] as const)(
+  'where the log refuses with %s nothing is left of it',
+  async (code) => {
+    const run = await saying(new LogError(code, 'not written'))
+    await expect(run.said).rejects.toMatchObject({ code })
+    expect(run.blobs.held.size).toBe(0)
+  },
+)
+
+test('where the log cannot empty bodies nothing is left of what would have been kept of them', async () => {
+  const log = new FailingLog()
+  const blobs = new MemoryBlobs()
+  const tools = Array.from({ length: 50 }, (_, n) => tool(`t${n}`, { description: 'd'.repeat(2_000) }))
+  const run = await given({ says: [completes()], tools, ports: { log, blobs } })
+  await run.drive()
+  const before = [...blobs.held.keys()]
+  Object.assign(log, { error: new LogError('ERASE_IMPOSSIBLE', 'an event store'), times: 1 })
+  const erased = run.say({ kind: 'erase', revision: 0, reason: 'asked for' })
+  await expect(erased).rejects.toMatchObject({ code: 'ERASE_IMPOSSIBLE' })
+  expect([...blobs.held.keys()]).toEqual(before)
 })
 
 test('where it is not known whether it was written the blob stays, and is what the resent event names', async () => {

@@ -46,7 +46,7 @@ async function recorded(run: Pick<Awaited<ReturnType<typeof driven>>, 'log' | 'r
 test('a whole run is erased by one command: nothing that was said is left, and all of it is proved', async () => {
   const run = await driven(4)
   const before = (await run.runtime.verify(run.runId)).digests
-  await run.say({ kind: 'erase', all: true, reason: 'asked for' })
+  expect(await run.say({ kind: 'erase', all: true, reason: 'asked for' })).toMatchObject({ recorded: true })
   const stored = (await recorded(run)).map(({ body }) => Buffer.from(body ?? []).toString('utf8'))
   expect(stored.filter((text) => text.includes(SECRET))).toEqual([])
   const proof = await run.elsewhere().verify(run.runId)
@@ -54,7 +54,7 @@ test('a whole run is erased by one command: nothing that was said is left, and a
   expect(proof.erased.length).toBeGreaterThan(10)
   // Asked again there is nothing left to do.
   const { appends } = run.log
-  await run.say({ kind: 'erase', all: true, reason: 'asked for' })
+  expect(await run.say({ kind: 'erase', all: true, reason: 'asked for' })).toMatchObject({ recorded: false })
   expect(run.log.appends).toBe(appends)
 })
 
@@ -175,4 +175,21 @@ test('a fork whose point was told by another fold is not held against this one',
   }
   expect(await retold({ fold: 99, value: '0'.repeat(64) })).toEqual([])
   expect(await retold({ fold: 1, value: '0'.repeat(64) })).toMatchObject([{ revision: 0, code: 'DIGEST' }])
+})
+
+test('what an erasure would empty is what it empties, and being told records nothing', async () => {
+  const run = await driven(4)
+  for (const which of [{ revision: 2 }, { revision: 3, to: 9 }, { all: true }] as const) {
+    const shown = await run.runtime.erasable(run.runId, which)
+    expect(run.log.appends).toBe(0)
+    expect(shown.revision).toBe((await recorded(run)).at(-1)!.header.revision)
+    const there = new Set((await recorded(run)).filter(({ erased }) => !erased).map(({ header }) => header.revision))
+    await run.say({ kind: 'erase', ...which, reason: 'asked for' })
+    const gone = (await recorded(run)).filter(({ header, erased }) => erased && there.has(header.revision))
+    const told = gone.map(({ header: { revision, type, turn, body } }) => ({ revision, type, turn, size: body.size }))
+    expect(shown.bodies).toEqual(told)
+    expect(told.length).toBeGreaterThan(0)
+    expect((await run.runtime.erasable(run.runId, which)).bodies).toEqual([])
+    run.log.appends = 0
+  }
 })

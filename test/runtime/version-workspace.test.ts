@@ -188,7 +188,7 @@ describe('a version', () => {
 describe('files that cannot be versioned', () => {
   test.each([
     ['fail', async () => Promise.reject(new Error('the pack is damaged')), 'SNAPSHOT_FAILED', 'the pack is damaged'],
-    ['hang', () => NEVER, 'SNAPSHOT_TIMEOUT', 'versioning the workspace did not end within 120000 ms'],
+    ['hang', () => NEVER, 'SNAPSHOT_TIMEOUT', 'versioning the workspace (snapshot) did not end within 120000 ms'],
   ] as const)('%s: the calls end as they did, the record says why there is no tree', async (_, fails, code, why) => {
     const run = await inWorkspace((nth) => (nth === 1 ? Promise.resolve('tree-0') : fails()))
     expect(await run.drive()).toEqual({ end: 'done' })
@@ -199,6 +199,34 @@ describe('files that cannot be versioned', () => {
     expect(run.warnings).toContainEqual(expect.stringContaining(why))
     expect((await treeAt(run.ports, run.runId, { step: 2 })).tree).toBe('tree-0')
     expect((await run.runtime.verify(run.runId)).problems).toEqual([])
+  })
+
+  test('of tests that ran on them nobody is told that files have changed since', async () => {
+    const check = tool('run_command', { effect: 'idempotent' })
+    check.run = async () => ({ content: 'x', detail: { exitCode: 0 } })
+    const role = {
+      ...{ name: 'R', profile: 'p', goal: 'g', maxReactLoop: 5 },
+      phases: [{ name: 'one', allowedTools: ['run_command'] }],
+      qualityGates: [{ after: 'one', check: 'tests_pass' }],
+    }
+    const run = await inWorkspace(
+      (nth) => (nth === 2 ? Promise.reject(new Error('full')) : Promise.resolve('tree-0')),
+      {},
+      {
+        says: [calls(call('run_command', { command: 'npm test' })), completes()],
+        tools: [check],
+        spec: {
+          ...alone,
+          role,
+          testCommand: ['npm', 'test'],
+          policy: { mode: 'batch' },
+          limits: { maxTurns: 5, wallClockMs: null },
+        },
+      },
+    )
+    await run.drive()
+    const [gate] = await run.of('gate_checked')
+    expect(gate?.body).toMatchObject({ passed: false, evidence: expect.stringContaining('could not be versioned') })
   })
 
   test('a drive that cannot learn of drift says so and goes on', async () => {

@@ -48,6 +48,7 @@ export async function given({ says, tools = [], spec = {}, task = 'do it', ports
   const h = harness(answer, { tools, ports: { clock, ...ports } })
   const runId = await h.start(testSpec(spec, tools), task)
   const all = () => h.events(runId)
+  let processes = 0
   return {
     ...h,
     clock,
@@ -72,9 +73,9 @@ export async function given({ says, tools = [], spec = {}, task = 'do it', ports
     },
     offered: (n: number) => h.requests[n]?.tools.map(({ name }) => name) ?? [],
     seen: (n: number) => h.requests[n]?.messages ?? [],
-    /** The same log in another process. */
+    /** The same log in another process, which draws other random bytes than all before it. */
     elsewhere: (more: Partial<RuntimePorts> = {}) =>
-      new Runtime({ ...h.ports, random: seededRandom('elsewhere'), ...more }),
+      new Runtime({ ...h.ports, random: seededRandom(`elsewhere ${processes++}`), ...more }),
     call: (turn: number, index = 0) => `${runId}.t${turn}.c${index}`,
   }
 }

@@ -44,7 +44,7 @@ export async function carryThrough(job: Job, place: Place, kills: readonly strin
     }
     if (ended.code === 0) return { killed, resolved, facts }
     // Each doubt is told with its three answers.
-    doubts = [...new Set([...ended.err.matchAll(/keepup resolve (\S+) /g)].map((match) => match[1]!))]
+    doubts = [...new Set([...ended.err.matchAll(/ resolve (\S+) /g)].map((match) => match[1]!))]
     expect({ code: ended.code, doubts: doubts.length, err: ended.err }).toMatchObject({ code: 8, doubts: 1 })
   }
   throw new Error(`not done after ${MOST_PROCESSES} processes: ${facts.map((fact) => fact.type).join(' ')}`)

@@ -130,7 +130,7 @@ export class Actor {
     })
   }
 
-  answer(tools: readonly string[]) {
+  answer(tools: readonly string[], flood?: number) {
     const content = [
       { type: 'text', text: 'thinking' },
       ...tools.map((name, i) => ({ type: 'tool_use', id: `p${i}`, name, input: { path: `f${i}`, ...GIVEN(i) } })),
@@ -156,6 +156,7 @@ export class Actor {
         durationMs: 9,
         servedBy: 'model-a',
         calls,
+        ...(flood === undefined ? {} : { flood }),
       },
       { commandId: effectId(modelCallId(this.id, this.turn), this.attempt) },
     ).header.revision
