@@ -1,5 +1,6 @@
-import { execFileSync } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import type { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -26,6 +27,7 @@ function owner(): { uid?: number; gid?: number } {
 export class PostgresServer {
   readonly #folder = mkdtempSync(join(tmpdir(), 'keepup-pg-'))
   readonly #user = owner()
+  readonly #keeper: ChildProcess
   readonly url: string
 
   constructor() {
@@ -37,6 +39,7 @@ export class PostgresServer {
     // It sorts as people do, which the tables must not.
     const locale = ['-E', 'UTF8', '--locale=C.UTF-8', '--locale-provider=icu', '--icu-locale=en-US']
     this.#run('initdb', ['-D', data, '-U', 'keepup', '-A', 'trust', ...locale, '--no-sync'])
+    this.#keeper = this.#keep()
     this.start()
     this.url = `postgres://keepup@/postgres?host=${encodeURIComponent(socket)}`
   }
@@ -53,7 +56,18 @@ export class PostgresServer {
 
   remove(): void {
     this.stop('immediate')
+    this.#keeper.kill('SIGKILL')
     rmSync(this.#folder, { recursive: true, force: true })
+  }
+
+  /** The server is a daemon: somebody ends it where this process ends without, however it does. */
+  #keep(): ChildProcess {
+    const script = `read -r _; '${join(found!, 'pg_ctl')}' -D '${this.#folder}/data' -m immediate stop; rm -rf '${this.#folder}'`
+    const stdio: ['pipe', 'ignore', 'ignore'] = ['pipe', 'ignore', 'ignore']
+    const keeper = spawn('/bin/sh', ['-c', script], { stdio, cwd: '/', detached: true, ...this.#user })
+    keeper.unref()
+    ;(keeper.stdin as Socket).unref()
+    return keeper
   }
 
   #ctl(command: string, args: readonly string[]): void {

@@ -23,6 +23,13 @@ test(`${RUNS} runs over ${WORKERS} workers while everything fails (FAULT_SEED=${
   await done('start', RUNS)
   const workers = await Promise.all(Array.from({ length: WORKERS }, () => work(8)))
   const stopped: Actor[] = []
+  const ending: Promise<number | null>[] = []
+  const letGo = () => {
+    for (const one of stopped.splice(0)) {
+      one.kill('SIGCONT')
+      ending.push(one.drained())
+    }
+  }
   for (let step = 1; step * EVERY <= LAST; step++) {
     await effectsLeft(step * EVERY)
     const at = draw(workers.length)
@@ -35,23 +42,16 @@ test(`${RUNS} runs over ${WORKERS} workers while everything fails (FAULT_SEED=${
       victim.kill('SIGSTOP')
       stopped.push(victim)
       workers[at] = await work(8)
-    } else {
-      for (const one of stopped.splice(0)) {
-        one.kill('SIGCONT')
-        await one.answers()
-        one.kill('SIGTERM')
-      }
-    }
+    } else letGo()
     if (step % 4 === 0) {
       pair.postgres.stop(step % 8 === 0 ? 'immediate' : 'fast')
       pair.postgres.start()
     }
     if (step % 2 === 0) await pair.cut()
   }
-  for (const one of stopped) {
-    one.kill('SIGCONT')
-    await one.answers()
-  }
+  letGo()
+  // Whoever decides doubts must know that nobody is still at it.
+  for (const code of await Promise.all(ending)) expect(code).toBe(0)
   await done('settle', RUNS)
   const checked = await check()
   expect(checked).toMatchObject(allRight(RUNS))

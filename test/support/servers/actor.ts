@@ -8,9 +8,12 @@ import { defineTool, z } from '../../../api/tool-kit.ts'
 // A process of a deployment on servers, told what to be. It says on standard output what happens, a line each.
 //
 //   actor.ts DATA EFFECTS work N       drives, N runs at once, until SIGTERM; answers a line of standard input with it
+//   actor.ts DATA EFFECTS hold N       the same, but its calls do not return before it is told "go"
 //   actor.ts DATA EFFECTS start N      starts N runs that are to be driven
 //   actor.ts DATA EFFECTS settle N     decides doubts by looking at the world, until N runs have ended
 //   actor.ts DATA EFFECTS check        says what became of everything, and whether the tables are those of a rebuild
+//
+// It ends at the latest with its standard input.
 
 /** Lines that each run leaves, one per call. */
 const EFFECTS = 3
@@ -18,6 +21,13 @@ const EFFECTS = 3
 const [, , data = '', effects = '', verb = '', count = '0'] = process.argv
 const say = (line: string) => writeSync(1, `${line}\n`)
 const fileOf = (runId: string) => join(effects, `${runId}.txt`)
+const released = Promise.withResolvers<void>()
+if (verb !== 'hold') released.resolve()
+process.stdin.once('end', () => process.exit(1))
+createInterface(process.stdin).on('line', (line) => {
+  if (line === 'go') released.resolve()
+  say(line)
+})
 const linesOf = (runId: string): string[] =>
   existsSync(fileOf(runId)) ? readFileSync(fileOf(runId), 'utf8').split('\n').filter(Boolean) : []
 
@@ -31,6 +41,7 @@ const append = defineTool({
   async run(_, { runId, toolCallId }) {
     appendFileSync(fileOf(runId), `${toolCallId}\n`)
     say(`effect ${toolCallId}`)
+    await released.promise
     await wait(30)
     return { content: 'left' }
   },
@@ -47,10 +58,8 @@ const keepup = await openKeepUp({ data, tools: [append], scripts: { job: { scrip
 async function work(): Promise<void> {
   const told = new AbortController()
   process.once('SIGTERM', () => told.abort())
-  createInterface(process.stdin).on('line', (line) => say(line))
   say('working')
   await keepup.work({ signal: told.signal, onNote: (text) => say(`note ${text.replaceAll('\n', ' | ')}`) })
-  process.stdin.destroy()
 }
 
 async function start(): Promise<void> {
@@ -112,6 +121,7 @@ async function epochs(): Promise<{ most: number; twice: string[] }> {
   return { most: Math.max(0, ...claims.values()), twice }
 }
 
-await { work, start, settle: () => settle(keepup), check: () => check(keepup) }[verb]!()
+await { work, hold: work, start, settle: () => settle(keepup), check: () => check(keepup) }[verb]!()
 await keepup.close()
+process.stdin.destroy()
 say('closed')

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { onTestFinished } from 'vitest'
+import { onTestFailed, onTestFinished } from 'vitest'
 
 const PROGRAM = fileURLToPath(new URL('./actor.ts', import.meta.url))
 
@@ -30,6 +30,8 @@ export class Actor {
       this.#over = true
       for (const look of this.#looks) look()
     })
+    // What it complains of goes no further than this process, whose own output nobody else may keep open.
+    createInterface(child.stderr!).on('line', (line) => this.lines.push(`stderr: ${line}`))
     child.stdin!.on('error', () => undefined)
   }
 
@@ -53,9 +55,19 @@ export class Actor {
   async answers(): Promise<void> {
     for (let round = 0; round < 2; round++) {
       const word = `asked ${this.lines.length} ${round}`
-      this.#child.stdin!.write(`${word}\n`)
+      this.tell(word)
       await this.said(word)
     }
+  }
+
+  tell(line: string): void {
+    this.#child.stdin!.write(`${line}\n`)
+  }
+
+  /** Ends as a worker that is told to: with what it has begun. Gives the exit code. */
+  drained(): Promise<number | null> {
+    this.kill('SIGTERM')
+    return this.ended
   }
 
   kill(signal: NodeJS.Signals): void {
@@ -87,16 +99,21 @@ export function deployment(env: Record<string, string>) {
       counting.add(look)
       look()
     })
+  onTestFailed(() => {
+    for (const [n, { lines }] of actors.entries()) console.error(`process ${n}:\n${lines.slice(-20).join('\n')}`)
+  })
   onTestFinished(async () => {
     for (const actor of actors) actor.kill('SIGKILL')
     await Promise.all(actors.map(({ ended }) => ended))
     rmSync(root, { recursive: true, force: true })
   })
   const act = (verb: string, count = 0, more: Record<string, string> = {}): Actor => {
-    const environment = { PATH: process.env.PATH ?? '', HOME: root, ...env, ...more }
+    // Most of a process's time goes into reading the program: each one finds what the first has compiled.
+    const own = { PATH: process.env.PATH ?? '', HOME: root, NODE_COMPILE_CACHE: join(root, 'compiled') }
+    const environment = { ...own, KEEPUP_DRAIN_MS: '60000', ...env, ...more }
     const child = spawn(process.execPath, [PROGRAM, data, effects, verb, String(count)], {
       env: environment,
-      stdio: ['pipe', 'pipe', 'inherit'],
+      stdio: ['pipe', 'pipe', 'pipe'],
     })
     const actor = new Actor(child, heard)
     actors.push(actor)
@@ -109,13 +126,16 @@ export function deployment(env: Record<string, string>) {
     await actor.ended
     return actor.lines
   }
-  const work = async (concurrency = 4): Promise<Actor> => {
-    const actor = act('work', concurrency, { KEEPUP_CONCURRENCY: String(concurrency) })
+  const worker = async (verb: string, concurrency: number): Promise<Actor> => {
+    const actor = act(verb, concurrency, { KEEPUP_CONCURRENCY: String(concurrency) })
     await actor.said('working')
     return actor
   }
+  const work = (concurrency = 4) => worker('work', concurrency)
+  /** A worker that is held at the first effect of each of its runs, `concurrency` of them, until it is told "go". */
+  const hold = (concurrency = 4) => worker('hold', concurrency)
   const check = async () => JSON.parse((await done('check'))[0]!) as Checked
-  return { root, data, act, done, work, check, effectsLeft }
+  return { root, data, act, done, work, hold, check, effectsLeft }
 }
 
 export interface Checked {
