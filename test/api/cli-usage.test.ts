@@ -114,6 +114,21 @@ describe('the command line', () => {
     expect(JSON.parse((await folder.look('-o', 'json', 'runs', 'list')).out)).toEqual([])
   })
 
+  it('answers with 2 where the command line names what is not there', async () => {
+    const { runId } = await started()
+    for (const [args, says] of [
+      [['replay', runId, '--to', '99'], 'POINT_UNKNOWN'],
+      [['fork', runId, '--turn', '99'], 'POINT_UNKNOWN'],
+      [['approve', `${runId}.t9.c0`], 'NOT_FOUND'],
+      [['secrets', 'remove', 'NOBODY_SET_THIS'], 'such secret'],
+      [['verify', '--file', '/nowhere.ndjson'], 'there is no file /nowhere.ndjson'],
+      [['tail', '--no-follow', '--after', 'nonsense'], 'CURSOR_INVALID'],
+    ] as const) {
+      const { code, err } = await folder.look(...args)
+      expect([args, code, err]).toEqual([args, 2, expect.stringContaining(says)])
+    }
+  })
+
   it('names options as they are typed', async () => {
     const { code, err } = await folder.look('restore', (await started()).runId, '--tree', 'short')
     expect([code, err]).toEqual([2, expect.stringContaining('--tree: expected the id of a tree')])
