@@ -1,7 +1,8 @@
 import type { UserCommand } from '../../domain/agent/commands.ts'
 import type { Actor } from '../../domain/log/envelope.ts'
 import { agentStream } from '../../domain/log/ids.ts'
-import type { Request } from '../../domain/runtime/types.ts'
+import { revisionChanged } from '../../domain/runtime/mailbox.ts'
+import type { ErasureChoice, Request } from '../../domain/runtime/types.ts'
 import { type CommandHeaders, tracing } from '../http/new-app.ts'
 import { Problem } from '../http/problem.ts'
 import type { Recorded } from '../http/schemas/common.ts'
@@ -84,6 +85,15 @@ export async function record(s: Services, keys: RecentKeys, asked: Asked): Promi
   const { driving } = s.drivers.state(asked.agentId)
   await shown(s)
   return { runId: asked.agentId, revision, driving }
+}
+
+/** What an erasure would empty; rejects as the erasure itself would. Records nothing. */
+export async function erasable(s: Services, agentId: string, which: ErasureChoice, headers: CommandHeaders) {
+  const { revision, bodies } = await s.runtime.erasable(agentId, which)
+  const expected = headers['if-match']?.slice(1, -1)
+  if (expected !== undefined && Number(expected) !== revision) throw revisionChanged(agentId, revision)
+  const { driving } = s.drivers.state(agentId)
+  return { runId: agentId, revision, driving, bodies: [...bodies] }
 }
 
 /** What cannot be done without a driver, also where nobody has driven the run yet. */

@@ -8,6 +8,7 @@ import { sealErasure, type Target } from './erasure-events.ts'
 import type { Asking } from './journal.ts'
 import { revisionChanged } from './mailbox.ts'
 import type { RuntimePorts } from './ports.ts'
+import type { ErasableBody, ErasureChoice } from './types.ts'
 
 // Erasure folds nothing: what was erased before, or cannot be read, must not stand in the way of erasing more.
 
@@ -52,23 +53,35 @@ export async function erase(
   return { revision: found.last.header.revision }
 }
 
+/** What {@link erase} would empty now. Rejects as it does. */
+export async function erasable(ports: Pick<RuntimePorts, 'log'>, agentId: string, which: ErasureChoice) {
+  const { last, targets } = await look(ports, agentId, which)
+  const bodies = targets
+    .filter(({ erased }) => !erased)
+    .map(({ revision, type, turn, size }): ErasableBody => ({ revision, type, turn, size }))
+  return { revision: last.header.revision, bodies }
+}
+
 /** The stream's last event, and what is to be erased, in order. */
-async function look(ports: RuntimePorts, agentId: string, what: Erase) {
+async function look(ports: Pick<RuntimePorts, 'log'>, agentId: string, what: ErasureChoice) {
   let last: SealedEvent | null = null
   let ended = false
-  const targets: Target[] = []
+  const targets: (Target & ErasableBody)[] = []
   const { revision: from = 0, to = what.all ? Number.POSITIVE_INFINITY : from } = what
   const one = from === to
   for await (const page of ports.log.read(agentStream(agentId), { bodies: false })) {
     for (const event of page) {
-      const { type, revision, body } = event.header
+      const { type, turn, revision, body } = event.header
       last = event
       ended ||= isEnd(event.header)
       if (revision < from || revision > to) continue
       if (one && REFERENCES.has(type))
         throw new CommandRejected('NOT_ERASABLE', `${type} holds nothing but references and cannot be erased`)
       if (one || says(type))
-        targets.push({ revision, bodyHash: body.hash, blob: body.place === 'blob', erased: event.erased === true })
+        targets.push({
+          ...{ revision, type, turn, size: body.size, bodyHash: body.hash },
+          ...{ blob: body.place === 'blob', erased: event.erased === true },
+        })
     }
   }
   if (last === null) throw new CommandRejected('RUN_UNKNOWN', `there is no agent ${agentId}`, 404)

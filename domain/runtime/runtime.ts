@@ -7,7 +7,7 @@ import { LogError } from '../log/errors.ts'
 import { base32, runIdOf } from '../log/ids.ts'
 import { askingOf } from './asking.ts'
 import { Driver } from './driver.ts'
-import { erase } from './erase.ts'
+import { erasable, erase } from './erase.ts'
 import { TimeLimitError } from './errors.ts'
 import { forkOf } from './fork.ts'
 import { limitedPorts } from './limited-ports.ts'
@@ -24,6 +24,7 @@ import type {
   At,
   DriveEnd,
   DriveOptions,
+  ErasureChoice,
   Executed,
   ForkOptions,
   Request,
@@ -71,6 +72,10 @@ export class Runtime implements AgentRuntimeDoors {
       const submitted = await this.inTime((signal) => mailbox.submit(said, asking, { fact: false, signal, ...at }))
       return { ...submitted, claimed: mailbox.state?.driver != null }
     })
+  }
+
+  erasable(agentId: string, which: ErasureChoice): ReturnType<AgentRuntimeDoors['erasable']> {
+    return erasable(this.ports, agentId, which)
   }
 
   async drive(agentId: string, options: DriveOptions): Promise<DriveEnd> {

@@ -1,4 +1,4 @@
-import type { UserCommand } from '../agent/commands.ts'
+import type { Erase, UserCommand } from '../agent/commands.ts'
 import type { Message } from '../agent/content.ts'
 import type { Budget } from '../agent/spec.ts'
 import type { AgentState } from '../agent/state.ts'
@@ -27,6 +27,18 @@ export interface Executed {
   readonly recorded: boolean
   /** A driver has held the agent before. */
   readonly claimed: boolean
+}
+
+/** Which bodies of a finished run: one event's, those from `revision` to `to`, or all in which somebody said something. */
+export type ErasureChoice = Pick<Erase, 'revision' | 'to' | 'all'>
+
+/** A body that an erasure would empty. `size`: bytes as stored. */
+export interface ErasableBody {
+  readonly revision: number
+  readonly type: string
+  /** 0: outside of turns. */
+  readonly turn: number
+  readonly size: number
 }
 
 export interface ForkOptions {
@@ -97,6 +109,11 @@ export interface AgentRuntimeDoors {
    * agent is no longer at the expected revision), ContentionError or LogError.
    */
   execute(agentId: string, command: UserCommand, request: Request): Promise<Executed>
+  /**
+   * What an erasure of these would empty, in order, and the revision that the agent is at. Records nothing; rejects as
+   * the erasure itself does, with CommandRejected or LogError.
+   */
+  erasable(agentId: string, which: ErasureChoice): Promise<{ revision: number; bodies: readonly ErasableBody[] }>
   /** A new run id. */
   newRunId(): string
   /** Claims the agent and performs what is owed until it ends or waits for a person. */

@@ -145,11 +145,19 @@ it('erases a body of a finished run, which the proof tells from a broken one', a
   const id = await driven('finish my private matter')
   expect((await erase(id, { revision: 1, reason: ' ' })).status).toBe(400)
   expect((await erase(id, { revision: 99, reason: 'x' })).status).toBe(404)
+  const before = await bodyOf<{ run: { revision: number } }>(await ask('GET', `/v1/runs/${id}`))
+  const dry = await bodyOf(await erase(id, { revision: 1, reason: 'private', dryRun: true }))
+  expect(dry).toMatchObject({ runId: id, revision: before.run.revision, dryRun: true })
+  expect(dry.bodies).toEqual([{ revision: 1, type: 'user_input', turn: 0, size: expect.any(Number) }])
+  const other = { body: { all: true, reason: 'x', dryRun: true }, headers: { 'if-match': '"1"' } }
+  expect((await ask('POST', `/v1/runs/${id}/erase`, other)).status).toBe(412)
+  expect((await erase(id, { revision: 99, reason: 'x', dryRun: true })).status).toBe(404)
   const erased = await erase(id, { revision: 1, reason: 'private', by: 'ada' })
   expect(erased.status).toBe(200)
   const { revision } = await bodyOf<{ revision: number }>(erased)
   // Again: nothing is left to do.
   expect(await bodyOf(await erase(id, { revision: 1, reason: 'again' }))).toMatchObject({ revision })
+  expect(await bodyOf(await erase(id, { revision: 1, reason: 'x', dryRun: true }))).toMatchObject({ bodies: [] })
   const stale = { body: { revision: 2, reason: 'x' }, headers: { 'if-match': `"${revision - 1}"` } }
   expect((await ask('POST', `/v1/runs/${id}/erase`, stale)).status).toBe(412)
   const proof = await bodyOf<{ ok: boolean; agents: object[] }>(await ask('GET', `/v1/runs/${id}/verify`))

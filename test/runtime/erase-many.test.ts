@@ -176,3 +176,20 @@ test('a fork whose point was told by another fold is not held against this one',
   expect(await retold({ fold: 99, value: '0'.repeat(64) })).toEqual([])
   expect(await retold({ fold: 1, value: '0'.repeat(64) })).toMatchObject([{ revision: 0, code: 'DIGEST' }])
 })
+
+test('what an erasure would empty is what it empties, and being told records nothing', async () => {
+  const run = await driven(4)
+  for (const which of [{ revision: 2 }, { revision: 3, to: 9 }, { all: true }] as const) {
+    const shown = await run.runtime.erasable(run.runId, which)
+    expect(run.log.appends).toBe(0)
+    expect(shown.revision).toBe((await recorded(run)).at(-1)!.header.revision)
+    const there = new Set((await recorded(run)).filter(({ erased }) => !erased).map(({ header }) => header.revision))
+    await run.say({ kind: 'erase', ...which, reason: 'asked for' })
+    const gone = (await recorded(run)).filter(({ header, erased }) => erased && there.has(header.revision))
+    const told = gone.map(({ header: { revision, type, turn, body } }) => ({ revision, type, turn, size: body.size }))
+    expect(shown.bodies).toEqual(told)
+    expect(told.length).toBeGreaterThan(0)
+    expect((await run.runtime.erasable(run.runId, which)).bodies).toEqual([])
+    run.log.appends = 0
+  }
+})

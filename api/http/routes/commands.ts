@@ -1,10 +1,10 @@
 import { createRoute, type z } from '@hono/zod-openapi'
 import type { UserCommand } from '../../../domain/agent/commands.ts'
-import { actorOf, mustWrite, notFound, type RecentKeys, record } from '../../runs/commands.ts'
+import { actorOf, erasable, mustWrite, notFound, type RecentKeys, record } from '../../runs/commands.ts'
 import type { Services } from '../../services.ts'
 import { body, CommandHeaders, json, newApp, RunId, refusals } from '../new-app.ts'
 import { Recorded } from '../schemas/common.ts'
-import { CancelBody, EraseBody, InputBody, PauseBody, RestoreBody, ResumeBody } from '../schemas/runs.ts'
+import { CancelBody, EraseBody, Erased, InputBody, PauseBody, RestoreBody, ResumeBody } from '../schemas/runs.ts'
 import { Restored } from '../schemas/system.ts'
 
 function commandRoute<P extends string, B extends z.ZodType>(path: P, summary: string, schema: B) {
@@ -23,11 +23,13 @@ const pause = commandRoute('/v1/runs/{id}/pause', 'Start nothing new; what runs,
 const resume = commandRoute('/v1/runs/{id}/resume', 'Lift a pause and go on', ResumeBody)
 const step = commandRoute('/v1/runs/{id}/step', 'Go on to the next end of a turn', ResumeBody)
 
-const erase = commandRoute(
-  '/v1/runs/{id}/erase',
-  'Empty bodies of events for ever; the proof then says "erased"',
-  EraseBody,
-)
+const erase = createRoute({
+  method: 'post',
+  path: '/v1/runs/{id}/erase',
+  summary: 'Empty bodies of events for ever, or tell which; the proof then says "erased"',
+  request: { params: RunId, headers: CommandHeaders, body: body(EraseBody) },
+  responses: { 200: json(Erased, 'Recorded, or what would be emptied'), ...refusals },
+})
 
 const restore = createRoute({
   method: 'post',
@@ -81,10 +83,12 @@ export function commandRoutes(s: Services, keys: RecentKeys) {
     })
     .openapi(erase, async (c) => {
       const { id } = c.req.valid('param')
-      const { agent, by, ...what } = c.req.valid('json')
-      const said = { headers: c.req.valid('header'), by, drive: 'no' } as const
-      const done = await ask(agent ?? id, { kind: 'erase', ...what }, said)
-      return c.json(done, 200, etag(done))
+      const { agent = id, by, dryRun, ...what } = c.req.valid('json')
+      const headers = c.req.valid('header')
+      const done = dryRun
+        ? await erasable(s, agent, what, headers)
+        : await ask(agent, { kind: 'erase', ...what }, { headers, by, drive: 'no' })
+      return c.json({ ...done, dryRun }, 200, etag(done))
     })
     .openapi(restore, async (c) => {
       mustWrite(s)

@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi'
 import { ERASE_WHICH, erasable, MAX_ERASURE_REASON } from '../../../domain/agent/commands.ts'
 import { Budget } from '../../../domain/agent/spec.ts'
 import { Ask } from './approvals.ts'
-import { AnyJson, By, FileChanged, Folder, Position } from './common.ts'
+import { AnyJson, By, FileChanged, Folder, Position, Recorded } from './common.ts'
 
 const count = z.int().nonnegative()
 const Tree = z.string().regex(/^[0-9a-f]{64}$/, { error: 'expected the id of a tree: 64 hexadecimal digits' })
@@ -89,18 +89,27 @@ export const CancelBody = z
 export const PauseBody = z.strictObject({ reason: z.string().min(1).optional(), by: By.optional() }).openapi('Pause')
 /** `drive` false: only lift the pause. */
 export const ResumeBody = z.strictObject({ drive: z.boolean().default(true), by: By.optional() }).openapi('Resume')
-/** Of a finished run: the event at `revision`, those from there `to` another, or `all`. `agent`: the root agent where none is named. */
+/**
+ * Of a finished run: the event at `revision`, those from there `to` another, or `all`. `agent`: the root agent where none
+ * is named. `dryRun`: only tell which bodies would be emptied.
+ */
 export const EraseBody = z
   .strictObject({
     revision: count.optional(),
     to: count.optional(),
     all: z.literal(true).optional(),
     reason: z.string().trim().min(1).max(MAX_ERASURE_REASON),
+    dryRun: z.boolean().default(false),
     agent: z.string().min(1).optional(),
     by: By.optional(),
   })
   .refine(erasable, { message: ERASE_WHICH })
   .openapi('Erase')
+/** `bodies`: of a dry run, what would be emptied; `size` in bytes as stored, `turn` 0 outside of turns. */
+export const Erased = Recorded.extend({
+  dryRun: z.boolean(),
+  bodies: z.array(z.strictObject({ revision: count, type: z.string(), turn: count, size: count })).optional(),
+}).openapi('Erased')
 /** A step (0: before the run), or a tree that an earlier restore kept. `dryRun`: only tell what would change. */
 export const RestoreBody = z
   .strictObject({
