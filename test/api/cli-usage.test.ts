@@ -129,6 +129,13 @@ describe('the command line', () => {
     }
   })
 
+  it('says what to type as this program was called, also where the API says it', async () => {
+    const { KEEPUP_MODEL } = folder.env
+    const args = ['--data', folder.data, 'run', 'x', '--no-workspace', '--secret', 'NOBODY_SET_THIS']
+    const { err } = await inProcess(args, { KEEPUP_MODEL }, folder.root, 'node /there/keepup.js')
+    expect(err).toContain('or: node /there/keepup.js secrets set NOBODY_SET_THIS (UNKNOWN_SECRET)')
+  })
+
   it('names options as they are typed', async () => {
     const { code, err } = await folder.look('restore', (await started()).runId, '--tree', 'short')
     expect([code, err]).toEqual([2, expect.stringContaining('--tree: expected the id of a tree')])
