@@ -45,6 +45,8 @@ describe('the command line', () => {
     [['runs', 'everything'], 'unknown command "runs everything"; there are "runs list", "runs show"'],
     [['runs', 'list', '--limit', 'x'], '--limit: expected a whole number from 1'],
     [['aprove'], 'Did you mean approve?'],
+    [['shwo'], 'Did you mean runs show?'],
+    [['gibberish'], 'unknown command \'gibberish\'; "--help" names'],
     [['secrets', 'get'], 'unknown command "secrets get"'],
     [['tail', '--type', 'turn_strat'], '--type: there is no turn_strat; there are agent_started, forked'],
     [['--config', '/nowhere/keepup.json', 'runs'], '/nowhere/keepup.json'],
