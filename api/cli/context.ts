@@ -3,7 +3,7 @@ import { type Config, loadConfig } from '../config.ts'
 import type { Backend } from '../owner/backend.ts'
 import { connect, type OpenServices } from '../owner/connect.ts'
 import { type Client, clientOf, take } from './client.ts'
-import { CliError, EXIT, UsageError } from './exit.ts'
+import { CliError, UsageError } from './exit.ts'
 import { type Paint, painter } from './output/colours.ts'
 import { type Column, table } from './output/table.ts'
 import { quoted, safe } from './output/text.ts'
@@ -140,9 +140,9 @@ export class Context {
     const exact = runs.find((r) => r.runId === prefix)
     if (exact) return exact.runId
     if (runs.length === 1) return runs[0]!.runId
-    if (runs.length === 0) throw new CliError(`no run begins with "${prefix}"; see "${this.command('runs', 'list')}"`)
+    if (runs.length === 0) throw new UsageError(`no run begins with "${prefix}"; see "${this.command('runs', 'list')}"`)
     const some = runs.map((r) => r.runId).join(', ')
-    throw new CliError(`"${prefix}" is not unique: ${some}${runs.length === 5 ? ', …' : ''}`, EXIT.usage)
+    throw new UsageError(`"${prefix}" is not unique: ${some}${runs.length === 5 ? ', …' : ''}`)
   }
 
   /** The call that is meant: its id, with the run's part shortened, or a run where only one call waits. */
@@ -159,10 +159,8 @@ export class Context {
     const { run } = await take(client.v1.runs[':id'].$get({ param: { id } }))
     const calls = run.waiting?.for === waiting ? run.waiting.toolCallIds : []
     if (calls.length === 1) return calls[0]!
-    throw new CliError(
-      calls.length === 0
-        ? `nothing of ${id} waits for this; see "${this.command('approvals')}" and "${this.command('runs', 'show', id)}"`
-        : `say which call: ${calls.join(', ')}`,
-    )
+    if (calls.length > 0) throw new UsageError(`say which call: ${calls.join(', ')}`)
+    const { approvals, show } = { approvals: this.command('approvals'), show: this.command('runs', 'show', id) }
+    throw new CliError(`nothing of ${id} waits for this; see "${approvals}" and "${show}"`)
   }
 }

@@ -1,71 +1,53 @@
-import type { EventView } from '../http/schemas/events.ts'
+import type { z } from 'zod'
+import type { EraseBody, Erased } from '../http/schemas/runs.ts'
 import { agreed } from './choose.ts'
 import { take } from './client.ts'
 import type { Context } from './context.ts'
+import { EXIT } from './exit.ts'
 import { bytes } from './output/units.ts'
 
 const SHOWN = 200
 
-/** A body that is to be emptied. `size`: bytes as JSON. */
-interface Doomed {
-  readonly revision: number
-  readonly type: string
-  readonly turn: number
-  readonly size: number
+interface Erasing {
+  readonly runId: string
+  /** What is asked for, without the question whether. */
+  readonly json: Omit<z.input<typeof EraseBody>, 'dryRun'>
+  readonly dryRun: boolean | undefined
+  readonly yes: boolean | undefined
 }
 
-export interface ErasingOptions {
-  readonly dryRun?: boolean
-  readonly yes?: boolean
-}
-
-/** The bodies of an agent's events that are asked for and still there. */
-async function doomed(
-  ctx: Context,
-  runId: string,
-  agent: string,
-  wanted: (e: EventView) => boolean,
-): Promise<Doomed[]> {
-  const client = await ctx.client('write')
-  const found: Doomed[] = []
-  let after: string | null = null
-  do {
-    const query = { limit: '500', agent, ...(after === null ? {} : { after }) }
-    const page = (await take(client.v1.runs[':id'].events.$get({ param: { id: runId }, query }))) as {
-      events: EventView[]
-      next: string | null
-    }
-    for (const event of page.events) {
-      if (event.erased || event.payload === null || !wanted(event)) continue
-      const size = Buffer.byteLength(JSON.stringify(event.payload))
-      found.push({ revision: event.revision, type: event.type, turn: event.turn, size })
-    }
-    after = page.next
-  } while (after !== null)
-  return found
-}
-
-/** Shows what would be emptied and, unless that is all that was asked for, asks. True: go on. */
-export async function mayErase(
-  ctx: Context,
-  runId: string,
-  agent: string,
-  wanted: (e: EventView) => boolean,
-  { dryRun, yes }: ErasingOptions,
-): Promise<boolean> {
-  const bodies = await doomed(ctx, runId, agent, wanted)
-  const lines = [
-    `${bodies.length} ${bodies.length === 1 ? 'body' : 'bodies'} of ${agent}, ${bytes(bodies.reduce((sum, b) => sum + b.size, 0))}:`,
+/** What would be emptied, as lines. */
+function doomedLines({ runId: agentId, bodies = [] }: z.output<typeof Erased>): string[] {
+  const sum = bodies.reduce((all, { size }) => all + size, 0)
+  return [
+    `${bodies.length} ${bodies.length === 1 ? 'body' : 'bodies'} of ${agentId}, ${bytes(sum)}:`,
     ...bodies.slice(0, SHOWN).map((b) => `  @${b.revision} turn ${b.turn} ${b.type}, ${bytes(b.size)}`),
     ...(bodies.length > SHOWN ? [`  … and ${bodies.length - SHOWN} more`] : []),
   ]
+}
+
+/** Shows what would be emptied and, unless that is all that was asked for, asks and empties it. Gives the exit code. */
+export async function eraseBodies(ctx: Context, { runId, json, dryRun, yes }: Erasing): Promise<number> {
+  const client = await ctx.client('write')
+  const ask = (header: { 'if-match'?: string }, dry: boolean) =>
+    take(client.v1.runs[':id'].erase.$post({ param: { id: runId }, header, json: { ...json, dryRun: dry } }))
+  const found = await ask({}, true)
+  const doomed = doomedLines(found)
   if (dryRun) {
-    ctx.show({ agentId: agent, bodies }, () => ['This would empty', ...lines])
-    return false
+    ctx.show(found, () => ['This would empty', ...doomed])
+    return EXIT.done
   }
-  ctx.note('This empties for ever:')
-  for (const line of lines) ctx.note(line)
-  if (await agreed(ctx, yes, 'Empty them? Nothing brings them back.')) return true
-  ctx.note('nothing was erased')
-  return false
+  // Where nothing is left to empty it is only made sure of.
+  if (found.bodies?.length !== 0) {
+    ctx.note('This empties for ever:')
+    for (const line of doomed) ctx.note(line)
+    if (!(await agreed(ctx, yes, 'Empty them? Nothing brings them back.'))) {
+      ctx.note('nothing was erased')
+      return EXIT.interrupted
+    }
+  }
+  // Only what was looked at.
+  const done = await ask({ 'if-match': `"${found.revision}"` }, false)
+  ctx.show(done, () => [`erased; recorded up to revision ${done.revision}`])
+  return EXIT.done
 }

@@ -13,7 +13,7 @@ export const EXIT_HELP = `
 Exit codes:
   0    done
   1    failed: could not do what was asked
-  2    usage: the command line or a setting is wrong
+  2    usage: the command line or a setting is wrong, or names something that is not there; nothing was recorded
   3    the run ended in ERROR
   5    verification failed
   8    the run waits for a person

@@ -15,14 +15,15 @@ interface Failure {
   readonly exitCode: number
 }
 
-/** Refusals of what stands in the command line itself: they come before anything is recorded. */
+/** Refusals of what the command line names, beside 400 and 404: they come before anything is recorded. */
 const ASKED_WRONGLY: ReadonlySet<string> = new Set([
-  'INVALID_REQUEST',
   'UNKNOWN_ROLE',
   'UNKNOWN_TOOL',
   'UNKNOWN_SECRET',
   'MODEL_NOT_FOUND',
-  'SCRIPT_MISSING',
+  'MODEL_UNKNOWN',
+  'PATTERN_INVALID',
+  'PATTERN_REFUSED',
   'SCRIPT_INVALID',
   'WORKSPACE_MISSING',
   'WORKSPACE_UNREADABLE',
@@ -69,7 +70,7 @@ export function explain(error: unknown): Failure {
   if (error instanceof UsageError || error instanceof ConfigError) return failure(error.message, 'USAGE', EXIT.usage)
   if (error instanceof CliError) return failure(error.message, 'FAILED', error.exitCode)
   if (error instanceof Refused) {
-    return ASKED_WRONGLY.has(error.code)
+    return error.status === 400 || error.status === 404 || ASKED_WRONGLY.has(error.code)
       ? failure(asTyped(error.message), error.code, EXIT.usage)
       : failure(error.message, error.code)
   }
@@ -85,9 +86,10 @@ export function explain(error: unknown): Failure {
 }
 
 /** Tells a failure on stderr: as a line, or as one JSON object where data is asked for as JSON. Gives the exit code. */
-export function tell(io: CliIo, format: Format, failed: Failure): number {
-  const { message, code, exitCode } = failed
+export function tell(io: CliIo, format: Format, { message: said, code, exitCode }: Failure): number {
+  // What the API says to type is typed as this program was called.
+  const message = said.replace(/\bkeepup (?=secrets|rebuild)/g, `${io.program} `)
   const line = `keepup: ${safe(message)}${PLAIN.has(code) ? '' : ` (${code})`}`
-  io.stderr.write(`${format === 'table' ? line : JSON.stringify({ error: failed })}\n`)
+  io.stderr.write(`${format === 'table' ? line : JSON.stringify({ error: { message, code, exitCode } })}\n`)
   return exitCode
 }

@@ -1,6 +1,9 @@
 #!/usr/bin/env node
 if (Number(process.versions.node.split('.')[0]) < 24) {
-  console.error(`keepup needs Node.js 24 or newer; this is ${process.version}. Install it from https://nodejs.org`)
+  const own = 'call it by the one that "npm ci" brings to a clone: node_modules/.bin/node'
+  console.error(
+    `keepup needs Node.js 24 or newer; this is ${process.version}. Install it from https://nodejs.org, or ${own}`,
+  )
   process.exit(1)
 }
 Promise.all([import('node:fs'), import('node:module')])

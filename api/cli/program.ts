@@ -3,7 +3,7 @@ import { VERSION } from '../version.ts'
 import { demoCommand } from './commands/demo.ts'
 import { doctorCommand } from './commands/doctor.ts'
 import { historyCommands } from './commands/history.ts'
-import { kitOf } from './commands/kit.ts'
+import { kitOf, ofGroups } from './commands/kit.ts'
 import { proveCommands } from './commands/prove.ts'
 import { restoreCommand } from './commands/restore.ts'
 import { runCommand } from './commands/run.ts'
@@ -54,6 +54,14 @@ function programOf(io: CliIo, done: (code: number) => void): Command {
   return program
 }
 
+/** Of a command that there is not: what may have been meant, or where they stand. */
+function meant(program: Command, message: string): string {
+  if (message.includes('Did you mean')) return message
+  const found = ofGroups(program, program.args[0] ?? '')
+  if (found.length > 0) return `${message}\n(Did you mean ${found.join(' or ')}?)`
+  return `${message}; "--help" names those that there are`
+}
+
 /** Runs a command line (without the program's name). Gives the exit code; throws nothing. */
 export async function runCli(argv: readonly string[], io: CliIo): Promise<number> {
   let code: number = EXIT.done
@@ -68,6 +76,9 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<number
     // Help and version have been shown already.
     if (error instanceof CommanderError && error.exitCode === 0) return EXIT.done
     if (error instanceof CommanderError && error.code.startsWith('commander.help')) return EXIT.usage
-    return tell(io, program?.opts<{ output: Format }>().output ?? 'table', explain(error))
+    const failed = explain(error)
+    const unknown = error instanceof CommanderError && error.code === 'commander.unknownCommand'
+    const message = program !== null && unknown ? meant(program, failed.message) : failed.message
+    return tell(io, program?.opts<{ output: Format }>().output ?? 'table', { ...failed, message })
   }
 }

@@ -146,10 +146,10 @@ export class SharedTables implements Tables {
 
   /** Once, where it is the same again. */
   #tell(error: unknown): void {
-    const text = told(error)
-    if (text !== this.#said && !(error instanceof ProjectionError && error.code === 'POSITION_TAKEN'))
-      this.#options.warn(`projections: ${text}`)
-    this.#said = text
+    const said = error instanceof Error ? error.message : String(error)
+    if (said !== this.#said && !(error instanceof ProjectionError && error.code === 'POSITION_TAKEN'))
+      this.#options.warn(`projections: ${told(error)}`)
+    this.#said = said
   }
 
   #why(): string {

@@ -10,7 +10,12 @@ import { openServices } from '../../api/keepup.ts'
 import { workspaces, writeScript } from './script.ts'
 
 /** A command line in this process: the same code as in one of its own, but for start and end. */
-export async function inProcess(args: readonly string[], env: Record<string, string> = {}, cwd = tmpdir()) {
+export async function inProcess(
+  args: readonly string[],
+  env: Record<string, string> = {},
+  cwd = tmpdir(),
+  program = 'keepup',
+) {
   const [out, err]: [string[], string[]] = [[], []]
   const code = await runCli(args, {
     stdout: { write: (s) => out.push(s) },
@@ -19,7 +24,7 @@ export async function inProcess(args: readonly string[], env: Record<string, str
     env,
     cwd,
     open: openServices,
-    program: 'keepup',
+    program,
   })
   return { code, out: out.join(''), err: err.join('') }
 }

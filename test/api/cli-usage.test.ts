@@ -45,6 +45,8 @@ describe('the command line', () => {
     [['runs', 'everything'], 'unknown command "runs everything"; there are "runs list", "runs show"'],
     [['runs', 'list', '--limit', 'x'], '--limit: expected a whole number from 1'],
     [['aprove'], 'Did you mean approve?'],
+    [['shwo'], 'Did you mean runs show?'],
+    [['gibberish'], 'unknown command \'gibberish\'; "--help" names'],
     [['secrets', 'get'], 'unknown command "secrets get"'],
     [['tail', '--type', 'turn_strat'], '--type: there is no turn_strat; there are agent_started, forked'],
     [['--config', '/nowhere/keepup.json', 'runs'], '/nowhere/keepup.json'],
@@ -112,6 +114,28 @@ describe('the command line', () => {
     expect(told.err).toContain(says)
     expect(told.err).toContain(code)
     expect(JSON.parse((await folder.look('-o', 'json', 'runs', 'list')).out)).toEqual([])
+  })
+
+  it('answers with 2 where the command line names what is not there', async () => {
+    const { runId } = await started()
+    for (const [args, says] of [
+      [['replay', runId, '--to', '99'], 'POINT_UNKNOWN'],
+      [['fork', runId, '--turn', '99'], 'POINT_UNKNOWN'],
+      [['approve', `${runId}.t9.c0`], 'NOT_FOUND'],
+      [['secrets', 'remove', 'NOBODY_SET_THIS'], 'such secret'],
+      [['verify', '--file', '/nowhere.ndjson'], 'there is no file /nowhere.ndjson'],
+      [['tail', '--no-follow', '--after', 'nonsense'], 'CURSOR_INVALID'],
+    ] as const) {
+      const { code, err } = await folder.look(...args)
+      expect([args, code, err]).toEqual([args, 2, expect.stringContaining(says)])
+    }
+  })
+
+  it('says what to type as this program was called, also where the API says it', async () => {
+    const { KEEPUP_MODEL } = folder.env
+    const args = ['--data', folder.data, 'run', 'x', '--no-workspace', '--secret', 'NOBODY_SET_THIS']
+    const { err } = await inProcess(args, { KEEPUP_MODEL }, folder.root, 'node /there/keepup.js')
+    expect(err).toContain('or: node /there/keepup.js secrets set NOBODY_SET_THIS (UNKNOWN_SECRET)')
   })
 
   it('names options as they are typed', async () => {

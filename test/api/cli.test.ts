@@ -67,7 +67,7 @@ describe('runs on the command line', { timeout: 120_000 }, () => {
     const ambiguous = await folder.look('runs', 'show', ids.done!.slice(0, 3))
     expect([ambiguous.code, ambiguous.err.includes('not unique')]).toEqual([2, true])
     const unknown = await folder.look('runs', 'show', 'zzz')
-    expect([unknown.code, unknown.err.includes('no run begins with')]).toEqual([1, true])
+    expect([unknown.code, unknown.err.includes('no run begins with')]).toEqual([2, true])
   })
 
   it('shows events, states, differences', async () => {
@@ -128,7 +128,7 @@ describe('runs on the command line', { timeout: 120_000 }, () => {
     await paused.said('thinking')
     paused.process.kill('SIGINT')
     const first = await paused.ended
-    expect([first.code, first.err.includes('keepup resume')]).toEqual([8, true])
+    expect([first.code, first.err.includes(`${folder.program} resume`)]).toEqual([8, true])
     const id = idIn(first.err)
     const turns = async () => {
       const { out } = await folder.look('events', id, '-o', 'jsonl')
@@ -162,7 +162,7 @@ describe('runs on the command line', { timeout: 120_000 }, () => {
       await first.said('thinking')
       first.process.kill(signal)
       const { code, err } = await first.ended
-      expect([code, err.includes('keepup resume')]).toEqual([130, true])
+      expect([code, err.includes(`${folder.program} resume`)]).toEqual([130, true])
       giveSign(workspace)
       expect(await folder.look('resume', idIn(err))).toMatchObject({ code: 0, out: 'wait\n' })
       const events = (await folder.look('events', idIn(err), '-o', 'jsonl')).out
@@ -239,14 +239,14 @@ describe('what cannot be had', { timeout: 120_000 }, () => {
   it('is told with what to do, and no stack', async () => {
     const bad = join(folder.root, 'bad.json')
     writeFileSync(bad, '{"script":1,"turns":[{"txt":"x"}]}')
-    await fails(['run', 'x', '--no-workspace', '--model', 'nonesuch'], 1, 'MODEL_NOT_FOUND')
-    await fails(['run', 'x', '--no-workspace', '--model', 'scripted:/nowhere.json'], 1, 'SCRIPT_INVALID')
-    await fails(['run', 'x', '--no-workspace', '--model', `scripted:${bad}`], 1, 'turns.0: Unrecognized key')
-    await fails(['run', 'x', '--no-workspace', '--role', 'poet'], 1, 'there is no role "poet"')
-    await fails(['run', 'x', '--no-workspace', '--secret', 'NONE_SUCH'], 1, 'keepup secrets set NONE_SUCH')
-    await fails(['run', 'x', '-w', join(folder.root, 'nowhere')], 1, 'make the folder first (WORKSPACE_MISSING)')
-    await fails(['run', 'x', '-w', bad], 1, 'WORKSPACE_NOT_A_FOLDER')
-    await fails(['run', 'x', '-w', folder.root], 1, 'WORKSPACE_HOLDS_DATA')
+    await fails(['run', 'x', '--no-workspace', '--model', 'nonesuch'], 2, 'MODEL_NOT_FOUND')
+    await fails(['run', 'x', '--no-workspace', '--model', 'scripted:/nowhere.json'], 2, 'SCRIPT_INVALID')
+    await fails(['run', 'x', '--no-workspace', '--model', `scripted:${bad}`], 2, 'turns.0: Unrecognized key')
+    await fails(['run', 'x', '--no-workspace', '--role', 'poet'], 2, 'there is no role "poet"')
+    await fails(['run', 'x', '--no-workspace', '--secret', 'NONE_SUCH'], 2, 'keepup secrets set NONE_SUCH')
+    await fails(['run', 'x', '-w', join(folder.root, 'nowhere')], 2, 'make the folder first (WORKSPACE_MISSING)')
+    await fails(['run', 'x', '-w', bad], 2, 'WORKSPACE_NOT_A_FOLDER')
+    await fails(['run', 'x', '-w', folder.root], 2, 'WORKSPACE_HOLDS_DATA')
     await fails(['secrets', 'set', 'not a name'], 2, 'name: expected the name of a variable')
     await fails(['--data', join(bad, 'x'), 'run', 'x', '--no-workspace'], 1, 'DATA_FOLDER_UNUSABLE')
   })

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { bodyOf, openWorld } from './http-support.ts'
 
-const world = await openWorld()
+const world = await openWorld({ maxBodyBytes: 65_536 })
 afterAll(() => world.close())
 const { ask, driven, root, data } = world
 

@@ -23,12 +23,12 @@ export interface Asked {
 const TOOLS = ['list_dir', 'read_file', 'write_file']
 
 /** An app over opened services, and ways to ask it with the token. */
-export function appOver(services: Services, model: string, heartbeatMs = 15_000) {
+export function appOver(services: Services, model: string, { heartbeatMs = 15_000, maxBodyBytes = 4096 } = {}) {
   const faults: unknown[] = []
   const http = createApp(services, {
     token: TOKEN,
     hosts: ['keepup.example'],
-    maxBodyBytes: 4096,
+    maxBodyBytes,
     heartbeatMs,
     version: '1.2.3',
     onFault: (error) => faults.push(error),
@@ -63,7 +63,7 @@ export function appOver(services: Services, model: string, heartbeatMs = 15_000)
 }
 
 /** A data folder of its own with everything opened in it; `close` removes it. */
-export async function openWorld(options: { autoDrive?: boolean; heartbeatMs?: number } = {}) {
+export async function openWorld(options: { autoDrive?: boolean; heartbeatMs?: number; maxBodyBytes?: number } = {}) {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'keepup-api-')))
   const data = join(root, 'data')
   mkdirSync(data, { mode: 0o700 })
@@ -76,7 +76,7 @@ export async function openWorld(options: { autoDrive?: boolean; heartbeatMs?: nu
     model,
     config,
     workspace: workspaces(root),
-    ...appOver(services, model, options.heartbeatMs),
+    ...appOver(services, model, options),
     async close() {
       await services.close()
       rmSync(root, { recursive: true, force: true })

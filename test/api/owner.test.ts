@@ -26,7 +26,7 @@ describe.concurrent('the owner of a data folder', { timeout: 240_000 }, () => {
     // Somebody drives it: there is nothing to type next.
     expect([cancelled.code, cancelled.err]).toEqual([0, ''])
     const { code, err } = await owner.ended
-    expect([code, err.includes('CANCELLED')]).toEqual([3, true])
+    expect([code, err.includes('the run was cancelled')]).toEqual([3, true])
     expect(existsSync(join(folder.data, 'owner.sock'))).toBe(false)
   })
 

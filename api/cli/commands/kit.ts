@@ -52,6 +52,13 @@ export function alone(command: Command): Command {
   })
 }
 
+/** The commands of groups that may have been meant where a group's name was left out. */
+export function ofGroups(program: Command, word: string): string[] {
+  return program.commands.flatMap((group) =>
+    group.commands.filter((c) => alike(word, c.name())).map((c) => `${group.name()} ${c.name()}`),
+  )
+}
+
 /** Whether one word is the other with a letter or two missing, added or out of place. */
 function alike(a: string, b: string): boolean {
   const letters = (word: string) => [...word].sort().join('')

@@ -7,7 +7,7 @@ import { verifyExport } from '../../events/verify-export.ts'
 import { Refused, take } from '../client.ts'
 import type { Context } from '../context.ts'
 import { driveToEnd, FROM_BIRTH, resuming } from '../drive.ts'
-import { CliError, EXIT } from '../exit.ts'
+import { CliError, EXIT, UsageError } from '../exit.ts'
 import { linesOf } from '../lines.ts'
 import { bytes } from '../output/units.ts'
 import { pointOf } from './history.ts'
@@ -66,7 +66,7 @@ export function proveCommands(program: Command, kit: Kit): void {
       kit.action<{ file?: string }>(async (ctx, [run], { file }) => {
         if (file !== undefined) {
           const path = resolve(ctx.io.cwd, file)
-          if (!existsSync(path)) throw new CliError(`there is no file ${path}`)
+          if (!existsSync(path)) throw new UsageError(`there is no file ${path}`)
           const lines = linesOf(Readable.toWeb(createReadStream(path)) as ReadableStream<Uint8Array>)
           const found = await verifyExport(lines)
           ctx.show(found, () => [

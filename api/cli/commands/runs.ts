@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import type { z } from 'zod'
+import { onServers } from '../../config.ts'
 import type { RunDetail } from '../../http/schemas/runs.ts'
 import { askLines, nextLines } from '../asks.ts'
 import { take } from '../client.ts'
@@ -27,8 +28,9 @@ const columns = (known: boolean) => [
   { title: 'TASK', of: (r: Run) => r.task, flexible: true },
 ]
 
-/** Beside an owner that does not answer nobody can tell what it drives. */
-const driversKnown = async (ctx: Context): Promise<boolean> => (await ctx.backend('read')).besideSilent !== true
+/** Nobody can tell what an owner drives that does not answer, nor what workers do that are other processes. */
+const driversKnown = async (ctx: Context): Promise<boolean> =>
+  !onServers(ctx.config) && (await ctx.backend('read')).besideSilent !== true
 
 async function list(ctx: Context, status: (typeof STATUSES)[number] | undefined, limit: number): Promise<number> {
   const client = await ctx.client('read')

@@ -20,11 +20,19 @@ async function serve(ctx: Context): Promise<number> {
   })
   const { localBackend } = await import('../../owner/local.ts')
   const backend = await localBackend(services, { config, env: io.env, tcp: true, onFault })
-  ctx.note(`serving ${onServers(config) ? config.namespace : config.data} on ${backend.url}`)
-  ctx.note(`ask it: curl -H "Authorization: Bearer $(cat ${quoted(tokenPath(config.data))})" ${backend.url}/v1/runs`)
-  ctx.note('what it can be asked: /v1/openapi.json; press Ctrl-C to end')
-  const drive = (signal: AbortSignal) => sweep(services, signal, onFault, (text) => ctx.note(text))
-  await untilTold(ctx, services, onServers(config) ? aborted : drive, () => backend.close())
+  await untilTold(
+    ctx,
+    services,
+    (signal) => {
+      ctx.note(`serving ${onServers(config) ? config.namespace : config.data} on ${backend.url}`)
+      ctx.note(
+        `ask it: curl -H "Authorization: Bearer $(cat ${quoted(tokenPath(config.data))})" ${backend.url}/v1/runs`,
+      )
+      ctx.note('what it can be asked: /v1/openapi.json; press Ctrl-C to end')
+      return onServers(config) ? aborted(signal) : sweep(services, signal, onFault, (text) => ctx.note(text))
+    },
+    () => backend.close(),
+  )
   return EXIT.done
 }
 

@@ -3,7 +3,7 @@ import { approvalOf, decide, showApproval } from '../ask.ts'
 import { take } from '../client.ts'
 import type { Context } from '../context.ts'
 import { driveToEnd, type From, resuming, stepping } from '../drive.ts'
-import { type ErasingOptions, mayErase } from '../erasing.ts'
+import { eraseBodies } from '../erasing.ts'
 import { EXIT, UsageError } from '../exit.ts'
 import { choice, type Kit, readAll, whole } from './kit.ts'
 
@@ -156,26 +156,20 @@ export function steerCommands(program: Command, kit: Kit): void {
     .option('--yes', 'do not ask; needed where there is no terminal')
     .option('--agent <id>', 'of this agent (default: the root agent)')
     .action(
-      kit.action<Erasing>(async (ctx, [run], { reason, agent, revision, all, ...how }) => {
+      kit.action<Erasing>(async (ctx, [run], { reason, agent, revision, all, dryRun, yes }) => {
         if ((revision === undefined) !== (all === true)) throw new UsageError('give either --revision or --all')
         const what = revision === undefined ? ({ all: true } as const) : range(revision)
         if (reason.trim() === '') throw new UsageError('--reason: say why')
-        const id = await ctx.runId(run!, 'write')
-        const wanted = ({ revision: at }: { revision: number }) =>
-          'all' in what || (at >= what.revision && at <= (what.to ?? what.revision))
-        if (!(await mayErase(ctx, id, agent ?? id, wanted, how))) return how.dryRun ? EXIT.done : EXIT.interrupted
+        const runId = await ctx.runId(run!, 'write')
         const json = { ...what, reason, by: ctx.by, ...(agent === undefined ? {} : { agent }) }
-        const client = await ctx.client('write')
-        const done = await take(client.v1.runs[':id'].erase.$post({ param: { id }, header: {}, json }))
-        ctx.show(done, () => [
-          `erased ${revision ?? 'all'} of ${agent ?? id}; recorded up to revision ${done.revision}`,
-        ])
-        return EXIT.done
+        return eraseBodies(ctx, { runId, json, dryRun, yes })
       }),
     )
 }
 
-interface Erasing extends ErasingOptions {
+interface Erasing {
+  readonly dryRun?: boolean
+  readonly yes?: boolean
   readonly reason: string
   readonly agent?: string
   readonly revision?: string

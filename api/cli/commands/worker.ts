@@ -18,11 +18,13 @@ async function worker(ctx: Context): Promise<number> {
   const { told } = await import('../../host/told.ts')
   const { leaseMs, concurrency, namespace } = config
   const onFault = (error: unknown, where: string) => ctx.note(`${where}: ${told(error)}`)
-  ctx.note(`working on ${namespace}, ${concurrency} runs at once; press Ctrl-C to end`)
   await untilTold(
     ctx,
     services,
-    (signal) => work({ services, leaseMs, onFault, onNote: (text) => ctx.note(text) }, signal),
+    (signal) => {
+      ctx.note(`working on ${namespace}, ${concurrency} runs at once; press Ctrl-C to end`)
+      return work({ services, leaseMs, onFault, onNote: (text) => ctx.note(text) }, signal)
+    },
     async () => {
       await services.drivers.stop(config.drainMs)
       await services.close()
