@@ -19,7 +19,8 @@ const ROLES = ['user_input', 'turn_start', 'recovery', 'model_call_end', 'tool_c
 
 /**
  * SQL of the messages that the model would see of `agent` at `revision`, as domain/agent/messages.ts makes them, from the
- * events of its history: `at` is the event that a message joins them with, `part` and `place` its order there.
+ * events of its history: `at` is the event that a message joins them with, `part` and `place` its order there. A result
+ * is whole here where the model was shown a part of it.
  */
 const messages = (agent: string, revision: string) => `(${history(agent, revision)},
   heard as (
@@ -28,7 +29,7 @@ const messages = (agent: string, revision: string) => `(${history(agent, revisio
   told as (
     select n, type, agent_id, turn, tool_call_id, json_of(payload) as body,
       min(n) filter (where type = 'turn_start') over later as next_start,
-      max(n) filter (where type = 'turn_start') over earlier as last_start,
+      min(n) filter (where type = 'forked') over later as next_fork,
       max(n) filter (where type in ('turn_end', 'forked')) over earlier as last_end,
       max(n) filter (where type = 'model_call_end') over earlier as answer
     from heard where type in (${ROLES.map(text)})
@@ -38,12 +39,11 @@ const messages = (agent: string, revision: string) => `(${history(agent, revisio
     select next_start, 0, n, json_build_object('role', 'user', 'content', body -> 'text')
     from told where type = 'user_input'
     union all
-    select case when coalesce(last_start, 0) > coalesce(last_end, 0) then n else next_start end, 1, n,
-      json_build_object('role', 'system', 'content', body -> 'warning')
-    from told where type = 'recovery' and body ->> 'phase' = 'final_warning'
+    select next_start, 1, n, json_build_object('role', 'system', 'content', body -> 'warning')
+    from told where type = 'recovery' and body ->> 'phase' = 'final_warning' and coalesce(next_fork > next_start, true)
     union all
     select n, 0, 0, json_build_object('role', 'assistant', 'content', body -> 'content')
-    from told where type = 'model_call_end' and json_array_length(body -> 'content') > 0
+    from told where type = 'model_call_end' and json_array_length(body -> 'content') > 0 and body -> 'flood' is null
     union all
     select s.n, 0, c.place, json_build_object('role', 'tool', 'toolCallId', c.id,
       'providerCallId', case when json_typeof(c.asked -> 'id') = 'string' then c.asked ->> 'id' else '' end,

@@ -1,7 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Workspace } from '../../domain/ports.ts'
 import { call, calls, completes } from '../support/harness.ts'
-import { NO_SECRETS } from '../support/no-secrets.ts'
 import { given, tool } from '../support/story.ts'
 
 const write = () => tool('write_file', { effect: 'reconcilable' })
@@ -114,46 +112,6 @@ describe('approvals (5.12.2)', () => {
     const set = calls(call('set_context', { key: 'k', value: 1 }))
     const run = await given({ says: [set, completes()], spec: { policy: { requiresApproval: ['*'] } } })
     expect(await run.drive()).toEqual({ end: 'done' })
-  })
-
-  test('a lost attempt whose place has moved since is asked of a person, neither failed nor run', async () => {
-    let leads = 'a'
-    const probed: string[] = []
-    const workspace = {
-      path: '/w',
-      resolve: async () => leads,
-      versions: { snapshot: async () => 't', changes: async () => [] },
-    } as unknown as Workspace
-    const dies = new AbortController()
-    const put = tool(
-      'put',
-      { effect: 'reconcilable', paths: { path: 'write' } },
-      () => {
-        dies.abort(new Error('the driver dies'))
-        return new Promise(() => undefined)
-      },
-      async (_, { toolCallId }) => {
-        probed.push(toolCallId)
-        return { found: 'absent' }
-      },
-    )
-    const run = await given({
-      says: [calls(call('put', { path: 'a' })), completes()],
-      tools: [put],
-      ports: {
-        environment: async () => ({
-          workspace,
-          sandbox: null,
-          secrets: NO_SECRETS,
-          reap: async () => undefined,
-          close: async () => undefined,
-        }),
-      },
-    })
-    await run.drive(dies.signal)
-    leads = 'b'
-    expect(await run.drive()).toEqual({ end: 'waiting', for: 'doubt', toolCallIds: [run.call(1)] })
-    expect([put.ran.length, probed]).toEqual([1, []])
   })
 
   test('waiting costs no wall-clock time', async () => {
