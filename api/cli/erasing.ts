@@ -6,6 +6,11 @@ import { bytes } from './output/units.ts'
 
 const SHOWN = 200
 
+/** What emptying events leaves where it is. `folder`: the data folder's, where it is known. */
+export const filesStay = (folder = 'the data folder'): string =>
+  `Not erased: the workspace itself, the versions of its files, and backups. Versions go all at once: stop keepup, then
+delete versions.git in ${folder}; what is restored or forked afterwards has no files.`
+
 /** A body that is to be emptied. `size`: bytes as JSON. */
 interface Doomed {
   readonly revision: number
@@ -61,10 +66,12 @@ export async function mayErase(
   ]
   if (dryRun) {
     ctx.show({ agentId: agent, bodies }, () => ['This would empty', ...lines])
+    ctx.note(filesStay(ctx.config.data))
     return false
   }
   ctx.note('This empties for ever:')
   for (const line of lines) ctx.note(line)
+  ctx.note(filesStay(ctx.config.data))
   if (await agreed(ctx, yes, 'Empty them? Nothing brings them back.')) return true
   ctx.note('nothing was erased')
   return false

@@ -25,7 +25,7 @@ const step = commandRoute('/v1/runs/{id}/step', 'Go on to the next end of a turn
 
 const erase = commandRoute(
   '/v1/runs/{id}/erase',
-  'Empty bodies of events for ever; the proof then says "erased"',
+  'Empty bodies of events for ever; the proof then says "erased". The workspace, the versions of its files, and backups stay',
   EraseBody,
 )
 
