@@ -38,8 +38,11 @@ export interface Files {
     b: FilePoint,
     maxBytes: number,
   ): Promise<{ readonly changes: readonly FileChange[]; readonly patch: string } | null>
-  /** The text of a workspace file as it is now, or null where there is none (or it is no text). */
-  current(agentId: string, path: string): Promise<string | null>
+  /**
+   * Where a path leads now (itself where it leads out, or nowhere) and the text of the file there; `text` null where there
+   * is none (or it is no text).
+   */
+  current(agentId: string, path: string): Promise<{ readonly path: string; readonly text: string | null }>
   /** Puts the files of a version back; what they replace is kept as a version of its own. */
   restore(agentId: string, asked: RestoreRequest): Promise<RestoredFiles>
 }

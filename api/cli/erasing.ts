@@ -8,6 +8,11 @@ import { bytes } from './output/units.ts'
 
 const SHOWN = 200
 
+/** What emptying events leaves where it is. `folder`: the data folder's, where it is known. */
+export const filesStay = (folder = 'the data folder'): string =>
+  `Not erased: the workspace itself, the versions of its files, and backups. Versions go all at once: stop keepup, then
+delete versions.git in ${folder}; what is restored or forked afterwards has no files.`
+
 interface Erasing {
   readonly runId: string
   /** What is asked for, without the question whether. */
@@ -35,12 +40,14 @@ export async function eraseBodies(ctx: Context, { runId, json, dryRun, yes }: Er
   const doomed = doomedLines(found)
   if (dryRun) {
     ctx.show(found, () => ['This would empty', ...doomed])
+    ctx.note(filesStay(ctx.config.data))
     return EXIT.done
   }
   // Where nothing is left to empty it is only made sure of.
   if (found.bodies?.length !== 0) {
     ctx.note('This empties for ever:')
     for (const line of doomed) ctx.note(line)
+    ctx.note(filesStay(ctx.config.data))
     if (!(await agreed(ctx, yes, 'Empty them? Nothing brings them back.'))) {
       ctx.note('nothing was erased')
       return EXIT.interrupted

@@ -52,11 +52,13 @@ export function workspaceFilesOf(sources: FileSources): Files {
     async current(agentId, path) {
       const { state } = await sources.filesAt(agentId, null)
       const workspace = await open(state.spec)
-      try {
-        return workspace === null ? null : utf8.decode(await workspace.read(path))
-      } catch {
-        return null
-      }
+      if (workspace === null) return { path, text: null }
+      const real = await workspace.resolve(path).catch(() => path)
+      const text = await workspace.read(real).then(
+        (bytes) => utf8.decode(bytes),
+        () => null,
+      )
+      return { path: real, text }
     },
     async restore(agentId, { to, dryRun, expected }) {
       const at = 'tree' in to ? null : to.step === 0 ? { revision: 0 } : to

@@ -1,3 +1,4 @@
+import { posix } from 'node:path'
 import { createTwoFilesPatch } from 'diff'
 import type { JsonObject } from '../../domain/log/json.ts'
 import type { ApprovalRow } from '../read-model.ts'
@@ -15,8 +16,9 @@ const MAX_TEXT = 256 * 1024
 export async function previewOf(approval: ApprovalRow, files: Files): Promise<Preview> {
   const args: JsonObject = isObject(approval.arguments) ? approval.arguments : {}
   if (approval.toolName === 'write_file' && typeof args.path === 'string' && typeof args.content === 'string') {
-    const before = (await files.current(approval.agentId, args.path)) ?? ''
-    return { kind: 'diff', text: patchOf(args.path, before, args.content) }
+    const { path, text } = await files.current(approval.agentId, args.path)
+    const patch = patchOf(path, text ?? '', args.content)
+    return { kind: 'diff', text: samePath(path, args.path) ? patch : `${args.path} leads to ${path}\n${patch}` }
   }
   if (approval.toolName === 'run_command' && typeof args.command === 'string') {
     const cwd = typeof args.cwd === 'string' ? `\n(in ${args.cwd})` : ''
@@ -24,6 +26,8 @@ export async function previewOf(approval: ApprovalRow, files: Files): Promise<Pr
   }
   return { kind: 'arguments', text: JSON.stringify(approval.arguments, null, 2) }
 }
+
+const samePath = (real: string, said: string) => real === posix.normalize(said)
 
 function patchOf(path: string, before: string, after: string): string {
   if (before.length + after.length <= MAX_TEXT) {

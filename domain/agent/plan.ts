@@ -172,7 +172,8 @@ function duplicate(state: AgentState, tool: ToolSpec, args: JsonObject): Failure
   }
 }
 
-function touched(tool: ToolSpec | undefined, paths: ResolvedPaths): { reads: string[]; writes: string[] } {
+/** What a call works in, from where its path arguments lead. */
+export function touched(tool: ToolSpec | undefined, paths: ResolvedPaths): { reads: string[]; writes: string[] } {
   const reads: string[] = []
   const writes: string[] = []
   for (const [name, use] of Object.entries(tool?.paths ?? {})) {

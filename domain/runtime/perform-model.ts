@@ -2,7 +2,6 @@ import type { DriverFact, ResolvedPaths } from '../agent/commands.ts'
 import type { Message } from '../agent/content.ts'
 import { requestedCalls } from '../agent/content.ts'
 import { ModelError } from '../agent/errors.ts'
-import type { Failure } from '../agent/events.ts'
 import { modelOutcome } from '../agent/model-outcome.ts'
 import { MAX_CALLS } from '../agent/plan.ts'
 import { assemble } from '../agent/request.ts'
@@ -11,6 +10,7 @@ import { type AgentState, activityOf } from '../agent/state.ts'
 import { thrownByModel } from '../agent/thrown.ts'
 import { toolNamed } from '../agent/tools.ts'
 import type { ModelOutcome } from '../ports.ts'
+import { pathsOf } from './paths.ts'
 import type { Environment, RuntimePorts } from './ports.ts'
 import { redactOutcome } from './redact.ts'
 import { limited } from './time-limit.ts'
@@ -63,34 +63,11 @@ const shortened = (text: string) =>
   text.length > LONGEST_MESSAGE ? `${text.slice(0, LONGEST_MESSAGE).toWellFormed()}…` : text
 const LONGEST_MESSAGE = 600
 
-/** Where the path arguments of the requested calls really lead; a path that leads out is a failure of its own. */
+/** Where the path arguments of the requested calls really lead. */
 async function resolvedPaths(env: Environment, state: AgentState, outcome: ModelOutcome): Promise<ResolvedPaths[]> {
   const all: ResolvedPaths[] = []
   const calls = requestedCalls(outcome.content)
   if (calls.length > MAX_CALLS) return all
-  for (const call of calls) {
-    const spec = toolNamed(state.spec.tools, call.name)
-    const resolved: Record<string, string | Failure> = {}
-    for (const name of Object.keys(spec?.paths ?? {})) {
-      const path = call.arguments?.[name]
-      if (typeof path === 'string' && path.isWellFormed() && !path.includes('\0'))
-        resolved[name] = await resolve(env, path)
-      else if (path === undefined && spec?.paths[name] !== 'write') resolved[name] = '.'
-    }
-    all.push(resolved)
-  }
+  for (const { name, arguments: args } of calls) all.push(await pathsOf(env, toolNamed(state.spec.tools, name), args))
   return all
-}
-
-async function resolve(env: Environment, path: string): Promise<string | Failure> {
-  if (env.workspace === null) return { code: 'SANDBOX_VIOLATION', message: 'this run has no workspace' }
-  try {
-    // A link may lead to a name that the model has not said.
-    return env.secrets.text(await env.workspace.resolve(path))
-  } catch (error) {
-    const code = (error as { code?: unknown }).code
-    // Only a way out is refused here; anything else the tool itself will meet and tell.
-    if (code !== 'SANDBOX_VIOLATION') return path
-    return { code, message: env.secrets.text((error as Error).message) }
-  }
 }

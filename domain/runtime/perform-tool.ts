@@ -8,6 +8,7 @@ import { thrownByTool } from '../agent/thrown.ts'
 import { toolResult } from '../agent/tool-result.ts'
 import type { JsonObject } from '../log/json.ts'
 import type { Tool, ToolContext, ToolFailure, ToolResult } from '../ports.ts'
+import { ledElsewhere } from './paths.ts'
 import { performControl } from './perform-control.ts'
 import type { Environment, RuntimePorts } from './ports.ts'
 import { redactResult } from './redact.ts'
@@ -59,6 +60,10 @@ export async function performTool(
     onOutput: (text) => publish(output.push(text)),
   })
   const ended = await limited(ports.clock, spec.timeLimitMs, signal, async (own) => {
+    const elsewhere = await ledElsewhere(env, spec, call, args)
+    // Of an earlier attempt nobody can tell whether it happened where it was meant to.
+    if (elsewhere !== null && isProbed(call)) return 'unknown'
+    if (elsewhere !== null) throw elsewhere
     const resolved = await env.secrets.resolve(args)
     const probed = await probe(tool, call, resolved, context(own))
     if (probed === 'unknown') return probed
@@ -94,13 +99,15 @@ async function probe(
   args: JsonObject,
   context: ToolContext,
 ): Promise<{ result: ToolResult } | 'unknown' | null> {
-  if (call.effect !== 'reconcilable' || call.stage.at !== 'running' || !call.stage.probe) return null
+  if (!isProbed(call)) return null
   if (tool.probe === undefined) return 'unknown'
   const probed = await tool.probe(args, context).catch(() => ({ found: 'unknown' }) as const)
   if (probed?.found === 'absent') return null
   if (probed?.found !== 'happened') return 'unknown'
   return { result: toolResult(probed.result ?? { content: 'This call happened before the driver was lost.' }) }
 }
+
+const isProbed = ({ effect, stage }: Call) => effect === 'reconcilable' && stage.at === 'running' && stage.probe
 
 /** How the run's test command ended, which the gate `tests_pass` goes by. */
 function testRun(

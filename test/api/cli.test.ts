@@ -181,6 +181,9 @@ describe('runs on the command line', { timeout: 120_000 }, () => {
       expect.stringMatching(/^This would empty\n1 body .*\n {2}@1 turn 0 user_input, \d+ B\n$/),
     ])
     expect((await folder.look('verify', id)).out).not.toContain('erased')
+    const stays = /Not erased: the workspace itself, the versions of its files, and backups/
+    for (const { err } of [unsaid, looked]) expect(err).toMatch(stays)
+    expect((await folder.look('erase', '--help')).out).toMatch(stays)
     expect(await folder.look('erase', id, '--revision', '1', '--reason', 'private', '--yes')).toMatchObject({ code: 0 })
     const verified = await folder.look('verify', id)
     expect([verified.code, verified.out.includes('revision 1 erased: private')]).toEqual([0, true])

@@ -45,7 +45,7 @@ it('files are not put back into a folder that took the place of the workspace', 
 })
 
 it('what was erased is in no byte of the tables, nor of the snapshots', async () => {
-  const id = await driven(`finish ${'the unspeakable matter of '.repeat(400)}`)
+  const id = await driven(`finish ${'the unspeakable matter of '.repeat(100)}`)
   const page = await bodyOf<{ events: object[] }>(await ask('GET', `/v1/runs/${id}/events?limit=500`))
   const holding = () =>
     readdirSync(data, { recursive: true, encoding: 'utf8' })

@@ -1,20 +1,28 @@
 import { describe, expect, test } from 'vitest'
 import { ModelError } from '../../domain/agent/errors.ts'
-import type { Tool } from '../../domain/ports.ts'
+import type { Tool, Workspace } from '../../domain/ports.ts'
 import { call, calls, completes, seededRandom, USER } from '../support/harness.ts'
+import { NO_SECRETS } from '../support/no-secrets.ts'
 import { given, type Said, tool } from '../support/story.ts'
 
 const signal = new AbortController().signal
 const NEVER = new Promise<never>(() => undefined)
 
 /** A run whose process dies at the first crash point of this name, after the tool's effect where `after` is set. */
-async function crashed(one: Tool, point: 'before_tool' | 'after_tool') {
+async function crashed(one: Tool, point: 'before_tool' | 'after_tool', workspace: Workspace | null = null) {
   let dead = false
   const death = Promise.withResolvers<void>()
   const run = await given({
-    says: [calls(call(one.spec.name, { a: 1 })), completes()],
+    says: [calls(call(one.spec.name, { a: 1, path: 'p' })), completes()],
     tools: [one],
     ports: {
+      environment: async () => ({
+        workspace,
+        sandbox: null,
+        secrets: NO_SECRETS,
+        reap: async () => undefined,
+        close: async () => undefined,
+      }),
       crashPoint: (name) => {
         if (dead) return NEVER
         if (name !== point) return undefined
@@ -128,6 +136,25 @@ describe('5.9.3 what has effects does not run again by itself', () => {
       const run = await crashed(save, 'after_tool')
       expect(await run.resume()).toMatchObject({ for: 'doubt' })
       expect(save.ran).toHaveLength(1)
+    })
+
+    test('neither asked nor run where a link leads its path elsewhere since: in doubt', async () => {
+      let leads = 'a'
+      const folder = { path: '/w', resolve: async () => leads, versions: { snapshot: async () => 't' } }
+      let probed = 0
+      const save = tool(
+        'save',
+        { effect: 'reconcilable', paths: { path: 'write' } },
+        () => 'ok',
+        async () => {
+          probed++
+          return { found: 'absent' }
+        },
+      )
+      const run = await crashed(save, 'after_tool', folder as unknown as Workspace)
+      leads = 'b'
+      expect(await run.resume()).toMatchObject({ end: 'waiting', for: 'doubt' })
+      expect([save.ran.length, probed]).toEqual([1, 0])
     })
 
     test('a person who says "run it" is not asked again by the probe', async () => {

@@ -88,7 +88,7 @@ testWith(
       chmodSync(dark, 0o000)
       if (ROOT) for (const path of [place.root, dark]) chownSync(path, 65534, 65534)
       const ended = await keepup(place, run(place, model, '-w', dark), ROOT ? { wrap: NOBODY } : {})
-      told(ended, 1, 'cannot be read (EACCES); check its rights')
+      told(ended, 2, 'cannot be read (EACCES); check its rights')
     } finally {
       place.remove()
     }

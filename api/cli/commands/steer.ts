@@ -3,7 +3,7 @@ import { approvalOf, decide, showApproval } from '../ask.ts'
 import { take } from '../client.ts'
 import type { Context } from '../context.ts'
 import { driveToEnd, type From, resuming, stepping } from '../drive.ts'
-import { eraseBodies } from '../erasing.ts'
+import { eraseBodies, filesStay } from '../erasing.ts'
 import { EXIT, UsageError } from '../exit.ts'
 import { choice, type Kit, readAll, whole } from './kit.ts'
 
@@ -155,6 +155,7 @@ export function steerCommands(program: Command, kit: Kit): void {
     .option('--dry-run', 'only show what would be emptied')
     .option('--yes', 'do not ask; needed where there is no terminal')
     .option('--agent <id>', 'of this agent (default: the root agent)')
+    .addHelpText('after', `\n${filesStay()}`)
     .action(
       kit.action<Erasing>(async (ctx, [run], { reason, agent, revision, all, dryRun, yes }) => {
         if ((revision === undefined) !== (all === true)) throw new UsageError('give either --revision or --all')

@@ -26,7 +26,9 @@ const step = commandRoute('/v1/runs/{id}/step', 'Go on to the next end of a turn
 const erase = createRoute({
   method: 'post',
   path: '/v1/runs/{id}/erase',
-  summary: 'Empty bodies of events for ever, or tell which; the proof then says "erased"',
+  summary:
+    'Empty bodies of events for ever, or tell which; the proof then says "erased". The workspace, the versions of its ' +
+    'files, and backups stay',
   request: { params: RunId, headers: CommandHeaders, body: body(EraseBody) },
   responses: { 200: json(Erased, 'Recorded, or what would be emptied'), ...refusals },
 })

@@ -306,4 +306,12 @@ function owes(actor: Actor, paused: boolean, row: Record<string, unknown>): bool
   return actor.turn > 0 && row.asked_at === null && !paused
 }
 
-const FORKED = { stream: 'agent-b', revision: 1, hash: 'h', digest: 'd', step: 0, workspace: null, changes: {} }
+const FORKED = {
+  stream: 'agent-b',
+  revision: 1,
+  hash: 'h',
+  digest: { fold: 1, value: 'd' },
+  step: 0,
+  workspace: null,
+  changes: {},
+}
