@@ -21,9 +21,11 @@ const next = cases.values()
 
 async function work(): Promise<void> {
   for (const { what, test, name, fault } of next) {
+    const began = performance.now()
     const { passed, output } = await runMutated(fault, test, name)
+    const seconds = ((performance.now() - began) / 1000).toFixed(0)
     const failed = /Tests .*failed/.test(output.replaceAll(/\u001b\[\d+m/g, ''))
-    console.log(`${!passed && failed ? 'caught' : 'MISSED'}  ${what}`)
+    console.log(`${!passed && failed ? 'caught' : 'MISSED'}  ${seconds.padStart(4)} s  ${what}`)
     if (passed || !failed) missed.push(passed ? what : `${what}\n${output}`)
   }
 }
