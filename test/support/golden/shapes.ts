@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { bodies, type EventType, versions } from '../../domain/agent/events.ts'
-import { canonicalBytes } from '../../domain/log/canonical.ts'
-import { Header } from '../../domain/log/envelope.ts'
-import { sha256 } from '../../domain/log/ids.ts'
+import { bodies, type EventType, versions } from '../../../domain/agent/events.ts'
+import { canonicalBytes } from '../../../domain/log/canonical.ts'
+import { Header } from '../../../domain/log/envelope.ts'
+import { sha256 } from '../../../domain/log/ids.ts'
 
 /** The shape of every stored type: a hash of its JSON Schema, under `type@version`. */
 export function shapes(): Record<string, string> {
