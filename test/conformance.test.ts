@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { LAWS, ROWS } from './conformance.ts'
+import { LAWS, ROWS, RULES } from './conformance.ts'
 import { mutated, runMutated } from './support/mutation.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -22,9 +22,9 @@ test('every MUST has a row: tests that hold it, or why it comes later', () => {
 })
 
 const held = ROWS.flatMap((row) => ('fault' in row ? [row] : []))
-const all = [...held, ...LAWS]
+const all = [...held, ...LAWS, ...RULES]
 
-test.each(held.map((row) => [row.must, row] as const))('%s names tests that are there', (_, { test: file, name }) => {
+test.each(all.map((row) => [row.says, row] as const))('%s: its tests are there', (_, { test: file, name }) => {
   expect(existsSync(join(root, file)), file).toBe(true)
   if (name !== undefined) expect(readFileSync(join(root, file), 'utf8')).toContain(name)
 })

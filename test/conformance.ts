@@ -8,3 +8,4 @@ import { STRUCTURE } from './support/conformance/structure.ts'
 export const ROWS: readonly Row[] = [...ENDING, ...RECORDING, ...REPEATING, ...STRUCTURE]
 
 export { LAWS } from './support/conformance/laws.ts'
+export { RULES } from './support/conformance/rules.ts'

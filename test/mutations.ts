@@ -1,4 +1,4 @@
-import { LAWS, ROWS } from './conformance.ts'
+import { LAWS, ROWS, RULES } from './conformance.ts'
 import { type Mutation, runMutated } from './support/mutation.ts'
 
 // npm run test:mutations [what]: switches every rule off, one at a time, and says which faults its tests did not catch.
@@ -13,6 +13,7 @@ interface Case {
 const cases: Case[] = [
   ...ROWS.flatMap((row) => ('fault' in row ? [{ ...row, what: `${row.must} ${row.says}` }] : [])),
   ...LAWS.map((row) => ({ ...row, what: `law ${row.law}: ${row.says}` })),
+  ...RULES.map((row) => ({ ...row, what: `${row.rule}: ${row.says}` })),
 ].filter(({ what }) => process.argv.slice(2).every((word) => what.includes(word)))
 
 const AT_ONCE = 2
@@ -21,9 +22,11 @@ const next = cases.values()
 
 async function work(): Promise<void> {
   for (const { what, test, name, fault } of next) {
+    const began = performance.now()
     const { passed, output } = await runMutated(fault, test, name)
+    const seconds = ((performance.now() - began) / 1000).toFixed(0)
     const failed = /Tests .*failed/.test(output.replaceAll(/\u001b\[\d+m/g, ''))
-    console.log(`${!passed && failed ? 'caught' : 'MISSED'}  ${what}`)
+    console.log(`${!passed && failed ? 'caught' : 'MISSED'}  ${seconds.padStart(4)} s  ${what}`)
     if (passed || !failed) missed.push(passed ? what : `${what}\n${output}`)
   }
 }

@@ -43,7 +43,6 @@ const FACTS: ReadonlySet<Command['kind']> = new Set<Command['kind']>([
  * are found recorded, or out of date, and then decide nothing.
  */
 export function decide(state: AgentState | null, identity: Identity, command: Command, facts: Facts): Decision {
-  if (state?.commands.includes(facts.commandId) && !FACTS.has(command.kind)) return { drafts: [], state }
   if (command.kind === 'fork') {
     if (state !== null) throw exists(identity)
     const draft = decideFork(command.source, identity.agentId, command.link, facts)

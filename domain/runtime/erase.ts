@@ -64,15 +64,6 @@ export async function erasable(ports: Pick<RuntimePorts, 'log'>, agentId: string
   return { revision: last.header.revision, bodies }
 }
 
-/** What {@link erase} would empty now. Rejects as it does. */
-export async function erasable(ports: Pick<RuntimePorts, 'log'>, agentId: string, which: ErasureChoice) {
-  const { last, targets } = await look(ports, agentId, which)
-  const bodies = targets
-    .filter(({ erased }) => !erased)
-    .map(({ revision, type, turn, size }): ErasableBody => ({ revision, type, turn, size }))
-  return { revision: last.header.revision, bodies }
-}
-
 /** The stream's last event, and what is to be erased, in order. */
 async function look(ports: Pick<RuntimePorts, 'log'>, agentId: string, what: ErasureChoice) {
   let last: SealedEvent | null = null

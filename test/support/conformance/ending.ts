@@ -60,7 +60,7 @@ export const ENDING: readonly Row[] = [
     says: 'a failed recovery is ERROR with partial output',
     test: behaviour('5.2-recovery'),
     name: '5.2.4',
-    fault: fault('agent/endings.ts', "...(partial === '' ? {} : { partialOutput: partial })", ''),
+    fault: fault('agent/endings.ts', 'const partial = d.state.lastText', "const partial = ''"),
   },
   {
     must: '5.3.1',

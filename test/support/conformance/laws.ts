@@ -1,7 +1,7 @@
 import type { Mutation } from '../mutation.ts'
 import { fault, law } from './row.ts'
 
-/** A law of DESIGN with a fault that it has caught. Law 2 is the projections'. */
+/** A law of DESIGN with a fault that it has caught. */
 export interface Caught {
   readonly law: string
   readonly says: string
@@ -17,6 +17,16 @@ export const LAWS: readonly Caught[] = [
     test: law('1-folds'),
     name: 'cut anywhere',
     fault: fault('agent/evolve-turns.ts', '    failedModel: null,\n', '    failedModel: undefined as never,\n'),
+  },
+  {
+    law: '2',
+    says: 'an event that is counted again when it is delivered again',
+    test: 'test/projections/laws.test.ts',
+    fault: {
+      file: 'projections/projector/fold.ts',
+      search: 'after ? events.filter((event) => event.position > after.position) : events',
+      replace: 'events',
+    },
   },
   {
     law: '3',
@@ -61,7 +71,7 @@ export const LAWS: readonly Caught[] = [
     says: 'a request that is recorded again when it is repeated',
     test: law('5-crashes'),
     name: 'killed anywhere',
-    fault: fault('agent/decide.ts', 'if (state?.commands.includes(facts.commandId) &&', 'if (state === undefined &&'),
+    fault: fault('runtime/mailbox.ts', 'if (folded.commands.includes(commandId)) return true', ''),
   },
   {
     law: '6',
@@ -98,12 +108,54 @@ export const LAWS: readonly Caught[] = [
   {
     law: '7',
     says: 'a fold that changes without a new version of the fold',
-    test: law('7-old-shapes'),
+    test: law('7-golden-runs'),
+    name: 'replayed on',
     fault: fault(
       'agent/evolve-turns.ts',
       "textOnly: outcome === 'text' ? state.textOnly + 1 : 0",
       "textOnly: outcome === 'text' ? state.textOnly + 2 : 0",
     ),
+  },
+  {
+    law: '7',
+    says: 'a header that has another shape under its old version',
+    test: law('7-old-shapes'),
+    fault: fault('log/envelope.ts', 'trace: z.string().min(1).optional()', 'trace: z.string().optional()'),
+  },
+  {
+    law: '7',
+    says: 'a refinement that comes under an old version',
+    test: law('7-old-shapes'),
+    fault: fault(
+      'agent/events.ts',
+      "decision: z.enum(['approved', 'rejected']),",
+      "decision: z.enum(['approved', 'rejected']).refine((said) => said !== 'rejected', 'only approved'),",
+    ),
+  },
+  {
+    law: '7',
+    says: 'an event that nobody writes any more',
+    test: law('7-golden-runs'),
+    name: 'told again',
+    fault: fault('agent/decide-requests.ts', "d.emit('step_requested', {})", "d.emit('resumed', {})"),
+  },
+  {
+    law: '7',
+    says: 'requests that are worded otherwise by the same assembler',
+    test: law('7-golden-runs'),
+    name: 'replayed on',
+    fault: fault('agent/messages.ts', 'shown(success ?', "shown(success && toolName !== 'send' ?"),
+  },
+  {
+    law: '7',
+    says: 'rows that mean something else under the same MEANING',
+    test: law('7-golden-runs'),
+    name: 'replayed on',
+    fault: {
+      file: 'projections/changes/model-calls.ts',
+      search: "status: 'late' })",
+      replace: "status: 'answered' })",
+    },
   },
   {
     law: '8',

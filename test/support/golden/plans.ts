@@ -1,4 +1,4 @@
-import type { Plan } from './plans.ts'
+import type { Plan } from '../plans.ts'
 
 const BASE: Plan = {
   mode: 'batch',
@@ -19,7 +19,7 @@ const BASE: Plan = {
 }
 
 /** Histories that between them hold the ways of a run. */
-export const GOLDEN_PLANS: Readonly<Record<string, Plan>> = {
+export const PLANS: Readonly<Record<string, Plan>> = {
   tools: {
     ...BASE,
     requiresApproval: ['save'],
@@ -59,9 +59,9 @@ export const GOLDEN_PLANS: Readonly<Record<string, Plan>> = {
   },
   recovery: {
     ...BASE,
-    maxTurns: 4,
+    maxTurns: 6,
     answers: [
-      { kind: 'text' },
+      { kind: 'calls', calls: [{ tool: 'put', key: 0 }] },
       { kind: 'rate' },
       { kind: 'calls', calls: [{ tool: 'look', key: 0 }] },
       { kind: 'complete', summary: '  ' },

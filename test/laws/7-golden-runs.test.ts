@@ -1,0 +1,95 @@
+import { afterAll, describe, expect, test } from 'vitest'
+import { openEventStoreLog } from '../../adapters/log-eventstore/open.ts'
+import { MemoryLog } from '../../adapters/log-memory/log.ts'
+import { openSqliteLog } from '../../adapters/log-sqlite/open.ts'
+import type { EventLog } from '../../domain/ports.ts'
+import { StandIn } from '../support/eventstore/stand-in.ts'
+import { tempFolder } from '../support/folders.ts'
+import { newestOf, type Recorded, recorded, recording } from '../support/golden/files.ts'
+import { HISTORIES } from '../support/golden/histories.ts'
+import { appendAgain } from '../support/golden/recording.ts'
+import { alike, projectedInto, rowsOf } from '../support/golden/rows.ts'
+import { MEANINGS, toldOf } from '../support/golden/told.ts'
+import { MemoryBlobs } from '../support/harness.ts'
+import { describeWithPostgres } from '../support/postgres.ts'
+import { postgresKit } from '../support/projections/postgres-kit.ts'
+import { BEFORE } from '../support/sealing.ts'
+
+// Law 7: what was recorded once folds to its digests on every adapter, is put together to the same requests, and fills the
+// same tables; or to a named change (FOLD, ASSEMBLER, MEANING).
+
+const all = recorded()
+const named = all.map((one) => [`${one.name}.${one.number}`, one] as const)
+
+const RECORDED_OTHERWISE =
+  'this program writes other histories, or makes something else of them: if that is meant, raise what names the change ' +
+  '(a version and its upcaster, FOLD, ASSEMBLER, MEANING), and run node test/support/record-golden.ts'
+
+describe('told again', () => {
+  test.each(Object.entries(HISTORIES))('%s is the same to the byte', async (name, tell) => {
+    const last = newestOf(all, name)
+    const { text, told } = await recording(await tell(), tempFolder())
+    expect(text, RECORDED_OTHERWISE).toBe(last?.text)
+    expect(told, RECORDED_OTHERWISE).toEqual(last?.told)
+  })
+})
+
+const server = await new StandIn().start()
+afterAll(() => server.stop())
+let logs = 0
+
+const ADAPTERS: readonly { name: string; erases: boolean; open(): Promise<EventLog> }[] = [
+  { name: 'memory', erases: true, open: async () => new MemoryLog({ clock: BEFORE }) },
+  { name: 'SQLite', erases: true, open: () => openSqliteLog({ folder: tempFolder(), mode: 'owner', clock: BEFORE }) },
+  {
+    name: 'EventStoreDB',
+    erases: false,
+    open: () => openEventStoreLog({ connectionString: server.url, namespace: `g${logs++}`, clock: BEFORE }),
+  },
+]
+
+/** What was told, where this program still goes by the versions of then. */
+function comparable({ versions }: Recorded['told'], { agents, rows }: Pick<Recorded['told'], 'agents' | 'rows'>) {
+  const folded = versions.fold === MEANINGS.fold
+  const assembled = versions.assembler === MEANINGS.assembler
+  return {
+    agents: Object.entries(agents).map(([id, { proof, machine, digests, requests, messages }]) => ({
+      id,
+      problems: proof.problems,
+      ...(folded && { proof, machine, digests }),
+      ...(assembled && { requests, messages }),
+    })),
+    ...(versions.meaning === MEANINGS.meaning && { rows }),
+  }
+}
+
+describe.each(ADAPTERS)('replayed on $name', ({ open, erases }) => {
+  test.each(named)('%s is proved, and is what was told', async (_, { text, told }) => {
+    const [log, blobs] = [await open(), new MemoryBlobs()]
+    try {
+      if (!erases && text.includes('"type":"erased"')) {
+        await expect(appendAgain(text, log, blobs)).rejects.toMatchObject({ code: 'ERASE_IMPOSSIBLE' })
+        return
+      }
+      await appendAgain(text, log, blobs)
+      const made = { agents: await toldOf({ log, blobs }), rows: await rowsOf(log, blobs, tempFolder()) }
+      const plain = JSON.parse(JSON.stringify(made)) as typeof told
+      expect(comparable(told, plain)).toEqual(comparable(told, told))
+      for (const { proof } of Object.values(plain.agents)) expect(proof.ok).toBe(true)
+    } finally {
+      await log.close()
+    }
+  })
+})
+
+describeWithPostgres('tables in PostgreSQL', (postgres) => {
+  const kit = postgresKit(postgres)
+  const same = named.filter(([, { told }]) => told.versions.meaning === MEANINGS.meaning)
+  test.each(same)('hold the rows of %s', async (_, { text, told }) => {
+    const [log, blobs] = [new MemoryLog({ clock: BEFORE }), new MemoryBlobs()]
+    await appendAgain(text, log, blobs)
+    const tables = await kit.fresh()
+    await projectedInto(log, blobs, await tables.open())
+    expect(await alike(await tables.dump(), log)).toEqual(told.rows)
+  })
+})

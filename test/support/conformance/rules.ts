@@ -1,0 +1,105 @@
+import type { Mutation } from '../mutation.ts'
+import { behaviour, fault } from './row.ts'
+
+/** A rule that no MUST and no law names by itself, with a fault that its tests must catch. */
+export interface Rule {
+  /** Where it stands: a section of the contracts, or of the design. */
+  readonly rule: string
+  readonly says: string
+  readonly test: string
+  readonly name?: string
+  readonly fault: Mutation
+}
+
+const runtime = (name: string) => `test/runtime/${name}.test.ts`
+
+export const RULES: readonly Rule[] = [
+  {
+    rule: 'late answers of models',
+    says: 'what a lost attempt really took takes the place of its estimate',
+    test: behaviour('5.9-late'),
+    fault: fault('agent/evolve-turns.ts', 'spend(spend(state.spent, lost, -1), event.body)', 'state.spent'),
+  },
+  {
+    rule: 'late answers of models',
+    says: 'an answer is one of its turn and attempt',
+    test: behaviour('5.9-late'),
+    fault: fault('agent/evolve-turns.ts', 'lost.turn === turn && lost.attempt === attempt', 'lost.turn > turn'),
+  },
+  {
+    rule: 'versions owed',
+    says: 'a turn ends after the version of its files',
+    test: runtime('version-workspace'),
+    fault: fault('agent/proceed.ts', 'if (d.state.unversioned !== null) return false\n    endTurn', 'endTurn'),
+  },
+  {
+    rule: 'versions owed',
+    says: 'what ends while a version is taken is owed the next one',
+    test: runtime('version-workspace'),
+    fault: fault(
+      'agent/evolve-versions.ts',
+      'unversioned.to > step ? { from: step + 1, to: unversioned.to } : null',
+      'null',
+    ),
+  },
+  {
+    rule: 'keys',
+    says: 'a request that found nothing to do is noted under its key',
+    test: runtime('keys'),
+    fault: fault('agent/decide.ts', 'if (d.drafts.length === 0 && isKeyed(facts.commandId))', 'if (state === null)'),
+  },
+  {
+    rule: 'keys',
+    says: 'a key is known after hundreds of others',
+    test: runtime('keys'),
+    fault: fault('runtime/mailbox.ts', 'return this.keys.has(commandId)', 'return false'),
+  },
+  {
+    rule: 'erasure',
+    says: 'what the fold needs of erased bodies is kept',
+    test: runtime('erase-many'),
+    fault: fault('runtime/erasure-events.ts', 'if (left.length > 0) facts.push', 'if (left.length > 9_999) facts.push'),
+  },
+  {
+    rule: 'erasure',
+    says: 'nothing that was said is kept of them',
+    test: runtime('erase-many'),
+    fault: fault('agent/residue.ts', 'profile: ERASED, goal: ERASED', ''),
+  },
+  {
+    rule: 'erasure',
+    says: 'bodies of more than one append are all erased',
+    test: runtime('erase-many'),
+    fault: fault('runtime/erase.ts', 'one.revision <= gone ?', 'one.revision >= 0 ?'),
+  },
+  {
+    rule: 'forks',
+    says: 'a fork spends on its own account',
+    test: behaviour('5.9-forks'),
+    fault: fault('agent/evolve-fork.ts', '    spent: NOTHING_SPENT,\n', ''),
+  },
+  {
+    rule: 'forks',
+    says: 'what its source had spent is kept beside',
+    test: behaviour('5.9-forks'),
+    fault: fault('agent/evolve-fork.ts', 'inherited: addSpent(inherited, spent)', 'inherited'),
+  },
+  {
+    rule: 'bounded numbers',
+    says: 'figures of a model are such that they can be counted',
+    test: runtime('figures'),
+    fault: fault('agent/model-outcome.ts', '.max(1_000_000_000_000)', ''),
+  },
+  {
+    rule: 'bounded numbers',
+    says: 'tokens and prices are such that what a call takes can be counted',
+    test: runtime('figures'),
+    fault: fault('agent/spec.ts', '.max(10_000_000_000_000)', ''),
+  },
+  {
+    rule: 'bounded numbers',
+    says: 'what cannot be decided ends the run by name',
+    test: runtime('figures'),
+    fault: fault('agent/decide.ts', '      endByFault(ending, fault)\n', '      throw fault\n'),
+  },
+]

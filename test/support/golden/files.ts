@@ -1,0 +1,50 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Dump } from '../projections/kit.ts'
+import type { RecordingLog } from './recording.ts'
+import { rowsOf } from './rows.ts'
+import { MEANINGS, toldOf } from './told.ts'
+
+export const GOLDEN = join(import.meta.dirname, '../../golden')
+
+/** What is recorded beside a history: what the program of that day made of it. */
+export interface Told {
+  readonly versions: { readonly [K in keyof typeof MEANINGS]: number }
+  readonly agents: Awaited<ReturnType<typeof toldOf>>
+  readonly rows: Dump
+}
+
+/** A recorded history. Its name is recorded anew, under the next number, when the program writes it otherwise. */
+export interface Recorded {
+  readonly name: string
+  readonly number: number
+  readonly text: string
+  readonly told: Told
+}
+
+/** All that was ever recorded. */
+export function recorded(): Recorded[] {
+  return readdirSync(GOLDEN).flatMap((file) => {
+    const [, name, number] = /^(.+)\.(\d+)\.jsonl$/.exec(file) ?? []
+    if (name === undefined) return []
+    const read = (ending: string) => readFileSync(join(GOLDEN, `${name}.${number}.${ending}`), 'utf8')
+    return [{ name, number: Number(number), text: read('jsonl'), told: JSON.parse(read('json')) as Told }]
+  })
+}
+
+/** The one with the highest number of a name. */
+export const newestOf = (all: readonly Recorded[], name: string): Recorded | undefined =>
+  all.filter((one) => one.name === name).sort((a, b) => b.number - a.number)[0]
+
+/** What is recorded of a history; `folder`: for the tables. */
+export async function recording(log: RecordingLog, folder: string): Promise<Pick<Recorded, 'text' | 'told'>> {
+  const told = { versions: MEANINGS, agents: await toldOf(log.stores), rows: await rowsOf(log, log.blobs, folder) }
+  return { text: log.text, told: JSON.parse(JSON.stringify(told)) as Told }
+}
+
+/** Records beside what was recorded, never over it. */
+export function record({ name, number, text, told }: Recorded): void {
+  const file = join(GOLDEN, `${name}.${number}.json`)
+  writeFileSync(`${file}l`, text, { flag: 'wx' })
+  writeFileSync(file, `${JSON.stringify(told, null, 1)}\n`, { flag: 'wx' })
+}

@@ -1,0 +1,64 @@
+import { MemoryLog } from '../../../adapters/log-memory/log.ts'
+import type { Header, SealedEvent } from '../../../domain/log/envelope.ts'
+import { eventId } from '../../../domain/log/seal.ts'
+import type { BlobStore, EventLog } from '../../../domain/ports.ts'
+import { MemoryBlobs } from '../harness.ts'
+
+/** One event of a recorded history, as it was appended: before anything was erased, and with its body also where it lies in a blob. */
+interface Line {
+  /** Events of one append bear the same number. */
+  readonly append: number
+  readonly header: Header
+  readonly hash: string
+  readonly body: string
+}
+
+/** A log that remembers what was appended, in order. */
+export class RecordingLog extends MemoryLog {
+  readonly blobs = new MemoryBlobs()
+  private readonly lines: Line[] = []
+  private readonly heads = new Map<string, number>()
+  private appends = 0
+
+  override async append(stream: string, expected: number, batch: readonly SealedEvent[]) {
+    const appended = await super.append(stream, expected, batch)
+    const last = batch.at(-1)!.header.revision
+    // Sent again after an unknown outcome.
+    if (last <= (this.heads.get(stream) ?? -1)) return appended
+    this.heads.set(stream, last)
+    for (const { header, body, hash } of batch) {
+      const bytes = body ?? (await this.blobs.get(header.runId, header.body.hash))
+      this.lines.push({ append: this.appends, header, hash, body: Buffer.from(bytes).toString('utf8') })
+    }
+    this.appends++
+    return appended
+  }
+
+  get stores() {
+    return { log: this, blobs: this.blobs }
+  }
+
+  /** What was recorded, one event per line. */
+  get text(): string {
+    return this.lines.map((line) => `${JSON.stringify(line)}\n`).join('')
+  }
+}
+
+/** Appends a recorded history to an empty log as it was appended then, its blobs first. */
+export async function appendAgain(text: string, log: EventLog, blobs: BlobStore): Promise<void> {
+  const lines = text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Line)
+  for (const batch of Map.groupBy(lines, ({ append }) => append).values()) {
+    const events: SealedEvent[] = []
+    for (const { header, hash, body } of batch) {
+      const bytes = new TextEncoder().encode(body)
+      const isBlob = header.body.place === 'blob'
+      if (isBlob) await blobs.put(header.runId, header.body.hash, bytes)
+      events.push({ header, hash, id: eventId(hash), body: isBlob ? null : bytes })
+    }
+    const [{ stream, revision }] = [events[0]!.header]
+    await log.append(stream, revision - 1, events)
+  }
+}

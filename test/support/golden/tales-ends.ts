@@ -1,0 +1,59 @@
+import { ModelError } from '../../../domain/agent/errors.ts'
+import { call, calls, completes, says, testModel, testSpec } from '../harness.ts'
+import { tool } from '../story.ts'
+import { tale } from './tale.ts'
+
+// How runs end, and what they are started with.
+
+const price = { asOf: '2026-01-01', input: 1_000_000, output: 2_000_000, cacheRead: 0, cacheWrite: 0 }
+const known = [{ ...testModel, price }]
+const role = {
+  ...{ name: 'Looker', profile: 'somebody who looks', goal: 'look', maxReactLoop: 5 },
+  phases: [{ name: 'look', allowedTools: ['look'] }],
+  qualityGates: [{ after: 'look', check: 'diagram_exists' }],
+  idempotentCommands: [['npm', 'run', 'lint']],
+}
+
+/** Runs that end in ERROR, each by another code, and warnings for each reason, kept and not. */
+export async function ends() {
+  const look = tool('look', { timeLimitMs: 60_000 }, async ({ slowly }) => slowly && run.clock.sleep(6_000))
+  const thought = { content: [{ type: 'text', text: 'found half' }, call('look')], stopReason: 'tool_use' } as const
+  const slow = calls(call('look', { slowly: true }))
+  const usage = (input: number) => ({ input, output: 100, cacheRead: 10, cacheWrite: 5 })
+  const refusal = { content: [], stopReason: 'refusal' } as const
+  const fails = new ModelError('OVERLOADED', 'too many ask', { transient: true })
+  const bad = new ModelError('AUTHENTICATION', 'the key is wrong')
+  const context = { maxTokens: 50_000, compressionStrategy: 'summarize' }
+  const limits = (maxTurns: number, wallClockMs: number | null = null) => ({ maxTurns, wallClockMs })
+  const models = { requested: 'test-model', safeDefault: 'test-model', known }
+  const starts: [readonly (object | Error)[], Record<string, unknown>][] = [
+    [[thought, slow], { limits: limits(4), role }],
+    [[slow, slow, completes('in time')], { limits: limits(25, 10_000), context }],
+    [
+      [{ ...slow, usage: usage(14_000) }, completes('cheap')],
+      { budget: { tokens: 20_000, nanoDollars: 50_000_000 }, models },
+    ],
+    [[says('I am done.')], { context: { compressionStrategy: 'truncate' } }],
+    [[refusal], {}],
+    [
+      [fails, fails, fails, fails, fails, fails, fails, fails, fails, fails],
+      { retry: { maxRetries: 1, backoffMs: 10 } },
+    ],
+    [[bad], {}],
+    [[calls(call('nothing'))], {}],
+  ]
+  const [[first, more], ...others] = starts as [(typeof starts)[0], ...typeof starts]
+  let answers: readonly (object | Error)[] = first
+  let told = 0
+  const answer = () => (answers[told++] ?? answers.at(-1)) as never
+  const run = await tale({ says: [answer], tools: [look], spec: more })
+  await run.drive()
+  for (const [said, spec] of others) {
+    answers = said
+    told = 0
+    const runId = await run.start(testSpec(spec, [look]), null)
+    await run.tell({ kind: 'input', text: 'Go.' }, {}, runId)
+    await run.driveOther(runId)
+  }
+  return run.log
+}

@@ -1,0 +1,147 @@
+import { openBoundary } from '../../../api/host/boundary.ts'
+import { ToolError } from '../../../domain/agent/errors.ts'
+import { CODER_SOP } from '../../../domain/agent/roles.ts'
+import { call, calls, completes, says, testSpec } from '../harness.ts'
+import { tool } from '../story.ts'
+import { Folder } from './folder.ts'
+import { tale } from './tale.ts'
+
+// Files, gates, large bodies and secrets.
+
+/** Tools that write to the folder and run its tests. */
+function toolsOf(folder: Folder) {
+  const write = tool('write_file', { effect: 'reconcilable', paths: { path: 'write' } }, () => 'written')
+  write.run = async ({ path, content }) => {
+    const { created } = await folder.workspace.write(String(path), new TextEncoder().encode(String(content)))
+    return { content: 'written', changed: [String(path)], ...(created ? { created: [String(path)] } : {}) }
+  }
+  const run = tool('run_command', { effect: 'irreversible', barrier: true })
+  let runs = 0
+  run.run = async () => ({ content: 'ran', detail: { exitCode: [1, null, 0][runs++]! } })
+  return [tool('read_file', { paths: { path: 'read' } }), write, run]
+}
+
+/** The Coder through its phases: gates that fail and pass, files, approvals, artifacts of every kind. */
+export async function coder() {
+  const folder = new Folder({ 'README.md': 'about' })
+  const advance = (more: object = {}) => calls(call('advance_phase', { summary: 'on', ...more }))
+  const artifacts = ['plan', 'report', 'diagram', 'file'].map((type) => ({ type, title: type, content: `a ${type}` }))
+  const write = (path: string, content: string) => calls(call('write_file', { path, content }))
+  const test = calls(call('run_command', { command: 'npm test' }))
+  const answers = [
+    {
+      ...says('Let me look.'),
+      ...calls({ type: 'text', text: 'Let me look.' }, call('read_file', { path: 'README.md' })),
+    },
+    advance(),
+    advance({ artifacts }),
+    write('sum.js', 'a + b'),
+    advance(),
+    write('test/sum.test.js', 'sum(1, 2)'),
+    write('sum.js', 'a+b'),
+    advance({ to: 'verify' }),
+    test,
+    test,
+    calls(call('complete_task', { summary: 'sooner' })),
+    test,
+    calls(call('complete_task', { summary: 'Done.', artifacts: ['sum.js', 'lost.txt'], nextSteps: 'Use it.' })),
+  ]
+  const tools = toolsOf(folder)
+  const spec = {
+    role: CODER_SOP,
+    policy: {},
+    testCommand: ['npm', 'test'],
+    workspace: { path: '/project', tree: folder.snapshot() },
+    instructions: 'Keep it short.',
+    contextVariables: { language: 'js' },
+  }
+  const run = await tale({ says: answers, tools, spec }, folder.workspace)
+  for (let end = await run.drive(); end.end === 'waiting' && end.for === 'approval'; end = await run.drive())
+    await run.tell({ kind: 'decide_approval', toolCallId: end.toolCallIds[0]!, decision: 'approved' })
+  return run.log
+}
+
+/** Files that others change between two drives, versions that fail, and calls in groups that share one. */
+export async function files() {
+  const folder = new Folder({ a: '1' })
+  const put = tool('put', { effect: 'idempotent', paths: { path: 'write' } })
+  put.run = async ({ path, content }) => {
+    if (content === 'bad') throw new ToolError('CONFLICT', 'somebody else writes there', { transient: true })
+    await folder.workspace.write(String(path), new TextEncoder().encode(String(content)))
+    return { content: null, changed: [String(path)] }
+  }
+  const puts = (...given: string[][]) =>
+    calls(...given.map(([path, content], i) => call('put', { path, content }, `c${i}`)))
+  const says = [
+    puts(['a', '2'], ['b', '1'], ['a', '3']),
+    calls(call('ask_user', { question: 'Which?' })),
+    puts(['a', 'bad'], ['../out', 'x']),
+    puts(['c', '1']),
+    completes(),
+  ]
+  const spec = { policy: { mode: 'batch', maxParallel: 2 }, workspace: { path: '/project', tree: folder.snapshot() } }
+  const run = await tale({ says, tools: [put], spec }, folder.workspace)
+  await run.drive()
+  folder.files.set('b', 'by somebody else')
+  await run.tell({ kind: 'input', text: 'This.' })
+  folder.snapshot()
+  const first = folder.snapshot.bind(folder)
+  let taken = 0
+  folder.snapshot = () => {
+    if (++taken > 1) throw new Error('the disk is full')
+    return first()
+  }
+  await run.drive()
+  return run.log
+}
+
+/** Texts over the size that a body may have in the log: they lie in blobs. */
+export async function blobs() {
+  const long = Array.from({ length: 6_900 }, (_, n) => `line ${n}`).join('\n')
+  const run = await tale({
+    says: [calls(call('look')), completes()],
+    tools: [tool('look', {}, () => long)],
+    task: long,
+  })
+  await run.drive()
+  return run.log
+}
+
+/** A secret that everybody says: the log holds its reference. */
+export async function secrets() {
+  const SECRET = 'hunter2-is-not-in-the-log'
+  const references = new Map<string, string>()
+  const vault = {
+    get: async (name: string) => (name === 'PASSWORD' ? SECRET : null),
+    set: async () => undefined,
+    remove: async () => false,
+    names: async () => ['PASSWORD'],
+    retired: async () => [],
+    referenceKey: async () => new Uint8Array(32).fill(7),
+    remember: async (made: ReadonlyMap<string, string>) => {
+      for (const [reference, value] of made) references.set(reference, value)
+    },
+    resolve: (reference: string) => references.get(reference) ?? null,
+  }
+  const { secrets: boundary } = await openBoundary(vault, [], testSpec({ secrets: ['PASSWORD'] }))
+  const environment = async () => ({
+    ...{ workspace: null, sandbox: null, secrets: boundary },
+    reap: async () => undefined,
+    close: async () => undefined,
+  })
+  const send = tool('send', { effect: 'irreversible' }, ({ body }) => ({ sent: body, cookie: 'c=1' }))
+  const run = await tale({
+    says: [
+      { ...calls(call('send', { body: `with ${SECRET}`, token: 'abcdef' })), requestId: SECRET },
+      calls(call('set_context', { key: 'password', value: 'open sesame' })),
+      calls(call('complete_task', { summary: `sent ${SECRET}` })),
+    ],
+    tools: [send],
+    spec: { secrets: ['PASSWORD'] },
+    task: `Send ${SECRET}.`,
+    ports: { secrets: async () => boundary, environment },
+  })
+  await run.drive()
+  if (run.log.text.includes(SECRET)) throw new Error('a golden history holds a secret')
+  return run.log
+}

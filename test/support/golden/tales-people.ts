@@ -1,0 +1,140 @@
+import { call, calls, completes, testModel, testSpec } from '../harness.ts'
+import { tool } from '../story.ts'
+import { tale } from './tale.ts'
+
+// People and drivers: approvals, doubts, what comes late, pauses and steps.
+
+const hang = () => new Promise<never>(() => undefined)
+const price = { asOf: '2026-01-01', input: 3_000_000, output: 15_000_000, cacheRead: 300_000, cacheWrite: 3_750_000 }
+const priced = {
+  models: { requested: 'test-model', safeDefault: 'test-model', known: [{ ...testModel, price, timeoutMs: 2 ** 30 }] },
+}
+
+/** Approved, rejected, expired; with and without a reason; a standing one. */
+export async function approvals() {
+  const put = tool('put', { effect: 'idempotent' })
+  const asks = (n: number) => calls(call('put', { n }))
+  const policy = { requiresApproval: ['put'], approvalTtlMs: 60_000 }
+  const run = await tale({ says: [1, 2, 3, 4, 5].map(asks).concat(completes()), tools: [put], spec: { policy } })
+  const decide = async (turn: number, decision: 'approved' | 'rejected', reason?: string) => {
+    await run.drive()
+    const said = reason === undefined ? {} : { reason }
+    await run.tell({ kind: 'decide_approval', toolCallId: run.call(turn), decision, ...said })
+  }
+  await decide(1, 'approved')
+  await decide(2, 'approved', 'looked at it')
+  await decide(3, 'rejected', 'not there')
+  await run.drive()
+  run.clock.time += 60_000
+  await run.drive()
+  await run.tell({ kind: 'standing_approval', tools: ['put'], reason: 'all night' })
+  await run.drive()
+  return run.log
+}
+
+/** Calls whose driver is lost: a person says three times what became of them, once of a run that has ended. */
+export async function doubts() {
+  const send = tool('send', { effect: 'irreversible', timeLimitMs: 2 ** 30 }, hang)
+  const look = tool('look', { effect: 'pure', timeLimitMs: 2 ** 30 }, (_, { attempt }) =>
+    attempt === 1 ? hang() : 'ok',
+  )
+  const sends = (n: number) => calls(call('send', { n }))
+  const again = Promise.withResolvers<void>()
+  const slow = () => again.promise.then(() => completes('too late'))
+  const first = () => {
+    again.resolve()
+    return sends(1)
+  }
+  const says = [slow, first, sends(2), sends(3), calls(call('look')), sends(4)]
+  const run = await tale({ says, tools: [send, look] })
+  const started = (n: number) => until(() => send.ran.length === n)
+  void run.drive()
+  await until(() => run.requests.length === 1)
+  void run.takeOver()
+  await started(1)
+  await run.takeOver()
+  await run.tell({ kind: 'resolve_doubt', toolCallId: run.call(1), decision: 'happened', result: { sent: 1 } })
+  void run.takeOver()
+  await started(2)
+  await run.takeOver()
+  await run.tell({ kind: 'resolve_doubt', toolCallId: run.call(2), decision: 'abandon', reason: 'nobody knows' })
+  void run.takeOver()
+  await started(3)
+  await run.takeOver()
+  await run.tell({ kind: 'resolve_doubt', toolCallId: run.call(3), decision: 'run' })
+  void run.takeOver()
+  await started(4)
+  await run.takeOver()
+  await run.tell({ kind: 'resolve_doubt', toolCallId: run.call(3), decision: 'happened' })
+  void run.takeOver()
+  await until(() => look.ran.length === 1)
+  void run.takeOver()
+  await started(5)
+  await run.tell({ kind: 'cancel', deadlineMs: 100, reason: 'enough' })
+  await run.takeOver()
+  await run.tell({ kind: 'resolve_doubt', toolCallId: run.call(5), decision: 'happened' })
+  return run.log
+}
+
+/** Outcomes of calls, good and bad, and an answer of a model that nobody waited for any more. */
+export async function late() {
+  const sent = [Promise.withResolvers<string>(), Promise.withResolvers<string>()]
+  const answered = Promise.withResolvers<void>()
+  const send = tool('send', { effect: 'irreversible', timeLimitMs: 2 ** 30 }, () => sent[send.ran.length - 1]!.promise)
+  let asked = 0
+  const answer = async () => {
+    const nth = ++asked
+    if (nth === 1) await answered.promise
+    // Before the first driver, which has lost the agent, gives up waiting for it.
+    answered.resolve()
+    return nth > 3 ? completes() : { ...calls(call('send', { nth })), requestId: `request ${nth}` }
+  }
+  const run = await tale({ says: [answer], tools: [send], spec: priced })
+  const first = run.drive()
+  await until(() => asked === 1)
+  for (const [n, { resolve, reject }] of sent.entries()) {
+    const driven = run.takeOver()
+    await until(() => send.ran.length === n + 1)
+    await run.takeOver()
+    await run.tell({ kind: 'resolve_doubt', toolCallId: run.call(n + 1), decision: 'abandon' })
+    if (n === 0) resolve('at last')
+    else reject(new Error('it broke in the end'))
+    await driven
+  }
+  await run.takeOver()
+  await first
+  return run.log
+}
+
+/** Pause, step, resume, input while it runs, keys that found nothing to do, and whose request it was. */
+export async function people() {
+  const trace = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+  const look = tool('look')
+  const says = [
+    calls(call('look', { n: 1 })),
+    calls(call('look', { n: 2 })),
+    calls(call('look', { n: 3 })),
+    completes(),
+  ]
+  const run = await tale({ says, tools: [look] })
+  await run.tell({ kind: 'pause', reason: 'lunch' }, { key: 'p1', correlationId: 'ticket 7', trace })
+  await run.tell({ kind: 'pause' }, { key: 'p2' })
+  await run.drive()
+  await run.tell({ kind: 'input', text: 'And be quick.' }, { key: 'i1' })
+  await run.tell({ kind: 'step' }, { key: 's1' })
+  await run.drive()
+  await run.tell({ kind: 'resume' }, { key: 'r1' })
+  await run.drive()
+  const start = { kind: 'start', spec: testSpec(), task: null, drive: true } as const
+  await run.tell(start, { key: 'again' }, 'another')
+  await run.tell(start, { key: 'again' }, 'another')
+  return run.log
+}
+
+/** Waits until something has happened, while the clock stands still. */
+export async function until(happened: () => boolean): Promise<void> {
+  for (let turns = 0; !happened(); turns++) {
+    if (turns > 100_000) throw new Error('a golden history waits for what does not happen')
+    await null
+  }
+}

@@ -1,0 +1,67 @@
+import type { Message } from '../../../domain/agent/content.ts'
+import { digestOf, FOLD } from '../../../domain/agent/digest.ts'
+import { CommandRejected } from '../../../domain/agent/errors.ts'
+import { evolve } from '../../../domain/agent/evolve.ts'
+import { ASSEMBLER } from '../../../domain/agent/request.ts'
+import type { AgentState } from '../../../domain/agent/state.ts'
+import { canonicalBytes } from '../../../domain/log/canonical.ts'
+import { agentStream, sha256 } from '../../../domain/log/ids.ts'
+import type { BlobStore, EventLog } from '../../../domain/ports.ts'
+import { history } from '../../../domain/runtime/history.ts'
+import { rebuildRequests } from '../../../domain/runtime/rebuild-request.ts'
+import { agentAt } from '../../../domain/runtime/replay.ts'
+import { verifyAgent } from '../../../domain/runtime/verify.ts'
+import { MEANING } from '../../../projections/schema/migrations.ts'
+
+interface Stores {
+  readonly log: EventLog
+  readonly blobs: BlobStore
+}
+
+/** The versions that what is told of a history depends on: where one is raised, the older telling no longer holds. */
+export const MEANINGS = { fold: FOLD, assembler: ASSEMBLER, meaning: MEANING } as const
+
+/** What this program makes of the agents of a log: proofs, digests at every step, messages and requests. */
+export async function toldOf(stores: Stores) {
+  const agents: Record<string, Awaited<ReturnType<typeof agentOf>>> = {}
+  for await (const page of stores.log.streams('agent-'))
+    for (const stream of page)
+      agents[stream.replace('agent-', '')] = await agentOf(stores, stream.replace('agent-', ''))
+  return agents
+}
+
+async function agentOf(stores: Stores, agentId: string) {
+  const digests: string[] = []
+  const asked = new Set<number>()
+  let state: AgentState | null = null
+  for await (const page of history(stores, agentId)) {
+    for (const { event, recorded } of page) {
+      state = evolve(state, event)
+      // What a fork inherits is told with its source.
+      if (recorded.header.stream !== agentStream(agentId)) continue
+      digests.push(digestOf(state))
+      if (event.type === 'model_call_start') asked.add(event.turn)
+    }
+  }
+  const requests: Record<string, string[]> = {}
+  for (const turn of asked) requests[`turn ${turn}`] = await requestsOf(stores, agentId, turn)
+  const messages = (await agentAt(stores, agentId, null)).messages.map(brief)
+  return { proof: await verifyAgent(stores, agentId), machine: state!.machine, digests, requests, messages }
+}
+
+/** Long texts by their hash: they stand in the history. */
+const brief = (message: Message) =>
+  JSON.parse(JSON.stringify(message), (_, value) =>
+    typeof value === 'string' && value.length > 1_000 ? `${value.length} characters ${sha256(value)}` : value,
+  ) as unknown
+
+/** Hashes of what the model was sent, attempt by attempt; or why that cannot be told any more. */
+async function requestsOf(stores: Stores, agentId: string, turn: number): Promise<string[]> {
+  try {
+    const rebuilt = await rebuildRequests(stores, agentId, turn)
+    return rebuilt.map(({ request }) => sha256(canonicalBytes(request)))
+  } catch (error) {
+    if (error instanceof CommandRejected) return [error.code]
+    throw error
+  }
+}
