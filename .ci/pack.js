@@ -23,6 +23,7 @@ for (const path of [
   'README.md',
   'LICENSE',
   'CHANGELOG.md',
+  'api/docs',
   ...Object.values(bin),
   'api/demo/project',
   'api/demo/script.json',

@@ -28,7 +28,7 @@ function warned({ turn, payload }: EventView): string {
   const { reason, maxTurns, graceTurns } = payload ?? {}
   const line = `recovery: final_warning ${text(reason)}`
   if (turn !== 1) return line
-  const limit = reason === 'turns' ? ` (${text(maxTurns)} turns, ${text(graceTurns)} of them kept for the warning)` : ''
+  const limit = reason === 'turns' ? ` (${text(maxTurns)} turns: the warning's, and ${text(graceTurns)} after it)` : ''
   return `${line}: no turn is left for the work itself${limit}; ${RAISE[String(reason)] ?? 'raise the limit'}`
 }
 

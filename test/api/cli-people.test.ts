@@ -102,7 +102,7 @@ describe('what people are told', { timeout: 120_000 }, () => {
     const { code, err } = await folder.look('run', 'ask', '--no-workspace', '--max-turns', '2')
     expect(code).toBe(3)
     expect(err).toContain(
-      'no turn is left for the work itself (2 turns, 2 of them kept for the warning); raise --max-turns',
+      "no turn is left for the work itself (2 turns: the warning's, and 2 after it); raise --max-turns",
     )
     expect(err).toContain('it began because the turn limit is reached')
     const poor = await folder.look('run', 'ask', '--no-workspace', '--budget-tokens', '300')

@@ -137,7 +137,7 @@ describe('runs on the command line', { timeout: 120_000 }, () => {
     const before = await turns()
     expect((await folder.look('step', id)).code).toBe(8)
     expect(await turns()).toBe(before + 1)
-    expect((await folder.look('cancel', id)).err).toContain('the run has failed')
+    expect((await folder.look('cancel', id)).err).toContain('the run is cancelled')
     for (const more of [
       ['resume', id],
       ['input', id, 'more'],

@@ -68,6 +68,10 @@ describe('the published package', () => {
       'api/demo/project/src/receipt.ts',
       'api/demo/project/test/receipt.test.ts',
       'api/demo/script.json',
+      'api/docs/command-line.md',
+      'api/docs/http.md',
+      'api/docs/library.md',
+      'api/docs/servers.md',
     ])
   })
 

@@ -5,6 +5,7 @@ import type { Context } from '../context.ts'
 import { driveToEnd, type From, resuming, stepping } from '../drive.ts'
 import { eraseBodies, filesStay } from '../erasing.ts'
 import { EXIT, UsageError } from '../exit.ts'
+import { statusOf } from '../run-status.ts'
 import { choice, type Kit, readAll, whole } from './kit.ts'
 
 interface Recorded {
@@ -19,7 +20,7 @@ async function recorded(ctx: Context, done: Recorded): Promise<number> {
   if (done.driving) return EXIT.done
   const { run } = await take((await ctx.client('write')).v1.runs[':id'].$get({ param: { id: done.runId } }))
   const ended = run.status === 'completed' || run.status === 'failed'
-  ctx.note(ended ? `the run has ${run.status}` : `go on with: ${ctx.command('resume', done.runId)}`)
+  ctx.note(ended ? `the run is ${statusOf(run)}` : `go on with: ${ctx.command('resume', done.runId)}`)
   return EXIT.done
 }
 
