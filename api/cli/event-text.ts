@@ -73,6 +73,7 @@ const SUBSTANCE: Readonly<Record<string, (p: Payload) => string>> = {
   completion: (p) => plain(p.summary),
   error: (p) => `${plain(p.code)}: ${plain(p.error)}`,
   paused: (p) => plain(p.reason),
+  resumed: () => '',
   cancel_requested: (p) => plain(p.reason),
   workspace_drifted: (p) => plain((p.changed as string[] | undefined)?.join(', ')),
   residue: (p) => revisions(p.bodies),

@@ -135,6 +135,9 @@ describe('what people are told', { timeout: 120_000 }, () => {
     expect(killed.signal).toBe('SIGKILL')
     const id = idIn(killed.err)
     expect((await folder.look('runs', 'list')).out).toMatch(new RegExp(`^${id} +interrupted `, 'm'))
+    const listed = (await folder.look('runs', 'list', '--status', 'interrupted')).out.trim().split('\n').slice(1)
+    expect(listed).toContainEqual(expect.stringMatching(`^${id} `))
+    expect(listed.filter((line) => !/^\w+ +interrupted /.test(line))).toEqual([])
     const shown = await folder.look('runs', 'show', id)
     expect(shown.out).toMatch(/^status +interrupted$/m)
     expect(shown.err).toContain(`go on with: keepup resume ${id}`)
@@ -172,6 +175,7 @@ describe('what people are told', { timeout: 120_000 }, () => {
     expect(events.find((line) => line.includes('model_call_end'))).toMatch(
       /^@\d+ +[\d:]{8} +turn 1 +model_call_end .*I give up\.$/,
     )
+    expect(events.find((line) => line.includes(' resumed '))).toMatch(/resumed +by \S+$/)
     const replay = (await folder.look('replay', id)).out
     expect(replay).toMatch(/^state +ERROR NO_COMPLETION/m)
     expect(replay).toContain('  user: fail')

@@ -40,7 +40,10 @@ describe('the command line', () => {
     [['erase', 'x', '--revision', '1', '--all', '--reason', 'y'], 'either --revision or --all'],
     [['erase', 'x', '--revision', '1..2..3', '--reason', 'y'], 'a range such as 3..9'],
     [['erase', 'x', '--revision', 'first', '--reason', 'y'], 'revision: expected a whole number'],
-    [['runs', 'list', '--status', 'sleeping'], 'expected active, completed, failed, cancelled, recovering'],
+    [
+      ['runs', 'list', '--status', 'sleeping'],
+      'expected active, completed, failed, cancelled, recovering, interrupted',
+    ],
     [['runs', 'shwo'], 'unknown command "runs shwo" (did you mean "runs show"?); there are "runs list", "runs show"'],
     [['runs', 'everything'], 'unknown command "runs everything"; there are "runs list", "runs show"'],
     [['runs', 'list', '--limit', 'x'], '--limit: expected a whole number from 1'],

@@ -11,8 +11,11 @@ import { bytes, dollars } from '../output/units.ts'
 import { statusOf } from '../run-status.ts'
 import { alone, choice, type Kit, whole } from './kit.ts'
 
-const PAGE = 100
-const STATUSES = ['active', 'completed', 'failed', 'cancelled', 'recovering'] as const
+const SHOWN = 100
+const PAGE = 500
+const STORED = ['active', 'completed', 'failed', 'cancelled', 'recovering'] as const
+/** Whether anybody drives a run is not stored. */
+const STATUSES = [...STORED, 'interrupted'] as const
 
 type Detail = z.infer<typeof RunDetail>
 type Run = Detail['run']
@@ -34,17 +37,19 @@ const driversKnown = async (ctx: Context): Promise<boolean> =>
 
 async function list(ctx: Context, status: (typeof STATUSES)[number] | undefined, limit: number): Promise<number> {
   const client = await ctx.client('read')
+  const known = await driversKnown(ctx)
+  const stored = STORED.find((one) => one === status)
   const rows: Run[] = []
   let after: string | null = null
   while (rows.length < limit) {
-    const left = Math.min(500, limit - rows.length)
-    const query = { limit: String(left), ...(after === null ? {} : { after }), ...(status ? { status } : {}) }
+    const left = stored === status ? Math.min(PAGE, limit - rows.length) : PAGE
+    const query = { limit: String(left), ...(after === null ? {} : { after }), ...(stored ? { status: stored } : {}) }
     const page: { runs: Run[]; next: string | null } = await take(client.v1.runs.$get({ query }))
-    rows.push(...page.runs)
+    rows.push(...(stored === status ? page.runs : page.runs.filter((run) => statusOf(run, known) === status)))
     after = page.next
     if (after === null) break
   }
-  ctx.list(rows, columns(await driversKnown(ctx)))
+  ctx.list(rows.slice(0, limit), columns(known))
   return EXIT.done
 }
 
@@ -119,7 +124,7 @@ export function runsCommands(program: Command, kit: Kit): void {
   alone(runs.command('list', { isDefault: true }))
     .description('runs, newest first')
     .option('--status <status>', STATUSES.join(', '), choice('--status', STATUSES))
-    .option('--limit <n>', 'how many', whole('--limit', 1), PAGE)
+    .option('--limit <n>', 'how many', whole('--limit', 1), SHOWN)
     .action(
       kit.action<{ status?: (typeof STATUSES)[number]; limit: number }>((ctx, _, o) => list(ctx, o.status, o.limit)),
     )
