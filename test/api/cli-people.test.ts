@@ -1,7 +1,9 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { cliFolder, idIn } from './cli-support.ts'
+import { openServices } from '../../api/keepup.ts'
+import type { OpenServices } from '../../api/owner/connect.ts'
+import { cliFolder, idIn, inProcess } from './cli-support.ts'
 
 describe('what people are told', { timeout: 120_000 }, () => {
   const folder = cliFolder()
@@ -141,6 +143,19 @@ describe('what people are told', { timeout: 120_000 }, () => {
     const shown = await folder.look('runs', 'show', id)
     expect(shown.out).toMatch(/^status +interrupted$/m)
     expect(shown.err).toContain(`go on with: keepup resume ${id}`)
+  })
+
+  it('on servers, where another process may drive it, no run is called interrupted', async () => {
+    const { err } = await folder.look('run', 'ask', '--no-workspace')
+    await folder.look('input', idIn(err), 'this one')
+    expect((await folder.look('runs', 'list')).out).toMatch(new RegExp(`^${idIn(err)} +interrupted `, 'm'))
+    const settings = { KEEPUP_EVENTSTORE: 'esdb://nowhere:2113', KEEPUP_POSTGRES: 'postgres://nowhere/keepup' }
+    // The folder stands for the servers: what is asked is only how the command line tells it.
+    const open = ((config, _, how) =>
+      openServices({ ...config, eventstore: null, postgres: null }, 'owner', how)) as OpenServices
+    const { out } = await inProcess(['--data', folder.data, 'runs', 'list'], settings, folder.root, 'keepup', open)
+    expect(out).toMatch(new RegExp(`^${idIn(err)} +active `, 'm'))
+    expect(out).not.toContain('interrupted')
   })
 
   it('a difference without files names none', async () => {

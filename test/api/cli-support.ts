@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { calledAs } from '../../api/cli/called-as.ts'
 import { runCli } from '../../api/cli/program.ts'
 import { openServices } from '../../api/keepup.ts'
+import type { OpenServices } from '../../api/owner/connect.ts'
 import { workspaces, writeScript } from './script.ts'
 
 /** A command line in this process: the same code as in one of its own, but for start and end. */
@@ -15,6 +16,7 @@ export async function inProcess(
   env: Record<string, string> = {},
   cwd = tmpdir(),
   program = 'keepup',
+  open: OpenServices = openServices,
 ) {
   const [out, err]: [string[], string[]] = [[], []]
   const code = await runCli(args, {
@@ -23,7 +25,7 @@ export async function inProcess(
     stdin: process.stdin,
     env,
     cwd,
-    open: openServices,
+    open,
     program,
   })
   return { code, out: out.join(''), err: err.join('') }
