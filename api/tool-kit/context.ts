@@ -2,7 +2,6 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createUnconfined } from '../../adapters/sandbox/unconfined.ts'
-import { openWorkspace } from '../../adapters/workspace/open.ts'
 import type { ToolContext, Workspace } from '../../domain/ports.ts'
 
 export interface FakeContextOptions {
@@ -42,6 +41,8 @@ export async function fakeContext(options: FakeContextOptions = {}): Promise<Fak
   try {
     const [folder, dataFolder] = [join(root, 'workspace'), join(root, 'data')]
     await mkdir(folder)
+    // Loaded here, because an old Node, which has no SQLite, is to hear which one is needed.
+    const { openWorkspace } = await import('../../adapters/workspace/open.ts')
     const workspace = await openWorkspace(folder, { dataFolder })
     for (const [path, content] of Object.entries(options.files ?? {})) {
       await workspace.write(path, typeof content === 'string' ? new TextEncoder().encode(content) : content)
