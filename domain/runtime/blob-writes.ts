@@ -71,7 +71,6 @@ const NOT_WRITTEN: ReadonlySet<LogError['code']> = new Set([
   'LOG_FULL',
   'APPEND_INVALID',
   'APPEND_TOO_LARGE',
-  'ERASE_IMPOSSIBLE',
 ])
 
 /**

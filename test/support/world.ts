@@ -153,6 +153,7 @@ export class World {
     return {
       log: {
         logId: log.logId,
+        erases: log.erases,
         floor: () => log.floor(),
         append: (...args) => process.living(() => log.append(...args)),
         head: (stream) => process.living(() => log.head(stream)),
