@@ -1,8 +1,7 @@
 import { checkBatch } from '../../domain/log/batch.ts'
 import type { Cursor } from '../../domain/log/cursor.ts'
 import type { RecordedEvent, SealedEvent } from '../../domain/log/envelope.ts'
-import { ERASED } from '../../domain/log/erased.ts'
-import { LogError } from '../../domain/log/errors.ts'
+import { ERASED, eraseImpossible } from '../../domain/log/erased.ts'
 import type { EventLog, Head, ReadOptions } from '../../domain/ports.ts'
 import type { Appender } from './append.ts'
 import { nameOf } from './codec.ts'
@@ -16,6 +15,7 @@ import type { Place, StreamReader } from './read.ts'
  */
 export class EventStoreLog implements EventLog {
   readonly logId: string
+  readonly erases = false
   readonly #place: Place
   readonly #reader: StreamReader
   readonly #appender: Appender
@@ -44,11 +44,7 @@ export class EventStoreLog implements EventLog {
     try {
       this.#open()
       checkBatch(stream, expected, batch)
-      if (batch.some(({ header }) => header.type === ERASED))
-        throw new LogError(
-          'ERASE_IMPOSSIBLE',
-          'an event store cannot empty a stored body; destroy the key of the run, if its bodies are enciphered',
-        )
+      if (batch.some(({ header }) => header.type === ERASED)) throw eraseImpossible()
       return this.#appender.append(stream, expected, batch)
     } catch (error) {
       return Promise.reject(error)

@@ -23,6 +23,7 @@ export interface MemoryLogOptions {
  */
 export class MemoryLog implements EventLog {
   readonly logId: string
+  readonly erases: boolean = true
   readonly #events: RecordedEvent[] = []
   readonly #streams = new Map<string, RecordedEvent[]>()
   readonly #news = new EventEmitter().setMaxListeners(0)

@@ -28,6 +28,7 @@ const LOOK_EVERY = 50
 /** The embedded default: an EventLog in one SQLite file (DESIGN, Event log). Open it with `openSqliteLog`. */
 export class SqliteLog implements EventLog {
   readonly logId: string
+  readonly erases = true
   readonly folder: string
   readonly #db: DatabaseSync
   readonly #reader: Reader

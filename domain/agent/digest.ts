@@ -58,7 +58,7 @@ const MEMBERS = {
  * A machine without what was said in it: texts are represented by the events they came from, where they can be erased;
  * what followed from them stays provable.
  */
-function unsaid(machine: Machine): unknown {
+function unsaidMachine(machine: Machine): unknown {
   if (machine.status === 'ERROR') return { status: machine.status, code: machine.code }
   const activity = activityOf(machine)
   if (activity === null || activity.status === 'THINKING' || activity.calls.length === 0) return machine
@@ -71,8 +71,13 @@ function unsaid(machine: Machine): unknown {
   return machine.status === 'RECOVERY' ? { ...machine, activity: said } : said
 }
 
+/** Members in which somebody may have said something, as the view shows them. */
+const UNSAID: { readonly [K in keyof AgentState]?: (value: NonNullable<AgentState[K]>) => unknown } = {
+  cancel: ({ reason: _, ...cancel }) => cancel,
+  machine: unsaidMachine,
+}
+
 const VIEW = (Object.keys(MEMBERS) as (keyof typeof MEMBERS)[]).filter((name) => MEMBERS[name]).sort()
-const MACHINE = VIEW.indexOf('machine')
 const LABELS = VIEW.map((name) => `${JSON.stringify(name)}:`)
 
 /** The digest of a folded state, hex SHA-256: over roots of what grows and the small part that changes. */
@@ -89,7 +94,8 @@ function member(i: number, value: unknown): string {
   if (value === null || typeof value !== 'object') return stable(value)
   const last = written[i]!
   if (last.value === value) return last.text
-  const text = stable(i === MACHINE ? unsaid(value as Machine) : value)
+  const unsaid = UNSAID[VIEW[i]!] as ((value: object) => unknown) | undefined
+  const text = stable(unsaid === undefined ? value : unsaid(value))
   written[i] = { value, text }
   return text
 }

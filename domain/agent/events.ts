@@ -149,7 +149,10 @@ export const bodies = {
     tested: z.strictObject({ exitCode: z.int().nullable() }).optional(),
     detail: z.record(z.string(), Json).optional(),
   }),
-  /** The outcome of a call that had been given up, or whose run had ended. It changes nothing but what is known. */
+  /**
+   * The outcome of a call that had been given up, or whose run had ended. It changes nothing but what is known. The state
+   * has left the call behind, so it names no cause: its call and attempt say which intent it is of.
+   */
   late_outcome: z.strictObject({
     toolName: text,
     success: z.boolean(),

@@ -60,3 +60,10 @@ export function erasuresOf(batch: readonly SealedEvent[]): readonly Erasure[] {
 /** Refusal of a fact that names what is not there. */
 export const noSuchBody = (stream: string, revision: number) =>
   new LogError('APPEND_INVALID', `there is no event ${revision} of ${stream} to erase; name a stored one`)
+
+/** Refusal of every erasure, by a log that can empty nothing. */
+export const eraseImpossible = () =>
+  new LogError(
+    'ERASE_IMPOSSIBLE',
+    'this log cannot empty a stored body; destroy the key of the run, if its bodies are enciphered',
+  )

@@ -25,6 +25,8 @@ export interface ReadOptions {
 export interface EventLog {
   /** The log's own id, from the first event of `log-meta`. */
   readonly logId: string
+  /** Whether it can empty a stored body; one that cannot refuses `erased` facts with `ERASE_IMPOSSIBLE`. */
+  readonly erases: boolean
   /** No later event of this log may bear an earlier time (ms). A sealer clamps to it; 0 where streams are independent. */
   floor(): number
   /**

@@ -40,7 +40,7 @@ export class BlobWrites {
     if (this.stored.size === 0) return
     const named = new Set(hashes)
     await this.drop([...this.stored.values()].filter(({ hash }) => !named.has(hash)))
-    await this.ports.intents?.end([...this.stored.values()])
+    await this.end([...this.stored.values()])
   }
 
   /** The append was refused: another one draws other salts, and so other addresses. Where that is not known, all stays. */
@@ -56,8 +56,13 @@ export class BlobWrites {
       )
       if (!gone) continue
       this.stored.delete(intent.hash)
-      await this.ports.intents?.end([intent])
+      await this.end([intent])
     }
+  }
+
+  /** A note that stays is looked into at the next start: it must not turn what the log has told into a failure. */
+  private async end(intents: readonly BlobIntent[]): Promise<void> {
+    await this.ports.intents?.end(intents).catch(() => undefined)
   }
 }
 
@@ -66,7 +71,6 @@ const NOT_WRITTEN: ReadonlySet<LogError['code']> = new Set([
   'LOG_FULL',
   'APPEND_INVALID',
   'APPEND_TOO_LARGE',
-  'ERASE_IMPOSSIBLE',
 ])
 
 /**

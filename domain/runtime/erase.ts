@@ -2,6 +2,7 @@ import type { Erase } from '../agent/commands.ts'
 import { CommandRejected } from '../agent/errors.ts'
 import { says } from '../agent/residue.ts'
 import type { Header, SealedEvent } from '../log/envelope.ts'
+import { eraseImpossible } from '../log/erased.ts'
 import { ConflictError } from '../log/errors.ts'
 import { agentStream } from '../log/ids.ts'
 import { sealErasure, type Target } from './erasure-events.ts'
@@ -20,9 +21,9 @@ export const MAX_ERASED = 1_024
 /**
  * Empties bodies of a finished run for ever, some per append, each append with the facts that name them. Asked again it
  * makes sure that nothing is left. Reads the stream once, or again where somebody else has written to it meanwhile.
- * Rejects with RUN_UNKNOWN, EVENT_UNKNOWN, RUN_ACTIVE, NOT_ERASABLE, or REVISION_CHANGED where the agent is not at the
- * `expected` revision. `forget`: what was erased is to be remembered nowhere; called around each append, so that the end of
- * the process leaves nothing either.
+ * Rejects with ERASE_IMPOSSIBLE, RUN_UNKNOWN, EVENT_UNKNOWN, RUN_ACTIVE, NOT_ERASABLE, or REVISION_CHANGED where the agent
+ * is not at the `expected` revision. `forget`: what was erased is to be remembered nowhere; called around each append, so
+ * that the end of the process leaves nothing either.
  */
 export async function erase(
   ports: RuntimePorts,
@@ -66,6 +67,7 @@ export async function erasable(ports: Pick<RuntimePorts, 'log'>, agentId: string
 
 /** The stream's last event, and what is to be erased, in order. */
 async function look(ports: Pick<RuntimePorts, 'log'>, agentId: string, what: ErasureChoice) {
+  if (!ports.log.erases) throw eraseImpossible()
   let last: SealedEvent | null = null
   let ended = false
   const targets: (Target & ErasableBody)[] = []

@@ -20,7 +20,6 @@ import { SaltTape } from './salt-tape.ts'
 export interface Recorded {
   readonly decision: Decision
   readonly sealed: readonly SealedEvent[]
-  readonly position: number
 }
 
 /** `fact`: it has happened, and is not given up soon. The signal: whoever brings it has no time left. */
@@ -69,13 +68,13 @@ export class Journal {
         continue
       }
       const sealed = sealDrafts(decision.drafts, new Set(blobs), head, asking)
-      const { position } = await this.append(identity, head, sealed, urgency).catch(async (error: unknown) => {
+      await this.append(identity, head, sealed, urgency).catch(async (error: unknown) => {
         await writes.refused(error)
         throw error
       })
       await writes.named(blobs.map((i) => decision.drafts[i]!.body.header.hash))
       await this.ports.crashPoint?.('after_append')
-      return { decision, sealed, position }
+      return { decision, sealed }
     }
   }
 

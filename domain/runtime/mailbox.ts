@@ -58,9 +58,6 @@ export class Mailbox {
   get state(): AgentState | null {
     return this.folded
   }
-  get head(): Head | null {
-    return this.tip
-  }
   /** The messages that the model sees; empty before {@link loadMessages}. The array grows in place at turn boundaries. */
   get messages(): readonly Message[] {
     return this.transcript?.messages ?? []

@@ -1,6 +1,7 @@
 import { decode, decodeKept } from '../agent/codec.ts'
 import type { AgentEvent, BodyOf } from '../agent/events.ts'
 import type { Header } from '../log/envelope.ts'
+import { LogError } from '../log/errors.ts'
 import { bodyOf, type Stores } from './bodies.ts'
 
 type Kept = BodyOf<'residue'>['bodies'][number]
@@ -33,10 +34,17 @@ export class Residues {
     for (const revision of places) {
       for await (const [recorded] of this.stores.log.read(this.stream, { from: revision, limit: 1 })) {
         if (recorded === undefined || recorded.erased) continue
-        const event = decode(recorded.header, recorded.body ?? (await bodyOf(this.stores, recorded)))
-        if (event.type === 'residue') for (const kept of event.body.bodies) found.set(kept.revision, kept)
+        const bytes = await bodyOf(this.stores, recorded).catch(lost)
+        const event = bytes && decode(recorded.header, bytes)
+        if (event?.type === 'residue') for (const kept of event.body.bodies) found.set(kept.revision, kept)
       }
     }
     return found
   }
+}
+
+/** Where the blob store has lost it there is nothing left of those bodies. */
+function lost(error: unknown): null {
+  if (error instanceof LogError && error.code === 'BLOB_MISSING') return null
+  throw error
 }

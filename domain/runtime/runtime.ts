@@ -173,11 +173,11 @@ export class Runtime implements AgentRuntimeDoors {
   /** The boundary of the agent's own secrets, or of a new one's; of all that are known where it cannot be told any more. */
   private async boundary(mailbox: Mailbox, command: UserCommand | null): Promise<SecretBoundary> {
     if (command?.kind === 'start') return this.ports.secrets(command.spec)
-    try {
-      await mailbox.refresh()
-    } catch (error) {
-      if (!(error instanceof LogError) || error.code !== 'BODY_ERASED') throw error
-    }
+    // Erasures and forks read for themselves what they need of it: what cannot be read must not stand in their way.
+    const alone = command === null || command.kind === 'erase'
+    await mailbox.refresh().catch((error: unknown) => {
+      if (!alone) throw error
+    })
     return this.ports.secrets(mailbox.state?.spec ?? { secrets: [], policy: Policy.parse({}) })
   }
 

@@ -89,6 +89,11 @@ export function eventLogContract(factory: EventLogFactory): void {
     })
   })
 
+  test(`${factory.name} says whether it can empty bodies`, async () => {
+    const { log } = await open()
+    expect(log.erases).toBe(factory.erases)
+  })
+
   describe.runIf(factory.erases)(`${factory.name}: erase`, () => {
     test('empties the bodies that facts of the same append name, and verification says "erased"', async () => {
       const { log, sealer } = await open()

@@ -1,43 +1,15 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { Projections } from '../../projections/projections.ts'
 import { listRuns } from '../../projections/queries/runs.ts'
 import { PostgresHome } from '../../projections/store/postgres/home.ts'
 import { openPool } from '../../projections/store/postgres/pool.ts'
 import { describeWithPostgres } from '../support/postgres.ts'
-import { folded } from '../support/projections/kit.ts'
 import { MemoryLog } from '../support/projections/memory-log.ts'
-import { dumpSchema, postgresKit, schemasOf } from '../support/projections/postgres-kit.ts'
+import { code, numbers, rebuilding } from '../support/projections/rebuilding.ts'
 import { Actor } from '../support/projections/story.ts'
 import { tell } from '../support/projections/tell.ts'
 
-const numbers = Array.from({ length: 600 }, (_, i) => (i * 7919 + (i >> 3) * 31) % 1000)
-const code = (expected: string) => expect.objectContaining({ name: 'ProjectionError', code: expected })
-
 describeWithPostgres('rebuilding in PostgreSQL', (server) => {
-  const schemas = schemasOf(server)
-  const kit = postgresKit(server)
-  const zero = (log: MemoryLog) => folded(log, kit)
-
-  async function open(log: MemoryLog, schema = schemas.fresh()) {
-    const pool = schemas.pool()
-    const home = new PostgresHome({ pool, schema })
-    const projections = await Projections.open({ log, blobs: log.blobs, home })
-    let closed: Promise<void> | null = null
-    const close = () => {
-      closed ??= projections.close()
-      return closed
-    }
-    onTestFinished(close)
-    const live = async () => `${schema}_${await home.live()}`
-    const there = async () => {
-      const { rows } = await pool.query(`select nspname from pg_namespace where nspname ~ $1 order by 1`, [
-        `^${schema}(_|$)`,
-      ])
-      return rows.map((row) => row.nspname)
-    }
-    const dump = async () => dumpSchema(pool, await live())
-    return { pool, schema, home, projections, live, there, dump, close }
-  }
+  const { schemas, zero, open } = rebuilding(server)
 
   it('proves equal, switches, drops the old tables, and goes on following the log', async () => {
     const { log, actors } = tell(numbers)
@@ -225,77 +197,6 @@ describeWithPostgres('rebuilding in PostgreSQL', (server) => {
     it('that only read say that there is nothing yet', async () => {
       const home = new PostgresHome({ pool: schemas.pool(), schema: schemas.fresh() })
       await expect(home.read((db) => listRuns(db))).rejects.toEqual(code('NOT_FOUND'))
-    })
-  })
-
-  describe('tables that are not this program’s', () => {
-    it.each([
-      ['a column is lost', (live: string) => `alter table ${live}.runs drop column status cascade`],
-      [
-        'a column is another',
-        (live: string) =>
-          `alter table ${live}.inputs rename preview to text; alter table ${live}.inputs add preview bytea`,
-      ],
-      [
-        'a column wants to be filled',
-        (live: string) =>
-          `alter table ${live}.due add mine int; delete from ${live}.due; alter table ${live}.due alter mine set not null`,
-      ],
-      ['a table is lost', (live: string) => `drop table ${live}.due cascade`],
-      ['a view is lost', (live: string) => `drop view ${live}.checkpoints cascade`],
-      ['a schema is lost', (live: string) => `drop schema ${live} cascade`],
-      [
-        'rows mean something else',
-        (live: string) => `update ${live.replace(/_\d+$/, '_control')}.generations set meaning = 0`,
-      ],
-      ['the log is older', (live: string) => `update ${live}.position set hash = 'other', position = 999999`],
-      ['the log is another', (live: string) => `update ${live}.position set log_id = 'other'`],
-    ])('%s: they are made anew at the next start, which is told', async (_, damage) => {
-      const { log } = tell(numbers)
-      const first = await open(log)
-      await first.close()
-      await first.pool.query(damage(await first.live()))
-      const { projections, dump, there } = await open(log, first.schema)
-      expect(projections.status().notice).toMatch(/rebuild/)
-      expect(await dump()).toEqual(await zero(log))
-      expect(await there()).toEqual([first.schema, `${first.schema}_2`, `${first.schema}_control`])
-    })
-
-    it('of a newer program are left alone', async () => {
-      const { log } = tell(numbers)
-      const first = await open(log)
-      await first.close()
-      await first.pool.query(`update ${first.schema}_control.generations set meaning = 999`)
-      await expect(open(log, first.schema)).rejects.toEqual(code('SCHEMA_NEWER'))
-      expect(await first.there()).toEqual([first.schema, `${first.schema}_1`, `${first.schema}_control`])
-    })
-
-    it('altered while they are written and read: named, with what to do', async () => {
-      const { log } = tell(numbers)
-      const { pool, projections, live, dump } = await open(log)
-      await pool.query(`alter table ${await live()}.runs drop column created_by cascade`)
-      const actor = new Actor(log, () => Date.UTC(2027, 0, 1), 'new', 'new')
-      actor.start()
-      await expect(projections.catchUp()).rejects.toEqual(code('SCHEMA_OTHER'))
-      await expect(projections.catchUp()).rejects.toThrow(/created_by.*rebuild/)
-      const read = projections.read((db) => db.selectFrom('runs').select('created_by').execute())
-      await expect(read).rejects.toEqual(code('SCHEMA_OTHER'))
-      expect(await projections.rebuild()).toEqual({ switched: true, differences: null })
-      expect(await dump()).toEqual(await zero(log))
-    })
-
-    it('altered while a projector follows the log: made anew by itself, which is told', async () => {
-      const { log } = tell(numbers)
-      const { pool, projections, live, dump } = await open(log)
-      await pool.query(`alter table ${await live()}.runs drop column created_by cascade`)
-      const end = new AbortController()
-      const running = projections.run(end.signal)
-      new Actor(log, () => Date.UTC(2027, 0, 1), 'new', 'new').start()
-      await expect.poll(() => projections.status().notice, { timeout: 20_000 }).toMatch(/created_by.*rebuild/)
-      await projections.caughtUpTo(await log.headCursor())
-      end.abort()
-      await running
-      expect(await dump()).toEqual(await zero(log))
     })
   })
 

@@ -106,6 +106,15 @@ test('however large what the fold needs of a body is, that it was erased is prov
   verifier.page(events)
   expect(verifier.result()).toMatchObject({ ok: true, erased: [{ revision: 0, reason: 'asked for' }] })
   expect(await run.elsewhere().verify(run.runId)).toMatchObject({ ok: true, problems: [] })
+  // Lost, it is a problem of its own; what was erased is proved all the same.
+  const { hash } = events.at(-2)!.header.body
+  await run.ports.blobs.delete(run.runId, hash)
+  const proof = await run.elsewhere().verify(run.runId)
+  expect(proof).toMatchObject({ ok: false, erased: [{ revision: 0, reason: 'asked for' }] })
+  expect(proof.problems.map(({ revision, code }) => [revision, code])).toEqual([
+    [events.at(-2)!.header.revision, 'BLOB'],
+  ])
+  await expect(run.elsewhere().at(run.runId, null)).rejects.toMatchObject({ code: 'BODY_ERASED' })
 })
 
 test('the name of a tool that there is none of stands in the answer alone, and goes with it', async () => {

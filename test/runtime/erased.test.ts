@@ -148,9 +148,14 @@ describe('a run that was erased from', () => {
     await run.drive()
     const [ended] = await run.of('tool_call_end')
     await run.ports.blobs.delete(run.runId, ended!.bodyHash)
-    await run.say({ kind: 'erase', revision: ended!.revision, reason: 'gone' })
+    const fresh = run.elsewhere()
+    await fresh.execute(run.runId, { kind: 'erase', revision: ended!.revision, reason: 'gone' }, { by: USER })
     expect(await run.runtime.verify(run.runId)).toMatchObject({ ok: true, erased: [{ revision: ended!.revision }] })
     await expect(run.runtime.at(run.runId, null)).rejects.toMatchObject({ code: 'BODY_ERASED' })
+    // What comes before can still be told, and forked.
+    const at = { revision: ended!.revision - 1 }
+    const { runId: fork } = await run.elsewhere().fork(run.runId, at, {}, { by: USER })
+    expect(await fresh.drive(fork, { signal })).toEqual({ end: 'done' })
   })
 })
 

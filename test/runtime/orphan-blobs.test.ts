@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest'
+import { MemoryLog } from '../../adapters/log-memory/log.ts'
+import { ConflictError } from '../../domain/log/errors.ts'
 import { sweepBlobs } from '../../domain/runtime/blob-writes.ts'
 import { completes, MemoryBlobs, MemoryIntents, USER } from '../support/harness.ts'
 import { given } from '../support/story.ts'
@@ -51,4 +53,22 @@ test('nothing is left to look for after an append, and a start reads only the st
   expect(await intents.left()).toEqual([])
   const log = { read: () => expect.fail('nothing is to be read') } as never
   expect(await sweepBlobs({ log, blobs: run.ports.blobs, intents })).toBe(0)
+})
+
+test('a note that cannot be taken back fails nothing that is recorded, nor hides why an append was refused', async () => {
+  const intents = new MemoryIntents()
+  intents.end = async () => Promise.reject(new Error('the disk is gone'))
+  const log = new MemoryLog()
+  const append = log.append.bind(log)
+  let refused = 0
+  log.append = async (stream, ...rest) => {
+    if (refused++ === 1) throw new ConflictError(stream, 1, 2)
+    return append(stream, ...rest)
+  }
+  const run = await given({ says: [completes()], ports: { log, intents } })
+  const said = await run.runtime.execute(run.runId, { kind: 'input', text: LONG }, { by: USER })
+  expect(said.recorded).toBe(true)
+  expect(await run.of('user_input')).toHaveLength(2)
+  await sweepBlobs({ log, blobs: run.ports.blobs, intents: Object.assign(intents, { end: async () => undefined }) })
+  expect(await run.runtime.verify(run.runId)).toMatchObject({ ok: true, problems: [] })
 })

@@ -35,6 +35,20 @@ export function checkTransition(before: AgentState | null, after: AgentState, ev
   )
 }
 
+/** What begins without anything in the log that it follows from, or says otherwise what that is. */
+const BEGINNINGS: ReadonlySet<AgentEvent['type']> = new Set([
+  ...(['forked', 'driver_claimed', 'workspace_drifted', 'late_outcome'] as const),
+])
+
+/** The first event of an append that follows from one before names it; within an append order says it. */
+function checkCause({ type, actor, revision, agentId, causationId }: AgentEvent, inAppend: boolean): void {
+  const person = actor.kind === 'user' || actor.kind === 'approver'
+  if (causationId === undefined)
+    return expect(person || inAppend || BEGINNINGS.has(type), `${type} has a cause`).toBe(true)
+  const [stream, at] = causationId.split('@')
+  expect([stream, Number(at) < revision]).toEqual([`agent-${agentId}`, true])
+}
+
 /** What holds of every history that a run of this program leaves behind. Returns the state at its end. */
 export function checkHistory(events: readonly AgentEvent[]): AgentState {
   let state: AgentState | null = null
@@ -44,10 +58,13 @@ export function checkHistory(events: readonly AgentEvent[]): AgentState {
   const planned: string[] = []
   const warnings: string[] = []
   let step = 0
+  let commandId = ''
   for (const event of events) {
     expect(bodies[event.type].safeParse(event.body).error, `${event.type} has its recorded shape`).toBeUndefined()
     const before: AgentState | null = state
     state = evolve(before, event)
+    checkCause(event, commandId === event.commandId)
+    commandId = event.commandId
     checkTransition(before, state, event)
     expect(event.at).toBeGreaterThanOrEqual(before?.at ?? 0)
     if (event.type === 'turn_start') open.add(event.turn)

@@ -94,6 +94,7 @@ function atHand(state: AgentState, plan: Plan, detail: number, n: number): AtHan
   // Now and then the driver is one that has lost the agent.
   const driver = state.driver && detail % 7 !== 0 ? state.driver : { id: 'old', epoch: Math.max(1, epoch - 1) }
   const list: AtHand[] = []
+  const why = detail % 2 === 0 ? { reason: 'because' } : {}
   const fact = (command: Command, times = 1) => {
     for (let i = 0; i < times; i++) list.push({ command, driver })
   }
@@ -117,20 +118,20 @@ function atHand(state: AgentState, plan: Plan, detail: number, n: number): AtHan
     fact({ kind: 'tool_probed', ...about })
     const toolCallId = call.id
     list.push({
-      command: { kind: 'decide_approval', toolCallId, decision: detail % 2 === 0 ? 'approved' : 'rejected' },
+      command: { kind: 'decide_approval', toolCallId, decision: detail % 2 === 0 ? 'approved' : 'rejected', ...why },
     })
     const decision = (['happened', 'run', 'abandon'] as const)[detail % 3]!
-    list.push({ command: { kind: 'resolve_doubt', toolCallId, decision } })
+    list.push({ command: { kind: 'resolve_doubt', toolCallId, decision, result: 'it is done', ...why } })
   }
   list.push(
     { command: { kind: 'input', text: 'more' } },
-    { command: { kind: 'pause' } },
+    { command: { kind: 'pause', ...why } },
     { command: { kind: 'resume' } },
     { command: { kind: 'resume' } },
     { command: { kind: 'step' } },
-    { command: { kind: 'standing_approval', tools: ['put'] } },
+    { command: { kind: 'standing_approval', tools: ['put'], ...why } },
   )
-  if (detail % 5 === 0) list.push({ command: { kind: 'cancel', deadlineMs: 1_000 } })
+  if (detail % 5 === 0) list.push({ command: { kind: 'cancel', deadlineMs: 1_000, reason: 'because' } })
   return list
 }
 

@@ -9,6 +9,7 @@ import { history } from '../../domain/runtime/history.ts'
 import type { CrashPoint, RuntimePorts } from '../../domain/runtime/ports.ts'
 import { agentAt } from '../../domain/runtime/replay.ts'
 import type { DriveEnd } from '../../domain/runtime/types.ts'
+import { commandOf } from './deeds.ts'
 import { MemoryBlobs, seededRandom, testSpec, toolSpec, USER } from './harness.ts'
 import { NO_SECRETS } from './no-secrets.ts'
 import { type Deed, outcomeOf, type Plan, ROLE, TOOLS, type ToolEnd, type ToolName } from './plans.ts'
@@ -152,6 +153,7 @@ export class World {
     return {
       log: {
         logId: log.logId,
+        erases: log.erases,
         floor: () => log.floor(),
         append: (...args) => process.living(() => log.append(...args)),
         head: (stream) => process.living(() => log.head(stream)),
@@ -216,26 +218,7 @@ export class World {
   private async perform(deed: Deed, process = this.process): Promise<void> {
     const key = `deed${this.deeds++}`
     const open = await this.open()
-    const waiting = open.find((call) => call.stage.at === 'approval')
-    const doubtful = open.find((call) => call.stage.at === 'doubt')
-    const commands: Record<Deed, UserCommand | null> = {
-      input: { kind: 'input', text: 'one more thing' },
-      pause: { kind: 'pause' },
-      resume: { kind: 'resume' },
-      step: { kind: 'step' },
-      cancel: { kind: 'cancel', deadlineMs: 2_000 },
-      approve: waiting ? { kind: 'decide_approval', toolCallId: waiting.id, decision: 'approved' } : null,
-      reject: waiting ? { kind: 'decide_approval', toolCallId: waiting.id, decision: 'rejected' } : null,
-      standing: { kind: 'standing_approval', tools: ['put'] },
-      // People look before they answer: "run it" is only said of what has not happened.
-      happened: doubtful ? { kind: 'resolve_doubt', toolCallId: doubtful.id, decision: 'happened' } : null,
-      run:
-        doubtful && !this.effects.has(doubtful.id)
-          ? { kind: 'resolve_doubt', toolCallId: doubtful.id, decision: 'run' }
-          : null,
-      abandon: doubtful ? { kind: 'resolve_doubt', toolCallId: doubtful.id, decision: 'abandon' } : null,
-    }
-    const command = commands[deed]
+    const command = commandOf(deed, open, (call) => this.effects.has(call.id))
     if (command === null) return
     try {
       await this.ask(command, key, process)

@@ -225,6 +225,7 @@ test('erasing is refused by name', async () => {
   const batch = sealer.batch(stream, NEW, [{}])
   await log.append(stream, -1, batch)
   const fact = sealer.batch(stream, tipOf(batch), [{ type: 'erased', body: erasedBody(batch[0]!) }])
+  expect(log.erases).toBe(false)
   await expect(log.append(stream, 0, fact)).rejects.toEqual(code('ERASE_IMPOSSIBLE'))
 })
 

@@ -3,23 +3,10 @@ import { describe, expect, it } from 'vitest'
 import { dueBefore, nextDue } from '../../../projections/queries/due.ts'
 import { runs, tape } from '../../support/projections/fc.ts'
 import { projected, type TablesKit } from '../../support/projections/kit.ts'
-import { MemoryLog } from '../../support/projections/memory-log.ts'
-import { Actor } from '../../support/projections/story.ts'
+import type { Actor } from '../../support/projections/story.ts'
 import { tell } from '../../support/projections/tell.ts'
-
-const T0 = Date.UTC(2026, 0, 1)
-
-async function told(kit: TablesKit, write: (actor: Actor) => void, birth = (actor: Actor) => actor.start()) {
-  const log = new MemoryLog()
-  let at = T0
-  const actor = new Actor(log, () => ++at, 'a', 'a')
-  birth(actor)
-  write(actor)
-  const tables = await kit.fresh()
-  await projected(log, tables)
-  const last = Date.parse(log.events.at(-1)!.header.timestamp)
-  return { db: tables.db, last }
-}
+import { T0, told } from '../../support/projections/told.ts'
+import { undrivenContract } from './undriven.ts'
 
 const start = (a: Actor, intent: boolean) =>
   a.write(
@@ -263,36 +250,7 @@ export function dueContract(kit: TablesKit): void {
     })
   })
 
-  describe('a run that nobody has asked to be driven', () => {
-    const held = (asked: 'agent_started' | 'forked', then: (a: Actor) => void) =>
-      told(
-        kit,
-        (a) => {
-          a.user('user_input', { text: 'go' })
-          then(a)
-        },
-        (a) => void (asked === 'agent_started' ? a.start(undefined, false) : a.user('forked', FORKED)),
-      )
-    const due = async ({ db, last }: Awaited<ReturnType<typeof told>>) => [
-      (await dueBefore(db, last)).map(({ agentId }) => agentId),
-      await nextDue(db, 0),
-    ]
-
-    it.each(['agent_started', 'forked'] as const)('is left alone (%s)', async (birth) => {
-      expect(await due(await held(birth, () => {}))).toEqual([[], null])
-    })
-
-    it.each<[string, (a: Actor) => void]>([
-      ['a driver has held it', (a) => a.write('driver_claimed', { driverId: 'd', epoch: 1, minReader: 1, build: 'b' })],
-      ['it was resumed', (a) => a.user('resumed', {})],
-      ['a step was asked for', (a) => a.user('step_requested', {})],
-      ['it is to be cancelled', (a) => a.user('cancel_requested', { deadlineMs: 1 })],
-    ])('is due once %s', async (_, then) => {
-      for (const birth of ['agent_started', 'forked'] as const) {
-        expect((await due(await held(birth, then)))[0]).toEqual(['a'])
-      }
-    })
-  })
+  undrivenContract(kit)
 }
 
 /** What the story says the agent owes, apart from any table. */
@@ -304,14 +262,4 @@ function owes(actor: Actor, paused: boolean, row: Record<string, unknown>): bool
     return !paused && (open.length === 0 || open.some((call) => call.status === 'planned' || call.status === 'running'))
   }
   return actor.turn > 0 && row.asked_at === null && !paused
-}
-
-const FORKED = {
-  stream: 'agent-b',
-  revision: 1,
-  hash: 'h',
-  digest: { fold: 1, value: 'd' },
-  step: 0,
-  workspace: null,
-  changes: {},
 }

@@ -41,6 +41,7 @@ export class MemoryBlobs implements BlobStore {
 /** An event log in memory, enough of the port for projections; `pages` says how long each page read is. */
 export class MemoryLog implements EventLog {
   readonly logId: string
+  readonly erases = true
   readonly events: RecordedEvent[] = []
   /** The events as they were sealed, none erased. */
   readonly originals: RecordedEvent[] = []

@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest'
+import { describeWithPostgres } from '../support/postgres.ts'
+import { code, numbers, rebuilding } from '../support/projections/rebuilding.ts'
+import { Actor } from '../support/projections/story.ts'
+import { tell } from '../support/projections/tell.ts'
+
+describeWithPostgres('PostgreSQL', (server) => {
+  const { zero, open } = rebuilding(server)
+
+  describe('tables that are not this program’s', () => {
+    it.each([
+      ['a column is lost', (live: string) => `alter table ${live}.runs drop column status cascade`],
+      [
+        'a column is another',
+        (live: string) =>
+          `alter table ${live}.inputs rename preview to text; alter table ${live}.inputs add preview bytea`,
+      ],
+      [
+        'a column wants to be filled',
+        (live: string) =>
+          `alter table ${live}.due add mine int; delete from ${live}.due; alter table ${live}.due alter mine set not null`,
+      ],
+      ['a table is lost', (live: string) => `drop table ${live}.due cascade`],
+      ['a view is lost', (live: string) => `drop view ${live}.checkpoints cascade`],
+      ['a schema is lost', (live: string) => `drop schema ${live} cascade`],
+      [
+        'rows mean something else',
+        (live: string) => `update ${live.replace(/_\d+$/, '_control')}.generations set meaning = 0`,
+      ],
+      ['the log is older', (live: string) => `update ${live}.position set hash = 'other', position = 999999`],
+      ['the log is another', (live: string) => `update ${live}.position set log_id = 'other'`],
+    ])('%s: they are made anew at the next start, which is told', async (_, damage) => {
+      const { log } = tell(numbers)
+      const first = await open(log)
+      await first.close()
+      await first.pool.query(damage(await first.live()))
+      const { projections, dump, there } = await open(log, first.schema)
+      expect(projections.status().notice).toMatch(/rebuild/)
+      expect(await dump()).toEqual(await zero(log))
+      expect(await there()).toEqual([first.schema, `${first.schema}_2`, `${first.schema}_control`])
+    })
+
+    it('of a newer program are left alone', async () => {
+      const { log } = tell(numbers)
+      const first = await open(log)
+      await first.close()
+      await first.pool.query(`update ${first.schema}_control.generations set meaning = 999`)
+      await expect(open(log, first.schema)).rejects.toEqual(code('SCHEMA_NEWER'))
+      expect(await first.there()).toEqual([first.schema, `${first.schema}_1`, `${first.schema}_control`])
+    })
+
+    it('altered while they are written and read: named, with what to do', async () => {
+      const { log } = tell(numbers)
+      const { pool, projections, live, dump } = await open(log)
+      await pool.query(`alter table ${await live()}.runs drop column created_by cascade`)
+      const actor = new Actor(log, () => Date.UTC(2027, 0, 1), 'new', 'new')
+      actor.start()
+      await expect(projections.catchUp()).rejects.toEqual(code('SCHEMA_OTHER'))
+      await expect(projections.catchUp()).rejects.toThrow(/created_by.*rebuild/)
+      const read = projections.read((db) => db.selectFrom('runs').select('created_by').execute())
+      await expect(read).rejects.toEqual(code('SCHEMA_OTHER'))
+      expect(await projections.rebuild()).toEqual({ switched: true, differences: null })
+      expect(await dump()).toEqual(await zero(log))
+    })
+
+    it('altered while a projector follows the log: made anew by itself, which is told', async () => {
+      const { log } = tell(numbers)
+      const { pool, projections, live, dump } = await open(log)
+      await pool.query(`alter table ${await live()}.runs drop column created_by cascade`)
+      const end = new AbortController()
+      const running = projections.run(end.signal)
+      new Actor(log, () => Date.UTC(2027, 0, 1), 'new', 'new').start()
+      await expect.poll(() => projections.status().notice, { timeout: 20_000 }).toMatch(/created_by.*rebuild/)
+      await projections.caughtUpTo(await log.headCursor())
+      end.abort()
+      await running
+      expect(await dump()).toEqual(await zero(log))
+    })
+  })
+})

@@ -1,0 +1,24 @@
+import type { UserCommand } from '../../domain/agent/commands.ts'
+import type { Call } from '../../domain/agent/state.ts'
+import type { Deed } from './plans.ts'
+
+/** What a person asks for, who sees the open calls and looks at the world; null: there is nothing that it could be about. */
+export function commandOf(deed: Deed, open: readonly Call[], happened: (call: Call) => boolean): UserCommand | null {
+  const waiting = open.find((call) => call.stage.at === 'approval')
+  const doubtful = open.find((call) => call.stage.at === 'doubt')
+  const commands: Record<Deed, UserCommand | null> = {
+    input: { kind: 'input', text: 'one more thing' },
+    pause: { kind: 'pause' },
+    resume: { kind: 'resume' },
+    step: { kind: 'step' },
+    cancel: { kind: 'cancel', deadlineMs: 2_000 },
+    approve: waiting ? { kind: 'decide_approval', toolCallId: waiting.id, decision: 'approved' } : null,
+    reject: waiting ? { kind: 'decide_approval', toolCallId: waiting.id, decision: 'rejected' } : null,
+    standing: { kind: 'standing_approval', tools: ['put'] },
+    // People look before they answer: "run it" is only said of what has not happened.
+    happened: doubtful ? { kind: 'resolve_doubt', toolCallId: doubtful.id, decision: 'happened' } : null,
+    run: doubtful && !happened(doubtful) ? { kind: 'resolve_doubt', toolCallId: doubtful.id, decision: 'run' } : null,
+    abandon: doubtful ? { kind: 'resolve_doubt', toolCallId: doubtful.id, decision: 'abandon' } : null,
+  }
+  return commands[deed]
+}

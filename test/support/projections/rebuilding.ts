@@ -1,0 +1,41 @@
+import { expect, onTestFinished } from 'vitest'
+import { Projections } from '../../../projections/projections.ts'
+import { PostgresHome } from '../../../projections/store/postgres/home.ts'
+import type { PostgresServer } from '../postgres.ts'
+import { folded } from './kit.ts'
+import type { MemoryLog } from './memory-log.ts'
+import { dumpSchema, postgresKit, schemasOf } from './postgres-kit.ts'
+
+/** Numbers of a long story. */
+export const numbers = Array.from({ length: 600 }, (_, i) => (i * 7919 + (i >> 3) * 31) % 1000)
+/** The refusal of that code. */
+export const code = (expected: string) => expect.objectContaining({ name: 'ProjectionError', code: expected })
+
+/** Tables of a log in a schema of their own, and what there is of them; closed when the test has finished. */
+export function rebuilding(server: () => PostgresServer) {
+  const schemas = schemasOf(server)
+  const kit = postgresKit(server)
+  const zero = (log: MemoryLog) => folded(log, kit)
+
+  async function open(log: MemoryLog, schema = schemas.fresh()) {
+    const pool = schemas.pool()
+    const home = new PostgresHome({ pool, schema })
+    const projections = await Projections.open({ log, blobs: log.blobs, home })
+    let closed: Promise<void> | null = null
+    const close = () => {
+      closed ??= projections.close()
+      return closed
+    }
+    onTestFinished(close)
+    const live = async () => `${schema}_${await home.live()}`
+    const there = async () => {
+      const { rows } = await pool.query(`select nspname from pg_namespace where nspname ~ $1 order by 1`, [
+        `^${schema}(_|$)`,
+      ])
+      return rows.map((row) => row.nspname)
+    }
+    const dump = async () => dumpSchema(pool, await live())
+    return { pool, schema, home, projections, live, there, dump, close }
+  }
+  return { schemas, zero, open }
+}
