@@ -118,8 +118,9 @@ export class PostgresHome implements Home {
   }
 
   /** Lets a role read the live views and nothing else, now and after every rebuild; see {@link grantAuditors}. */
-  grantAuditors(role = `${this.#names.views}_auditor`): Promise<void> {
-    return told(() => grantAuditors(this.#pool, this.#names, role))
+  async grantAuditors(role = `${this.#names.views}_auditor`): Promise<string> {
+    await told(() => grantAuditors(this.#pool, this.#names, role))
+    return role
   }
 
   /** Nothing: the pool is not its own. */
