@@ -38,7 +38,9 @@ export interface ReadModel {
    */
   caughtUp(withinMs?: number): Promise<void>
   /** Newest first. */
-  runs(page: Page & { status?: string }): Promise<Shown<{ runs: readonly RunRow[]; next: string | null }>>
+  runs(
+    page: Page & { status?: string; prefix?: string },
+  ): Promise<Shown<{ runs: readonly RunRow[]; next: string | null }>>
   run(runId: string): Promise<Shown<{ run: RunRow; tree: readonly AgentRow[] } | null>>
   approvals(query: { runId?: string; state?: string }): Promise<Shown<readonly ApprovalRow[]>>
   /** Everything that a run asks people. */

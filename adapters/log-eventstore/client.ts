@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream'
 import { EventStoreDBClient } from '@eventstore/db-client'
 import { LogError } from '../../domain/log/errors.ts'
 import { type Address, connectionString } from './connection-string.ts'
@@ -17,6 +18,12 @@ export interface Held {
 interface Inner {
   getChannel(): Promise<{ close(): void }>
   handleError(client: unknown, error: Error): Promise<void>
+  GRPCStreamCreator(
+    service: unknown,
+    call: string,
+    open: (grpc: unknown) => Writable,
+    cache?: unknown,
+  ): () => Promise<Writable>
 }
 
 /**
@@ -102,7 +109,24 @@ function newClient(address: Address): EventStoreDBClient {
   const inner = client as unknown as Inner
   const handle = inner.handleError
   inner.handleError = (lost, error) => handle(lost, error).catch(() => undefined)
+  const create = inner.GRPCStreamCreator
+  inner.GRPCStreamCreator = (service, call, open, cache) =>
+    create(service, call, call === 'appendToStream' ? (grpc) => neverFull(open(grpc)) : open, cache)
   return client
+}
+
+/**
+ * Appends that wait for a full stream become unhandled rejections where it ends before there is room. So it never says
+ * that it is full; how much waits in it is bounded before.
+ */
+function neverFull<T extends Writable>(stream: T): T {
+  const write = stream.write.bind(stream) as (message: unknown) => boolean
+  return Object.assign(stream, {
+    write(message: unknown) {
+      write(message)
+      return true
+    },
+  })
 }
 
 /** What the client says of a string that it does not take may hold the string. */

@@ -1,8 +1,5 @@
-/**
- * The client breaks when more messages wait in its append stream than the stream's buffer holds and the stream then ends:
- * each that is still queued becomes an unhandled rejection. Sixteen fill the buffer.
- */
-const MOST = 15
+/** Appends at a time. Each is held in memory until it is answered; more than one flush of a server takes gain nothing. */
+export const AT_ONCE = 128
 
 /**
  * Lets appends pass in call order, a bounded number at a time. Until one was answered on the connection as it is, they
@@ -29,7 +26,7 @@ export class Slots {
   }
 
   #pass(): void {
-    while (this.#taken < (this.#proven ? MOST : 1)) {
+    while (this.#taken < (this.#proven ? AT_ONCE : 1)) {
       const next = this.#waiting.shift()
       if (!next) return
       this.#taken++

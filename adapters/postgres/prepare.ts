@@ -10,7 +10,8 @@ export async function prepareSchema(pool: Pool, schema: string, table: string, c
   }
   const client = await pool.connect()
   try {
-    await client.query('begin')
+    // Who hangs here holds nobody up: the server takes it for dead.
+    await client.query('begin; set local idle_in_transaction_session_timeout to 5000')
     await client.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`keepup ${schema}`])
     const made = await client.query('select where to_regclass($1) is not null', [`${schema}.${table}`])
     if (made.rowCount === 0) await client.query(`create schema if not exists ${schema}; ${create}`)

@@ -1,5 +1,6 @@
 import { Command, CommanderError, Option } from 'commander'
 import { VERSION } from '../version.ts'
+import { auditorsCommand } from './commands/auditors.ts'
 import { demoCommand } from './commands/demo.ts'
 import { doctorCommand } from './commands/doctor.ts'
 import { historyCommands } from './commands/history.ts'
@@ -49,6 +50,7 @@ function programOf(io: CliIo, done: (code: number) => void): Command {
   sqlCommand(program, kit)
   serveCommand(program, kit)
   workerCommand(program, kit)
+  auditorsCommand(program, kit)
   doctorCommand(program, kit)
   demoCommand(program, kit)
   return program

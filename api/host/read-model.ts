@@ -75,13 +75,14 @@ export function readModelOf(tables: Tables, log: EventLog, sources: CheckpointSo
   }
   return {
     caughtUp,
-    runs: ({ after, limit, status }) =>
+    runs: ({ after, limit, status, prefix }) =>
       ask(
         (db) =>
           listRuns(db, {
             limit,
             ...(after === undefined ? {} : { after }),
             ...(status === undefined ? {} : { status: status as RunStatus }),
+            ...(prefix === undefined ? {} : { prefix }),
           }),
         ({ runs, next }) => ({ runs: runs.map((run) => runRow(run, null)), next }),
       ),

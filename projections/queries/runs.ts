@@ -31,10 +31,13 @@ export interface RunsPage {
   readonly next: string | null
 }
 
-/** Runs, newest first. `limit`: 1 to 500, default 50; `after`: the `next` of the page before. */
+/** Comes after every text that goes on with a character. */
+const LAST = '\u{10ffff}'
+
+/** Runs, newest first. `limit`: 1 to 500, default 50; `after`: the `next` of the page before; `prefix`: of their ids. */
 export async function listRuns(
   db: Kysely<Database>,
-  { status, after, limit = 50 }: { status?: RunStatus; after?: string; limit?: number } = {},
+  { status, after, prefix, limit = 50 }: { status?: RunStatus; after?: string; prefix?: string; limit?: number } = {},
 ): Promise<RunsPage> {
   let query = db
     .selectFrom('runs')
@@ -44,6 +47,7 @@ export async function listRuns(
   if (status === 'cancelled') query = query.where('status', '=', 'failed').where('code', '=', 'CANCELLED')
   else if (status !== undefined) query = query.where('status', '=', status)
   if (after !== undefined) query = query.where('started', '<', Number(after))
+  if (prefix !== undefined) query = query.where('id', '>=', prefix).where('id', '<', prefix + LAST)
   const rows = await query.execute()
   const page = rows.slice(0, limit)
   return { runs: await summaries(db, page), next: rows.length > limit ? String(page.at(-1)?.started) : null }

@@ -19,7 +19,7 @@ describe('the command line', () => {
       expect(out).toContain(line)
     }
     const commands =
-      'run input approve reject resolve cancel pause resume step erase restore backup runs events tail replay diff fork verify rebuild secrets sql serve doctor'
+      'run input approve reject resolve cancel pause resume step erase restore backup runs events tail replay diff fork verify rebuild secrets sql serve worker auditors doctor'
     for (const command of commands.split(' ')) expect(out).toMatch(new RegExp(`^  ${command} `, 'm'))
   })
 

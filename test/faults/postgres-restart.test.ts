@@ -79,6 +79,31 @@ describeWithPostgres('PostgreSQL that crashes', (server) => {
     return { tables, where: [server().url, schema] }
   })
 
+  it('a writer that hangs in the middle of a batch holds nobody up, and finds out when it goes on', async () => {
+    const { log } = tell(numbers)
+    log.pages = () => 40
+    const [hanging, pool] = [poolOf(), poolOf()]
+    const [hung, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    watch(hanging, (sent, now) => {
+      if (now !== 'after' || !sent.startsWith('insert into tool_calls')) return
+      hung.resolve()
+      return go.promise
+    })
+    const open = async (from: pg.Pool) => {
+      const home = new PostgresHome({ pool: from, schema: 'hung', hungAfterMs: 300 })
+      return Projections.open({ log, blobs: log.blobs, home })
+    }
+    const first = open(hanging)
+    const told = expect(first).rejects.toMatchObject({ code: 'POSITION_TAKEN' })
+    await hung.promise
+    const other = await open(pool)
+    expect(other.status().progress.events).toBe(log.events.length)
+    await other.close()
+    go.resolve()
+    await told
+    expect(await dumpSchema(pool, 'hung_1')).toEqual(await folded(log, kit))
+  })
+
   it('while a projector follows and people read: both find it again', async () => {
     const { log, actors } = tell(numbers)
     const pool = poolOf()

@@ -6,7 +6,7 @@ import { openPair, type Pair } from '../support/servers/pair.ts'
 // Real processes over a stand-in for EventStoreDB, or a real one, and a real PostgreSQL. Workers that a test does
 // something to are held inside their calls meanwhile, so that none depends on who is faster.
 
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 })
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 60_000 })
 
 /** Runs, and how many of them a worker drives at once: two workers that are held leave some for a third. */
 const [RUNS, AT_ONCE] = [12, 4]

@@ -44,18 +44,6 @@ const show = createRoute({
   responses: { 200: json(RunDetail, 'The run'), ...refusals },
 })
 
-/** Ids of runs that begin with a prefix, at most `limit`, from the log. */
-async function idsWith(s: Services, prefix: string, limit: number): Promise<string[]> {
-  const ids: string[] = []
-  for await (const names of s.log.streams(`agent-${prefix}`)) {
-    for (const name of names) {
-      ids.push(name.slice('agent-'.length))
-      if (ids.length >= limit) return ids
-    }
-  }
-  return ids
-}
-
 export function runRoutes(s: Services) {
   const view = (row: RunRow, sizes: ReadonlyMap<string, number>): Run => ({
     ...row,
@@ -73,12 +61,12 @@ export function runRoutes(s: Services) {
       const { prefix, status, limit, after } = c.req.valid('query')
       await s.read.caughtUp()
       const sizes = await s.sizes()
-      if (prefix !== undefined) {
-        const found = await Promise.all((await idsWith(s, prefix, limit)).map((id) => s.read.run(id)))
-        const runs = found.flatMap((f) => (f.value ? [view(f.value.run, sizes)] : []))
-        return c.json({ position: found[0]?.position ?? null, runs, next: null }, 200)
+      const page = {
+        limit,
+        ...(after === undefined ? {} : { after }),
+        ...(status === undefined ? {} : { status }),
+        ...(prefix === undefined ? {} : { prefix }),
       }
-      const page = { limit, ...(after === undefined ? {} : { after }), ...(status === undefined ? {} : { status }) }
       const { position, value } = await s.read.runs(page)
       return c.json({ position, runs: value.runs.map((r) => view(r, sizes)), next: value.next }, 200)
     })

@@ -2,8 +2,8 @@ import pg from 'pg'
 import { ProjectionError, type ProjectionErrorCode } from '../../errors.ts'
 
 // Classes of SQLSTATE after which the same may succeed on a new connection: 08 connection, 57P01–57P03 shutting down or
-// starting up, 53300 too many connections, 40001 and 40P01 lost against another transaction.
-const PASSING = /^(08...|57P0[123]|53300|40001|40P01)$/
+// starting up, 25P03 hung in a transaction, 53300 too many connections, 40001 and 40P01 lost against another transaction.
+const PASSING = /^(08...|57P0[123]|25P03|53300|40001|40P01)$/
 const SYSTEM = /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOENT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/
 // What the client says without a code, because the server did not come to say anything.
 const UNSAID =

@@ -12,7 +12,7 @@ import { Generations, versionOf } from './generations.ts'
 import { type Names, namesOf } from './names.ts'
 import { Session } from './session.ts'
 import { PostgresStore } from './store.ts'
-import { inTransaction } from './transaction.ts'
+import { HUNG_AFTER_MS, inTransaction, unlessHung } from './transaction.ts'
 
 export interface PostgresOptions {
   /** From {@link openPool}; whoever opened it ends it. */
@@ -21,6 +21,8 @@ export interface PostgresOptions {
   readonly schema?: string
   /** How long a writer seeks the server again when it is gone (ms, default a minute). */
   readonly patienceMs?: number
+  /** How long a writer may say nothing inside a transaction before the server takes it for dead (ms, default 5 s). */
+  readonly hungAfterMs?: number
 }
 
 const SNAPSHOT = 'isolation level repeatable read, read only'
@@ -35,12 +37,14 @@ export class PostgresHome implements Home {
   readonly #generations: Generations
   readonly #db: Kysely<Database>
   readonly #patienceMs: number
-  constructor({ pool, schema = 'keepup', patienceMs = 60_000 }: PostgresOptions) {
+  readonly #hungAfterMs: number
+  constructor({ pool, schema = 'keepup', patienceMs = 60_000, hungAfterMs = HUNG_AFTER_MS }: PostgresOptions) {
     this.#pool = pool
     this.#names = namesOf(schema)
     this.#generations = new Generations(pool, this.#names)
     this.#db = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) })
     this.#patienceMs = patienceMs
+    this.#hungAfterMs = hungAfterMs
   }
 
   /** Never null: tables that are missing are made, empty. */
@@ -118,8 +122,9 @@ export class PostgresHome implements Home {
   }
 
   /** Lets a role read the live views and nothing else, now and after every rebuild; see {@link grantAuditors}. */
-  grantAuditors(role = `${this.#names.views}_auditor`): Promise<void> {
-    return told(() => grantAuditors(this.#pool, this.#names, role))
+  async grantAuditors(role = `${this.#names.views}_auditor`): Promise<string> {
+    await told(() => grantAuditors(this.#pool, this.#names, role))
+    return role
   }
 
   /** Nothing: the pool is not its own. */
@@ -143,7 +148,8 @@ export class PostgresHome implements Home {
   #store(n: number): Store {
     const { tables, writers } = this.#names
     const begin = async (client: pg.PoolClient) => {
-      await client.query(`set search_path to ${tables(n)}; select pg_advisory_lock_shared(${writers(n)})`)
+      await client.query(`set search_path to ${tables(n)}; set ${unlessHung(this.#hungAfterMs)}`)
+      await client.query(`select pg_advisory_lock_shared(${writers(n)})`)
     }
     return new PostgresStore(new Session(this.#pool, { patienceMs: this.#patienceMs, begin }))
   }

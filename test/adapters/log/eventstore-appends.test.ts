@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { EventStoreLog } from '../../../adapters/log-eventstore/log.ts'
-import { Slots } from '../../../adapters/log-eventstore/slots.ts'
+import { AT_ONCE, Slots } from '../../../adapters/log-eventstore/slots.ts'
 import type { SealedEvent } from '../../../domain/log/envelope.ts'
 import { code } from '../../contracts/event-log-factory.ts'
 import { openLog, standIn } from '../../support/eventstore/logs.ts'
@@ -247,23 +247,23 @@ test('what another process wrote is looked at before something is chained to it'
     ).rejects.toEqual(code('CONFLICT'))
 })
 
-test('appends pass one by one until one was answered, then fifteen at a time, in call order', async () => {
+test('appends pass one by one until one was answered, then a bounded number at a time, in call order', async () => {
   const slots = new Slots()
   const passed: number[] = []
   const settled = () => new Promise((resolve) => setImmediate(resolve))
-  for (let n = 0; n < 40; n++) slots.take().then(() => passed.push(n))
+  for (let n = 0; n < 400; n++) slots.take().then(() => passed.push(n))
   await settled()
   expect(passed).toEqual([0])
   slots.give(true)
   await settled()
-  expect(passed).toHaveLength(16)
+  expect(passed).toHaveLength(1 + AT_ONCE)
   slots.give(false)
   await settled()
-  expect(passed).toHaveLength(16)
-  for (let n = 0; n < 14; n++) slots.give(false)
+  expect(passed).toHaveLength(1 + AT_ONCE)
+  for (let n = 1; n < AT_ONCE; n++) slots.give(false)
   await settled()
-  expect(passed).toHaveLength(17)
+  expect(passed).toHaveLength(2 + AT_ONCE)
   slots.give(true)
   await settled()
-  expect(passed).toEqual(Array.from({ length: 32 }, (_, n) => n))
+  expect(passed).toEqual(Array.from({ length: 2 + 2 * AT_ONCE }, (_, n) => n))
 })

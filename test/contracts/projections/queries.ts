@@ -41,6 +41,16 @@ export function queriesContract(kit: TablesKit): void {
       expect([...first.runs, ...rest.runs].map((run) => run.id)).toEqual(['k', 'a', 'z', 'm'])
     })
 
+    it('are found by how their ids begin, letter by letter', async () => {
+      const { log, actor } = world()
+      for (const id of ['ma', 'm', 'mz.z', 'n', 'M', 'lm']) actor(id).start()
+      const db = await open(log)
+      const found = async (prefix: string) => (await listRuns(db, { prefix })).runs.map((run) => run.id)
+      expect(await found('m')).toEqual(['mz.z', 'm', 'ma'])
+      expect(await found('mz')).toEqual(['mz.z'])
+      for (const prefix of ['%', 'm_', 'mz.z.']) expect(await found(prefix), prefix).toEqual([])
+    })
+
     it('say what a run waits for, and forks show their source’s task', async () => {
       const { log, root, actor } = family()
       const fork = actor('r2')

@@ -108,8 +108,8 @@ export function deployment(env: Record<string, string>) {
     rmSync(root, { recursive: true, force: true })
   })
   const act = (verb: string, count = 0, more: Record<string, string> = {}): Actor => {
-    // Most of a process's time goes into reading the program: each one finds what the first has compiled.
-    const own = { PATH: process.env.PATH ?? '', HOME: root, NODE_COMPILE_CACHE: join(root, 'compiled') }
+    // Most of a short process's time goes into reading the program: each one finds what another has compiled.
+    const own = { PATH: process.env.PATH ?? '', HOME: root, NODE_COMPILE_CACHE: join(tmpdir(), 'keepup-test-cache') }
     const environment = { ...own, KEEPUP_DRAIN_MS: '60000', ...env, ...more }
     const child = spawn(process.execPath, [PROGRAM, data, effects, verb, String(count)], {
       env: environment,

@@ -1,0 +1,118 @@
+import { join } from 'node:path'
+import pg from 'pg'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { StandIn } from '../../support/eventstore/stand-in.ts'
+import { describeWithPostgres } from '../../support/postgres.ts'
+import { cliFolder, idIn, inProcess } from '../cli-support.ts'
+
+describeWithPostgres('the command line on servers', (server) => {
+  const folder = cliFolder()
+  const eventstore = new StandIn()
+  let run = ''
+  const env = (more: Record<string, string> = {}) => ({
+    KEEPUP_MODEL: folder.env.KEEPUP_MODEL,
+    KEEPUP_EVENTSTORE: eventstore.url,
+    KEEPUP_POSTGRES: server().url,
+    KEEPUP_NAMESPACE: 'ns',
+    ...more,
+  })
+  const look = (args: readonly string[], more?: Record<string, string>) =>
+    inProcess(['--data', folder.data, ...args], env(more))
+  interface Finding {
+    check: string
+    state: string
+    found: string
+  }
+  const doctor = async (more?: Record<string, string>) => {
+    const { code, out } = await look(['doctor', '-o', 'json'], more)
+    const findings = JSON.parse(out) as Finding[]
+    return { code, of: (check: string) => findings.find((finding) => finding.check === check) }
+  }
+
+  beforeAll(async () => {
+    await eventstore.start()
+    const { code, err } = await look(['run', 'finish', '--no-workspace'])
+    expect(code, err).toBe(0)
+    run = idIn(err)
+  })
+  afterAll(async () => {
+    folder.clean()
+    await eventstore.stop()
+  })
+
+  it('runs, lists, proves and rebuilds', async () => {
+    const list = await look(['runs', 'list', '-o', 'jsonl'])
+    expect(JSON.parse(list.out)).toMatchObject({ runId: run, status: 'completed' })
+    expect(await look(['verify', run.slice(0, 12)])).toMatchObject({ code: 0 })
+    expect(await look(['rebuild'])).toMatchObject({ code: 0 })
+    expect(await look(['sql', 'select 1'])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('in the schema ns'),
+    })
+    expect(await look(['backup', join(folder.root, 'copy')])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('BACKUP_ON_SERVERS'),
+    })
+  })
+
+  it('lets auditors read the tables, and nothing else', async () => {
+    const made = await look(['auditors', '-o', 'json'])
+    expect([made.code, JSON.parse(made.out)]).toEqual([0, { role: 'ns_auditor', schema: 'ns' }])
+    expect(await look(['auditors', 'the_auditors'])).toMatchObject({ code: 0 })
+    const client = new pg.Client({ connectionString: server().url })
+    await client.connect()
+    try {
+      for (const role of ['ns_auditor', 'the_auditors']) {
+        await client.query(`set role ${role}`)
+        expect((await client.query('select id from ns.runs')).rows).toEqual([{ id: run }])
+        await expect(client.query('delete from ns.runs')).rejects.toMatchObject({ code: '42501' })
+        await expect(client.query('select * from ns_blobs.blobs')).rejects.toMatchObject({ code: '42501' })
+      }
+    } finally {
+      await client.end()
+    }
+    for (const bad of ['Ann', 'pg_ann', 'a;b', '1a', 'a'.repeat(64)])
+      expect([bad, (await look(['auditors', bad])).code]).toEqual([bad, 2])
+    const embedded = await inProcess(['--data', join(folder.root, 'embedded'), 'auditors'])
+    expect([embedded.code, embedded.err]).toEqual([2, expect.stringContaining('roles are for servers')])
+  })
+
+  it('workers need servers', async () => {
+    const { code, err } = await inProcess(['--data', join(folder.root, 'embedded'), 'worker'])
+    expect([code, err]).toEqual([2, expect.stringContaining('set KEEPUP_EVENTSTORE and KEEPUP_POSTGRES')])
+  })
+
+  it('looks after both servers with doctor, each by itself', async () => {
+    const well = await doctor()
+    expect(well.code).toBe(0)
+    expect(well.of('eventstore')).toMatchObject({ state: 'ok', found: expect.stringContaining('namespace ns') })
+    expect(well.of('postgres')).toMatchObject({ state: 'ok', found: expect.stringContaining('up to the log') })
+    expect(well.of('log')).toMatchObject({ state: 'ok' })
+
+    const alone = await doctor({ KEEPUP_POSTGRES: 'postgres://keepup:quiet@/postgres?host=/nowhere' })
+    expect(alone.code).toBe(1)
+    expect(alone.of('eventstore')).toMatchObject({ state: 'ok' })
+    expect(alone.of('postgres')).toMatchObject({
+      state: 'broken',
+      found: expect.stringContaining('see that PostgreSQL runs'),
+    })
+    expect(JSON.stringify(alone.of('postgres'))).not.toContain('quiet')
+  })
+
+  it('tells in doctor how far tables lag behind the log, and what a user may not do', async () => {
+    const client = new pg.Client({ connectionString: server().url })
+    await client.connect()
+    try {
+      // As after a restore of older tables.
+      const tables = `ns_${(await client.query('select n from ns_control.live')).rows[0].n}`
+      await client.query(`create role low login; grant low to keepup`)
+      await client.query(`delete from ${tables}.position`)
+    } finally {
+      await client.end()
+    }
+    const { of } = await doctor()
+    expect(of('postgres')).toMatchObject({ found: expect.stringMatching(/tables at the beginning, \d+ events behind/) })
+    const low = await doctor({ KEEPUP_POSTGRES: server().url.replace('keepup@', 'low@') })
+    expect(low.of('postgres')).toMatchObject({ state: 'broken', found: expect.stringContaining('permission denied') })
+  })
+})
