@@ -45,18 +45,18 @@ describe('a start that cannot be', () => {
   }
 
   test.each<[string, () => string[], number, string]>([
-    ['an unknown model', () => run(place, 'nonsense'), 1, 'write anthropic:<name>, openai:<name> or scripted:<file>'],
+    ['an unknown model', () => run(place, 'nonsense'), 2, 'write anthropic:<name>, openai:<name> or scripted:<file>'],
     ['a missing key', () => run(place, 'claude-sonnet-5-5'), 1, 'set ANTHROPIC_API_KEY'],
     ['a missing key of another', () => run(place, 'openai:gpt-5.6'), 1, 'set OPENAI_API_KEY'],
-    ['a missing script', () => run(place, 'scripted:/nowhere.json'), 1, 'give the path of a JSON file'],
-    ['half a script', () => run(place, bad('half.json', '{"script":1,')), 1, 'half.json is not JSON'],
-    ['a malformed script', () => run(place, bad('odd.json', '{"script":1,"turns":[{"tol":1}]}')), 1, 'turns.0: Unrec'],
-    ['a missing workspace', () => run(place, ok, '-w', join(place.root, 'none')), 1, 'make the folder first'],
-    ['a file as workspace', () => run(place, ok, '-w', file), 1, 'name the folder it lies in'],
-    ['a workspace that holds the data', () => run(place, ok, '-w', place.root), 1, 'name another data folder'],
-    ['a secret without value', () => run(place, ok, '--secret', 'NOBODY_KNOWS'), 1, 'keepup secrets set NOBODY_KNOWS'],
-    ['an unknown role', () => run(place, ok, '--role', 'juggler'), 1, 'there is no role'],
-    ['an unknown run', () => ['resume', 'nosuch'], 1, 'keepup runs list'],
+    ['a missing script', () => run(place, 'scripted:/nowhere.json'), 2, 'give the path of a JSON file'],
+    ['half a script', () => run(place, bad('half.json', '{"script":1,')), 2, 'half.json is not JSON'],
+    ['a malformed script', () => run(place, bad('odd.json', '{"script":1,"turns":[{"tol":1}]}')), 2, 'turns.0: Unrec'],
+    ['a missing workspace', () => run(place, ok, '-w', join(place.root, 'none')), 2, 'make the folder first'],
+    ['a file as workspace', () => run(place, ok, '-w', file), 2, 'name the folder it lies in'],
+    ['a workspace that holds the data', () => run(place, ok, '-w', place.root), 2, 'name another data folder'],
+    ['a secret without value', () => run(place, ok, '--secret', 'NOBODY_KNOWS'), 2, 'secrets set NOBODY_KNOWS'],
+    ['an unknown role', () => run(place, ok, '--role', 'juggler'), 2, 'there is no role'],
+    ['an unknown run', () => ['resume', 'nosuch'], 2, 'runs list'],
   ])('%s', async (_, args, code, says) => {
     writeFileSync(file, '')
     told(await keepup(place, args()), code, says)

@@ -30,6 +30,7 @@ export const RULES: readonly Rule[] = [
     rule: 'versions owed',
     says: 'a turn ends after the version of its files',
     test: runtime('version-workspace'),
+    name: 'a steady turn takes two appends',
     fault: fault('agent/proceed.ts', 'if (d.state.unversioned !== null) return false\n    endTurn', 'endTurn'),
   },
   {
