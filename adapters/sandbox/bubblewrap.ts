@@ -61,7 +61,9 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   const bwrap = options.bwrap ?? findBubblewrap(options.env ?? process.env)
   if (bwrap === null || !existsSync(bwrap)) throw new SandboxUnavailable('bubblewrap (bwrap) was not found')
   const workspace = await realpath(options.workspace)
-  const hide = await Promise.all(options.hide.filter(existsSync).map((path) => realpath(path)))
+  const hidden = new Set(await Promise.all(options.hide.filter(existsSync).map((path) => realpath(path))))
+  // In what is hidden there is nothing to hide any more.
+  const hide = [...hidden].filter((path) => ![...hidden].some((other) => other !== path && holds(other, path)))
   const covering = hide.find((path) => holds(path, workspace))
   if (covering !== undefined) throw new SandboxUnavailable(`the workspace ${workspace} lies in the hidden ${covering}`)
   const bounds = await promisify(execFile)(bwrap, ['--help']).then(
