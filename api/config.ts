@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path'
 import { z } from 'zod'
 import { ModelInfo } from '../domain/agent/spec.ts'
 import { jsonFault } from '../domain/log/json-fault.ts'
+import { isPlain, PLAIN } from './plain-text.ts'
 
 const flag = z.preprocess(
   (v) =>
@@ -36,7 +37,7 @@ export const ConfigSchema = z.strictObject({
   /** Own entries of the model catalogue. */
   models: z.array(ModelInfo.partial().required({ id: true })).default([]),
   /** Who asks, where a command does not say; null: the OS user. */
-  by: z.string().min(1).max(200).nullable().default(null),
+  by: z.string().min(1).max(200).refine(isPlain, PLAIN).nullable().default(null),
   maxBodyBytes: int(z.int().min(1024)).default(1024 * 1024),
   heartbeatMs: int(z.int().min(10)).default(15_000),
   /** Runs that this process drives at once; others wait for their turn. */

@@ -11,7 +11,9 @@ import { quoted, safe } from './output/text.ts'
 export type Format = 'table' | 'json' | 'jsonl'
 
 export interface Stream {
+  /** False: it takes more after `drain`. */
   write(text: string): unknown
+  once?(event: 'drain', then: () => void): unknown
   readonly isTTY?: boolean
   readonly columns?: number
 }
@@ -113,6 +115,13 @@ export class Context {
   /** Data, on stdout. */
   data(text: string): void {
     this.io.stdout.write(text)
+  }
+
+  /** Data that may be more than fits into memory: as fast as its reader takes it. */
+  async flow(text: string): Promise<void> {
+    const { stdout } = this.io
+    if (stdout.write(text) !== false || stdout.once === undefined) return
+    await new Promise<void>((resolve) => stdout.once?.('drain', resolve))
   }
 
   /** One record in the chosen format; `lines` for people. */

@@ -5,15 +5,21 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { calledAs } from '../../api/cli/called-as.ts'
+import type { Stream } from '../../api/cli/context.ts'
 import { runCli } from '../../api/cli/program.ts'
 import { openServices } from '../../api/keepup.ts'
 import { workspaces, writeScript } from './script.ts'
 
 /** A command line in this process: the same code as in one of its own, but for start and end. */
-export async function inProcess(args: readonly string[], env: Record<string, string> = {}, cwd = tmpdir()) {
+export async function inProcess(
+  args: readonly string[],
+  env: Record<string, string> = {},
+  cwd = tmpdir(),
+  stdout?: Stream,
+) {
   const [out, err]: [string[], string[]] = [[], []]
   const code = await runCli(args, {
-    stdout: { write: (s) => out.push(s) },
+    stdout: stdout ?? { write: (s) => out.push(s) },
     stderr: { write: (s) => err.push(s) },
     stdin: process.stdin,
     env,
