@@ -45,6 +45,7 @@ export class Context {
   readonly paint: Paint
   readonly #ownFolder: readonly string[]
   #backend: Backend | null = null
+  #lagTold = false
 
   constructor(io: CliIo, options: GlobalOptions, flags: Readonly<Record<string, unknown>> = {}) {
     this.io = io
@@ -87,7 +88,10 @@ export class Context {
   }
 
   async client(need: 'read' | 'write'): Promise<Client> {
-    return clientOf(await this.backend(need))
+    return clientOf(await this.backend(need), () => {
+      if (!this.#lagTold) this.note('the tables lag behind the log, because the disk is full; make room on it')
+      this.#lagTold = true
+    })
   }
 
   /** Leaves the backend; the next use reaches for one anew. */

@@ -71,7 +71,7 @@ async function sql(ctx: Context, text: string): Promise<number> {
     )
   // Whoever owns the folder brings the tables up to the log; without an owner this process does.
   const { position, head } = await take((await ctx.client('read')).v1.projections.$get({}))
-  if (position !== head) ctx.note('the tables lag behind the log: their owner does not answer')
+  if (position !== head) ctx.note('the tables lag behind the log')
   const { openSql } = await import('../../embedded/audit.ts')
   const { db, close } = openSql(ctx.config.data)
   try {
