@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path'
 import { z } from 'zod'
 import { ModelInfo } from '../domain/agent/spec.ts'
 import { jsonFault } from '../domain/log/json-fault.ts'
+import { isPlain, PLAIN } from './plain-text.ts'
 
 const flag = z.preprocess(
   (v) =>
@@ -36,7 +37,7 @@ export const ConfigSchema = z.strictObject({
   /** Own entries of the model catalogue. */
   models: z.array(ModelInfo.partial().required({ id: true })).default([]),
   /** Who asks, where a command does not say; null: the OS user. */
-  by: z.string().min(1).max(200).nullable().default(null),
+  by: z.string().min(1).max(200).refine(isPlain, PLAIN).nullable().default(null),
   maxBodyBytes: int(z.int().min(1024)).default(1024 * 1024),
   heartbeatMs: int(z.int().min(10)).default(15_000),
   /** Runs that this process drives at once; others wait for their turn. */
@@ -73,7 +74,8 @@ export const ConfigSchema = z.strictObject({
   /** False: commands run without a sandbox unless a run says otherwise. Recorded with every run. */
   sandboxed: flag.default(true),
 })
-export type Config = Readonly<z.infer<typeof ConfigSchema>>
+/** `file`: where settings were read from, if anywhere. */
+export type Config = Readonly<z.infer<typeof ConfigSchema>> & { readonly file?: string }
 
 /** A setting that cannot be used; the message names the key and where it came from. */
 export class ConfigError extends Error {
@@ -131,7 +133,8 @@ export function loadConfig(sources: ConfigSources): Config {
   const values = new Map<string, { value: unknown; from: string }>()
   const data = String(flags.data ?? env.KEEPUP_DATA ?? defaultData(env))
   const path = sources.file ?? join(data, 'keepup.json')
-  if (sources.file !== undefined || existsSync(path)) {
+  const fromFile = sources.file !== undefined || existsSync(path)
+  if (fromFile) {
     for (const [key, value] of Object.entries(readFile(path))) {
       if (key === 'data') throw new ConfigError(`${path}: "data" belongs to --data or KEEPUP_DATA, not to the file`)
       if (!KEYS.includes(key)) throw new ConfigError(`${path}: unknown key "${key}"; known are ${KEYS.join(', ')}`)
@@ -145,7 +148,7 @@ export function loadConfig(sources: ConfigSources): Config {
   }
   values.set('data', { value: resolve(data), from: values.get('data')?.from ?? 'default' })
   const parsed = ConfigSchema.safeParse(Object.fromEntries([...values].map(([k, v]) => [k, v.value])))
-  if (parsed.success) return bothOrNeither(parsed.data)
+  if (parsed.success) return { ...bothOrNeither(parsed.data), ...(fromFile && { file: resolve(path) }) }
   const issue = parsed.error.issues[0]!
   const from = values.get(String(issue.path[0]))?.from ?? 'default'
   throw new ConfigError(`bad value for "${issue.path.join('.')}" (${from}): ${issue.message}`)

@@ -37,6 +37,8 @@ export interface ReadModel {
    * not within `withinMs` (30 s).
    */
   caughtUp(withinMs?: number): Promise<void>
+  /** The same, but false where the tables find no room to be brought up: what they show is older, and still true. */
+  current(): Promise<boolean>
   /** Newest first. */
   runs(
     page: Page & { status?: string; prefix?: string },

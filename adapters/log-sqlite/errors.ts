@@ -1,6 +1,5 @@
 import { LogError } from '../../domain/log/errors.ts'
 
-const BUSY = 5
 const READONLY = 8
 const CORRUPT = 11
 const FULL = 13
@@ -11,11 +10,6 @@ const IOERR_SHMSIZE = 4874
 /** SQLite's result code of an error: the extended one, or 0 where the error is not SQLite's. */
 export function sqliteCode(error: unknown): number {
   return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode : 0
-}
-
-/** True where another connection holds the lock that was asked for. */
-export function isBusy(error: unknown): boolean {
-  return (sqliteCode(error) & 0xff) === BUSY
 }
 
 /** What SQLite or the file system could not do, as a LogError that says what to do. `what`: "append", "read" … */

@@ -1,26 +1,25 @@
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { LogError } from '../../domain/log/errors.ts'
-import { isBusy, toLogError } from './errors.ts'
+import { tryHold } from '../files/exclusive.ts'
+import { toLogError } from './errors.ts'
 
 /**
  * Takes the folder for this process: an open `BEGIN EXCLUSIVE` on a database of its own, which the operating system
  * releases however the process ends. Returns what releases it. Throws `LOG_LOCKED`.
  */
 export function lockFolder(folder: string): () => void {
-  let db: DatabaseSync | undefined
+  const held = holdIn(folder)
+  if (held !== null) return held.release
+  throw new LogError(
+    'LOG_LOCKED',
+    `another process owns the log in ${folder}; let it do the work, stop it, or open the log as a reader`,
+  )
+}
+
+function holdIn(folder: string) {
   try {
-    db = new DatabaseSync(join(folder, 'lock.db'), { timeout: 0 })
-    db.exec('BEGIN EXCLUSIVE')
-    const held = db
-    return () => held.close()
+    return tryHold(join(folder, 'lock.db'))
   } catch (error) {
-    db?.close()
-    if (!isBusy(error)) throw toLogError(error, 'lock', folder)
-    throw new LogError(
-      'LOG_LOCKED',
-      `another process owns the log in ${folder}; let it do the work, stop it, or open the log as a reader`,
-      { cause: error },
-    )
+    throw toLogError(error, 'lock', folder)
   }
 }

@@ -1,15 +1,17 @@
-import type { ChildProcess } from 'node:child_process'
-import { existsSync, lstatSync } from 'node:fs'
+import { type ChildProcess, execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { realpath } from 'node:fs/promises'
 import { homedir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
+import { promisify } from 'node:util'
 import { ToolError } from '../../domain/agent/errors.ts'
 import type { Command, CommandResult, Sandbox } from '../../domain/ports.ts'
 import { commandEnvironment, searchPath } from './environment.ts'
 import { SandboxUnavailable } from './error.ts'
 import { holds, mountArguments } from './mounts.ts'
 import { GRACE_MS, runProcess, signalTo } from './process.ts'
+import { userRepositories } from './repositories.ts'
 import { workingFolder } from './working-folder.ts'
 
 export interface SandboxOptions {
@@ -22,10 +24,15 @@ export interface SandboxOptions {
   readonly graceMs?: number
   /** Default: the first of the usual places, then of the PATH. */
   readonly bwrap?: string
+  /** Gets what people should know of the confinement. */
+  readonly warn?: (text: string) => void
 }
 
 interface Confinement extends SandboxOptions {
   readonly readOnly: readonly string[]
+  readonly bwrap: string
+  /** This bubblewrap can bound what it keeps in memory. */
+  readonly bounds: boolean
 }
 
 /** How bubblewrap tells what became of the command; the number is a file descriptor. */
@@ -36,21 +43,37 @@ const ISOLATION = (
 ).split(' ')
 
 /**
+ * The most processes (and threads) of a user in the sandbox. Memory is not bounded this way: programs reserve far more
+ * than they use.
+ */
+const MAX_PROCESSES = 8_192
+/** dash calls `-p` what bash calls `-u`; a stricter limit of the user's own stays. */
+const START = `ulimit -u ${MAX_PROCESSES} 2>/dev/null || ulimit -p ${MAX_PROCESSES} 2>/dev/null; exec "$@"`
+
+/**
  * Commands confined by bubblewrap: they see the machine read-only, write to the workspace only, see neither homes nor
- * what is hidden, have no network unless granted, and end with us. A `.git` that is there now can be read only; one that
- * a command makes itself is as little to be trusted as all that it leaves. Rejects with SandboxUnavailable where that
- * fails.
+ * what is hidden, have no network unless granted, and end with us. A `.git` in the workspace, wherever it lies, can be read
+ * only; one that a command makes itself is as little to be trusted as all that it leaves. Rejects with SandboxUnavailable
+ * where that fails.
  */
 export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   if (process.platform !== 'linux') throw new SandboxUnavailable(`bubblewrap needs Linux, this is ${process.platform}`)
   const bwrap = options.bwrap ?? findBubblewrap(options.env ?? process.env)
   if (bwrap === null || !existsSync(bwrap)) throw new SandboxUnavailable('bubblewrap (bwrap) was not found')
   const workspace = await realpath(options.workspace)
-  const hide = await Promise.all(options.hide.filter(existsSync).map((path) => realpath(path)))
+  const hidden = new Set(await Promise.all(options.hide.filter(existsSync).map((path) => realpath(path))))
+  // In what is hidden there is nothing to hide any more.
+  const hide = [...hidden].filter((path) => ![...hidden].some((other) => other !== path && holds(other, path)))
   const covering = hide.find((path) => holds(path, workspace))
   if (covering !== undefined) throw new SandboxUnavailable(`the workspace ${workspace} lies in the hidden ${covering}`)
-  const confined = { ...options, workspace, hide, readOnly: userOwnGit(workspace) }
-  const exec: Sandbox['exec'] = (command, signal, onOutput) => confine(bwrap, confined, command, signal, onOutput)
+  const bounds = await promisify(execFile)(bwrap, ['--help']).then(
+    ({ stdout, stderr }) => `${stdout}${stderr}`.includes('--size'),
+    () => false,
+  )
+  const confined = { ...options, workspace, hide, bwrap, bounds }
+  const repositories = userRepositories(workspace, options.warn ?? (() => {}))
+  const exec: Sandbox['exec'] = (command, signal, onOutput) =>
+    repositories.around((readOnly) => confine({ ...confined, readOnly }, command, signal, onOutput))
   await probe(exec)
   return { confined: true, exec }
 }
@@ -71,7 +94,6 @@ function findBubblewrap(env: NodeJS.ProcessEnv): string | null {
 }
 
 async function confine(
-  bwrap: string,
   options: Confinement,
   command: Command,
   signal: AbortSignal,
@@ -88,15 +110,16 @@ async function confine(
     workspace: options.workspace,
     readOnly: options.readOnly,
     hide: options.hide,
+    bounds: options.bounds,
     network: command.network,
     root: process.getuid?.() === 0,
   })
   const cwd = workingFolder(options.workspace, command.cwd)
   const own = ['--json-status-fd', String(STATUS), '--chdir', cwd, ...(command.network ? [] : ['--unshare-net'])]
-  const shell = ['--', '/bin/sh', '-c', 'exec "$@"', 'sh', ...command.argv]
+  const shell = ['--', '/bin/sh', '-c', START, 'sh', ...command.argv]
   const status = { child: null as number | null, exited: false }
   const result = await runProcess({
-    file: bwrap,
+    file: options.bwrap,
     args: [...ISOLATION, ...mounts, ...own, ...shell],
     options: {
       cwd: '/',
@@ -115,16 +138,6 @@ async function confine(
   throw new ToolError('EXECUTION_FAILED', `the sandbox could not start the command: ${result.stderr.trim()}`, {
     beforeEffect: true,
   })
-}
-
-/**
- * A repository's settings, hooks and `commondir` name programs that the user's next `git status` runs, outside of any
- * sandbox; and whoever may rename a part of it can put another in its place. So all of it, and as a mount of its own.
- */
-function userOwnGit(workspace: string): string[] {
-  const path = join(workspace, '.git')
-  const found = lstatSync(path, { throwIfNoEntry: false })
-  return found?.isDirectory() || found?.isFile() ? [path] : []
 }
 
 /** A user without an entry in the system's list (containers have such) has no further home. */

@@ -12,10 +12,12 @@ export interface MountPlan {
   readonly path: readonly string[]
   /** Real path of the workspace. */
   readonly workspace: string
-  /** Real paths in the workspace that commands may read only. */
+  /** Real paths in the workspace that commands may read only, and not move with a folder around them. */
   readonly readOnly: readonly string[]
   /** Real paths that must not be seen: the data folder, the vault, tokens. */
   readonly hide: readonly string[]
+  /** Whether `--size` is known. */
+  readonly bounds: boolean
   readonly network: boolean
   /** We are root, whom file permissions do not stop. */
   readonly root: boolean
@@ -23,6 +25,8 @@ export interface MountPlan {
 
 /** Empty in the sandbox: other people's homes, sockets of the system's services, shared temporary files. */
 const EMPTIED = ['/home', '/run', '/tmp', '/var/tmp', '/var/run']
+/** Of each folder that is kept in memory, bytes. */
+const MEMORY_BYTES = 2 * 1024 ** 3
 /** Readable by nobody but root. */
 const ROOT_SECRETS = ['/etc/shadow', '/etc/shadow-', '/etc/gshadow', '/etc/gshadow-', '/etc/ssh', '/etc/ssl/private']
 /** Where tools that are on the PATH keep themselves within a home; nothing here is known to hold credentials. */
@@ -40,16 +44,19 @@ export function mountArguments(plan: MountPlan): string[] {
     (path) => path !== '/' && isRealFolder(path),
   )
   const within = (path: string) => emptied.some((folder) => holds(folder, path))
-  const args = ['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc']
+  const inMemory = (path: string) => [...(plan.bounds ? ['--size', String(MEMORY_BYTES)] : []), '--tmpfs', path]
+  const args = ['--ro-bind', '/', '/', '--dev', '/dev', ...inMemory('/dev/shm'), '--remount-ro', '/dev']
   // As root, writing to /proc/sys would reach the machine itself.
-  args.push('--remount-ro', '/proc')
-  for (const folder of emptied) args.push('--tmpfs', folder)
+  args.push('--proc', '/proc', '--remount-ro', '/proc')
+  for (const folder of emptied) args.push(...inMemory(folder))
   for (const path of toolPaths(plan).filter(within)) args.push('--ro-bind', path, path)
   if (plan.network) {
     const resolver = realOrNull('/etc/resolv.conf')
     if (resolver && within(resolver)) args.push('--ro-bind', resolver, resolver)
   }
   args.push('--bind', plan.workspace, plan.workspace)
+  // A folder that is mounted cannot be renamed, and so not replaced together with what is in it.
+  for (const path of foldersAround(plan)) args.push('--bind-try', path, path)
   for (const path of plan.readOnly) args.push('--ro-bind-try', path, path)
   const hidden = plan.root ? [...ROOT_SECRETS, ...plan.hide] : plan.hide
   for (const path of hidden.filter(existsSync)) {
@@ -57,6 +64,16 @@ export function mountArguments(plan: MountPlan): string[] {
     else args.push('--ro-bind', '/dev/null', path)
   }
   return args
+}
+
+/** The folders between the workspace and what is read-only, the outer ones first. */
+function foldersAround({ workspace, readOnly }: MountPlan): string[] {
+  const found = new Set<string>()
+  for (const path of readOnly) {
+    for (let folder = dirname(path); folder !== workspace && holds(workspace, folder); folder = dirname(folder))
+      found.add(folder)
+  }
+  return [...found].sort((a, b) => a.length - b.length)
 }
 
 /** What must stay visible for the PATH to work. Never a home itself or anything around it. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { realpathSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, realpathSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { type Held, tryHold } from '../files/exclusive.ts'
 import { WorkspaceError } from './error.ts'
 
@@ -12,13 +12,21 @@ export type WorkspaceLock = Held
  */
 export function lockWorkspace(path: string, dataFolder: string): WorkspaceLock {
   const real = realPath(path)
-  const name = createHash('sha256').update(real).digest('hex').slice(0, 32)
-  const held = tryHold(join(dataFolder, 'locks', `${name}.db`))
+  const held = tryHold(lockFile(real, dataFolder))
   if (held !== null) return held
   throw new WorkspaceError(
     'WORKSPACE_BUSY',
     `another run works in ${real}; wait for its end, cancel it, or give this run a folder of its own`,
   )
+}
+
+const lockFile = (real: string, dataFolder: string): string =>
+  join(dataFolder, 'locks', `${createHash('sha256').update(real).digest('hex').slice(0, 32)}.db`)
+
+/** The folder around a real path, or itself, that runs of this data folder have worked in; null: there is none. */
+export function workspaceAround(path: string, dataFolder: string): string | null {
+  if (existsSync(lockFile(path, dataFolder))) return path
+  return dirname(path) === path ? null : workspaceAround(dirname(path), dataFolder)
 }
 
 function realPath(path: string): string {

@@ -46,22 +46,22 @@ export async function openWorkspace(path: string, options: WorkspaceOptions): Pr
 }
 
 /**
- * Rejects with WorkspaceError WORKSPACE_HOLDS_DATA where one of a workspace and the data folder would lie in the other.
- * Neither has to exist.
+ * Rejects with WorkspaceError WORKSPACE_HOLDS_DATA where one of a workspace and a data folder (or `what` it is) would lie in
+ * the other. Neither has to exist.
  */
-export async function refuseNested(workspace: string, dataFolder: string): Promise<void> {
+export async function refuseNested(workspace: string, dataFolder: string, what = 'the data folder'): Promise<void> {
   const root = await nearestReal(resolve(workspace))
   const data = await nearestReal(resolve(dataFolder))
   if (contains(root, data)) {
     throw new WorkspaceError(
       'WORKSPACE_HOLDS_DATA',
-      `the data folder ${data} lies inside the workspace ${root}, where tools could reach it; name another data folder`,
+      `${what} ${data} lies inside the workspace ${root}, where tools could reach it; move it, or name another folder`,
     )
   }
   if (contains(data, root)) {
     throw new WorkspaceError(
       'WORKSPACE_HOLDS_DATA',
-      `the workspace ${root} lies inside the data folder ${data}, which is hidden from tools; name another folder`,
+      `the workspace ${root} lies inside ${what} ${data}, which is hidden from tools; name another folder`,
     )
   }
 }
@@ -91,7 +91,7 @@ const unreadable = (path: string, cause: NodeJS.ErrnoException) =>
   })
 
 /** The real path of what exists of a path, with the rest added as it is. */
-async function nearestReal(path: string): Promise<string> {
+export async function nearestReal(path: string): Promise<string> {
   return realpath(path).catch(async (error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT' || dirname(path) === path) throw error
     return resolve(await nearestReal(dirname(path)), relative(dirname(path), path))

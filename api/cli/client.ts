@@ -1,5 +1,6 @@
 import { type ClientResponse, hc } from 'hono/client'
 import type { App } from '../http/app.ts'
+import { LAGS } from '../http/current.ts'
 import type { ProblemBody } from '../http/schemas/common.ts'
 import type { Backend } from '../owner/backend.ts'
 
@@ -15,10 +16,14 @@ export class Refused extends Error {
   }
 }
 
-/** The typed client of the HTTP API, over whatever the backend is. */
-export const clientOf = (backend: Backend) =>
+/** The typed client of the HTTP API, over whatever the backend is. `onLag`: an answer was older than what is recorded. */
+export const clientOf = (backend: Backend, onLag: () => void) =>
   hc<App>('http://localhost', {
-    fetch: (input: Request | string | URL, init?: RequestInit) => backend.fetch(new Request(input, init)),
+    fetch: async (input: Request | string | URL, init?: RequestInit) => {
+      const response = await backend.fetch(new Request(input, init))
+      if (response.headers.has(LAGS)) onLag()
+      return response
+    },
   })
 export type Client = ReturnType<typeof clientOf>
 

@@ -11,7 +11,9 @@ import { quoted, safe } from './output/text.ts'
 export type Format = 'table' | 'json' | 'jsonl'
 
 export interface Stream {
+  /** False: it takes more after `drain`. */
   write(text: string): unknown
+  once?(event: 'drain', then: () => void): unknown
   readonly isTTY?: boolean
   readonly columns?: number
 }
@@ -43,6 +45,7 @@ export class Context {
   readonly paint: Paint
   readonly #ownFolder: readonly string[]
   #backend: Backend | null = null
+  #lagTold = false
 
   constructor(io: CliIo, options: GlobalOptions, flags: Readonly<Record<string, unknown>> = {}) {
     this.io = io
@@ -85,7 +88,10 @@ export class Context {
   }
 
   async client(need: 'read' | 'write'): Promise<Client> {
-    return clientOf(await this.backend(need))
+    return clientOf(await this.backend(need), () => {
+      if (!this.#lagTold) this.note('the tables lag behind the log, because the disk is full; make room on it')
+      this.#lagTold = true
+    })
   }
 
   /** Leaves the backend; the next use reaches for one anew. */
@@ -113,6 +119,13 @@ export class Context {
   /** Data, on stdout. */
   data(text: string): void {
     this.io.stdout.write(text)
+  }
+
+  /** Data that may be more than fits into memory: as fast as its reader takes it. */
+  async flow(text: string): Promise<void> {
+    const { stdout } = this.io
+    if (stdout.write(text) !== false || stdout.once === undefined) return
+    await new Promise<void>((resolve) => stdout.once?.('drain', resolve))
   }
 
   /** One record in the chosen format; `lines` for people. */

@@ -3,6 +3,9 @@ import { cp, readdir, stat } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
 import { makeFolder } from '../../adapters/files/folders.ts'
 import type { SqliteLog } from '../../adapters/log-sqlite/log.ts'
+import { workspaceAround } from '../../adapters/workspace/lock.ts'
+import { nearestReal } from '../../adapters/workspace/open.ts'
+import { rememberBackup } from '../host/hidden.ts'
 import { paths } from '../host/paths.ts'
 import { Problem } from '../http/problem.ts'
 
@@ -16,13 +19,22 @@ export async function backupFolder(
   log: SqliteLog,
   folder: string,
 ): Promise<{ files: readonly string[]; bytes: number }> {
-  const target = resolve(folder)
+  const target = await nearestReal(resolve(folder))
   if (existsSync(target) && (await readdir(target)).length > 0) {
     throw new Problem(409, 'FOLDER_NOT_EMPTY', `${target} is not empty; name a new folder for the backup`)
   }
   if (!relative(data, target).startsWith('..')) {
     throw new Problem(409, 'FOLDER_INSIDE', `${target} lies inside the data folder; name a folder outside of it`)
   }
+  const workspace = workspaceAround(target, data)
+  if (workspace !== null) {
+    throw new Problem(
+      409,
+      'FOLDER_IN_WORKSPACE',
+      `${target} lies in ${workspace}, where agents work: they could read the vault in it; name a folder outside of it`,
+    )
+  }
+  await rememberBackup(data, target)
   makeFolder(target)
   const [from, to] = [paths(data), paths(target)]
   await log.backup(to.log)

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { setTimeout as wait } from 'node:timers/promises'
 import { FileIntents } from '../../adapters/blobs-file/intents.ts'
 import { FileBlobs } from '../../adapters/blobs-file/store.ts'
 import { openSqliteLog } from '../../adapters/log-sqlite/open.ts'
@@ -16,6 +17,7 @@ import { paths } from '../host/paths.ts'
 import { systemRandom } from '../host/random.ts'
 import type { Tables } from '../host/read-model.ts'
 import { told } from '../host/told.ts'
+import { noRoom } from '../no-room.ts'
 import type { Services } from '../services.ts'
 import { backupFolder } from './backup.ts'
 
@@ -69,15 +71,36 @@ async function sweep(stores: Parameters<typeof sweepBlobs>[0]): Promise<void> {
 async function liveTables(folder: string, log: EventLog, blobs: BlobStore, opened: Opened): Promise<Tables> {
   const projections = await Projections.open({ folder, log, blobs })
   const end = new AbortController()
-  const running = projections.run(end.signal).catch((error: unknown) => {
-    process.stderr.write(`projections: ${told(error)}\n`)
-  })
+  const running = following(projections, end.signal, (text) => process.stderr.write(`projections: ${text}\n`))
   opened.push(async () => {
     end.abort()
     await running
     await projections.close()
   })
   return projections
+}
+
+/** How long tables that found no room wait before they are brought on again, ms. */
+const ROOM_MS = 1_000
+
+/** Brings the tables on until the signal aborts, or something keeps them from it for good; a full disk is waited for. */
+export async function following(
+  tables: Pick<Projections, 'run'>,
+  signal: AbortSignal,
+  tell: (text: string) => void,
+  waitMs = ROOM_MS,
+): Promise<void> {
+  for (let before: string | null = null; !signal.aborted; ) {
+    try {
+      return await tables.run(signal)
+    } catch (error) {
+      const why = told(error)
+      if (why !== before) tell(why)
+      if (noRoom(error) === null) return
+      before = why
+      await wait(waitMs, undefined, { signal }).catch(() => {})
+    }
+  }
 }
 
 /** The tables alone, beside an owner. */

@@ -10,9 +10,17 @@ export interface VerifiedExport {
   readonly problems: readonly { stream: string; revision: number; code: string; message: string }[]
 }
 
+/** The text was not written by an export. */
+export class NoExport extends Error {
+  override readonly name = 'NoExport'
+  constructor(why: string) {
+    super(`this is no export: ${why}`)
+  }
+}
+
 /**
  * Checks an exported run without its log: the chain of every stream, ids, bodies, times, that every body which is gone was
- * erased by a fact, and that each stream ends where the first line says. Throws where the text is no export.
+ * erased by a fact, and that each stream ends where the first line says. Rejects with {@link NoExport}.
  */
 export async function verifyExport(lines: AsyncIterable<string>): Promise<VerifiedExport> {
   let head: ExportHead | null = null
@@ -33,7 +41,7 @@ export async function verifyExport(lines: AsyncIterable<string>): Promise<Verifi
     const inline = body.place === 'inline'
     verifier.page([{ ...line, body: inline ? bytes : null } as RecordedEvent], new Map([[revision, bytes]]))
   }
-  if (head === null) throw new Error('this is no export: it is empty')
+  if (head === null) throw new NoExport('it is empty')
   const found = [...streams].map(([stream, verifier]) => ({ stream, ...verifier.result() }))
   const problems = found.flatMap(({ stream, problems: all }) => all.map((problem) => ({ stream, ...problem })))
   for (const { stream, revision, hash } of head.streams) {
@@ -55,9 +63,9 @@ function read<T>(
   try {
     value = JSON.parse(text)
   } catch {
-    throw new Error(`this is no export: line ${line} is no JSON`)
+    throw new NoExport(`line ${line} is no JSON`)
   }
   const parsed = schema.safeParse(value)
-  if (!parsed.success) throw new Error(`this is no export: line ${line} has another shape`)
+  if (!parsed.success) throw new NoExport(`line ${line} has another shape`)
   return parsed.data
 }

@@ -54,7 +54,7 @@ export function compose(host: Host, kept: Kept): Services {
     tool: (name) => named.get(name),
     secrets: async (spec) => (await boundary(spec)).secrets,
     environment: async (spec, { agentId, driverId }) =>
-      openEnvironment(config.data, spec, driverId, await boundary(spec), (text) => warn(agentId, text)),
+      openEnvironment(config, spec, driverId, await boundary(spec), (text) => warn(agentId, text)),
     ...(crash === null ? {} : { crashPoint: crash }),
   }
   return createKeepUp({

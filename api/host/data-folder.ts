@@ -5,7 +5,7 @@ import { Problem } from '../http/problem.ts'
 import { noRoom } from '../no-room.ts'
 
 const FOLDERS = ['log', 'blobs', 'tables', 'vault', 'versions.git', 'versions-index', 'locks', 'processes']
-const FILES = ['token', 'owner.path', 'vault.check', 'snapshots.db']
+const FILES = ['token', 'owner.path', 'vault.check', 'snapshots.db', 'backups.jsonl']
 
 /**
  * Throws a Problem that says what to do where a data folder cannot be used: before anything is made in it, and before one

@@ -6,24 +6,28 @@ import { openWorkspace } from '../../adapters/workspace/open.ts'
 import type { AgentSpec } from '../../domain/agent/spec.ts'
 import type { Sandbox, Workspace } from '../../domain/ports.ts'
 import type { Environment } from '../../domain/runtime/ports.ts'
+import type { Config } from '../config.ts'
 import type { Boundary } from './boundary.ts'
+import { hiddenFrom, refuseBackupsIn } from './hidden.ts'
 
 /** What a run works in: its folder, which no other run has meanwhile, and commands as its policy says. */
 export async function openEnvironment(
-  dataFolder: string,
+  config: Pick<Config, 'data' | 'file'>,
   spec: AgentSpec,
   driverId: string,
   boundary: Boundary,
   warn: (text: string) => void,
 ): Promise<Environment> {
+  const dataFolder = config.data
   const path = spec.workspace?.path
   const lock = path === undefined ? null : lockWorkspace(path, dataFolder)
   try {
     const options = { dataFolder, secrets: boundary.versions, recorded: true, warn }
     const workspace = path === undefined ? null : await openWorkspace(path, options)
+    if (workspace !== null) await refuseBackupsIn(workspace.path, dataFolder)
     return {
       workspace,
-      sandbox: workspace === null ? null : await sandboxOf(dataFolder, spec, driverId, workspace),
+      sandbox: workspace === null ? null : await sandboxOf(config, spec, driverId, workspace, warn),
       secrets: boundary.secrets,
       reap: async () => {
         reap(dataFolder)
@@ -38,13 +42,14 @@ export async function openEnvironment(
 
 /** Never weaker than the policy: where a confined run cannot be confined, it cannot be driven. */
 async function sandboxOf(
-  dataFolder: string,
+  config: Pick<Config, 'data' | 'file'>,
   spec: AgentSpec,
   driverId: string,
-  workspace: Workspace,
+  { path: workspace }: Workspace,
+  warn: (text: string) => void,
 ): Promise<Sandbox | null> {
   if (!spec.tools.some((tool) => tool.name === 'run_command')) return null
   return spec.policy.sandboxed
-    ? createSandbox({ workspace: workspace.path, hide: [dataFolder] })
-    : createUnconfined({ workspace: workspace.path, dataFolder, driverId })
+    ? createSandbox({ workspace, hide: await hiddenFrom(config, workspace), warn })
+    : createUnconfined({ workspace, dataFolder: config.data, driverId })
 }

@@ -11,4 +11,5 @@ export const paths = (data: string) => ({
   vault: join(data, 'vault'),
   vaultMark: vaultMark(data),
   versions: join(data, 'versions.git'),
+  backups: join(data, 'backups.jsonl'),
 })

@@ -26,6 +26,7 @@ import {
   type RunStatus,
   showRun,
 } from '../../projections/index.ts'
+import { noRoom } from '../no-room.ts'
 import type { AskRow, ReadModel, Shown } from '../read-model.ts'
 import { agentRows, approvalAsk, approvalRow, artifactRow, askRow, runRow } from './rows.ts'
 
@@ -75,6 +76,15 @@ export function readModelOf(tables: Tables, log: EventLog, sources: CheckpointSo
   }
   return {
     caughtUp,
+    async current() {
+      try {
+        await caughtUp()
+        return true
+      } catch (error) {
+        if (noRoom(error) === null) throw error
+        return false
+      }
+    },
     runs: ({ after, limit, status, prefix }) =>
       ask(
         (db) =>

@@ -6,6 +6,7 @@ import { type Config, onServers } from '../config.ts'
 import type { Own } from '../host/open.ts'
 import { paths } from '../host/paths.ts'
 import { tokenPath } from '../http/token.ts'
+import { noRoom } from '../no-room.ts'
 import type { Services } from '../services.ts'
 import { type Backend, nothingYet, ownerSilent } from './backend.ts'
 import { probe } from './probe.ts'
@@ -70,6 +71,12 @@ export async function connect(options: ConnectOptions): Promise<Backend> {
     try {
       return await localBackend(await open(config, 'owner', { autoDrive: false }), local)
     } catch (error) {
+      const reader =
+        need === 'read' && noRoom(error) !== null ? await open(config, 'reader', { autoDrive: false }) : null
+      if (reader !== null) {
+        options.onNote('the tables lag behind the log, because the disk is full; make room on it')
+        return localBackend(reader, local)
+      }
       if (!(error instanceof LogError && error.code === 'LOG_LOCKED')) throw error
       if (performance.now() - started > timeoutMs) throw ownerSilent(dataFolder)
       await wait(RETRY_MS)

@@ -8,9 +8,10 @@ import { endRun, endTurn } from './endings.ts'
 import { cost } from './money.ts'
 import { MAX_CALLS, planCalls } from './plan.ts'
 import { proceed } from './proceed.ts'
+import { timeIsOver } from './recovery.ts'
 import { backoff } from './retry.ts'
 import { modelInfo } from './routing.ts'
-import { activityOf, type ModelStage } from './state.ts'
+import { activityOf, type ModelStage, recoveryOf } from './state.ts'
 
 // What a driver brings in. A fact that the state has gone past decides nothing: it was recorded, or came too late.
 
@@ -90,7 +91,9 @@ function modelFailed(d: Deciding, { turn, attempt, error }: Fact<'model_failed'>
   const failure = { error: error.message, code: error.code, recoverable: true, attempt }
   const transient = error.transient || retry.retryableErrors.includes(error.code)
   const tried = attempt - open.lost
-  if (transient && tried <= retry.maxRetries) {
+  const late = recoveryOf(d.state.machine) === null && timeIsOver(d.state, d.facts.now)
+  // With its time over a run has none for another try: the next turn is that of the warning.
+  if (transient && tried <= retry.maxRetries && !late) {
     const delayMs = backoff(retry, tried, d.facts.jitter(), error.retryAfterMs)
     d.emit('error', { ...failure, delayMs })
     return

@@ -11,8 +11,21 @@ export const warningTurn = (state: AgentState): number =>
 /** Why the next turn must be the warning turn, or null. The budget is judged where calls are priced. */
 export function limitReached(state: AgentState, now: number): 'turns' | 'wall_clock' | null {
   if (state.turn + 1 >= warningTurn(state)) return 'turns'
+  return timeIsOver(state, now) ? 'wall_clock' : null
+}
+
+/** Is the wall-clock limit reached? */
+export function timeIsOver(state: AgentState, now: number): boolean {
   const { wallClockMs } = state.spec.limits
-  return wallClockMs !== null && workedAt(state.clock, now) >= wallClockMs ? 'wall_clock' : null
+  return wallClockMs !== null && workedAt(state.clock, now) >= wallClockMs
+}
+
+/** How long a model may take to answer now, ms: within the run's time, and the grace that is left to it after that. */
+export function modelTime(state: AgentState, timeoutMs: number, now: number): number {
+  const { limits, recovery } = state.spec
+  // In recovery the grace time ends the call.
+  if (limits.wallClockMs === null || recoveryOf(state.machine) !== null) return timeoutMs
+  return Math.min(timeoutMs, Math.max(0, limits.wallClockMs - workedAt(state.clock, now)) + recovery.graceTimeoutMs)
 }
 
 /** The last turn in which a malformed completion may be corrected. */

@@ -4,6 +4,7 @@ import { requestedCalls } from '../agent/content.ts'
 import { ModelError } from '../agent/errors.ts'
 import { modelOutcome } from '../agent/model-outcome.ts'
 import { MAX_CALLS } from '../agent/plan.ts'
+import { modelTime } from '../agent/recovery.ts'
 import { assemble } from '../agent/request.ts'
 import { modelInfo } from '../agent/routing.ts'
 import { type AgentState, activityOf } from '../agent/state.ts'
@@ -32,7 +33,8 @@ export async function performModel(
   const { runId, agentId, turn } = state
   const stream = env.secrets.stream()
   const publish = (text: string) => text !== '' && ports.feed.publish({ runId, agentId, turn, kind: 'text', text })
-  const ended = await limited(ports.clock, info.timeoutMs, signal, async (own) => {
+  const limitMs = modelTime(state, info.timeoutMs, ports.clock.now())
+  const ended = await limited(ports.clock, limitMs, signal, async (own) => {
     const answer = await ports.provider(id).call(request, { signal: own, onText: (text) => publish(stream.push(text)) })
     // What cannot be redacted is a failure of the model's: asking again gives it again.
     return redactOutcome(env.secrets, modelOutcome(answer))
@@ -45,7 +47,7 @@ export async function performModel(
   }
   const timedOut = ended.end === 'hung' || ended.timedOut
   const error = timedOut
-    ? new ModelError('TIMEOUT', `no answer within ${info.timeoutMs} ms`, { transient: true })
+    ? new ModelError('TIMEOUT', `no answer within ${limitMs} ms`, { transient: true })
     : thrownByModel(ended.error)
   const { transient, retryAfterMs } = error
   const code = env.secrets.text(error.code) === error.code ? error.code : 'INVALID_RESPONSE'

@@ -49,7 +49,7 @@ export class Readers {
     for (let tries = 0; ; tries++) {
       const file = liveFile(this.#folder)
       if (file === null)
-        throw new ProjectionError('NOT_FOUND', 'there are no projections yet; start their projector first')
+        throw new ProjectionError('NOT_FOUND', 'the tables are gone; they come back from the log: run "keepup rebuild"')
       if (this.#reader?.file === file) return this.#reader
       try {
         const connection = connect(file, 'read')

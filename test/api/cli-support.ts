@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { calledAs } from '../../api/cli/called-as.ts'
+import type { Stream } from '../../api/cli/context.ts'
 import { runCli } from '../../api/cli/program.ts'
 import { openServices } from '../../api/keepup.ts'
 import type { OpenServices } from '../../api/owner/connect.ts'
@@ -17,10 +18,11 @@ export async function inProcess(
   cwd = tmpdir(),
   program = 'keepup',
   open: OpenServices = openServices,
+  stdout?: Stream,
 ) {
   const [out, err]: [string[], string[]] = [[], []]
   const code = await runCli(args, {
-    stdout: { write: (s) => out.push(s) },
+    stdout: stdout ?? { write: (s) => out.push(s) },
     stderr: { write: (s) => err.push(s) },
     stdin: process.stdin,
     env,

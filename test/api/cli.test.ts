@@ -105,6 +105,16 @@ describe('runs on the command line', { timeout: 120_000 }, () => {
     expect((await folder.look('verify', '--file', file)).out).toContain('BODY')
     writeFileSync(file, lines.slice(0, -1).join('\n'))
     expect((await folder.look('verify', '--file', file)).code).toBe(5)
+    writeFileSync(file, 'root:x:0:0')
+    for (const [none, says] of [
+      ['/dev/zero', /is no regular file; name one that "export" has written/],
+      [folder.root, /is no regular file/],
+      [file, /this is no export: line 1 is no JSON/],
+    ] as const) {
+      const { code, err } = await folder.look('verify', '--file', none)
+      expect([code, err]).toEqual([1, expect.stringMatching(says)])
+      expect(err).not.toContain('should not have happened')
+    }
   })
 
   it('forks, backs up, rebuilds, keeps secrets without showing them', async () => {

@@ -31,6 +31,7 @@ describe('settings', () => {
 
   it.each([
     [{ port: 'high' }, `bad value for "port" (${file})`],
+    [{ by: 'a\u001b[31m' }, 'bad value for "by"'],
     [{ prot: 1 }, `${file}: unknown key "prot"`],
     [{ data: '/x' }, '"data" belongs to --data'],
     [[], 'expected an object'],

@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { bodyOf, openWorld } from './http-support.ts'
@@ -57,4 +66,13 @@ it('what was erased is in no byte of the tables, nor of the snapshots', async ()
   expect(await bodyOf(await ask('GET', `/v1/runs/${id}`))).toMatchObject({ run: { task: null } })
   await world.services.read.caughtUp()
   expect(holding()).toEqual([])
+})
+
+it('tables that were removed are told, with what brings them back', async () => {
+  rmSync(join(data, 'tables'), { recursive: true })
+  const answer = await ask('GET', '/v1/runs')
+  expect([answer.status, (await bodyOf(answer)).detail]).toEqual([503, expect.stringContaining('run "keepup rebuild"')])
+  expect((await ask('POST', '/v1/projections/rebuild')).status).toBe(200)
+  const { runs } = await bodyOf<{ runs: object[] }>(await ask('GET', '/v1/runs'))
+  expect(runs.length).toBeGreaterThan(3)
 })

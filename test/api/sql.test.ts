@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { tmpdir } from 'node:os'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { openSql } from '../../api/embedded/audit.ts'
 import { inProcess } from './cli-support.ts'
 import { bodyOf, eventsIn, openWorld } from './http-support.ts'
@@ -126,6 +127,49 @@ describe('keepup sql', () => {
     )
     const lines = (await run('-o', 'jsonl', 'with n(i) as (values (1), (2)) select i from n;')).out
     expect(lines).toBe('{"i":1}\n{"i":2}\n')
+  })
+
+  it('gives what does not fit into memory as fast as it is taken', async () => {
+    let [written, drained] = [0, () => {}]
+    const stdout = {
+      write: () => ++written % 10 > 0,
+      once: (_: 'drain', then: () => void) => {
+        drained = then
+      },
+    }
+    const endless = 'with n(i) as (values (1) union all select i + 1 from n limit 35) select i from n'
+    const ended = inProcess(
+      ['--data', world.data, '-o', 'jsonl', 'sql', endless],
+      {},
+      tmpdir(),
+      undefined,
+      undefined,
+      stdout,
+    )
+    for (const most of [10, 20, 30]) {
+      await vi.waitFor(() => expect(written).toBe(most))
+      drained()
+    }
+    expect([(await ended).code, written]).toEqual([0, 35])
+  })
+
+  it('gives whole numbers as they are, however large', async () => {
+    const { out } = await run(
+      '-o',
+      'jsonl',
+      'select 9223372036854775807 as large, 9007199254740991 as safe, 1.5 as half',
+    )
+    expect(out).toBe('{"large":"9223372036854775807","safe":9007199254740991,"half":1.5}\n')
+  })
+
+  it.each([
+    ['select zeroblob(400000000)', 'Cannot create a string'],
+    ['select zeroblob(2000000000)', 'string or blob too big'],
+    ["select load_extension('x')", 'not authorized'],
+    ['select abs(-9223372036854775808)', 'integer overflow'],
+  ])('says why %s fails on its way', async (text, says) => {
+    const { code, err } = await run(text)
+    expect([code, err]).toEqual([1, expect.stringMatching(`^keepup: the query failed: ${says}`)])
   })
 
   it.each([

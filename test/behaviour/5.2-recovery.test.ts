@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { ModelError } from '../../domain/agent/errors.ts'
-import { call, calls, completes, says } from '../support/harness.ts'
+import { call, calls, completes, says, testModel } from '../support/harness.ts'
 import { ROLE } from '../support/plans.ts'
 import { given, tool } from '../support/story.ts'
 
@@ -59,6 +59,26 @@ describe('5.2.1 the final warning', () => {
     await run.say({ kind: 'input', text: 'this' })
     expect(await run.drive()).toEqual({ end: 'done' })
     expect(await warned(run)).toMatchObject({ turn: 4, body: { reason: 'wall_clock' } })
+  })
+
+  test('a model that does not answer is given what is left of the time and the grace, and no second try', async () => {
+    const silent = () => new Promise<never>(() => undefined)
+    const slow = { ...testModel, timeoutMs: 3_600_000 }
+    const run = await given({
+      says: [working, silent, completes()],
+      tools: [tool('look', { timeLimitMs: 100_000 }, async () => run.clock.sleep(6_000))],
+      spec: {
+        limits: limits(25, 10_000),
+        recovery: { graceTimeoutMs: 30_000 },
+        models: { requested: slow.id, safeDefault: slow.id, known: [slow] },
+      },
+    })
+    const before = run.clock.time
+    expect(await run.drive()).toEqual({ end: 'done' })
+    expect(run.clock.time - before).toBeLessThan(10_000 + 30_000 + 10_000)
+    expect(await warned(run)).toMatchObject({ turn: 3, body: { reason: 'wall_clock' } })
+    const failures = (await run.of('error')).map(({ body }) => [body.code, body.error, body.delayMs])
+    expect(failures).toEqual([['TIMEOUT', 'no answer within 34000 ms', undefined]])
   })
 
   test('it comes when the budget is down to the place kept for it, at the start of a turn', async () => {

@@ -1,9 +1,9 @@
-import { createReadStream, existsSync } from 'node:fs'
+import { createReadStream, existsSync, statSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import type { Command } from 'commander'
 import { LogError } from '../../../domain/log/errors.ts'
-import { verifyExport } from '../../events/verify-export.ts'
+import { NoExport, verifyExport } from '../../events/verify-export.ts'
 import { Refused, take } from '../client.ts'
 import type { Context } from '../context.ts'
 import { driveToEnd, FROM_BIRTH, resuming } from '../drive.ts'
@@ -43,6 +43,19 @@ async function proveRun(ctx: Context, id: string): Promise<boolean> {
   return found.ok
 }
 
+async function verifyFile(path: string) {
+  const there = statSync(path, { throwIfNoEntry: false })
+  if (there === undefined) throw new UsageError(`there is no file ${path}`)
+  if (!there.isFile()) throw new CliError(`${path} is no regular file; name one that "export" has written`)
+  try {
+    return await verifyExport(linesOf(Readable.toWeb(createReadStream(path)) as ReadableStream<Uint8Array>))
+  } catch (error) {
+    const unreadable = (error as NodeJS.ErrnoException).syscall !== undefined
+    if (error instanceof NoExport || unreadable) throw new CliError(`${path}: ${(error as Error).message}`)
+    throw error
+  }
+}
+
 /** Ids of all runs, newest first, page by page. */
 async function* allRuns(ctx: Context): AsyncGenerator<string> {
   const client = await ctx.client('read')
@@ -65,10 +78,7 @@ export function proveCommands(program: Command, kit: Kit): void {
     .action(
       kit.action<{ file?: string }>(async (ctx, [run], { file }) => {
         if (file !== undefined) {
-          const path = resolve(ctx.io.cwd, file)
-          if (!existsSync(path)) throw new UsageError(`there is no file ${path}`)
-          const lines = linesOf(Readable.toWeb(createReadStream(path)) as ReadableStream<Uint8Array>)
-          const found = await verifyExport(lines)
+          const found = await verifyFile(resolve(ctx.io.cwd, file))
           ctx.show(found, () => [
             `run ${found.runId}: ${found.ok ? 'holds' : 'BROKEN'}, ${found.events} events`,
             ...found.problems.map((p) => `  ${p.stream} revision ${p.revision} ${p.code}: ${p.message}`),

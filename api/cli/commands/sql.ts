@@ -1,4 +1,4 @@
-import type { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Command } from 'commander'
 import { onServers } from '../../config.ts'
 import { take } from '../client.ts'
@@ -43,9 +43,24 @@ function statement(ctx: Context, db: DatabaseSync, text: string) {
 }
 
 const plain = (row: Record<string, unknown>): Row =>
-  Object.fromEntries(
-    Object.entries(row).map(([k, v]) => [k, v instanceof Uint8Array ? Buffer.from(v).toString('hex') : (v as never)]),
-  )
+  Object.fromEntries(Object.entries(row).map(([name, value]) => [name, shown(value)]))
+
+/** Bytes as hex; a whole number that JSON would round as text. */
+function shown(value: unknown): Row[string] {
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('hex')
+  if (typeof value !== 'bigint') return value as Row[string]
+  return Number.isSafeInteger(Number(value)) ? Number(value) : String(value)
+}
+
+/** The rows of a query; what it meets on the way is its own failure. */
+function* rowsOf(query: StatementSync): Generator<Row> {
+  query.setReadBigInts(true)
+  try {
+    for (const row of query.iterate()) yield plain(row)
+  } catch (error) {
+    throw new CliError(`the query failed: ${(error as Error).message}`)
+  }
+}
 
 async function sql(ctx: Context, text: string): Promise<number> {
   const { namespace } = ctx.config
@@ -56,16 +71,16 @@ async function sql(ctx: Context, text: string): Promise<number> {
     )
   // Whoever owns the folder brings the tables up to the log; without an owner this process does.
   const { position, head } = await take((await ctx.client('read')).v1.projections.$get({}))
-  if (position !== head) ctx.note('the tables lag behind the log: their owner does not answer')
+  if (position !== head) ctx.note('the tables lag behind the log')
   const { openSql } = await import('../../embedded/audit.ts')
   const { db, close } = openSql(ctx.config.data)
   try {
     const query = statement(ctx, db, text)
     if (ctx.format === 'jsonl') {
-      for (const row of query.iterate()) ctx.data(`${JSON.stringify(plain(row))}\n`)
+      for (const row of rowsOf(query)) await ctx.flow(`${JSON.stringify(row)}\n`)
       return EXIT.done
     }
-    const rows = query.all().map(plain)
+    const rows = [...rowsOf(query)]
     const columns = query.columns().map(({ name }) => ({ title: name, of: (row: Row) => row[name] ?? null }))
     ctx.list(rows, columns)
     return EXIT.done

@@ -3,6 +3,7 @@ import type { UserCommand } from '../../../domain/agent/commands.ts'
 import { previewOf } from '../../runs/approval-preview.ts'
 import { actorOf, notFound, type RecentKeys, record } from '../../runs/commands.ts'
 import type { Services } from '../../services.ts'
+import { current } from '../current.ts'
 import { body, CommandHeaders, json, newApp, refusals } from '../new-app.ts'
 import { ApprovalDetail, ApprovalList, DecisionBody, DoubtBody, DoubtList } from '../schemas/approvals.ts'
 import { Recorded } from '../schemas/common.ts'
@@ -75,13 +76,13 @@ export function approvalRoutes(s: Services, keys: RecentKeys) {
   return newApp()
     .openapi(list, async (c) => {
       const { run, state } = c.req.valid('query')
-      await s.read.caughtUp()
+      await current(c, s)
       const query = { ...(run === undefined ? {} : { runId: run }), ...(state === 'all' ? {} : { state }) }
       const { position, value } = await s.read.approvals(query)
       return c.json({ position, approvals: value }, 200)
     })
     .openapi(show, async (c) => {
-      await s.read.caughtUp()
+      await current(c, s)
       const { position, value } = await s.read.approval(c.req.valid('param').toolCallId)
       if (!value) throw notFound('approval')
       return c.json({ position, approval: value, preview: await previewOf(value, s.files) }, 200)
@@ -93,7 +94,7 @@ export function approvalRoutes(s: Services, keys: RecentKeys) {
     })
     .openapi(doubts, async (c) => {
       const { run } = c.req.valid('query')
-      await s.read.caughtUp()
+      await current(c, s)
       const { position, value } = await s.read.doubts(run === undefined ? {} : { runId: run })
       return c.json({ position, doubts: value }, 200)
     })

@@ -7,6 +7,7 @@ import { notFound, type RecentKeys } from '../../runs/commands.ts'
 import { afterCommon, differences } from '../../runs/difference.ts'
 import { forkRun } from '../../runs/fork.ts'
 import type { FilePoint, Services } from '../../services.ts'
+import { current } from '../current.ts'
 import { body, json, newApp, RunId, refusals, StartHeaders } from '../new-app.ts'
 import { AtQuery, PlacedPage } from '../schemas/common.ts'
 import { EventPage, type EventView } from '../schemas/events.ts'
@@ -72,7 +73,7 @@ export function atOf(q: { step?: number | undefined; turn?: number | undefined; 
 /** Ids of a run's agents, the root first. */
 export async function agentsOf(s: Services, runId: string): Promise<string[]> {
   if (!(await s.log.head(agentStream(runId)))) throw notFound('run')
-  await s.read.caughtUp()
+  await s.read.current()
   const { value } = await s.read.run(runId)
   return [runId, ...(value?.tree ?? []).map((a) => a.agentId).filter((id) => id !== runId)]
 }
@@ -89,7 +90,7 @@ export function historyRoutes(s: Services, keys: RecentKeys) {
       const { agent, limit, after } = c.req.valid('query')
       const { id } = c.req.valid('param')
       if (!(await s.log.head(agentStream(id)))) throw notFound('run')
-      await s.read.caughtUp()
+      await current(c, s)
       const of = { runId: id, ...(agent === undefined ? {} : { agentId: agent }) }
       const found = await s.read.events({ ...of, after: Number(after ?? 0), limit: limit + 1 })
       if (found === null) throw notFound('agent of this run')

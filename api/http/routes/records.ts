@@ -1,6 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import { notFound } from '../../runs/commands.ts'
 import type { Services } from '../../services.ts'
+import { current } from '../current.ts'
 import { json, newApp, refusals } from '../new-app.ts'
 import { ArtifactList, CheckpointDetail, CheckpointList } from '../schemas/approvals.ts'
 import { Digits, PageQuery, PlacedPage } from '../schemas/common.ts'
@@ -34,21 +35,21 @@ export function recordRoutes(s: Services) {
   return newApp()
     .openapi(checkpoints, async (c) => {
       const { limit, after } = c.req.valid('query')
-      await s.read.caughtUp()
+      await current(c, s)
       const page = { limit, ...(after === undefined ? {} : { after }) }
       const { position, value } = await s.read.checkpoints(c.req.valid('param').id, page)
       return c.json({ position, ...value }, 200)
     })
     .openapi(checkpoint, async (c) => {
       const { id, step } = c.req.valid('param')
-      await s.read.caughtUp()
+      await current(c, s)
       const { position, value } = await s.read.checkpoint(id, step)
       if (value === null) throw notFound('checkpoint')
       return c.json({ position, checkpoint: value as unknown }, 200)
     })
     .openapi(artifacts, async (c) => {
       const { limit, after, run } = c.req.valid('query')
-      await s.read.caughtUp()
+      await current(c, s)
       const page = { limit, ...(after === undefined ? {} : { after }), ...(run === undefined ? {} : { runId: run }) }
       const { position, value } = await s.read.artifacts(page)
       return c.json({ position, ...value }, 200)

@@ -3,6 +3,7 @@ import type { RunRow } from '../../read-model.ts'
 import { notFound } from '../../runs/commands.ts'
 import { startRun } from '../../runs/start.ts'
 import type { Services } from '../../services.ts'
+import { current } from '../current.ts'
 import { body, json, newApp, RunId, refusals, StartHeaders } from '../new-app.ts'
 import { PlacedPage } from '../schemas/common.ts'
 import { type Run, RunDetail, RunList, Started } from '../schemas/runs.ts'
@@ -59,7 +60,7 @@ export function runRoutes(s: Services) {
     })
     .openapi(list, async (c) => {
       const { prefix, status, limit, after } = c.req.valid('query')
-      await s.read.caughtUp()
+      await current(c, s)
       const sizes = await s.sizes()
       const page = {
         limit,
@@ -71,7 +72,7 @@ export function runRoutes(s: Services) {
       return c.json({ position, runs: value.runs.map((r) => view(r, sizes)), next: value.next }, 200)
     })
     .openapi(show, async (c) => {
-      await s.read.caughtUp()
+      await current(c, s)
       const { id } = c.req.valid('param')
       const { position, value } = await s.read.run(id)
       if (!value) throw notFound('run')

@@ -84,7 +84,7 @@ const removeSecret = createRoute({
 
 export function systemRoutes(s: Services) {
   const status = async () => {
-    await s.read.caughtUp()
+    await s.read.current()
     return s.read.status()
   }
   return newApp()

@@ -1,5 +1,6 @@
 import { isAbsolute } from 'node:path'
 import { z } from '@hono/zod-openapi'
+import { isPlain, PLAIN } from '../../plain-text.ts'
 
 /** Any JSON value, as a response holds it. */
 export const AnyJson = z.unknown().openapi({ description: 'Any JSON value' })
@@ -12,6 +13,7 @@ export const By = z
   .trim()
   .min(1)
   .max(200)
+  .refine(isPlain, PLAIN)
   .openapi({ description: 'Who asks. Recorded as said, marked as claimed.' })
 
 /** RFC 9457. `code` is stable; `errors` say where in the request. */

@@ -16,6 +16,7 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createSandbox } from '../../../adapters/sandbox/bubblewrap.ts'
+import { userRepositories } from '../../../adapters/sandbox/repositories.ts'
 import type { Command, Sandbox } from '../../../domain/ports.ts'
 import { skipWithoutBubblewrap } from '../../support/bubblewrap.ts'
 import { freshFolders } from '../../support/folders.ts'
@@ -113,6 +114,35 @@ describe.skipIf(skipWithoutBubblewrap)('the sandbox', () => {
     const own = 'git init -q s && cd s && git -c user.name=a -c user.email=a@b commit -q --allow-empty -m x'
     expect(await box.exec(sh(own), never)).toMatchObject({ exitCode: 0 })
     expect(await box.exec(sh('git config a.b c', { cwd: 's' }), never)).toMatchObject({ exitCode: 0 })
+  })
+
+  it('shows repositories beneath read-only too, those that came since, and lets none be moved with its folder', async () => {
+    const repository = (path: string) => {
+      mkdirSync(join(folders.ws, path), { recursive: true })
+      execFileSync('git', ['init', '-q', join(folders.ws, path)])
+      return readFileSync(join(folders.ws, path, '.git/config'), 'utf8')
+    }
+    const before = repository('a/b')
+    const box = await createSandbox({ workspace: folders.ws, hide: [] })
+    const attacks = (path: string) => [
+      `cd ${path} && git config core.fsmonitor "touch /tmp/x"`,
+      `rm -rf ${path}/.git`,
+      `mv ${path} old && mkdir -p ${path} && cp -r old/.git ${path}/.git && echo x >> ${path}/.git/config`,
+      `mv $(dirname ${path}) old && mkdir -p ${path} && cp -r old/*/.git ${path}/.git && echo x >> ${path}/.git/config`,
+    ]
+    for (const attack of attacks('a/b')) expect(await box.exec(sh(attack), never)).not.toMatchObject({ exitCode: 0 })
+    expect(readFileSync(join(folders.ws, 'a/b/.git/config'), 'utf8')).toBe(before)
+    const later = repository('c/d')
+    for (const attack of attacks('c/d')) expect(await box.exec(sh(attack), never)).not.toMatchObject({ exitCode: 0 })
+    expect(readFileSync(join(folders.ws, 'c/d/.git/config'), 'utf8')).toBe(later)
+    expect(await box.exec(sh('echo x > a/b/f && cat a/b/f'), never)).toMatchObject({ exitCode: 0, stdout: 'x\n' })
+  })
+
+  it('bounds what is kept in memory, and how many processes there are', async () => {
+    const script = `for d in /tmp /dev/shm "$HOME"; do df -B1 --output=size $d | tail -1; done; touch /dev/x; (ulimit -u 2>/dev/null || ulimit -p)`
+    const { stdout, stderr } = await run(script)
+    expect(stdout.trim().split(/\s+/)).toEqual([...Array(3).fill(String(2 * 1024 ** 3)), '8192'])
+    expect(stderr).toMatch(/\/dev\/x.*Read-only file system/)
   })
 
   it('gives a setuid file in the workspace no power', async () => {
@@ -220,6 +250,21 @@ describe.skipIf(skipWithoutBubblewrap)('the sandbox', () => {
     expect(result.stdout).toMatch(/^first\nx+\n\[… \d+ of 10000013 bytes left out …\]\nx+\ufffd\ufffdlast\n$/)
     expect(live.join('').length).toBe(10_000_013)
   })
+})
+
+it('tells where a workspace has too many folders to look into all of them', async () => {
+  const { ws, remove } = freshFolders()
+  const told: string[] = []
+  mkdirSync(join(ws, 'a/.git'), { recursive: true })
+  for (let n = 0; n < 130; n++) mkdirSync(join(ws, `b${n}/c`), { recursive: true })
+  const found = (most: number) =>
+    userRepositories(ws, (text) => told.push(text), most).around(async (theirs) => theirs.length)
+  expect([await found(262), told.length]).toEqual([1, 0])
+  expect([await found(261), await found(1)]).toEqual([1, 0])
+  expect(told).toEqual(
+    [261, 1].map((most) => expect.stringContaining(`only ${most} folders of ${ws} were looked into`)),
+  )
+  remove()
 })
 
 describe('createSandbox', () => {

@@ -1,0 +1,80 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { createSandbox } from '../../adapters/sandbox/bubblewrap.ts'
+import { hiddenFrom } from '../../api/host/hidden.ts'
+import { skipWithoutBubblewrap } from '../support/bubblewrap.ts'
+import { bodyOf, openWorld } from './http-support.ts'
+
+// A backup holds the vault: agents must not get at it.
+
+let world: Awaited<ReturnType<typeof openWorld>>
+// Temporary folders are hidden from commands anyway.
+const open = realpathSync(mkdtempSync(join(process.cwd(), 'node_modules', '.backup-')))
+beforeAll(async () => {
+  world = await openWorld()
+})
+afterAll(async () => {
+  await world.close()
+  rmSync(open, { recursive: true, force: true })
+})
+
+const backup = async (folder: string) => {
+  const answer = await world.ask('POST', '/v1/backup', { body: { folder } })
+  return { status: answer.status, ...(await bodyOf(answer)) }
+}
+
+it.skipIf(skipWithoutBubblewrap)('commands see no backup, no other data folder and no configuration', async () => {
+  expect(await backup(join(open, 'far/saved'))).toMatchObject({ status: 200 })
+  mkdirSync(join(open, 'others/data/vault'), { recursive: true })
+  writeFileSync(join(open, 'others/data/vault.check'), 'x')
+  writeFileSync(join(open, 'others/data/vault/secret'), 'their secret')
+  writeFileSync(join(open, 'others/seen'), 'seen')
+  mkdirSync(join(open, 'others/ws'))
+  writeFileSync(join(world.data, 'keepup.json'), '{}')
+  const file = join(open, 'settings.json')
+  writeFileSync(file, 'settings with a password')
+  const workspace = join(open, 'others/ws')
+  const hide = await hiddenFrom({ data: world.data, file }, workspace)
+  const box = await createSandbox({ workspace, hide: [...hide, join(world.data, 'keepup.json')] })
+  const key = readFileSync(join(open, 'far/saved/vault/reference.key'), 'utf8').trim()
+  const script = `cat ../seen ../data/vault/secret ${open}/far/saved/vault/* ${file}; grep -rs -e ${key} -e password -e 'their secret' ${open}`
+  const command = { argv: ['/bin/sh', '-c', script], cwd: '.', timeoutMs: 10_000, network: false }
+  expect((await box.exec(command, new AbortController().signal)).stdout).toBe('seen')
+})
+
+it('a backup into a folder that agents work in is refused, and nothing is made', async () => {
+  const workspace = world.workspace()
+  await world.driven('finish it', { workspace })
+  const answer = await backup(join(workspace, 'deep/down'))
+  expect(answer).toMatchObject({ status: 409, code: 'FOLDER_IN_WORKSPACE' })
+  expect(existsSync(join(workspace, 'deep'))).toBe(false)
+})
+
+it('no run starts, and none goes on, in a folder that holds a backup', async () => {
+  const workspace = world.workspace()
+  const id = await world.driven('ask me', { workspace })
+  const saved = join(world.root, 'project', 'saved')
+  expect(await backup(saved)).toMatchObject({ status: 200 })
+  const refused = { code: 'WORKSPACE_HOLDS_DATA', message: expect.stringContaining(`the backup ${saved} lies inside`) }
+  const body = { task: 'finish', model: world.model, workspace: join(world.root, 'project') }
+  const answer = await world.ask('POST', '/v1/runs', { body })
+  expect([answer.status, (await bodyOf(answer)).code]).toEqual([422, refused.code])
+  const inside = join(workspace, 'saved')
+  renameSync(saved, inside)
+  // As it was written down there; and half a line, of a process that died.
+  writeFileSync(join(world.data, 'backups.jsonl'), `\n${JSON.stringify(inside)}\n"half`)
+  await world.ask('POST', `/v1/runs/${id}/input`, { body: { text: 'this one' } })
+  world.services.drivers.start(id)
+  await world.services.drivers.ended(id)
+  expect(world.services.drivers.state(id).end).toMatchObject({ end: 'fault', code: refused.code })
+})
