@@ -153,7 +153,7 @@ describe('what people are told', { timeout: 120_000 }, () => {
     // The folder stands for the servers: what is asked is only how the command line tells it.
     const open = ((config, _, how) =>
       openServices({ ...config, eventstore: null, postgres: null }, 'owner', how)) as OpenServices
-    const { out } = await inProcess(['--data', folder.data, 'runs', 'list'], settings, folder.root, 'keepup', open)
+    const { out } = await inProcess(['--data', folder.data, 'runs', 'list'], settings, { cwd: folder.root, open })
     expect(out).toMatch(new RegExp(`^${idIn(err)} +active `, 'm'))
     expect(out).not.toContain('interrupted')
   })

@@ -5,20 +5,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { calledAs } from '../../api/cli/called-as.ts'
-import type { Stream } from '../../api/cli/context.ts'
 import { runCli } from '../../api/cli/program.ts'
 import { openServices } from '../../api/keepup.ts'
-import type { OpenServices } from '../../api/owner/connect.ts'
 import { workspaces, writeScript } from './script.ts'
 
 /** A command line in this process: the same code as in one of its own, but for start and end. */
 export async function inProcess(
   args: readonly string[],
   env: Record<string, string> = {},
-  cwd = tmpdir(),
-  program = 'keepup',
-  open: OpenServices = openServices,
-  stdout?: Stream,
+  { stdout, ...more }: Partial<Parameters<typeof runCli>[1]> = {},
 ) {
   const [out, err]: [string[], string[]] = [[], []]
   const code = await runCli(args, {
@@ -26,9 +21,10 @@ export async function inProcess(
     stderr: { write: (s) => err.push(s) },
     stdin: process.stdin,
     env,
-    cwd,
-    open,
-    program,
+    cwd: tmpdir(),
+    open: openServices,
+    program: 'keepup',
+    ...more,
   })
   return { code, out: out.join(''), err: err.join('') }
 }

@@ -137,7 +137,7 @@ describe('the command line', () => {
   it('says what to type as this program was called, also where the API says it', async () => {
     const { KEEPUP_MODEL } = folder.env
     const args = ['--data', folder.data, 'run', 'x', '--no-workspace', '--secret', 'NOBODY_SET_THIS']
-    const { err } = await inProcess(args, { KEEPUP_MODEL }, folder.root, 'node /there/keepup.js')
+    const { err } = await inProcess(args, { KEEPUP_MODEL }, { cwd: folder.root, program: 'node /there/keepup.js' })
     expect(err).toContain('or: node /there/keepup.js secrets set NOBODY_SET_THIS (UNKNOWN_SECRET)')
   })
 
@@ -148,7 +148,7 @@ describe('the command line', () => {
 
   it('does not work in its own folder unless that was said', async () => {
     const clone = fileURLToPath(new URL('../..', import.meta.url))
-    const { code, err } = await inProcess(['--data', folder.data, 'run', 'x'], {}, clone)
+    const { code, err } = await inProcess(['--data', folder.data, 'run', 'x'], {}, { cwd: clone })
     expect([code, err]).toEqual([2, expect.stringMatching(/keepup's own folder; name the one to work in/)])
   })
 

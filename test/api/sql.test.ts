@@ -1,4 +1,3 @@
-import { tmpdir } from 'node:os'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { openSql } from '../../api/embedded/audit.ts'
 import { inProcess } from './cli-support.ts'
@@ -138,14 +137,7 @@ describe('keepup sql', () => {
       },
     }
     const endless = 'with n(i) as (values (1) union all select i + 1 from n limit 35) select i from n'
-    const ended = inProcess(
-      ['--data', world.data, '-o', 'jsonl', 'sql', endless],
-      {},
-      tmpdir(),
-      undefined,
-      undefined,
-      stdout,
-    )
+    const ended = inProcess(['--data', world.data, '-o', 'jsonl', 'sql', endless], {}, { stdout })
     for (const most of [10, 20, 30]) {
       await vi.waitFor(() => expect(written).toBe(most))
       drained()
