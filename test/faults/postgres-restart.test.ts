@@ -84,6 +84,7 @@ describeWithPostgres('PostgreSQL that crashes', (server) => {
     log.pages = () => 40
     const [hanging, pool] = [poolOf(), poolOf()]
     const [hung, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    onTestFinished(() => go.resolve())
     watch(hanging, (sent, now) => {
       if (now !== 'after' || !sent.startsWith('insert into tool_calls')) return
       hung.resolve()
