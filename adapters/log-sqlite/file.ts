@@ -1,6 +1,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { pathToFileURL } from 'node:url'
 import { LogError } from '../../domain/log/errors.ts'
 import { makeFolder, syncFolder } from '../files/folders.ts'
 import { toLogError } from './errors.ts'
@@ -11,11 +12,26 @@ export const fileOf = (folder: string) => join(folder, 'log.db')
 
 /** Opens the file for reading only. Rejects what is no log of ours, or of a newer program. */
 export function openToRead(folder: string): DatabaseSync {
-  return opened(folder, 'read', () => {
-    if (!existsSync(fileOf(folder)))
-      throw new LogError('LOG_FOREIGN', `there is no log in ${folder}; start a run there first, or name another folder`)
-    return new DatabaseSync(fileOf(folder), { readOnly: true, timeout: 5000 })
-  })
+  const file = fileOf(folder)
+  const open = (path: string | URL) =>
+    opened(folder, 'read', () => {
+      if (!existsSync(file))
+        throw new LogError(
+          'LOG_FOREIGN',
+          `there is no log in ${folder}; start a run there first, or name another folder`,
+        )
+      return new DatabaseSync(path, { readOnly: true, timeout: 5000 })
+    })
+  try {
+    return open(file)
+  } catch (error) {
+    // A reader, too, needs room for what readers and writers share. Where that is missing nobody has the log open.
+    const whole = (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) === 0
+    if (!(error instanceof LogError && error.code === 'LOG_FULL' && whole)) throw error
+    const still = pathToFileURL(file)
+    still.searchParams.set('immutable', '1')
+    return open(still)
+  }
 }
 
 /**

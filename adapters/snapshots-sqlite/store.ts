@@ -1,5 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
+import { noRoomIn } from '../../domain/log/errors.ts'
 import type { Json } from '../../domain/log/json.ts'
 import type { Snapshot, SnapshotStore } from '../../domain/ports.ts'
 
@@ -22,7 +23,13 @@ export class SqliteSnapshots implements SnapshotStore {
       // Another process is at it; what it holds is not taken from under it.
       if (isBusy(error)) throw error
       remove(path)
+    }
+    try {
       return new SqliteSnapshots(opened(path))
+    } catch (error) {
+      // Who only reads goes on without it.
+      if (noRoomIn(error) === null) throw error
+      return new SqliteSnapshots(opened(':memory:'))
     }
   }
 

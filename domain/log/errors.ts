@@ -57,10 +57,14 @@ export function noRoomIn(error: unknown): Error | null {
   for (let depth = 0; depth < DEPTH && at instanceof Error; depth++) {
     const { code, errcode } = at as { code?: unknown; errcode?: unknown }
     const full = code === 'LOG_FULL' || code === 'ENOSPC' || code === 'EDQUOT'
-    if (full || (typeof errcode === 'number' && (errcode & 0xff) === SQLITE_FULL)) return at
+    if (full || (typeof errcode === 'number' && isFull(errcode))) return at
     at = at.cause
   }
   return null
 }
+
+/** The second: no room for what readers and writers share. */
+const isFull = (errcode: number): boolean => (errcode & 0xff) === SQLITE_FULL || errcode === SQLITE_IOERR_SHMSIZE
+const SQLITE_IOERR_SHMSIZE = 4874
 
 export const cursorError = (code: 'CURSOR_INVALID' | 'CURSOR_MISMATCH', message: string) => new LogError(code, message)

@@ -104,3 +104,37 @@ testWith(
     })
   },
 )
+
+/** `$1`: the data folder; `$2`: where to leave word; then node and the program; the rest: how to run. */
+const READ = `
+  data=$1 word=$2 node=$3 program=$4; shift 4
+  keepup() { "$node" "$program" --data "$data" "$@"; }
+  mount -t tmpfs -o size=64m tmpfs "$data"
+  keepup run "$@" One && cp -a "$data/tables" "$word/older" && keepup run "$@" Two || exit 1
+  dd if=/dev/zero of="$data/full" bs=4k 2> "$word/dd"
+  keepup runs list > "$word/out1" 2> "$word/err1"; echo $? > "$word/code1"
+  keepup verify > "$word/out2" 2> "$word/err2"; echo $? > "$word/code2"
+  rm -r "$data/tables" && rm "$data/full" && cp -a "$word/older" "$data/tables"
+  dd if=/dev/zero of="$data/full" bs=4k 2> "$word/dd"
+  keepup runs list > "$word/out3" 2> "$word/err3"; echo $? > "$word/code3"`
+
+testWith(UNSHARE, 'what is recorded can be read on a full disk, also where the tables lag behind it', async () => {
+  const place = newPlace()
+  try {
+    const turns = [{ calls: [{ tool: 'complete_task', arguments: { summary: 'Done.' } }] }]
+    const how = ['--model', scripted(place, { script: 1, turns }), '--no-workspace']
+    const [node, [program]] = commandLine(place, [])
+    const word = join(place.root, 'word')
+    for (const folder of [place.data, word]) mkdirSync(folder)
+    const env = Object.entries(environment(place, {})).map(([name, value]) => `${name}=${value}`)
+    const script = ['sh', '-c', READ, 'sh', place.data, word, node, program!, ...how]
+    expect(await start('unshare', ['-m', 'env', '-i', ...env, ...script]).ended).toMatchObject({ end: 0 })
+    const said = (n: number) => ['code', 'out', 'err'].map((name) => readFileSync(join(word, `${name}${n}`), 'utf8'))
+    expect(said(1)).toEqual(['0\n', expect.stringMatching(/ Two\n.* One\n$/), ''])
+    expect(said(2)).toEqual(['0\n', expect.stringMatching(/^(\w+: holds, .*\n){2}$/), ''])
+    expect(said(3)).toEqual(['0\n', expect.stringMatching(/ One\n$/), expect.stringContaining('the disk is full')])
+    expect(said(3)[1]).not.toContain('Two')
+  } finally {
+    place.remove()
+  }
+})
