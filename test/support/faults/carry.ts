@@ -34,6 +34,8 @@ export async function carryThrough(job: Job, place: Place, kills: readonly strin
     if (ended.signal === 'SIGKILL') {
       killed++
       doubts = []
+      // Killed after its last append: a run that has ended is not resumed.
+      if (facts.some((fact) => fact.type === 'completion')) return { killed, resolved, facts }
       continue
     }
     if (args[0] === 'resolve') {
