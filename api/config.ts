@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
-import { ModelInfo } from '../domain/agent/spec.ts'
+import { ModelInfo } from '../domain/agent/spec/spec.ts'
 import { jsonFault } from '../domain/log/json-fault.ts'
 import { isPlain, PLAIN } from './plain-text.ts'
 

@@ -6,10 +6,11 @@ import './node-version.ts'
 // ContextManagementConfig are accepted by `start`; signatures of failed calls (the seed's `errorSignatureCache`) are no
 // setting here, the log keeps them. DelegateToAgentInput and AiEnvelopeRequest come with what accepts them, later.
 
-export type { CompleteTaskInput, UserCommand } from '../domain/agent/commands.ts'
-export type { Block, Message, Usage } from '../domain/agent/content.ts'
+export type { CompleteTaskInput, UserCommand } from '../domain/agent/decisions/commands.ts'
+export type { ToolErrorCode } from '../domain/agent/error-codes.ts'
 export { CommandRejected, ModelError, ToolError } from '../domain/agent/errors.ts'
-export type { ModelRoutingDecision } from '../domain/agent/routing.ts'
+export type { Block, Message, Usage } from '../domain/agent/events/content.ts'
+export type { ModelRoutingDecision } from '../domain/agent/rules/routing.ts'
 export type {
   AgentSpec,
   ContextManagementConfig,
@@ -21,9 +22,9 @@ export type {
   RoleDefinition,
   SecurityPolicy,
   ToolExecutionContext,
-} from '../domain/agent/spec.ts'
-export type { AgentState } from '../domain/agent/state.ts'
-export type { Effect, ToolErrorCode, ToolSpec } from '../domain/agent/tools.ts'
+} from '../domain/agent/spec/spec.ts'
+export type { Effect, ToolSpec } from '../domain/agent/spec/tools.ts'
+export type { AgentState } from '../domain/agent/state/state.ts'
 export { LogError, type LogErrorCode } from '../domain/log/errors.ts'
 export type { Json, JsonObject } from '../domain/log/json.ts'
 export type * from '../domain/ports.ts'
@@ -32,15 +33,15 @@ export { Runtime } from '../domain/runtime/runtime.ts'
 export type { AgentAt, AgentRuntimeDoors, At, DriveEnd, Verification } from '../domain/runtime/types.ts'
 export type { Checkpoint, ToolCall } from '../projections/index.ts'
 export { ConfigError } from './config.ts'
+export { createKeepUp, type KeepUpPorts } from './doors.ts'
 export { type EventStoreLogOptions, openEventStoreLog } from './event-store.ts'
 export { Problem } from './http/problem.ts'
 export type { EventView as RuntimeEvent } from './http/schemas/events.ts'
-export { createKeepUp, type KeepUpPorts } from './keepup.ts'
 export type { KeepUp, Saying, StartOptions } from './library/keepup.ts'
 export { type KeepUpOptions, openKeepUp } from './library/open.ts'
 export { policyOf } from './library/policy.ts'
 export type { ReadModel, RunRow } from './read-model.ts'
-export type { Ended } from './runs/drivers.ts'
+export type { Ended } from './runs/ended.ts'
 export type { StartedRun } from './runs/start.ts'
 export type { Services } from './services.ts'
 export { VERSION } from './version.ts'

@@ -1,63 +1,7 @@
-import type { BlobStore, Clock, EventLog, Random, Vault } from '../domain/ports.ts'
-import type { AgentRuntimeDoors } from '../domain/runtime/types.ts'
 import { onServers } from './config.ts'
-import { LiveHub } from './live/hub.ts'
 import type { OpenServices } from './owner/connect.ts'
-import type { ReadModel } from './read-model.ts'
-import { Drivers } from './runs/drivers.ts'
-import { createStarts, type PrepareDoors } from './runs/prepare.ts'
-import type { Doorbell, Files, Services } from './services.ts'
 
 // The composition root. Concrete adapters are known to api/host, api/embedded and api/servers only.
-
-/** What a host brings to have the runtime behind its doors. */
-export interface KeepUpPorts {
-  /** Gets the feed into which streamed text is to be published. */
-  runtime(live: LiveHub): AgentRuntimeDoors
-  readonly log: EventLog
-  readonly blobs: BlobStore
-  readonly read: ReadModel
-  readonly files: Files
-  readonly vault: Vault
-  readonly clock: Clock
-  readonly random: Random
-  readonly prepare: PrepareDoors
-  readonly fork: Services['fork']
-  backup(folder: string): Promise<{ readonly files: readonly string[]; readonly bytes: number }>
-  sizes(): Promise<ReadonlyMap<string, number>>
-  readonly readOnly?: boolean
-  readonly doorbell?: Doorbell
-  readonly autoDrive?: boolean
-  /** Drives at once (32). */
-  readonly concurrency?: number
-  /** A drive that could not go on. */
-  onFault(agentId: string, error: unknown): void
-  /** Closes what was opened for these ports; the drives have ended by then. */
-  close(): Promise<void>
-}
-
-/** Puts the doors of the API over the ports of a host. */
-export function createKeepUp(ports: KeepUpPorts): Services {
-  const live = new LiveHub()
-  const runtime = ports.runtime(live)
-  const drivers = new Drivers(runtime, live, (agentId, error) => ports.onFault(agentId, error), ports.concurrency)
-  let closed: Promise<void> | null = null
-  const { log, blobs, read, files, vault, clock, random } = ports
-  return {
-    ...{ runtime, log, blobs, read, files, vault, clock, random, live, drivers },
-    starts: createStarts(ports.prepare),
-    fork: ports.fork,
-    backup: (folder) => ports.backup(folder),
-    sizes: () => ports.sizes(),
-    readOnly: ports.readOnly ?? false,
-    doorbell: ports.doorbell ?? null,
-    autoDrive: ports.autoDrive ?? false,
-    close() {
-      closed ??= drivers.stop().then(() => ports.close())
-      return closed
-    },
-  }
-}
 
 /** Opens a data folder with the embedded adapters, or what is on servers where the settings name them. */
 export const openServices = (async (config, mode, { autoDrive }, own) => {

@@ -1,4 +1,4 @@
-import type { AgentSpec } from '../domain/agent/spec.ts'
+import type { AgentSpec } from '../domain/agent/spec/spec.ts'
 import type { BlobStore, Clock, EventLog, FileChange, Random, Vault } from '../domain/ports.ts'
 import type { AgentRuntimeDoors, At, ForkOptions, Request } from '../domain/runtime/types.ts'
 import type { StartRun } from './http/schemas/start.ts'

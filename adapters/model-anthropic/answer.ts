@@ -1,5 +1,5 @@
-import type { Block } from '../../domain/agent/content.ts'
 import { ModelError } from '../../domain/agent/errors.ts'
+import type { Block } from '../../domain/agent/events/content.ts'
 import type { ModelOutcome, StopReason } from '../../domain/ports.ts'
 import { type Fields, fields } from '../models/fields.ts'
 import { argumentsOf, textFeed, tokens, wellFormed, withUniqueIds } from '../models/wellformed.ts'

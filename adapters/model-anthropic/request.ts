@@ -1,5 +1,5 @@
 import type Anthropic from '@anthropic-ai/sdk'
-import type { Block } from '../../domain/agent/content.ts'
+import type { Block } from '../../domain/agent/events/content.ts'
 import type { ModelRequest } from '../../domain/ports.ts'
 import { bindsThinking } from '../models/claude.ts'
 import { type Section, safeName, sections, wireArguments } from '../models/transcript.ts'

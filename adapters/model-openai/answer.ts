@@ -1,5 +1,5 @@
-import type { Block, Usage } from '../../domain/agent/content.ts'
 import { ModelError } from '../../domain/agent/errors.ts'
+import type { Block, Usage } from '../../domain/agent/events/content.ts'
 import type { ModelOutcome, StopReason } from '../../domain/ports.ts'
 import { type Fields, fields } from '../models/fields.ts'
 import { textFeed, tokens, wellFormedText, withUniqueIds } from '../models/wellformed.ts'

@@ -1,5 +1,5 @@
 import type OpenAI from 'openai'
-import type { Block } from '../../domain/agent/content.ts'
+import type { Block } from '../../domain/agent/events/content.ts'
 import type { ModelRequest } from '../../domain/ports.ts'
 import { type Section, safeName, sections, wireArguments } from '../models/transcript.ts'
 

@@ -1,5 +1,5 @@
-import type { Message } from '../../domain/agent/content.ts'
-import { wireName } from '../../domain/agent/tools.ts'
+import type { Message } from '../../domain/agent/events/content.ts'
+import { wireName } from '../../domain/agent/spec/tools.ts'
 import type { ModelRequest } from '../../domain/ports.ts'
 import type { Script, Turn, When } from './script.ts'
 

@@ -1,6 +1,6 @@
 import { ModelError } from '../../domain/agent/errors.ts'
 import { unhidable } from '../../domain/agent/secrets/forms.ts'
-import type { ModelInfo } from '../../domain/agent/spec.ts'
+import type { ModelInfo } from '../../domain/agent/spec/spec.ts'
 import type { ModelProvider } from '../../domain/ports.ts'
 import { anthropicProvider } from '../model-anthropic/provider.ts'
 import { openaiProvider } from '../model-openai/provider.ts'

@@ -1,4 +1,4 @@
-import { type Block, callArguments, type Message } from '../../domain/agent/content.ts'
+import { type Block, callArguments, type Message } from '../../domain/agent/events/content.ts'
 import type { JsonObject } from '../../domain/log/json.ts'
 
 /** The result of a call as a provider wants it, under the id that the call has in this request. */

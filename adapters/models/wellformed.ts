@@ -1,5 +1,5 @@
-import type { Block } from '../../domain/agent/content.ts'
 import { ModelError } from '../../domain/agent/errors.ts'
+import type { Block } from '../../domain/agent/events/content.ts'
 import type { Json, JsonObject } from '../../domain/log/json.ts'
 
 // What a provider sends enters the log, whose bytes are RFC 8785: finite numbers, well-formed strings, bounded depth.

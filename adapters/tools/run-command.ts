@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { byteLength, headAndTail, RESULT_BYTES, tailOf } from '../../domain/agent/bounded.ts'
-import { parseCommand } from '../../domain/agent/command-line.ts'
 import { ToolError } from '../../domain/agent/errors.ts'
+import { parseCommand } from '../../domain/agent/rules/command-line.ts'
 import type { CommandResult, Tool, ToolContext } from '../../domain/ports.ts'
 import { defineTool, wellFormedText, workspaceOf } from './kit.ts'
 

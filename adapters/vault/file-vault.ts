@@ -3,7 +3,7 @@ import { closeSync, fstatSync, openSync, readFileSync, readSync, statSync } from
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { unhidable } from '../../domain/agent/secrets/forms.ts'
-import { resolveReferences } from '../../domain/agent/security.ts'
+import { resolveReferences } from '../../domain/agent/secrets/redactor.ts'
 import type { Vault } from '../../domain/ports.ts'
 import { exclusively } from '../files/exclusive.ts'
 import { makeFolder } from '../files/folders.ts'

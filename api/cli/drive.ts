@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { OwnerError } from '../owner/backend.ts'
-import type { Ended } from '../runs/drivers.ts'
+import type { Ended } from '../runs/ended.ts'
 import { askFor } from './ask.ts'
 import { Refused, take } from './client.ts'
 import type { Context } from './context.ts'

@@ -1,4 +1,4 @@
-import type { Ended } from '../runs/drivers.ts'
+import type { Ended } from '../runs/ended.ts'
 import { nextLines } from './asks.ts'
 import { take } from './client.ts'
 import type { Context } from './context.ts'

@@ -1,5 +1,5 @@
-import { type Message, requestedCalls, textOf } from '../../domain/agent/content.ts'
-import { type AgentState, recoveryOf } from '../../domain/agent/state.ts'
+import { type Message, requestedCalls, textOf } from '../../domain/agent/events/content.ts'
+import { type AgentState, recoveryOf } from '../../domain/agent/state/state.ts'
 import { plain } from './event-text.ts'
 import { cut, oneLine } from './output/text.ts'
 import { dollars } from './output/units.ts'

@@ -1,4 +1,4 @@
-import { bodies } from '../../domain/agent/events.ts'
+import { bodies } from '../../domain/agent/events/events.ts'
 import { type Cursor, parseCursor } from '../../domain/log/cursor.ts'
 import type { RecordedEvent } from '../../domain/log/envelope.ts'
 import { LOG_CREATED } from '../../domain/log/identity.ts'

@@ -1,4 +1,4 @@
-import { type Block, callArguments } from '../../domain/agent/content.ts'
+import { type Block, callArguments } from '../../domain/agent/events/content.ts'
 import { formatCursor } from '../../domain/log/cursor.ts'
 import type { RecordedEvent } from '../../domain/log/envelope.ts'
 import type { JsonObject } from '../../domain/log/json.ts'

@@ -1,8 +1,13 @@
 import type { VersionSecrets } from '../../adapters/workspace/shadow-repository.ts'
 import { CommandRejected } from '../../domain/agent/errors.ts'
 import { unhidable } from '../../domain/agent/secrets/forms.ts'
-import { createRedactor, type Redacted, type References, resolveReferences } from '../../domain/agent/security.ts'
-import type { AgentSpec } from '../../domain/agent/spec.ts'
+import {
+  createRedactor,
+  type Redacted,
+  type References,
+  resolveReferences,
+} from '../../domain/agent/secrets/redactor.ts'
+import type { AgentSpec } from '../../domain/agent/spec/spec.ts'
 import type { Json } from '../../domain/log/json.ts'
 import type { Vault } from '../../domain/ports.ts'
 import type { SecretBoundary } from '../../domain/runtime/ports.ts'

@@ -1,5 +1,5 @@
 import type { LiveFeed } from '../../domain/ports.ts'
-import type { Ended } from '../runs/drivers.ts'
+import type { Ended } from '../runs/ended.ts'
 
 /** Ephemeral news of a run: text as it streams, and whether a driver is at work. */
 export type News =

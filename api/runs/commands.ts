@@ -1,4 +1,4 @@
-import type { UserCommand } from '../../domain/agent/commands.ts'
+import type { UserCommand } from '../../domain/agent/decisions/commands.ts'
 import type { Actor } from '../../domain/log/envelope.ts'
 import { agentStream } from '../../domain/log/ids.ts'
 import { revisionChanged } from '../../domain/runtime/mailbox.ts'

@@ -3,10 +3,8 @@ import type { SealedEvent } from '../../domain/log/envelope.ts'
 import type { AgentRuntimeDoors, DriveEnd } from '../../domain/runtime/types.ts'
 import { asProblem } from '../http/problem.ts'
 import type { LiveHub } from '../live/hub.ts'
+import type { Ended } from './ended.ts'
 import { Places } from './places.ts'
-
-/** How a drive ended; `fault`: it could not go on (a full disk, say), which ended nothing: the run stands where it stood. */
-export type Ended = DriveEnd | { readonly end: 'fault'; readonly code: string; readonly message: string }
 
 /** What is known here of the driving of an agent. `end`: how the last drive of this process ended. */
 export interface DriveState {

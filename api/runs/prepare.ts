@@ -1,12 +1,12 @@
-import { matches } from '../../domain/agent/policy.ts'
-import type { AgentSpec, ModelInfo, Policy, RoleDefinition } from '../../domain/agent/spec.ts'
+import { matches } from '../../domain/agent/rules/policy.ts'
+import type { AgentSpec, ModelInfo, Policy, RoleDefinition } from '../../domain/agent/spec/spec.ts'
 import {
   ContextManagementConfig,
   ErrorRecoveryPolicy,
   Policy as PolicySchema,
   RecoveryConfig,
-} from '../../domain/agent/spec.ts'
-import type { ToolSpec } from '../../domain/agent/tools.ts'
+} from '../../domain/agent/spec/spec.ts'
+import type { ToolSpec } from '../../domain/agent/spec/tools.ts'
 import { Problem } from '../http/problem.ts'
 import type { StartRun } from '../http/schemas/start.ts'
 import type { Starts } from '../services.ts'

@@ -1,5 +1,5 @@
 import type { ModelFailure, ToolFailure } from '../ports.ts'
-import type { ToolErrorCode } from './tools.ts'
+import type { ToolErrorCode } from './error-codes.ts'
 
 /** A failed attempt of a tool whose end was seen. */
 export class ToolError extends Error implements ToolFailure {

@@ -1,4 +1,4 @@
-import type { Block, Message, Usage } from '../agent/content.ts'
+import type { Block, Message, Usage } from '../agent/events/content.ts'
 import type { JsonObject } from '../log/json.ts'
 
 /** One model call, complete: the adapter turns it into its provider's wire form and adds nothing of its own. */

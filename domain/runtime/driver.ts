@@ -1,14 +1,14 @@
-import type { DriverFact } from '../agent/commands.ts'
-import { type Owed, owed } from '../agent/owed.ts'
-import { type AgentState, callsOf, isFinished } from '../agent/state.ts'
+import type { DriverFact } from '../agent/decisions/commands.ts'
+import { type Owed, owed } from '../agent/decisions/owed.ts'
+import { type AgentState, callsOf, isFinished } from '../agent/state/state.ts'
 import { endOf } from './look.ts'
 import type { Mailbox } from './mailbox.ts'
 import { patiently } from './patience.ts'
-import { performModel } from './perform-model.ts'
-import { performTool } from './perform-tool.ts'
+import { performModel } from './perform/perform-model.ts'
+import { performTool } from './perform/perform-tool.ts'
+import { driftSince, treeNow } from './perform/version-workspace.ts'
 import type { Environment, RuntimePorts } from './ports.ts'
 import type { DriveEnd } from './types.ts'
-import { driftSince, treeNow } from './version-workspace.ts'
 
 /** An instant that no timer should be set beyond: longer sleeps overflow, and the loop looks again anyway. */
 const LONGEST_SLEEP_MS = 60 * 60 * 1000

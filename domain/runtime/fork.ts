@@ -1,9 +1,9 @@
-import type { ForkAgent } from '../agent/commands.ts'
-import { digestOf, FOLD } from '../agent/digest.ts'
+import type { ForkAgent } from '../agent/decisions/commands.ts'
 import { CommandRejected } from '../agent/errors.ts'
+import { digestOf, FOLD } from '../agent/state/digest.ts'
 import { agentStream } from '../log/ids.ts'
+import { stateAt } from './history/replay.ts'
 import type { RuntimePorts } from './ports.ts'
-import { stateAt } from './replay.ts'
 import type { At, ForkOptions } from './types.ts'
 
 /**

@@ -1,7 +1,7 @@
-import { decide } from '../agent/decide.ts'
-import type { Facts } from '../agent/facts.ts'
-import { waitingFor } from '../agent/owed.ts'
-import { type AgentState, callsOf } from '../agent/state.ts'
+import { decide } from '../agent/decisions/decide.ts'
+import type { Facts } from '../agent/decisions/facts.ts'
+import { waitingFor } from '../agent/decisions/owed.ts'
+import { type AgentState, callsOf } from '../agent/state/state.ts'
 import type { RuntimePorts } from './ports.ts'
 import type { DriveEnd } from './types.ts'
 

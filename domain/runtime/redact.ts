@@ -1,6 +1,6 @@
-import type { UserCommand } from '../agent/commands.ts'
-import { type Block, callArguments } from '../agent/content.ts'
+import type { UserCommand } from '../agent/decisions/commands.ts'
 import { CommandRejected } from '../agent/errors.ts'
+import { type Block, callArguments } from '../agent/events/content.ts'
 import { canonicalText } from '../log/canonical.ts'
 import type { JsonObject } from '../log/json.ts'
 import type { ModelOutcome, ToolResult } from '../ports.ts'

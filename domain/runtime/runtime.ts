@@ -1,22 +1,23 @@
-import type { UserCommand } from '../agent/commands.ts'
+import type { UserCommand } from '../agent/decisions/commands.ts'
 import { CommandRejected } from '../agent/errors.ts'
 import { echo } from '../agent/issues.ts'
-import { Policy } from '../agent/spec.ts'
-import { isFinished } from '../agent/state.ts'
+import { Policy } from '../agent/spec/spec.ts'
+import { isFinished } from '../agent/state/state.ts'
 import { LogError } from '../log/errors.ts'
 import { base32, runIdOf } from '../log/ids.ts'
 import { askingOf } from './asking.ts'
 import { Driver } from './driver.ts'
-import { erasable, erase } from './erase.ts'
+import { erasable, erase } from './erasure/erase.ts'
 import { TimeLimitError } from './errors.ts'
 import { forkOf } from './fork.ts'
+import { type RebuiltRequest, rebuildRequests } from './history/rebuild-request.ts'
+import { agentAt } from './history/replay.ts'
+import { verifyAgent } from './history/verify.ts'
 import { limitedPorts } from './limited-ports.ts'
 import { endOf, idleEnd } from './look.ts'
 import { Mailbox } from './mailbox.ts'
 import type { Environment, RuntimePorts, SecretBoundary } from './ports.ts'
-import { type RebuiltRequest, rebuildRequests } from './rebuild-request.ts'
 import { redactRequest, refuseSecrets } from './redact.ts'
-import { agentAt } from './replay.ts'
 import { endingWith, within } from './time-limit.ts'
 import type {
   AgentAt,
@@ -30,7 +31,6 @@ import type {
   Request,
   Verification,
 } from './types.ts'
-import { verifyAgent } from './verify.ts'
 
 /** AgentManager: one mailbox per agent of this process, and the doors to them. */
 export class Runtime implements AgentRuntimeDoors {

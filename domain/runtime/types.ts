@@ -1,10 +1,10 @@
-import type { Erase, UserCommand } from '../agent/commands.ts'
-import type { Message } from '../agent/content.ts'
-import type { Budget } from '../agent/spec.ts'
-import type { AgentState } from '../agent/state.ts'
+import type { Erase, UserCommand } from '../agent/decisions/commands.ts'
+import type { Message } from '../agent/events/content.ts'
+import type { Budget } from '../agent/spec/spec.ts'
+import type { AgentState } from '../agent/state/state.ts'
 import type { Actor, SealedEvent } from '../log/envelope.ts'
 import type { Head } from '../ports.ts'
-import type { RebuiltRequest } from './rebuild-request.ts'
+import type { RebuiltRequest } from './history/rebuild-request.ts'
 
 /** Who asks, and under which key a repeated request is recognised. */
 export interface Request {

@@ -1,4 +1,4 @@
-import type { AgentEvent, EventOf, EventType } from '../../domain/agent/events.ts'
+import type { AgentEvent, EventOf, EventType } from '../../domain/agent/events/events.ts'
 import type { JsonObject } from '../../domain/log/json.ts'
 
 /** Where an event stands, told to every table. */

@@ -1,4 +1,4 @@
-import type { Usage } from '../../domain/agent/content.ts'
+import type { Usage } from '../../domain/agent/events/content.ts'
 import { effectId, modelCallId } from '../../domain/log/ids.ts'
 import type { Row } from '../schema/tables.ts'
 import { type Change, put } from './change.ts'

@@ -1,5 +1,5 @@
-import { READER, upcast } from '../../domain/agent/codec.ts'
-import { type AgentEvent, bodies, type EventType, versions } from '../../domain/agent/events.ts'
+import { READER, upcast } from '../../domain/agent/events/codec.ts'
+import { type AgentEvent, bodies, type EventType, versions } from '../../domain/agent/events/events.ts'
 import { FORMAT, type RecordedEvent } from '../../domain/log/envelope.ts'
 import type { Seen } from '../changes/event.ts'
 import { cut, millis } from '../text.ts'

@@ -1,7 +1,7 @@
 import type { RecordedEvent } from '../../domain/log/envelope.ts'
 import { erasedFact } from '../../domain/log/erased.ts'
 import type { BlobStore, EventLog } from '../../domain/ports.ts'
-import { Residues } from '../../domain/runtime/residues.ts'
+import { Residues } from '../../domain/runtime/erasure/residues.ts'
 import { Collapsed } from '../changes/collapse.ts'
 import { changesOf } from '../changes/index.ts'
 import { ProjectionError } from '../errors.ts'

@@ -1,5 +1,5 @@
-import { callArguments } from '../../domain/agent/content.ts'
-import type { Given } from '../../domain/agent/events.ts'
+import { callArguments } from '../../domain/agent/events/content.ts'
+import type { Given } from '../../domain/agent/events/events.ts'
 import type { RecordedEvent } from '../../domain/log/envelope.ts'
 import type { JsonObject } from '../../domain/log/json.ts'
 import type { BlobStore, EventLog } from '../../domain/ports.ts'

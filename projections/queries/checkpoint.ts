@@ -1,4 +1,4 @@
-import { callArguments, type Message } from '../../domain/agent/content.ts'
+import { callArguments, type Message } from '../../domain/agent/events/content.ts'
 import type { Json, JsonObject } from '../../domain/log/json.ts'
 import type { BlobStore, EventLog } from '../../domain/ports.ts'
 import type { CallRef, CheckpointFacts, CheckpointRow } from './checkpoints.ts'

@@ -1,5 +1,5 @@
-import { FORKED_AWAY, NOTES } from '../../domain/agent/messages.ts'
-import { ERASED } from '../../domain/agent/residue.ts'
+import { ERASED } from '../../domain/agent/events/residue.ts'
+import { FORKED_AWAY, NOTES } from '../../domain/agent/state/messages.ts'
 import { postgres } from './dialect.ts'
 import { checkpointsSelect, eventsSelect } from './seed-views.ts'
 import { history } from './views.ts'
@@ -18,7 +18,7 @@ const text = (value: string) => `'${value.replaceAll("'", "''")}'`
 const ROLES = ['user_input', 'turn_start', 'recovery', 'model_call_end', 'tool_call_end', 'turn_end', 'forked']
 
 /**
- * SQL of the messages that the model would see of `agent` at `revision`, as domain/agent/messages.ts makes them, from the
+ * SQL of the messages that the model would see of `agent` at `revision`, as domain/agent/state/messages.ts makes them, from the
  * events of its history: `at` is the event that a message joins them with, `part` and `place` its order there. Results are
  * whole here, also those of which the model was shown head and tail.
  */

@@ -1,4 +1,4 @@
-import { ERASED } from '../../domain/agent/residue.ts'
+import { ERASED } from '../../domain/agent/events/residue.ts'
 import { type Dialect, jsonArray, jsonObject, member } from './dialect.ts'
 import { callsAt, dollars, history } from './views.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { openaiProvider } from '../../adapters/model-openai/provider.ts'
 import { toParams } from '../../adapters/model-openai/request.ts'
-import type { Message } from '../../domain/agent/content.ts'
+import type { Message } from '../../domain/agent/events/content.ts'
 import { bench } from '../support/model-bench.ts'
 import { ask, request, result } from '../support/model-request.ts'
 import { delta, finish, streamChunks, usage } from '../support/openai-wire.ts'

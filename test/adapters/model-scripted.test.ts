@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { scriptedProvider } from '../../adapters/model-scripted/provider.ts'
 import { parseScript, type ScriptInput } from '../../adapters/model-scripted/script.ts'
-import type { Message } from '../../domain/agent/content.ts'
+import type { Message } from '../../domain/agent/events/content.ts'
 import type { ModelProvider, ModelRequest } from '../../domain/ports.ts'
 import { ask, failure, request, result } from '../support/model-request.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { openBoundary } from '../../api/host/boundary.ts'
-import { Policy } from '../../domain/agent/spec.ts'
+import { Policy } from '../../domain/agent/spec/spec.ts'
 import type { Vault } from '../../domain/ports.ts'
 
 // A value that cannot be hidden is refused where it is given to a run, and is nobody else's trouble.

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { StartRun } from '../../api/http/schemas/start.ts'
 import { createStarts, type PrepareDoors } from '../../api/runs/prepare.ts'
-import { AgentSpec, type ModelInfo } from '../../domain/agent/spec.ts'
-import type { ToolSpec } from '../../domain/agent/tools.ts'
+import { AgentSpec, type ModelInfo } from '../../domain/agent/spec/spec.ts'
+import type { ToolSpec } from '../../domain/agent/spec/tools.ts'
 
 const tool = (name: string, more: Partial<ToolSpec> = {}): ToolSpec => ({
   name,

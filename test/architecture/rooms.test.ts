@@ -53,6 +53,17 @@ test('pure rooms import zod, hashing, canonical JSON and each other, never the r
   expect(wrong).toEqual([])
 })
 
+test('within an agent what is decided stands on rules, these on the state, it on events, these on the spec', () => {
+  const floors = ['', 'spec', 'events', 'secrets', 'state', 'rules', 'decisions']
+  const floor = (path: string) => floors.indexOf(dirname(relative('domain/agent', path)).replace(/^\.$/, ''))
+  const wrong = sources('domain/agent').flatMap((path) =>
+    imports(path)
+      .filter((target) => target.startsWith('domain/agent/') && !(floor(target) <= floor(path) && floor(target) >= 0))
+      .map((target) => `${path} imports ${target}`),
+  )
+  expect(wrong).toEqual([])
+})
+
 test('the runtime imports no package', () => {
   const wrong = sources('domain/runtime').flatMap((path) => imports(path).filter((target) => !inHouse(target)))
   expect(wrong).toEqual([])

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { AgentEvent } from '../../domain/agent/events.ts'
+import type { AgentEvent } from '../../domain/agent/events/events.ts'
 import type { Request } from '../../domain/runtime/types.ts'
 import { call, calls, completes, USER } from '../support/harness.ts'
 import { given, tool } from '../support/story.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { Transcript } from '../../domain/agent/messages.ts'
+import { Transcript } from '../../domain/agent/state/messages.ts'
 import { call, calls, completes, says, testModel, USER } from '../support/harness.ts'
 import { given } from '../support/story.ts'
 import { VirtualClock } from '../support/virtual-clock.ts'

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { digestOf, FOLD } from '../../domain/agent/digest.ts'
-import { type AgentState, BLANK } from '../../domain/agent/state.ts'
+import { digestOf, FOLD } from '../../domain/agent/state/digest.ts'
+import { type AgentState, BLANK } from '../../domain/agent/state/state.ts'
 import { property } from '../support/property.ts'
 
 /** The digest as the format says it, without a thought for its cost. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { UserCommand } from '../../domain/agent/commands.ts'
+import type { UserCommand } from '../../domain/agent/decisions/commands.ts'
 import { ToolError } from '../../domain/agent/errors.ts'
 import type { Tool } from '../../domain/ports.ts'
 import { call, calls, completes, harness, testSpec, toolSpec, USER } from '../support/harness.ts'

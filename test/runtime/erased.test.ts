@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { ERASED } from '../../domain/agent/residue.ts'
+import { ERASED } from '../../domain/agent/events/residue.ts'
 import type { Snapshot, SnapshotStore } from '../../domain/ports.ts'
 import type { Runtime } from '../../domain/runtime/runtime.ts'
 import { call, calls, completes, USER } from '../support/harness.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { StartAgent } from '../../domain/agent/commands.ts'
-import { AgentSpec } from '../../domain/agent/spec.ts'
-import { ToolSpec } from '../../domain/agent/tools.ts'
+import { StartAgent } from '../../domain/agent/decisions/commands.ts'
+import { AgentSpec } from '../../domain/agent/spec/spec.ts'
+import { ToolSpec } from '../../domain/agent/spec/tools.ts'
 import { call, calls, completes, testModel, testSpec, toolSpec } from '../support/harness.ts'
 import { given, tool } from '../support/story.ts'
 

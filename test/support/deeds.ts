@@ -1,5 +1,5 @@
-import type { UserCommand } from '../../domain/agent/commands.ts'
-import type { Call } from '../../domain/agent/state.ts'
+import type { UserCommand } from '../../domain/agent/decisions/commands.ts'
+import type { Call } from '../../domain/agent/state/state.ts'
 import type { Deed } from './plans.ts'
 
 /** What a person asks for, who sees the open calls and looks at the world; null: there is nothing that it could be about. */

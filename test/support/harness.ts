@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { MemoryLog } from '../../adapters/log-memory/log.ts'
-import type { Block } from '../../domain/agent/content.ts'
-import { controlTools } from '../../domain/agent/control-tools.ts'
-import type { AgentEvent } from '../../domain/agent/events.ts'
-import { AgentSpec } from '../../domain/agent/spec.ts'
-import type { ToolSpec } from '../../domain/agent/tools.ts'
+import type { Block } from '../../domain/agent/events/content.ts'
+import type { AgentEvent } from '../../domain/agent/events/events.ts'
+import { controlTools } from '../../domain/agent/spec/control-tools.ts'
+import { AgentSpec } from '../../domain/agent/spec/spec.ts'
+import type { ToolSpec } from '../../domain/agent/spec/tools.ts'
 import type { Actor } from '../../domain/log/envelope.ts'
 import { LogError } from '../../domain/log/errors.ts'
 import type {
@@ -17,7 +17,7 @@ import type {
   ModelRequest,
   Tool,
 } from '../../domain/ports.ts'
-import { history } from '../../domain/runtime/history.ts'
+import { history } from '../../domain/runtime/history/history.ts'
 import type { RuntimePorts } from '../../domain/runtime/ports.ts'
 import { Runtime } from '../../domain/runtime/runtime.ts'
 import { NO_SECRETS } from './no-secrets.ts'

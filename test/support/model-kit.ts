@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { requestedCalls } from '../../domain/agent/content.ts'
-import { bodies } from '../../domain/agent/events.ts'
+import { requestedCalls } from '../../domain/agent/events/content.ts'
+import { bodies } from '../../domain/agent/events/events.ts'
 import { canonicalBytes } from '../../domain/log/canonical.ts'
 import type { ModelProvider } from '../../domain/ports.ts'
 import { ask, failure, never, request, result } from './model-request.ts'

@@ -1,5 +1,5 @@
-import type { Message } from '../../domain/agent/content.ts'
 import { ModelError } from '../../domain/agent/errors.ts'
+import type { Message } from '../../domain/agent/events/content.ts'
 import type { ModelOutcome, ModelProvider, ModelRequest } from '../../domain/ports.ts'
 
 const parameters = { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] }

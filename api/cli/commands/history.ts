@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { Message } from '../../../domain/agent/content.ts'
+import type { Message } from '../../../domain/agent/events/content.ts'
 import { EVENT_TYPES } from '../../events/stream.ts'
 import type { EventView } from '../../http/schemas/events.ts'
 import { refusal, take } from '../client.ts'

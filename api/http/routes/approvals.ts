@@ -1,5 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi'
-import type { UserCommand } from '../../../domain/agent/commands.ts'
+import type { UserCommand } from '../../../domain/agent/decisions/commands.ts'
 import { previewOf } from '../../runs/approval-preview.ts'
 import { actorOf, notFound, type RecentKeys, record } from '../../runs/commands.ts'
 import type { Services } from '../../services.ts'

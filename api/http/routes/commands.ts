@@ -1,5 +1,5 @@
 import { createRoute, type z } from '@hono/zod-openapi'
-import type { UserCommand } from '../../../domain/agent/commands.ts'
+import type { UserCommand } from '../../../domain/agent/decisions/commands.ts'
 import { actorOf, erasable, mustWrite, notFound, type RecentKeys, record } from '../../runs/commands.ts'
 import type { Services } from '../../services.ts'
 import { body, CommandHeaders, json, newApp, RunId, refusals } from '../new-app.ts'

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { Artifact } from '../../../domain/agent/events.ts'
+import { Artifact } from '../../../domain/agent/events/events.ts'
 import { AnyJson, By, JsonValue, Position } from './common.ts'
 
 export const Approval = z

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
-import { ERASE_WHICH, erasable, MAX_ERASURE_REASON } from '../../../domain/agent/commands.ts'
-import { Budget } from '../../../domain/agent/spec.ts'
+import { ERASE_WHICH, erasable, MAX_ERASURE_REASON } from '../../../domain/agent/decisions/commands.ts'
+import { Budget } from '../../../domain/agent/spec/spec.ts'
 import { Ask } from './approvals.ts'
 import { AnyJson, By, FileChanged, Folder, Position, Recorded } from './common.ts'
 

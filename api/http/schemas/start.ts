@@ -5,7 +5,7 @@ import {
   ErrorRecoveryPolicy,
   Policy,
   RecoveryConfig,
-} from '../../../domain/agent/spec.ts'
+} from '../../../domain/agent/spec/spec.ts'
 import { By, Folder, JsonValue } from './common.ts'
 
 const names = z.array(z.string().min(1))

@@ -12,7 +12,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openVault, vaultFolder } from '../../../adapters/vault/file-vault.ts'
 import { vaultMark } from '../../../adapters/vault/mark.ts'
-import { createRedactor, reference } from '../../../domain/agent/security.ts'
+import { createRedactor, reference } from '../../../domain/agent/secrets/redactor.ts'
 import { freshFolders } from '../../support/folders.ts'
 
 let folders: ReturnType<typeof freshFolders>

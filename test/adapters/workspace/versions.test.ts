@@ -15,7 +15,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openWorkspace } from '../../../adapters/workspace/open.ts'
-import { createRedactor } from '../../../domain/agent/security.ts'
+import { createRedactor } from '../../../domain/agent/secrets/redactor.ts'
 import type { Workspace } from '../../../domain/ports.ts'
 import { freshFolders } from '../../support/folders.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { bodies } from '../../../domain/agent/events.ts'
+import { bodies } from '../../../domain/agent/events/events.ts'
 import { Projector } from '../../../projections/projector/projector.ts'
 import { runs, tape } from '../../support/projections/fc.ts'
 import { folded, type TablesKit } from '../../support/projections/kit.ts'

@@ -16,7 +16,7 @@ export const LAWS: readonly Caught[] = [
     says: 'a member of the state that JSON drops',
     test: law('1-folds'),
     name: 'cut anywhere',
-    fault: fault('agent/evolve-turns.ts', '    failedModel: null,\n', '    failedModel: undefined as never,\n'),
+    fault: fault('agent/state/evolve-turns.ts', '    failedModel: null,\n', '    failedModel: undefined as never,\n'),
   },
   {
     law: '2',
@@ -32,14 +32,18 @@ export const LAWS: readonly Caught[] = [
     law: '3',
     says: 'an outcome that is taken for a call that has ended',
     test: law('3-decisions'),
-    fault: fault('agent/decide-tools.ts', "if (call.stage.at !== 'running' && call.stage.at !== 'doubt') return", ''),
+    fault: fault(
+      'agent/decisions/decide-tools.ts',
+      "if (call.stage.at !== 'running' && call.stage.at !== 'doubt') return",
+      '',
+    ),
   },
   {
     law: '4',
     says: 'results shown as they arrive',
     test: law('4-arrival'),
     name: 'any order',
-    fault: fault('agent/messages.ts', 'this.results.set(call.id, {', 'this.items.push({'),
+    fault: fault('agent/state/messages.ts', 'this.results.set(call.id, {', 'this.items.push({'),
   },
   {
     law: '4',
@@ -47,7 +51,7 @@ export const LAWS: readonly Caught[] = [
     test: law('4-arrival'),
     name: 'working memory',
     fault: fault(
-      'agent/scheduling.ts',
+      'agent/rules/scheduling.ts',
       'if (specs(a.toolName)?.control && specs(b.toolName)?.control) return true',
       '',
     ),
@@ -57,7 +61,7 @@ export const LAWS: readonly Caught[] = [
     says: 'an irreversible call run again after a crash',
     test: law('5-crashes'),
     name: 'every single boundary',
-    fault: fault('agent/proceed-calls.ts', "if (call.effect === 'irreversible' ||", 'if ('),
+    fault: fault('agent/decisions/proceed-calls.ts', "if (call.effect === 'irreversible' ||", 'if ('),
   },
   {
     law: '5',
@@ -100,7 +104,7 @@ export const LAWS: readonly Caught[] = [
     says: 'a shape that changes under its old version',
     test: law('7-old-shapes'),
     fault: fault(
-      'agent/events.ts',
+      'agent/events/events.ts',
       'turn_start: z.strictObject({ unread: count })',
       'turn_start: z.strictObject({ unread: count, more: text.optional() })',
     ),
@@ -111,7 +115,7 @@ export const LAWS: readonly Caught[] = [
     test: law('7-golden-runs'),
     name: 'replayed on',
     fault: fault(
-      'agent/evolve-turns.ts',
+      'agent/state/evolve-turns.ts',
       "textOnly: outcome === 'text' ? state.textOnly + 1 : 0",
       "textOnly: outcome === 'text' ? state.textOnly + 2 : 0",
     ),
@@ -127,7 +131,7 @@ export const LAWS: readonly Caught[] = [
     says: 'a refinement that comes under an old version',
     test: law('7-old-shapes'),
     fault: fault(
-      'agent/events.ts',
+      'agent/events/events.ts',
       "decision: z.enum(['approved', 'rejected']),",
       "decision: z.enum(['approved', 'rejected']).refine((said) => said !== 'rejected', 'only approved'),",
     ),
@@ -137,14 +141,14 @@ export const LAWS: readonly Caught[] = [
     says: 'an event that nobody writes any more',
     test: law('7-golden-runs'),
     name: 'told again',
-    fault: fault('agent/decide-requests.ts', "d.emit('step_requested', {})", "d.emit('resumed', {})"),
+    fault: fault('agent/decisions/decide-requests.ts', "d.emit('step_requested', {})", "d.emit('resumed', {})"),
   },
   {
     law: '7',
     says: 'requests that are worded otherwise by the same assembler',
     test: law('7-golden-runs'),
     name: 'replayed on',
-    fault: fault('agent/messages.ts', 'shown(success ?', "shown(success && toolName !== 'send' ?"),
+    fault: fault('agent/state/messages.ts', 'shown(success ?', "shown(success && toolName !== 'send' ?"),
   },
   {
     law: '7',
@@ -170,7 +174,7 @@ export const LAWS: readonly Caught[] = [
     test: law('8-secrets'),
     name: 'in no byte',
     fault: fault(
-      'runtime/perform-model.ts',
+      'runtime/perform/perform-model.ts',
       'shortened(env.secrets.text(error.message))',
       'env.secrets.text(shortened(error.message))',
     ),
@@ -191,7 +195,7 @@ export const LAWS: readonly Caught[] = [
     says: 'a model that is shown what is not stored',
     test: law('9-replay'),
     name: 'what the model was sent',
-    fault: fault('agent/deciding.ts', 'const body = JSON.parse(text) as BodyOf<T>', 'const body = given'),
+    fault: fault('agent/decisions/deciding.ts', 'const body = JSON.parse(text) as BodyOf<T>', 'const body = given'),
   },
   {
     law: '10',

@@ -6,13 +6,17 @@ export const STRUCTURE: readonly Row[] = [
     must: '6',
     says: 'the state machine',
     test: law('3-decisions'),
-    fault: fault('agent/evolve-calls.ts', '  const allIn = calls.every(', '  const allIn = false && calls.every('),
+    fault: fault(
+      'agent/state/evolve-calls.ts',
+      '  const allIn = calls.every(',
+      '  const allIn = false && calls.every(',
+    ),
   },
   {
     must: '7.1',
     says: 'the Coder, with phases and gates',
     test: behaviour('7-roles'),
-    fault: fault('agent/phases.ts', 'return at >= from && at < target', 'return at === from && at < target'),
+    fault: fault('agent/state/phases.ts', 'return at >= from && at < target', 'return at === from && at < target'),
   },
   { must: '7.2', says: 'the Researcher', later: 'read_url and search_web come first' },
   { must: '7.3', says: 'the Reviewer', later: 'comes with the other roles, as data' },
@@ -65,7 +69,7 @@ export const STRUCTURE: readonly Row[] = [
     says: 'the state machine of section 6',
     test: law('runs'),
     fault: fault(
-      'agent/evolve.ts',
+      'agent/state/evolve.ts',
       "    case 'completion':\n      if (!completing(state))",
       "    case 'completion':\n      if (completing(state))",
     ),
@@ -75,7 +79,7 @@ export const STRUCTURE: readonly Row[] = [
     says: 'checkpoints as in section 8',
     test: law('1-folds'),
     name: 'checkpoint N',
-    fault: fault('runtime/replay.ts', 'state.step === at.step', 'state.step > at.step'),
+    fault: fault('runtime/history/replay.ts', 'state.step === at.step', 'state.step > at.step'),
   },
   { must: '11.4', says: 'LFCC of section 10', later: ENVELOPE },
 ]

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { bodies, type EventType, versions } from '../../../domain/agent/events.ts'
+import { bodies, type EventType, versions } from '../../../domain/agent/events/events.ts'
 import { canonicalBytes } from '../../../domain/log/canonical.ts'
 import { Header } from '../../../domain/log/envelope.ts'
 import { sha256 } from '../../../domain/log/ids.ts'

@@ -1,4 +1,4 @@
-import type { UserCommand } from '../../../domain/agent/commands.ts'
+import type { UserCommand } from '../../../domain/agent/decisions/commands.ts'
 import type { Actor } from '../../../domain/log/envelope.ts'
 import type { Workspace } from '../../../domain/ports.ts'
 import type { RuntimePorts } from '../../../domain/runtime/ports.ts'

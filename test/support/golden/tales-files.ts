@@ -1,6 +1,6 @@
 import { openBoundary } from '../../../api/host/boundary.ts'
 import { ToolError } from '../../../domain/agent/errors.ts'
-import { CODER_SOP } from '../../../domain/agent/roles.ts'
+import { CODER_SOP } from '../../../domain/agent/spec/roles.ts'
 import { call, calls, completes, says, testSpec } from '../harness.ts'
 import { tool } from '../story.ts'
 import { Folder } from './folder.ts'

@@ -1,5 +1,5 @@
-import { isEventType } from '../../../domain/agent/codec.ts'
-import { residueOf } from '../../../domain/agent/residue.ts'
+import { isEventType } from '../../../domain/agent/events/codec.ts'
+import { residueOf } from '../../../domain/agent/events/residue.ts'
 import { agentStream, effectId, modelCallId, toolCallId } from '../../../domain/log/ids.ts'
 import type { Draft, MemoryLog } from './memory-log.ts'
 import { spec } from './spec.ts'

@@ -1,0 +1,4 @@
+import type { DriveEnd } from '../../domain/runtime/types.ts'
+
+/** How a drive ended; `fault`: it could not go on (a full disk, say), which ended nothing: the run stands where it stood. */
+export type Ended = DriveEnd | { readonly end: 'fault'; readonly code: string; readonly message: string }

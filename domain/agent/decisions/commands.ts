@@ -1,0 +1,176 @@
+import { z } from 'zod'
+import type { JsonObject } from '../../log/json.ts'
+import type { ModelOutcome, ToolResult } from '../../ports.ts'
+import type { ResolvedPaths } from '../events/event-parts.ts'
+import type { Artifact, BodyOf, Failure } from '../events/events.ts'
+import { AgentSpec } from '../spec/spec.ts'
+import type { AgentState } from '../state/state.ts'
+import { Milliseconds } from '../time-span.ts'
+
+/** Facts of erasures stay small. */
+export const MAX_ERASURE_REASON = 2_000
+export const ERASE_WHICH = 'name a revision, a range from revision to a later one, or all, and nothing else'
+/** Which bodies are to be erased is said in one way. */
+export function erasable(said: {
+  revision?: number | undefined
+  to?: number | undefined
+  all?: true | undefined
+}): boolean {
+  const { revision, to, all } = said
+  return all
+    ? revision === undefined && to === undefined
+    : revision !== undefined && (to === undefined || to >= revision)
+}
+
+// What people ask of an agent. Each is a zod schema, because it arrives from outside.
+
+export const StartAgent = z.strictObject({
+  kind: z.literal('start'),
+  spec: AgentSpec,
+  task: z.string().min(1).nullable(),
+  /** It is to be driven, also by a driver that comes later. */
+  drive: z.literal(true).optional(),
+})
+export const Input = z.strictObject({ kind: z.literal('input'), text: z.string().trim().min(1) })
+export const Pause = z.strictObject({ kind: z.literal('pause'), reason: z.string().optional() })
+export const Resume = z.strictObject({ kind: z.literal('resume') })
+/** Goes on to the next `turn_end`, then pauses again. */
+export const Step = z.strictObject({ kind: z.literal('step') })
+export const Cancel = z.strictObject({
+  kind: z.literal('cancel'),
+  reason: z.string().optional(),
+  deadlineMs: Milliseconds.default(10_000),
+})
+/** `argumentsHash`, where given, must be that of the waiting call: what was looked at is what is approved. */
+export const DecideApproval = z.strictObject({
+  kind: z.literal('decide_approval'),
+  toolCallId: z.string().min(1),
+  decision: z.enum(['approved', 'rejected']),
+  argumentsHash: z.string().optional(),
+  reason: z.string().optional(),
+})
+/** A person's word on a call whose outcome is unknown. */
+export const ResolveDoubt = z.strictObject({
+  kind: z.literal('resolve_doubt'),
+  toolCallId: z.string().min(1),
+  decision: z.enum(['happened', 'run', 'abandon']),
+  result: z.json().optional(),
+  reason: z.string().optional(),
+})
+export const StandingApproval = z.strictObject({
+  kind: z.literal('standing_approval'),
+  tools: z.array(z.string().min(1)).min(1),
+  reason: z.string().optional(),
+})
+/**
+ * Empties bodies for ever: of one event, of those from `revision` to `to`, or of `all` in which somebody said something.
+ * Finished runs only.
+ */
+export const Erase = z
+  .strictObject({
+    kind: z.literal('erase'),
+    revision: z.int().nonnegative().optional(),
+    to: z.int().nonnegative().optional(),
+    all: z.literal(true).optional(),
+    reason: z.string().trim().min(1).max(MAX_ERASURE_REASON),
+  })
+  .refine(erasable, ERASE_WHICH)
+export type Erase = z.infer<typeof Erase>
+
+export const UserCommand = z.discriminatedUnion('kind', [
+  StartAgent,
+  Input,
+  Pause,
+  Resume,
+  Step,
+  Cancel,
+  DecideApproval,
+  ResolveDoubt,
+  StandingApproval,
+  Erase,
+])
+export type UserCommand = z.infer<typeof UserCommand>
+
+// What the driver brings in: the outcome of effects, already redacted. Facts are never refused, only found recorded.
+
+export type DriverFact =
+  | { readonly kind: 'claim'; readonly driverId: string; readonly build: string }
+  /** Nothing new from outside: go on as far as the state allows (wake-ups, deadlines, first drive). */
+  | { readonly kind: 'proceed' }
+  | {
+      readonly kind: 'model_answered'
+      readonly turn: number
+      readonly attempt: number
+      readonly outcome: ModelOutcome
+      readonly durationMs: number
+      /** Per call, in order; absent for calls whose arguments are no object. */
+      readonly paths: readonly ResolvedPaths[]
+    }
+  | {
+      readonly kind: 'model_failed'
+      readonly turn: number
+      readonly attempt: number
+      readonly error: { code: string; message: string; transient: boolean; retryAfterMs?: number }
+    }
+  | {
+      readonly kind: 'tool_succeeded'
+      readonly toolCallId: string
+      readonly toolName: string
+      readonly attempt: number
+      readonly durationMs: number
+      readonly result: ToolResult
+      readonly tested?: BodyOf<'tool_call_end'>['tested']
+      /** What a control tool established before it may be judged. */
+      readonly findings?: Findings
+    }
+  | {
+      readonly kind: 'tool_failed'
+      readonly toolCallId: string
+      readonly toolName: string
+      readonly attempt: number
+      readonly durationMs: number
+      readonly error: { code: string; message: string; transient: boolean; beforeEffect: boolean }
+    }
+  /** Nothing could tell whether a call happened: neither its end was seen, nor did its probe know. */
+  | { readonly kind: 'tool_probed'; readonly toolCallId: string; readonly attempt: number }
+  /** The files after the calls up to a step, which is that of the effect when it was begun. */
+  | { readonly kind: 'versioned'; readonly step: number; readonly version: Version }
+  | {
+      readonly kind: 'drift_found'
+      readonly expected: string
+      readonly found: string
+      readonly changed: readonly string[]
+    }
+
+/** A shadow tree, or why there is none. */
+export type Version = { readonly tree: string } | { readonly unversioned: Failure }
+
+/** What `complete_task` and `advance_phase` need to know of the world before they are judged. */
+export interface Findings {
+  readonly gates: readonly {
+    readonly gate: string
+    readonly after: string
+    readonly passed: boolean
+    readonly evidence: string
+  }[]
+  readonly artifacts: readonly Artifact[]
+}
+
+/** Erasure is no decision on the state: it works on what is stored (domain/runtime/erasure/erase.ts). */
+export type Command = Exclude<UserCommand, { kind: 'erase' }> | ForkAgent | DriverFact
+
+/** Begins an agent with the history of another. `source`: the other's state at the point that the link names. */
+export interface ForkAgent {
+  readonly kind: 'fork'
+  readonly source: AgentState
+  readonly link: BodyOf<'forked'>
+}
+
+/** The arguments of `complete_task` (seed 000, 5.1). */
+export interface CompleteTaskInput {
+  summary: string
+  artifacts?: string[]
+  nextSteps?: string
+}
+
+export type { JsonObject }

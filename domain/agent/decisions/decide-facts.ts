@@ -1,0 +1,114 @@
+import { READER } from '../events/codec.ts'
+import { requestedCalls } from '../events/content.ts'
+import { cost } from '../rules/money.ts'
+import { planCalls } from '../rules/plan.ts'
+import { timeIsOver } from '../rules/recovery.ts'
+import { backoff } from '../rules/retry.ts'
+import { modelInfo } from '../rules/routing.ts'
+import { MAX_CALLS } from '../state/call.ts'
+import { activityOf, type ModelStage, recoveryOf } from '../state/state.ts'
+import type { DriverFact } from './commands.ts'
+import { lateAnswer } from './decide-late.ts'
+import { decideToolFact } from './decide-tools.ts'
+import type { Deciding } from './deciding.ts'
+import { endRun, endTurn } from './endings.ts'
+import { proceed } from './proceed.ts'
+
+// What a driver brings in. A fact that the state has gone past decides nothing: it was recorded, or came too late.
+
+type Fact<K extends DriverFact['kind']> = Extract<DriverFact, { kind: K }>
+
+export function decideFact(d: Deciding, fact: DriverFact): void {
+  switch (fact.kind) {
+    case 'claim': {
+      if (d.state.driver?.id === fact.driverId) return
+      const epoch = (d.state.driver?.epoch ?? 0) + 1
+      d.emit('driver_claimed', { driverId: fact.driverId, epoch, minReader: READER, build: fact.build })
+      return
+    }
+    case 'proceed':
+      break
+    case 'model_answered':
+      modelAnswered(d, fact)
+      break
+    case 'model_failed':
+      modelFailed(d, fact)
+      break
+    case 'tool_succeeded':
+    case 'tool_failed':
+    case 'tool_probed':
+      decideToolFact(d, fact)
+      break
+    case 'versioned':
+      versioned(d, fact)
+      break
+    case 'drift_found':
+      if (d.state.tree !== fact.found && d.state.unversioned === null)
+        d.emit('workspace_drifted', { expected: fact.expected, found: fact.found, changed: [...fact.changed] })
+      break
+  }
+  if (d.drives) proceed(d)
+}
+
+function openAttempt(
+  d: Deciding,
+  { turn, attempt }: { turn: number; attempt: number },
+): Extract<ModelStage, { at: 'calling' }> | null {
+  const activity = activityOf(d.state.machine)
+  const model = activity?.status === 'THINKING' ? activity.model : null
+  return model?.at === 'calling' && d.state.turn === turn && model.attempt === attempt ? model : null
+}
+
+function modelAnswered(d: Deciding, fact: Fact<'model_answered'>): void {
+  const open = openAttempt(d, fact)
+  if (open === null) return lateAnswer(d, fact)
+  const { content, stopReason, usage, servedBy, requestId } = fact.outcome
+  const { price } = modelInfo(d.state, open.model)
+  const calls = stopReason === 'refusal' ? [] : requestedCalls(content)
+  const flood = calls.length > MAX_CALLS
+  d.emit(
+    'model_call_end',
+    {
+      attempt: fact.attempt,
+      purpose: 'turn',
+      content: [...content],
+      stopReason,
+      usage,
+      nanoDollars: price === null ? null : cost(usage, price),
+      durationMs: fact.durationMs,
+      servedBy,
+      ...(requestId === undefined ? {} : { requestId }),
+      calls: flood ? [] : planCalls(d.state, calls, fact.paths, stopReason === 'max_tokens'),
+      ...(flood ? { flood: calls.length } : {}),
+    },
+    { actor: { kind: 'model', id: open.model } },
+  )
+}
+
+function modelFailed(d: Deciding, { turn, attempt, error }: Fact<'model_failed'>): void {
+  const open = openAttempt(d, { turn, attempt })
+  if (open === null) return
+  const { retry } = d.state.spec
+  const failure = { error: error.message, code: error.code, recoverable: true, attempt }
+  const transient = error.transient || retry.retryableErrors.includes(error.code)
+  const tried = attempt - open.lost
+  const late = recoveryOf(d.state.machine) === null && timeIsOver(d.state, d.facts.now)
+  // With its time over a run has none for another try: the next turn is that of the warning.
+  if (transient && tried <= retry.maxRetries && !late) {
+    const delayMs = backoff(retry, tried, d.facts.jitter(), error.retryAfterMs)
+    d.emit('error', { ...failure, delayMs })
+    return
+  }
+  d.emit('error', failure)
+  endTurn(d, 'failed')
+  if (transient) return
+  const code = error.code === 'CONTEXT_OVERFLOW' ? 'CONTEXT_OVERFLOW' : 'MODEL_FAILED'
+  endRun(d, code, `${error.code}: ${error.message}`)
+}
+
+/** A driver that has lost the agent has seen files that the next one may have changed since, which owes them itself. */
+function versioned(d: Deciding, { step, version }: Fact<'versioned'>): void {
+  const { unversioned, driver } = d.state
+  if (unversioned === null || step < unversioned.from || d.facts.driver?.epoch !== driver?.epoch) return
+  d.emit('workspace_versioned', { step, ...version })
+}

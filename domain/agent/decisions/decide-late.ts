@@ -1,0 +1,40 @@
+import { cost } from '../rules/money.ts'
+import { modelInfo } from '../rules/routing.ts'
+import { lostAttemptOf } from '../state/evolve-turns.ts'
+import type { DriverFact } from './commands.ts'
+import type { Deciding } from './deciding.ts'
+
+// Facts that come when nobody waits for them any more (DESIGN, Flow: Finished): the call was given up, or the run has ended.
+
+/** A fact of a run that has ended. */
+export function decideLate(d: Deciding, fact: DriverFact): void {
+  if (fact.kind === 'model_answered') lateAnswer(d, fact)
+  else lateOutcome(d, fact)
+}
+
+/** What became of a call after it was given up: known at last, though it changes nothing. */
+export function lateOutcome(d: Deciding, fact: DriverFact): void {
+  if (fact.kind !== 'tool_succeeded' && fact.kind !== 'tool_failed') return
+  const { toolCallId, attempt, durationMs, toolName } = fact
+  const outcome =
+    fact.kind === 'tool_succeeded'
+      ? { success: true, result: fact.result.content }
+      : { success: false, error: { code: fact.error.code, message: fact.error.message } }
+  d.emit('late_outcome', { toolName, attempt, durationMs, ...outcome }, { toolCallId })
+}
+
+/** What a model took for an answer that nobody takes up any more. It is paid for all the same. */
+export function lateAnswer(d: Deciding, fact: Extract<DriverFact, { kind: 'model_answered' }>): void {
+  const { turn, attempt, outcome } = fact
+  const lost = lostAttemptOf(d.state, turn, attempt)
+  if (lost === undefined) return
+  const { usage, servedBy, requestId } = outcome
+  const { price } = modelInfo(d.state, lost.model)
+  const nanoDollars = price === null ? null : cost(usage, price)
+  const named = requestId === undefined ? {} : { requestId }
+  d.emit(
+    'model_late',
+    { attempt, purpose: 'turn', usage, nanoDollars, servedBy, ...named },
+    { turn, actor: { kind: 'model', id: lost.model }, cause: lost.since },
+  )
+}

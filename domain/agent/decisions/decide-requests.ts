@@ -1,0 +1,125 @@
+import { CommandRejected } from '../errors.ts'
+import { echo } from '../issues.ts'
+import { type Call, callsOf, isFinished } from '../state/state.ts'
+import type { UserCommand } from './commands.ts'
+import type { Deciding } from './deciding.ts'
+import { failCall } from './endings.ts'
+import { settleCancel } from './proceed.ts'
+
+// What people ask of an agent. They record; a driver goes on from there.
+
+type Request = Exclude<UserCommand, { kind: 'start' | 'erase' }>
+
+export function decideRequest(d: Deciding, command: Request): void {
+  if (isFinished(d.state) && command.kind === 'resolve_doubt' && command.decision !== 'run') {
+    // The run has ended without knowing; a person may still say what became of the call, once.
+    if (!d.state.unresolved.includes(command.toolCallId)) throw notInDoubt(command.toolCallId)
+    const { decision, result, reason } = command
+    const said = { ...(result === undefined ? {} : { result }), ...(reason === undefined ? {} : { reason }) }
+    d.emit('tool_call_resolved', { decision, ...said }, { toolCallId: command.toolCallId })
+    return
+  }
+  if (isFinished(d.state)) {
+    throw new CommandRejected(
+      'RUN_FINISHED',
+      `the run has ended in ${d.state.machine.status}; fork it to go on from there`,
+    )
+  }
+  switch (command.kind) {
+    case 'input':
+      d.emit('user_input', { text: command.text })
+      return
+    case 'pause':
+      if (!d.state.paused) d.emit('paused', command.reason === undefined ? {} : { reason: command.reason })
+      return
+    case 'resume':
+      // A run that nobody has driven yet is held until somebody asks for it.
+      if (d.state.paused || d.state.stepping || d.state.driver === null) d.emit('resumed', {})
+      return
+    case 'step':
+      d.emit('step_requested', {})
+      return
+    case 'cancel': {
+      if (d.state.cancel !== null) return
+      const reason = command.reason === undefined ? {} : { reason: command.reason }
+      d.emit('cancel_requested', { ...reason, deadlineMs: command.deadlineMs })
+      settleCancel(d)
+      return
+    }
+    case 'standing_approval': {
+      const reason = command.reason === undefined ? {} : { reason: command.reason }
+      d.emit('standing_approval', { tools: command.tools, ...reason })
+      return
+    }
+    case 'decide_approval':
+      return decideApproval(d, command)
+    case 'resolve_doubt':
+      return resolveDoubt(d, command)
+  }
+}
+
+const notInDoubt = (toolCallId: string) =>
+  new CommandRejected('OUTCOME_NOT_IN_DOUBT', `the outcome of ${echo(toolCallId)} is not in doubt`)
+
+function openCall(d: Deciding, toolCallId: string): Call {
+  const call = callsOf(d.state).find((one) => one.id === toolCallId)
+  if (call === undefined) {
+    throw new CommandRejected(
+      'CALL_NOT_OPEN',
+      `${echo(toolCallId)} is no open call of ${d.state.agentId}; it may have ended`,
+    )
+  }
+  return call
+}
+
+function decideApproval(d: Deciding, command: Extract<Request, { kind: 'decide_approval' }>): void {
+  const call = openCall(d, command.toolCallId)
+  if (call.stage.at !== 'approval') {
+    throw new CommandRejected(
+      'APPROVAL_NOT_PENDING',
+      `${call.id} does not wait for an approval; it may have been decided before`,
+    )
+  }
+  if (d.facts.now >= call.stage.expiresAt) {
+    throw new CommandRejected('APPROVAL_EXPIRED', `the approval of ${call.id} has expired`)
+  }
+  if (command.argumentsHash !== undefined && command.argumentsHash !== call.argumentsHash) {
+    throw new CommandRejected(
+      'APPROVAL_MISMATCH',
+      'the waiting call has other arguments than those that were looked at',
+    )
+  }
+  const reason = command.reason === undefined ? {} : { reason: command.reason }
+  d.emit(
+    'approval_decided',
+    { decision: command.decision, argumentsHash: call.argumentsHash, ...reason },
+    { toolCallId: call.id, actor: { ...d.facts.by, kind: 'approver' } },
+  )
+}
+
+function resolveDoubt(d: Deciding, command: Extract<Request, { kind: 'resolve_doubt' }>): void {
+  const call = openCall(d, command.toolCallId)
+  if (call.stage.at !== 'doubt') {
+    throw notInDoubt(call.id)
+  }
+  const reason = command.reason === undefined ? {} : { reason: command.reason }
+  const given = command.result === undefined ? {} : { result: command.result }
+  d.emit('tool_call_resolved', { decision: command.decision, ...given, ...reason }, { toolCallId: call.id })
+  if (command.decision === 'abandon') {
+    failCall(d, call, { code: 'UNKNOWN_OUTCOME', message: 'whether this call happened is not known; it was given up' })
+  }
+  if (command.decision === 'happened') {
+    d.emit(
+      'tool_call_end',
+      {
+        step: d.state.step + 1,
+        toolName: call.toolName,
+        success: true,
+        attempt: call.attempt,
+        durationMs: 0,
+        result: command.result ?? 'A person confirmed that this call happened.',
+      },
+      { toolCallId: call.id },
+    )
+  }
+}

@@ -1,0 +1,100 @@
+import { isKeyed } from '../../log/ids.ts'
+import { CommandRejected } from '../errors.ts'
+import { echo } from '../issues.ts'
+import { admit } from '../rules/admission.ts'
+import { type AgentState, isFinished } from '../state/state.ts'
+import type { Command, DriverFact } from './commands.ts'
+import { decideFact } from './decide-facts.ts'
+import { decideFork } from './decide-fork.ts'
+import { decideLate } from './decide-late.ts'
+import { decideRequest } from './decide-requests.ts'
+import { Deciding, type Draft } from './deciding.ts'
+import { endRun } from './endings.ts'
+import type { Facts } from './facts.ts'
+import { settleOpen } from './proceed.ts'
+
+/** What was decided: events in order, and the state after them. No events: nothing new, or recorded before. */
+export interface Decision {
+  readonly drafts: readonly Draft[]
+  readonly state: AgentState | null
+}
+
+/** Who the agent is, and at which revision its stream stands (-1: it does not exist). */
+export interface Identity {
+  readonly agentId: string
+  readonly runId: string
+  readonly revision: number
+}
+
+const FACTS: ReadonlySet<Command['kind']> = new Set<Command['kind']>([
+  'claim',
+  'proceed',
+  'model_answered',
+  'model_failed',
+  'tool_succeeded',
+  'tool_failed',
+  'tool_probed',
+  'versioned',
+  'drift_found',
+])
+
+/**
+ * Decides a command: pure, given the facts. People's commands may be refused (`CommandRejected`); facts never are, they
+ * are found recorded, or out of date, and then decide nothing.
+ */
+export function decide(state: AgentState | null, identity: Identity, command: Command, facts: Facts): Decision {
+  if (command.kind === 'fork') {
+    if (state !== null) throw exists(identity)
+    const draft = decideFork(command.source, identity.agentId, command.link, facts)
+    return { drafts: [draft], state: draft.after }
+  }
+  const d = new Deciding(state, identity, facts)
+  if (command.kind === 'start') {
+    if (state !== null) throw exists(identity)
+    admit(command.spec)
+    d.emit('agent_started', { spec: command.spec, depth: 0, ...(command.drive ? { drive: true } : {}) })
+    if (command.task !== null) d.emit('user_input', { text: command.task })
+    return { drafts: d.drafts, state: d.state }
+  }
+  if (state === null) throw new CommandRejected('RUN_UNKNOWN', `there is no agent ${echo(identity.agentId)}`, 404)
+  if (FACTS.has(command.kind)) return decided(brought(state, identity, command as DriverFact, facts), state)
+  decideRequest(d, command as never)
+  // What was acknowledged under a key stays so: made again, it must not do what there was no need for.
+  if (d.drafts.length === 0 && isKeyed(facts.commandId)) d.emit('request_noted', { request: command.kind })
+  return decided(d, state)
+}
+
+const decided = (d: Deciding, before: AgentState): Decision => ({
+  drafts: d.drafts,
+  state: d.drafts.length > 0 ? d.state : before,
+})
+
+/**
+ * What follows from a fact. Where that cannot be decided the run ends by name: the next drive would bring the same fact,
+ * paid for anew, to the same fault.
+ */
+function brought(state: AgentState, identity: Identity, fact: DriverFact, facts: Facts): Deciding {
+  const d = new Deciding(state, identity, facts)
+  try {
+    if (isFinished(state)) decideLate(d, fact)
+    else decideFact(d, fact)
+    return d
+  } catch (fault) {
+    const ending = new Deciding(state, identity, facts)
+    if (isFinished(state) || !ending.drives) throw fault
+    try {
+      endByFault(ending, fault)
+    } catch {
+      throw fault
+    }
+    return ending
+  }
+}
+
+function endByFault(d: Deciding, fault: unknown): void {
+  const why = `what follows could not be decided: ${fault instanceof Error ? fault.message : String(fault)}`
+  settleOpen(d, 'CANCELLED', 'the run has ended', true)
+  endRun(d, 'INTERNAL_ERROR', why)
+}
+
+const exists = ({ agentId }: Identity) => new CommandRejected('RUN_EXISTS', `${agentId} was started before`)

@@ -1,0 +1,165 @@
+import { canonicalText } from '../../log/canonical.ts'
+import type { Actor } from '../../log/envelope.ts'
+import { LogError } from '../../log/errors.ts'
+import { agentStream } from '../../log/ids.ts'
+import { type SaltedBody, saltBody } from '../../log/seal.ts'
+import { wellFormed } from '../../log/well-formed.ts'
+import { bodyFault } from '../events/codec.ts'
+import type { AgentEvent, BodyOf, EventType } from '../events/events.ts'
+import { evolve } from '../state/evolve.ts'
+import type { Transcript } from '../state/messages.ts'
+import { type AgentState, activityOf, callsOf, turnIsOpen } from '../state/state.ts'
+import type { Facts } from './facts.ts'
+
+const utf8 = new TextEncoder()
+
+/** An event that was decided and is not sealed yet, with the state after it. */
+export interface Draft {
+  readonly event: AgentEvent
+  readonly body: SaltedBody
+  readonly after: AgentState
+  /** It carries the digest of the state after it. */
+  readonly checkpoint: boolean
+}
+
+const PEOPLE: ReadonlySet<Actor['kind']> = new Set(['user', 'approver'])
+/** What people themselves do. Everything else that follows from it is the runtime's, in the turn where it happens. */
+const DEEDS: ReadonlySet<EventType> = new Set<EventType>([
+  'agent_started',
+  'forked',
+  'user_input',
+  'paused',
+  'resumed',
+  'step_requested',
+  'request_noted',
+  'cancel_requested',
+  'approval_decided',
+  'standing_approval',
+  'tool_call_resolved',
+  'residue',
+  'erased',
+])
+const RUNTIME: Actor = { kind: 'system', id: 'runtime' }
+const CHECKPOINTS: ReadonlySet<EventType> = new Set(['tool_call_end', 'turn_end'])
+
+/** One decision under way: events are emitted and folded at once, so that the next one is decided on their state. */
+export class Deciding {
+  readonly facts: Facts
+  readonly drafts: Draft[] = []
+  private current: AgentState | null
+  private readonly identity: { readonly agentId: string; readonly runId: string }
+  private readonly transcript: Transcript | null
+  private revision: number
+
+  constructor(state: AgentState | null, identity: { agentId: string; runId: string; revision: number }, facts: Facts) {
+    this.current = state
+    this.identity = identity
+    this.revision = identity.revision
+    this.facts = facts
+    this.transcript = facts.transcript?.() ?? null
+  }
+
+  /** The root of the messages as the model is told them. */
+  get rendered(): string {
+    if (this.transcript === null) throw new Error('a model call is decided where the messages are known')
+    return this.transcript.rendered.hash
+  }
+
+  get state(): AgentState {
+    if (this.current === null) throw new Error('nothing has been decided yet')
+    return this.current
+  }
+
+  /** Does the deciding driver hold the agent? Only then may it start anything. */
+  get drives(): boolean {
+    const { driver } = this.facts
+    if (driver === undefined || driver.rests) return false
+    return this.current?.driver?.epoch === driver.epoch && this.current.driver.id === driver.id
+  }
+
+  emit<T extends EventType>(
+    type: T,
+    given: BodyOf<T>,
+    about: { toolCallId?: string; turn?: number; actor?: Actor; cause?: number } = {},
+  ): void {
+    const { facts } = this
+    const text = storedText(given)
+    const salted = saltBody(utf8.encode(text), facts.salt())
+    // What is folded, and shown to the model, is what is stored: members in the same order, nothing that JSON drops.
+    const body = JSON.parse(text) as BodyOf<T>
+    const fault = bodyFault(type, body)
+    if (fault !== null)
+      throw new LogError('APPEND_INVALID', `${type} is not of its shape, so nothing was recorded: ${fault}`)
+    const asked = about.actor ?? facts.by
+    const actor = PEOPLE.has(asked.kind) && !DEEDS.has(type) ? RUNTIME : asked
+    // Of people's deeds too; the view shows theirs in turn 0 (CONTRACTS 6).
+    const turn = about.turn ?? (this.current && turnIsOpen(this.current) ? this.current.turn : 0)
+    const claim = type === 'driver_claimed' ? (body as BodyOf<'driver_claimed'>) : null
+    const owner = facts.driver && { id: facts.driver.id, epoch: facts.driver.epoch }
+    const driver = claim ? { id: claim.driverId, epoch: claim.epoch } : owner
+    const deed = PEOPLE.has(actor.kind)
+    const cause = about.cause ?? this.causeOf(type, about.toolCallId, deed)
+    this.revision++
+    const decided = {
+      type,
+      body,
+      revision: this.revision,
+      at: facts.now,
+      turn,
+      agentId: this.identity.agentId,
+      runId: this.identity.runId,
+      commandId: facts.commandId,
+      actor,
+      bodyHash: salted.header.hash,
+      size: salted.bytes.length,
+      ...(about.toolCallId === undefined ? {} : { toolCallId: about.toolCallId }),
+      ...(cause === null ? {} : { causationId: `${agentStream(this.identity.agentId)}@${cause}` }),
+      ...(deed && facts.correlationId !== undefined ? { correlationId: facts.correlationId } : {}),
+      ...(driver === undefined || deed ? {} : { driver }),
+    } as AgentEvent
+    const after = evolve(this.current, decided)
+    // What a turn does belongs to the input that it reads, which only its start has settled.
+    const inherited = !deed && after.correlation !== facts.commandId
+    const event = inherited ? { ...decided, correlationId: after.correlation } : decided
+    this.current = after
+    this.transcript?.push(event)
+    this.drafts.push({ event, body: salted, after, checkpoint: CHECKPOINTS.has(type) })
+  }
+
+  /**
+   * Revision of the event that one follows from: one about a call, or about a model attempt, from the last one about the
+   * same; any other of the agent's own from the last one that moved it on. Within an append order says it.
+   */
+  private causeOf(type: EventType, toolCallId: string | undefined, deed: boolean): number | null {
+    if (this.current === null) return null
+    const since = toolCallId === undefined ? this.causeInTurn(type, deed) : this.causeOfCall(toolCallId)
+    return since === null || (since === this.revision && this.drafts.length > 0) ? null : since
+  }
+
+  private causeOfCall(toolCallId: string): number | null {
+    return callsOf(this.state).find((call) => call.id === toolCallId)?.since ?? null
+  }
+
+  private causeInTurn(type: EventType, deed: boolean): number | null {
+    const activity = activityOf(this.state.machine)
+    const model = activity?.status === 'THINKING' && 'since' in activity.model ? activity.model : null
+    if (model !== null && (type.startsWith('model_') || type === 'error')) return model.since
+    // What comes from outside, and what follows in the same append, follow from nothing before.
+    return deed || FROM_OUTSIDE.has(type) || this.drafts.length > 0 ? null : this.state.follows
+  }
+}
+
+const FROM_OUTSIDE: ReadonlySet<EventType> = new Set<EventType>(['forked', 'driver_claimed', 'workspace_drifted'])
+
+/** Canonical text of a body, well formed. Nearly every body is so already, and its text shows it. */
+function storedText(body: object): string {
+  try {
+    const text = canonicalText(body)
+    if (!text.includes(ESCAPED_NUL)) return text
+  } catch {
+    // Half of a surrogate pair, or no JSON: the next line mends the one and says the other.
+  }
+  return canonicalText(wellFormed(body))
+}
+
+const ESCAPED_NUL = String.raw`\u0000`

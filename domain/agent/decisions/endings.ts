@@ -1,0 +1,76 @@
+import type { Failure } from '../events/events.ts'
+import { whyRecovering } from '../rules/recovery.ts'
+import { openGates } from '../state/phases.ts'
+import { type Call, recoveryOf, type TurnOutcome, turnIsOpen } from '../state/state.ts'
+import type { Deciding } from './deciding.ts'
+
+// How turns, calls and runs end. Every turn_start has its turn_end, every call its one tool_call_end.
+
+/** Codes with which a run ends in ERROR (CONTRACTS 1). */
+export type EndCode =
+  | 'NO_COMPLETION'
+  | 'RECOVERY_FAILED'
+  | 'TOO_MANY_VIOLATIONS'
+  | 'BUDGET_EXCEEDED'
+  | 'MODEL_FAILED'
+  | 'MODEL_REFUSED'
+  | 'CONTEXT_OVERFLOW'
+  | 'CANCELLED'
+  /** What followed from a fact could not be decided: a fault of this program, or of figures beyond all measure. */
+  | 'INTERNAL_ERROR'
+
+/** A turn that ends by itself waits for the version of its files; one that is ended does not. */
+export function endTurn(d: Deciding, outcome: TurnOutcome): void {
+  if (d.state.unversioned !== null) {
+    const message = 'the run ended before its files had been versioned'
+    d.emit('workspace_versioned', { step: d.state.unversioned.to, unversioned: { code: 'NOT_VERSIONED', message } })
+  }
+  d.emit('turn_end', { step: d.state.step + 1, outcome })
+}
+
+/** Ends a call without a result, starting it first where it had not been: each call has one start and one end. */
+export function failCall(d: Deciding, call: Call, error: Failure, about = { durationMs: 0 }): void {
+  if (!call.started) startRefused(d, call)
+  d.emit(
+    'tool_call_end',
+    {
+      step: d.state.step + 1,
+      toolName: call.toolName,
+      success: false,
+      attempt: Math.max(1, call.attempt),
+      durationMs: about.durationMs,
+      error,
+    },
+    { toolCallId: call.id },
+  )
+}
+
+export function startRefused(d: Deciding, call: Call): void {
+  const { toolName, index, given, argumentsHash, effect } = call
+  d.emit(
+    'tool_call_start',
+    { toolName, index, given, argumentsHash, attempt: 1, effect, intent: false },
+    { toolCallId: call.id },
+  )
+}
+
+/** What ends a recovery otherwise than by its failure (CONTRACTS 2). */
+const BEYOND_RECOVERY: ReadonlySet<EndCode> = new Set<EndCode>(['RECOVERY_FAILED', 'CANCELLED', 'MODEL_FAILED'])
+
+/** The run ends in ERROR. In recovery it has failed as well, and what was said last is kept as partial output. */
+export function endRun(d: Deciding, cause: EndCode, why: string): void {
+  if (turnIsOpen(d.state)) endTurn(d, cause === 'CANCELLED' ? 'cancelled' : 'failed')
+  const partial = d.state.lastText
+  const recovering = recoveryOf(d.state.machine) !== null
+  const failed = recovering && !BEYOND_RECOVERY.has(cause)
+  const code = failed ? 'RECOVERY_FAILED' : cause
+  const said = failed ? `Recovery failed: ${cause}: ${why}` : why
+  const error = code === 'RECOVERY_FAILED' ? `${said}; it began because ${whyRecovering(d.state)}` : said
+  if (recovering) d.emit('recovery', { phase: 'failed', reason: error })
+  const unmetGates = openGates(d.state).map((gate) => gate.check)
+  d.emit('error', {
+    ...{ error, code, recoverable: false },
+    ...(partial === '' ? {} : { partialOutput: partial }),
+    ...(unmetGates.length === 0 ? {} : { unmetGates }),
+  })
+}

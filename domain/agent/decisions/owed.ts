@@ -1,0 +1,73 @@
+import { effectId, modelCallId } from '../../log/ids.ts'
+import { type AgentState, activityOf, callsOf, isFinished, recoveryOf } from '../state/state.ts'
+
+/** What the log owes the world: effects whose intent is recorded, and instants at which the agent must be looked at. */
+export type Owed =
+  | { readonly kind: 'model'; readonly id: string; readonly attempt: number; readonly turn: number }
+  | {
+      readonly kind: 'tool'
+      readonly id: string
+      readonly toolCallId: string
+      readonly attempt: number
+      readonly notBefore: number
+    }
+  /** The files after the calls up to this step are to be versioned. */
+  | { readonly kind: 'version'; readonly id: string; readonly step: number }
+  | { readonly kind: 'wake'; readonly at: number; readonly reason: 'backoff' | 'approval' | 'cancel' | 'grace' }
+
+/**
+ * What is owed in this state, by the driver that holds the agent. An effect that is at work and no longer owed is to be
+ * aborted. A finished agent owes nothing.
+ */
+export function owed(state: AgentState): readonly Owed[] {
+  if (isFinished(state)) return []
+  const epoch = state.driver?.epoch
+  const list: Owed[] = []
+  const activity = activityOf(state.machine)
+  if (activity?.status === 'THINKING' && state.cancel === null) {
+    const { model } = activity
+    if (model.at === 'calling' && model.epoch === epoch) {
+      const id = effectId(modelCallId(state.agentId, state.turn), model.attempt)
+      list.push({ kind: 'model', id, attempt: model.attempt, turn: state.turn })
+    }
+    if (model.at === 'backoff') list.push({ kind: 'wake', at: model.until, reason: 'backoff' })
+  }
+  let atWork = false
+  for (const { id, attempt, stage } of callsOf(state)) {
+    if (stage.at === 'running' && stage.epoch === epoch) {
+      atWork = true
+      if (state.cancel !== null) continue
+      list.push({ kind: 'tool', id: effectId(id, attempt), toolCallId: id, attempt, notBefore: stage.notBefore })
+    }
+    if (stage.at === 'approval') list.push({ kind: 'wake', at: stage.expiresAt, reason: 'approval' })
+  }
+  if (state.unversioned !== null) {
+    // What ends while a version is taken is owed the next one, so that its name goes by the first step.
+    const id = effectId(`${state.agentId}.s${state.unversioned.from}.version`, 1)
+    list.push({ kind: 'version', id, step: state.unversioned.to })
+    atWork = true
+  }
+  if (state.cancel !== null && atWork) list.push({ kind: 'wake', at: state.cancel.deadlineAt, reason: 'cancel' })
+  const recovery = recoveryOf(state.machine)
+  if (recovery !== null && state.clock.running) {
+    const at = state.clock.countedTo + (recovery.deadlineAt - state.clock.workedMs)
+    list.push({ kind: 'wake', at, reason: 'grace' })
+  }
+  return list
+}
+
+/** Whom the agent waits for, or null where it is at work or has finished. */
+export function waitingFor(state: AgentState): 'input' | 'approval' | 'doubt' | 'pause' | null {
+  if (isFinished(state) || state.cancel !== null) return null
+  if (state.unversioned !== null) return null
+  const open = callsOf(state).filter((call) => call.stage.at !== 'ended')
+  const epoch = state.driver?.epoch
+  if (open.some(({ stage }) => stage.at === 'running' && stage.epoch === epoch)) return null
+  const activity = activityOf(state.machine)
+  if (activity?.status === 'THINKING' && activity.model.at === 'calling' && activity.model.epoch === epoch) return null
+  if (open.some((call) => call.stage.at === 'approval')) return 'approval'
+  if (open.some((call) => call.stage.at === 'doubt')) return 'doubt'
+  if (state.paused) return 'pause'
+  if (activity === null && state.unread === 0) return 'input'
+  return null
+}

@@ -1,0 +1,98 @@
+import { needsApproval } from '../rules/policy.ts'
+import { startable } from '../rules/scheduling.ts'
+import { type Call, callsOf } from '../state/state.ts'
+import type { Deciding } from './deciding.ts'
+import { failCall } from './endings.ts'
+
+// What follows by itself for the tool calls of a turn.
+
+/** One round over the open calls; says whether anything was emitted. */
+export function proceedCalls(d: Deciding, calls: readonly Call[]): boolean {
+  const before = d.drafts.length
+  for (const call of calls) settleOne(d, call)
+  if (!d.state.paused) {
+    for (const call of startable(d.state, callsOf(d.state))) begin(d, call)
+  }
+  return d.drafts.length > before
+}
+
+function settleOne(d: Deciding, call: Call): void {
+  const { stage } = call
+  switch (stage.at) {
+    case 'planned':
+      if (call.refused !== null) failCall(d, call, call.refused)
+      return
+    case 'rejected': {
+      const why = stage.reason === '' ? '' : `: ${stage.reason}`
+      failCall(d, call, { code: 'APPROVAL_REJECTED', message: `the user rejected this call${why}` })
+      return
+    }
+    case 'approval':
+      if (d.facts.now < stage.expiresAt) return
+      d.emit('approval_expired', { argumentsHash: call.argumentsHash }, { toolCallId: call.id })
+      failCall(d, call, { code: 'APPROVAL_EXPIRED', message: 'nobody decided on this call in time' })
+      return
+    case 'running':
+      if (stage.epoch !== d.state.driver?.epoch) inDoubt(d, call)
+      return
+    default:
+      return
+  }
+}
+
+/** What takes its drivers with it, one after the other, is not done for ever: of a call a person decides. */
+export const MAX_LOST = 5
+
+/** The driver died between intent and outcome (CONTRACTS 5): never a silent second run of what cannot be repeated. */
+function inDoubt(d: Deciding, call: Call): void {
+  const about = { toolCallId: call.id }
+  if (call.effect === 'irreversible' || call.lost >= MAX_LOST) {
+    const reason =
+      call.lost >= MAX_LOST
+        ? `${call.lost + 1} drivers in a row were lost while ${call.toolName} was at work`
+        : `the driver of attempt ${call.attempt} is gone, and nothing tells whether ${call.toolName} happened`
+    d.emit('tool_call_unknown', { attempt: call.attempt, reason }, about)
+    return
+  }
+  if (d.state.paused) return
+  const error = { code: 'UNKNOWN_OUTCOME', message: `the driver of attempt ${call.attempt} is gone` }
+  d.emit('tool_call_retry', { attempt: call.attempt + 1, error, delayMs: 0, lost: true }, about)
+}
+
+function begin(d: Deciding, call: Call): void {
+  const { toolName, index, given, argumentsHash, effect } = call
+  const about = { toolCallId: call.id }
+  if (call.stage.at !== 'planned') {
+    d.emit('tool_call_intent', { attempt: call.attempt + (call.stage.at === 'resolved' ? 1 : 0) }, about)
+    return
+  }
+  const reason = needsApproval(d.state, toolName)
+  const start = { toolName, index, given, argumentsHash, attempt: 1, effect, intent: reason === null }
+  d.emit('tool_call_start', start, about)
+  if (reason === null) return
+  const expiresAt = new Date(d.facts.now + d.state.spec.policy.approvalTtlMs).toISOString()
+  d.emit('approval_requested', { toolName, given, argumentsHash, expiresAt, reason }, about)
+}
+
+/** Ends the open calls of a run that is ending; false where one is at work and may still be waited for. */
+export function settleOpenCalls(d: Deciding, code: 'CANCELLED' | 'TIMEOUT', message: string, force: boolean): boolean {
+  let settled = true
+  for (const call of callsOf(d.state)) {
+    const { stage } = call
+    if (stage.at === 'ended') continue
+    if (stage.at === 'doubt') {
+      failCall(d, call, { code: 'UNKNOWN_OUTCOME', message: `${message}; whether this call happened is not known` })
+    } else if (stage.at !== 'running') {
+      failCall(d, call, call.refused ?? { code, message })
+    } else if (d.facts.now < stage.notBefore) {
+      failCall(d, call, { code, message })
+    } else {
+      const gone = d.drives && stage.epoch !== d.state.driver?.epoch
+      if (!force && !gone) settled = false
+      else if (call.effect === 'pure') failCall(d, call, { code, message })
+      else
+        failCall(d, call, { code: 'UNKNOWN_OUTCOME', message: `${message}; whether this call happened is not known` })
+    }
+  }
+  return settled
+}

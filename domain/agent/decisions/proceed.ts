@@ -1,0 +1,230 @@
+import { reserve } from '../rules/budget.ts'
+import { cost } from '../rules/money.ts'
+import { graceIsOver, lastTurn, limitReached, warningText } from '../rules/recovery.ts'
+import { ASSEMBLER, measuredParameters } from '../rules/request.ts'
+import { MAX_MODEL_FAILURES, modelInfo, route } from '../rules/routing.ts'
+import { MAX_VIOLATIONS } from '../state/failures.ts'
+import { phaseTools } from '../state/phases.ts'
+import {
+  activityOf,
+  isFinished,
+  type ModelStage,
+  type Observation,
+  type Recovery,
+  recoveryOf,
+  type Thinking,
+  turnIsOpen,
+} from '../state/state.ts'
+import type { Deciding } from './deciding.ts'
+import { endRun, endTurn } from './endings.ts'
+import { MAX_LOST, proceedCalls, settleOpenCalls } from './proceed-calls.ts'
+
+// Orchestrator: what follows from the state by itself, until an effect is owed or somebody is waited for (seed 000,
+// section 6). Only a driver that holds the agent proceeds; every step emits at least one event.
+
+/** Goes on as far as the state allows. */
+export function proceed(d: Deciding): void {
+  while (!isFinished(d.state) && (d.state.cancel === null ? step(d) : settleCancel(d)));
+}
+
+function step(d: Deciding): boolean {
+  const activity = activityOf(d.state.machine)
+  if (activity === null) return d.state.unread > 0 ? beginTurn(d) : false
+  switch (activity.status) {
+    case 'THINKING':
+      return think(d, activity)
+    case 'TOOL_WAIT':
+      return failedByGrace(d) || proceedCalls(d, activity.calls)
+    case 'OBSERVATION':
+      return observe(d, activity)
+  }
+}
+
+function beginTurn(d: Deciding): boolean {
+  if (d.state.paused) return false
+  const reason = recoveryOf(d.state.machine) === null ? limit(d) : null
+  const turn = d.state.turn + 1
+  if (reason !== null) warn(d, reason, turn)
+  d.emit('turn_start', { unread: d.state.unread }, { turn })
+  return true
+}
+
+/** Why the coming turn is the warning turn, or null. */
+function limit(d: Deciding): Recovery['reason'] | null {
+  const reached = limitReached(d.state, d.facts.now)
+  if (reached !== null) return reached
+  const info = modelInfo(d.state, route(d.state).resolved)
+  return reserve(d.state, info, measuredParameters(d.state, info).bytes) === null ? 'budget' : null
+}
+
+function warn(d: Deciding, reason: Recovery['reason'], turn: number): void {
+  const { limits, recovery } = d.state.spec
+  d.emit(
+    'recovery',
+    {
+      phase: 'final_warning',
+      reason,
+      maxTurns: limits.maxTurns,
+      graceTurns: recovery.graceTurns,
+      deadlineMs: recovery.graceTimeoutMs,
+      warning: warningText(d.state, reason),
+    },
+    { turn },
+  )
+}
+
+function think(d: Deciding, { model }: Thinking): boolean {
+  switch (model.at) {
+    case 'unrouted':
+      if (d.state.paused) return false
+      d.emit('model_routed', route(d.state))
+      return true
+    case 'routed':
+      return callModel(d, model.model, model.attempt)
+    case 'backoff':
+      if (failedByGrace(d)) return true
+      if (d.state.paused || d.facts.now < model.until) return false
+      d.emit('model_routed', { ...route(d.state), resolved: model.model, reason: 'the model of this turn' })
+      return true
+    case 'calling':
+      if (failedByGrace(d)) return true
+      if (model.epoch === d.state.driver?.epoch) return false
+      loseAttempt(d, model)
+      // Each was paid for: an answer that takes its drivers with it is not asked for again and again.
+      if (model.lost >= MAX_LOST)
+        endRun(d, 'MODEL_FAILED', `${model.lost + 1} drivers in a row were lost while ${model.model} was asked`)
+      return true
+  }
+}
+
+/** Output tokens of an answer that nobody saw, for the bill. */
+const TYPICAL_ANSWER = 500
+
+/** Nobody saw the end of the call: tokens and money are estimated alike, from what was reserved. */
+export function loseAttempt(d: Deciding, model: Extract<ModelStage, { at: 'calling' }>): void {
+  const { price } = modelInfo(d.state, model.model)
+  const { input, maxOutput } = model.estimate
+  const usage = { input, output: Math.min(maxOutput, TYPICAL_ANSWER), cacheRead: 0, cacheWrite: 0 }
+  const nanoDollars = price === null ? null : cost(usage, price)
+  d.emit('model_attempt_lost', { attempt: model.attempt, purpose: 'turn', usage, nanoDollars })
+}
+
+function callModel(d: Deciding, id: string, attempt: number): boolean {
+  if (d.state.paused) return false
+  const info = modelInfo(d.state, id)
+  const { hash, bytes } = measuredParameters(d.state, info)
+  const estimate = reserve(d.state, info, bytes)
+  if (estimate === null) {
+    // Earlier attempts of this turn took what was left: the turn ends, and the next one is the warning turn.
+    if (recoveryOf(d.state.machine) === null) endTurn(d, 'failed')
+    else endRun(d, 'BUDGET_EXCEEDED', 'the budget leaves no room for another model call')
+    return true
+  }
+  if (estimate.input >= info.contextTokens) {
+    endRun(d, 'CONTEXT_OVERFLOW', `about ${estimate.input} tokens do not fit into the ${info.contextTokens} of ${id}`)
+    return true
+  }
+  d.emit('model_call_start', {
+    attempt,
+    purpose: 'turn',
+    model: id,
+    request: {
+      assembler: ASSEMBLER,
+      from: 0,
+      to: d.state.messages.count,
+      root: d.state.messages.hash,
+      rendered: d.rendered,
+      parameters: hash,
+    },
+    estimate,
+    timeoutMs: info.timeoutMs,
+  })
+  return true
+}
+
+function observe(d: Deciding, activity: Observation): boolean {
+  if (!activity.ended) {
+    if (d.state.unversioned !== null) return false
+    endTurn(d, activity.outcome)
+    return true
+  }
+  const { state } = d
+  const recovery = recoveryOf(state.machine)
+  if (recovery !== null) return observeRecovery(d, activity, recovery)
+  if (state.violations >= MAX_VIOLATIONS) {
+    endRun(d, 'TOO_MANY_VIOLATIONS', `${MAX_VIOLATIONS} turns in a row broke the rules of tool calls`)
+    return true
+  }
+  if (activity.outcome === 'refused') {
+    endRun(d, 'MODEL_REFUSED', 'the model refused to answer')
+    return true
+  }
+  if (activity.outcome === 'text' && !(phaseTools(state)?.length === 0 && state.textOnly < 2)) {
+    endRun(d, 'NO_COMPLETION', 'the agent stopped without calling complete_task')
+    return true
+  }
+  if (activity.outcome === 'failed' && state.modelFailures >= MAX_MODEL_FAILURES) {
+    endRun(d, 'MODEL_FAILED', `${MAX_MODEL_FAILURES} turns in a row had no answer from a model`)
+    return true
+  }
+  return beginTurn(d)
+}
+
+/** Only a malformed completion may be corrected, and only while turns and grace time last (CONTRACTS 2). */
+function observeRecovery(d: Deciding, activity: Observation, recovery: Recovery): boolean {
+  const { state } = d
+  const failed = activity.outcome === 'failed'
+  const onlyCompletion = activity.calls.every((call) => call.toolName === 'complete_task')
+  const malformed =
+    activity.outcome === 'cut' || activity.outcome === 'paused' || (activity.calls.length > 0 && onlyCompletion)
+  if (!malformed && !failed) {
+    const what =
+      activity.calls.length > 0 || activity.outcome === 'flooded' ? 'another tool was called' : 'no tool was called'
+    endRun(d, 'RECOVERY_FAILED', `Recovery failed: ${what} after the final warning`)
+  } else if (graceIsOver(state, d.facts.now)) {
+    endRun(d, 'RECOVERY_FAILED', 'Recovery failed: the grace time has passed')
+  } else if (state.turn >= lastTurn(state, recovery) || state.modelFailures >= MAX_MODEL_FAILURES) {
+    if (failed) endRun(d, 'MODEL_FAILED', 'Recovery failed: the model gave no answer')
+    else endRun(d, 'RECOVERY_FAILED', 'Recovery failed: complete_task was malformed in the last turn')
+  } else return beginTurn(d)
+  return true
+}
+
+/** In recovery the grace time bounds the model call and the completion too. */
+function failedByGrace(d: Deciding): boolean {
+  if (!graceIsOver(d.state, d.facts.now)) return false
+  settleOpen(d, 'TIMEOUT', 'the grace time has passed', true)
+  endRun(d, 'RECOVERY_FAILED', 'Recovery failed: no completion within the grace time')
+  return true
+}
+
+/**
+ * Ends what is open. `force`: attempts at work too, whose outcome is then unknown where they may have had an effect, and
+ * without the version of files that is still owed.
+ * Says whether everything has ended.
+ */
+export function settleOpen(d: Deciding, code: 'CANCELLED' | 'TIMEOUT', message: string, force: boolean): boolean {
+  const settled = settleOpenCalls(d, code, message, force) && (force || d.state.unversioned === null)
+  return settled && settleModel(d)
+}
+
+function settleModel(d: Deciding): boolean {
+  const activity = activityOf(d.state.machine)
+  if (activity?.status === 'THINKING' && activity.model.at === 'calling') loseAttempt(d, activity.model)
+  return true
+}
+
+/**
+ * A requested cancel: what has not begun ends at once, what is at work is waited for until the deadline, then the run
+ * ends. Called for drivers and, when nothing is at work, for anybody.
+ */
+export function settleCancel(d: Deciding): boolean {
+  const { cancel } = d.state
+  if (cancel === null || isFinished(d.state)) return false
+  const before = d.drafts.length
+  if (!settleOpen(d, 'CANCELLED', 'the run was cancelled', d.facts.now >= cancel.deadlineAt))
+    return d.drafts.length > before
+  if (turnIsOpen(d.state)) endTurn(d, 'cancelled')
+  endRun(d, 'CANCELLED', `cancelled by ${cancel.by}${cancel.reason === undefined ? '' : `: ${cancel.reason}`}`)
+  return true
+}

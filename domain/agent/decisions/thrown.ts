@@ -1,0 +1,41 @@
+import type { ModelFailure, ToolFailure } from '../../ports.ts'
+import { RESERVED_CODES } from '../error-codes.ts'
+import { ModelError, ToolError } from '../errors.ts'
+
+// What tools and models throw is foreign: only its message, a code that is a plain word, and flags that are flags are taken.
+
+/** A tool's thrown error; what is no ToolError, or bears a code that is the runtime's, is EXECUTION_FAILED. */
+export function thrownByTool(error: unknown): ToolFailure {
+  const { name, code, transient, beforeEffect } = membersOf(error)
+  const named = name === 'ToolError' && isCode(code) && !RESERVED_CODES.has(code)
+  const flags = { transient: transient === true, beforeEffect: beforeEffect === true }
+  const failure = new ToolError('EXECUTION_FAILED', messageOf(error), name === 'ToolError' ? flags : {})
+  return named ? Object.assign(failure, { code }) : failure
+}
+
+/** A model's thrown error; what is no ModelError is INVALID_RESPONSE, for good. */
+export function thrownByModel(error: unknown): ModelFailure {
+  const { name, code, transient, retryAfterMs } = membersOf(error)
+  const known = name === 'ModelError'
+  const waits = known && typeof retryAfterMs === 'number' && retryAfterMs >= 0 ? { retryAfterMs } : {}
+  const failure = new ModelError('INVALID_RESPONSE', messageOf(error), {
+    transient: known && transient === true,
+    ...waits,
+  })
+  return known && isCode(code) ? Object.assign(failure, { code }) : failure
+}
+
+const isCode = (code: unknown): code is string => typeof code === 'string' && /^[A-Z][A-Z0-9_]{0,63}$/.test(code)
+
+function membersOf(error: unknown): Record<string, unknown> {
+  return error instanceof Error ? (error as unknown as Record<string, unknown>) : {}
+}
+
+function messageOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : error
+  try {
+    return String(message)
+  } catch {
+    return 'it failed and cannot say how'
+  }
+}

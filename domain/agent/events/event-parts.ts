@@ -1,0 +1,54 @@
+import { z } from 'zod'
+import { Effect } from '../spec/tools.ts'
+
+// What bodies of events are made of. These shapes are the storage format too (see events.ts).
+
+/** What JSON text says is JSON: bodies are checked as they were parsed, so that only its absence can be wrong. */
+export const Json = z.unknown().refine((value) => value !== undefined, 'expected a value') as unknown as z.ZodType<
+  z.infer<ReturnType<typeof z.json>>
+>
+export const text = z.string()
+export const count = z.int().nonnegative()
+export const purpose = z.enum(['turn', 'summary'])
+
+/** A failure as events carry it. */
+export const Failure = z.strictObject({ code: z.string().min(1), message: text, rule: text.optional() })
+export type Failure = z.infer<typeof Failure>
+
+/**
+ * A call's arguments, which are stored once: block `block` of the model's answer at `revision` of the same stream.
+ */
+export const Given = z.strictObject({ revision: count, block: count })
+export type Given = z.infer<typeof Given>
+
+export const Artifact = z.strictObject({
+  id: z.string().min(1),
+  type: z.enum(['file', 'plan', 'report', 'diagram']),
+  title: text.optional(),
+  path: text.optional(),
+  /** Its content is that of item `item` of the `artifacts` in these arguments. */
+  given: Given.extend({ item: count }).optional(),
+  hash: text.optional(),
+  size: count.optional(),
+  mimeType: text.optional(),
+  /** Named by the agent, but no such file was there. */
+  claimed: z.literal(true).optional(),
+})
+export type Artifact = z.infer<typeof Artifact>
+
+/** A requested call as it was judged when the model's answer came in; the arguments are in that answer's block. */
+export const PlannedCall = z.strictObject({
+  block: count,
+  toolName: text,
+  argumentsHash: text,
+  /** Real workspace paths that the call touches, for grouping. */
+  reads: z.array(text),
+  writes: z.array(text),
+  effect: Effect,
+  /** Set where the call must not run. */
+  refused: Failure.optional(),
+})
+export type PlannedCall = z.infer<typeof PlannedCall>
+
+/** Where a requested call's path arguments really lead, resolved when the answer came in. */
+export type ResolvedPaths = Readonly<Record<string, string | Failure>>

@@ -1,0 +1,284 @@
+import { z } from 'zod'
+import type { Actor } from '../../log/envelope.ts'
+import { AgentSpec, Budget, Limits } from '../spec/spec.ts'
+import { Effect } from '../spec/tools.ts'
+import { Block, Usage } from './content.ts'
+import { Artifact, count, Failure, Given, Json, PlannedCall, purpose, text } from './event-parts.ts'
+
+// These names and shapes are the storage format. A change of a shape is a new version and an upcaster, never an edit.
+
+/** Whoever asked for the run also asked for it to be driven; absent: it waits for somebody to resume it. */
+const drive = z.literal(true).optional()
+
+export { Artifact, Failure, Given, PlannedCall }
+
+export const bodies = {
+  /** First event of an agent's stream. */
+  agent_started: z.strictObject({
+    spec: AgentSpec,
+    depth: count,
+    parent: z.strictObject({ agentId: text, toolCallId: text }).optional(),
+    drive,
+  }),
+  /** First event of a fork: the prefix is read from its source. What a fork may change is named, the rest is inherited. */
+  forked: z.strictObject({
+    stream: text,
+    revision: count,
+    hash: text,
+    /** Of the state at the point, as a header carries it. */
+    digest: z.strictObject({ fold: z.int().positive(), value: text }),
+    step: count,
+    /** It waits to be told what to do: its source had ended there, or waited itself. */
+    waits: z.literal(true).optional(),
+    workspace: z.strictObject({ path: z.string().min(1), tree: z.string().nullable() }).nullable(),
+    changes: z.strictObject({
+      model: text.optional(),
+      limits: Limits.partial().optional(),
+      budget: Budget.partial().optional(),
+    }),
+    drive,
+  }),
+  driver_claimed: z.strictObject({
+    driverId: text,
+    epoch: z.int().positive(),
+    minReader: z.int().positive(),
+    build: text,
+  }),
+  user_input: z.strictObject({ text: z.string().min(1) }),
+  /** `unread`: how many inputs are read at this turn's start. */
+  turn_start: z.strictObject({ unread: count }),
+  model_routed: z.strictObject({
+    requested: text,
+    resolved: text,
+    reason: text,
+    policy: z.enum(['cost', 'latency', 'quality']),
+    purpose,
+  }),
+  /** The intent of a model call. The request is rebuilt from the messages in the range and these parameters' hash. */
+  model_call_start: z.strictObject({
+    attempt: z.int().positive(),
+    purpose,
+    model: text,
+    request: z.strictObject({
+      assembler: z.int().positive(),
+      /** Ordinals of the messages that were sent, the second exclusive; `root` commits to the bodies that they come from. */
+      from: count,
+      to: count,
+      root: text,
+      /** Commits to the messages as they were put into words. */
+      rendered: text,
+      parameters: text,
+    }),
+    estimate: z.strictObject({ input: count, maxOutput: count, nanoDollars: count.nullable() }),
+    timeoutMs: z.int().positive(),
+  }),
+  model_call_end: z.strictObject({
+    attempt: z.int().positive(),
+    purpose,
+    content: z.array(Block),
+    stopReason: z.enum(['tool_use', 'end_turn', 'max_tokens', 'pause_turn', 'refusal']),
+    usage: Usage,
+    nanoDollars: count.nullable(),
+    durationMs: count,
+    servedBy: text,
+    requestId: text.optional(),
+    calls: z.array(PlannedCall),
+    /**
+     * How many calls were asked for, where they were too many to be taken up one by one: then `calls` is empty, and none of
+     * them has a start and an end. They are refused as a whole, by `turn_end`: each would add events and a place in the
+     * state for nothing that could run, so that one answer could make a log of any length.
+     */
+    flood: z.int().positive().optional(),
+  }),
+  /** An attempt whose driver died: its tokens are estimated and in doubt on the bill. */
+  model_attempt_lost: z.strictObject({
+    attempt: z.int().positive(),
+    purpose,
+    usage: Usage,
+    nanoDollars: count.nullable(),
+  }),
+  /** The provider's answer to an attempt that had been given up: its usage takes the place of the estimate. */
+  model_late: z.strictObject({
+    attempt: z.int().positive(),
+    purpose,
+    usage: Usage,
+    nanoDollars: count.nullable(),
+    servedBy: text,
+    requestId: text.optional(),
+  }),
+  /** `intent`: nothing is awaited, the call runs now. `index`: its place among the planned calls of the answer. */
+  tool_call_start: z.strictObject({
+    toolName: text,
+    index: count,
+    given: Given,
+    argumentsHash: text,
+    attempt: z.int().positive(),
+    effect: Effect,
+    intent: z.boolean(),
+  }),
+  /** The intent of a call that had to wait for an approval. */
+  tool_call_intent: z.strictObject({ attempt: z.int().positive() }),
+  /** `lost`: the driver of the attempt before is gone, so it is none that failed; else `signature` is of its failure. */
+  tool_call_retry: z.strictObject({
+    attempt: z.int().min(2),
+    error: Failure,
+    delayMs: count,
+    signature: text.optional(),
+    lost: z.literal(true).optional(),
+  }),
+  /** The call's driver died between intent and outcome, and nothing can tell whether it happened. */
+  tool_call_unknown: z.strictObject({ attempt: z.int().positive(), reason: text }),
+  /** A person's word on an unknown outcome. */
+  tool_call_resolved: z.strictObject({
+    decision: z.enum(['happened', 'run', 'abandon']),
+    result: Json.optional(),
+    reason: text.optional(),
+  }),
+  tool_call_end: z.strictObject({
+    step: z.int().positive(),
+    toolName: text,
+    success: z.boolean(),
+    attempt: z.int().positive(),
+    durationMs: count,
+    result: Json.optional(),
+    error: Failure.optional(),
+    /** Files created by this call (003: pendingCreates). */
+    created: z.array(text).optional(),
+    changed: z.array(text).optional(),
+    /** It was the run's test command, and ended so; null: by a signal. The runtime's word, which no tool can give. */
+    tested: z.strictObject({ exitCode: z.int().nullable() }).optional(),
+    detail: z.record(z.string(), Json).optional(),
+  }),
+  /**
+   * The outcome of a call that had been given up, or whose run had ended. It changes nothing but what is known. The state
+   * has left the call behind, so it names no cause: its call and attempt say which intent it is of.
+   */
+  late_outcome: z.strictObject({
+    toolName: text,
+    success: z.boolean(),
+    attempt: z.int().positive(),
+    durationMs: count,
+    result: Json.optional(),
+    error: Failure.optional(),
+  }),
+  /**
+   * The files as they are after calls that may have changed them: a shadow tree, or why there is none. It serves every
+   * checkpoint up to `step` that has none before: the files of a step are those of the first one of these with its step or a
+   * greater one, where a call was waiting for it there, and else those of the last one before. A turn ends after it.
+   */
+  workspace_versioned: z.union([
+    z.strictObject({ step: z.int().positive(), tree: text }),
+    z.strictObject({ step: z.int().positive(), unversioned: Failure }),
+  ]),
+  turn_end: z.strictObject({
+    step: z.int().positive(),
+    outcome: z.enum(['calls', 'text', 'cut', 'paused', 'refused', 'flooded', 'failed', 'cancelled']),
+  }),
+  approval_requested: z.strictObject({
+    toolName: text,
+    given: Given,
+    argumentsHash: text,
+    expiresAt: text,
+    reason: text,
+  }),
+  /** The actor is the approver. `argumentsHash` is what was approved. */
+  approval_decided: z.strictObject({
+    decision: z.enum(['approved', 'rejected']),
+    argumentsHash: text,
+    reason: text.optional(),
+  }),
+  approval_expired: z.strictObject({ argumentsHash: text }),
+  standing_approval: z.strictObject({ tools: z.array(z.string().min(1)).min(1), reason: text.optional() }),
+  /** The value is the `value` of these arguments, or stands here where no arguments hold it. */
+  context_set: z.union([
+    z.strictObject({ key: z.string().min(1), given: Given }),
+    z.strictObject({ key: z.string().min(1), value: Json }),
+  ]),
+  artifact_registered: z.strictObject({ artifact: Artifact }),
+  gate_checked: z.strictObject({ gate: text, after: text, passed: z.boolean(), evidence: text }),
+  phase_advanced: z.strictObject({ from: text, to: text, summary: text }),
+  recovery: z.discriminatedUnion('phase', [
+    z.strictObject({
+      phase: z.literal('final_warning'),
+      reason: z.enum(['turns', 'wall_clock', 'budget']),
+      maxTurns: z.int(),
+      graceTurns: z.int(),
+      deadlineMs: z.int(),
+      warning: text,
+    }),
+    z.strictObject({ phase: z.literal('succeeded') }),
+    z.strictObject({ phase: z.literal('failed'), reason: text }),
+  ]),
+  completion: z.strictObject({
+    summary: text,
+    artifacts: z.array(text),
+    nextSteps: text.optional(),
+    unmetGates: z.array(text),
+    unreadInput: count,
+  }),
+  /** `recoverable`: a model attempt that failed; otherwise the run ended in ERROR with this code. */
+  error: z.strictObject({
+    error: text,
+    code: text,
+    recoverable: z.boolean(),
+    attempt: z.int().positive().optional(),
+    delayMs: count.optional(),
+    partialOutput: text.optional(),
+    /** Gates of the role that a run which ended in ERROR had not passed. */
+    unmetGates: z.array(text).optional(),
+  }),
+  paused: z.strictObject({ reason: text.optional() }),
+  resumed: z.strictObject({}),
+  step_requested: z.strictObject({}),
+  /** A request under an Idempotency-Key that found nothing to do: made again it must still do nothing. */
+  request_noted: z.strictObject({ request: text }),
+  cancel_requested: z.strictObject({ reason: text.optional(), deadlineMs: z.int().positive() }),
+  /** A resume found files changed since the last step. */
+  workspace_drifted: z.strictObject({ expected: text, found: text, changed: z.array(text) }),
+  /**
+   * What the fold needs of bodies that the next `erased` empties, without what anybody said: one entry for each that could
+   * be read, in the shape of its type's version.
+   */
+  residue: z.strictObject({
+    bodies: z.array(z.strictObject({ revision: count, version: z.int().positive(), body: Json })).min(1),
+  }),
+  /**
+   * Bodies of this stream that were emptied for ever in its own append. Small, and so never in the blob store: what was
+   * erased is proved without it. It and its `residue` carry no digest, though they end an append: what cannot be folded
+   * must be erasable too, and they change nothing of the state; the next digest commits to them.
+   */
+  erased: z.strictObject({
+    bodies: z.array(z.strictObject({ revision: count, bodyHash: text })).min(1),
+    reason: text,
+  }),
+} as const
+
+export type EventType = keyof typeof bodies
+export type BodyOf<T extends EventType> = z.infer<(typeof bodies)[T]>
+
+/** Current version of every stored type; an older one goes through its upcasters first. */
+export const versions: Readonly<Record<EventType, number>> = Object.fromEntries(
+  Object.keys(bodies).map((type) => [type, 1]),
+) as Record<EventType, number>
+
+/** An event as the fold sees it: decoded, brought up to the current version. `at` in ms. */
+export interface EventOf<T extends EventType> {
+  readonly type: T
+  readonly body: BodyOf<T>
+  readonly revision: number
+  readonly at: number
+  readonly turn: number
+  readonly agentId: string
+  readonly runId: string
+  readonly commandId: string
+  readonly actor: Actor
+  readonly bodyHash: string
+  /** Bytes of the body. */
+  readonly size: number
+  readonly toolCallId?: string
+  readonly causationId?: string
+  readonly correlationId?: string
+  readonly driver?: { readonly id: string; readonly epoch: number }
+}
+
+export type AgentEvent = { [T in EventType]: EventOf<T> }[EventType]

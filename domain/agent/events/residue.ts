@@ -1,0 +1,107 @@
+import { sha256 } from '../../log/ids.ts'
+import { type AgentSpec, WARNING } from '../spec/spec.ts'
+import { UNKNOWN_TOOL } from '../spec/tools.ts'
+import type { Block } from './content.ts'
+import type { BodyOf, EventType, Failure, PlannedCall } from './events.ts'
+
+// What an erasure leaves of a body: all that the fold needs (names, codes, numbers, hashes) and none of what people, models
+// and tools have said. A history that was erased from is folded from it to the very digests that were recorded.
+
+/** Stands where text was erased; the model of a fork reads it too. */
+export const ERASED = '[erased]'
+
+type Residues = { readonly [T in EventType]?: (body: BodyOf<T>) => BodyOf<T> }
+
+/** Types that are not named hold nothing that anybody said. */
+const residues: Residues = {
+  agent_started: ({ spec, ...rest }) => ({ ...rest, spec: unsaid(spec) }),
+  forked: ({ workspace, ...rest }) => ({ ...rest, workspace: workspace && { ...workspace, path: ERASED } }),
+  user_input: () => ({ text: ERASED }),
+  model_call_end: (body) => ({
+    ...body,
+    content: body.content.map((block, index) =>
+      erasedBlock(
+        block,
+        body.calls.find((call) => call.block === index),
+      ),
+    ),
+    calls: body.calls.map(({ refused, ...call }) => ({ ...call, reads: [], writes: [], ...failure({ refused }) })),
+  }),
+  tool_call_retry: ({ signature: _, error, ...rest }) => ({ ...rest, error: { ...error, message: ERASED } }),
+  tool_call_unknown: (body) => ({ ...body, reason: ERASED }),
+  tool_call_resolved: ({ decision, result }) => ({ decision, ...(result === undefined ? {} : { result: ERASED }) }),
+  tool_call_end: ({ step, toolName, success, attempt, durationMs, tested, result, error }) => ({
+    ...{ step, toolName, success, attempt, durationMs },
+    ...(tested === undefined ? {} : { tested }),
+    ...outcome(result, error),
+  }),
+  late_outcome: ({ result, error, ...rest }) => ({ ...rest, ...outcome(result, error) }),
+  approval_requested: (body) => ({ ...body, reason: ERASED }),
+  approval_decided: ({ reason: _, ...rest }) => rest,
+  standing_approval: ({ tools }) => ({ tools }),
+  workspace_versioned: (body) =>
+    'tree' in body ? body : { step: body.step, unversioned: { ...body.unversioned, message: ERASED } },
+  context_set: (body) => ('given' in body ? { key: ERASED, given: body.given } : { key: ERASED, value: ERASED }),
+  artifact_registered: ({ artifact: { id, type } }) => ({ artifact: { id, type } }),
+  gate_checked: (body) => ({ ...body, evidence: ERASED }),
+  phase_advanced: (body) => ({ ...body, summary: ERASED }),
+  recovery: (body) => {
+    if (body.phase === 'final_warning') return { ...body, warning: ERASED }
+    return body.phase === 'failed' ? { ...body, reason: ERASED } : body
+  },
+  completion: ({ unmetGates, unreadInput }) => ({ summary: ERASED, artifacts: [], unmetGates, unreadInput }),
+  error: ({ partialOutput: _, ...rest }) => ({ ...rest, error: ERASED }),
+  paused: () => ({}),
+  cancel_requested: ({ deadlineMs }) => ({ deadlineMs }),
+  workspace_drifted: (body) => ({ ...body, changed: [] }),
+}
+
+/** Whether a body of this type may hold what somebody said; what it does not say, no residue takes away. */
+export const says = (type: string): boolean => Object.hasOwn(residues, type)
+
+/** What is left of an event's body, in the shape of its type's current version. */
+export function residueOf<T extends EventType>(type: T, body: BodyOf<T>): BodyOf<T> {
+  return residues[type]?.(body) ?? body
+}
+
+/** Text that people wrote goes; a fork goes on with what is left, so the warning becomes the usual one. */
+function unsaid(spec: AgentSpec): AgentSpec {
+  const { instructions, role, workspace, testCommand, recovery } = spec
+  return {
+    ...spec,
+    contextVariables: {},
+    role: role && { ...role, profile: ERASED, goal: ERASED },
+    workspace: workspace && { ...workspace, path: ERASED },
+    testCommand: testCommand && [ERASED],
+    recovery: { ...recovery, warningTemplate: WARNING },
+    ...(instructions === undefined ? {} : { instructions: ERASED }),
+  }
+}
+
+/**
+ * Blocks keep their places, because calls name them by index; calls keep what pairs them with their results, the name only
+ * where it is that of a tool. A block of numbers says nothing.
+ */
+function erasedBlock(block: Block, call: PlannedCall | undefined): Block {
+  const { type, ...rest } = block
+  if (type !== 'tool_use') {
+    const numbers = Object.values(rest).every((member) => typeof member === 'number')
+    return numbers ? block : { type: 'text', text: ERASED }
+  }
+  const known = call !== undefined && call.toolName !== UNKNOWN_TOOL
+  // Some models make ids of names.
+  const id = sha256(String(block.id ?? '')).slice(0, 32)
+  return { type: 'tool_use', id, name: known ? (block.name ?? '') : UNKNOWN_TOOL, input: {} }
+}
+
+const failure = <K extends string>(given: { readonly [P in K]: Failure | undefined }): { [P in K]?: Failure } =>
+  Object.fromEntries(
+    Object.entries<Failure | undefined>(given).flatMap(([key, said]) =>
+      said === undefined ? [] : [[key, { ...said, message: ERASED }]],
+    ),
+  ) as never
+
+const outcome = (result: unknown, error: Failure | undefined) => ({
+  ...(result === undefined ? {} : { result: ERASED }),
+  ...failure({ error }),
+})

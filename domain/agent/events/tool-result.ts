@@ -1,0 +1,57 @@
+import { z } from 'zod'
+import type { Json } from '../../log/json.ts'
+import type { ToolResult } from '../../ports.ts'
+import { ToolError } from '../errors.ts'
+import { firstIssue } from '../issues.ts'
+import { isTame, MAX_DEPTH } from './content.ts'
+
+// A tool is foreign code: what it gives back is made plain JSON of the port's shape, or is the tool's failure.
+
+const text = z.string()
+const Result = z.strictObject({
+  content: z.unknown().refine((content) => content !== undefined, 'expected text or JSON, not undefined'),
+  changed: z.array(text).optional(),
+  created: z.array(text).optional(),
+  detail: z.record(text, z.unknown()).optional(),
+})
+
+/** More values than this are no result, or one that leads back to its own parts again and again. */
+const MAX_VALUES = 1_000_000
+
+/** What a tool gave back as a {@link ToolResult}. Throws ToolError EXECUTION_FAILED, which says what is wrong with it. */
+export function toolResult(given: unknown): ToolResult {
+  const plain = asJson(given)
+  const parsed = Result.safeParse(plain)
+  if (!parsed.success) throw wrong(firstIssue(parsed.error, 'result'))
+  if (!isTame(plain)) throw wrong(`its JSON is nested deeper than ${MAX_DEPTH} levels`)
+  return parsed.data as ToolResult
+}
+
+function asJson(given: unknown): Json {
+  let values = 0
+  const checked = function (this: unknown, key: string, value: unknown): unknown {
+    if (++values > MAX_VALUES) throw wrong(`it holds more than ${MAX_VALUES} values`)
+    const lost = value === undefined ? Array.isArray(this) : typeof value === 'function' || typeof value === 'symbol'
+    const number = typeof value === 'number' && !Number.isFinite(value)
+    if (lost || number || typeof value === 'bigint')
+      throw wrong(
+        `${number ? String(value) : typeof value} is no JSON${key === '' ? '' : ` (at "${key.slice(0, 64)}")`}`,
+      )
+    return value
+  }
+  let written: string | undefined
+  try {
+    written = JSON.stringify(given, checked)
+  } catch (cause) {
+    if (cause instanceof ToolError) throw cause
+    // The engine's own words: a circle, a stack that overflows, a getter or toJSON that throws.
+    throw wrong(
+      cause instanceof RangeError ? 'its JSON is nested too deep' : 'its JSON leads in a circle or cannot be read',
+    )
+  }
+  if (written === undefined) throw wrong('it is undefined')
+  return JSON.parse(written) as Json
+}
+
+const wrong = (why: string) =>
+  new ToolError('EXECUTION_FAILED', `the tool ran, but what it returned is no result: ${why}`)

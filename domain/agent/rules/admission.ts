@@ -1,0 +1,112 @@
+import { z } from 'zod'
+import { CommandRejected } from '../errors.ts'
+import { echo } from '../issues.ts'
+import { compilePattern } from '../secrets/pattern-run.ts'
+import { GATES } from '../spec/roles.ts'
+import type { AgentSpec } from '../spec/spec.ts'
+import { UNKNOWN_TOOL, wireName } from '../spec/tools.ts'
+import { canonicalTool } from './policy.ts'
+
+// What is refused at the start of a run, before anything is recorded (CONTRACTS 1, 3, 4, 10).
+
+/** Names a role or policy may use although this agent is not given the tool. */
+const KNOWN_NAMES: readonly string[] = [
+  'read_file',
+  'write_file',
+  'list_dir',
+  'search_code',
+  'run_command',
+  'search_web',
+  'read_url',
+  'complete_task',
+  'advance_phase',
+  'set_context',
+  'ask_user',
+  'delegate_to_agent',
+  'send_message',
+  'publish',
+  'subscribe',
+  'respond',
+  'request_permission',
+  'remember',
+  'recall',
+  'forget',
+]
+
+const refuse = (message: string): never => {
+  throw new CommandRejected('SPEC_REFUSED', message, 422)
+}
+
+/** Throws CommandRejected `SPEC_REFUSED`, naming the key, for a spec that no run may be started with. */
+export function admit(spec: AgentSpec): void {
+  const { policy, role, models, recovery, limits } = spec
+  const denied = policy.deniedTools.filter((name) => canonicalTool(name) === 'complete_task')
+  if (denied.length > 0) refuse('policy.deniedTools: complete_task is the only way to finish and cannot be denied')
+  for (const key of ['allowedTools', 'deniedTools', 'requiresApproval'] as const) {
+    for (const name of policy[key]) checkTool(spec, name, `policy.${key}`)
+  }
+  for (const phase of role?.phases ?? []) {
+    for (const name of phase.allowedTools) checkTool(spec, name, `role phase "${phase.name}"`)
+  }
+  for (const gate of role?.qualityGates ?? []) {
+    if (!(GATES as readonly string[]).includes(gate.check))
+      refuse(`role gate "${echo(gate.check)}" is not known; known are ${GATES.join(', ')}`)
+    if (!role?.phases.some((phase) => phase.name === gate.after))
+      refuse(`role gate after "${echo(gate.after)}": there is no such phase`)
+  }
+  checkTools(spec)
+  const known = models.known.map((model) => model.id)
+  if (!known.includes(models.safeDefault))
+    refuse(`models.safeDefault: "${echo(models.safeDefault)}" is not among the run's models`)
+  checkBudget(spec)
+  if (recovery.graceTurns > 0 && limits.maxTurns < 1) refuse('limits.maxTurns: at least one turn is needed')
+  for (const source of policy.secretPatterns) checkPattern(source)
+}
+
+/** Refuses a money budget where a model has no price. */
+export function checkBudget({ budget, models }: Pick<AgentSpec, 'budget' | 'models'>): void {
+  if (budget.nanoDollars === null) return
+  const unpriced = models.known.find((model) => model.price === null)
+  if (unpriced !== undefined)
+    refuse(
+      `budget: the price of "${unpriced.id}" is not known, so no money budget can be kept; give its price, or a token budget`,
+    )
+}
+
+function checkTool(spec: AgentSpec, pattern: string, where: string): void {
+  const name = canonicalTool(pattern)
+  if (name === '*' || KNOWN_NAMES.includes(name)) return
+  const served = spec.tools.map((tool) => tool.name)
+  if (served.includes(name)) return
+  if (name.endsWith(':*') && served.some((tool) => tool.startsWith(name.slice(0, -1)))) return
+  refuse(
+    `${where}: there is no tool "${echo(pattern)}"; tools are ${[...new Set([...served, ...KNOWN_NAMES])].sort().join(', ')}`,
+  )
+}
+
+function checkTools({ tools }: AgentSpec): void {
+  if (!tools.some((tool) => tool.name === 'complete_task'))
+    refuse('tools: complete_task is missing; no run could finish')
+  const names = new Set<string>()
+  for (const tool of tools) {
+    const name = wireName(tool.name)
+    if (name === UNKNOWN_TOOL)
+      refuse(`tools: "${name}" is what calls of tools that do not exist are recorded as; rename it`)
+    if (names.has(name)) refuse(`tools: "${tool.name}" and another one look alike to the model ("${name}"); rename one`)
+    names.add(name)
+    if (tool.control) continue
+    try {
+      z.fromJSONSchema(tool.parameters as never)
+    } catch (error) {
+      refuse(`tools: the parameters of "${tool.name}" are no usable JSON Schema: ${(error as Error).message}`)
+    }
+  }
+}
+
+function checkPattern(source: string): void {
+  try {
+    compilePattern(source)
+  } catch (error) {
+    refuse(`policy.secretPatterns: "${echo(source)}" cannot be used: ${(error as Error).message}`)
+  }
+}

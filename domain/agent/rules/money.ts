@@ -1,0 +1,37 @@
+import type { Usage } from '../events/content.ts'
+import type { Price } from '../spec/spec.ts'
+
+const MILLION = 1_000_000n
+const NANO = 1_000_000_000n
+const MOST = BigInt(Number.MAX_SAFE_INTEGER)
+
+/**
+ * What a usage costs, in integer nano-dollars, rounded up once (so the sum of two costs is at most 1 above the cost of
+ * the sum). Computed without loss; throws `RangeError` above 9,007,199 dollars, which no integer of JSON holds exactly.
+ */
+export function cost(usage: Usage, price: Price): number {
+  const total =
+    BigInt(usage.input) * BigInt(price.input) +
+    BigInt(usage.output) * BigInt(price.output) +
+    BigInt(usage.cacheRead) * BigInt(price.cacheRead) +
+    BigInt(usage.cacheWrite) * BigInt(price.cacheWrite)
+  return toNumber((total + MILLION - 1n) / MILLION)
+}
+
+/** All tokens of a usage: what a token budget counts. */
+export const totalTokens = (u: Usage): number => u.input + u.output + u.cacheRead + u.cacheWrite
+
+/**
+ * Dollars written as a decimal (`2.50`, `$0.0015`) in nano-dollars, exact. Throws `RangeError` for what is no such
+ * decimal, has more than nine decimals, or is above 9,007,199 dollars.
+ */
+export function parseDollars(text: string): number {
+  const match = /^\$?(\d{1,12})(?:\.(\d{1,9}))?$/.exec(text.trim())
+  if (!match) throw new RangeError('an amount of dollars is written like 2.50, with at most nine decimals')
+  return toNumber(BigInt(match[1]!) * NANO + BigInt((match[2] ?? '').padEnd(9, '0')))
+}
+
+function toNumber(nanoDollars: bigint): number {
+  if (nanoDollars > MOST) throw new RangeError('an amount above 9,007,199 dollars cannot be counted in nano-dollars')
+  return Number(nanoDollars)
+}

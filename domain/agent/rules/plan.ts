@@ -1,0 +1,188 @@
+import { z } from 'zod'
+import { canonicalBytes } from '../../log/canonical.ts'
+import { sha256 } from '../../log/ids.ts'
+import type { Json, JsonObject } from '../../log/json.ts'
+import { wellFormed } from '../../log/well-formed.ts'
+import { byteLength } from '../bounded.ts'
+import type { RequestedCall } from '../events/content.ts'
+import type { ResolvedPaths } from '../events/event-parts.ts'
+import type { Failure, PlannedCall } from '../events/events.ts'
+import { echo, firstIssue } from '../issues.ts'
+import { AdvancePhase, CONTROL_ARGUMENTS } from '../spec/control-tools.ts'
+import { type Effect, type ToolSpec, toolNamed, UNKNOWN_TOOL, wireName } from '../spec/tools.ts'
+import { failureKey } from '../state/evolve-calls.ts'
+import { targetPhase } from '../state/phases.ts'
+import { type AgentState, recoveryOf } from '../state/state.ts'
+import { parseCommand, sameCommand } from './command-line.ts'
+import { denial } from './policy.ts'
+
+// The tool execution contract (seed 000, 5.3 and 5.12; CONTRACTS 3): every requested call is judged, in the order
+// turn as a whole → known → well formed → schema → policy → duplicate of a failed call. What follows (approval, secrets,
+// run) has events of its own.
+
+/** Arguments of one call may not be larger, UTF-8 bytes of JSON. */
+export const MAX_ARGUMENT_BYTES = 1 << 20
+
+/** Judges the calls of one model answer, in order. `cut`: the answer was cut off, so its calls cannot be trusted. */
+export function planCalls(
+  state: AgentState,
+  calls: readonly RequestedCall[],
+  paths: readonly ResolvedPaths[],
+  cut: boolean,
+): PlannedCall[] {
+  return calls.map((call, index) => {
+    const tool = toolNamed(state.spec.tools, call.name)
+    const args = call.arguments ?? {}
+    const resolved = paths[index] ?? {}
+    const refused =
+      wholeTurn(state, calls, tool, cut) ??
+      unknownTool(state, call, tool) ??
+      malformed(call, resolved) ??
+      breaksSchema(tool as ToolSpec, args) ??
+      controlRule(state, tool as ToolSpec, args) ??
+      denial(state, tool as ToolSpec) ??
+      duplicate(state, tool as ToolSpec, args)
+    return {
+      block: call.block,
+      toolName: tool?.name ?? UNKNOWN_TOOL,
+      argumentsHash: argumentsHash(args),
+      ...touched(tool, resolved),
+      effect: tool === undefined ? 'pure' : effectOf(state, tool, args),
+      ...(refused === null ? {} : { refused }),
+    }
+  })
+}
+
+/** Hex SHA-256 of the canonical arguments: what an approval is bound to. */
+export const argumentsHash = (args: JsonObject): string => sha256(canonicalBytes(wellFormed(args)))
+
+function wholeTurn(
+  state: AgentState,
+  calls: readonly RequestedCall[],
+  tool: ToolSpec | undefined,
+  cut: boolean,
+): Failure | null {
+  const completions = calls.filter((call) => call.name === 'complete_task').length
+  if (recoveryOf(state.machine) !== null && tool?.name !== 'complete_task') {
+    return {
+      code: 'PERMISSION_DENIED',
+      rule: 'recovery',
+      message: 'after the final warning only complete_task may be called',
+    }
+  }
+  if (cut) {
+    return {
+      code: 'INVALID_ARGUMENTS',
+      rule: 'cut_off',
+      message: 'the answer was cut off at the output limit, so none of its calls ran; answer again, shorter',
+    }
+  }
+  if (completions > 0 && calls.length > 1) {
+    return {
+      code: 'COMPLETION_NOT_ALONE',
+      message: 'complete_task must be the only call of its turn; nothing of this turn ran',
+    }
+  }
+  if (calls.length > 1 && calls.some((call) => call.name === 'advance_phase')) {
+    return {
+      code: 'SINGLE_STEP_VIOLATION',
+      message: 'advance_phase must be the only call of its turn; nothing of this turn ran',
+    }
+  }
+  if (calls.length > 1 && state.spec.policy.mode === 'interactive') {
+    return {
+      code: 'SINGLE_STEP_VIOLATION',
+      message:
+        'Single-Step Constraint Violation: interactive mode allows one tool call per turn; nothing of this turn ran',
+    }
+  }
+  return null
+}
+
+function unknownTool(state: AgentState, call: RequestedCall, tool: ToolSpec | undefined): Failure | null {
+  if (tool !== undefined) return null
+  const names = state.spec.tools.map((spec) => wireName(spec.name)).join(', ')
+  return {
+    code: 'RESOURCE_NOT_FOUND',
+    rule: 'unknown_tool',
+    message: `there is no tool "${echo(call.name)}"; tools are ${names}`,
+  }
+}
+
+const invalid = (message: string): Failure => ({ code: 'INVALID_ARGUMENTS', message })
+
+function malformed(call: RequestedCall, paths: ResolvedPaths): Failure | null {
+  if (call.arguments === null) return invalid('the arguments are not a JSON object')
+  const flaw = flawIn(call.arguments, '')
+  if (flaw !== null) return invalid(flaw)
+  if (byteLength(JSON.stringify(call.arguments)) > MAX_ARGUMENT_BYTES)
+    return invalid('the arguments are larger than 1 MiB')
+  for (const path of Object.values(paths)) if (typeof path !== 'string') return path
+  return null
+}
+
+/** Names the first place that no tool input may have (5.12.4), or null. */
+function flawIn(value: Json, path: string): string | null {
+  if (typeof value === 'string') {
+    if (value.includes('\0')) return `${echo(path) || 'value'}: contains a NUL character`
+    return value.isWellFormed() ? null : `${echo(path) || 'value'}: contains half of a surrogate pair`
+  }
+  if (value === null || typeof value !== 'object') return null
+  for (const [key, member] of Object.entries(value)) {
+    const at = path === '' ? key : `${path}.${key}`
+    if (key === '__proto__' || key === 'constructor' || key === 'prototype')
+      return `${echo(at)}: this key is not allowed`
+    const flaw = flawIn(key, 'a key') ?? flawIn(member as Json, at)
+    if (flaw !== null) return flaw
+  }
+  return null
+}
+
+const schemas = new WeakMap<ToolSpec, z.ZodType>()
+
+function breaksSchema(tool: ToolSpec, args: JsonObject): Failure | null {
+  let schema = schemas.get(tool)
+  if (schema === undefined) {
+    schema = (tool.control ? CONTROL_ARGUMENTS[tool.name] : undefined) ?? z.fromJSONSchema(tool.parameters as never)
+    schemas.set(tool, schema)
+  }
+  const parsed = schema.safeParse(args)
+  if (parsed.success) return null
+  return invalid(firstIssue(parsed.error, 'arguments'))
+}
+
+function controlRule(state: AgentState, tool: ToolSpec, args: JsonObject): Failure | null {
+  if (tool.name !== 'advance_phase') return null
+  const { to } = AdvancePhase.parse(args)
+  const target = targetPhase(state, to)
+  return 'refusal' in target ? invalid(target.refusal) : null
+}
+
+function duplicate(state: AgentState, tool: ToolSpec, args: JsonObject): Failure | null {
+  if (!state.failedCalls.includes(failureKey(tool.name, argumentsHash(args)))) return null
+  return {
+    code: 'DUPLICATE_FAILED_ACTION',
+    message: 'this very call has failed and nothing has changed since; try something else',
+  }
+}
+
+/** What a call works in, from where its path arguments lead. */
+export function touched(tool: ToolSpec | undefined, paths: ResolvedPaths): { reads: string[]; writes: string[] } {
+  const reads: string[] = []
+  const writes: string[] = []
+  for (const [name, use] of Object.entries(tool?.paths ?? {})) {
+    const path = paths[name]
+    if (typeof path === 'string') (use === 'write' ? writes : reads).push(path)
+  }
+  return { reads, writes }
+}
+
+/** Commands get their effect by pattern: the test command and the role's idempotent ones may run again. */
+function effectOf(state: AgentState, tool: ToolSpec, args: JsonObject): Effect {
+  if (tool.name !== 'run_command' || typeof args.command !== 'string') return tool.effect
+  const argv = parseCommand(args.command)
+  if (argv === null) return tool.effect
+  const prefixes = state.spec.role?.idempotentCommands ?? []
+  const prefixed = prefixes.some((prefix) => prefix.every((word, i) => word === argv[i]))
+  return sameCommand(argv, state.spec.testCommand) || prefixed ? 'idempotent' : tool.effect
+}

@@ -1,0 +1,77 @@
+import type { Failure } from '../events/events.ts'
+import type { Policy } from '../spec/spec.ts'
+import type { ToolSpec } from '../spec/tools.ts'
+import { phaseTools } from '../state/phases.ts'
+import { type AgentState, recoveryOf } from '../state/state.ts'
+
+// PolicyEngine: which tools an agent is offered, and which calls need a person (seed 000, 5.3 and 5.12).
+
+const ALIASES: Readonly<Record<string, string>> = { file_write: 'write_file' }
+
+/** The name that the log uses for a tool that a policy may name otherwise (CONTRACTS 0). */
+export const canonicalTool = (name: string): string => ALIASES[name] ?? name
+
+/** Does a pattern (`tool`, `server:*`, `*`) cover a tool? */
+export function matches(pattern: string, toolName: string): boolean {
+  const canonical = canonicalTool(pattern)
+  if (canonical === '*') return true
+  return canonical.endsWith(':*') ? toolName.startsWith(canonical.slice(0, -1)) : canonical === toolName
+}
+
+const covers = (patterns: readonly string[], toolName: string) => patterns.some((pattern) => matches(pattern, toolName))
+
+/** Why a tool may not be called now, or null. Deny beats allow; an allowlist does not take control tools away. */
+export function denial(state: AgentState, tool: ToolSpec): Failure | null {
+  if (tool.name === 'complete_task') return null
+  const { policy } = state.spec
+  const denied = (rule: string, message: string): Failure => ({ code: 'PERMISSION_DENIED', rule, message })
+  if (deniedByName(policy, tool)) return denied('denied', `${tool.name} is denied by the run's policy`)
+  if (tool.control) return null
+  if (!covers(policy.allowedTools, tool.name)) {
+    return denied('not_allowed', `${tool.name} is not among the tools that the run's policy allows`)
+  }
+  const inPhase = phaseTools(state)
+  if (inPhase !== null && !inPhase.some((pattern) => matches(pattern, tool.name))) {
+    return denied(
+      'phase',
+      `${tool.name} is not available in phase "${state.phase}" (available: ${inPhase.join(', ') || 'none'}); use advance_phase to change phase`,
+    )
+  }
+  return null
+}
+
+/** Control tools are denied by their own name only: `*` and prefixes do not cover them. */
+function deniedByName(policy: Policy, tool: ToolSpec): boolean {
+  return tool.control
+    ? policy.deniedTools.some((pattern) => canonicalTool(pattern) === tool.name)
+    : covers(policy.deniedTools, tool.name)
+}
+
+/** The tools offered to the model now; in recovery exactly `complete_task` (CONTRACTS 2). */
+export function offeredTools(state: AgentState): readonly ToolSpec[] {
+  if (recoveryOf(state.machine) !== null) return state.spec.tools.filter((tool) => tool.name === 'complete_task')
+  return state.spec.tools.filter((tool) => denial(state, tool) === null)
+}
+
+const SENSITIVE: readonly string[] = ['write_file', 'run_command']
+
+/** Why a call of this tool needs a person's approval, or null. A standing approval answers it beforehand. */
+export function needsApproval(state: AgentState, toolName: string): string | null {
+  if (toolName === 'complete_task' || covers(state.standing, toolName)) return null
+  const { policy } = state.spec
+  if (
+    covers(
+      policy.requiresApproval.filter((p) => p !== '*' || !isControl(state, toolName)),
+      toolName,
+    )
+  ) {
+    return `the policy asks for approval of ${toolName}`
+  }
+  if (policy.mode === 'interactive' && SENSITIVE.includes(toolName)) {
+    return `${toolName} needs approval in interactive mode`
+  }
+  return null
+}
+
+const isControl = (state: AgentState, toolName: string) =>
+  state.spec.tools.some((tool) => tool.name === toolName && tool.control)

@@ -1,0 +1,46 @@
+import type { ErrorRecoveryPolicy } from '../spec/spec.ts'
+import type { Call } from '../state/state.ts'
+
+// Retries (seed 000, 5.10; CONTRACTS 8).
+
+/**
+ * The signature of a failure: tool, code, and the message with numbers, ids, quoted times and white space evened out.
+ * Two failures with one signature are the same failure.
+ */
+export function errorSignature(toolName: string, code: string, message: string): string {
+  const even = message
+    .toLowerCase()
+    .replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, '#')
+    .replaceAll(/\b(?=[a-z]*\d)[0-9a-z_-]{12,}\b/g, '#')
+    .replaceAll(/\d+/g, '#')
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+  return `${toolName}|${code}|${even.slice(0, 200)}`
+}
+
+/** Delay before retry number `retry` (1, 2 …), ms. `jitter` in [0, 1) adds up to a tenth. */
+export function backoff(policy: ErrorRecoveryPolicy, retry: number, jitter: number, retryAfterMs = 0): number {
+  const plain = Math.min(policy.backoffCapMs, policy.backoffMs * policy.backoffMultiplier ** (retry - 1))
+  return Math.round(Math.max(plain * (1 + jitter / 10), Math.min(retryAfterMs, RETRY_AFTER_CAP_MS)))
+}
+
+/** A provider's Retry-After is honoured up to this. */
+export const RETRY_AFTER_CAP_MS = 60_000
+
+export type RetryVerdict =
+  | { readonly retry: true; readonly signature: string }
+  | { readonly retry: false; readonly exhausted: boolean }
+
+/** May a failed attempt be tried again by itself? */
+export function judgeRetry(
+  policy: ErrorRecoveryPolicy,
+  call: Call,
+  error: { code: string; message: string; transient: boolean; beforeEffect: boolean },
+): RetryVerdict {
+  const signature = errorSignature(call.toolName, error.code, error.message)
+  const transient = error.transient || policy.retryableErrors.includes(error.code)
+  const safe = call.effect !== 'irreversible' || error.beforeEffect
+  if (!transient || !safe || call.signatures.includes(signature)) return { retry: false, exhausted: false }
+  const made = call.attempt - call.lost
+  return made > policy.maxRetries ? { retry: false, exhausted: true } : { retry: true, signature }
+}

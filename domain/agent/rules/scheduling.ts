@@ -1,0 +1,64 @@
+import type { ToolSpec } from '../spec/tools.ts'
+import type { AgentState, Call } from '../state/state.ts'
+
+// ToolScheduler: which of a turn's calls may run beside each other (seed 000, 5.3; CONTRACTS 3).
+
+const within = (path: string, folder: string) =>
+  path === folder || folder === '.' || folder === '' || path.startsWith(`${folder}/`)
+
+const touches = (one: readonly string[], other: readonly string[]) =>
+  one.some((a) => other.some((b) => within(a, b) || within(b, a)))
+
+/** Must the two run one after the other? A call that declares nothing and is not pure conflicts with all. */
+export function conflicts(a: Call, b: Call, specs: (name: string) => ToolSpec | undefined): boolean {
+  if (isBarrier(a, specs) || isBarrier(b, specs)) return true
+  // Both change what the agent keeps in mind: the order of the calls decides, not that of their results.
+  if (specs(a.toolName)?.control && specs(b.toolName)?.control) return true
+  return touches(a.writes, b.writes) || touches(a.writes, b.reads) || touches(a.reads, b.writes)
+}
+
+function isBarrier(call: Call, specs: (name: string) => ToolSpec | undefined): boolean {
+  const spec = specs(call.toolName)
+  if (spec === undefined || spec.barrier) return true
+  return call.effect !== 'pure' && call.reads.length === 0 && call.writes.length === 0
+}
+
+const inFlight = (call: Call) => call.stage.at === 'running' || call.stage.at === 'doubt'
+
+/**
+ * Calls that may start now, in call order: none that conflicts with an earlier one that has not ended, and no more than
+ * `maxParallel` at work at once.
+ */
+export function startable(state: AgentState, calls: readonly Call[]): readonly Call[] {
+  const specs = (name: string) => state.spec.tools.find((tool) => tool.name === name)
+  const places = state.spec.policy.mode === 'batch' ? state.spec.policy.maxParallel : 1
+  let free = places - calls.filter(inFlight).length
+  const ready: Call[] = []
+  for (const call of calls) {
+    if (free <= 0) break
+    if (!mayStart(call)) continue
+    // The version that is owed is of the files as the calls before have left them.
+    if (state.unversioned !== null && call.effect !== 'pure') continue
+    const blocked = calls.some(
+      (other) => other.index < call.index && other.stage.at !== 'ended' && conflicts(other, call, specs),
+    )
+    if (blocked) continue
+    ready.push(call)
+    free--
+  }
+  return ready
+}
+
+/** Not started yet and allowed to: planned and not refused, approved, or resolved as "run it". */
+function mayStart(call: Call): boolean {
+  switch (call.stage.at) {
+    case 'planned':
+      return call.refused === null
+    case 'approved':
+      return true
+    case 'resolved':
+      return call.stage.decision === 'run'
+    default:
+      return false
+  }
+}

@@ -1,0 +1,280 @@
+import { createHmac } from 'node:crypto'
+import { base32 } from '../../log/ids.ts'
+import type { Json, JsonObject } from '../../log/json.ts'
+import { ToolError } from '../errors.ts'
+import { formsOf, MIN_SECRET_LENGTH, unhidable } from './forms.ts'
+import { isSecretKey, secretValuesInJson } from './key-names.ts'
+import { type KnownTexts, knownTexts } from './known.ts'
+import { compilePattern } from './pattern-run.ts'
+import { findShapes, pendingShape } from './shapes.ts'
+import { joinSpans, type Span } from './spans.ts'
+
+// CONTRACTS 3, Secrets. A reference stands for exactly the text that it replaced (a base64 form has its own), so that
+// resolving it gives back the same bytes; references are never looked into, so that redacting twice is redacting once.
+
+const REFERENCE_BEGINS = 'secret:ku_'
+const REFERENCE = /secret:ku_[0-9a-hjkmnp-tv-z]{26}/g
+const WHOLE_REFERENCE = /^secret:ku_[0-9a-hjkmnp-tv-z]{26}$/
+/** Replacing may uncover a further match at its border; more rounds than this are not needed by any sane pattern. */
+const MAX_ROUNDS = 4
+const MAX_DEPTH = 1_000
+/** Patterns see lines of a stream whole up to this length. In characters. */
+const MAX_HELD_LINE = 4_096
+
+/** Reference → the text that it stands for. Durable in the vault before the redacted text is. */
+export type References = ReadonlyMap<string, string>
+
+export interface Redacted<T> {
+  readonly value: T
+  readonly references: References
+}
+
+export interface RedactorOptions {
+  /** The per-install key, 32 bytes. */
+  readonly key: Uint8Array
+  /** Secret values that must not appear in any form. Blank ones are ignored, shorter ones than 4 characters refused. */
+  readonly known: readonly string[]
+  /** Sources of regular expressions, without flags; look-around and back-references are refused (linear time). */
+  readonly patterns?: readonly string[]
+}
+
+export interface RedactedStream {
+  /** What is safe to show by now. Holds back only what may be the beginning of a secret. */
+  push(chunk: string): string
+  end(): string
+  readonly references: References
+}
+
+export interface Redactor {
+  /** Free text: known values, recognised shapes, patterns. */
+  redactText(text: string): Redacted<string>
+  /** A JSON value, keys included; also non-blank strings under the closed list of key names. */
+  redactJson(json: Json): Redacted<Json>
+  /** Like redactJson; strings that are a JSON object or array as a whole are looked into. */
+  redactResult(json: Json): Redacted<Json>
+  /** Like redactJson; the `value` of `set_context` counts as standing under its `key`. */
+  redactArguments(tool: string, args: JsonObject): Redacted<JsonObject>
+  /** A file's bytes: as text where they are UTF-8, else known values and shapes only. Same object where nothing is found. */
+  redactBytes(bytes: Uint8Array): Redacted<Uint8Array>
+  /** Free text in chunks: what comes out, joined, is what redactText gives. Patterns match within a line here. */
+  redactStream(): RedactedStream
+}
+
+/** The reference of a text under the per-install key: equal texts look equal, nobody without the key can guess one. */
+export function reference(key: Uint8Array, value: string): string {
+  return `secret:ku_${base32(createHmac('sha256', key).update(value, 'utf8').digest()).slice(0, 26)}`
+}
+
+/** The value with every reference replaced. Throws ToolError SECRET_UNAVAILABLE for one that `lookup` does not know. */
+export function resolveReferences<T extends Json>(json: T, lookup: (reference: string) => string | null): T {
+  return walk(json, (text) =>
+    text.replace(REFERENCE, (ref) => {
+      const value = lookup(ref)
+      if (value !== null) return value
+      throw new ToolError(
+        'SECRET_UNAVAILABLE',
+        `${ref} cannot be resolved: the vault of this install does not hold it`,
+        {
+          beforeEffect: true,
+        },
+      )
+    }),
+  ) as T
+}
+
+/** A file's bytes with the references that `lookup` knows replaced; others are the file's own text and stay. */
+export function resolveBytes(bytes: Uint8Array, lookup: (reference: string) => string | null): Uint8Array {
+  const text = latin1(bytes)
+  let changed = false
+  const resolved = text.replace(REFERENCE, (ref) => {
+    const value = lookup(ref)
+    changed ||= value !== null
+    return value === null ? ref : Buffer.from(value, 'utf8').toString('latin1')
+  })
+  return changed ? Buffer.from(resolved, 'latin1') : bytes
+}
+
+/** Throws RangeError for a key of a wrong length or a value that cannot be hidden, PatternError for a refused pattern. */
+export function createRedactor(options: RedactorOptions): Redactor {
+  if (options.key.length !== 32) throw new RangeError('the reference key must have 32 bytes')
+  const values = options.known.filter((value) => value.trim() !== '')
+  for (const value of values) refuseUnhidable(value)
+  const forms = [...new Set(values.flatMap(formsOf))].filter((form) => form.length >= MIN_SECRET_LENGTH)
+  const known = knownTexts(forms)
+  const knownBytes = knownTexts(forms.map((form) => Buffer.from(form, 'utf8').toString('latin1')))
+  const searches = (options.patterns ?? []).map(compilePattern)
+  const guessers = [findShapes, ...searches]
+
+  const replace = (text: string, made: Map<string, string>, at = known, guess = guessers, plain = same): string =>
+    pieces(text, at, guess)
+      .map((piece) => {
+        if (!piece.secret) return piece.text
+        const value = plain(piece.text)
+        const ref = reference(options.key, value)
+        made.set(ref, value)
+        return ref
+      })
+      .join('')
+  const underKey = (value: string, made: Map<string, string>): string => {
+    if (value.trim() === '' || WHOLE_REFERENCE.test(value)) return value
+    const ref = reference(options.key, value)
+    made.set(ref, value)
+    return ref
+  }
+  const json = (value: Json, made: Map<string, string>, leaf: (text: string) => string): Json =>
+    walk(value, leaf, (key, text) => (isSecretKey(key) ? underKey(text, made) : leaf(text)))
+  const whole = (text: string, made: Map<string, string>): string => {
+    let out = ''
+    let at = 0
+    for (const { start, end, value } of secretValuesInJson(text)) {
+      out += text.slice(at, start) + JSON.stringify(underKey(value, made))
+      at = end
+    }
+    const shown = replace(out + text.slice(at), made)
+    // What was hidden may have been what kept the text from being JSON.
+    return shown !== text && secretValuesInJson(shown).some(({ value }) => underKey(value, made) !== value)
+      ? whole(shown, made)
+      : shown
+  }
+  const collect = <T>(work: (made: Map<string, string>) => T): Redacted<T> => {
+    const references = new Map<string, string>()
+    return { value: work(references), references }
+  }
+
+  return {
+    redactText: (text) => collect((made) => replace(text, made)),
+    redactJson: (value) => collect((made) => json(value, made, (text) => replace(text, made))),
+    redactResult: (value) => collect((made) => json(value, made, (text) => whole(text, made))),
+    redactArguments: (tool, args) =>
+      collect((made) => {
+        const { key, value } = args
+        const named = tool === 'set_context' && typeof key === 'string' && typeof value === 'string' && isSecretKey(key)
+        const shown = named ? { ...args, value: underKey(value, made) } : args
+        return json(shown, made, (text) => replace(text, made)) as JsonObject
+      }),
+    redactBytes: (bytes) =>
+      collect((made) => {
+        const text = utf8(bytes)
+        const hidden =
+          text === null
+            ? Buffer.from(replace(latin1(bytes), made, knownBytes, [findShapes], fromLatin1), 'latin1')
+            : Buffer.from(replace(text, made), 'utf8')
+        return made.size > 0 ? hidden : bytes
+      }),
+    redactStream: () => stream(known, searches.length > 0, replace),
+  }
+}
+
+function refuseUnhidable(value: string): void {
+  const fault = unhidable(value)
+  if (fault !== null) throw new RangeError(`a secret cannot be hidden: ${fault}; use another one`)
+}
+
+type Guess = (text: string) => Span[]
+type Piece = { readonly text: string; readonly secret: boolean }
+
+/** Cuts a text into what stays and what is secret. References and what is known come first, guesses see what is left. */
+function pieces(text: string, known: KnownTexts, guessers: readonly Guess[]): Piece[] {
+  const out: Piece[] = []
+  for (const part of cut(text, references(text))) {
+    if (part.secret) out.push({ text: part.text, secret: false })
+    else for (const piece of cut(part.text, known.find(part.text))) guess(piece, guessers, MAX_ROUNDS, out)
+  }
+  return out
+}
+
+function guess(piece: Piece, guessers: readonly Guess[], rounds: number, out: Piece[]): void {
+  if (piece.secret || rounds === 0 || piece.text === '') {
+    out.push(piece)
+    return
+  }
+  const spans = guessers.flatMap((find) => find(piece.text)).sort((a, b) => a.end - b.end)
+  if (spans.length === 0) out.push(piece)
+  else for (const part of cut(piece.text, joinSpans(spans))) guess(part, guessers, rounds - 1, out)
+}
+
+function cut(text: string, spans: readonly Span[]): Piece[] {
+  const out: Piece[] = []
+  let at = 0
+  for (const { start, end } of spans) {
+    if (start > at) out.push({ text: text.slice(at, start), secret: false })
+    out.push({ text: text.slice(start, end), secret: true })
+    at = end
+  }
+  if (at < text.length) out.push({ text: text.slice(at), secret: false })
+  return out
+}
+
+/** Where references stand in a text. */
+const references = (text: string): Span[] =>
+  text.includes(REFERENCE_BEGINS) ? [...text.matchAll(REFERENCE)].map(spanOf) : []
+
+const spanOf = (match: RegExpExecArray): Span => ({ start: match.index, end: match.index + match[0].length })
+
+function stream(known: KnownTexts, lines: boolean, replace: (text: string, made: Map<string, string>) => string) {
+  const references = new Map<string, string>()
+  let held = ''
+  const release = (length: number): string => {
+    const safe = held.slice(0, length)
+    held = held.slice(length)
+    return replace(safe, references)
+  }
+  return {
+    references,
+    push: (chunk: string): string => {
+      held += chunk
+      return release(safeLength(held, known, lines))
+    },
+    end: (): string => release(held.length),
+  }
+}
+
+/** How much of a stream's text can be decided without knowing what follows. */
+function safeLength(text: string, known: KnownTexts, lines: boolean): number {
+  let safe = text.length - known.pending(text)
+  const partial = PARTIAL_REFERENCE.exec(text.slice(-36))
+  if (partial) safe = Math.min(safe, text.length - partial[0].length)
+  let from = 0
+  for (const { start, end } of [...known.find(text), ...references(text)]) {
+    if (end <= safe) from = Math.max(from, end)
+    else if (start < safe) safe = start
+  }
+  const rest = text.slice(from, safe)
+  let decided = pendingShape(rest)
+  const line = rest.lastIndexOf('\n') + 1
+  if (lines && rest.length - line <= MAX_HELD_LINE) decided = Math.min(decided, line)
+  return from + decided
+}
+
+const PARTIAL_REFERENCE = /s(?:e(?:c(?:r(?:e(?:t(?::(?:k(?:u(?:_[0-9a-hjkmnp-tv-z]{0,25})?)?)?)?)?)?)?)?)?$/
+
+/** A copy with every string changed: `leaf` for keys and plain values, `member` for string values of an object. */
+function walk(json: Json, leaf: (text: string) => string, member = (_key: string, text: string) => leaf(text)): Json {
+  const visit = (value: Json, depth: number): Json => {
+    if (depth > MAX_DEPTH) throw new ToolError('INVALID_ARGUMENTS', `JSON is nested deeper than ${MAX_DEPTH} levels`)
+    if (typeof value === 'string') return leaf(value)
+    if (typeof value === 'number') return leaf(String(value)) === String(value) ? value : leaf(String(value))
+    if (Array.isArray(value)) return value.map((item: Json) => visit(item, depth + 1))
+    if (value === null || typeof value !== 'object') return value
+    return Object.fromEntries(
+      Object.entries(value).map(([key, item]) => [
+        leaf(key),
+        typeof item === 'string' ? member(key, item) : visit(item, depth + 1),
+      ]),
+    )
+  }
+  return visit(json, 0)
+}
+
+const same = (text: string) => text
+const latin1 = (bytes: Uint8Array): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
+const fromLatin1 = (text: string): string => Buffer.from(text, 'latin1').toString('utf8')
+
+function utf8(bytes: Uint8Array): string | null {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,151 @@
+import { z } from 'zod'
+import { Delay, Milliseconds } from '../time-span.ts'
+import { ToolSpec } from './tools.ts'
+
+// The interfaces of seed 000 section 5 under their own names, and what an agent is started with. All of it is recorded
+// once, in `agent_started`, so that a log explains itself.
+
+/** What an agent is told at the final warning, unless its spec has words of its own. */
+export const WARNING =
+  'Final warning: {reason}. Call complete_task now, and nothing else, with the best summary of the work so far. ' +
+  'You have {graceTurns} further turns to correct a malformed call.'
+
+/** Tokens and prices whose products are amounts that can be counted in nano-dollars. */
+const modelTokens = z.int().positive().max(100_000_000)
+const price = z.int().nonnegative().max(10_000_000_000_000)
+
+/** Seed 000, 5.2. Times in ms. */
+export const RecoveryConfig = z.strictObject({
+  graceTurns: z.int().nonnegative().default(2),
+  graceTimeoutMs: Milliseconds.default(60_000),
+  warningTemplate: z.string().min(1).default(WARNING),
+  hardLimit: z.boolean().default(true),
+})
+export type RecoveryConfig = z.infer<typeof RecoveryConfig>
+
+/** Seed 000, 5.3. */
+export type ExecutionPolicy = 'interactive' | 'batch'
+export interface ToolExecutionContext {
+  policy: ExecutionPolicy
+  allowedTools: string[]
+  requiresApproval: string[]
+  maxParallel: number
+}
+
+/** Seed 000, 5.12. Patterns are sources of regular expressions in configuration. */
+export interface SecurityPolicy {
+  allowedTools: string[]
+  deniedTools: string[]
+  requiresApproval: string[]
+  sandboxed: boolean
+  secretPatterns: RegExp[]
+}
+
+/** Seed 000, 5.3 and 5.12 as one recorded policy. Allow patterns: `tool`, `server:*`, `*`; deny beats allow. */
+export const Policy = z.strictObject({
+  mode: z.enum(['interactive', 'batch']).default('interactive'),
+  allowedTools: z.array(z.string().min(1)).default(['*']),
+  deniedTools: z.array(z.string().min(1)).default([]),
+  requiresApproval: z.array(z.string().min(1)).default([]),
+  maxParallel: z.int().positive().max(64).default(4),
+  approvalTtlMs: Milliseconds.default(86_400_000),
+  sandboxed: z.boolean().default(true),
+  secretPatterns: z.array(z.string().min(1)).default([]),
+})
+export type Policy = z.infer<typeof Policy>
+
+/** Seed 000, 5.10. `backoffMs × backoffMultiplier^n`, at most `backoffCapMs`, plus recorded jitter. */
+export const ErrorRecoveryPolicy = z.strictObject({
+  maxRetries: z.int().nonnegative().max(20).default(2),
+  backoffMs: Delay.default(1000),
+  backoffMultiplier: z.number().min(1).max(1000).default(2),
+  backoffCapMs: Delay.default(10_000),
+  retryableErrors: z.array(z.string().min(1)).default(['NETWORK', 'TIMEOUT', 'RATE_LIMITED', 'OVERLOADED']),
+})
+export type ErrorRecoveryPolicy = z.infer<typeof ErrorRecoveryPolicy>
+
+/** Seed 000, 5.11. `maxTokens` null: the model's own limit. */
+export const ContextManagementConfig = z.strictObject({
+  maxTokens: z.int().positive().nullable().default(null),
+  compressionThreshold: z.number().gt(0).lte(1).default(0.8),
+  preserveLastN: z.int().nonnegative().default(5),
+  compressionStrategy: z.enum(['summarize', 'truncate', 'hybrid']).default('hybrid'),
+})
+export type ContextManagementConfig = z.infer<typeof ContextManagementConfig>
+
+/** `wallClockMs` counts only while a driver drives; null: no limit. */
+export const Limits = z.strictObject({
+  maxTurns: z.int().positive(),
+  wallClockMs: Milliseconds.nullable(),
+})
+export type Limits = z.infer<typeof Limits>
+
+/** The run's own budget; null: none. Money in nano-dollars. */
+export const Budget = z.strictObject({
+  tokens: z.int().positive().nullable(),
+  nanoDollars: z.int().positive().nullable(),
+})
+export type Budget = z.infer<typeof Budget>
+
+/** Nano-dollars per million tokens, as of a date. */
+export const Price = z.strictObject({
+  asOf: z.string(),
+  input: price,
+  output: price,
+  cacheRead: price,
+  cacheWrite: price,
+})
+export type Price = z.infer<typeof Price>
+
+/** A model that a run may use. `price` null: unknown, so no money budget is possible. */
+export const ModelInfo = z.strictObject({
+  id: z.string().min(1),
+  provider: z.string().min(1),
+  contextTokens: modelTokens,
+  maxOutputTokens: modelTokens,
+  timeoutMs: Milliseconds,
+  price: Price.nullable(),
+  /** The provider can be asked to answer with a call (`tool_choice`). */
+  forcesCalls: z.boolean(),
+})
+export type ModelInfo = z.infer<typeof ModelInfo>
+
+/** Seed 000, section 7. */
+export const RoleDefinition = z.strictObject({
+  name: z.string().min(1),
+  profile: z.string(),
+  goal: z.string(),
+  phases: z.array(z.strictObject({ name: z.string().min(1), allowedTools: z.array(z.string().min(1)) })).min(1),
+  qualityGates: z.array(z.strictObject({ after: z.string().min(1), check: z.string().min(1) })),
+  maxReactLoop: z.int().positive(),
+  /** Commands that are safe to run again, as argv prefixes; the test command always is. */
+  idempotentCommands: z.array(z.array(z.string()).min(1)).optional(),
+})
+export type RoleDefinition = z.infer<typeof RoleDefinition>
+
+/** What an agent is started with: everything in force, resolved, with no default left open. */
+export const AgentSpec = z.strictObject({
+  role: RoleDefinition.nullable(),
+  policy: Policy,
+  limits: Limits,
+  recovery: RecoveryConfig,
+  retry: ErrorRecoveryPolicy,
+  context: ContextManagementConfig,
+  budget: Budget,
+  models: z.strictObject({
+    requested: z.string().min(1),
+    safeDefault: z.string().min(1),
+    known: z.array(ModelInfo).min(1),
+  }),
+  tools: z.array(ToolSpec),
+  workspace: z.strictObject({ path: z.string().min(1), tree: z.string().nullable() }).nullable(),
+  testCommand: z.array(z.string()).min(1).nullable(),
+  contextVariables: z.record(z.string(), z.unknown()),
+  /** Names of secrets that tools may be given; never values. */
+  secrets: z.array(z.string().min(1)),
+  /** Added to the system prompt. */
+  instructions: z.string().optional(),
+  /** The program that wrote this. */
+  build: z.string(),
+})
+export type AgentSpec = z.infer<typeof AgentSpec>

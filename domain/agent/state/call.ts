@@ -1,0 +1,59 @@
+import type { Failure, Given } from '../events/events.ts'
+import type { Effect } from '../spec/tools.ts'
+
+// One requested tool call, as the state of its turn holds it.
+
+/**
+ * The most calls of one answer. What asks for more is refused as a whole, a violation of which the model is told: each call
+ * would have its own events and place in the state, for nothing that could run.
+ */
+export const MAX_CALLS = 128
+
+/** Where one requested tool call stands. */
+export type CallStage =
+  | { readonly at: 'planned' }
+  | { readonly at: 'approval'; readonly expiresAt: number }
+  | { readonly at: 'approved' }
+  | { readonly at: 'rejected'; readonly reason: string }
+  /** The intent is in the log. In doubt where `epoch` is not the current driver's. */
+  | {
+      readonly at: 'running'
+      readonly epoch: number
+      readonly notBefore: number
+      /** An earlier attempt may have happened: a reconcilable call asks its probe first. */
+      readonly probe: boolean
+    }
+  /** Nothing can tell whether it happened: a person decides. */
+  | { readonly at: 'doubt' }
+  | { readonly at: 'resolved'; readonly decision: 'happened' | 'run' | 'abandon' }
+  | {
+      readonly at: 'ended'
+      readonly success: boolean
+      readonly code: string | null
+      readonly ran: boolean
+      readonly bodyHash: string
+    }
+
+export interface Call {
+  readonly id: string
+  readonly index: number
+  /** Where its arguments stand. */
+  readonly given: Given
+  readonly toolName: string
+  readonly argumentsHash: string
+  readonly effect: Effect
+  readonly reads: readonly string[]
+  readonly writes: readonly string[]
+  readonly refused: Failure | null
+  /** `tool_call_start` is in the log. */
+  readonly started: boolean
+  readonly attempt: number
+  /** Attempts that a dead driver left behind; they do not count as retries. */
+  readonly lost: number
+  readonly startedAt: number
+  /** Revision of the last event of this call, from which the next one follows. */
+  readonly since: number
+  /** Signatures of this call's failed attempts (5.10.2). */
+  readonly signatures: readonly string[]
+  readonly stage: CallStage
+}

@@ -1,0 +1,178 @@
+import { toolCallId } from '../../log/ids.ts'
+import type { AppendRoot } from '../../log/root.ts'
+import type { AgentEvent, EventOf } from '../events/events.ts'
+import { countsAsFailure, isViolation } from './failures.ts'
+import { ImpossibleEvent } from './impossible.ts'
+import { type Activity, type AgentState, activityOf, type Call, type CallStage, withActivity } from './state.ts'
+
+type CallEvent = Extract<
+  AgentEvent,
+  {
+    type:
+      | 'tool_call_start'
+      | 'tool_call_intent'
+      | 'tool_call_retry'
+      | 'tool_call_unknown'
+      | 'tool_call_resolved'
+      | 'tool_call_end'
+      | 'approval_requested'
+      | 'approval_decided'
+      | 'approval_expired'
+  }
+>
+
+/** The calls of a model's answer, as they were planned. */
+export function openedCalls(state: AgentState, event: EventOf<'model_call_end'>): readonly Call[] {
+  return event.body.calls.map((planned, index) => ({
+    id: toolCallId(event.agentId, event.turn, index),
+    index,
+    given: { revision: event.revision, block: planned.block },
+    toolName: planned.toolName,
+    argumentsHash: planned.argumentsHash,
+    effect: planned.effect,
+    reads: planned.reads,
+    writes: planned.writes,
+    refused: planned.refused ?? null,
+    started: false,
+    attempt: 0,
+    lost: 0,
+    startedAt: state.at,
+    since: event.revision,
+    signatures: [],
+    stage: { at: 'planned' },
+  }))
+}
+
+/** The state after an event of one tool call. */
+export function evolveCall(state: AgentState, event: CallEvent): AgentState {
+  const activity = activityOf(state.machine)
+  if (activity?.status !== 'TOOL_WAIT') throw new ImpossibleEvent(event, 'no call is open')
+  const index = activity.calls.findIndex((call) => call.id === event.toolCallId)
+  const call = activity.calls[index]
+  if (call === undefined) throw new ImpossibleEvent(event, `${event.toolCallId} is no call of this turn`)
+  if (call.stage.at === 'ended') throw new ImpossibleEvent(event, `${event.toolCallId} has ended`)
+  const calls = activity.calls.with(index, { ...changed(state, call, event), since: event.revision })
+  const ended = event.type === 'tool_call_end' ? whatEnded(state, call, event) : {}
+  const allIn = calls.every(({ stage }) => stage.at === 'ended')
+  const next: Activity = allIn
+    ? { status: 'OBSERVATION', outcome: 'calls', calls, ended: false }
+    : { status: 'TOOL_WAIT', calls }
+  return { ...state, ...ended, machine: withActivity(state.machine, next) }
+}
+
+function changed(state: AgentState, call: Call, event: CallEvent): Call {
+  const epoch = state.driver?.epoch ?? 0
+  const running = (notBefore: number, probe = false): CallStage => ({ at: 'running', epoch, notBefore, probe })
+  switch (event.type) {
+    case 'tool_call_start':
+      if (call.started) throw new ImpossibleEvent(event, 'the call was started before')
+      return {
+        ...call,
+        started: true,
+        attempt: event.body.attempt,
+        startedAt: event.at,
+        effect: event.body.effect,
+        stage: event.body.intent ? running(event.at) : call.stage,
+      }
+    case 'tool_call_intent':
+      if (call.stage.at !== 'approved' && call.stage.at !== 'resolved')
+        throw new ImpossibleEvent(event, 'it was not approved')
+      return { ...call, attempt: event.body.attempt, stage: running(event.at) }
+    case 'tool_call_retry': {
+      if (call.stage.at !== 'running') throw new ImpossibleEvent(event, 'no attempt is open')
+      const { lost = false, signature } = event.body
+      return {
+        ...call,
+        attempt: event.body.attempt,
+        lost: call.lost + (lost ? 1 : 0),
+        signatures: signature === undefined ? call.signatures : [...call.signatures, signature],
+        stage: running(event.at + event.body.delayMs, true),
+      }
+    }
+    case 'tool_call_unknown':
+      if (call.stage.at !== 'running') throw new ImpossibleEvent(event, 'no attempt is open')
+      return { ...call, stage: { at: 'doubt' } }
+    case 'tool_call_resolved':
+      if (call.stage.at !== 'doubt') throw new ImpossibleEvent(event, 'its outcome is not in doubt')
+      return {
+        ...call,
+        lost: call.lost + (event.body.decision === 'run' ? 1 : 0),
+        stage: { at: 'resolved', decision: event.body.decision },
+      }
+    case 'approval_requested':
+      return { ...call, stage: { at: 'approval', expiresAt: Date.parse(event.body.expiresAt) } }
+    case 'approval_decided':
+      if (call.stage.at !== 'approval') throw new ImpossibleEvent(event, 'no approval is awaited')
+      return {
+        ...call,
+        stage:
+          event.body.decision === 'approved' ? { at: 'approved' } : { at: 'rejected', reason: event.body.reason ?? '' },
+      }
+    case 'approval_expired':
+      if (call.stage.at !== 'approval') throw new ImpossibleEvent(event, 'no approval is awaited')
+      return call
+    case 'tool_call_end':
+      return {
+        ...call,
+        stage: {
+          at: 'ended',
+          success: event.body.success,
+          code: event.body.error?.code ?? null,
+          ran: call.attempt > 0 && call.stage.at !== 'planned' && !REFUSED_STAGES.has(call.stage.at),
+          bodyHash: event.bodyHash,
+        },
+      }
+  }
+}
+
+/** Stages from which a call ends without having run. */
+const REFUSED_STAGES = new Set<CallStage['at']>(['planned', 'approval', 'approved', 'rejected'])
+
+/** What a call's end says beside the call: how the test command went, and whether anybody knows what happened. */
+function whatEnded(
+  { tested, unresolved }: AgentState,
+  call: Call,
+  { body }: EventOf<'tool_call_end'>,
+): Pick<AgentState, 'tested' | 'unresolved'> {
+  const doubtful = body.error?.code === 'UNKNOWN_OUTCOME' && call.stage.at !== 'resolved'
+  return {
+    tested: body.tested ? { exitCode: body.tested.exitCode, tree: null, step: body.step } : tested,
+    unresolved: doubtful ? [...unresolved, call.id] : unresolved,
+  }
+}
+
+/**
+ * Judges a turn's calls when all have ended, in call order, so that the order in which results arrived changes nothing
+ * (DESIGN, Flow): the results join the messages, failures are remembered, changes forget them. `left`: what stands among
+ * the messages for a call that has no result.
+ */
+export function settleCalls(
+  state: AgentState,
+  calls: readonly Call[],
+  append: AppendRoot,
+  left: string | null = null,
+): AgentState {
+  if (calls.length === 0) return { ...state, violations: 0 }
+  let { messages, failedCalls } = state
+  let violated = false
+  for (const call of calls) {
+    if (call.stage.at !== 'ended') {
+      if (left !== null) messages = append(messages, left)
+      continue
+    }
+    messages = append(messages, call.stage.bodyHash)
+    if (call.stage.ran && call.effect !== 'pure') failedCalls = []
+    const key = failureKey(call.toolName, call.argumentsHash)
+    const failed = call.stage.ran && !call.stage.success && countsAsFailure(call.toolName, call.stage.code)
+    if (failed && !failedCalls.includes(key)) {
+      failedCalls = [...failedCalls.slice(1 - REMEMBERED_FAILURES), key]
+    }
+    if (call.refused !== null && isViolation(call.refused)) violated = true
+  }
+  return { ...state, messages, failedCalls, violations: violated ? state.violations + 1 : 0 }
+}
+
+/** At most so many failed calls are remembered while nothing changes. */
+const REMEMBERED_FAILURES = 64
+
+export const failureKey = (toolName: string, argumentsHash: string): string => `${toolName}:${argumentsHash}`

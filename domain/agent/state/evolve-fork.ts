@@ -1,0 +1,69 @@
+import type { AppendRoot } from '../../log/root.ts'
+import type { EventOf } from '../events/events.ts'
+import { settleCalls } from './evolve-calls.ts'
+import {
+  type AgentState,
+  activityOf,
+  addSpent,
+  BLANK,
+  callsOf,
+  completing,
+  NOTHING_SPENT,
+  turnIsOpen,
+} from './state.ts'
+
+/** The state of a fork: that of its source at the point, under the new name, with what was unfinished left behind. */
+export function evolveFork(state: AgentState, event: EventOf<'forked'>, append: AppendRoot): AgentState {
+  const { workspace, changes, step } = event.body
+  const { spec, spent, inherited } = state
+  const settled = turnIsOpen(state) ? settleCalls(state, callsOf(state), append, event.bodyHash) : state
+  const models = { ...spec.models, requested: changes.model ?? spec.models.requested }
+  const limits = { ...spec.limits, ...defined(changes.limits ?? {}) }
+  const budget = { ...spec.budget, ...defined(changes.budget ?? {}) }
+  // What was written in the run is still measured from where its source began.
+  const folder = workspace && { path: workspace.path, tree: spec.workspace?.tree ?? workspace.tree }
+  return {
+    ...settled,
+    agentId: event.agentId,
+    runId: event.runId,
+    parent: null,
+    depth: 0,
+    spec: { ...spec, models, workspace: folder, limits, budget },
+    specHash: event.bodyHash,
+    step,
+    tree: workspace?.tree ?? null,
+    unversioned: null,
+    unresolved: [],
+    lostAttempts: [],
+    machine: continues(state)
+      ? { status: 'OBSERVATION', outcome: 'cancelled', calls: [], ended: true }
+      : { status: 'IDLE' },
+    driver: null,
+    // Its budget and its time are its own; what it comes from has paid for itself.
+    spent: NOTHING_SPENT,
+    inherited: addSpent(inherited, spent),
+    clock: BLANK.clock,
+    paused: false,
+    stepping: false,
+    cancel: null,
+    violations: 0,
+    textOnly: 0,
+    modelFailures: 0,
+    failedModel: null,
+    failedCalls: [],
+    // Whoever forks answers for it himself.
+    standing: [],
+    commands: [event.commandId],
+  }
+}
+
+/** A fork of a run that was at work goes on by itself; one of a run that had ended or was completing waits for input. */
+export function continues(state: AgentState): boolean {
+  const activity = activityOf(state.machine)
+  if (activity === null || state.machine.status === 'RECOVERY') return false
+  return !completing(state)
+}
+
+function defined<T extends object>(patch: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined)) as never
+}

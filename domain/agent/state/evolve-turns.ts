@@ -1,0 +1,167 @@
+import type { AppendRoot } from '../../log/root.ts'
+import { textOf } from '../events/content.ts'
+import type { AgentEvent, EventOf } from '../events/events.ts'
+import { openedCalls, settleCalls } from './evolve-calls.ts'
+import { ImpossibleEvent } from './impossible.ts'
+import { isTold, NOTES } from './messages.ts'
+import {
+  type AgentState,
+  activityOf,
+  addSpent,
+  callsOf,
+  LOST_KEPT,
+  type LostAttempt,
+  type ModelStage,
+  type Spent,
+  turnIsOpen,
+  withActivity,
+} from './state.ts'
+
+// The fold of a turn's model call and its end.
+
+export const thinking = (state: AgentState, model: ModelStage) =>
+  withActivity(state.machine, { status: 'THINKING', model })
+
+export const grown = (state: AgentState, bytes: number) => ({ ...state.context, bytes: state.context.bytes + bytes })
+
+function modelStage(state: AgentState, event: AgentEvent): ModelStage {
+  const activity = activityOf(state.machine)
+  if (activity?.status !== 'THINKING') throw new ImpossibleEvent(event, 'the agent is not thinking')
+  return activity.model
+}
+
+/** One decision before each model call (5.7.1); within a turn the model stays (5.7.4). */
+export function routed(state: AgentState, event: EventOf<'model_routed'>): AgentState {
+  const stage = modelStage(state, event)
+  const { resolved } = event.body
+  if (stage.at !== 'unrouted' && stage.at !== 'backoff') throw new ImpossibleEvent(event, 'no model call is due')
+  if (stage.at === 'backoff' && stage.model !== resolved)
+    throw new ImpossibleEvent(event, `the turn has ${stage.model}`)
+  const { attempt, lost } = stage.at === 'backoff' ? stage : { attempt: 1, lost: 0 }
+  return { ...state, machine: thinking(state, { at: 'routed', model: resolved, attempt, lost }) }
+}
+
+/** The intent of a model call, with the model that the turn was routed to. */
+export function called(state: AgentState, event: EventOf<'model_call_start'>): AgentState {
+  const stage = modelStage(state, event)
+  const { model, attempt, estimate } = event.body
+  if (stage.at !== 'routed' || stage.attempt !== attempt) throw new ImpossibleEvent(event, 'no model call is due')
+  if (stage.model !== model) throw new ImpossibleEvent(event, `the turn was routed to ${stage.model}`)
+  const epoch = state.driver?.epoch ?? 0
+  const { lost } = stage
+  const calling = { at: 'calling', model, attempt, lost, epoch, estimate, since: event.revision } as const
+  return { ...state, machine: thinking(state, calling) }
+}
+
+type Billed = Pick<LostAttempt, 'usage' | 'nanoDollars'>
+
+const spend = (spent: Spent, { usage, nanoDollars }: Billed, sign?: -1): Spent =>
+  addSpent(spent, { ...usage, nanoDollars: nanoDollars ?? 0 }, sign)
+
+/** The model's answer: its calls are open now, or the turn is over. */
+export function answered(state: AgentState, event: EventOf<'model_call_end'>, append: AppendRoot): AgentState {
+  const model = modelStage(state, event)
+  if (model.at !== 'calling' || model.attempt !== event.body.attempt) {
+    throw new ImpossibleEvent(event, `model attempt ${event.body.attempt} is not open`)
+  }
+  const { content, calls, stopReason, usage } = event.body
+  const next: AgentState = {
+    ...state,
+    spent: spend(state.spent, event.body),
+    context: { tokens: usage.input + usage.cacheRead + usage.cacheWrite + usage.output, bytes: 0 },
+    messages: isTold(event.body) ? append(state.messages, event.bodyHash) : state.messages,
+    modelFailures: 0,
+    failedModel: null,
+    lastText: textOf(content) || state.lastText,
+  }
+  if (calls.length > 0) {
+    return { ...next, machine: withActivity(state.machine, { status: 'TOOL_WAIT', calls: openedCalls(state, event) }) }
+  }
+  const outcome = event.body.flood === undefined ? WITHOUT_CALLS[stopReason] : 'flooded'
+  return { ...next, machine: withActivity(state.machine, { status: 'OBSERVATION', outcome, calls: [], ended: false }) }
+}
+
+const WITHOUT_CALLS = {
+  tool_use: 'text',
+  end_turn: 'text',
+  max_tokens: 'cut',
+  pause_turn: 'paused',
+  refusal: 'refused',
+} as const
+
+/** A model attempt that failed: either another one is due after its delay, or the turn ends without an answer. */
+export function failedAttempt(state: AgentState, event: EventOf<'error'>): AgentState {
+  const model = modelStage(state, event)
+  if (model.at !== 'calling') throw new ImpossibleEvent(event, 'no model call is open')
+  const { attempt, delayMs } = event.body
+  if (attempt !== model.attempt) throw new ImpossibleEvent(event, `model attempt ${attempt} is not open`)
+  if (delayMs !== undefined) {
+    return { ...state, machine: thinking(state, tryAgain(model, event, delayMs)) }
+  }
+  return {
+    ...state,
+    modelFailures: state.modelFailures + 1,
+    failedModel: model.model,
+    machine: withActivity(state.machine, { status: 'OBSERVATION', outcome: 'failed', calls: [], ended: false }),
+  }
+}
+
+/** The turn is over: its calls are judged, and a question that was put makes the agent wait. */
+export function endTurn(state: AgentState, event: EventOf<'turn_end'>, append: AppendRoot): AgentState {
+  if (!turnIsOpen(state)) throw new ImpossibleEvent(event, 'no turn is open')
+  if (event.body.step !== state.step + 1) throw new ImpossibleEvent(event, `step ${state.step + 1} is next`)
+  const calls = callsOf(state)
+  if (calls.some((call) => call.stage.at !== 'ended')) throw new ImpossibleEvent(event, 'a call has not ended')
+  if (state.unversioned !== null) throw new ImpossibleEvent(event, 'its files have no version yet')
+  const { outcome } = event.body
+  const settled = settleCalls(state, calls, append)
+  const asked = calls.some((call) => call.toolName === 'ask_user' && call.stage.at === 'ended' && call.stage.success)
+  const next: AgentState = {
+    ...settled,
+    step: event.body.step,
+    violations: outcome === 'flooded' ? state.violations + 1 : settled.violations,
+    textOnly: outcome === 'text' ? state.textOnly + 1 : 0,
+    paused: state.paused || state.stepping,
+    stepping: false,
+    messages: outcome in NOTES ? append(settled.messages, event.bodyHash) : settled.messages,
+    machine: withActivity(state.machine, { status: 'OBSERVATION', outcome, calls, ended: true }),
+  }
+  const idles = asked && state.unread === 0 && state.machine.status !== 'RECOVERY' && outcome === 'calls'
+  return idles ? { ...next, machine: { status: 'IDLE' } } : next
+}
+
+/** An attempt whose driver is gone: paid for by estimate, and due again. */
+export function lostAttempt(state: AgentState, event: EventOf<'model_attempt_lost'>): AgentState {
+  const model = modelStage(state, event)
+  if (model.at !== 'calling') throw new ImpossibleEvent(event, 'no model call is open')
+  const again = { ...tryAgain(model, event, 0), lost: model.lost + 1 }
+  const { usage, nanoDollars } = event.body
+  const { model: name, attempt } = model
+  const lost = { turn: event.turn, attempt, model: name, usage, nanoDollars, since: event.revision }
+  return {
+    ...state,
+    spent: spend(state.spent, lost),
+    lostAttempts: [...state.lostAttempts.slice(1 - LOST_KEPT), lost],
+    machine: thinking(state, again),
+  }
+}
+
+export const lostAttemptOf = (state: AgentState, turn: number, attempt: number): LostAttempt | undefined =>
+  state.lostAttempts.find((lost) => lost.turn === turn && lost.attempt === attempt)
+
+/** What a lost attempt really took is known: it replaces the estimate. */
+export function lateAnswer(state: AgentState, event: EventOf<'model_late'>): AgentState {
+  const lost = lostAttemptOf(state, event.turn, event.body.attempt)
+  if (lost === undefined) throw new ImpossibleEvent(event, 'no such model attempt was given up')
+  return {
+    ...state,
+    spent: spend(spend(state.spent, lost, -1), event.body),
+    lostAttempts: state.lostAttempts.filter((one) => one !== lost),
+  }
+}
+
+function tryAgain(model: Extract<ModelStage, { at: 'calling' }>, event: AgentEvent, delayMs: number) {
+  const { model: name, attempt, lost } = model
+  const until = event.at + delayMs
+  return { at: 'backoff', model: name, attempt: attempt + 1, lost, until, since: event.revision } as const
+}

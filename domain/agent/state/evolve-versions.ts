@@ -1,0 +1,27 @@
+import type { EventOf } from '../events/events.ts'
+import { ImpossibleEvent } from './impossible.ts'
+import { type AgentState, callsOf } from './state.ts'
+
+// The files of a run with a workspace: which calls may have changed them, and the versions that were taken since.
+
+/** After a call's end: it has run and may have changed files, so that a version of them is owed. */
+export function changedFiles(state: AgentState, event: EventOf<'tool_call_end'>): AgentState {
+  if (state.spec.workspace === null) return state
+  const call = callsOf(state).find(({ id }) => id === event.toolCallId)
+  if (call === undefined || call.effect === 'pure' || call.stage.at !== 'ended' || !call.stage.ran) return state
+  const { step } = event.body
+  return { ...state, unversioned: { from: state.unversioned?.from ?? step, to: step } }
+}
+
+/** A version serves what ended before it was taken; what has ended since needs another one. */
+export function versioned(state: AgentState, event: EventOf<'workspace_versioned'>): AgentState {
+  const { unversioned, tested } = state
+  const { step } = event.body
+  if (unversioned === null || step < unversioned.from || step > unversioned.to)
+    throw new ImpossibleEvent(event, `no version of the files after step ${step} is owed`)
+  const left = unversioned.to > step ? { from: step + 1, to: unversioned.to } : null
+  if (!('tree' in event.body)) return { ...state, unversioned: left }
+  const { tree } = event.body
+  const ranOn = tested !== null && tested.tree === null && tested.step >= unversioned.from && tested.step <= step
+  return { ...state, unversioned: left, tree, tested: ranOn ? { ...tested, tree } : tested }
+}

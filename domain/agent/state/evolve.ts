@@ -1,0 +1,270 @@
+import { type AppendRoot, append as appendRoot, EMPTY_ROOT } from '../../log/root.ts'
+import type { AgentEvent, EventOf, EventType } from '../events/events.ts'
+import { evolveCall } from './evolve-calls.ts'
+import { evolveFork } from './evolve-fork.ts'
+import {
+  answered,
+  called,
+  endTurn,
+  failedAttempt,
+  grown,
+  lateAnswer,
+  lostAttempt,
+  routed,
+  thinking,
+} from './evolve-turns.ts'
+import { changedFiles, versioned } from './evolve-versions.ts'
+import { ImpossibleEvent } from './impossible.ts'
+import { SHOWN_BYTES } from './messages.ts'
+import { gateKey, initialPhase } from './phases.ts'
+import { type AgentState, activityOf, BLANK, completing, isFinished, REMEMBERED, turnIsOpen } from './state.ts'
+import { advanceClock } from './work-clock.ts'
+
+/**
+ * The reducer: the state after one more event. Pure; throws {@link ImpossibleEvent} for what cannot follow. `null` is
+ * the state before the first event.
+ */
+export function evolve(state: AgentState | null, event: AgentEvent, append: AppendRoot = appendRoot): AgentState {
+  if (state === null) return start(event)
+  const next = apply(state, event, append)
+  const clock = advanceClock(state, next, event)
+  const person = event.actor.kind === 'user' || event.actor.kind === 'approver'
+  return {
+    ...next,
+    revision: event.revision,
+    at: event.at,
+    clock,
+    commands: person ? remember(next.commands, event.commandId) : next.commands,
+    correlation: GOING.has(event.type) ? correlationOf(event) : next.correlation,
+    follows: movesOn(state, event) ? event.revision : next.follows,
+  }
+}
+
+/** What people do to set an agent going at once; an input does so when a turn reads it. */
+const GOING: ReadonlySet<EventType> = new Set<EventType>([
+  'forked',
+  'resumed',
+  'step_requested',
+  'cancel_requested',
+  'approval_decided',
+  'tool_call_resolved',
+])
+
+/** Does anything follow from this event by itself? An input within a turn is read by the next one, which follows its end. */
+const movesOn = (before: AgentState, { type }: AgentEvent): boolean =>
+  type === 'user_input' ? !turnIsOpen(before) : !BESIDE.has(type)
+
+/** What is noted beside the run's course. */
+const BESIDE: ReadonlySet<EventType> = new Set<EventType>([
+  'driver_claimed',
+  'paused',
+  'standing_approval',
+  'workspace_drifted',
+  'late_outcome',
+  'model_late',
+  'request_noted',
+  'residue',
+  'erased',
+])
+
+const correlationOf = (event: AgentEvent): string => event.correlationId ?? event.commandId
+
+/** The state after many events. */
+export function fold(state: AgentState | null, events: Iterable<AgentEvent>, append?: AppendRoot): AgentState | null {
+  let folded = state
+  for (const event of events) folded = evolve(folded, event, append)
+  return folded
+}
+
+function start(event: AgentEvent): AgentState {
+  if (event.type !== 'agent_started') throw new ImpossibleEvent(event, 'an agent begins with agent_started')
+  const { spec, depth, parent } = event.body
+  return {
+    ...BLANK,
+    spec,
+    agentId: event.agentId,
+    runId: event.runId,
+    depth,
+    parent: parent ?? null,
+    specHash: event.bodyHash,
+    revision: event.revision,
+    at: event.at,
+    phase: initialPhase(spec.role),
+    tree: spec.workspace?.tree ?? null,
+    commands: [event.commandId],
+    correlation: correlationOf(event),
+  }
+}
+
+function remember(commands: readonly string[], id: string): readonly string[] {
+  return commands.at(-1) === id ? commands : [...commands.slice(1 - REMEMBERED), id]
+}
+
+function apply(state: AgentState, event: AgentEvent, append: AppendRoot): AgentState {
+  if (isFinished(state) && !AFTER_THE_END.has(event.type)) throw new ImpossibleEvent(event, 'the agent has finished')
+  switch (event.type) {
+    case 'agent_started':
+      throw new ImpossibleEvent(event, 'the agent was started before')
+    case 'forked':
+      return evolveFork(state, event, append)
+    case 'driver_claimed': {
+      if (event.body.epoch !== (state.driver?.epoch ?? 0) + 1)
+        throw new ImpossibleEvent(event, 'its epoch is not the next')
+      return { ...state, driver: { id: event.body.driverId, epoch: event.body.epoch } }
+    }
+    case 'user_input':
+      return {
+        ...state,
+        unread: state.unread + 1,
+        failedCalls: [],
+        context: grown(state, event.size),
+        unreadRoot: append(state.unreadRoot, event.bodyHash),
+        unreadCorrelation: correlationOf(event),
+      }
+    case 'turn_start': {
+      if (turnIsOpen(state)) throw new ImpossibleEvent(event, 'a turn is open')
+      if (event.turn !== state.turn + 1) throw new ImpossibleEvent(event, `turn ${state.turn + 1} is next`)
+      const told = tellWarning(readInputs(state, append), append)
+      return { ...told, turn: event.turn, machine: thinking(told, { at: 'unrouted' }) }
+    }
+    case 'model_routed':
+      return routed(state, event)
+    case 'model_call_start':
+      return called(state, event)
+    case 'model_call_end':
+      return answered(state, event, append)
+    case 'model_attempt_lost':
+      return lostAttempt(state, event)
+    case 'model_late':
+      return lateAnswer(state, event)
+    case 'late_outcome':
+      return resolved(state, event)
+    case 'tool_call_resolved':
+      return isFinished(state) ? resolved(state, event) : evolveCall(state, event)
+    case 'tool_call_start':
+    case 'tool_call_intent':
+    case 'tool_call_retry':
+    case 'tool_call_unknown':
+    case 'approval_requested':
+    case 'approval_decided':
+    case 'approval_expired':
+      return evolveCall(state, event)
+    case 'tool_call_end': {
+      if (event.body.step !== state.step + 1) throw new ImpossibleEvent(event, `step ${state.step + 1} is next`)
+      const next = changedFiles(evolveCall(state, event), event)
+      return { ...next, step: event.body.step, context: grown(state, Math.min(event.size, SHOWN_BYTES)) }
+    }
+    case 'workspace_versioned':
+      return versioned(state, event)
+    case 'turn_end':
+      return endTurn(state, event, append)
+    case 'standing_approval':
+      return { ...state, standing: [...new Set([...state.standing, ...event.body.tools])], failedCalls: [] }
+    case 'context_set':
+      return { ...state, variables: append(state.variables, event.bodyHash) }
+    case 'artifact_registered': {
+      const { type } = event.body.artifact
+      if (state.artifactTypes.includes(type)) return state
+      return { ...state, artifactTypes: [...state.artifactTypes, type].sort() }
+    }
+    case 'gate_checked': {
+      const gate = gateKey(event.body.after, event.body.gate)
+      const others = state.gatesPassed.filter((one) => one !== gate)
+      return { ...state, gatesPassed: event.body.passed ? [...others, gate].sort() : others }
+    }
+    case 'phase_advanced':
+      return { ...state, phase: event.body.to, gatesPassed: keptGates(state, event), failedCalls: [], textOnly: 0 }
+    case 'recovery':
+      return recovered(state, event)
+    case 'completion':
+      if (!completing(state)) throw new ImpossibleEvent(event, 'complete_task has not succeeded')
+      return { ...state, machine: { status: 'DONE' } }
+    case 'error':
+      return event.body.recoverable ? failedAttempt(state, event) : ended(state, event)
+    case 'paused':
+      return { ...state, paused: true, stepping: false }
+    case 'resumed':
+      return { ...state, paused: false, stepping: false }
+    case 'step_requested':
+      return { ...state, paused: false, stepping: true }
+    case 'cancel_requested': {
+      const { deadlineMs, ...why } = event.body
+      return { ...state, cancel: { deadlineAt: event.at + deadlineMs, by: event.actor.id, ...why } }
+    }
+    case 'workspace_drifted':
+      return { ...state, tree: event.body.found, failedCalls: [] }
+    case 'residue':
+    case 'erased':
+    case 'request_noted':
+      return state
+  }
+}
+
+/** Bookkeeping that may still arrive when the agent has finished (DESIGN, Flow: Finished). */
+const AFTER_THE_END: ReadonlySet<EventType> = new Set<EventType>([
+  'late_outcome',
+  'model_late',
+  'tool_call_resolved',
+  'residue',
+  'erased',
+  'forked',
+])
+
+/** A call's outcome is known at last, or a person has said what became of it. */
+const resolved = (state: AgentState, { toolCallId }: AgentEvent): AgentState => ({
+  ...state,
+  unresolved: state.unresolved.filter((id) => id !== toolCallId),
+})
+
+/** Gates passed after a phase that the agent goes back to lapse. */
+function keptGates(state: AgentState, event: EventOf<'phase_advanced'>): readonly string[] {
+  const phases = state.spec.role?.phases.map((phase) => phase.name) ?? []
+  const to = phases.indexOf(event.body.to)
+  if (to > phases.indexOf(event.body.from)) return state.gatesPassed
+  const lapsed = new Set(
+    state.spec.role?.qualityGates
+      .filter((gate) => phases.indexOf(gate.after) >= to)
+      .map((gate) => gateKey(gate.after, gate.check)),
+  )
+  return state.gatesPassed.filter((gate) => !lapsed.has(gate))
+}
+
+function recovered(state: AgentState, event: EventOf<'recovery'>): AgentState {
+  const { body } = event
+  if (body.phase !== 'final_warning') return state
+  if (state.machine.status === 'RECOVERY') throw new ImpossibleEvent(event, 'the final warning was given')
+  const recovery = {
+    reason: body.reason,
+    warningTurn: event.turn,
+    deadlineAt: state.clock.workedMs + body.deadlineMs,
+    untold: event.bodyHash,
+  }
+  const machine = { status: 'RECOVERY', recovery, activity: activityOf(state.machine) } as const
+  return { ...state, context: grown(state, event.size), machine }
+}
+
+/** The warning comes last of what a turn begins with. */
+function tellWarning(state: AgentState, append: AppendRoot): AgentState {
+  const { machine, messages } = state
+  if (machine.status !== 'RECOVERY' || machine.recovery.untold === null) return state
+  const recovery = { ...machine.recovery, untold: null }
+  return { ...state, messages: append(messages, machine.recovery.untold), machine: { ...machine, recovery } }
+}
+
+function ended(state: AgentState, event: EventOf<'error'>): AgentState {
+  if (turnIsOpen(state)) throw new ImpossibleEvent(event, 'a turn is open')
+  return { ...state, machine: { status: 'ERROR', code: event.body.code, error: event.body.error } }
+}
+
+/** A turn reads what was said before it: only now it is among the messages. */
+function readInputs(state: AgentState, append: AppendRoot): AgentState {
+  if (state.unread === 0) return state
+  return {
+    ...state,
+    messages: append(state.messages, state.unreadRoot.hash, state.unread),
+    unread: 0,
+    unreadRoot: EMPTY_ROOT,
+    correlation: state.unreadCorrelation ?? state.correlation,
+    unreadCorrelation: null,
+  }
+}

@@ -1,0 +1,35 @@
+import type { ToolErrorCode } from '../error-codes.ts'
+import type { Failure } from '../events/events.ts'
+
+const violations: ReadonlySet<string> = new Set<ToolErrorCode>([
+  'SINGLE_STEP_VIOLATION',
+  'COMPLETION_NOT_ALONE',
+  'PERMISSION_DENIED',
+])
+
+/** A breach of the rules that is fed back; five turns of them in a row end the run (CONTRACTS 1). */
+export function isViolation(refusal: Failure): boolean {
+  return violations.has(refusal.code) || refusal.rule === 'unknown_tool'
+}
+
+/** Turns with violations in a row that end a run. */
+export const MAX_VIOLATIONS = 5
+
+const notFailures: ReadonlySet<string> = new Set<ToolErrorCode>([
+  'SINGLE_STEP_VIOLATION',
+  'COMPLETION_NOT_ALONE',
+  'PERMISSION_DENIED',
+  'APPROVAL_REJECTED',
+  'APPROVAL_EXPIRED',
+  'DUPLICATE_FAILED_ACTION',
+  'UNKNOWN_OUTCOME',
+  'CANCELLED',
+])
+
+/**
+ * Does this end make the same call a duplicate of a failed one (CONTRACTS 8)? Denials and people's refusals never count,
+ * and `complete_task` may always be tried again.
+ */
+export function countsAsFailure(toolName: string, code: string | null): boolean {
+  return toolName !== 'complete_task' && code !== null && !notFailures.has(code)
+}

@@ -1,0 +1,165 @@
+import { canonicalText } from '../../log/canonical.ts'
+import { sha256, toolCallId } from '../../log/ids.ts'
+import type { Json } from '../../log/json.ts'
+import { append, EMPTY_ROOT, type Root } from '../../log/root.ts'
+import { byteLength, headAndTail, RESULT_BYTES } from '../bounded.ts'
+import type { Block, Message } from '../events/content.ts'
+import type { AgentEvent, EventOf } from '../events/events.ts'
+import { MAX_CALLS } from './call.ts'
+
+// Whoever changes what a message says, or which event makes one, raises ASSEMBLER (request.ts).
+
+/**
+ * The messages that the model sees, computed from the agent's events in order. Inputs join at the start of the turn that
+ * reads them, results when their turn ends, in call order. As many as the state's root of messages counts.
+ */
+export class Transcript {
+  /** About how much memory it takes: the bytes of the events that it was made of. */
+  bytes = 0
+  private readonly items: Message[] = []
+  private unread: string[] = []
+  private held: string[] = []
+  private calls: { id: string; providerId: string; toolName: string }[] = []
+  private results = new Map<string, Message>()
+  private root = EMPTY_ROOT
+  /** How many of the items are in the root. */
+  private rooted = 0
+
+  /** The messages so far. The array grows in place; take a copy to keep it. */
+  get messages(): readonly Message[] {
+    return this.items
+  }
+
+  /** The rolling root of the messages as they are worded; each is hashed once, when it is first asked for. */
+  get rendered(): Root {
+    for (; this.rooted < this.items.length; this.rooted++)
+      this.root = append(this.root, sha256(canonicalText(this.items[this.rooted])))
+    return this.root
+  }
+
+  /** One that goes on from here on its own, for events that may not come about. It has no messages but the coming ones. */
+  branch(): Transcript {
+    const copy = new Transcript()
+    copy.root = this.rendered
+    copy.unread = [...this.unread]
+    copy.held = [...this.held]
+    copy.calls = this.calls
+    copy.results = new Map(this.results)
+    return copy
+  }
+
+  push(event: AgentEvent): void {
+    this.bytes += event.size
+    switch (event.type) {
+      case 'user_input':
+        this.unread.push(event.body.text)
+        return
+      case 'turn_start':
+        for (const text of this.unread.splice(0)) this.items.push({ role: 'user', content: text })
+        for (const text of this.held.splice(0)) this.items.push({ role: 'system', content: text })
+        return
+      case 'recovery':
+        if (event.body.phase === 'final_warning') this.held.push(event.body.warning)
+        return
+      case 'model_call_end':
+        this.answer(event)
+        return
+      case 'tool_call_end':
+        this.result(event)
+        return
+      case 'turn_end':
+        this.settle()
+        if (NOTES[event.body.outcome] !== undefined)
+          this.items.push({ role: 'system', content: NOTES[event.body.outcome]! })
+        return
+      case 'forked':
+        this.settle(FORKED_AWAY)
+        // A fork leaves its source's recovery behind.
+        this.held = []
+        return
+      default:
+        return
+    }
+  }
+
+  private answer(event: EventOf<'model_call_end'>): void {
+    const { content, calls } = event.body
+    if (isTold(event.body)) this.items.push({ role: 'assistant', content })
+    this.calls = calls.map((call, index) => ({
+      id: toolCallId(event.agentId, event.turn, index),
+      providerId: providerIdOf(content[call.block]),
+      toolName: call.toolName,
+    }))
+  }
+
+  private result(event: EventOf<'tool_call_end'>): void {
+    const call = this.calls.find((one) => one.id === event.toolCallId)
+    if (call === undefined) return
+    const { success, result, error, toolName } = event.body
+    this.results.set(call.id, {
+      role: 'tool',
+      toolCallId: call.id,
+      providerCallId: call.providerId,
+      toolName,
+      content: shown(success ? resultText(result ?? null) : `${error?.code}: ${error?.message}`, toolName),
+      isError: !success,
+    })
+  }
+
+  private settle(missing?: string): void {
+    for (const call of this.calls) {
+      const result = this.results.get(call.id)
+      if (result !== undefined) this.items.push(result)
+      else if (missing !== undefined) {
+        const { id, providerId, toolName } = call
+        this.items.push({
+          role: 'tool',
+          toolCallId: id,
+          providerCallId: providerId,
+          toolName,
+          content: missing,
+          isError: true,
+        })
+      }
+    }
+    this.calls = []
+    this.results.clear()
+  }
+}
+
+/** What the model is told of a call that a fork left behind. */
+export const FORKED_AWAY = 'CANCELLED: the run was forked before this call had ended'
+
+/** What the model is told of a turn that ended without calls. */
+export const NOTES: Partial<Record<EventOf<'turn_end'>['body']['outcome'], string>> = {
+  text: 'Your answer called no tool. Go on with advance_phase, or finish with complete_task.',
+  flooded: `Your last answer asked for more than ${MAX_CALLS} tool calls. None of them ran, and the answer was left out.`,
+  cut: 'Your answer was cut off at the output limit. Go on, in smaller steps.',
+}
+
+/** An answer joins the messages unless it was empty, or left out because it asked for too much. */
+export const isTold = ({ content, flood }: EventOf<'model_call_end'>['body']): boolean =>
+  content.length > 0 && flood === undefined
+
+/** A result takes at most about so many bytes among the messages. Tools that cut by themselves stay below it. */
+export const SHOWN_BYTES = RESULT_BYTES + 1_024
+
+/** What is too long for the model is shown with head, tail and size (CONTRACTS 9); the log has the whole. */
+function shown(text: string, toolName: string): string {
+  if (text.length * 3 <= SHOWN_BYTES || byteLength(text.replace(ESCAPES, '_')) <= SHOWN_BYTES) return text
+  return headAndTail(
+    text,
+    RESULT_BYTES,
+    () => `the whole is kept in the log; to read on, ask ${toolName} for a part of it`,
+  )
+}
+
+/** Of JSON: they are no part of what a tool has counted. */
+const ESCAPES = /\\(?:u[0-9a-f]{4}|.)/g
+
+/** A result as the model reads it: text as it is, anything else as JSON. */
+export function resultText(result: Json): string {
+  return typeof result === 'string' ? result : JSON.stringify(result)
+}
+
+const providerIdOf = (block: Block | undefined): string => (typeof block?.id === 'string' ? block.id : '')

@@ -1,0 +1,265 @@
+import { EMPTY_ROOT, type Root } from '../../log/root.ts'
+import type { Usage } from '../events/content.ts'
+import type { BodyOf } from '../events/events.ts'
+import type { AgentSpec } from '../spec/spec.ts'
+import type { Call, CallStage } from './call.ts'
+
+// The folded state of one agent: plain JSON, small, and no longer than its open turn, however long the run is.
+// What grows (messages, context variables, events) stands here as a rolling root only.
+
+export type { Call, CallStage }
+
+/** What was reserved for a model call; money null: the price is not known. */
+export type Estimate = BodyOf<'model_call_start'>['estimate']
+
+/** Where the model call of a turn stands. */
+export type ModelStage =
+  | { readonly at: 'unrouted' }
+  | { readonly at: 'routed'; readonly model: string; readonly attempt: number; readonly lost: number }
+  | {
+      readonly at: 'calling'
+      readonly model: string
+      readonly attempt: number
+      /** Attempts of this turn that a dead driver left behind; they do not count as retries. */
+      readonly lost: number
+      readonly epoch: number
+      readonly estimate: Estimate
+      /** Revision of the intent. */
+      readonly since: number
+    }
+  | {
+      readonly at: 'backoff'
+      readonly model: string
+      readonly attempt: number
+      readonly lost: number
+      readonly until: number
+      /** Revision of the failure. */
+      readonly since: number
+    }
+
+/** A model attempt that was given up, and what it was put on the bill with. */
+export interface LostAttempt {
+  readonly turn: number
+  readonly attempt: number
+  readonly model: string
+  readonly usage: Usage
+  readonly nanoDollars: number | null
+  /** Revision of the fact. */
+  readonly since: number
+}
+
+export type TurnOutcome = BodyOf<'turn_end'>['outcome']
+
+export interface Thinking {
+  readonly status: 'THINKING'
+  readonly model: ModelStage
+}
+export interface ToolWait {
+  readonly status: 'TOOL_WAIT'
+  readonly calls: readonly Call[]
+}
+/** `ended`: the turn_end is in the log; what comes next is due. */
+export interface Observation {
+  readonly status: 'OBSERVATION'
+  readonly outcome: TurnOutcome
+  readonly calls: readonly Call[]
+  readonly ended: boolean
+}
+export type Activity = Thinking | ToolWait | Observation
+
+export interface Recovery {
+  readonly reason: 'turns' | 'wall_clock' | 'budget'
+  readonly warningTurn: number
+  /** An instant on the clock of driven time, ms. */
+  readonly deadlineAt: number
+  /** Body hash of the warning until a turn brings it to the model. */
+  readonly untold: string | null
+}
+
+/** The seed's state machine (section 6). RECOVERY keeps the activity it works in. */
+export type Machine =
+  | { readonly status: 'IDLE' }
+  | Activity
+  | { readonly status: 'RECOVERY'; readonly recovery: Recovery; readonly activity: Activity | null }
+  | { readonly status: 'DONE' }
+  | { readonly status: 'ERROR'; readonly code: string; readonly error: string }
+
+/** Time spent working: it stands still while nobody drives and while the agent waits for people. */
+export interface WorkClock {
+  readonly workedMs: number
+  /** The last instant that was counted, ms. */
+  readonly countedTo: number
+  readonly running: boolean
+}
+
+export interface Spent {
+  readonly input: number
+  readonly output: number
+  readonly cacheRead: number
+  readonly cacheWrite: number
+  readonly nanoDollars: number
+}
+
+export interface AgentState {
+  readonly agentId: string
+  readonly runId: string
+  readonly depth: number
+  readonly parent: { readonly agentId: string; readonly toolCallId: string } | null
+  readonly spec: AgentSpec
+  /** Body hash of the event the spec came from. */
+  readonly specHash: string
+  readonly revision: number
+  readonly at: number
+  readonly machine: Machine
+  /** The last turn that was started; 0 before the first. */
+  readonly turn: number
+  readonly step: number
+  readonly phase: string
+  /** `phase/check` of the gates that hold, sorted. */
+  readonly gatesPassed: readonly string[]
+  /** User inputs that no turn has read: how many, and what they are. */
+  readonly unread: number
+  readonly unreadRoot: Root
+  readonly messages: Root
+  readonly variables: Root
+  readonly spent: Spent
+  /** What a fork's sources had spent up to it: on their bills, and no part of its own budget. */
+  readonly inherited: Spent
+  /** Input tokens of the last model call, and bytes that joined the messages since. */
+  readonly context: { readonly tokens: number; readonly bytes: number }
+  readonly clock: WorkClock
+  readonly driver: { readonly id: string; readonly epoch: number } | null
+  readonly paused: boolean
+  readonly stepping: boolean
+  readonly cancel: { readonly deadlineAt: number; readonly by: string; readonly reason?: string | undefined } | null
+  /** Turns in a row with a violation, with text only, with a failed model. */
+  readonly violations: number
+  readonly textOnly: number
+  readonly modelFailures: number
+  readonly failedModel: string | null
+  /** `tool:argumentsHash` of calls that failed for good while nothing changed. */
+  readonly failedCalls: readonly string[]
+  /** The last test command: its exit code, and the tree it ran on; null while no version tells. */
+  readonly tested: { readonly exitCode: number | null; readonly tree: string | null; readonly step: number } | null
+  /** The last version of the workspace that was recorded. */
+  readonly tree: string | null
+  /** Steps whose calls may have changed files since then: the first and the last. A version of them is owed. */
+  readonly unversioned: { readonly from: number; readonly to: number } | null
+  /** Calls that ended without anybody knowing whether they happened, and have not been resolved since. */
+  readonly unresolved: readonly string[]
+  /** Model attempts that were given up, by estimate on the bill until their answer is known; at most {@link LOST_KEPT}. */
+  readonly lostAttempts: readonly LostAttempt[]
+  /** Revision of the last event from which something follows by itself. */
+  readonly follows: number
+  /** Types of the artifacts registered so far, sorted. */
+  readonly artifactTypes: readonly string[]
+  readonly standing: readonly string[]
+  readonly lastText: string
+  /** The outermost request that set the agent going, and that of the input that no turn has read. */
+  readonly correlation: string
+  readonly unreadCorrelation: string | null
+  /** Command ids of people's requests, the latest {@link REMEMBERED}. */
+  readonly commands: readonly string[]
+}
+
+/** How many of people's command ids a state remembers for repeated requests. */
+export const REMEMBERED = 256
+
+/** A driver that still waits for an older attempt is not expected; its late answer changes no bill. */
+export const LOST_KEPT = 16
+/** `sign` -1 takes it off again. */
+export const addSpent = (a: Spent, b: Spent, sign: 1 | -1 = 1): Spent => ({
+  input: a.input + sign * b.input,
+  output: a.output + sign * b.output,
+  cacheRead: a.cacheRead + sign * b.cacheRead,
+  cacheWrite: a.cacheWrite + sign * b.cacheWrite,
+  nanoDollars: a.nanoDollars + sign * b.nanoDollars,
+})
+
+export const NOTHING_SPENT: Spent = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, nanoDollars: 0 }
+
+/** The state that `agent_started` and `forked` write over. */
+export const BLANK: Omit<AgentState, 'spec'> = {
+  agentId: '',
+  runId: '',
+  depth: 0,
+  parent: null,
+  specHash: '',
+  revision: -1,
+  at: 0,
+  machine: { status: 'IDLE' },
+  turn: 0,
+  step: 0,
+  phase: '',
+  gatesPassed: [],
+  unread: 0,
+  unreadRoot: EMPTY_ROOT,
+  messages: EMPTY_ROOT,
+  variables: EMPTY_ROOT,
+  spent: NOTHING_SPENT,
+  inherited: NOTHING_SPENT,
+  context: { tokens: 0, bytes: 0 },
+  clock: { workedMs: 0, countedTo: 0, running: false },
+  driver: null,
+  paused: false,
+  stepping: false,
+  cancel: null,
+  violations: 0,
+  textOnly: 0,
+  modelFailures: 0,
+  failedModel: null,
+  failedCalls: [],
+  tested: null,
+  tree: null,
+  unversioned: null,
+  unresolved: [],
+  lostAttempts: [],
+  follows: 0,
+  artifactTypes: [],
+  standing: [],
+  lastText: '',
+  correlation: '',
+  unreadCorrelation: null,
+  commands: [],
+}
+
+/** What the agent is at work on, inside recovery or not; null where it is at nothing. */
+export function activityOf(machine: Machine): Activity | null {
+  switch (machine.status) {
+    case 'THINKING':
+    case 'TOOL_WAIT':
+    case 'OBSERVATION':
+      return machine
+    case 'RECOVERY':
+      return machine.activity
+    default:
+      return null
+  }
+}
+
+/** The same machine at another activity, still in recovery where it was. */
+export function withActivity(machine: Machine, activity: Activity): Machine {
+  return machine.status === 'RECOVERY' ? { ...machine, activity } : activity
+}
+
+export const recoveryOf = (machine: Machine): Recovery | null =>
+  machine.status === 'RECOVERY' ? machine.recovery : null
+
+export const isFinished = (state: AgentState): boolean =>
+  state.machine.status === 'DONE' || state.machine.status === 'ERROR'
+
+/** A turn_start without its turn_end. */
+export function turnIsOpen(state: AgentState): boolean {
+  const activity = activityOf(state.machine)
+  return activity !== null && !(activity.status === 'OBSERVATION' && activity.ended)
+}
+
+/** The calls of the open or just ended turn. */
+export function callsOf(state: AgentState): readonly Call[] {
+  const activity = activityOf(state.machine)
+  return activity === null || activity.status === 'THINKING' ? [] : activity.calls
+}
+
+/** A `complete_task` of the turn that is ending has succeeded. */
+export const completing = (state: AgentState): boolean =>
+  callsOf(state).some((call) => call.toolName === 'complete_task' && call.stage.at === 'ended' && call.stage.success)

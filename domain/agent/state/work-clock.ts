@@ -1,0 +1,32 @@
+import type { AgentEvent } from '../events/events.ts'
+import { type AgentState, activityOf, isFinished, type WorkClock } from './state.ts'
+
+/** Does a driver work now, or does the agent wait for people, a pause or a driver? */
+function works(state: AgentState): boolean {
+  if (state.driver === null || state.paused || isFinished(state)) return false
+  const activity = activityOf(state.machine)
+  if (activity === null) return false
+  if (activity.status !== 'TOOL_WAIT') return true
+  const open = activity.calls.filter((call) => call.stage.at !== 'ended')
+  return open.length === 0 || open.some((call) => call.stage.at !== 'approval' && call.stage.at !== 'doubt')
+}
+
+/**
+ * Counts the time up to an event. Only the current driver's own events move the clock, so that the hours between a
+ * driver's death and the next claim never count (CONTRACTS 2; DESIGN, Flow).
+ */
+export function advanceClock(before: AgentState, after: AgentState, event: AgentEvent): WorkClock {
+  const { clock } = after
+  const running = works(after)
+  if (event.type === 'driver_claimed') return { workedMs: clock.workedMs, countedTo: event.at, running }
+  const counts = clock.running && event.driver !== undefined && event.driver.epoch === before.driver?.epoch
+  const workedMs = counts ? clock.workedMs + Math.max(0, event.at - clock.countedTo) : clock.workedMs
+  const countedTo = counts || (running && !clock.running) ? event.at : clock.countedTo
+  if (workedMs === clock.workedMs && countedTo === clock.countedTo && running === clock.running) return clock
+  return { workedMs, countedTo, running }
+}
+
+/** Driven time up to `now`, ms. */
+export function workedAt(clock: WorkClock, now: number): number {
+  return clock.workedMs + (clock.running ? Math.max(0, now - clock.countedTo) : 0)
+}

@@ -1,0 +1,101 @@
+import type { Erase } from '../../agent/decisions/commands.ts'
+import { CommandRejected } from '../../agent/errors.ts'
+import { says } from '../../agent/events/residue.ts'
+import type { Header, SealedEvent } from '../../log/envelope.ts'
+import { eraseImpossible } from '../../log/erased.ts'
+import { ConflictError } from '../../log/errors.ts'
+import { agentStream } from '../../log/ids.ts'
+import type { Asking } from '../journal.ts'
+import { revisionChanged } from '../mailbox.ts'
+import type { RuntimePorts } from '../ports.ts'
+import type { ErasableBody, ErasureChoice } from '../types.ts'
+import { sealErasure, type Target } from './erasure-events.ts'
+
+// Erasure folds nothing: what was erased before, or cannot be read, must not stand in the way of erasing more.
+
+const MAX_TRIES = 10
+
+/** The most bodies that one append empties. */
+export const MAX_ERASED = 1_024
+
+/**
+ * Empties bodies of a finished run for ever, some per append, each append with the facts that name them. Asked again it
+ * makes sure that nothing is left. Reads the stream once, or again where somebody else has written to it meanwhile.
+ * Rejects with ERASE_IMPOSSIBLE, RUN_UNKNOWN, EVENT_UNKNOWN, RUN_ACTIVE, NOT_ERASABLE, or REVISION_CHANGED where the agent
+ * is not at the `expected` revision. `forget`: what was erased is to be remembered nowhere; called around each append, so
+ * that the end of the process leaves nothing either.
+ */
+export async function erase(
+  ports: RuntimePorts,
+  agentId: string,
+  what: Erase,
+  asking: Asking,
+  { expected, forget }: { readonly expected?: number; readonly forget: () => Promise<void> },
+): Promise<{ revision: number; recorded: boolean }> {
+  let found = await look(ports, agentId, what)
+  let recorded = false
+  if (expected !== undefined && expected !== found.last.header.revision && found.targets.some(({ erased }) => !erased))
+    throw revisionChanged(agentId, found.last.header.revision)
+  await forget()
+  for (let tries = 1; ; ) {
+    const next = found.targets.filter(({ erased }) => !erased).slice(0, MAX_ERASED)
+    if (next.length === 0) break
+    try {
+      const last = await sealErasure(ports, found.last, next, what.reason, asking)
+      recorded = true
+      await forget()
+      const gone = next.at(-1)!.revision
+      found = { last, targets: found.targets.map((one) => (one.revision <= gone ? { ...one, erased: true } : one)) }
+    } catch (error) {
+      if (!(error instanceof ConflictError) || tries++ >= MAX_TRIES) throw error
+      found = await look(ports, agentId, what)
+    }
+  }
+  const { runId } = found.last.header
+  for (const { blob, bodyHash } of found.targets) if (blob) await ports.blobs.delete(runId, bodyHash)
+  return { revision: found.last.header.revision, recorded }
+}
+
+/** What {@link erase} would empty now. Rejects as it does. */
+export async function erasable(ports: Pick<RuntimePorts, 'log'>, agentId: string, which: ErasureChoice) {
+  const { last, targets } = await look(ports, agentId, which)
+  const bodies = targets
+    .filter(({ erased }) => !erased)
+    .map(({ revision, type, turn, size }): ErasableBody => ({ revision, type, turn, size }))
+  return { revision: last.header.revision, bodies }
+}
+
+/** The stream's last event, and what is to be erased, in order. */
+async function look(ports: Pick<RuntimePorts, 'log'>, agentId: string, what: ErasureChoice) {
+  if (!ports.log.erases) throw eraseImpossible()
+  let last: SealedEvent | null = null
+  let ended = false
+  const targets: (Target & ErasableBody)[] = []
+  const { revision: from = 0, to = what.all ? Number.POSITIVE_INFINITY : from } = what
+  const one = from === to
+  for await (const page of ports.log.read(agentStream(agentId), { bodies: false })) {
+    for (const event of page) {
+      const { type, turn, revision, body } = event.header
+      last = event
+      ended ||= isEnd(event.header)
+      if (revision < from || revision > to) continue
+      if (one && REFERENCES.has(type))
+        throw new CommandRejected('NOT_ERASABLE', `${type} holds nothing but references and cannot be erased`)
+      if (one || says(type))
+        targets.push({
+          ...{ revision, type, turn, size: body.size, bodyHash: body.hash },
+          ...{ blob: body.place === 'blob', erased: event.erased === true },
+        })
+    }
+  }
+  if (last === null) throw new CommandRejected('RUN_UNKNOWN', `there is no agent ${agentId}`, 404)
+  if (from > last.header.revision || (to > last.header.revision && !what.all))
+    throw new CommandRejected('EVENT_UNKNOWN', `${agentId} has no event at revision ${Math.max(from, to)}`, 404)
+  if (!ended) throw new CommandRejected('RUN_ACTIVE', 'only a finished run can be erased from; cancel it first')
+  return { last, targets }
+}
+
+const REFERENCES: ReadonlySet<string> = new Set(['erased', 'residue'])
+
+/** An `error` outside of a turn ends a run; one inside is a model attempt that failed. */
+const isEnd = ({ type, turn }: Header) => type === 'completion' || (type === 'error' && turn === 0)

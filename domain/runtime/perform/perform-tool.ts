@@ -1,0 +1,132 @@
+import type { DriverFact } from '../../agent/decisions/commands.ts'
+import { thrownByTool } from '../../agent/decisions/thrown.ts'
+import { ToolError } from '../../agent/errors.ts'
+import { callArguments } from '../../agent/events/content.ts'
+import type { EventOf } from '../../agent/events/events.ts'
+import { toolResult } from '../../agent/events/tool-result.ts'
+import { parseCommand, sameCommand } from '../../agent/rules/command-line.ts'
+import type { AgentState, Call } from '../../agent/state/state.ts'
+import type { JsonObject } from '../../log/json.ts'
+import type { Tool, ToolContext, ToolFailure, ToolResult } from '../../ports.ts'
+import type { Environment, RuntimePorts } from '../ports.ts'
+import { redactResult } from '../redact.ts'
+import { limited } from '../time-limit.ts'
+import { ledElsewhere } from './paths.ts'
+import { performControl } from './perform-control.ts'
+
+/** Performs one attempt of a tool call whose intent is in the log, and turns its end into a fact, redacted. */
+export async function performTool(
+  ports: RuntimePorts,
+  env: Environment,
+  state: AgentState,
+  answer: EventOf<'model_call_end'>,
+  call: Call,
+  signal: AbortSignal,
+): Promise<DriverFact> {
+  const about = { toolCallId: call.id, toolName: call.toolName, attempt: call.attempt }
+  const block = answer.body.content[answer.body.calls[call.index]?.block ?? -1]
+  const args = (block && callArguments(block)) ?? {}
+  const spec = state.spec.tools.find((one) => one.name === call.toolName)
+  const tool = ports.tool(call.toolName)
+  const started = ports.clock.now()
+  const took = () => Math.max(0, Math.round(ports.clock.now() - started))
+  const failed = (error: ToolFailure, durationMs: number): DriverFact => {
+    const { transient, beforeEffect = false } = error
+    const code = env.secrets.text(error.code) === error.code ? error.code : 'EXECUTION_FAILED'
+    const message = env.secrets.text(error.message)
+    return { kind: 'tool_failed', ...about, durationMs, error: { code, message, transient, beforeEffect } }
+  }
+
+  if (spec === undefined) return failed(missing(call), 0)
+  if (spec.control) {
+    const ended = await limited(ports.clock, spec.timeLimitMs, signal, () => performControl(env, state, call, args))
+    if (ended.end === 'value') return { kind: 'tool_succeeded', ...about, durationMs: ended.durationMs, ...ended.value }
+    return failed(ended.end === 'hung' ? timeout(spec.timeLimitMs) : thrownByTool(ended.error), ended.durationMs)
+  }
+  if (tool === undefined) return failed(missing(call), 0)
+
+  const { runId, agentId, turn } = state
+  const output = env.secrets.stream()
+  const publish = (text: string) => text !== '' && ports.feed.publish({ runId, agentId, turn, kind: 'output', text })
+  const context = (own: AbortSignal): ToolContext => ({
+    runId,
+    agentId,
+    toolCallId: call.id,
+    attempt: call.attempt,
+    signal: own,
+    workspace: env.workspace,
+    sandbox: env.sandbox,
+    redact: (text) => env.secrets.text(text),
+    onOutput: (text) => publish(output.push(text)),
+  })
+  const ended = await limited(ports.clock, spec.timeLimitMs, signal, async (own) => {
+    const elsewhere = await ledElsewhere(env, spec, call, args)
+    // Of an earlier attempt nobody can tell whether it happened where it was meant to.
+    if (elsewhere !== null && isProbed(call)) return 'unknown'
+    if (elsewhere !== null) throw elsewhere
+    const resolved = await env.secrets.resolve(args)
+    const probed = await probe(tool, call, resolved, context(own))
+    if (probed === 'unknown') return probed
+    const { result } = probed ?? { result: toolResult(await tool.run(resolved, context(own))) }
+    // What cannot be redacted is a failure of the tool's, like anything else that it gives back wrongly.
+    return redactResult(env.secrets, result)
+  })
+  publish(output.end())
+  if (ended.end === 'hung') {
+    // Its end was not seen: only what may happen twice may be called failed.
+    if (call.effect === 'pure' || call.effect === 'idempotent')
+      return failed(timeout(spec.timeLimitMs), ended.durationMs)
+    return { kind: 'tool_probed', toolCallId: call.id, attempt: call.attempt }
+  }
+  if (ended.end === 'error') {
+    const cancelled = signal.aborted && !ended.timedOut
+    if (cancelled && !isToolError(ended.error))
+      return failed(new ToolError('CANCELLED', 'the call was cancelled'), took())
+    return failed(
+      ended.timedOut && !isToolError(ended.error) ? timeout(spec.timeLimitMs) : thrownByTool(ended.error),
+      took(),
+    )
+  }
+  if (ended.value === 'unknown') return { kind: 'tool_probed', toolCallId: call.id, attempt: call.attempt }
+  const { durationMs, value: result } = ended
+  return { kind: 'tool_succeeded', ...about, durationMs, result, ...testRun(state, call, args, result) }
+}
+
+/** A reconcilable call is asked after before it runs a second time. */
+async function probe(
+  tool: Tool,
+  call: Call,
+  args: JsonObject,
+  context: ToolContext,
+): Promise<{ result: ToolResult } | 'unknown' | null> {
+  if (!isProbed(call)) return null
+  if (tool.probe === undefined) return 'unknown'
+  const probed = await tool.probe(args, context).catch(() => ({ found: 'unknown' }) as const)
+  if (probed?.found === 'absent') return null
+  if (probed?.found !== 'happened') return 'unknown'
+  return { result: toolResult(probed.result ?? { content: 'This call happened before the driver was lost.' }) }
+}
+
+const isProbed = ({ effect, stage }: Call) => effect === 'reconcilable' && stage.at === 'running' && stage.probe
+
+/** How the run's test command ended, which the gate `tests_pass` goes by. */
+function testRun(
+  { spec }: AgentState,
+  call: Call,
+  args: JsonObject,
+  { detail }: ToolResult,
+): { tested?: { exitCode: number | null } } {
+  if (call.toolName !== 'run_command' || spec.testCommand === null || typeof args.command !== 'string') return {}
+  if (!sameCommand(parseCommand(args.command), spec.testCommand)) return {}
+  return { tested: { exitCode: Number.isSafeInteger(detail?.exitCode) ? (detail?.exitCode as number) : null } }
+}
+
+const isToolError = (error: unknown) => error instanceof Error && error.name === 'ToolError'
+
+const timeout = (ms: number) => new ToolError('TIMEOUT', `no end within ${ms} ms`, { transient: true })
+
+const missing = (call: Call) =>
+  new ToolError(
+    'RESOURCE_NOT_FOUND',
+    `this program has no tool "${call.toolName}"; the run was started with one that had`,
+  )
