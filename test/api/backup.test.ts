@@ -1,25 +1,16 @@
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createSandbox } from '../../adapters/sandbox/bubblewrap.ts'
 import { hiddenFrom } from '../../api/host/hidden.ts'
-import { skipWithoutBubblewrap } from '../support/bubblewrap.ts'
+import { openFolder, skipWithoutBubblewrap } from '../support/bubblewrap.ts'
 import { bodyOf, openWorld } from './http-support.ts'
 
 // A backup holds the vault: agents must not get at it.
 
 let world: Awaited<ReturnType<typeof openWorld>>
-// Temporary folders are hidden from commands anyway.
-const open = realpathSync(mkdtempSync(join(process.cwd(), 'node_modules', '.backup-')))
+// Temporary folders and homes are hidden from commands anyway.
+const { folder: open, seen } = openFolder()
 beforeAll(async () => {
   world = await openWorld()
 })
@@ -49,7 +40,7 @@ it.skipIf(skipWithoutBubblewrap)('commands see no backup, no other data folder a
   const key = readFileSync(join(open, 'far/saved/vault/reference.key'), 'utf8').trim()
   const script = `cat ../seen ../data/vault/secret ${open}/far/saved/vault/* ${file}; grep -rs -e ${key} -e password -e 'their secret' ${open}`
   const command = { argv: ['/bin/sh', '-c', script], cwd: '.', timeoutMs: 10_000, network: false }
-  expect((await box.exec(command, new AbortController().signal)).stdout).toBe('seen')
+  expect((await box.exec(command, new AbortController().signal)).stdout).toBe(seen ? 'seen' : '')
 })
 
 it('a backup into a folder that agents work in is refused, and nothing is made', async () => {

@@ -199,8 +199,8 @@ function afterwards(actor: Actor, tape: Tape, log: MemoryLog, erasures: boolean)
     actor.write('model_attempt_lost', { attempt: actor.attempt + 1, purpose: 'turn', usage, nanoDollars: null })
   } else if (erasures && choice > 1) {
     const some = Array.from({ length: choice - 1 }, () => own[tape.pick(own.length)]!.header)
-    // The runtime never erases what an erasure has left.
-    const gone = some.filter(({ type }) => type !== 'residue').map(({ revision }) => revision)
+    // The runtime never erases what an erasure has left, nor that it was one.
+    const gone = some.filter(({ type }) => type !== 'residue' && type !== 'erased').map(({ revision }) => revision)
     if (gone.length > 0) actor.erase(...new Set(gone))
   }
 }
