@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { call, calls, completes, seededRandom } from '../support/harness.ts'
+import { decide } from '../../domain/agent/decisions/decide.ts'
+import { ToolError } from '../../domain/agent/errors.ts'
+import { call, calls, completes, seededRandom, USER } from '../support/harness.ts'
 import { given, tool } from '../support/story.ts'
 
 // What comes when nobody waits for it any more: it is recorded once, billed, and changes nothing else.
@@ -110,4 +112,80 @@ describe('a person’s word on a run that has ended', () => {
     for (const id of [run.call(1), run.call(2)])
       await expect(run.say(resolve(id))).rejects.toMatchObject({ code: 'OUTCOME_NOT_IN_DOUBT' })
   })
+})
+
+describe('the outcome of a call whose driver was overtaken', () => {
+  /** A payment at work in one process, in doubt in another, on which a person has said what became of it. */
+  async function overtaken(decision: 'happened' | 'run' | 'abandon') {
+    const started = Promise.withResolvers<void>()
+    const outcome = Promise.withResolvers<string>()
+    const pay = tool('pay', { effect: 'irreversible', timeLimitMs: 100_000_000 }, () => {
+      started.resolve()
+      return pay.ran.length === 1 ? outcome.promise : 'paid again'
+    })
+    const run = await given({ says: [calls(call('pay')), completes()], tools: [pay] })
+    const first = run.drive()
+    await started.promise
+    const other = run.elsewhere()
+    expect(await other.drive(run.runId, { signal })).toMatchObject({ for: 'doubt' })
+    await run.say({ kind: 'resolve_doubt', toolCallId: run.call(1), decision })
+    const goOn = () => other.drive(run.runId, { signal })
+    const late = async () => (await run.of('late_outcome')).map(({ body }) => [body.attempt, body.result ?? body.error])
+    return { ...run, pay, first, goOn, outcome, late }
+  }
+
+  test('it happened: what a person has let run does not happen again', async () => {
+    const run = await overtaken('run')
+    run.outcome.resolve('paid')
+    await run.first
+    expect(await run.goOn()).toEqual({ end: 'done' })
+    expect(run.pay.ran).toHaveLength(1)
+    expect((await run.of('tool_call_end'))[0]?.body).toMatchObject({ success: true, attempt: 1, result: 'paid' })
+    expect(await run.late()).toEqual([])
+    expect((await run.runtime.verify(run.runId)).problems).toEqual([])
+  })
+
+  test('it failed: the model is told, and decides itself', async () => {
+    const run = await overtaken('run')
+    run.outcome.reject(new ToolError('CONFLICT', 'the account is closed'))
+    await run.first
+    expect(await run.goOn()).toEqual({ end: 'done' })
+    expect(run.pay.ran).toHaveLength(1)
+    expect(await run.ends()).toEqual(['pay: CONFLICT', 'complete_task: ok'])
+  })
+
+  test.each(['happened', 'abandon'] as const)('a person has said "%s": it is known all the same', async (decision) => {
+    const run = await overtaken(decision)
+    run.outcome.resolve('paid')
+    await run.first
+    expect(await run.late()).toEqual([[1, 'paid']])
+    expect(await run.goOn()).toEqual({ end: 'done' })
+    expect(run.pay.ran).toHaveLength(1)
+    expect((await run.runtime.verify(run.runId)).problems).toEqual([])
+  })
+
+  test.each(['happened', 'run', 'abandon'] as const)(
+    'the run has ended after "%s": it is known once',
+    async (decision) => {
+      const run = await overtaken(decision)
+      expect(await run.goOn()).toEqual({ end: 'done' })
+      run.outcome.resolve('paid')
+      await run.first
+      expect(await run.late()).toEqual([[1, 'paid']])
+      const { state } = await run.runtime.at(run.runId, null)
+      const fact = { kind: 'tool_succeeded', toolCallId: run.call(1), toolName: 'pay', durationMs: 1 } as const
+      const bring = (attempt: number) =>
+        decide(
+          state,
+          { agentId: run.runId, runId: run.runId, revision: state.revision },
+          { ...fact, attempt, result: { content: 'paid' } },
+          {
+            ...{ now: state.at, salt: () => new Uint8Array(16), jitter: () => 0 },
+            ...{ by: USER, commandId: 'again', driver: { id: 'a', epoch: 1 } },
+          },
+        ).drafts
+      // Brought in again, and of an attempt whose end was seen.
+      expect([bring(1), bring(2)]).toEqual([[], []])
+    },
+  )
 })

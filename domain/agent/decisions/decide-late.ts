@@ -12,10 +12,11 @@ export function decideLate(d: Deciding, fact: DriverFact): void {
   else lateOutcome(d, fact)
 }
 
-/** What became of a call after it was given up: known at last, though it changes nothing. */
+/** What became of an attempt after it was given up: known at last, once, though it changes nothing. */
 export function lateOutcome(d: Deciding, fact: DriverFact): void {
   if (fact.kind !== 'tool_succeeded' && fact.kind !== 'tool_failed') return
   const { toolCallId, attempt, durationMs, toolName } = fact
+  if (!d.state.unheard.some((one) => one.toolCallId === toolCallId && one.attempt === attempt)) return
   const outcome =
     fact.kind === 'tool_succeeded'
       ? { success: true, result: fact.result.content }

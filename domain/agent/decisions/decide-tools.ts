@@ -3,7 +3,7 @@ import type { ToolResult } from '../../ports.ts'
 import { backoff, judgeRetry } from '../rules/retry.ts'
 import { AdvancePhase, CompleteTask, SetContext } from '../spec/control-tools.ts'
 import { targetPhase } from '../state/phases.ts'
-import { type Call, callsOf, recoveryOf } from '../state/state.ts'
+import { type Call, type CallStage, callsOf, recoveryOf } from '../state/state.ts'
 import type { DriverFact, Findings } from './commands.ts'
 import { lateOutcome } from './decide-late.ts'
 import type { Deciding } from './deciding.ts'
@@ -14,16 +14,14 @@ import { endTurn, failCall } from './endings.ts'
 type ToolFact = Extract<DriverFact, { kind: 'tool_succeeded' | 'tool_failed' | 'tool_probed' }>
 type Succeeded = Extract<DriverFact, { kind: 'tool_succeeded' }>
 
+/** Where the last attempt's end is still of use. */
+const UNSETTLED: ReadonlySet<CallStage['at']> = new Set<CallStage['at']>(['running', 'doubt', 'resolved'])
+
 export function decideToolFact(d: Deciding, fact: ToolFact): void {
   const call = callsOf(d.state).find((one) => one.id === fact.toolCallId)
-  // An outcome counts for the attempt it belongs to; a late one of a driver that lost the agent is a fact all the same.
-  if (call === undefined || call.attempt !== fact.attempt) {
-    // Of the driver that holds the agent it was recorded; one that lost it may bring what nobody has heard.
-    if ((d.facts.driver?.epoch ?? 0) < (d.state.driver?.epoch ?? 0)) lateOutcome(d, fact)
-    return
-  }
-  if (call.stage.at === 'ended' && call.stage.code === 'UNKNOWN_OUTCOME') return lateOutcome(d, fact)
-  if (call.stage.at !== 'running' && call.stage.at !== 'doubt') return
+  // An outcome counts for the attempt it belongs to, whoever brings it: what a person has let run anew is not begun once its
+  // end is known after all.
+  if (call?.attempt !== fact.attempt || !UNSETTLED.has(call.stage.at)) return lateOutcome(d, fact)
   if (fact.kind === 'tool_succeeded') return succeeded(d, call, fact)
   if (fact.kind === 'tool_probed') {
     const reason = `a probe could not tell whether ${call.toolName} happened`

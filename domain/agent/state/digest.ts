@@ -45,6 +45,7 @@ const MEMBERS = {
   textOnly: true,
   tree: true,
   turn: true,
+  unheard: true,
   unread: true,
   unreadCorrelation: true,
   unreadRoot: true,

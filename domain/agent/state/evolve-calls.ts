@@ -3,7 +3,16 @@ import type { AppendRoot } from '../../log/root.ts'
 import type { AgentEvent, EventOf } from '../events/events.ts'
 import { countsAsFailure, isViolation } from './failures.ts'
 import { ImpossibleEvent } from './impossible.ts'
-import { type Activity, type AgentState, activityOf, type Call, type CallStage, withActivity } from './state.ts'
+import {
+  type Activity,
+  type AgentState,
+  activityOf,
+  type Call,
+  type CallStage,
+  LOST_KEPT,
+  type UnheardAttempt,
+  withActivity,
+} from './state.ts'
 
 type CallEvent = Extract<
   AgentEvent,
@@ -57,8 +66,32 @@ export function evolveCall(state: AgentState, event: CallEvent): AgentState {
   const next: Activity = allIn
     ? { status: 'OBSERVATION', outcome: 'calls', calls, ended: false }
     : { status: 'TOOL_WAIT', calls }
-  return { ...state, ...ended, machine: withActivity(state.machine, next) }
+  const unheard = givesUp(call, event)
+    ? [...state.unheard.slice(1 - LOST_KEPT), { toolCallId: call.id, attempt: call.attempt }]
+    : state.unheard
+  return { ...state, ...ended, unheard, machine: withActivity(state.machine, next) }
 }
+
+/** Does this event leave the attempt at work behind, without its end having been seen? */
+function givesUp({ stage }: Call, event: CallEvent): boolean {
+  switch (event.type) {
+    case 'tool_call_retry':
+      return event.body.lost === true
+    case 'tool_call_intent':
+      return stage.at === 'resolved'
+    case 'tool_call_end': {
+      const code = event.body.error?.code
+      if (code === 'UNKNOWN_OUTCOME') return true
+      return stage.at === 'resolved' && (stage.decision === 'happened' || code === 'CANCELLED' || code === 'TIMEOUT')
+    }
+    default:
+      return false
+  }
+}
+
+/** The attempts whose end nobody has seen, after this one's. */
+export const heard = (state: AgentState, { toolCallId, body }: EventOf<'late_outcome'>): readonly UnheardAttempt[] =>
+  state.unheard.filter((one) => one.toolCallId !== toolCallId || one.attempt !== body.attempt)
 
 function changed(state: AgentState, call: Call, event: CallEvent): Call {
   const epoch = state.driver?.epoch ?? 0

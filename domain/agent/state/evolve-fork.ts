@@ -34,6 +34,7 @@ export function evolveFork(state: AgentState, event: EventOf<'forked'>, append: 
     tree: workspace?.tree ?? null,
     unversioned: null,
     unresolved: [],
+    unheard: [],
     lostAttempts: [],
     machine: continues(state)
       ? { status: 'OBSERVATION', outcome: 'cancelled', calls: [], ended: true }

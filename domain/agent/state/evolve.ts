@@ -1,6 +1,6 @@
 import { type AppendRoot, append as appendRoot, EMPTY_ROOT } from '../../log/root.ts'
 import type { AgentEvent, EventOf, EventType } from '../events/events.ts'
-import { evolveCall } from './evolve-calls.ts'
+import { evolveCall, heard } from './evolve-calls.ts'
 import { evolveFork } from './evolve-fork.ts'
 import {
   answered,
@@ -138,7 +138,7 @@ function apply(state: AgentState, event: AgentEvent, append: AppendRoot): AgentS
     case 'model_late':
       return lateAnswer(state, event)
     case 'late_outcome':
-      return resolved(state, event)
+      return { ...resolved(state, event), unheard: heard(state, event) }
     case 'tool_call_resolved':
       return isFinished(state) ? resolved(state, event) : evolveCall(state, event)
     case 'tool_call_start':

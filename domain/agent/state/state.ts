@@ -100,6 +100,11 @@ export interface Spent {
   readonly nanoDollars: number
 }
 
+export interface UnheardAttempt {
+  readonly toolCallId: string
+  readonly attempt: number
+}
+
 export interface AgentState {
   readonly agentId: string
   readonly runId: string
@@ -147,6 +152,8 @@ export interface AgentState {
   readonly unversioned: { readonly from: number; readonly to: number } | null
   /** Calls that ended without anybody knowing whether they happened, and have not been resolved since. */
   readonly unresolved: readonly string[]
+  /** Attempts of calls that were given up before their end was seen, the latest {@link LOST_KEPT}: their outcome is news. */
+  readonly unheard: readonly UnheardAttempt[]
   /** Model attempts that were given up, by estimate on the bill until their answer is known; at most {@link LOST_KEPT}. */
   readonly lostAttempts: readonly LostAttempt[]
   /** Revision of the last event from which something follows by itself. */
@@ -213,6 +220,7 @@ export const BLANK: Omit<AgentState, 'spec'> = {
   tree: null,
   unversioned: null,
   unresolved: [],
+  unheard: [],
   lostAttempts: [],
   follows: 0,
   artifactTypes: [],
