@@ -188,7 +188,8 @@ export class Driver {
       await this.bringIn({ kind: 'versioned', step, version }, effect.id)
     } else {
       await ports.crashPoint?.('before_tool')
-      if (!(await this.stillOwed(effect))) return
+      const held = await this.stillOwed(effect).catch((error: unknown) => this.notBegun(effect, error))
+      if (!held) return
       const { answer } = this.mailbox
       const call = callsOf(this.state).find((one) => one.id === effect.toolCallId)
       if (answer === null || call === undefined) throw new Error(`${effect.toolCallId} has no arguments in the log`)
@@ -212,6 +213,18 @@ export class Driver {
       this.state.driver?.epoch === this.epoch &&
       owed(this.state).some((one) => one.kind !== 'wake' && one.id === effect.id)
     )
+  }
+
+  /** The next driver could not tell an irreversible call that was never begun from one that was: it has failed, by name. */
+  private async notBegun({ id, toolCallId, attempt }: Extract<Owed, { kind: 'tool' }>, cause: unknown): Promise<false> {
+    const call = callsOf(this.state).find((one) => one.id === toolCallId)
+    if (call?.effect !== 'irreversible') throw cause
+    const message = 'it was not begun: the log could not be read to see whether this driver still holds the agent'
+    this.ports.warn?.(this.state.agentId, `${toolCallId}: ${message}: ${(cause as Error).message}`)
+    const error = { code: 'EXECUTION_FAILED', message, transient: !this.hurry.signal.aborted, beforeEffect: true }
+    const { toolName } = call
+    await this.bringIn({ kind: 'tool_failed', toolCallId, toolName, attempt, durationMs: 0, error }, id)
+    return false
   }
 
   private async submit(fact: DriverFact, commandId: string): Promise<void> {

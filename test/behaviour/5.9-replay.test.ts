@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest'
+import { MemoryLog } from '../../adapters/log-memory/log.ts'
 import { ModelError } from '../../domain/agent/errors.ts'
+import { LogError } from '../../domain/log/errors.ts'
 import type { Tool, Workspace } from '../../domain/ports.ts'
+import { faulty } from '../support/faulty.ts'
 import { call, calls, completes, seededRandom, USER } from '../support/harness.ts'
 import { NO_SECRETS } from '../support/no-secrets.ts'
 import { given, type Said, tool } from '../support/story.ts'
@@ -174,6 +177,48 @@ describe('5.9.3 what has effects does not run again by itself', () => {
       expect(await run.resume()).toEqual({ end: 'done' })
       expect(save.ran).toHaveLength(2)
     })
+  })
+
+  /** A run whose log cannot be read so often when the call is about to begin. */
+  async function unreadable(times: number, more: () => void = () => undefined) {
+    const send = tool('send', { effect: 'irreversible' })
+    let left = times
+    let armed = false
+    const memory = new MemoryLog()
+    const log = faulty(memory, {
+      read: (...args) => {
+        if (armed) throw new LogError('LOG_UNAVAILABLE', 'not now')
+        return memory.read(...args)
+      },
+    })
+    const crashPoint = (name: string) => {
+      armed = name === 'before_tool' && left-- > 0
+      if (armed) more()
+    }
+    const run = await given({ says: [calls(call('send')), completes()], tools: [send], ports: { log, crashPoint } })
+    return { ...run, send }
+  }
+
+  test('what was never begun is in no doubt: where the log could not be read just before, it is tried again', async () => {
+    const run = await unreadable(1)
+    expect(await run.drive()).toEqual({ end: 'done' })
+    expect(run.send.ran).toHaveLength(1)
+    expect((await run.of('tool_call_retry')).map(({ body }) => [body.attempt, body.error.code])).toEqual([
+      [2, 'EXECUTION_FAILED'],
+    ])
+    expect(await run.ends()).toEqual(['send: ok', 'complete_task: ok'])
+  })
+
+  test('nor where it could not be read for long, or the driver was being stopped', async () => {
+    const run = await unreadable(2)
+    expect(await run.drive()).toEqual({ end: 'done' })
+    expect(await run.ends()).toEqual(['send: EXECUTION_FAILED', 'complete_task: ok'])
+    const stop = new AbortController()
+    const stopped = await unreadable(1, () => stop.abort(new Error('stop')))
+    expect(await stopped.drive(stop.signal)).toEqual({ end: 'interrupted' })
+    expect(await stopped.elsewhere().drive(stopped.runId, { signal })).toEqual({ end: 'done' })
+    expect(await stopped.ends()).toEqual(['send: EXECUTION_FAILED', 'complete_task: ok'])
+    expect([...run.send.ran, ...stopped.send.ran]).toEqual([])
   })
 
   test('the late result of a driver that was overtaken is accepted as a fact', async () => {
