@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { Block } from '../../domain/agent/events/content.ts'
 import { Transcript } from '../../domain/agent/state/messages.ts'
 import { call, calls, completes, says, testModel, USER } from '../support/harness.ts'
 import { given } from '../support/story.ts'
@@ -79,5 +80,29 @@ describe('5.7: a request that is rebuilt is the one that was sent', () => {
     } finally {
       Transcript.prototype.push = push
     }
+  })
+})
+
+describe('a fork of a run that ended with a refusal', () => {
+  const refused = (...content: Block[]) => ({ content, stopReason: 'refusal' as const })
+  const text = { type: 'text', text: 'I will not' } as const
+
+  test.each([
+    ['beside text', refused(text, call('look')), [text]],
+    ['alone', refused(call('look')), null],
+  ])('is told of no call that nobody answered: %s', async (_, refusal, told) => {
+    const run = await given({ says: [refusal, completes()] })
+    expect(await run.drive()).toMatchObject({ code: 'MODEL_REFUSED' })
+    const { runId } = await run.runtime.fork(run.runId, null, {}, { by: USER })
+    await run.runtime.execute(runId, { kind: 'input', text: 'and now?' }, { by: USER })
+    expect(await run.runtime.drive(runId, { signal: new AbortController().signal })).toEqual({ end: 'done' })
+    expect(run.seen(1).filter(({ role }) => role === 'assistant')).toEqual(
+      told === null ? [] : [{ role: 'assistant', content: told }],
+    )
+    const { state, messages } = await run.runtime.at(runId, null)
+    expect(messages).toHaveLength(state.messages.count)
+    expect((await run.runtime.requests(runId, 2)).map(({ request }) => request.messages)).toEqual([run.seen(1)])
+    // What the provider said is in the log all the same.
+    expect((await run.of('model_call_end'))[0]?.body.content).toEqual(refusal.content)
   })
 })

@@ -138,12 +138,12 @@ test('the name of a tool that there is none of stands in the answer alone, and g
   expect(await run.runtime.verify(run.runId)).toMatchObject({ ok: true, problems: [] })
 })
 
-test('what people wrote into a spec goes with its body: warning, test command, role, folder', async () => {
+test('what people wrote into a spec goes with its body: warning, role, folder; its test command stays', async () => {
   const role = { name: 'R', profile: SECRET, goal: SECRET, phases: [], qualityGates: [], maxReactLoop: 5 }
   const spec = {
     role: { ...role, phases: [{ name: 'v', allowedTools: [] }] },
     recovery: { warningTemplate: SECRET },
-    testCommand: ['npm', 'test', SECRET],
+    testCommand: ['npm', 'test'],
     workspace: { path: `/home/${SECRET}`, tree: null },
   }
   const run = await given({ says: [completes()], spec })
@@ -162,7 +162,9 @@ test('what people wrote into a spec goes with its body: warning, test command, r
     expect(left.filter(({ body }) => Buffer.from(body ?? []).includes(SECRET))).toEqual([])
     expect(await run.elsewhere().verify(id)).toMatchObject({ ok: true, problems: [] })
   }
-  expect(JSON.stringify(await run.elsewhere().at(fork, null))).not.toContain(SECRET)
+  const left = await run.elsewhere().at(fork, null)
+  expect(JSON.stringify(left)).not.toContain(SECRET)
+  expect(left.state.spec.testCommand).toEqual(['npm', 'test'])
 })
 
 test('a fork whose point was told by another fold is not held against this one', async () => {

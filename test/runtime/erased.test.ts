@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { ERASED } from '../../domain/agent/events/residue.ts'
 import type { Snapshot, SnapshotStore } from '../../domain/ports.ts'
 import type { Runtime } from '../../domain/runtime/runtime.ts'
-import { call, calls, completes, USER } from '../support/harness.ts'
+import { call, calls, completes, toolSpec, USER } from '../support/harness.ts'
 import { given, tool } from '../support/story.ts'
 
 const signal = new AbortController().signal
@@ -48,6 +48,27 @@ describe('what is erased in the source of a fork', () => {
       expect(here).toEqual(there)
     },
   )
+
+  test('leaves the fork its test command: the gate that goes by it can be passed', async () => {
+    const role = {
+      ...{ name: 'R', profile: 'p', goal: 'g', maxReactLoop: 9 },
+      phases: [{ name: 'one', allowedTools: ['run_command', 'look'] }],
+      qualityGates: [{ after: 'one', check: 'tests_pass' }],
+    }
+    const ran = { content: 'ok', detail: { exitCode: 0 } }
+    const command = { spec: toolSpec('run_command', { effect: 'irreversible' }), run: async () => ran }
+    const tests = calls(call('run_command', { command: 'npm test' }))
+    const run = await given({
+      says: [calls(call('look')), tests, completes(), tests, completes()],
+      tools: [command, tool('look')],
+      spec: { role, testCommand: ['npm', 'test'], policy: { mode: 'batch' } },
+    })
+    expect(await run.drive()).toEqual({ end: 'done' })
+    const { runId: fork } = await run.runtime.fork(run.runId, { turn: 1 }, {}, { by: USER })
+    await run.say({ kind: 'erase', all: true, reason: 'asked for' })
+    expect(await run.elsewhere().drive(fork, { signal })).toEqual({ end: 'done' })
+    expect((await run.runtime.at(fork, null)).state.gatesPassed).toEqual(['one/tests_pass'])
+  })
 
   test('a fork that this process remembers is read anew', async () => {
     const run = await finished()

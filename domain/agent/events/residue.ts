@@ -64,15 +64,17 @@ export function residueOf<T extends EventType>(type: T, body: BodyOf<T>): BodyOf
   return residues[type]?.(body) ?? body
 }
 
-/** Text that people wrote goes; a fork goes on with what is left, so the warning becomes the usual one. */
+/**
+ * Text that people wrote goes. A fork goes on with what is left: the warning becomes the usual one, and the test command
+ * and the role's idempotent ones stay, because a gate and what may run again go by them. They are commands, no words.
+ */
 function unsaid(spec: AgentSpec): AgentSpec {
-  const { instructions, role, workspace, testCommand, recovery } = spec
+  const { instructions, role, workspace, recovery } = spec
   return {
     ...spec,
     contextVariables: {},
     role: role && { ...role, profile: ERASED, goal: ERASED },
     workspace: workspace && { ...workspace, path: ERASED },
-    testCommand: testCommand && [ERASED],
     recovery: { ...recovery, warningTemplate: WARNING },
     ...(instructions === undefined ? {} : { instructions: ERASED }),
   }

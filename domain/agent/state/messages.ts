@@ -84,7 +84,7 @@ export class Transcript {
 
   private answer(event: EventOf<'model_call_end'>): void {
     const { content, calls } = event.body
-    if (isTold(event.body)) this.items.push({ role: 'assistant', content })
+    if (isTold(event.body)) this.items.push({ role: 'assistant', content: toldOf(event.body) })
     this.calls = calls.map((call, index) => ({
       id: toolCallId(event.agentId, event.turn, index),
       providerId: providerIdOf(content[call.block]),
@@ -137,9 +137,14 @@ export const NOTES: Partial<Record<EventOf<'turn_end'>['body']['outcome'], strin
   cut: 'Your answer was cut off at the output limit. Go on, in smaller steps.',
 }
 
-/** An answer joins the messages unless it was empty, or left out because it asked for too much. */
-export const isTold = ({ content, flood }: EventOf<'model_call_end'>['body']): boolean =>
-  content.length > 0 && flood === undefined
+type Answer = EventOf<'model_call_end'>['body']
+
+/** An answer joins the messages unless nothing of it is told, or it was left out because it asked for too much. */
+export const isTold = (answer: Answer): boolean => answer.flood === undefined && toldOf(answer).length > 0
+
+/** A call that was not taken up, as of a refusal, has no result: no provider takes a history in which it stands alone. */
+const toldOf = ({ content, calls }: Answer): readonly Block[] =>
+  calls.length > 0 ? content : content.filter(({ type }) => type !== 'tool_use')
 
 /** A result takes at most about so many bytes among the messages. Tools that cut by themselves stay below it. */
 export const SHOWN_BYTES = RESULT_BYTES + 1_024
