@@ -18,7 +18,7 @@ export function listArtifacts(
   return query.execute()
 }
 
-/** Where the arguments of a call lie, beside an approval: see {@link argumentsOf} in calls.ts. */
+/** Where the arguments of a call lie, beside an approval: see {@link argumentsOf} in checkpoint.ts. */
 export type ApprovalRow = Row<'approvals'> & {
   readonly requested_position: number | null
   readonly call_requested_revision: number | null

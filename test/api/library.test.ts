@@ -152,7 +152,7 @@ describe('keepup as a library', () => {
       },
       recovery: { graceTurns: 1, graceTimeoutMs: 5000, warningTemplate: 'Last turn', hardLimit: false },
       retry: { maxRetries: 1, backoffMs: 5, backoffMultiplier: 3, retryableErrors: ['NETWORK'] },
-      context: { maxTokens: 5000, compressionThreshold: 0.5, preserveLastN: 3, compressionStrategy: 'truncate' },
+      context: { maxTokens: null, compressionThreshold: 0.8, preserveLastN: 5, compressionStrategy: 'hybrid' },
     })
     const { spec } = (await keepup.services.runtime.at(runId, null)).state
     expect(spec.policy).toMatchObject({
@@ -176,7 +176,9 @@ describe('keepup as a library', () => {
       backoffMultiplier: 3,
       retryableErrors: ['NETWORK'],
     })
-    expect(spec.context).toMatchObject({ maxTokens: 5000, compressionStrategy: 'truncate' })
+    await expect(keepup.start({ task: 'x', model: 'scripted:asks', context: { maxTokens: 5000 } })).rejects.toThrow(
+      'context.maxTokens: ',
+    )
     expect(spec.limits.maxTurns).toBe(25)
   })
 

@@ -30,7 +30,8 @@ describe('5.7.1, 5.7.2 a concrete model before each call, recorded', () => {
       requested: 'big',
       resolved: 'big',
       reason: expect.any(String),
-      policy: 'quality',
+      // Nothing is ranked: the run's own model, or its safe default.
+      policy: 'fixed',
       purpose: 'turn',
     })
     expect(run.requests.map(({ model }) => model)).toEqual(['big', 'big'])

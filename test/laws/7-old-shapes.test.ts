@@ -38,9 +38,13 @@ const UNWRITTEN = [
   ...['model_routed', 'model_call_start', 'model_call_end', 'model_attempt_lost', 'model_late'].map(
     (type) => `${type}.purpose: summary`,
   ),
-  // Routing by price and by time.
+  'agent_started.spec.context.compressionStrategy: summarize',
+  'agent_started.spec.context.compressionStrategy: truncate',
+  'agent_started.spec.context.maxTokens: number',
+  // Routing by price, time and rank.
   'model_routed.policy: cost',
   'model_routed.policy: latency',
+  'model_routed.policy: quality',
   // A key per run.
   'header.body.cipher',
   // A fork can be given other turns, not another time.

@@ -6,7 +6,7 @@ import type { Deciding } from './deciding.ts'
 
 // How turns, calls and runs end. Every turn_start has its turn_end, every call its one tool_call_end.
 
-/** Codes with which a run ends in ERROR (CONTRACTS 1). */
+/** Codes with which a run ends in ERROR: those of the specification, and one of our own, because none of them would be true. */
 export type EndCode =
   | 'NO_COMPLETION'
   | 'RECOVERY_FAILED'

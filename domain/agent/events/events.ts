@@ -51,7 +51,8 @@ export const bodies = {
     requested: text,
     resolved: text,
     reason: text,
-    policy: z.enum(['cost', 'latency', 'quality']),
+    /** By what it was chosen among those that could serve; `fixed`: nothing was ranked. */
+    policy: z.enum(['cost', 'latency', 'quality', 'fixed']),
     purpose,
   }),
   /** The intent of a model call. The request is rebuilt from the messages in the range and these parameters' hash. */

@@ -3,7 +3,7 @@ import { CommandRejected } from '../errors.ts'
 import { echo } from '../issues.ts'
 import { compilePattern } from '../secrets/pattern-run.ts'
 import { GATES } from '../spec/roles.ts'
-import type { AgentSpec } from '../spec/spec.ts'
+import { type AgentSpec, ContextManagementConfig } from '../spec/spec.ts'
 import { UNKNOWN_TOOL, wireName } from '../spec/tools.ts'
 import { canonicalTool } from './policy.ts'
 
@@ -55,12 +55,21 @@ export function admit(spec: AgentSpec): void {
       refuse(`role gate after "${echo(gate.after)}": there is no such phase`)
   }
   checkTools(spec)
+  checkContext(spec)
   const known = models.known.map((model) => model.id)
   if (!known.includes(models.safeDefault))
     refuse(`models.safeDefault: "${echo(models.safeDefault)}" is not among the run's models`)
   checkBudget(spec)
   if (recovery.graceTurns > 0 && limits.maxTurns < 1) refuse('limits.maxTurns: at least one turn is needed')
   for (const source of policy.secretPatterns) checkPattern(source)
+}
+
+const CONTEXT = ContextManagementConfig.parse({})
+
+/** What nobody would keep to is not promised. */
+function checkContext({ context }: AgentSpec): void {
+  for (const key of Object.keys(CONTEXT) as (keyof typeof CONTEXT)[])
+    if (context[key] !== CONTEXT[key]) refuse(`context.${key}: this version does not compress contexts; leave it out`)
 }
 
 /** Refuses a money budget where a model has no price. */

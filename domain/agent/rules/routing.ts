@@ -4,7 +4,7 @@ import type { AgentState } from '../state/state.ts'
 
 // ModelRouter: one decision before every model call (seed 000, 5.7).
 
-/** Seed 000, 5.7, with the purpose of the call. */
+/** Seed 000, 5.7, with the purpose of the call, and a policy of its own where nothing is ranked. */
 export type ModelRoutingDecision = BodyOf<'model_routed'>
 
 /** Model turns in a row that may fail before no model counts as healthy. */
@@ -17,7 +17,7 @@ export function route(state: AgentState): ModelRoutingDecision {
     requested,
     resolved,
     reason,
-    policy: 'quality',
+    policy: 'fixed',
     purpose: 'turn',
   })
   if (!known.some((model) => model.id === requested)) {

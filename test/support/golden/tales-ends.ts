@@ -23,17 +23,16 @@ export async function ends() {
   const refusal = { content: [], stopReason: 'refusal' } as const
   const fails = new ModelError('OVERLOADED', 'too many ask', { transient: true })
   const bad = new ModelError('AUTHENTICATION', 'the key is wrong')
-  const context = { maxTokens: 50_000, compressionStrategy: 'summarize' }
   const limits = (maxTurns: number, wallClockMs: number | null = null) => ({ maxTurns, wallClockMs })
   const models = { requested: 'test-model', safeDefault: 'test-model', known }
   const starts: [readonly (object | Error)[], Record<string, unknown>][] = [
     [[thought, slow], { limits: limits(4), role }],
-    [[slow, slow, completes('in time')], { limits: limits(25, 10_000), context }],
+    [[slow, slow, completes('in time')], { limits: limits(25, 10_000) }],
     [
       [{ ...slow, usage: usage(14_000) }, completes('cheap')],
       { budget: { tokens: 20_000, nanoDollars: 50_000_000 }, models },
     ],
-    [[says('I am done.')], { context: { compressionStrategy: 'truncate' } }],
+    [[says('I am done.')], {}],
     [[refusal], {}],
     [
       [fails, fails, fails, fails, fails, fails, fails, fails, fails, fails],
