@@ -46,7 +46,10 @@ export const StartHeaders = z.object({
     .string()
     .regex(/^[\x21-\x7e]{1,128}$/, { error: 'expected 1 to 128 printable characters without spaces' })
     .optional()
-    .openapi({ description: "The caller's own name for what it sets going; recorded with every event that follows." }),
+    .openapi({
+      description:
+        "The caller's own name for what it sets going; recorded with every event that follows, and never erased.",
+    }),
 })
 export type StartHeaders = z.infer<typeof StartHeaders>
 

@@ -13,7 +13,11 @@ export interface Request {
   readonly key?: string
   /** The revision that the agent must still be at; what was recorded under the key before is found again all the same. */
   readonly expected?: number
-  /** The caller's own name for what it set going; the request's command id where it is absent. */
+  /**
+   * The caller's own name for what it set going, of 1 to 128 characters without control characters; the request's command
+   * id where it is absent. It stands in the headers of all that follows, and no erasure takes it away: say nothing of
+   * anybody in it.
+   */
   readonly correlationId?: string
   /** W3C `traceparent`; left out where it is none. */
   readonly trace?: string

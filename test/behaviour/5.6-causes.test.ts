@@ -144,3 +144,21 @@ test('a trace context is recorded where it is one, and left out where it is none
     traces.push(...page.map(({ header }) => header.trace))
   expect(traces).toEqual([trace, undefined])
 })
+
+test('a correlation id is a short name: headers keep it for ever', async () => {
+  const run = await given({ says: [completes()] })
+  const refused = {
+    code: 'CORRELATION_ID_REFUSED',
+    status: 400,
+    message: expect.stringContaining('1 to 128 characters'),
+  }
+  for (const id of ['', 'x'.repeat(129), 'a\nb', 'a\u0085b', 'a\u007f']) {
+    const asked = run.runtime.execute(run.runId, { kind: 'input', text: 'a' }, ask(id))
+    await expect(asked).rejects.toMatchObject(refused)
+    await expect(run.runtime.fork(run.runId, null, {}, ask(id))).rejects.toMatchObject(refused)
+  }
+  expect(await run.of('user_input')).toHaveLength(1)
+  const longest = 'ü'.repeat(128)
+  await run.runtime.execute(run.runId, { kind: 'input', text: 'a' }, ask(longest))
+  expect((await run.of('user_input'))[1]?.correlationId).toBe(longest)
+})
