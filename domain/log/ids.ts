@@ -59,6 +59,9 @@ export function agentStream(agentId: string): string {
 /** The stream whose first event is the log's identity. */
 export const LOG_META = 'log-meta'
 
+/** Lower-case hex of some bytes. */
+export const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')
+
 /** Hex SHA-256 of text (UTF-8) or bytes. */
 export function sha256(data: string | Uint8Array): string {
   return hash('sha256', data)

@@ -1,18 +1,21 @@
 import { describe, expect, test } from 'vitest'
 import { ERASED } from '../../domain/agent/events/residue.ts'
+import { canonicalBytes } from '../../domain/log/canonical.ts'
+import { agentStream, sha256 } from '../../domain/log/ids.ts'
 import type { Snapshot, SnapshotStore } from '../../domain/ports.ts'
 import type { Runtime } from '../../domain/runtime/runtime.ts'
-import { call, calls, completes, toolSpec, USER } from '../support/harness.ts'
-import { given, tool } from '../support/story.ts'
+import { call, calls, completes, seededRandom, toolSpec, USER } from '../support/harness.ts'
+import { given, type Said, tool } from '../support/story.ts'
 
 const signal = new AbortController().signal
 const SECRET = 'the name of a patient'
 const SAID = { type: 'text', text: SECRET }
 
 /** A finished run that was told, has read and has said the same thing. */
-async function finished(ports: Parameters<typeof given>[0]['ports'] = {}) {
+async function finished(ports: Parameters<typeof given>[0]['ports'] = {}, then: readonly Said[] = []) {
   const look = tool('look', { effect: 'irreversible' }, () => SECRET)
-  const says = [calls(call('look', { about: SECRET })), calls(call('look', { n: 2 })), completes(SECRET), completes()]
+  const first = [calls(call('look', { about: SECRET })), calls(call('look', { n: 2 })), completes(SECRET)]
+  const says = [...first, ...then, completes()]
   const run = await given({ says, tools: [look], task: SECRET, ports })
   expect(await run.drive()).toEqual({ end: 'done' })
   return run
@@ -132,7 +135,7 @@ describe('a run that was erased from', () => {
     const all = []
     for (let revision = 0; revision <= head.revision; revision++) {
       const { state } = await runtime.at(runId, { revision })
-      const { lastText: _, spec: __, machine, ...rest } = state
+      const { lastText: _, spec: __, argumentsSalt: ___, machine, ...rest } = state
       all.push({ ...rest, status: machine.status })
     }
     return all
@@ -192,3 +195,42 @@ class Kept implements SnapshotStore {
     this.held.clear()
   }
 }
+
+describe('a hash of arguments', () => {
+  const guessed = sha256(canonicalBytes({ about: SECRET }))
+  const hashes = async (run: Awaited<ReturnType<typeof finished>>, id: string) => {
+    const stored = (await Array.fromAsync(run.log.read(agentStream(id)))).flat()
+    const bodies = stored.flatMap(({ body }) => (body === null ? [] : [Buffer.from(body).toString('utf8')]))
+    return bodies.flatMap((body) => [...body.matchAll(/"argumentsHash":"([^"]*)"/g)].map(([, hash]) => hash))
+  }
+
+  test('is equal for equal calls of a run and of its forks, and told of by no guess alone', async () => {
+    const run = await finished({}, [calls(call('look', { about: SECRET }))])
+    const [first] = await run.of('tool_call_start')
+    expect(first?.body.argumentsHash).not.toBe(guessed)
+    const { runId: fork } = await run.runtime.fork(run.runId, { step: 2 }, {}, { by: USER })
+    expect(await run.runtime.drive(fork, { signal })).toEqual({ end: 'done' })
+    expect((await hashes(run, fork))[0]).toBe(first?.body.argumentsHash)
+    const other = await finished({ random: seededRandom('another') })
+    expect((await other.of('tool_call_start'))[0]?.body.argumentsHash).not.toBe(first?.body.argumentsHash)
+  })
+
+  test('is worth nothing when the run is erased; a fork of it has a salt of its own', async () => {
+    const run = await finished()
+    const { argumentsSalt } = (await run.runtime.at(run.runId, null)).state
+    expect(argumentsSalt).toMatch(/^[0-9a-f]{32}$/)
+    const { runId: before } = await run.runtime.fork(run.runId, { step: 2 }, {}, { by: USER })
+    await run.say({ kind: 'erase', all: true, reason: 'asked for' })
+    const { runId: after } = await run.runtime.fork(run.runId, { step: 2 }, {}, { by: USER })
+    const salts = await Promise.all(
+      [run.runId, before, after].map(async (id) => (await run.elsewhere().at(id, null)).state.argumentsSalt),
+    )
+    expect(salts[0]).toBe('')
+    expect(new Set([...salts, argumentsSalt]).size).toBe(4)
+    for (const id of [run.runId, before, after]) {
+      const stored = (await Array.fromAsync(run.log.read(agentStream(id)))).flat()
+      expect(stored.filter(({ body }) => Buffer.from(body ?? []).includes(argumentsSalt))).toEqual([])
+      expect((await run.elsewhere().verify(id)).problems).toEqual([])
+    }
+  })
+})

@@ -1,3 +1,4 @@
+import { hex } from '../../log/ids.ts'
 import { CommandRejected } from '../errors.ts'
 import type { BodyOf } from '../events/events.ts'
 import { checkBudget } from '../rules/admission.ts'
@@ -16,6 +17,6 @@ export function decideFork(state: AgentState, runId: string, body: BodyOf<'forke
   checkBudget({ ...state.spec, budget: { ...state.spec.budget, ...body.changes.budget } as Budget })
   const d = new Deciding(state, { agentId: runId, runId, revision: -1 }, facts)
   const waits = !continues(state) && state.unread === 0
-  d.emit('forked', { ...body, ...(waits ? { waits } : {}) }, { turn: 0 })
+  d.emit('forked', { ...body, argumentsSalt: hex(facts.salt()), ...(waits ? { waits } : {}) }, { turn: 0 })
   return d.drafts[0]!
 }

@@ -1,4 +1,4 @@
-import { isKeyed } from '../../log/ids.ts'
+import { hex, isKeyed } from '../../log/ids.ts'
 import { CommandRejected } from '../errors.ts'
 import { echo } from '../issues.ts'
 import { admit } from '../rules/admission.ts'
@@ -52,7 +52,12 @@ export function decide(state: AgentState | null, identity: Identity, command: Co
   if (command.kind === 'start') {
     if (state !== null) throw exists(identity)
     admit(command.spec)
-    d.emit('agent_started', { spec: command.spec, depth: 0, ...(command.drive ? { drive: true } : {}) })
+    d.emit('agent_started', {
+      spec: command.spec,
+      depth: 0,
+      argumentsSalt: hex(facts.salt()),
+      ...(command.drive ? { drive: true } : {}),
+    })
     if (command.task !== null) d.emit('user_input', { text: command.task })
     return { drafts: d.drafts, state: d.state }
   }

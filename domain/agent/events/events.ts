@@ -10,6 +10,15 @@ import { Artifact, count, Failure, Given, Json, PlannedCall, purpose, text } fro
 /** Whoever asked for the run also asked for it to be driven; absent: it waits for somebody to resume it. */
 const drive = z.literal(true).optional()
 
+/**
+ * 16 random bytes, hex, that every hash of a call's arguments begins with: what was erased is not confirmed by a guess.
+ * Absent: they were erased with what stood beside them.
+ */
+const argumentsSalt = z
+  .string()
+  .regex(/^[0-9a-f]{32}$/)
+  .optional()
+
 export { Artifact, Failure, Given, PlannedCall }
 
 export const bodies = {
@@ -17,6 +26,7 @@ export const bodies = {
   agent_started: z.strictObject({
     spec: AgentSpec,
     depth: count,
+    argumentsSalt,
     parent: z.strictObject({ agentId: text, toolCallId: text }).optional(),
     drive,
   }),
@@ -30,6 +40,8 @@ export const bodies = {
     step: count,
     /** It waits to be told what to do: its source had ended there, or waited itself. */
     waits: z.literal(true).optional(),
+    /** Used where that of the source has been erased. */
+    argumentsSalt,
     workspace: z.strictObject({ path: z.string().min(1), tree: z.string().nullable() }).nullable(),
     changes: z.strictObject({
       model: text.optional(),

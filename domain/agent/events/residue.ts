@@ -14,8 +14,11 @@ type Residues = { readonly [T in EventType]?: (body: BodyOf<T>) => BodyOf<T> }
 
 /** Types that are not named hold nothing that anybody said. */
 const residues: Residues = {
-  agent_started: ({ spec, ...rest }) => ({ ...rest, spec: unsaid(spec) }),
-  forked: ({ workspace, ...rest }) => ({ ...rest, workspace: workspace && { ...workspace, path: ERASED } }),
+  agent_started: ({ spec, argumentsSalt: _, ...rest }) => ({ ...rest, spec: unsaid(spec) }),
+  forked: ({ workspace, argumentsSalt: _, ...rest }) => ({
+    ...rest,
+    workspace: workspace && { ...workspace, path: ERASED },
+  }),
   user_input: () => ({ text: ERASED }),
   model_call_end: (body) => ({
     ...body,

@@ -45,7 +45,7 @@ export function planCalls(
     return {
       block: call.block,
       toolName: tool?.name ?? UNKNOWN_TOOL,
-      argumentsHash: argumentsHash(args),
+      argumentsHash: argumentsHash(state.argumentsSalt, args),
       ...touched(tool, resolved),
       effect: tool === undefined ? 'pure' : effectOf(state, tool, args),
       ...(refused === null ? {} : { refused }),
@@ -53,8 +53,9 @@ export function planCalls(
   })
 }
 
-/** Hex SHA-256 of the canonical arguments: what an approval is bound to. */
-export const argumentsHash = (args: JsonObject): string => sha256(canonicalBytes(wellFormed(args)))
+/** Hex SHA-256 of the run's salt (hex) and the canonical arguments: what an approval is bound to. */
+export const argumentsHash = (salt: string, args: JsonObject): string =>
+  sha256(Buffer.concat([Buffer.from(salt, 'hex'), canonicalBytes(wellFormed(args))]))
 
 function wholeTurn(
   state: AgentState,
@@ -159,7 +160,7 @@ function controlRule(state: AgentState, tool: ToolSpec, args: JsonObject): Failu
 }
 
 function duplicate(state: AgentState, tool: ToolSpec, args: JsonObject): Failure | null {
-  if (!state.failedCalls.includes(failureKey(tool.name, argumentsHash(args)))) return null
+  if (!state.failedCalls.includes(failureKey(tool.name, argumentsHash(state.argumentsSalt, args)))) return null
   return {
     code: 'DUPLICATE_FAILED_ACTION',
     message: 'this very call has failed and nothing has changed since; try something else',

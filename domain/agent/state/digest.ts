@@ -9,6 +9,8 @@ export const FOLD = 1
 /** What the digest is taken of. A member more or less is another view: it raises FOLD. */
 const MEMBERS = {
   agentId: true,
+  // Goes with the body it came from.
+  argumentsSalt: false,
   artifactTypes: true,
   at: true,
   cancel: true,

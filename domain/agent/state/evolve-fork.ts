@@ -30,6 +30,7 @@ export function evolveFork(state: AgentState, event: EventOf<'forked'>, append: 
     depth: 0,
     spec: { ...spec, models, workspace: folder, limits, budget },
     specHash: event.bodyHash,
+    argumentsSalt: state.argumentsSalt || (event.body.argumentsSalt ?? ''),
     step,
     tree: workspace?.tree ?? null,
     unversioned: null,

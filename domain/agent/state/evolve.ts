@@ -78,7 +78,7 @@ export function fold(state: AgentState | null, events: Iterable<AgentEvent>, app
 
 function start(event: AgentEvent): AgentState {
   if (event.type !== 'agent_started') throw new ImpossibleEvent(event, 'an agent begins with agent_started')
-  const { spec, depth, parent } = event.body
+  const { spec, depth, parent, argumentsSalt = '' } = event.body
   return {
     ...BLANK,
     spec,
@@ -87,6 +87,7 @@ function start(event: AgentEvent): AgentState {
     depth,
     parent: parent ?? null,
     specHash: event.bodyHash,
+    argumentsSalt,
     revision: event.revision,
     at: event.at,
     phase: initialPhase(spec.role),

@@ -113,6 +113,8 @@ export interface AgentState {
   readonly spec: AgentSpec
   /** Body hash of the event the spec came from. */
   readonly specHash: string
+  /** Hex; what hashes of arguments begin with. Empty: it was erased. */
+  readonly argumentsSalt: string
   readonly revision: number
   readonly at: number
   readonly machine: Machine
@@ -192,6 +194,7 @@ export const BLANK: Omit<AgentState, 'spec'> = {
   depth: 0,
   parent: null,
   specHash: '',
+  argumentsSalt: '',
   revision: -1,
   at: 0,
   machine: { status: 'IDLE' },
