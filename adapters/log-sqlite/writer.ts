@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { checkChain, checkNext } from '../../domain/log/chain.ts'
 import { erasuresOf, noSuchBody } from '../../domain/log/erased.ts'
 import { ConflictError, LogError } from '../../domain/log/errors.ts'
-import { bodyHash, GENESIS } from '../../domain/log/seal.ts'
+import { GENESIS, isSealedBody } from '../../domain/log/seal.ts'
 import { packBody } from './body.ts'
 import { sqliteCode, toLogError } from './errors.ts'
 import { Interned, type StreamHead } from './interned.ts'
@@ -96,7 +96,7 @@ export class Writer {
   #append(job: Job): number {
     const { stream, expected, batch } = job
     for (const { header, body } of batch)
-      if (body && bodyHash(Buffer.from(header.body.salt, 'hex'), body) !== header.body.hash)
+      if (body && !isSealedBody(header.body, body))
         throw invalid(`the body of revision ${header.revision} of ${stream} is not the one that its header hashes`)
     const head = this.#names.head(stream)
     if (expected > head.revision) throw new ConflictError(stream, expected, head.revision)

@@ -4,7 +4,7 @@ import type { RecordedEvent, SealedEvent } from '../../log/envelope.ts'
 import { agentStream } from '../../log/ids.ts'
 import type { Head } from '../../ports.ts'
 import { Residues } from '../erasure/residues.ts'
-import { bodyOf, erasedError, type Stores } from './bodies.ts'
+import { atHand, bodyOf, erasedError, type Stores } from './bodies.ts'
 
 /** A decoded event beside the recorded one it came from. */
 export interface Remembered {
@@ -42,7 +42,7 @@ async function* streamHistory(
         throw erasedError(recorded.header)
       }
       // Nearly all bodies are at hand, and a wait for each would cost more than its reading.
-      const event = left ?? decode(recorded.header, recorded.body ?? (await bodyOf(stores, recorded)))
+      const event = left ?? decode(recorded.header, atHand(recorded) ?? (await bodyOf(stores, recorded)))
       if (event.type === 'forked') yield* streamHistory(stores, event.body.stream, 0, event.body.revision)
       remembered.push({ event, recorded })
     }
