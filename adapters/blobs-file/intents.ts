@@ -17,7 +17,8 @@ export class FileIntents implements BlobIntents {
   async begin(intents: readonly BlobIntent[]): Promise<void> {
     try {
       makeFolder(this.#folder)
-      await Promise.all(intents.map((intent) => writeFile(this.#path(intent), '', { mode: 0o600 })))
+      // One after the other: an erasure may have a thousand, and a process as many open files.
+      for (const intent of intents) await writeFile(this.#path(intent), '', { mode: 0o600 })
       syncFolder(this.#folder)
     } catch (error) {
       if (error instanceof LogError) throw error

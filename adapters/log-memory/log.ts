@@ -62,7 +62,8 @@ export class MemoryLog implements EventLog {
     }
     const last = stored[head]
     checkNext(last ? { hash: last.hash, timestamp: last.header.timestamp } : null, batch)
-    for (const { revision } of erasures) if (!stored[revision]) throw noSuchBody(stream, revision)
+    for (const { revision, bodyHash } of erasures)
+      if (stored[revision]?.header.body.hash !== bodyHash) throw noSuchBody(stream, revision)
     for (const { revision } of erasures) this.#empty(stored, revision)
     return this.#write(stream, batch)
   }

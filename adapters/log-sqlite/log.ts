@@ -18,7 +18,8 @@ import type { WriterThread } from './writer-thread.ts'
 
 /**
  * While appends are under way a follower waits for their answers, until so many events have come together: what it makes of
- * them costs less by the page than by the event. Where nothing is under way it waits for nothing.
+ * them costs less by the page than by the event. Where nothing is under way it waits for nothing, nor where it lags so far
+ * behind that it reads from the file: such a page ends where it is large enough, and no answer makes it longer.
  */
 const GATHERED = 64
 
@@ -131,8 +132,10 @@ export class SqliteLog implements EventLog {
     while (!signal.aborted) {
       const seen = this.#owner ? 0 : this.#ask((reader) => reader.dataVersion())
       const limit = Number.MAX_SAFE_INTEGER
-      const page = this.#ask((reader) => this.#tail?.from(next) ?? reader.logPage(next, limit, limit, true))
-      if (page.length === 0 || (page.length < GATHERED && this.#owner?.writer.busy)) await this.#change(seen, signal)
+      const fresh = this.#ask(() => this.#tail?.from(next) ?? null)
+      const page = fresh ?? this.#ask((reader) => reader.logPage(next, limit, limit, true))
+      const gathers = fresh !== null && fresh.length < GATHERED && this.#owner?.writer.busy
+      if (page.length === 0 || gathers) await this.#change(seen, signal)
       else {
         next = page[page.length - 1]!.position + 1
         yield page

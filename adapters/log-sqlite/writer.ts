@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { checkChain, checkNext } from '../../domain/log/chain.ts'
 import { erasuresOf, noSuchBody } from '../../domain/log/erased.ts'
 import { ConflictError, LogError } from '../../domain/log/errors.ts'
-import { bodyHash, GENESIS } from '../../domain/log/seal.ts'
+import { GENESIS, isSealedBody } from '../../domain/log/seal.ts'
 import { packBody } from './body.ts'
 import { sqliteCode, toLogError } from './errors.ts'
 import { Interned, type StreamHead } from './interned.ts'
@@ -42,7 +42,7 @@ export class Writer {
       erase: db.prepare('INSERT INTO erasures(position, fact) VALUES (?, ?)'),
       erased: db.prepare('SELECT 1 FROM erasures WHERE position = ?'),
       stored: db.prepare(
-        'SELECT position, revision, lower(hex(substr(proof, 1, 32))) AS hash FROM events ' +
+        'SELECT position, lower(hex(substr(proof, 1, 32))) AS hash, lower(hex(substr(proof, 49, 32))) AS body FROM events ' +
           'WHERE stream = ? AND revision BETWEEN ? AND ? ORDER BY revision',
       ),
       last: db.prepare('SELECT position, at FROM events ORDER BY position DESC LIMIT 1'),
@@ -96,7 +96,7 @@ export class Writer {
   #append(job: Job): number {
     const { stream, expected, batch } = job
     for (const { header, body } of batch)
-      if (body && bodyHash(Buffer.from(header.body.salt, 'hex'), body) !== header.body.hash)
+      if (body && !isSealedBody(header.body, body))
         throw invalid(`the body of revision ${header.revision} of ${stream} is not the one that its header hashes`)
     const head = this.#names.head(stream)
     if (expected > head.revision) throw new ConflictError(stream, expected, head.revision)
@@ -136,9 +136,10 @@ export class Writer {
 
   /** Positions to empty, each with the position that its fact is about to take. */
   #erasures({ stream, batch }: Job, head: StreamHead): [position: number, fact: number][] {
-    return erasuresOf(batch).flatMap(({ revision, fact }) => {
-      const position = head.id === null ? undefined : this.#sql.stored.get(head.id, revision, revision)?.position
-      if (typeof position !== 'number') throw noSuchBody(stream, revision)
+    return erasuresOf(batch).flatMap(({ revision, bodyHash, fact }) => {
+      const stored = head.id === null ? undefined : this.#sql.stored.get(head.id, revision, revision)
+      if (stored?.body !== bodyHash) throw noSuchBody(stream, revision)
+      const position = Number(stored.position)
       const again = this.#sql.erased.get(position) !== undefined
       return again ? [] : [[position, this.#last.position + 1 + fact] as [number, number]]
     })

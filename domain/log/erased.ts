@@ -15,6 +15,7 @@ export interface ErasedFact {
 /** The body to empty, and the index of its fact in the batch that is being appended. */
 export interface Erasure {
   readonly revision: number
+  readonly bodyHash: string
   readonly fact: number
 }
 
@@ -39,11 +40,11 @@ const isNamed = (named: unknown): boolean => {
 }
 
 /**
- * The bodies that a batch's `erased` facts name, each once: what a log empties in the transaction of the append. Throws
- * `APPEND_INVALID` where a fact names none.
+ * The bodies that a batch's `erased` facts name, each once: what a log empties in the transaction of the append, where the
+ * event at the revision has this very body. Throws `APPEND_INVALID` where a fact names none.
  */
 export function erasuresOf(batch: readonly SealedEvent[]): readonly Erasure[] {
-  const found = new Map<number, Erasure>()
+  const found = new Map<string, Erasure>()
   for (const [index, event] of batch.entries()) {
     if (event.header.type !== ERASED) continue
     const fact = erasedFact(event)
@@ -52,14 +53,17 @@ export function erasuresOf(batch: readonly SealedEvent[]): readonly Erasure[] {
         'APPEND_INVALID',
         `the erased fact at revision ${event.header.revision} of ${event.header.stream} names no body; name some, inline`,
       )
-    for (const { revision } of fact.bodies) found.set(revision, { revision, fact: index })
+    for (const named of fact.bodies) found.set(`${named.revision}:${named.bodyHash}`, { ...named, fact: index })
   }
   return [...found.values()]
 }
 
 /** Refusal of a fact that names what is not there. */
 export const noSuchBody = (stream: string, revision: number) =>
-  new LogError('APPEND_INVALID', `there is no event ${revision} of ${stream} to erase; name a stored one`)
+  new LogError(
+    'APPEND_INVALID',
+    `no event ${revision} of ${stream} has the body that is to be erased; name stored ones, each with its hash`,
+  )
 
 /** Refusal of every erasure, by a log that can empty nothing. */
 export const eraseImpossible = () =>

@@ -31,6 +31,11 @@ export function bodyHash(salt: Uint8Array, body: Uint8Array): string {
   return hash('sha256', input)
 }
 
+/** Are these bytes the body that was sealed: of the size, and with the salted hash, that the header tells? */
+export function isSealedBody({ salt, size, hash }: BodyHeader, bytes: Uint8Array): boolean {
+  return bytes.length === size && bodyHash(Buffer.from(salt, 'hex'), bytes) === hash
+}
+
 /** `SHA-256(previous hash, 32 raw bytes ‖ canonical header)`, hex. */
 export function chainHash(previous: string, header: Header): string {
   return chainHashOf(previous, canonicalHeader(header))

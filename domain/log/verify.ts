@@ -1,7 +1,7 @@
 import { FORMAT, type Header, type RecordedEvent } from './envelope.ts'
 import { erasedFact } from './erased.ts'
 import { isHeader } from './header.ts'
-import { bodyHash, chainHash, eventId, GENESIS } from './seal.ts'
+import { chainHash, eventId, GENESIS, isSealedBody } from './seal.ts'
 
 /** One thing wrong with a stream. */
 export interface Problem {
@@ -110,6 +110,5 @@ function checkBody(
   const bytes = inline ? event.body : blobs.get(revision)
   if (bytes === undefined) unfetched.push(revision)
   else if (bytes === null) report(inline ? 'BODY' : 'BLOB', 'the body is missing')
-  else if (bytes.length !== body.size || bodyHash(Buffer.from(body.salt, 'hex'), bytes) !== body.hash)
-    report(inline ? 'BODY' : 'BLOB', 'the body is not the one that was sealed')
+  else if (!isSealedBody(body, bytes)) report(inline ? 'BODY' : 'BLOB', 'the body is not the one that was sealed')
 }

@@ -64,14 +64,14 @@ export interface BlobStore {
   delete(runId: string, hash: string): Promise<void>
 }
 
-/** A blob that is being stored for an append to a stream. */
+/** A blob that is being stored for an append to a stream, or goes because of one. */
 export interface BlobIntent {
   readonly stream: string
   readonly runId: string
   readonly hash: string
 }
 
-/** Notes of blobs that are on their way, so that those of a writer that died before its append are found. */
+/** Notes of blobs that are on their way in or out, so that those of a writer that died around its append are found. */
 export interface BlobIntents {
   /** Durable when it resolves. */
   begin(intents: readonly BlobIntent[]): Promise<void>

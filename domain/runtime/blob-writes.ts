@@ -74,8 +74,8 @@ const NOT_WRITTEN: ReadonlySet<LogError['code']> = new Set([
 ])
 
 /**
- * Removes what writers that died have stored for appends that never came to be. Before anything is written; reads only
- * the streams of such writers. Returns how many blobs were removed.
+ * Removes what writers that died have stored for appends that never came to be, and what those that died while they erased
+ * have left of it. Before anything is written; reads only the streams of such writers. Returns how many blobs were removed.
  */
 export async function sweepBlobs(ports: { log: EventLog; blobs: BlobStore; intents: BlobIntents }): Promise<number> {
   let removed = 0

@@ -8,10 +8,10 @@ import type { Transcript } from '../agent/state/messages.ts'
 import type { AgentState } from '../agent/state/state.ts'
 import { asBlob, blobsOf } from '../log/blobs.ts'
 import { FORMAT, type Header, type SealedEvent } from '../log/envelope.ts'
-import { LogError } from '../log/errors.ts'
 import { agentStream } from '../log/ids.ts'
 import { GENESIS, seal } from '../log/seal.ts'
 import type { Head } from '../ports.ts'
+import { append, type Urgency } from './append.ts'
 import { BlobWrites } from './blob-writes.ts'
 import type { RuntimePorts } from './ports.ts'
 import { SaltTape } from './salt-tape.ts'
@@ -22,16 +22,10 @@ export interface Recorded {
   readonly sealed: readonly SealedEvent[]
 }
 
-/** `fact`: it has happened, and is not given up soon. The signal: whoever brings it has no time left. */
-export interface Urgency {
-  readonly fact: boolean
-  readonly signal?: AbortSignal
-}
-
 export type Asking = Pick<Facts, 'by' | 'commandId' | 'driver' | 'correlationId' | 'trace'>
 
 /**
- * The one place where events are appended. Time, decision, sealing and enqueueing are one synchronous step, so that no
+ * Where what is decided is recorded. Time, decision, sealing and enqueueing are one synchronous step, so that no
  * other writer of this process comes between. Blobs are durable before that: where a decision needs some, they are put
  * first and it is made again, with the same salts, at the new time.
  */
@@ -68,41 +62,18 @@ export class Journal {
         continue
       }
       const sealed = sealDrafts(decision.drafts, new Set(blobs), head, asking)
-      await this.append(identity, head, sealed, urgency).catch(async (error: unknown) => {
-        await writes.refused(error)
-        throw error
-      })
+      await append(this.ports, agentStream(identity.agentId), head?.revision ?? -1, sealed, urgency).catch(
+        async (error: unknown) => {
+          await writes.refused(error)
+          throw error
+        },
+      )
       await writes.named(blobs.map((i) => decision.drafts[i]!.body.header.hash))
       await this.ports.crashPoint?.('after_append')
       return { decision, sealed }
     }
   }
-
-  /** An unknown outcome is answered by the same sealed bytes again; nothing is sealed twice. */
-  private async append(identity: Identity, head: Head | null, sealed: readonly SealedEvent[], urgency: Urgency) {
-    const { clock } = this.ports
-    const { fact, signal } = urgency
-    const stream = agentStream(identity.agentId)
-    const began = clock.now()
-    for (let tries = 1; ; tries++) {
-      try {
-        return await this.ports.log.append(stream, head?.revision ?? -1, sealed)
-      } catch (error) {
-        if (!(error instanceof LogError) || error.code !== 'LOG_UNAVAILABLE') throw error
-        // What has happened is not given up soon; a person who asks is told.
-        const hurried = !fact || signal?.aborted === true
-        if (clock.now() - began >= (hurried ? PATIENCE_MS : FACT_PATIENCE_MS)) throw error
-        const pause = clock.sleep(Math.min(RESEND_DELAY_MS * tries, LONGEST_DELAY_MS), hurried ? undefined : signal)
-        await pause.catch(() => undefined)
-      }
-    }
-  }
 }
-
-const RESEND_DELAY_MS = 50
-const LONGEST_DELAY_MS = 2_000
-const PATIENCE_MS = 2_000
-const FACT_PATIENCE_MS = 30 * 60_000
 
 /** Chains drafts to the head, with the state's digest on every checkpoint and on the last one. */
 function sealDrafts(

@@ -10,11 +10,12 @@ import type { SealedEvent } from '../log/envelope.ts'
 import { ConflictError } from '../log/errors.ts'
 import { agentStream, isKeyed } from '../log/ids.ts'
 import type { Head } from '../ports.ts'
+import type { Urgency } from './append.ts'
 import { ContentionError } from './errors.ts'
 import { checkDigest } from './history/check-digest.ts'
 import { headOf, history } from './history/history.ts'
 import { fromSnapshot, Snapshotter } from './history/snapshots.ts'
-import { type Asking, Journal, type Urgency } from './journal.ts'
+import { type Asking, Journal } from './journal.ts'
 import type { RuntimePorts } from './ports.ts'
 
 const MAX_DECISIONS = 10

@@ -8,7 +8,7 @@ import { ProjectionError } from '../errors.ts'
 import type { StreamRow } from '../schema/database.ts'
 import type { Batch, Progress, Standing, Store } from '../store/store.ts'
 import { agentOfStream } from '../text.ts'
-import { bodyBytes } from './body.ts'
+import { atHand, bodyBytes } from './body.ts'
 import { decode, minReader, type Poison } from './decode.ts'
 import { pointsToArguments, withGiven } from './given.ts'
 import { Kept } from './kept.ts'
@@ -123,7 +123,7 @@ class Fold {
 
   /** Takes an event's changes; true: it cannot be taken, and parks its stream. */
   async #seen(event: RecordedEvent): Promise<boolean> {
-    const bytes = event.body ?? (await bodyBytes(event, this.#sources.blobs))
+    const bytes = atHand(event) ?? (await bodyBytes(event, this.#sources.blobs))
     if (this.#sources.store.keepsEvents) this.#keep(event, bytes)
     const poison = bytes !== null && 'poison' in bytes ? bytes.poison : await this.#changed(event, bytes)
     if (poison) this.#changes.add(event.header.agentId, parking(event, poison))

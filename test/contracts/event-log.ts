@@ -108,8 +108,15 @@ export function eventLogContract(factory: EventLogFactory): void {
         )
       const nobody = { bodies: [], reason: 'asked for' }
       const absent = { bodies: [{ revision: 9, bodyHash: first.header.body.hash }], reason: 'asked for' }
-      for (const body of [nobody, absent, { bodies: ['first'], reason: 'asked for' }, { revision: 1, reason: 'x' }])
-        await expect(log.append(stream, 2, facts(erasedBody(first), body))).rejects.toEqual(code('APPEND_INVALID'))
+      const other = { bodies: [{ revision: 0, bodyHash: second.header.body.hash }], reason: 'asked for' }
+      const shapeless = [
+        { bodies: ['first'], reason: 'asked for' },
+        { revision: 1, reason: 'x' },
+      ]
+      for (const body of [nobody, absent, other, ...shapeless])
+        for (const both of [facts(erasedBody(first), body), facts(body, erasedBody(first))])
+          await expect(log.append(stream, 2, both)).rejects.toEqual(code('APPEND_INVALID'))
+      expect((await collect(log.read(stream))).map(({ body }) => body !== null)).toEqual([true, true, true])
       const two = facts(erasedBody(second, first), erasedBody(second))
       await log.append(stream, 2, two)
       await log.append(stream, 2, two)

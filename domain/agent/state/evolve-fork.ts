@@ -1,5 +1,6 @@
 import type { AppendRoot } from '../../log/root.ts'
-import type { EventOf } from '../events/events.ts'
+import type { BodyOf, EventOf } from '../events/events.ts'
+import type { AgentSpec } from '../spec/spec.ts'
 import { settleCalls } from './evolve-calls.ts'
 import {
   type AgentState,
@@ -14,21 +15,16 @@ import {
 
 /** The state of a fork: that of its source at the point, under the new name, with what was unfinished left behind. */
 export function evolveFork(state: AgentState, event: EventOf<'forked'>, append: AppendRoot): AgentState {
-  const { workspace, changes, step } = event.body
-  const { spec, spent, inherited } = state
+  const { workspace, step } = event.body
+  const { spent, inherited } = state
   const settled = turnIsOpen(state) ? settleCalls(state, callsOf(state), append, event.bodyHash) : state
-  const models = { ...spec.models, requested: changes.model ?? spec.models.requested }
-  const limits = { ...spec.limits, ...defined(changes.limits ?? {}) }
-  const budget = { ...spec.budget, ...defined(changes.budget ?? {}) }
-  // What was written in the run is still measured from where its source began.
-  const folder = workspace && { path: workspace.path, tree: spec.workspace?.tree ?? workspace.tree }
   return {
     ...settled,
     agentId: event.agentId,
     runId: event.runId,
     parent: null,
     depth: 0,
-    spec: { ...spec, models, workspace: folder, limits, budget },
+    spec: forkedSpec(state.spec, event.body),
     specHash: event.bodyHash,
     argumentsSalt: state.argumentsSalt || (event.body.argumentsSalt ?? ''),
     step,
@@ -57,6 +53,16 @@ export function evolveFork(state: AgentState, event: EventOf<'forked'>, append: 
     standing: [],
     commands: [event.commandId],
   }
+}
+
+/** The spec of a fork: that of its source with what was changed. */
+export function forkedSpec(spec: AgentSpec, { workspace, changes }: BodyOf<'forked'>): AgentSpec {
+  const models = { ...spec.models, requested: changes.model ?? spec.models.requested }
+  const limits = { ...spec.limits, ...defined(changes.limits ?? {}) }
+  const budget = { ...spec.budget, ...defined(changes.budget ?? {}) }
+  // What was written in the run is still measured from where its source began.
+  const folder = workspace && { path: workspace.path, tree: spec.workspace?.tree ?? workspace.tree }
+  return { ...spec, models, workspace: folder, limits, budget }
 }
 
 /** A fork of a run that was at work goes on by itself; one of a run that had ended or was completing waits for input. */

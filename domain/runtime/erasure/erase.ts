@@ -5,6 +5,7 @@ import type { Header, SealedEvent } from '../../log/envelope.ts'
 import { eraseImpossible } from '../../log/erased.ts'
 import { ConflictError } from '../../log/errors.ts'
 import { agentStream } from '../../log/ids.ts'
+import type { BlobIntent } from '../../ports.ts'
 import type { Asking } from '../journal.ts'
 import { revisionChanged } from '../mailbox.ts'
 import type { RuntimePorts } from '../ports.ts'
@@ -22,8 +23,9 @@ export const MAX_ERASED = 1_024
  * Empties bodies of a finished run for ever, some per append, each append with the facts that name them. Asked again it
  * makes sure that nothing is left. Reads the stream once, or again where somebody else has written to it meanwhile.
  * Rejects with ERASE_IMPOSSIBLE, RUN_UNKNOWN, EVENT_UNKNOWN, RUN_ACTIVE, NOT_ERASABLE, or REVISION_CHANGED where the agent
- * is not at the `expected` revision. `forget`: what was erased is to be remembered nowhere; called around each append, so
- * that the end of the process leaves nothing either.
+ * is not at the `expected` revision. `forget`: what was erased is to be remembered nowhere; called around each append, also
+ * one of which nobody knows what became of it. Blobs that are about to go are noted before, as are those that are about to
+ * come: where the process ends in between, the next start removes those whose erasure is in the log.
  */
 export async function erase(
   ports: RuntimePorts,
@@ -41,9 +43,9 @@ export async function erase(
     const next = found.targets.filter(({ erased }) => !erased).slice(0, MAX_ERASED)
     if (next.length === 0) break
     try {
-      const last = await sealErasure(ports, found.last, next, what.reason, asking)
+      await ports.intents?.begin(intentsOf(found.last, next))
+      const last = await sealErasure(ports, found.last, next, what.reason, asking).finally(forget)
       recorded = true
-      await forget()
       const gone = next.at(-1)!.revision
       found = { last, targets: found.targets.map((one) => (one.revision <= gone ? { ...one, erased: true } : one)) }
     } catch (error) {
@@ -51,10 +53,14 @@ export async function erase(
       found = await look(ports, agentId, what)
     }
   }
-  const { runId } = found.last.header
-  for (const { blob, bodyHash } of found.targets) if (blob) await ports.blobs.delete(runId, bodyHash)
+  const blobs = intentsOf(found.last, found.targets)
+  for (const { runId, hash } of blobs) await ports.blobs.delete(runId, hash)
+  await ports.intents?.end(blobs).catch(() => undefined)
   return { revision: found.last.header.revision, recorded }
 }
+
+const intentsOf = ({ header: { stream, runId } }: SealedEvent, targets: readonly Target[]): BlobIntent[] =>
+  targets.flatMap(({ blob, bodyHash: hash }) => (blob ? [{ stream, runId, hash }] : []))
 
 /** What {@link erase} would empty now. Rejects as it does. */
 export async function erasable(ports: Pick<RuntimePorts, 'log'>, agentId: string, which: ErasureChoice) {

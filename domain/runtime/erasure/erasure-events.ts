@@ -6,6 +6,7 @@ import { canonicalBytes } from '../../log/canonical.ts'
 import { FORMAT, type Header, type RecordedEvent, type SealedEvent } from '../../log/envelope.ts'
 import { LogError } from '../../log/errors.ts'
 import { saltBody, seal } from '../../log/seal.ts'
+import { append } from '../append.ts'
 import { BlobWrites } from '../blob-writes.ts'
 import { bodyOf } from '../history/bodies.ts'
 import type { Asking } from '../journal.ts'
@@ -52,7 +53,7 @@ export async function sealErasure(
     previous = event.hash
     return event
   })
-  await ports.log.append(stream, revision, sealed).catch(async (error: unknown) => {
+  await append(ports, stream, revision, sealed, { fact: false }).catch(async (error: unknown) => {
     await writes.refused(error)
     throw error
   })

@@ -4,7 +4,7 @@ import type { RecordedEvent, SealedEvent } from '../../log/envelope.ts'
 import { agentStream } from '../../log/ids.ts'
 import type { Head } from '../../ports.ts'
 import { Residues } from '../erasure/residues.ts'
-import { bodyOf, erasedError, type Stores } from './bodies.ts'
+import { atHand, bodyOf, erasedError, type Stores } from './bodies.ts'
 
 /** A decoded event beside the recorded one it came from. */
 export interface Remembered {
@@ -24,7 +24,26 @@ export async function* history(
   yield* streamHistory(stores, agentStream(agentId), options.from ?? 0, options.to ?? Number.POSITIVE_INFINITY)
 }
 
+/** The first event of a stream, by itself: that of a fork names its source. Null: there is no such stream. */
+export async function firstOf(stores: Stores, stream: string): Promise<AgentEvent | null> {
+  for await (const [first] of ownHistory(stores, stream, 0, 0)) if (first !== undefined) return first.event
+  return null
+}
+
 async function* streamHistory(
+  stores: Stores,
+  stream: string,
+  from: number,
+  to: number,
+): AsyncGenerator<readonly Remembered[]> {
+  for await (const page of ownHistory(stores, stream, from, to)) {
+    const first = page[0]?.event
+    if (first?.type === 'forked') yield* streamHistory(stores, first.body.stream, 0, first.body.revision)
+    yield page
+  }
+}
+
+async function* ownHistory(
   stores: Stores,
   stream: string,
   from: number,
@@ -42,8 +61,7 @@ async function* streamHistory(
         throw erasedError(recorded.header)
       }
       // Nearly all bodies are at hand, and a wait for each would cost more than its reading.
-      const event = left ?? decode(recorded.header, recorded.body ?? (await bodyOf(stores, recorded)))
-      if (event.type === 'forked') yield* streamHistory(stores, event.body.stream, 0, event.body.revision)
+      const event = left ?? decode(recorded.header, atHand(recorded) ?? (await bodyOf(stores, recorded)))
       remembered.push({ event, recorded })
     }
     yield remembered
