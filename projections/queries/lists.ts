@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely'
+import type { Kysely } from 'kysely'
 import type { ArtifactRow, Database } from '../schema/database.ts'
 import type { Row } from '../schema/tables.ts'
 
@@ -48,10 +48,9 @@ export function listApprovals(
   if (state === 'pending') {
     query = query
       .innerJoin('agents as a', 'a.id', 'p.agent_id')
-      // As text, so that the partial index is used.
-      .where(sql<boolean>`p.status = 'pending'`)
       .where('p.call_ended_at', 'is', null)
       .where('a.completed_at', 'is', null) as typeof query
-  } else if (state !== undefined) query = query.where('p.status', '=', state)
+  }
+  if (state !== undefined) query = query.where('p.status', '=', state)
   return query.execute()
 }

@@ -114,9 +114,7 @@ export const factTables = {
     },
     key: ['agent_id', 'tool_call_id'],
     owner: 'agent_id',
-    indexes: [['run_id', 'requested_position'], ['status', 'requested_position'], ['requested_position']],
-    // A call that was cancelled leaves its approval undecided.
-    partial: { columns: ['requested_position'], where: "status = 'pending' and call_ended_at is null" },
+    indexes: [['run_id', 'status', 'requested_position'], ['status', 'requested_position'], ['requested_position']],
   },
   standing_approvals: {
     columns: {

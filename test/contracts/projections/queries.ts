@@ -232,13 +232,14 @@ export function queriesContract(kit: TablesKit): void {
       const db = await open(log)
       const pages = async (which: { state?: string; runId?: string }) => {
         const ids: string[] = []
-        for (let after = 0; ; ) {
+        for (let after = 0; ids.length <= asked.length; ) {
           const page = await listApprovals(db, { ...which, after, limit: 4 })
           expect(page.length).toBeLessThanOrEqual(4)
           if (page.length === 0) return ids
           ids.push(...page.map((row) => row.tool_call_id))
           after = page.at(-1)!.requested_position
         }
+        return ids
       }
       const those = (state: string) => asked.filter((one) => one.state === state).map((one) => one.id)
       for (const state of ['pending', 'approved', 'rejected'])
