@@ -44,7 +44,10 @@ export interface ReadModel {
     page: Page & { status?: string; prefix?: string },
   ): Promise<Shown<{ runs: readonly RunRow[]; next: string | null }>>
   run(runId: string): Promise<Shown<{ run: RunRow; tree: readonly AgentRow[] } | null>>
-  approvals(query: { runId?: string; state?: string }): Promise<Shown<readonly ApprovalRow[]>>
+  /** In the order in which they were asked for. */
+  approvals(
+    query: Page & { runId?: string; state?: string },
+  ): Promise<Shown<{ approvals: readonly ApprovalRow[]; next: string | null }>>
   /** Everything that a run asks people. */
   asks(query: { runId: string }): Promise<Shown<readonly AskRow[]>>
   /** Calls, of all runs or of one, of which nobody knows whether they happened. */

@@ -1,6 +1,4 @@
 import { decode } from '../../domain/agent/events/codec.ts'
-import type { AgentEvent } from '../../domain/agent/events/events.ts'
-import { ERASED } from '../../domain/agent/events/residue.ts'
 import { Transcript } from '../../domain/agent/state/messages.ts'
 import type { RecordedEvent } from '../../domain/log/envelope.ts'
 import { LogError } from '../../domain/log/errors.ts'
@@ -8,6 +6,7 @@ import { agentStream } from '../../domain/log/ids.ts'
 import { fileOf, openToRead } from './file.ts'
 import { Lru } from './lru.ts'
 import { Reader } from './reader.ts'
+import { StreamResidues } from './residues.ts'
 
 /** A log as SQL asks for it: every answer at once. */
 export interface AuditSource {
@@ -16,7 +15,7 @@ export interface AuditSource {
   eventsSql(schema: string): string
   /** The body at a position as JSON text; null: erased. */
   payload(position: number): string | null
-  /** The messages that the model would see at a revision, as JSON; a text that says so where a body before it was erased. */
+  /** The messages that the model would see at a revision, as JSON text of an array; `null` where nothing is left of a body before it. */
   messages(agentId: string, revision: number): string
   close(): void
 }
@@ -59,7 +58,7 @@ class Teller {
   readonly #bytesOf: (event: RecordedEvent) => Uint8Array | null
   readonly #agentId: string
   readonly #transcript = new Transcript()
-  #erased = false
+  #lost = false
 
   constructor(reader: Reader, bytesOf: (event: RecordedEvent) => Uint8Array | null, agentId: string) {
     this.#reader = reader
@@ -70,31 +69,29 @@ class Teller {
   tell(revision: number): string {
     this.#read(agentStream(this.#agentId), this.revision + 1, revision)
     this.revision = revision
-    return this.#erased ? JSON.stringify(ERASED) : JSON.stringify(this.#transcript.messages)
+    return JSON.stringify(this.#lost ? null : this.#transcript.messages)
   }
 
   /** A fork's messages begin with those of its source. */
   #read(stream: string, from: number, to: number): void {
     const id = this.#reader.streamId(stream)
     if (id === null) throw new LogError('LOG_CORRUPT', `the log has no stream ${stream}; restore a backup`)
-    for (let next = from; next <= to && !this.#erased; ) {
+    const residues = new StreamResidues(this.#reader, id, this.#bytesOf)
+    for (let next = from; next <= to && !this.#lost; ) {
       const page = this.#reader.streamPage(id, next, to, to - next + 1, true)
       if (page.length === 0) return
       for (const recorded of page) {
-        const event = this.#decoded(recorded)
-        if (event === null) return
+        const bytes = this.#bytesOf(recorded)
+        const event = bytes === null ? residues.of(recorded.header) : decode(recorded.header, bytes)
+        if (event === null) {
+          this.#lost = true
+          return
+        }
         if (event.type === 'forked') this.#read(event.body.stream, 0, event.body.revision)
         this.#transcript.push(event)
       }
       next = page.at(-1)!.header.revision + 1
     }
-  }
-
-  #decoded(recorded: RecordedEvent): AgentEvent | null {
-    const bytes = this.#bytesOf(recorded)
-    if (bytes !== null) return decode(recorded.header, bytes)
-    this.#erased = true
-    return null
   }
 }
 

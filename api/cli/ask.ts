@@ -1,7 +1,9 @@
 import { isCancel, text } from '@clack/prompts'
+import type { z } from 'zod'
 import type { DriveEnd } from '../../domain/runtime/types.ts'
+import type { Approval, ApprovalList } from '../http/schemas/approvals.ts'
 import { choose } from './choose.ts'
-import { Refused, take } from './client.ts'
+import { type Client, Refused, take } from './client.ts'
 import type { Context } from './context.ts'
 import { safe } from './output/text.ts'
 
@@ -27,6 +29,18 @@ const output = { output: process.stderr }
 export async function approvalOf(ctx: Context, toolCallId: string) {
   const client = await ctx.client('write')
   return take(client.v1.approvals[':toolCallId'].$get({ param: { toolCallId } }))
+}
+
+/** All approvals that wait, page after page. */
+export async function pendingApprovals(client: Client, limit = 500) {
+  const all: z.infer<typeof Approval>[] = []
+  for (let after: string | null = '0'; after !== null; ) {
+    const query: { limit: string; after: string } = { limit: String(limit), after }
+    const page: z.infer<typeof ApprovalList> = await take(client.v1.approvals.$get({ query }))
+    all.push(...page.approvals)
+    after = page.next
+  }
+  return all
 }
 
 /** What a person should see before deciding, on stderr; gives the hash that the decision is bound to. */

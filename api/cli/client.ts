@@ -17,7 +17,7 @@ export class Refused extends Error {
 }
 
 /** The typed client of the HTTP API, over whatever the backend is. `onLag`: an answer was older than what is recorded. */
-export const clientOf = (backend: Backend, onLag: () => void) =>
+export const clientOf = (backend: Pick<Backend, 'fetch'>, onLag: () => void) =>
   hc<App>('http://localhost', {
     fetch: async (input: Request | string | URL, init?: RequestInit) => {
       const response = await backend.fetch(new Request(input, init))

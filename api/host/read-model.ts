@@ -39,17 +39,6 @@ export interface Tables {
   release(agentId: string): Promise<unknown>
 }
 
-const TABLES = [
-  'runs',
-  'agents',
-  'tool_calls',
-  'model_calls',
-  'checkpoint_rows',
-  'artifact_rows',
-  'approvals',
-  'due',
-] as const
-
 /** The API's questions, answered by the projections. */
 export function readModelOf(tables: Tables, log: EventLog, sources: CheckpointSources): ReadModel {
   const ask = async <T, U>(
@@ -101,15 +90,25 @@ export function readModelOf(tables: Tables, log: EventLog, sources: CheckpointSo
         (db) => showRun(db, runId),
         (shown) => shown && { run: runRow(shown, shown.tree[0] ?? null), tree: agentRows(shown.tree) },
       ),
-    approvals: ({ runId, state }) =>
+    approvals: ({ after, limit, runId, state }) =>
       ask(
-        (db) => listApprovals(db, { pending: state === 'pending', ...(runId === undefined ? {} : { runId }) }),
-        async (rows) => (await approvals(rows)).filter((row) => state === undefined || row.state === state),
+        (db) =>
+          listApprovals(db, {
+            limit: limit + 1,
+            ...(after === undefined ? {} : { after: Number(after) }),
+            ...(runId === undefined ? {} : { runId }),
+            ...(state === undefined ? {} : { state }),
+          }),
+        async (rows) => {
+          const page = rows.slice(0, limit)
+          const next = rows.length > limit ? String(page.at(-1)?.requested_position) : null
+          return { approvals: await approvals(page), next }
+        },
       ),
     asks: ({ runId }) =>
       ask(
         async (db) => ({
-          pending: await listApprovals(db, { runId, pending: true }),
+          pending: await listApprovals(db, { runId, state: 'pending' }),
           doubts: await listDoubts(db, runId),
           questions: await listQuestions(db, runId),
         }),
@@ -170,23 +169,11 @@ export function readModelOf(tables: Tables, log: EventLog, sources: CheckpointSo
     due: async (before, which) => (await tables.read((db) => dueBefore(db, before, which))).data,
     nextDue: async (after) => (await tables.read((db) => nextDue(db, after))).data,
     async status() {
-      const { position, data } = await tables.read(async (db) => ({
-        parked: await listParked(db),
-        counts: await Promise.all(
-          TABLES.map(async (name) => {
-            const row = await db
-              .selectFrom(name)
-              .select((e) => e.fn.countAll<number>().as('rows'))
-              .executeTakeFirst()
-            return { name, rows: Number(row?.rows ?? 0) }
-          }),
-        ),
-      }))
+      const { position, data } = await tables.read(listParked)
       return {
         position: position && formatCursor(position),
         head: formatCursor(await log.headCursor()),
-        tables: data.counts,
-        parked: data.parked.map(({ stream, revision, message }) => ({ stream, revision, error: message })),
+        parked: data.map(({ stream, revision, message }) => ({ stream, revision, error: message })),
       }
     },
     async rebuild() {

@@ -38,8 +38,7 @@ export class LeasedRuntime extends Runtime {
       if (lease === null) return { end: 'interrupted' }
       let end: DriveEnd
       try {
-        this.#hearing ??= this.#hear()
-        await this.#hearing
+        await this.#heard()
         // What the log has promised is still done and recorded; the next driver claims the agent meanwhile, or after it.
         const drain = AbortSignal.any([...(options.drain ? [options.drain] : []), lease.lost])
         end = await super.drive(agentId, { ...options, drain })
@@ -60,6 +59,15 @@ export class LeasedRuntime extends Runtime {
       await this.#options.clock.sleep(LOOK_MS, signal).catch(() => undefined)
     }
     return null
+  }
+
+  /** Resolves once this process listens. What failed is begun anew by the next drive. */
+  #heard(): Promise<void> {
+    this.#hearing ??= this.#hear().catch((error: unknown) => {
+      this.#hearing = null
+      throw error
+    })
+    return this.#hearing
   }
 
   /** Resolves when everything is heard that is recorded from then on. */

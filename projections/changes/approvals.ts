@@ -18,6 +18,7 @@ export function approvals(e: Seen): Change[] {
           expires_at: e.body?.expiresAt ?? null,
           requested_at: e.time,
           requested_revision: e.revision,
+          requested_position: e.position,
           // A call of its own again: what was decided before is in the events.
           decided_at: null,
           decided_by: null,

@@ -20,33 +20,37 @@ export function listArtifacts(
 
 /** Where the arguments of a call lie, beside an approval: see {@link argumentsOf} in checkpoint.ts. */
 export type ApprovalRow = Row<'approvals'> & {
-  readonly requested_position: number | null
   readonly call_requested_revision: number | null
   readonly block: number | null
 }
 
-/** Approvals: those that still wait (oldest first), all of a run, or that of a call. */
+/**
+ * Approvals in the order in which they were asked for: of a run, of a call, in a state; at most `limit` after the position
+ * `after`. `pending`: only those that somebody still waits for.
+ */
 export function listApprovals(
   db: Kysely<Database>,
-  { runId, toolCallId, pending = false }: { runId?: string; toolCallId?: string; pending?: boolean },
+  which: { runId?: string; toolCallId?: string; state?: string; after?: number; limit?: number },
 ): Promise<ApprovalRow[]> {
+  const { runId, toolCallId, state, after, limit } = which
   let query = db
     .selectFrom('approvals as p')
     .leftJoin('tool_calls as t', (join) =>
       join.onRef('t.agent_id', '=', 'p.agent_id').onRef('t.id', '=', 'p.tool_call_id'),
     )
     .selectAll('p')
-    .select(['t.requested_position', 't.requested_revision as call_requested_revision', 't.block'])
-    .orderBy('p.requested_at')
-    .orderBy('p.tool_call_id')
+    .select(['t.requested_revision as call_requested_revision', 't.block'])
+    .orderBy('p.requested_position')
   if (runId !== undefined) query = query.where('p.run_id', '=', runId)
   if (toolCallId !== undefined) query = query.where('p.tool_call_id', '=', toolCallId)
-  if (pending) {
+  if (after !== undefined) query = query.where('p.requested_position', '>', after)
+  if (limit !== undefined) query = query.limit(limit)
+  if (state === 'pending') {
     query = query
       .innerJoin('agents as a', 'a.id', 'p.agent_id')
-      .where('p.status', '=', 'pending')
       .where('p.call_ended_at', 'is', null)
       .where('a.completed_at', 'is', null) as typeof query
   }
+  if (state !== undefined) query = query.where('p.status', '=', state)
   return query.execute()
 }

@@ -101,6 +101,7 @@ export const factTables = {
       status: 'text!',
       requested_at: 'text',
       requested_revision: 'integer',
+      requested_position: 'integer!',
       expires_at: 'text',
       decided_at: 'text',
       decided_by: 'text',
@@ -113,7 +114,7 @@ export const factTables = {
     },
     key: ['agent_id', 'tool_call_id'],
     owner: 'agent_id',
-    indexes: [['run_id'], ['status', 'requested_at']],
+    indexes: [['run_id', 'status', 'requested_position'], ['status', 'requested_position'], ['requested_position']],
   },
   standing_approvals: {
     columns: {

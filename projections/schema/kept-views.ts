@@ -1,4 +1,3 @@
-import { ERASED } from '../../domain/agent/events/residue.ts'
 import { FORKED_AWAY, NOTES } from '../../domain/agent/state/messages.ts'
 import { postgres } from './dialect.ts'
 import { checkpointsSelect, eventsSelect } from './seed-views.ts'
@@ -19,13 +18,21 @@ const ROLES = ['user_input', 'turn_start', 'recovery', 'model_call_end', 'tool_c
 
 /**
  * SQL of the messages that the model would see of `agent` at `revision`, as domain/agent/state/messages.ts makes them, from the
- * events of its history: `at` is the event that a message joins them with, `part` and `place` its order there. Results are
+ * events of its history, and where a body was erased from what was kept of it: `at` is the event that a message joins them with, `part` and `place` its order there. Results are
  * whole here, also those of which the model was shown head and tail.
  */
 const messages = (agent: string, revision: string) => `(${history(agent, revision)},
+  kept as (
+    select distinct on (1, 2) r.stream, cast(b.said ->> 'revision' as bigint) as revision,
+      cast(b.said -> 'body' as text) as payload
+    from h join event_rows r on r.stream = 'agent-' || h.id and r.type = 'residue'
+    cross join json_array_elements(json_of(r.payload) -> 'bodies') as b(said)
+    order by 1, 2, r.revision desc),
   heard as (
-    select row_number() over (order by h.d desc, e.revision) as n, e.type, e.agent_id, e.turn, e.tool_call_id, e.payload
-    from h join event_rows e on e.stream = 'agent-' || h.id and e.revision <= h.upto),
+    select row_number() over (order by h.d desc, e.revision) as n, e.type, e.agent_id, e.turn, e.tool_call_id,
+      coalesce(e.payload, k.payload) as payload
+    from h join event_rows e on e.stream = 'agent-' || h.id and e.revision <= h.upto
+    left join kept k on k.stream = e.stream and k.revision = e.revision),
   told as (
     select n, type, agent_id, turn, tool_call_id, json_of(payload) as body,
       min(n) filter (where type = 'turn_start') over later as next_start,
@@ -68,7 +75,7 @@ const messages = (agent: string, revision: string) => `(${history(agent, revisio
     from told join (values ${Object.entries(NOTES).map((note) => `(${note.map(text)})`)}) as note(outcome, content)
       on note.outcome = body ->> 'outcome'
     where type = 'turn_end')
-  select case when exists (select 1 from heard where payload is null) then ${text(JSON.stringify(ERASED))}
+  select case when exists (select 1 from heard where payload is null) then 'null'
     else '[' || coalesce(string_agg(cast(message as text), ',' order by at, part, place), '') || ']' end
   from said where at is not null)`
 

@@ -21,7 +21,7 @@ export const eventsSelect = (source: string, payload: string) => `
 export interface Said {
   readonly request: string
   readonly outcome: string
-  /** JSON text; that of a text that says so where a body before it was erased. */
+  /** JSON text of an array; `null` where nothing is left of a body before it. */
   readonly messages: string
 }
 

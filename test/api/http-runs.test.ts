@@ -1,6 +1,8 @@
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it, vi } from 'vitest'
+import { pendingApprovals } from '../../api/cli/ask.ts'
+import { clientOf } from '../../api/cli/client.ts'
 import { openServices } from '../../api/keepup.ts'
-import { appOver, bodyOf, eventsIn, openWorld } from './http-support.ts'
+import { appOver, bodyOf, eventsIn, openWorld, TOKEN } from './http-support.ts'
 import { giveSign } from './script.ts'
 
 const world = await openWorld()
@@ -230,6 +232,36 @@ describe('approvals', () => {
     expect((await bodyOf(await ask('GET', `/v1/approvals?run=${id}`))).approvals).toEqual([])
     const { events } = await bodyOf<{ events: object[] }>(await ask('GET', `/v1/runs/${id}/events`))
     expect(events.at(-1)).toMatchObject({ type: 'approval_decided', agentId: 'user:ada', turn: 0, toolCallId })
+  })
+
+  it('are listed page by page, and nothing is read for those of other pages', async () => {
+    const many = await openWorld()
+    const fetch = async (request: Request) => {
+      request.headers.set('authorization', `Bearer ${TOKEN}`)
+      return many.http.fetch(request)
+    }
+    const client = clientOf({ fetch }, () => {})
+    const ids: string[] = []
+    for (let i = 0; i < 3; i++) ids.push(await many.driven('write it', { workspace: many.workspace() }))
+    const calls = ids.map((id) => `${id}.t1.c0`)
+    expect((await pendingApprovals(client, 2)).map((one) => one.toolCallId)).toEqual(calls)
+    for (const call of calls) await many.ask('POST', `/v1/approvals/${call}`, { body: { decision: 'approved' } })
+    expect(await pendingApprovals(client, 2)).toEqual([])
+    interface Page {
+      approvals: { toolCallId: string; state: string; arguments: object }[]
+      next: string | null
+    }
+    const list = async (query: string) => bodyOf<Page>(await many.ask('GET', `/v1/approvals?${query}`))
+    const reads = vi.spyOn(many.services.log, 'read')
+    const first = await list('state=approved&limit=1')
+    expect(first.approvals).toMatchObject([
+      { toolCallId: calls[0], state: 'approved', arguments: { path: 'hello.txt' } },
+    ])
+    expect(reads.mock.calls.map(([stream]) => stream)).toEqual([`agent-${ids[0]}`])
+    const rest = await list(`state=approved&after=${first.next}`)
+    expect(rest).toMatchObject({ approvals: [{ toolCallId: calls[1] }, { toolCallId: calls[2] }], next: null })
+    expect((await many.ask('GET', '/v1/approvals?after=x')).status).toBe(400)
+    await many.close()
   })
 
   it('wake their run where the process drives by itself', async () => {

@@ -104,11 +104,21 @@ describe('the seed’s tables', () => {
     await ask('POST', `/v1/runs/${id}/erase`, { body: { revision: 1, reason: 'private' } })
     const [event] = await sql(`select payload from events where thread_id = '${id}' and revision = 1`)
     expect(event).toEqual({ payload: null })
-    const told = await sql<{ messages: unknown }>(
-      `select state_blob -> '$.messages' as messages from checkpoints where thread_id = '${id}'`,
-    )
-    expect(told).toEqual([{ messages: '"[erased]"' }, { messages: '"[erased]"' }])
+    const told = async () => {
+      const rows = await sql<{ messages: string }>(
+        `select state_blob -> '$.messages' as messages from checkpoints where thread_id = '${id}'`,
+      )
+      return rows.map(({ messages }) => JSON.parse(messages) as unknown)
+    }
+    // As the runtime tells them: everything that was not erased is there.
+    const wanted = async () => {
+      const all = await Promise.all([1, 2].map((step) => services.runtime.at(id, { step })))
+      return all.map(({ messages }) => messages)
+    }
+    expect(await told()).toEqual(await wanted())
+    expect((await told())[1]).toMatchObject([{ role: 'user', content: '[erased]' }, { role: 'assistant' }, {}])
     await ask('POST', `/v1/runs/${id}/erase`, { body: { all: true, reason: 'private' } })
+    expect(await told()).toEqual(await wanted())
     const results = await sql<{ results: string }>(
       `select completed_tools as results from checkpoints where thread_id = '${id}' and completed_tools like '%[erased]%'`,
     )

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import type { z } from 'zod'
 import { onServers } from '../../config.ts'
 import type { RunDetail } from '../../http/schemas/runs.ts'
+import { pendingApprovals } from '../ask.ts'
 import { askLines, nextLines } from '../asks.ts'
 import { take } from '../client.ts'
 import type { Context } from '../context.ts'
@@ -102,7 +103,7 @@ async function show(ctx: Context, run: string): Promise<number> {
 /** All that waits for a person's decision: approvals, and calls of which nobody knows whether they happened. */
 async function waiting(ctx: Context): Promise<number> {
   const client = await ctx.client('read')
-  const { approvals } = await take(client.v1.approvals.$get({ query: {} }))
+  const approvals = await pendingApprovals(client)
   const { doubts } = await take(client.v1.doubts.$get({ query: {} }))
   const rows = [
     ...approvals.map((a) => ({ ...a, for: 'approval' as const, text: a.reason })),

@@ -6,21 +6,21 @@ import type { Services } from '../../services.ts'
 import { current } from '../current.ts'
 import { body, CommandHeaders, json, newApp, refusals } from '../new-app.ts'
 import { ApprovalDetail, ApprovalList, DecisionBody, DoubtBody, DoubtList } from '../schemas/approvals.ts'
-import { Recorded } from '../schemas/common.ts'
+import { PlacedPage, Recorded } from '../schemas/common.ts'
 
 const CallId = z.object({ toolCallId: z.string().min(1).max(300) })
 
 const list = createRoute({
   method: 'get',
   path: '/v1/approvals',
-  summary: 'Approvals that wait, or those in another state',
+  summary: 'Approvals that wait, or those in another state, in the order in which they were asked for',
   request: {
-    query: z.strictObject({
+    query: PlacedPage.extend({
       run: z.string().min(1).optional(),
       state: z.enum(['pending', 'approved', 'rejected', 'expired', 'all']).default('pending'),
     }),
   },
-  responses: { 200: json(ApprovalList, 'Approvals'), ...refusals },
+  responses: { 200: json(ApprovalList, 'A page of approvals'), ...refusals },
 })
 
 const show = createRoute({
@@ -75,11 +75,11 @@ export function approvalRoutes(s: Services, keys: RecentKeys) {
   }
   return newApp()
     .openapi(list, async (c) => {
-      const { run, state } = c.req.valid('query')
+      const { run, state, limit, after } = c.req.valid('query')
       await current(c, s)
-      const query = { ...(run === undefined ? {} : { runId: run }), ...(state === 'all' ? {} : { state }) }
-      const { position, value } = await s.read.approvals(query)
-      return c.json({ position, approvals: value }, 200)
+      const which = { ...(run === undefined ? {} : { runId: run }), ...(state === 'all' ? {} : { state }) }
+      const { position, value } = await s.read.approvals({ limit, ...(after === undefined ? {} : { after }), ...which })
+      return c.json({ position, ...value }, 200)
     })
     .openapi(show, async (c) => {
       await current(c, s)

@@ -19,7 +19,7 @@ export const Approval = z
   .openapi('Approval')
 
 export const ApprovalList = z
-  .strictObject({ position: Position, approvals: z.array(Approval).readonly() })
+  .strictObject({ position: Position, approvals: z.array(Approval).readonly(), next: z.string().nullable() })
   .openapi('ApprovalList')
 
 export const ApprovalDetail = z

@@ -21,7 +21,6 @@ export const Projections = z
   .strictObject({
     position: z.string().nullable(),
     head: z.string().nullable(),
-    tables: z.array(z.strictObject({ name: z.string(), rows: z.int() })).readonly(),
     parked: z.array(z.strictObject({ stream: z.string(), revision: z.int(), error: z.string() })).readonly(),
   })
   .openapi('Projections')

@@ -10,7 +10,7 @@ import { StreamVerifier } from '../../log/verify.ts'
 import { Residues } from '../erasure/residues.ts'
 import type { Verification } from '../types.ts'
 import type { Stores } from './bodies.ts'
-import { agentAt } from './replay.ts'
+import { stateAt } from './replay.ts'
 
 type Problem = Verification['problems'][number]
 
@@ -113,7 +113,7 @@ class FoldVerifier {
     hash: string
     digest: { fold: number; value: string }
   }): Promise<void> {
-    const source = await agentAt(this.stores, link.stream.replace(/^agent-/, ''), { revision: link.revision })
+    const source = await stateAt(this.stores, link.stream.replace(/^agent-/, ''), { revision: link.revision })
     if (source.head.hash !== link.hash)
       this.report(0, 'CHAIN', `the source ${link.stream}@${link.revision} is not the one that was forked`)
     if (link.digest.fold === FOLD && digestOf(source.state) !== link.digest.value)

@@ -4,6 +4,7 @@ import { MemoryLog } from '../../../adapters/log-memory/log.ts'
 import { SystemClock } from '../../../api/host/clock.ts'
 import { LeasedRuntime } from '../../../api/servers/leased-runtime.ts'
 import { ToolError } from '../../../domain/agent/errors.ts'
+import { LogError } from '../../../domain/log/errors.ts'
 import type { Leases, Tool } from '../../../domain/ports.ts'
 import {
   call,
@@ -138,4 +139,15 @@ test('who loses the lease ends what it has begun, begins nothing, and leaves the
   for await (const page of log.read(`agent-${runId}`)) types.push(...page.map(({ header }) => header.type))
   expect(types.filter((type) => type === 'driver_claimed')).toHaveLength(2)
   expect(types).not.toContain('tool_call_unknown')
+})
+
+test('a log that could not be reached for a moment keeps nobody from driving later', async () => {
+  const { process, start, log } = deployment(async () => 'acted')
+  const a = process('a')
+  const runId = await start(a)
+  const headCursor = log.headCursor.bind(log)
+  log.headCursor = () => Promise.reject(new LogError('LOG_UNAVAILABLE', 'no answer'))
+  await expect(a.drive(runId, { signal: LONG })).rejects.toMatchObject({ code: 'LOG_UNAVAILABLE' })
+  log.headCursor = headCursor
+  expect(await a.drive(runId, { signal: LONG })).toEqual({ end: 'done' })
 })

@@ -5,7 +5,7 @@ import { eventStarts, eventsAfter } from '../../../projections/queries/events.ts
 import { listApprovals, listArtifacts } from '../../../projections/queries/lists.ts'
 import { showRun } from '../../../projections/queries/run.ts'
 import { listRuns } from '../../../projections/queries/runs.ts'
-import { family, openOn, world } from '../../support/projections/family.ts'
+import { family, openOn, T0, world } from '../../support/projections/family.ts'
 import type { TablesKit } from '../../support/projections/kit.ts'
 import { tell } from '../../support/projections/tell.ts'
 
@@ -171,7 +171,7 @@ export function queriesContract(kit: TablesKit): void {
     it('are found with the call that they belong to', async () => {
       const { log } = family()
       const db = await open(log)
-      const [approval, ...rest] = await listApprovals(db, { pending: true })
+      const [approval, ...rest] = await listApprovals(db, { state: 'pending' })
       expect(rest).toEqual([])
       expect(approval).toMatchObject({
         run_id: 'r1',
@@ -202,13 +202,51 @@ export function queriesContract(kit: TablesKit): void {
         { toolCallId: 'r1.t1.c1' },
       )
       const db = await open(log)
-      expect(await listApprovals(db, { pending: true })).toEqual([])
+      expect(await listApprovals(db, { state: 'pending' })).toEqual([])
       expect(await listApprovals(db, { runId: 'r1' })).toMatchObject([
         { status: 'rejected', decided_by: 'user:ann', decided_claimed: 1, decision_reason: 'no' },
       ])
       const other = family()
       other.root.endCall('r1.t1.c1', 'run_command', { code: 'CANCELLED', message: 'x' })
-      expect(await listApprovals(await open(other.log), { pending: true })).toEqual([])
+      expect(await listApprovals(await open(other.log), { state: 'pending' })).toEqual([])
+    })
+
+    it('page in the order in which they were asked for, by state and by run, without gaps or repeats', async () => {
+      const { log, actor } = world()
+      const asked: { id: string; run: string; state: string }[] = []
+      for (let i = 0; i < 24; i++) {
+        // Ids in another order than that of the asking.
+        const root = actor(`r${(i * 7) % 24}`)
+        root.start()
+        root.beginTurn()
+        root.answer(['run_command'])
+        const id = root.calls[0]!.id
+        const state = ['pending', 'approved', 'rejected', 'cancelled'][i % 4]!
+        const body = { toolName: 'run_command', given: root.given(0), argumentsHash: 'h0', reason: 'sensitive' }
+        root.write('approval_requested', { ...body, expiresAt: new Date(T0).toISOString() }, { toolCallId: id })
+        if (state === 'cancelled') root.endCall(id, 'run_command', { code: 'CANCELLED', message: 'x' })
+        else if (state !== 'pending')
+          root.user('approval_decided', { decision: state, argumentsHash: 'h0' }, { toolCallId: id })
+        asked.push({ id, run: root.id, state })
+      }
+      const db = await open(log)
+      const pages = async (which: { state?: string; runId?: string }) => {
+        const ids: string[] = []
+        for (let after = 0; ids.length <= asked.length; ) {
+          const page = await listApprovals(db, { ...which, after, limit: 4 })
+          expect(page.length).toBeLessThanOrEqual(4)
+          if (page.length === 0) return ids
+          ids.push(...page.map((row) => row.tool_call_id))
+          after = page.at(-1)!.requested_position
+        }
+        return ids
+      }
+      const those = (state: string) => asked.filter((one) => one.state === state).map((one) => one.id)
+      for (const state of ['pending', 'approved', 'rejected'])
+        expect(await pages({ state }), state).toEqual(those(state))
+      expect(await pages({})).toEqual(asked.map((one) => one.id))
+      expect(await pages({ runId: asked[5]!.run })).toEqual([asked[5]!.id])
+      expect(await pages({ runId: asked[5]!.run, state: 'rejected' })).toEqual([])
     })
   })
 }
