@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { type ClientResponse, hc } from 'hono/client'
 import type { App } from '../http/app.ts'
 import { LAGS } from '../http/current.ts'
@@ -17,7 +18,7 @@ export class Refused extends Error {
 }
 
 /** The typed client of the HTTP API, over whatever the backend is. `onLag`: an answer was older than what is recorded. */
-export const clientOf = (backend: Backend, onLag: () => void) =>
+export const clientOf = (backend: Pick<Backend, 'fetch'>, onLag: () => void) =>
   hc<App>('http://localhost', {
     fetch: async (input: Request | string | URL, init?: RequestInit) => {
       const response = await backend.fetch(new Request(input, init))
@@ -26,6 +27,9 @@ export const clientOf = (backend: Backend, onLag: () => void) =>
     },
   })
 export type Client = ReturnType<typeof clientOf>
+
+/** Makes a command the same request however often it is sent. */
+export const asOne = () => ({ 'idempotency-key': randomUUID() })
 
 /** The routes' `default` answer, the problem, counts as one of every status. */
 type Success<R> =

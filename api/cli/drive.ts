@@ -1,9 +1,8 @@
-import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { OwnerError } from '../owner/backend.ts'
 import type { Ended } from '../runs/ended.ts'
 import { askFor } from './ask.ts'
-import { Refused, take } from './client.ts'
+import { asOne, Refused, take } from './client.ts'
 import type { Context } from './context.ts'
 import { CliError, EXIT } from './exit.ts'
 import { type Begin, follow, type Watch } from './follow.ts'
@@ -24,18 +23,18 @@ export const FROM_BIRTH: From = { cursor: null, revision: -1 }
 
 /** Lifts a pause, if there is one, and drives. Asked again it is the same request. */
 export function resuming(ctx: Context, id: string): Begin {
-  const header = { 'idempotency-key': randomUUID() }
-  return async () => {
-    const client = await ctx.client('write')
+  const header = asOne()
+  return async (backend) => {
+    const client = ctx.clientOver(backend)
     return take(client.v1.runs[':id'].resume.$post({ param: { id }, header, json: { by: ctx.by } }))
   }
 }
 
 /** Drives to the next end of a turn. */
 export function stepping(ctx: Context, id: string): Begin {
-  const header = { 'idempotency-key': randomUUID() }
-  return async () => {
-    const client = await ctx.client('write')
+  const header = asOne()
+  return async (backend) => {
+    const client = ctx.clientOver(backend)
     return take(client.v1.runs[':id'].step.$post({ param: { id }, header, json: { by: ctx.by } }))
   }
 }
@@ -125,7 +124,11 @@ async function pause(ctx: Context, runId: string): Promise<void> {
   try {
     const client = await ctx.client('write')
     await take(
-      client.v1.runs[':id'].pause.$post({ param: { id: runId }, header: {}, json: { by: ctx.by, reason: 'Ctrl-C' } }),
+      client.v1.runs[':id'].pause.$post({
+        param: { id: runId },
+        header: asOne(),
+        json: { by: ctx.by, reason: 'Ctrl-C' },
+      }),
     )
   } catch (error) {
     ctx.note(`cannot pause: ${error instanceof Error ? error.message : String(error)}`)

@@ -16,7 +16,7 @@ export interface Watch {
 }
 
 /** Asks for the drive; may be asked again of another process. `driving` false: that process is ending. */
-export type Begin = () => Promise<{ driving: boolean }>
+export type Begin = (backend: Backend) => Promise<{ driving: boolean }>
 
 const get = (backend: Backend, path: string, signal: AbortSignal) =>
   backend.fetch(new Request(`http://localhost${path}`, { signal }))
@@ -94,7 +94,7 @@ async function driveEnd(
     if (!begun) {
       // The first message says how things stood before: from here on nothing is missed, so it can begin.
       begun = true
-      if (!(await begin()).driving) return { end: 'interrupted' }
+      if (!(await begin(backend)).driving) return { end: 'interrupted' }
     } else if (news.kind === 'drive' && news.end) return news.end
     else if (news.kind === 'text' || news.kind === 'output') order.text(news)
     else if (news.kind === 'dropped') watch.onText('\n[…]\n')
