@@ -45,10 +45,12 @@ export function stepping(ctx: Context, id: string): Begin {
  */
 export async function driveToEnd(ctx: Context, runId: string, from: From, first: Begin): Promise<number> {
   let midLine = false
+  let summary: string | null = null
   const watch: Watch = {
     runId,
     ...from,
     onEvent: (event) => {
+      if (event.type === 'completion') summary = String(event.payload?.summary ?? '')
       const line = eventLine(event, ctx.paint)
       if (line === null) return
       ctx.line(`${midLine ? '\n' : ''}${line}`)
@@ -78,7 +80,7 @@ export async function driveToEnd(ctx: Context, runId: string, from: From, first:
       midLine = false
       const again =
         end.end === 'waiting' && ctx.interactive && interrupts.count() === 0 && (await askFor(ctx, runId, end))
-      if (!again) return await report(ctx, runId, end)
+      if (!again) return await report(ctx, runId, end, summary)
       begin = resuming(ctx, runId)
     }
   } finally {
@@ -92,7 +94,7 @@ async function toEnd(ctx: Context, watch: Watch, begin: Begin): Promise<Ended> {
     if (handovers > 1) await wait(handoverMs(handovers))
     try {
       const backend = await ctx.backend('write')
-      const end = await follow(backend, watch, begin, () => revisionOf(ctx, watch.runId))
+      const end = await follow(backend, watch, begin)
       if (end.end !== 'overtaken' && !(end.end === 'interrupted' && backend.kind === 'remote')) return end
     } catch (error) {
       // What was driven elsewhere may have ended there: then there is nothing left to begin.
@@ -113,11 +115,6 @@ async function endOf(ctx: Context, id: string): Promise<Ended | null> {
   const { run } = await take((await ctx.client('write')).v1.runs[':id'].$get({ param: { id } }))
   if (run.status === 'completed') return { end: 'done' }
   return run.status === 'failed' && run.error ? { end: 'error', code: run.error.code, error: run.error.message } : null
-}
-
-async function revisionOf(ctx: Context, runId: string): Promise<number> {
-  const { run } = await take((await ctx.client('write')).v1.runs[':id'].$get({ param: { id: runId } }))
-  return run.revision
 }
 
 async function pause(ctx: Context, runId: string): Promise<void> {
