@@ -96,6 +96,28 @@ describeWithPostgres('the command line on servers', (server) => {
     }
   })
 
+  it('makes no auditor of a role that may do more', async () => {
+    const client = new pg.Client({ connectionString: server().url })
+    await client.connect()
+    try {
+      await client.query(`create role plain login; create role grouped in role plain; create role maker createrole`)
+      await client.query(`create role holder; create schema held authorization holder`)
+    } finally {
+      await client.end()
+    }
+    for (const [role, why] of [
+      ['keepup', 'is a superuser'],
+      ['grouped', 'is in plain'],
+      ['maker', 'makes roles'],
+      ['holder', 'owns tables'],
+    ] as const) {
+      const { code, err } = await look(['auditors', role])
+      expect([role, code, err]).toEqual([role, 1, expect.stringContaining(why)])
+    }
+    expect(await look(['auditors', 'fresh'])).toMatchObject({ out: expect.stringContaining('and nothing else') })
+    expect(await look(['auditors', 'plain'])).toMatchObject({ out: expect.not.stringContaining('nothing else') })
+  })
+
   it('workers need servers', async () => {
     const { code, err } = await inProcess(['--data', join(folder.root, 'embedded'), 'worker'])
     expect([code, err]).toEqual([2, expect.stringContaining('set KEEPUP_EVENTSTORE and KEEPUP_POSTGRES')])
