@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { existsSync, realpathSync } from 'node:fs'
+import { existsSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type Held, tryHold } from '../files/exclusive.ts'
 import { WorkspaceError } from './error.ts'
@@ -8,16 +8,40 @@ export type WorkspaceLock = Held
 
 /**
  * One run per real workspace path (CONTRACTS 5). Held as an open `BEGIN EXCLUSIVE` on a database of its own in the data
- * folder, so that it ends with the process, however that ends. Throws WorkspaceError WORKSPACE_BUSY for the second.
+ * folder, so that it ends with the process, however that ends. `runId`: whose it is, if a run's; told to
+ * whoever comes second. Throws WorkspaceError WORKSPACE_BUSY for that one.
  */
-export function lockWorkspace(path: string, dataFolder: string): WorkspaceLock {
+export function lockWorkspace(path: string, dataFolder: string, runId: string | null): WorkspaceLock {
   const real = realPath(path)
-  const held = tryHold(lockFile(real, dataFolder))
-  if (held !== null) return held
-  throw new WorkspaceError(
-    'WORKSPACE_BUSY',
-    `another run works in ${real}; wait for its end, cancel it, or give this run a folder of its own`,
-  )
+  const file = lockFile(real, dataFolder)
+  const held = tryHold(file)
+  if (held === null) throw busy(real, holderOf(file), runId)
+  tellHolder(file, runId ?? '')
+  return held
+}
+
+function busy(real: string, holder: string | null, runId: string | null): WorkspaceError {
+  const said =
+    holder !== null && holder === runId
+      ? `a process that drives this run, or drove it, still holds ${real}; wait for its end, or look for a stopped "keepup" (ps, then kill -CONT or end it)`
+      : `another run${holder === null ? '' : `, ${holder},`} works in ${real}; wait for its end, cancel it, or give this run a folder of its own`
+  return new WorkspaceError('WORKSPACE_BUSY', said)
+}
+
+/** Beside the lock, which nobody else can read while it is held. */
+const holderFile = (file: string): string => `${file}.run`
+
+function tellHolder(file: string, runId: string): void {
+  try {
+    writeFileSync(holderFile(file), runId, { mode: 0o600 })
+  } catch {
+    // The lock holds without: nobody is named rather than somebody else.
+    rmSync(holderFile(file), { force: true })
+  }
+}
+
+function holderOf(file: string): string | null {
+  return existsSync(holderFile(file)) ? readFileSync(holderFile(file), 'utf8') || null : null
 }
 
 const lockFile = (real: string, dataFolder: string): string =>

@@ -3,7 +3,7 @@ import type { z } from 'zod'
 import type { DriveEnd } from '../../domain/runtime/types.ts'
 import type { Approval, ApprovalList } from '../http/schemas/approvals.ts'
 import { choose } from './choose.ts'
-import { type Client, Refused, take } from './client.ts'
+import { asOne, type Client, Refused, take } from './client.ts'
 import type { Context } from './context.ts'
 import { safe } from './output/text.ts'
 
@@ -62,7 +62,7 @@ export async function decide(
 ) {
   const client = await ctx.client('write')
   const json = { decision, by: ctx.by, ...more }
-  return take(client.v1.approvals[':toolCallId'].$post({ param: { toolCallId }, header: {}, json }))
+  return take(client.v1.approvals[':toolCallId'].$post({ param: { toolCallId }, header: asOne(), json }))
 }
 
 /** Somebody else was faster: that is an answer too. */
@@ -112,7 +112,7 @@ async function askDoubt(ctx: Context, toolCallId: string): Promise<boolean> {
   return unlessDecided(ctx, async () => {
     const client = await ctx.client('write')
     const json = { decision, by: ctx.by }
-    return take(client.v1.doubts[':toolCallId'].$post({ param: { toolCallId }, header: {}, json }))
+    return take(client.v1.doubts[':toolCallId'].$post({ param: { toolCallId }, header: asOne(), json }))
   })
 }
 
@@ -124,6 +124,8 @@ async function askInput(ctx: Context, runId: string): Promise<boolean> {
   })
   if (isCancel(said)) return false
   const client = await ctx.client('write')
-  await take(client.v1.runs[':id'].input.$post({ param: { id: runId }, header: {}, json: { text: said, by: ctx.by } }))
+  await take(
+    client.v1.runs[':id'].input.$post({ param: { id: runId }, header: asOne(), json: { text: said, by: ctx.by } }),
+  )
   return true
 }

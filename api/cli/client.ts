@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { type ClientResponse, hc } from 'hono/client'
 import type { App } from '../http/app.ts'
 import { LAGS } from '../http/current.ts'
@@ -26,6 +27,9 @@ export const clientOf = (backend: Pick<Backend, 'fetch'>, onLag: () => void) =>
     },
   })
 export type Client = ReturnType<typeof clientOf>
+
+/** Makes a command the same request however often it is sent. */
+export const asOne = () => ({ 'idempotency-key': randomUUID() })
 
 /** The routes' `default` answer, the problem, counts as one of every status. */
 type Success<R> =

@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os'
 import { type Config, loadConfig } from '../config.ts'
-import type { Backend } from '../owner/backend.ts'
+import { type Backend, OwnerError } from '../owner/backend.ts'
 import { connect, type OpenServices } from '../owner/connect.ts'
 import { type Client, clientOf, take } from './client.ts'
 import { CliError, UsageError } from './exit.ts'
@@ -36,6 +36,12 @@ export interface GlobalOptions {
   readonly output: Format
   readonly by?: string
 }
+
+/** How many owners a request may outlive. */
+const OWNERS = 20
+
+/** Nothing is done twice where it is sent again. */
+const repeatable = ({ method, headers }: Request): boolean => method === 'GET' || headers.has('idempotency-key')
 
 /** What every command gets: settings, output, and the way to the runtime. */
 export class Context {
@@ -87,11 +93,33 @@ export class Context {
     return this.#backend
   }
 
+  /** Asks whoever owns the folder, also where that changes before the answer is there. */
   async client(need: 'read' | 'write'): Promise<Client> {
-    return clientOf(await this.backend(need), () => {
+    await this.backend(need)
+    return this.clientOver({ fetch: (asked) => this.#outliving(need, asked) })
+  }
+
+  /** Asks this backend and no other one. */
+  clientOver(backend: Pick<Backend, 'fetch'>): Client {
+    return clientOf(backend, () => {
       if (!this.#lagTold) this.note('the tables lag behind the log, because the disk is full; make room on it')
       this.#lagTold = true
     })
+  }
+
+  async #outliving(need: 'read' | 'write', asked: Request): Promise<Response> {
+    for (let owners = 1; ; owners++) {
+      const backend = await this.backend(need)
+      try {
+        const response = await backend.fetch(asked.clone())
+        // Whole, for an owner may go away in the middle of it.
+        return new Response(await response.blob(), response)
+      } catch (error) {
+        const gone = error instanceof OwnerError && error.code === 'OWNER_GONE'
+        if (!gone || owners === OWNERS || !repeatable(asked)) throw error
+        if (this.#backend === backend) await this.leave()
+      }
+    }
   }
 
   /** Leaves the backend; the next use reaches for one anew. */

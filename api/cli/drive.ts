@@ -1,9 +1,8 @@
-import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { OwnerError } from '../owner/backend.ts'
 import type { Ended } from '../runs/ended.ts'
 import { askFor } from './ask.ts'
-import { Refused, take } from './client.ts'
+import { asOne, Refused, take } from './client.ts'
 import type { Context } from './context.ts'
 import { CliError, EXIT } from './exit.ts'
 import { type Begin, follow, type Watch } from './follow.ts'
@@ -24,18 +23,18 @@ export const FROM_BIRTH: From = { cursor: null, revision: -1 }
 
 /** Lifts a pause, if there is one, and drives. Asked again it is the same request. */
 export function resuming(ctx: Context, id: string): Begin {
-  const header = { 'idempotency-key': randomUUID() }
-  return async () => {
-    const client = await ctx.client('write')
+  const header = asOne()
+  return async (backend) => {
+    const client = ctx.clientOver(backend)
     return take(client.v1.runs[':id'].resume.$post({ param: { id }, header, json: { by: ctx.by } }))
   }
 }
 
 /** Drives to the next end of a turn. */
 export function stepping(ctx: Context, id: string): Begin {
-  const header = { 'idempotency-key': randomUUID() }
-  return async () => {
-    const client = await ctx.client('write')
+  const header = asOne()
+  return async (backend) => {
+    const client = ctx.clientOver(backend)
     return take(client.v1.runs[':id'].step.$post({ param: { id }, header, json: { by: ctx.by } }))
   }
 }
@@ -46,10 +45,12 @@ export function stepping(ctx: Context, id: string): Begin {
  */
 export async function driveToEnd(ctx: Context, runId: string, from: From, first: Begin): Promise<number> {
   let midLine = false
+  let summary: string | null = null
   const watch: Watch = {
     runId,
     ...from,
     onEvent: (event) => {
+      if (event.type === 'completion') summary = String(event.payload?.summary ?? '')
       const line = eventLine(event, ctx.paint)
       if (line === null) return
       ctx.line(`${midLine ? '\n' : ''}${line}`)
@@ -79,7 +80,7 @@ export async function driveToEnd(ctx: Context, runId: string, from: From, first:
       midLine = false
       const again =
         end.end === 'waiting' && ctx.interactive && interrupts.count() === 0 && (await askFor(ctx, runId, end))
-      if (!again) return await report(ctx, runId, end)
+      if (!again) return await report(ctx, runId, end, summary)
       begin = resuming(ctx, runId)
     }
   } finally {
@@ -93,7 +94,7 @@ async function toEnd(ctx: Context, watch: Watch, begin: Begin): Promise<Ended> {
     if (handovers > 1) await wait(handoverMs(handovers))
     try {
       const backend = await ctx.backend('write')
-      const end = await follow(backend, watch, begin, () => revisionOf(ctx, watch.runId))
+      const end = await follow(backend, watch, begin)
       if (end.end !== 'overtaken' && !(end.end === 'interrupted' && backend.kind === 'remote')) return end
     } catch (error) {
       // What was driven elsewhere may have ended there: then there is nothing left to begin.
@@ -116,16 +117,15 @@ async function endOf(ctx: Context, id: string): Promise<Ended | null> {
   return run.status === 'failed' && run.error ? { end: 'error', code: run.error.code, error: run.error.message } : null
 }
 
-async function revisionOf(ctx: Context, runId: string): Promise<number> {
-  const { run } = await take((await ctx.client('write')).v1.runs[':id'].$get({ param: { id: runId } }))
-  return run.revision
-}
-
 async function pause(ctx: Context, runId: string): Promise<void> {
   try {
     const client = await ctx.client('write')
     await take(
-      client.v1.runs[':id'].pause.$post({ param: { id: runId }, header: {}, json: { by: ctx.by, reason: 'Ctrl-C' } }),
+      client.v1.runs[':id'].pause.$post({
+        param: { id: runId },
+        header: asOne(),
+        json: { by: ctx.by, reason: 'Ctrl-C' },
+      }),
     )
   } catch (error) {
     ctx.note(`cannot pause: ${error instanceof Error ? error.message : String(error)}`)

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { EraseBody, Erased } from '../http/schemas/runs.ts'
 import { agreed } from './choose.ts'
-import { take } from './client.ts'
+import { asOne, take } from './client.ts'
 import type { Context } from './context.ts'
 import { EXIT } from './exit.ts'
 import { bytes } from './output/units.ts'
@@ -35,7 +35,13 @@ function doomedLines({ runId: agentId, bodies = [] }: z.output<typeof Erased>): 
 export async function eraseBodies(ctx: Context, { runId, json, dryRun, yes }: Erasing): Promise<number> {
   const client = await ctx.client('write')
   const ask = (header: { 'if-match'?: string }, dry: boolean) =>
-    take(client.v1.runs[':id'].erase.$post({ param: { id: runId }, header, json: { ...json, dryRun: dry } }))
+    take(
+      client.v1.runs[':id'].erase.$post({
+        param: { id: runId },
+        header: { ...asOne(), ...header },
+        json: { ...json, dryRun: dry },
+      }),
+    )
   const found = await ask({}, true)
   const doomed = doomedLines(found)
   if (dryRun) {

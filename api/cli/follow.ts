@@ -16,7 +16,7 @@ export interface Watch {
 }
 
 /** Asks for the drive; may be asked again of another process. `driving` false: that process is ending. */
-export type Begin = () => Promise<{ driving: boolean }>
+export type Begin = (backend: Backend) => Promise<{ driving: boolean }>
 
 const get = (backend: Backend, path: string, signal: AbortSignal) =>
   backend.fetch(new Request(`http://localhost${path}`, { signal }))
@@ -26,12 +26,7 @@ const get = (backend: Backend, path: string, signal: AbortSignal) =>
  * shown. Gives how it ended. Rejects with `OwnerError` where the process that drives went away: what was shown is in
  * `watch.cursor`.
  */
-export async function follow(
-  backend: Backend,
-  watch: Watch,
-  begin: Begin,
-  revision: () => Promise<number>,
-): Promise<Ended> {
+export async function follow(backend: Backend, watch: Watch, begin: Begin): Promise<Ended> {
   const over = new AbortController()
   // A drive may end without a single new event.
   const shown = new Shown(watch.revision)
@@ -40,12 +35,7 @@ export async function follow(
   // Whichever of the two streams breaks first tells what happened.
   events.catch((error: unknown) => over.abort(error))
   try {
-    const end = await driveEnd(backend, watch, begin, order, over.signal)
-    const last = await revision().catch((error: unknown) => {
-      // A drive that could not go on says so, also where the tables could not be brought up to it.
-      if (end.end === 'fault') return watch.revision
-      throw error
-    })
+    const { end, last } = await driveEnd(backend, watch, begin, order, over.signal)
     await Promise.race([shown.reached(last), events.then(() => Promise.reject(new Error('the event stream ended')))])
     order.flush()
     return end
@@ -80,13 +70,14 @@ async function showEvents(
   }
 }
 
+/** `last`: the revision of the run's last event. */
 async function driveEnd(
   backend: Backend,
   watch: Watch,
   begin: Begin,
   order: InOrder,
   signal: AbortSignal,
-): Promise<Ended> {
+): Promise<{ end: Ended; last: number }> {
   const response = await get(backend, `/v1/runs/${encodeURIComponent(watch.runId)}/live`, signal)
   let begun = false
   for await (const message of sseMessages(response)) {
@@ -94,8 +85,8 @@ async function driveEnd(
     if (!begun) {
       // The first message says how things stood before: from here on nothing is missed, so it can begin.
       begun = true
-      if (!(await begin()).driving) return { end: 'interrupted' }
-    } else if (news.kind === 'drive' && news.end) return news.end
+      if (!(await begin(backend)).driving) return { end: { end: 'interrupted' }, last: watch.revision }
+    } else if (news.kind === 'drive' && news.end) return { end: news.end, last: news.revision ?? watch.revision }
     else if (news.kind === 'text' || news.kind === 'output') order.text(news)
     else if (news.kind === 'dropped') watch.onText('\n[…]\n')
   }

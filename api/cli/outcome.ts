@@ -1,6 +1,6 @@
 import type { Ended } from '../runs/ended.ts'
 import { nextLines } from './asks.ts'
-import { take } from './client.ts'
+import { Refused, take } from './client.ts'
 import type { Context } from './context.ts'
 import { EXIT } from './exit.ts'
 import { oneLine } from './output/text.ts'
@@ -14,8 +14,12 @@ const WHY: Readonly<Record<string, string>> = {
   pause: 'the run is paused',
 }
 
-/** Ends a followed run for its reader: the result on stdout, what to do next on stderr. Gives the exit code. */
-export async function report(ctx: Context, runId: string, end: Ended): Promise<number> {
+/**
+ * Ends a followed run for its reader: the result on stdout, what to do next on stderr. Gives the exit code. How it ended is
+ * known from the log, and so is the `summary`, if that was seen: where the tables do not show the run, only its figures are
+ * missing.
+ */
+export async function report(ctx: Context, runId: string, end: Ended, summary: string | null): Promise<number> {
   if (end.end === 'fault') {
     ctx.note(`the run could not go on (${end.code}): ${end.message}\ngo on with: ${ctx.command('resume', runId)}`)
     return EXIT.failed
@@ -25,7 +29,16 @@ export async function report(ctx: Context, runId: string, end: Ended): Promise<n
     return EXIT.interrupted
   }
   const client = await ctx.client('write')
-  const detail = await take(client.v1.runs[':id'].$get({ param: { id: runId } }))
+  const detail = await take(client.v1.runs[':id'].$get({ param: { id: runId } })).catch((error: unknown) => {
+    if (!(error instanceof Refused && error.code.startsWith('TABLES_'))) throw error
+    ctx.note(`the run is recorded, but the tables do not show it yet: ${error.message}`)
+    return null
+  })
+  if (detail === null) {
+    const ended = end.end === 'error' ? { status: 'failed', ...end } : { status: end.end }
+    ctx.show({ runId, ...ended, summary }, () => [summary ?? `${runId} ${ended.status}`])
+    return exitOf(end)
+  }
   const { run } = detail
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, nanoDollars } = run.total
   const tokens = inputTokens + cacheReadTokens + cacheWriteTokens
@@ -40,6 +53,7 @@ export async function report(ctx: Context, runId: string, end: Ended): Promise<n
   }
   if (run.unmetGates.length > 0) ctx.note(`gates that do not hold: ${run.unmetGates.join(', ')}`)
   ctx.show(run, () => (end.end === 'done' && run.summary !== null ? [run.summary] : [`${runId} ${statusOf(run)}`]))
-  if (end.end === 'done') return EXIT.done
-  return end.end === 'error' ? EXIT.runError : EXIT.waiting
+  return exitOf(end)
 }
+
+const exitOf = ({ end }: Ended): number => (end === 'done' ? EXIT.done : end === 'error' ? EXIT.runError : EXIT.waiting)

@@ -53,8 +53,8 @@ export function compose(host: Host, kept: Kept): Services {
     provider: (id) => models.provider(id),
     tool: (name) => named.get(name),
     secrets: async (spec) => (await boundary(spec)).secrets,
-    environment: async (spec, { agentId, driverId }) =>
-      openEnvironment(config, spec, driverId, await boundary(spec), (text) => warn(agentId, text)),
+    environment: async (spec, about) =>
+      openEnvironment(config, spec, about, await boundary(spec), (text) => warn(about.agentId, text)),
     ...(crash === null ? {} : { crashPoint: crash }),
   }
   return createKeepUp({

@@ -14,13 +14,13 @@ import { hiddenFrom, refuseBackupsIn } from './hidden.ts'
 export async function openEnvironment(
   config: Pick<Config, 'data' | 'file'>,
   spec: AgentSpec,
-  driverId: string,
+  { runId, driverId }: { runId: string; driverId: string },
   boundary: Boundary,
   warn: (text: string) => void,
 ): Promise<Environment> {
   const dataFolder = config.data
   const path = spec.workspace?.path
-  const lock = path === undefined ? null : lockWorkspace(path, dataFolder)
+  const lock = path === undefined ? null : lockWorkspace(path, dataFolder, runId)
   try {
     const options = { dataFolder, secrets: boundary.versions, recorded: true, warn }
     const workspace = path === undefined ? null : await openWorkspace(path, options)

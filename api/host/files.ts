@@ -67,7 +67,7 @@ export function workspaceFilesOf(sources: FileSources): Files {
       if (spec.workspace === null || tree === null) {
         throw new Problem(409, 'NO_WORKSPACE', 'this run has no versioned workspace')
       }
-      const lock = lockWorkspace(folderOf(spec.workspace), dataFolder)
+      const lock = lockWorkspace(folderOf(spec.workspace), dataFolder, agentId)
       try {
         const { versions } = (await open(spec)) as Workspace
         const now = await versions.snapshot()
@@ -98,7 +98,7 @@ export async function materialize(
   const before = existsSync(path)
   makeFolder(path, 0o777)
   // Of two forks into one folder, the one that comes second must find it busy, or full.
-  const lock = lockWorkspace(path, dataFolder)
+  const lock = lockWorkspace(path, dataFolder, null)
   try {
     if ((await readdir(path)).length > 0) {
       throw new Problem(409, 'FOLDER_NOT_EMPTY', `${path} is not empty; name a new folder for the fork`)

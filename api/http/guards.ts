@@ -1,5 +1,6 @@
 import type { MiddlewareHandler } from 'hono'
 import { matchedRoutes } from 'hono/route'
+import { echo } from '../../domain/agent/issues.ts'
 import { jsonFault } from '../../domain/log/json-fault.ts'
 import { Problem } from './problem.ts'
 import { tokenMatches } from './token.ts'
@@ -50,11 +51,17 @@ export function sizeGuard(maxBytes: number): MiddlewareHandler {
     if (Number(headers.get('content-length') ?? 0) > maxBytes) throw tooLarge()
     const chunks: Uint8Array[] = []
     let size = 0
-    for await (const chunk of body) {
-      size += chunk.byteLength
-      if (size > maxBytes) throw tooLarge()
-      chunks.push(chunk)
+    try {
+      for await (const chunk of body) {
+        size += chunk.byteLength
+        if (size > maxBytes) break
+        chunks.push(chunk)
+      }
+    } catch {
+      // Nobody reads this answer: the connection is what broke.
+      throw new Problem(400, 'REQUEST_BROKEN_OFF', 'the request ended before its body did; send it again')
     }
+    if (size > maxBytes) throw tooLarge()
     c.req.raw = new Request(url, { method, headers, signal, ...(size === 0 ? {} : { body: Buffer.concat(chunks) }) })
     await next()
   }
@@ -79,8 +86,11 @@ export function jsonGuard(): MiddlewareHandler {
       }
       const fault = jsonFault(text)
       if (fault) {
-        const place = `line ${fault.line}, column ${fault.column}`
-        throw new Problem(400, 'INVALID_JSON', `the body is no JSON: at ${place} ${fault.expected} was expected`)
+        const { line, column, expected, repeats } = fault
+        const place = `at line ${line}, column ${column}`
+        const twice = `the body has the key "${echo(repeats ?? '')}" a second time in one object ${place}; send it once`
+        const broken = `the body is no JSON: ${place} ${expected} was expected`
+        throw new Problem(400, 'INVALID_JSON', repeats === undefined ? broken : twice)
       }
     }
     await next()
@@ -90,32 +100,48 @@ export function jsonGuard(): MiddlewareHandler {
 interface Operations {
   readonly paths?: object
 }
+interface Known {
+  readonly query: readonly string[]
+  readonly header: readonly string[]
+}
 type Operation = { readonly parameters?: readonly { readonly in: string; readonly name: string }[] }
 
-/** Refuses query parameters that a route does not know, as the API's own document says, lest a slip of the pen be silent. */
-export function queryGuard(document: () => Operations): MiddlewareHandler {
-  let routes: Map<string, readonly string[]> | null = null
+/** Headers that make a request mean something else: a route that would pass over one has to refuse it. */
+const MEANING = ['if-match', 'idempotency-key']
+
+/**
+ * Refuses query parameters, and headers of those that matter, that a route does not know, as the API's own document says,
+ * lest a slip of the pen be silent.
+ */
+export function surplusGuard(document: () => Operations): MiddlewareHandler {
+  let routes: Map<string, Known> | null = null
   const load = () => {
     const paths = Object.entries((document().paths ?? {}) as Record<string, Record<string, Operation>>)
     return new Map(
       paths.flatMap(([path, methods]) =>
         Object.entries(methods).map(([method, { parameters = [] }]) => {
-          const names = parameters.filter((p) => p.in === 'query').map((p) => p.name)
-          return [`${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`, names] as const
+          const names = (where: string) => parameters.filter((p) => p.in === where).map((p) => p.name)
+          const known = { query: names('query'), header: names('header') }
+          return [`${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`, known] as const
         }),
       ),
     )
   }
   return async (c, next) => {
     const asked = Object.keys(c.req.query())
-    if (asked.length > 0) {
+    const meant = c.req.method === 'GET' ? [] : MEANING.filter((name) => c.req.header(name) !== undefined)
+    if (asked.length + meant.length > 0) {
       routes ??= load()
       const path = matchedRoutes(c).at(-1)?.path ?? ''
       const known = routes.get(`${c.req.method} ${path}`)
-      const unknown = asked.find((name) => known !== undefined && !known.includes(name))
-      if (unknown !== undefined) {
-        const there = known?.length ? `known are ${known.join(', ')}` : 'this route takes none'
+      const unknown = asked.find((name) => known && !known.query.includes(name))
+      if (known && unknown !== undefined) {
+        const there = known.query.length ? `known are ${known.query.join(', ')}` : 'this route takes none'
         throw new Problem(400, 'INVALID_REQUEST', `query: unknown parameter "${unknown}"; ${there}`)
+      }
+      const surplus = meant.find((name) => known && !known.header.includes(name))
+      if (surplus !== undefined) {
+        throw new Problem(400, 'INVALID_REQUEST', `header.${surplus}: this route does not heed it; leave it out`)
       }
     }
     await next()

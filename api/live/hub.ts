@@ -10,7 +10,14 @@ export type News =
       readonly turn: number
       readonly text: string
     }
-  | { readonly kind: 'drive'; readonly runId: string; readonly driving: boolean; readonly end: Ended | null }
+  | {
+      readonly kind: 'drive'
+      readonly runId: string
+      readonly driving: boolean
+      readonly end: Ended | null
+      /** Of the run's last event; told with an end, where the log can be read. */
+      readonly revision?: number
+    }
   /** The reader was slower than the stream; this many pieces are missing. */
   | { readonly kind: 'dropped'; readonly runId: string; readonly pieces: number }
 

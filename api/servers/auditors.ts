@@ -3,10 +3,10 @@ import type { ServersConfig } from '../config.ts'
 import { schemasOf } from './schemas.ts'
 
 /**
- * Lets a role read the live tables of the deployment and nothing else, now and after every rebuild; makes the tables and
- * the role where they are missing. Gives the role's name. Rejects with a ProjectionError that says what to do.
+ * Lets a role read the live tables of the deployment, now and after every rebuild; makes the tables and the role where they
+ * are missing. Rejects with a ProjectionError that says what to do.
  */
-export async function letAuditorsRead({ postgres, namespace }: ServersConfig, role?: string): Promise<string> {
+export async function letAuditorsRead({ postgres, namespace }: ServersConfig, role?: string) {
   const pool = openPool({ url: postgres, max: 2 })
   try {
     const home = new PostgresHome({ pool, schema: schemasOf(namespace).tables })

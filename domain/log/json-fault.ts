@@ -2,14 +2,26 @@ const SPACE = /[ \t\n\r]*/y
 const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 const WORD = /true|false|null/y
+const KEY = 'a key in double quotes and a colon'
+
+export interface JsonFault {
+  /** From 1. */
+  readonly line: number
+  /** From 1. */
+  readonly column: number
+  readonly expected: string
+  /** The key that its object has already, where that is the fault. */
+  readonly repeats?: string
+}
 
 /**
- * Where a text stops being JSON: line and column from 1, and what was expected; null where it is JSON. The engine's own
- * message quotes the text, which must not come back to the sender. One pass, no recursion.
+ * Where a text stops being JSON of which readers make the same: also at a key that stands twice in one object. Null where
+ * it is that. The engine's own message quotes the text, which must not come back to the sender. One pass, no recursion.
  */
-export function jsonFault(text: string): { line: number; column: number; expected: string } | null {
+export function jsonFault(text: string): JsonFault | null {
   let at = 0
-  const open: ('{' | '[')[] = []
+  /** The keys of each object that is open; null for an array. */
+  const open: (Set<string> | null)[] = []
   const take = (re: RegExp): boolean => {
     re.lastIndex = at
     if (!re.test(text)) return false
@@ -17,18 +29,24 @@ export function jsonFault(text: string): { line: number; column: number; expecte
     return true
   }
   const skip = () => take(SPACE)
-  const fault = (expected: string) => {
+  const fault = (expected: string): JsonFault => {
     const before = text.slice(0, at)
     const line = before.split('\n').length
     return { line, column: at - before.lastIndexOf('\n'), expected }
   }
-  const key = (): boolean => {
+  const key = (keys: Set<string>): JsonFault | null => {
     skip()
-    if (!take(STRING)) return false
+    const start = at
+    if (!take(STRING)) return fault(KEY)
+    const name = JSON.parse(text.slice(start, at)) as string
     skip()
-    if (text[at] !== ':') return false
+    if (text[at] !== ':') return fault(KEY)
+    if (keys.size === keys.add(name).size) {
+      at = start
+      return { ...fault('a key that its object does not have yet'), repeats: name }
+    }
     at++
-    return true
+    return null
   }
 
   for (;;) {
@@ -39,8 +57,10 @@ export function jsonFault(text: string): { line: number; column: number; expecte
       skip()
       if (text[at] === (c === '{' ? '}' : ']')) at++
       else {
-        open.push(c)
-        if (c === '{' && !key()) return fault('a key in double quotes and a colon')
+        const keys = c === '{' ? new Set<string>() : null
+        open.push(keys)
+        const wrong = keys && key(keys)
+        if (wrong) return wrong
         continue
       }
     } else if (c === '"' ? !take(STRING) : !take(NUMBER) && !take(WORD)) {
@@ -52,10 +72,11 @@ export function jsonFault(text: string): { line: number; column: number; expecte
       if (inside === undefined) return at === text.length ? null : fault('the end of the text')
       if (text[at] === ',') {
         at++
-        if (inside === '{' && !key()) return fault('a key in double quotes and a colon')
+        const wrong = inside && key(inside)
+        if (wrong) return wrong
         break
       }
-      if (text[at] !== (inside === '{' ? '}' : ']')) return fault(inside === '{' ? '"," or "}"' : '"," or "]"')
+      if (text[at] !== (inside ? '}' : ']')) return fault(inside ? '"," or "}"' : '"," or "]"')
       at++
       open.pop()
     }

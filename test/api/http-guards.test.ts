@@ -85,6 +85,27 @@ describe('bad requests', () => {
     expect(JSON.stringify(problem)).not.toContain(secret)
   })
 
+  it('names a key that stands twice in one object, however it is written', async () => {
+    const detail = async (raw: string) =>
+      (await bodyOf<{ detail: string }>(await ask('POST', '/v1/runs', { raw }))).detail
+    for (const raw of ['{"task": "x", "task": "y"}', '{"task": "x", "t\\u0061sk": "y"}']) {
+      expect(await detail(raw)).toContain('the key "task" a second time in one object at line 1, column 15')
+    }
+    expect(await detail('{"limits": {"a": [{"b": 1}, {"b": 2}],\n "a": 3}}')).toContain('"a" a second time')
+    expect(jsonFault('[{"a": {"a": [{"a": 1}, {"a": 2}]}, "b": 1}, {"b": "a"}]')).toBeNull()
+  })
+
+  it.each([
+    ['if-match', '/v1/runs', '"1"'],
+    ['if-match', '/v1/runs/x/fork', '"1"'],
+    ['idempotency-key', '/v1/runs/x/restore', 'k'],
+  ])('name a header that the route would pass over: %s of %s', async (name, path, value) => {
+    const response = await ask('POST', path, { body: {}, headers: { [name]: value } })
+    const problem = await bodyOf<{ code: string; detail: string }>(response)
+    expect([response.status, problem.code]).toEqual([400, 'INVALID_REQUEST'])
+    expect(problem.detail).toContain(`header.${name}: this route does not heed it`)
+  })
+
   it('refuses other media types, broken UTF-8, too much, and an absent body', async () => {
     const headers = { 'content-type': 'text/plain' }
     expect((await ask('POST', '/v1/runs', { raw: '{}', headers })).status).toBe(415)
@@ -193,7 +214,9 @@ describe('bad requests', () => {
         } catch {
           valid = false
         }
-        expect(jsonFault(edited) === null).toBe(valid)
+        const fault = jsonFault(edited)
+        if (fault?.repeats === undefined) expect(fault === null).toBe(valid)
+        else expect(edited.split(/[{,]\s*"/).length).toBeGreaterThan(2)
       }),
       { numRuns: 2000, ...seed },
     )

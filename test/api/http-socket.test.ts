@@ -1,4 +1,5 @@
-import { request } from 'node:http'
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, describe, expect, it } from 'vitest'
 import { listenTcp } from '../../api/owner/listen.ts'
@@ -64,6 +65,20 @@ describe('over a real socket', () => {
     for (const { status } of [none, empty, pieces]) expect(status).toBeLessThan(500)
     expect(large).toEqual({ status: 413, code: 'REQUEST_TOO_LARGE' })
     expect(await ask(method, path, { ...JSON_TYPE, 'content-length': '9000' }, [Buffer.alloc(9000)])).toEqual(large)
+    expect(world.faults).toEqual([])
+  })
+
+  it('a body that its sender breaks off is no fault of the server', async () => {
+    const options = { host: '127.0.0.1', port, method: 'POST', path: '/v1/runs', agent: false }
+    const outgoing = request({ ...options, headers: { authorization: `Bearer ${TOKEN}`, ...CHUNKED } })
+    outgoing.once('error', () => undefined)
+    const begun = once(listening.server, 'request') as Promise<[IncomingMessage]>
+    outgoing.write('{"task": ')
+    const [incoming] = await begun
+    const closed = once(incoming, 'close').catch(() => undefined)
+    outgoing.destroy()
+    await closed
+    for (let turns = 0; turns < 50; turns++) await new Promise(setImmediate)
     expect(world.faults).toEqual([])
   })
 

@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { money } from '../../api/cli/commands/kit.ts'
 import { painter } from '../../api/cli/output/colours.ts'
 import { table } from '../../api/cli/output/table.ts'
 import { cells, cut, oneLine, safe } from '../../api/cli/output/text.ts'
-import { bytes, dollars, nanoDollars } from '../../api/cli/output/units.ts'
+import { bytes, dollars } from '../../api/cli/output/units.ts'
 import { eventLine } from '../../api/cli/render.ts'
 import type { EventView } from '../../api/http/schemas/events.ts'
 
@@ -135,11 +136,9 @@ describe('what reaches a terminal', () => {
       '?',
     ])
     expect([bytes(5), bytes(2048), bytes(5 * 1024 ** 3), bytes(null)]).toEqual(['5 B', '2.0 KiB', '5.0 GiB', '?'])
-    expect([nanoDollars('1.5'), nanoDollars('$0.000000001'), nanoDollars('1e3'), nanoDollars('0.0000000001')]).toEqual([
-      1_500_000_000,
-      1,
-      null,
-      null,
-    ])
+    const budget = money('--budget-usd')
+    expect([budget('1.5'), budget('$0.000000001')]).toEqual([1_500_000_000, 1])
+    for (const text of ['1e3', '0.0000000001', '0', '-1', '99999999'])
+      expect(() => budget(text), text).toThrow(/^--budget-usd: .*dollars/)
   })
 })

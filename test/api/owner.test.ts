@@ -3,6 +3,9 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it, type TestContext } from 'vitest'
+import { loadConfig } from '../../api/config.ts'
+import { openServices } from '../../api/keepup.ts'
+import { localBackend } from '../../api/owner/local.ts'
 import { chooseSocketPath, findSocketPath, MAX_SOCKET_PATH } from '../../api/owner/socket-path.ts'
 import { cliFolder, idIn } from './cli-support.ts'
 import { giveSign } from './script.ts'
@@ -135,6 +138,31 @@ describe.concurrent('the owner of a data folder', { timeout: 240_000 }, () => {
     expect([second.code, second.err.includes('another process owns')]).toEqual([1, true])
     server.process.kill('SIGTERM')
     expect((await server.ended).code).toBe(0)
+  })
+
+  it('that ends with a decision recorded but not answered is followed by one that is asked the same', async (context) => {
+    const folder = newFolder(context)
+    const { code, err } = await folder.look('run', 'write', '-w', folder.workspace(), '--tools', 'write_file')
+    expect(code).toBe(8)
+    const id = idIn(err)
+    const config = loadConfig({ flags: { data: folder.data }, env: { KEEPUP_MODEL: folder.env.KEEPUP_MODEL } })
+    const services = await openServices(config, 'owner', { autoDrive: false })
+    const runtime: typeof services.runtime = Object.create(services.runtime, {
+      execute: {
+        value: async (...asked: Parameters<typeof services.runtime.execute>) => {
+          await services.runtime.execute(...asked)
+          void owner.close()
+          // Its answer never comes.
+          return new Promise(() => undefined)
+        },
+      },
+    })
+    const options = { config, env: {}, tcp: false, onFault: () => undefined }
+    const owner = await localBackend({ ...services, runtime }, options)
+    const approved = await folder.look('approve', id)
+    expect([approved.code, approved.err.includes('OWNER_GONE')]).toEqual([0, false])
+    const decided = (await folder.look('events', id, '-o', 'jsonl')).out.match(/"type":"approval_decided"/g)
+    expect(decided).toHaveLength(1)
   })
 
   it('asks for the token on its socket too', async (context) => {

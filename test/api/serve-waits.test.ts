@@ -44,7 +44,7 @@ it('serve writes nothing to runs that wait for people, in any number of sweeps',
 
 it('nor to a run whose folder another one has, which is told once', async () => {
   const workspace = world.workspace()
-  const held = lockWorkspace(workspace, world.data)
+  const held = lockWorkspace(workspace, world.data, 'other')
   const id = await world.driven('finish', { workspace })
   const notes: string[] = []
   expect(await writtenBySweeps((text) => notes.push(text))).toEqual([])

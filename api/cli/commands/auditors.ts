@@ -20,9 +20,10 @@ async function auditors(ctx: Context, role: string | undefined): Promise<number>
       EXIT.usage,
     )
   const { letAuditorsRead } = await import('../../servers/auditors.ts')
-  const name = await letAuditorsRead(config, role)
+  const { role: name, made } = await letAuditorsRead(config, role)
+  const more = made ? 'and nothing else' : 'and whatever it was granted before'
   ctx.show({ role: name, schema: config.namespace }, () => [
-    `${name} may read the schema ${config.namespace}, and nothing else; let people in with: grant ${name} to PERSON`,
+    `${name} may read the schema ${config.namespace}, ${more}; let people in with: grant ${name} to PERSON`,
   ])
   return EXIT.done
 }

@@ -1,9 +1,9 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
+import { parseDollars } from '../../../domain/agent/rules/money.ts'
 import type { CliIo, GlobalOptions } from '../context.ts'
 import { Context } from '../context.ts'
 import { UsageError } from '../exit.ts'
-import { nanoDollars } from '../output/units.ts'
 
 /** Registers commands: each action gets a context, which is left again whatever happens, and gives an exit code. */
 export interface Kit {
@@ -80,9 +80,13 @@ export function whole(name: string, min = 0): (text: string) => number {
 /** Dollars of an option, in nano-dollars. */
 export function money(name: string): (text: string) => number {
   return (text) => {
-    const nano = nanoDollars(text)
-    if (nano === null || nano === 0) throw new UsageError(`${name}: expected dollars, such as 1.50`)
-    return nano
+    try {
+      const nano = parseDollars(text)
+      if (nano > 0) return nano
+    } catch (error) {
+      throw new UsageError(`${name}: ${(error as RangeError).message}`)
+    }
+    throw new UsageError(`${name}: expected more than no dollars`)
   }
 }
 

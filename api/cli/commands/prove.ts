@@ -4,7 +4,7 @@ import { Readable } from 'node:stream'
 import type { Command } from 'commander'
 import { LogError } from '../../../domain/log/errors.ts'
 import { NoExport, verifyExport } from '../../events/verify-export.ts'
-import { Refused, take } from '../client.ts'
+import { asOne, Refused, take } from '../client.ts'
 import type { Context } from '../context.ts'
 import { driveToEnd, FROM_BIRTH, resuming } from '../drive.ts'
 import { CliError, EXIT, UsageError } from '../exit.ts'
@@ -141,7 +141,7 @@ export function proveCommands(program: Command, kit: Kit): void {
           ...(budget === undefined ? {} : { budget }),
         }
         const client = await ctx.client('write')
-        const made = await take(client.v1.runs[':id'].fork.$post({ param: { id }, header: {}, json }))
+        const made = await take(client.v1.runs[':id'].fork.$post({ param: { id }, header: asOne(), json }))
         if (made.workspace !== null) {
           ctx.note(`its files: ${made.workspace}`)
           ctx.note('What was ignored there (node_modules, .git and the like) is not in it.')

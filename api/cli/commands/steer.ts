@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { approvalOf, decide, showApproval } from '../ask.ts'
-import { take } from '../client.ts'
+import { asOne, take } from '../client.ts'
 import type { Context } from '../context.ts'
 import { driveToEnd, type From, resuming, stepping } from '../drive.ts'
 import { eraseBodies, filesStay } from '../erasing.ts'
@@ -44,7 +44,7 @@ export function steerCommands(program: Command, kit: Kit): void {
         const id = await ctx.runId(run!, 'write')
         const client = await ctx.client('write')
         const json = { text, by: ctx.by }
-        return recorded(ctx, await take(client.v1.runs[':id'].input.$post({ param: { id }, header: {}, json })))
+        return recorded(ctx, await take(client.v1.runs[':id'].input.$post({ param: { id }, header: asOne(), json })))
       }),
     )
 
@@ -90,7 +90,7 @@ export function steerCommands(program: Command, kit: Kit): void {
           ...(reason ? { reason } : {}),
         }
         const client = await ctx.client('write')
-        const answer = client.v1.doubts[':toolCallId'].$post({ param: { toolCallId }, header: {}, json })
+        const answer = client.v1.doubts[':toolCallId'].$post({ param: { toolCallId }, header: asOne(), json })
         return recorded(ctx, await take(answer))
       }),
     )
@@ -106,7 +106,7 @@ export function steerCommands(program: Command, kit: Kit): void {
         const id = await ctx.runId(run!, 'write')
         const client = await ctx.client('write')
         const json = { by: ctx.by, ...(reason ? { reason } : {}), ...(deadline ? { deadlineMs: deadline } : {}) }
-        return recorded(ctx, await take(client.v1.runs[':id'].cancel.$post({ param: { id }, header: {}, json })))
+        return recorded(ctx, await take(client.v1.runs[':id'].cancel.$post({ param: { id }, header: asOne(), json })))
       }),
     )
 
@@ -120,7 +120,7 @@ export function steerCommands(program: Command, kit: Kit): void {
         const id = await ctx.runId(run!, 'write')
         const client = await ctx.client('write')
         const json = { by: ctx.by, ...(reason ? { reason } : {}) }
-        return recorded(ctx, await take(client.v1.runs[':id'].pause.$post({ param: { id }, header: {}, json })))
+        return recorded(ctx, await take(client.v1.runs[':id'].pause.$post({ param: { id }, header: asOne(), json })))
       }),
     )
 

@@ -18,9 +18,3 @@ export function bytes(n: number | null): string {
   }
   return `${value.toFixed(1)} ${units[unit]}`
 }
-
-/** Exact nano-dollars of a decimal text such as `1.50`. Null where it is none, or finer than a nano-dollar. */
-export function nanoDollars(text: string): number | null {
-  const m = /^\$?(\d{1,6})(?:\.(\d{1,9}))?$/.exec(text)
-  return m ? Number(m[1]) * 1e9 + Number((m[2] ?? '').padEnd(9, '0')) : null
-}

@@ -104,7 +104,11 @@ export function streamRoutes(s: Services, heartbeatMs: number) {
       const now = s.drivers.state(id)
       async function* pieces(): AsyncGenerator<string> {
         yield sse({ event: 'drive', data: { kind: 'drive', runId: id, ...now } })
-        for await (const item of news) yield sse({ event: item.kind, data: item })
+        for await (const item of news) {
+          const ended = item.kind === 'drive' && item.end !== null
+          const head = ended ? await s.log.head(agentStream(id)).catch(() => null) : null
+          yield sse({ event: item.kind, data: head ? { ...item, revision: head.revision } : item })
+        }
       }
       return streamResponse(pieces(), {
         format: 'sse',

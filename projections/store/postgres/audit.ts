@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { ProjectionError } from '../../errors.ts'
 import type { Names } from './names.ts'
 import { inTransaction } from './transaction.ts'
 
@@ -40,14 +41,34 @@ export async function createViews(client: pg.PoolClient, names: Names, n: number
   }
 }
 
+/** What a role may do beside what it is granted on single tables, in words. */
+const POWERS = `select array_remove(array[
+    case when rolsuper then 'is a superuser' end,
+    case when rolcreaterole then 'makes roles' end,
+    case when rolcreatedb then 'makes databases' end,
+    case when rolreplication then 'replicates' end,
+    case when rolbypassrls then 'passes over row security' end,
+    case when exists (select from pg_shdepend where refclassid = 'pg_authid'::regclass and refobjid = r.oid and deptype = 'o')
+      then 'owns tables or more' end,
+    (select 'is in ' || string_agg(pg_get_userbyid(roleid), ', ' order by 1) from pg_auth_members where member = r.oid)
+  ], null) as powers from pg_roles r where rolname = $1`
+
 /**
  * A role without a login that may read the live views and nothing else, made where it is missing; grant it to people. It
- * keeps its rights through every rebuild. The connection must be allowed to create roles, or the role must be there.
+ * keeps its rights through every rebuild. The connection must be allowed to create roles, or the role must be there. Gives
+ * whether it was made. Rejects with `REFUSED` where a role that is there may do what no auditor should.
  */
-export async function grantAuditors(pool: pg.Pool, names: Names, role: string): Promise<void> {
-  await inTransaction(pool, async (client) => {
+export async function grantAuditors(pool: pg.Pool, names: Names, role: string): Promise<boolean> {
+  return inTransaction(pool, async (client) => {
     await client.query(`select pg_advisory_xact_lock(${names.lock})`)
-    const found = await client.query('select from pg_roles where rolname = $1', [role])
+    const found = await client.query<{ powers: string[] }>(POWERS, [role])
+    const powers = found.rows[0]?.powers ?? []
+    if (powers.length > 0) {
+      throw new ProjectionError(
+        'REFUSED',
+        `the role ${role} may do more than an auditor: it ${powers.join(', ')}; name another role, or take that from it`,
+      )
+    }
     if (found.rowCount === 0) await client.query(`create role ${client.escapeIdentifier(role)} nologin`)
     const { rows } = await client.query<{ name: string }>(RELATIONS, [names.views])
     await grant(
@@ -56,6 +77,7 @@ export async function grantAuditors(pool: pg.Pool, names: Names, role: string): 
       names.views,
       rows.map(({ name }) => `${names.views}."${name}"`),
     )
+    return found.rowCount === 0
   })
 }
 

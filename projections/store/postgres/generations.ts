@@ -22,11 +22,15 @@ export class Generations {
     this.#names = names
   }
 
-  /** The live generation; the first is made where there is none. */
+  /** The live generation; the first is made where there is none. Rejects with `SCHEMA_NEWER`. */
   async live(): Promise<number> {
     return this.#alone(async (client) => {
       const found = await this.#pointer(client)
-      if (found !== null) return found
+      if (found !== null) {
+        const stored = await versionOf(client, this.#names, found)
+        if (stored !== null) mustNotBeNewer(stored, this.#names.tables(found))
+        return found
+      }
       const first = await this.#create(client)
       await this.#point(client, null, first)
       return first
@@ -48,12 +52,7 @@ export class Generations {
           `the rows in ${schema} have an older meaning; rebuild them from the log`,
         )
       }
-      if (stored.meaning > MEANING || stored.version > migrations.length) {
-        throw new ProjectionError(
-          'SCHEMA_NEWER',
-          `${schema} was written by a newer program; use that, or another schema: the tables come back from the log`,
-        )
-      }
+      mustNotBeNewer(stored, schema)
       if (stored.version < migrations.length) await this.#step(client, n, stored.version)
       const damage = await damageOf(client, schema)
       if (damage !== null) {
@@ -166,6 +165,14 @@ export class Generations {
 interface Version {
   readonly meaning: number
   readonly version: number
+}
+
+function mustNotBeNewer({ meaning, version }: Version, schema: string): void {
+  if (meaning <= MEANING && version <= migrations.length) return
+  throw new ProjectionError(
+    'SCHEMA_NEWER',
+    `${schema} was written by a newer program; use that, or another schema: the tables come back from the log`,
+  )
 }
 
 /** What a generation's rows were made by; null: there is no such generation. */

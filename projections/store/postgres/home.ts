@@ -121,10 +121,9 @@ export class PostgresHome implements Home {
     }
   }
 
-  /** Lets a role read the live views and nothing else, now and after every rebuild; see {@link grantAuditors}. */
-  async grantAuditors(role = `${this.#names.views}_auditor`): Promise<string> {
-    await told(() => grantAuditors(this.#pool, this.#names, role))
-    return role
+  /** Lets a role read the live views, now and after every rebuild; see {@link grantAuditors}. */
+  async grantAuditors(role = `${this.#names.views}_auditor`): Promise<{ role: string; made: boolean }> {
+    return { role, made: await told(() => grantAuditors(this.#pool, this.#names, role)) }
   }
 
   /** Nothing: the pool is not its own. */

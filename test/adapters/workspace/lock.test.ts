@@ -15,18 +15,18 @@ describe('the lock of a workspace', () => {
   it('is refused to a second run of the same real path, until it is released', () => {
     const alias = join(folders.base, 'alias')
     symlinkSync(folders.ws, alias)
-    const lock = lockWorkspace(folders.ws, folders.data)
-    expect(() => lockWorkspace(alias, folders.data)).toThrow(/another run works in/)
-    lockWorkspace(folders.base, folders.data).release()
+    const lock = lockWorkspace(folders.ws, folders.data, 'one')
+    expect(() => lockWorkspace(alias, folders.data, 'two')).toThrow(/another run, one, works in/)
+    lockWorkspace(folders.base, folders.data, 'three').release()
     lock.release()
     lock.release()
-    lockWorkspace(alias, folders.data).release()
+    lockWorkspace(alias, folders.data, 'two').release()
   })
 
   it('ends with its process, however that ends, and not before', async () => {
     const module = new URL('../../../adapters/workspace/lock.ts', import.meta.url).href
     const program = `import { lockWorkspace } from ${JSON.stringify(module)}
-      lockWorkspace(process.argv[1], process.argv[2])
+      lockWorkspace(process.argv[1], process.argv[2], 'one')
       setTimeout(() => (gc(), console.log('locked')))
       process.stdin.resume()`
     const child = spawn(
@@ -36,9 +36,13 @@ describe('the lock of a workspace', () => {
     )
     onTestFinished(() => void child.kill('SIGKILL'))
     await new Promise((resolve) => child.stdout.once('data', resolve))
-    expect(() => lockWorkspace(folders.ws, folders.data)).toThrow(/another run works in/)
+    const other = () => lockWorkspace(folders.ws, folders.data, 'two')
+    expect(other).toThrow(/another run, one, works in/)
+    // The run itself, driven anew elsewhere: nobody else works there.
+    const itself = () => lockWorkspace(folders.ws, folders.data, 'one')
+    expect(itself).toThrow(/a process that drives this run, or drove it, still holds/)
     child.kill('SIGKILL')
     await new Promise((resolve) => child.on('exit', resolve))
-    lockWorkspace(folders.ws, folders.data).release()
+    lockWorkspace(folders.ws, folders.data, 'one').release()
   })
 })

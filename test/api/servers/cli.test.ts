@@ -77,6 +77,47 @@ describeWithPostgres('the command line on servers', (server) => {
     expect([embedded.code, embedded.err]).toEqual([2, expect.stringContaining('roles are for servers')])
   })
 
+  it('tells of tables of a newer program before anything is recorded, and so does doctor', async () => {
+    const client = new pg.Client({ connectionString: server().url })
+    await client.connect()
+    const before = (await doctor()).of('eventstore')
+    try {
+      for (const column of ['version', 'meaning']) {
+        await client.query(`update ns_control.generations set ${column} = ${column} + 1000`)
+        const { code, err } = await look(['run', 'finish', '--no-workspace'])
+        expect([code, err]).toEqual([1, expect.stringContaining('written by a newer program')])
+        const { of } = await doctor()
+        expect(of('postgres')).toMatchObject({ state: 'broken', found: expect.stringContaining('newer program') })
+        expect(of('eventstore')).toEqual(before)
+        await client.query(`update ns_control.generations set ${column} = ${column} - 1000`)
+      }
+    } finally {
+      await client.end()
+    }
+  })
+
+  it('makes no auditor of a role that may do more', async () => {
+    const client = new pg.Client({ connectionString: server().url })
+    await client.connect()
+    try {
+      await client.query(`create role plain login; create role grouped in role plain; create role maker createrole`)
+      await client.query(`create role holder; create schema held authorization holder`)
+    } finally {
+      await client.end()
+    }
+    for (const [role, why] of [
+      ['keepup', 'is a superuser'],
+      ['grouped', 'is in plain'],
+      ['maker', 'makes roles'],
+      ['holder', 'owns tables'],
+    ] as const) {
+      const { code, err } = await look(['auditors', role])
+      expect([role, code, err]).toEqual([role, 1, expect.stringContaining(why)])
+    }
+    expect(await look(['auditors', 'fresh'])).toMatchObject({ out: expect.stringContaining('and nothing else') })
+    expect(await look(['auditors', 'plain'])).toMatchObject({ out: expect.not.stringContaining('nothing else') })
+  })
+
   it('workers need servers', async () => {
     const { code, err } = await inProcess(['--data', join(folder.root, 'embedded'), 'worker'])
     expect([code, err]).toEqual([2, expect.stringContaining('set KEEPUP_EVENTSTORE and KEEPUP_POSTGRES')])
