@@ -87,8 +87,8 @@ function forkDoor(ports: Omit<RuntimePorts, 'feed'>, files: FileSources): Servic
     const { workspace, ...rest } = options
     const { state } = await stateAt(ports, source, at)
     if (state.spec.workspace === null) return runtime.fork(source, at, rest, request)
-    const beside = `${folderOf(state.spec.workspace)}-${base32(systemRandom.bytes(5))}`
-    const folder = await materialize(files, source, at, workspace ?? beside)
+    const named = workspace ?? `${folderOf(state.spec.workspace)}-${base32(systemRandom.bytes(5))}`
+    const folder = await materialize(files, source, at, named)
     try {
       return await runtime.fork(source, at, { ...rest, workspace: folder }, request)
     } catch (error) {

@@ -1,3 +1,4 @@
+import { ERASED } from '../../domain/agent/events/residue.ts'
 import { cut } from '../text.ts'
 import { type Change, put } from './change.ts'
 import type { Seen } from './event.ts'
@@ -58,7 +59,8 @@ export function contextVariables(e: Seen): Change[] {
   if (e.type === 'agent_started') {
     return Object.entries(e.body?.spec.contextVariables ?? {}).map(([name, json]) => value(name, json))
   }
-  if (e.type !== 'context_set' || !e.body) return []
+  if (e.type !== 'context_set') return []
+  if (e.erased || !e.body) return [value(ERASED, ERASED)]
   if ('value' in e.body) return [value(e.body.key, e.body.value)]
-  return e.arguments ? [value(e.body.key, e.arguments.value)] : []
+  return [value(e.body.key, e.arguments ? e.arguments.value : ERASED)]
 }

@@ -1,3 +1,4 @@
+import { ERASED } from '../../domain/agent/events/residue.ts'
 import { actorText, cut } from '../text.ts'
 import { type Change, put } from './change.ts'
 import type { Seen } from './event.ts'
@@ -11,10 +12,10 @@ export function inputs(e: Seen): Change[] {
       { agent_id: e.agentId, revision: e.revision },
       {
         run_id: e.runId,
-        preview: e.body && cut(e.body.text, 500),
+        preview: e.body ? cut(e.body.text, 500) : ERASED,
         by: actorText(e.actor),
         at: e.time,
-        erased: e.body ? 0 : 1,
+        erased: e.erased ? 1 : 0,
       },
     ),
   ]

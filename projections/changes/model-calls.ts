@@ -10,16 +10,18 @@ type Call = Partial<Row<'model_calls'>>
 export function modelCalls(e: Seen): Change[] {
   switch (e.type) {
     case 'model_call_start':
+      // Without its number it would be an attempt beside the one that its outcome names.
+      if (!e.body) return []
       return [
-        attempt(e, e.body?.attempt, {
+        attempt(e, e.body.attempt, {
           status: 'running',
           started_revision: e.revision,
           started_at: e.time,
-          ...(e.body ? { model: e.body.model } : { erased: 1 }),
+          model: e.body.model,
         }),
       ]
     case 'model_call_end': {
-      if (!e.body) return [attempt(e, undefined, { ...end(e), status: 'ended', erased: 1 })]
+      if (!e.body) return [attempt(e, undefined, { ...end(e), status: 'ended' })]
       const { usage, nanoDollars, durationMs, servedBy, stopReason, requestId } = e.body
       return [
         attempt(e, e.body.attempt, {
@@ -35,7 +37,7 @@ export function modelCalls(e: Seen): Change[] {
       ]
     }
     case 'model_attempt_lost':
-      if (!e.body) return [attempt(e, undefined, { ...end(e), status: 'ended', erased: 1 })]
+      if (!e.body) return [attempt(e, undefined, { ...end(e), status: 'ended' })]
       return [
         attempt(e, e.body.attempt, {
           ...end(e),
@@ -46,7 +48,7 @@ export function modelCalls(e: Seen): Change[] {
       ]
     case 'model_late': {
       // When it was given up stays: what a checkpoint since then shows is what the attempt has cost.
-      if (!e.body) return [attempt(e, undefined, { status: 'ended', erased: 1 })]
+      if (!e.body) return [attempt(e, undefined, { status: 'ended' })]
       const { usage, nanoDollars, servedBy, requestId } = e.body
       const figures = {
         ...tokens(usage),
@@ -66,7 +68,7 @@ export function modelCalls(e: Seen): Change[] {
 
 function attempt(e: Seen, number: number | undefined, columns: Call): Change {
   const key = { agent_id: e.agentId, turn: e.turn, attempt: number ?? numberOf(e) }
-  return put('model_calls', key, columns, { run_id: e.runId })
+  return put('model_calls', key, e.erased ? { ...columns, erased: 1 } : columns, { run_id: e.runId })
 }
 
 // An outcome's commandId is its effect's id, which ends in the attempt; the only trace of it when the body is gone.

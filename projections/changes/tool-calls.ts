@@ -70,6 +70,7 @@ function ended(e: Extract<Seen, { type: 'tool_call_end' }>): Call {
   return {
     ...end,
     ...failure(error),
+    ...(e.erased ? { erased: 1 } : {}),
     status: success ? 'succeeded' : 'failed',
     tool_name: toolName,
     attempt,

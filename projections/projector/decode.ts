@@ -21,8 +21,12 @@ export interface Poison {
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 const OF_A_CALL = /^(tool_call|approval)_/
 
-/** An event ready for the tables, or why it is none. `bytes` null: the body was erased. */
-export function decode(event: RecordedEvent, bytes: Uint8Array | null): Seen | { readonly poison: Poison } {
+/** An event ready for the tables, or why it is none. `bytes` null: the body was erased, and `left` is what is left of it. */
+export function decode(
+  event: RecordedEvent,
+  bytes: Uint8Array | null,
+  left: unknown = null,
+): Seen | { readonly poison: Poison } {
   const { header } = event
   const problem = headerProblem(event)
   if (problem) return { poison: problem }
@@ -43,7 +47,10 @@ export function decode(event: RecordedEvent, bytes: Uint8Array | null): Seen | {
     time: header.timestamp,
     digest: header.digest ?? null,
   }
-  if (bytes === null) return { ...frame, body: null } as Seen
+  if (bytes === null) {
+    const kept = bodies[type].safeParse(left)
+    return { ...frame, erased: true, body: kept.success ? kept.data : null } as Seen
+  }
   const json = parse(bytes)
   if (json === undefined) return { poison: { code: 'NOT_JSON', message: `the body of this ${type} is no JSON text` } }
   const body = bodies[type].safeParse(upcasted(type, header.version, json))

@@ -1,7 +1,6 @@
 import type { RecordedEvent } from '../../domain/log/envelope.ts'
 import { erasedFact } from '../../domain/log/erased.ts'
 import type { BlobStore, EventLog } from '../../domain/ports.ts'
-import { Residues } from '../../domain/runtime/erasure/residues.ts'
 import { Collapsed } from '../changes/collapse.ts'
 import { changesOf } from '../changes/index.ts'
 import { ProjectionError } from '../errors.ts'
@@ -12,6 +11,7 @@ import { atHand, bodyBytes } from './body.ts'
 import { decode, minReader, type Poison } from './decode.ts'
 import { pointsToArguments, withGiven } from './given.ts'
 import { Kept } from './kept.ts'
+import type { Left } from './left.ts'
 import { parking } from './parking.ts'
 
 export interface Sources {
@@ -20,6 +20,7 @@ export interface Sources {
   readonly store: Store
   /** The greatest `minReader` that is understood. */
   readonly reader: number
+  readonly left: Left
 }
 
 /** What a batch comes to, and how far. */
@@ -131,11 +132,10 @@ class Fold {
   }
 
   async #changed(event: RecordedEvent, bytes: Uint8Array | null): Promise<Poison | null> {
-    const taken = decode(event, event.erased ? null : bytes)
+    const left = event.erased ? await this.#sources.left.of(event.header) : null
+    if (left !== null && 'poison' in left) return left.poison
+    const taken = decode(event, event.erased ? null : bytes, left?.body)
     if ('poison' in taken) return taken.poison
-    // Where a fork's history begins is never erased.
-    if (event.erased && taken.type === 'forked')
-      Object.assign(taken, await new Residues(this.#sources, event.header.stream).of(event.header))
     const seen = pointsToArguments(taken) ? await withGiven(this.#sources, event, taken) : taken
     this.#changes.add(seen.agentId, changesOf(seen))
     return null

@@ -14,7 +14,7 @@ function givenTo(e: Seen): Given | null {
 }
 
 /** Nearly no event does, and a wait for each would cost more than its reading. */
-export const pointsToArguments = (e: Seen): boolean => givenTo(e) !== null
+export const pointsToArguments = (e: Seen): boolean => !e.erased && givenTo(e) !== null
 
 /** An event with the arguments that it points to at hand, read from the same stream; null where they are gone. */
 export async function withGiven(

@@ -7,6 +7,7 @@ import { ProjectionError } from '../errors.ts'
 import { type Progress, positionTaken, type Store } from '../store/store.ts'
 import { READER } from './decode.ts'
 import { type Folded, foldBatch, refolded, type Sources } from './fold.ts'
+import { Left } from './left.ts'
 import { Waiters } from './waiters.ts'
 
 export interface ProjectorOptions {
@@ -36,7 +37,7 @@ export class Projector {
   #queue: Promise<unknown> = Promise.resolve()
 
   constructor({ log, blobs, store, reader = READER }: ProjectorOptions) {
-    this.#sources = { log, blobs, store, reader }
+    this.#sources = { log, blobs, store, reader, left: new Left({ log, blobs }) }
   }
 
   status(): ProjectorStatus {

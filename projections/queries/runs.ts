@@ -8,7 +8,7 @@ import { type Waiting, waitingOf } from './waiting.ts'
 export type RunStatus = 'active' | 'recovering' | 'completed' | 'failed' | 'cancelled'
 
 export interface RunSummary extends Row<'runs'> {
-  /** The first input, up to 500 characters; null: none yet, or erased. A fork shows its source's. */
+  /** The first input, up to 500 characters; null: none yet. A fork shows its source's. */
   readonly task: string | null
   readonly agents: number
   /** Turns of the root agent. */

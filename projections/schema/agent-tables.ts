@@ -40,7 +40,7 @@ export const agentTables = {
       /** Null in a fork: it is the source's. */
       role: 'text',
       status: 'text!',
-      /** -1: not known, the birth's body was erased. */
+      /** -1: not known, nothing is left of the birth's body. */
       depth: 'integer!',
       created_at: 'text!',
       completed_at: 'text',
@@ -100,7 +100,7 @@ export const agentTables = {
       tool_name: 'text',
       effect: 'text',
       arguments_hash: 'text',
-      /** planned, started, running, retrying, unknown, succeeded, failed; ended: its outcome was erased. */
+      /** planned, started, running, retrying, unknown, succeeded, failed; ended: its outcome is gone, and nothing is left of it. */
       status: 'text!',
       attempt: 'integer',
       code: 'text',
@@ -132,12 +132,12 @@ export const agentTables = {
     columns: {
       agent_id: 'text!',
       turn: 'integer!',
-      /** Minus the revision where an erased body took the attempt's number with it. */
+      /** Minus the revision where a body of which nothing is left took the attempt's number with it. */
       attempt: 'integer!',
       run_id: 'text!',
       model: 'text',
       served_by: 'text',
-      /** running, answered, failed, lost, late; ended: its outcome was erased, and its usage with it. */
+      /** running, answered, failed, lost, late; ended: its outcome is gone, and nothing is left of it. */
       status: 'text!',
       stop_reason: 'text',
       code: 'text',

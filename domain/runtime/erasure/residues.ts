@@ -6,11 +6,14 @@ import { bodyOf, type Stores } from '../history/bodies.ts'
 
 type Kept = BodyOf<'residue'>['bodies'][number]
 
-/** What erasures have left of a stream's bodies. Read when it is first asked for: few streams were erased from. */
+/** What erasures have left of a stream's bodies. Read when it is first asked for, and on where there may be more since. */
 export class Residues {
   private readonly stores: Stores
   private readonly stream: string
-  private found: Promise<ReadonlyMap<number, Kept>> | null = null
+  private readonly found = new Map<number, Kept>()
+  /** It was read from here, up to before `next`. */
+  private from = Number.POSITIVE_INFINITY
+  private next = 0
 
   constructor(stores: Stores, stream: string) {
     this.stores = stores
@@ -19,27 +22,33 @@ export class Residues {
 
   /** The event of an erased body as the fold can go on with it; null where nothing was kept of it. */
   async of(header: Header): Promise<AgentEvent | null> {
-    this.found ??= this.read(header.revision + 1)
-    const kept = (await this.found).get(header.revision)
+    const after = header.revision + 1
+    if (after < this.from) {
+      this.from = after
+      this.next = after
+    }
+    if (!this.found.has(header.revision)) await this.read()
+    const kept = this.found.get(header.revision)
     return kept === undefined ? null : decodeKept(header, kept)
   }
 
   /** They stand after the end of the run, and their bodies are read one by one: the bodies before them are not needed. */
-  private async read(from: number): Promise<ReadonlyMap<number, Kept>> {
+  private async read(): Promise<void> {
     const places: number[] = []
-    for await (const page of this.stores.log.read(this.stream, { from, bodies: false })) {
+    let next = this.next
+    for await (const page of this.stores.log.read(this.stream, { from: next, bodies: false })) {
       for (const { header } of page) if (header.type === 'residue') places.push(header.revision)
+      next += page.length
     }
-    const found = new Map<number, Kept>()
     for (const revision of places) {
       for await (const [recorded] of this.stores.log.read(this.stream, { from: revision, limit: 1 })) {
         if (recorded === undefined || recorded.erased) continue
         const bytes = await bodyOf(this.stores, recorded).catch(lost)
         const event = bytes && decode(recorded.header, bytes)
-        if (event?.type === 'residue') for (const kept of event.body.bodies) found.set(kept.revision, kept)
+        if (event?.type === 'residue') for (const kept of event.body.bodies) this.found.set(kept.revision, kept)
       }
     }
-    return found
+    this.next = next
   }
 }
 

@@ -62,7 +62,7 @@ export function checkpointsContract(kit: TablesKit): void {
       const target = log.events.find((e) => e.header.type === 'tool_call_end')!.header.revision
       root.endTurn()
       root.finish('completion')
-      root.erase(target)
+      root.erase([target])
       const db = await open(log)
       expect((await listCheckpoints(db, 'r1')).map((c) => c.step)).toEqual([1, 2])
       const row = (await findCheckpoint(db, 'r1', 1))!

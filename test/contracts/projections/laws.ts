@@ -3,9 +3,32 @@ import { describe, expect, it } from 'vitest'
 import { bodies } from '../../../domain/agent/events/events.ts'
 import { Projector } from '../../../projections/projector/projector.ts'
 import { runs, tape } from '../../support/projections/fc.ts'
-import { folded, type TablesKit } from '../../support/projections/kit.ts'
+import { type Dump, folded, type TablesKit } from '../../support/projections/kit.ts'
 import { MemoryLog } from '../../support/projections/memory-log.ts'
 import { tell } from '../../support/projections/tell.ts'
+
+/** What people, models and tools have said, and what the erasure itself changes. */
+const SAID: ReadonlySet<string> = new Set(
+  (
+    'preview erased created changed message summary next_steps error partial_output title path content hash size ' +
+    'mime_type reason decision_reason name value evidence workspace revision updated_at'
+  ).split(' '),
+)
+/** Tables whose rows no erasure may make more or fewer, without what was said. */
+const unsaid = ({
+  erasures: _,
+  position: __,
+  streams: ___,
+  context_variables: ____,
+  event_rows: _____,
+  ...tables
+}: Dump): Dump =>
+  Object.fromEntries(
+    Object.entries(tables).map(([table, rows]) => [
+      table,
+      rows.map((row) => Object.fromEntries(Object.entries(row).filter(([column]) => !SAID.has(column)))),
+    ]),
+  )
 
 export function lawsContract(kit: TablesKit): void {
   it('the stories of these laws hold every stored type, erased bodies, forks and children', () => {
@@ -60,6 +83,18 @@ export function lawsContract(kit: TablesKit): void {
         runs(kit.cases(15)),
       )
     })
+  })
+
+  it('what an erasure leaves is counted, billed and placed as the whole was', async () => {
+    await fc.assert(
+      fc.asyncProperty(tape, async (numbers) => {
+        const { log, actors } = tell(numbers, false)
+        const before = unsaid(await folded(log, kit))
+        for (const actor of actors) if (actor.finished) actor.eraseAll()
+        expect(unsaid(await folded(log, kit))).toEqual(before)
+      }),
+      runs(kit.cases(25)),
+    )
   })
 
   describe('rebuild from zero = live', () => {

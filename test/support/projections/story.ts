@@ -1,5 +1,5 @@
 import { isEventType } from '../../../domain/agent/events/codec.ts'
-import { residueOf } from '../../../domain/agent/events/residue.ts'
+import { residueOf, says } from '../../../domain/agent/events/residue.ts'
 import { agentStream, effectId, modelCallId, toolCallId } from '../../../domain/log/ids.ts'
 import type { Draft, MemoryLog } from './memory-log.ts'
 import { spec } from './spec.ts'
@@ -206,13 +206,21 @@ export class Actor {
   #residue(revision: number) {
     const { header, body } = this.#log.originals.filter(({ header: h }) => h.stream === agentStream(this.id))[revision]!
     const { type, version } = header
-    if (!isEventType(type) || body === null) return []
-    return [{ revision, version, body: residueOf(type, JSON.parse(Buffer.from(body).toString('utf8'))) }]
+    const bytes = body ?? this.#log.blobs.held.get(`${header.runId}/${header.body.hash}`)
+    if (!isEventType(type) || !bytes) return []
+    return [{ revision, version, body: residueOf(type, JSON.parse(Buffer.from(bytes).toString('utf8'))) }]
   }
 
-  erase(...revisions: number[]) {
+  /** All that the runtime erases of a run at once. */
+  eraseAll() {
+    const own = this.#log.events.filter(({ header }) => header.stream === agentStream(this.id) && says(header.type))
+    this.erase(own.map(({ header }) => header.revision))
+  }
+
+  /** `lost`: bodies that the erasure could not read. */
+  erase(revisions: readonly number[], lost: readonly number[] = []) {
     const bodies = revisions.map((revision) => ({ revision, bodyHash: 'x' }))
-    const kept = revisions.flatMap((revision) => this.#residue(revision))
+    const kept = revisions.flatMap((revision) => (lost.includes(revision) ? [] : this.#residue(revision)))
     if (kept.length > 0) this.user('residue', { bodies: kept })
     this.user('erased', { bodies, reason: 'asked to' }, { erases: revisions })
   }

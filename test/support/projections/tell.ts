@@ -201,6 +201,9 @@ function afterwards(actor: Actor, tape: Tape, log: MemoryLog, erasures: boolean)
     const some = Array.from({ length: choice - 1 }, () => own[tape.pick(own.length)]!.header)
     // The runtime never erases what an erasure has left, nor that it was one.
     const gone = some.filter(({ type }) => type !== 'residue' && type !== 'erased').map(({ revision }) => revision)
-    if (gone.length > 0) actor.erase(...new Set(gone))
+    if (gone.length === 0) return
+    // Nothing is left of a body that its erasure could not read.
+    const lost = own.filter(({ header }) => header.body.place === 'blob').map(({ header }) => header.revision)
+    actor.erase([...new Set(gone)], tape.pick(3) === 0 ? lost : [])
   }
 }
