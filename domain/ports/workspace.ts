@@ -78,10 +78,25 @@ export interface CommandResult {
   readonly durationMs: number
 }
 
+/** Changes text that comes in pieces, on its way. It may hold back the end of a piece until what follows has come. */
+export interface TextFilter {
+  push(text: string): string
+  end(): string
+}
+
 /** Runs a command in the workspace and ends its whole process group on abort, time limit, or the driver's death. */
 export interface Sandbox {
   /** False: commands run unconfined (the run said `sandboxed: false`). */
   readonly confined: boolean
-  /** Rejects with the signal's reason when aborted, with a ToolError where the command could not be started. */
-  exec(command: Command, signal: AbortSignal, onOutput?: (text: string) => void): Promise<CommandResult>
+  /**
+   * Rejects with the signal's reason when aborted, with a ToolError where the command could not be started. Each of the two
+   * outputs goes through a filter of its own before anything of it is cut, kept or told; the sandbox of a tool's context
+   * hides secrets so.
+   */
+  exec(
+    command: Command,
+    signal: AbortSignal,
+    onOutput?: (text: string) => void,
+    filter?: () => TextFilter,
+  ): Promise<CommandResult>
 }

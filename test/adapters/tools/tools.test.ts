@@ -247,10 +247,12 @@ describe('run_command', () => {
   })
 
   it('hides secrets before it cuts', async () => {
-    const { redactText } = createRedactor({ key: new Uint8Array(32), known: ['S3cretS3cretS3cret'] })
-    const redact = (text: string) => redactText(text).value
+    const { redactStream } = createRedactor({ key: new Uint8Array(32), known: ['S3cretS3cretS3cret'] })
+    const { exec } = context.sandbox as Sandbox
+    const hiding: Sandbox = { confined: false, exec: (run, signal, told) => exec(run, signal, told, redactStream) }
     const command = `i=0; while [ $i -lt 4000 ]; do printf S3cretS3cretS3cret; i=$((i+1)); done`
-    const shown = (await content('run_command', { command }, { redact })) as JsonObject
+    const shown = (await content('run_command', { command }, { sandbox: hiding })) as JsonObject
+    expect(shown.stdout).toMatch(/secret:ku_/)
     expect(shown.stdout).not.toMatch(/S3c|cretS/)
   })
 })
