@@ -34,7 +34,11 @@ export interface SearchQuery {
 
 export interface SearchMatch {
   readonly path: string
+  /** Counted from 1. */
   readonly line: number
+  /** Where the match begins in its line, in UTF-16 units from 0. */
+  readonly column: number
+  /** The line, or of a long one a part around the match: what is secret in it may be cut. */
   readonly text: string
 }
 
