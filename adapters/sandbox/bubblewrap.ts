@@ -72,8 +72,8 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   )
   const confined = { ...options, workspace, hide, bwrap, bounds }
   const repositories = userRepositories(workspace, options.warn ?? (() => {}))
-  const exec: Sandbox['exec'] = (command, signal, onOutput) =>
-    repositories.around((readOnly) => confine({ ...confined, readOnly }, command, signal, onOutput))
+  const exec: Sandbox['exec'] = (command, ...rest) =>
+    repositories.around((readOnly) => confine({ ...confined, readOnly }, command, ...rest))
   await probe(exec)
   return { confined: true, exec }
 }
@@ -95,9 +95,7 @@ function findBubblewrap(env: NodeJS.ProcessEnv): string | null {
 
 async function confine(
   options: Confinement,
-  command: Command,
-  signal: AbortSignal,
-  onOutput?: (text: string) => void,
+  ...[command, signal, onOutput, filter]: Parameters<Sandbox['exec']>
 ): Promise<CommandResult> {
   const ours = options.env ?? process.env
   const home = ours.HOME || homedir()
@@ -130,6 +128,7 @@ async function confine(
     graceMs: options.graceMs ?? GRACE_MS,
     signal,
     onOutput,
+    filter,
     onSpawn: (child) => readStatus(child, (news) => Object.assign(status, news)),
     stop: (child, hard) => stop(child, hard, status.child),
   })

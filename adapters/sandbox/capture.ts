@@ -1,4 +1,5 @@
 import { wellFormed } from '../../domain/log/well-formed.ts'
+import type { TextFilter } from '../../domain/ports.ts'
 
 /** What is kept of the beginning and of the end of a stream, each. In bytes. */
 const KEPT_BYTES = 256 * 1024
@@ -7,26 +8,50 @@ export interface Capture {
   /** Bytes that came, kept or not. */
   readonly size: number
   add(chunk: Buffer): void
-  /** Well-formed text: all of it, or head and tail with a note of what is missing. */
+  /** Ends it. Well-formed text: all of it, or head and tail with a note of what is missing. */
   text(): string
 }
 
-/** Keeps the head and the tail of a stream in bounded memory. `onText` gets everything, as it comes. */
-export function capture(onText?: (text: string) => void): Capture {
-  const head: Buffer[] = []
-  let headSize = 0
-  let tail: Buffer[] = []
-  let tailSize = 0
+/**
+ * Keeps the head and the tail of a stream in bounded memory. `onText` gets everything, as it comes. Nothing is cut before
+ * it has gone through the filter: what is secret as a whole is not told by its part.
+ */
+export function capture(onText?: (text: string) => void, filter?: TextFilter): Capture {
+  const kept = headAndTail()
   let size = 0
   const live = new TextDecoder('utf-8', { ignoreBOM: true })
+  const give = (text: string) => {
+    if (text === '') return
+    kept.add(Buffer.from(text, 'utf8'))
+    onText?.(text)
+  }
+  const through = (text: string) => (filter ? filter.push(text) : text)
   return {
     get size() {
       return size
     },
     add(chunk) {
       size += chunk.length
-      const text = onText ? wellFormed(live.decode(chunk, { stream: true })) : ''
-      if (text !== '') onText?.(text)
+      give(through(wellFormed(live.decode(chunk, { stream: true }))))
+    },
+    text() {
+      give(through(wellFormed(live.decode())))
+      give(filter?.end() ?? '')
+      return kept.text()
+    },
+  }
+}
+
+/** Of UTF-8 that comes in whole characters. */
+function headAndTail() {
+  const head: Buffer[] = []
+  let headSize = 0
+  let tail: Buffer[] = []
+  let tailSize = 0
+  let size = 0
+  return {
+    add(chunk: Buffer) {
+      size += chunk.length
       const forHead = chunk.subarray(0, KEPT_BYTES - headSize)
       if (forHead.length > 0) head.push(forHead)
       headSize += forHead.length
@@ -40,17 +65,16 @@ export function capture(onText?: (text: string) => void): Capture {
         tailSize = KEPT_BYTES
       }
     },
-    text() {
+    text(): string {
       const first = Buffer.concat(head)
       const last = Buffer.concat(tail).subarray(-KEPT_BYTES)
       const left = size - first.length - last.length
-      if (left === 0)
-        return wellFormed(new TextDecoder('utf-8', { ignoreBOM: true }).decode(Buffer.concat([first, last])))
+      if (left === 0) return Buffer.concat([first, last]).toString('utf8')
       // `stream` leaves out a character that the cut went through.
-      const begin = wellFormed(new TextDecoder('utf-8', { ignoreBOM: true }).decode(first, { stream: true }))
+      const begin = new TextDecoder('utf-8', { ignoreBOM: true }).decode(first, { stream: true })
       let from = 0
       while (from < 3 && ((last[from] ?? 0) & 0xc0) === 0x80) from++
-      const end = wellFormed(new TextDecoder('utf-8', { ignoreBOM: true }).decode(last.subarray(from)))
+      const end = last.subarray(from).toString('utf8')
       return `${begin}\n[… ${left} of ${size} bytes left out …]\n${end}`
     },
   }

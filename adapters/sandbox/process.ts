@@ -1,7 +1,7 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import type { Readable } from 'node:stream'
 import { ToolError } from '../../domain/agent/errors.ts'
-import type { CommandResult } from '../../domain/ports.ts'
+import type { CommandResult, TextFilter } from '../../domain/ports.ts'
 import { capture } from './capture.ts'
 
 /** From the request to end (SIGTERM) to the end by force (SIGKILL). In ms. */
@@ -17,6 +17,7 @@ export interface Launch {
   readonly graceMs: number
   readonly signal: AbortSignal
   readonly onOutput?: ((text: string) => void) | undefined
+  readonly filter?: (() => TextFilter) | undefined
   readonly onSpawn?: (child: ChildProcess) => void
   /** Ends everything that belongs to the command; `hard`: by force. */
   stop(child: ChildProcess, hard: boolean): void
@@ -27,8 +28,8 @@ export async function runProcess(launch: Launch): Promise<CommandResult> {
   launch.signal.throwIfAborted()
   const started = performance.now()
   const child = start(launch)
-  const stdout = capture(launch.onOutput)
-  const stderr = capture(launch.onOutput)
+  const stdout = capture(launch.onOutput, launch.filter?.())
+  const stderr = capture(launch.onOutput, launch.filter?.())
   child.stdout?.on('data', (chunk: Buffer) => stdout.add(chunk))
   child.stderr?.on('data', (chunk: Buffer) => stderr.add(chunk))
   if (child.pid !== undefined) launch.onSpawn?.(child)

@@ -32,7 +32,7 @@ export function createUnconfined(options: UnconfinedOptions): Sandbox {
   const registry = processRegistry(options.dataFolder, options.driverId)
   return {
     confined: false,
-    exec: async (command, signal, onOutput) => {
+    exec: async (command, signal, onOutput, filter) => {
       const ours = options.env ?? process.env
       const id = randomUUID()
       const cwd = workingFolder(options.workspace, command.cwd)
@@ -49,6 +49,7 @@ export function createUnconfined(options: UnconfinedOptions): Sandbox {
           graceMs: options.graceMs ?? GRACE_MS,
           signal,
           onOutput,
+          filter,
           onSpawn: (child) => entry.started(child.pid as number),
           stop: (child, hard) => {
             if (child.pid === undefined) return

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { byteLength, headAndTail, RESULT_BYTES, tailOf } from '../../domain/agent/bounded.ts'
 import { ToolError } from '../../domain/agent/errors.ts'
 import { parseCommand } from '../../domain/agent/rules/command-line.ts'
-import type { CommandResult, Tool, ToolContext } from '../../domain/ports.ts'
+import type { CommandResult, Tool } from '../../domain/ports.ts'
 import { defineTool, wellFormedText, workspaceOf } from './kit.ts'
 
 const DEFAULT_MS = 120_000
@@ -46,7 +46,7 @@ export const runCommandTool = ({ network = false }: RunCommandOptions = {}): Too
       const folder = (await workspace.resolve(cwd)) || '.'
       const asked = { argv, cwd: folder, timeoutMs, network }
       const result = await context.sandbox.exec(asked, context.signal, context.onOutput)
-      const { stdout, stderr } = shown(result, context)
+      const { stdout, stderr } = shown(result)
       if (result.timedOut) throw overTime(timeoutMs, stdout, stderr)
       const { exitCode, signal, timedOut, stdoutBytes, stderrBytes, durationMs } = result
       return {
@@ -56,10 +56,8 @@ export const runCommandTool = ({ network = false }: RunCommandOptions = {}): Too
     },
   })
 
-/** Redacts both outputs, then cuts them so that together they are what a model is shown. */
-function shown(result: CommandResult, { redact = (text) => text }: ToolContext) {
-  const stdout = redact(result.stdout)
-  const stderr = redact(result.stderr)
+/** Cuts both outputs so that together they are what a model is shown. */
+function shown({ stdout, stderr }: CommandResult) {
   const hint = () => 'redirect it to a file and use read_file, or filter it'
   const forErr = Math.max(LEAST_BYTES, OUTPUT_BYTES - byteLength(stdout))
   const forOut = Math.max(LEAST_BYTES, OUTPUT_BYTES - Math.min(byteLength(stderr), forErr))

@@ -1,15 +1,12 @@
 import { z } from 'zod'
 import { byteLength, RESULT_BYTES } from '../../domain/agent/bounded.ts'
 import type { JsonObject } from '../../domain/log/json.ts'
-import { wellFormed } from '../../domain/log/well-formed.ts'
+import type { SearchMatch } from '../../domain/ports.ts'
 import { defineTool, wellFormedText, workspaceOf } from './kit.ts'
+import { safeLines } from './safe-lines.ts'
 
 const MATCH_BYTES = RESULT_BYTES - 512
 const MAX_MATCHES = 300
-/** Lines from this length on were cut to a window, whose edges may have gone through a secret. In characters. */
-const CUT_LINE = 2_000
-const EDGE = 300
-
 export const searchCodeTool = defineTool({
   name: 'search_code',
   description:
@@ -27,13 +24,14 @@ export const searchCodeTool = defineTool({
   timeLimitMs: 30_000,
   async run({ query, regex = false, path = '.', glob, caseSensitive = true }, context) {
     const search = { pattern: query, regex, path, caseSensitive, limit: MAX_MATCHES, ...(glob ? { glob } : {}) }
-    const found = await workspaceOf(context).search(search, context.signal)
+    const workspace = workspaceOf(context)
+    const found = await workspace.search(search, context.signal)
+    const shown = context.redact ? safeLines(workspace, context.redact) : async (match: SearchMatch) => match.text
     const matches: JsonObject[] = []
     let size = 0
-    for (const { path: file, line, text } of found.matches) {
-      const safe = context.redact ? context.redact(text) : text
-      const shown = wellFormed(text.length >= CUT_LINE ? `…${safe.slice(EDGE, -EDGE)}…` : safe)
-      const match = { path: file, line, text: shown }
+    for (const one of found.matches) {
+      context.signal.throwIfAborted()
+      const match = { path: one.path, line: one.line, text: await shown(one) }
       size += byteLength(JSON.stringify(match)) + 1
       if (size > MATCH_BYTES) break
       matches.push(match)

@@ -1,5 +1,6 @@
 import { closeSync, constants as fsConstants, fstatSync, lstatSync, openSync, readFileSync } from 'node:fs'
 import { parentPort, workerData } from 'node:worker_threads'
+import type { SearchMatch } from '../../domain/ports.ts'
 
 // Runs in a thread of its own: a catastrophic pattern stops this thread only, and the thread can be ended.
 
@@ -21,7 +22,7 @@ const MAX_LINE = 2_000
 function search(work: SearchWork) {
   const pattern = new RegExp(work.source, work.flags)
   const realFolders = new Map<string, boolean>([['', true]])
-  const matches: { path: string; line: number; text: string }[] = []
+  const matches: SearchMatch[] = []
   let truncated = false
   for (const raw of work.paths) {
     if (!inRealFolder(work.folder, raw, realFolders)) continue
@@ -35,7 +36,7 @@ function search(work: SearchWork) {
       const match = pattern.exec(text)
       if (!match) continue
       if (matches.length === work.limit) return { matches, truncated: true }
-      matches.push({ path, line, text: shown(text, match.index) })
+      matches.push({ path, line, column: match.index, text: shown(text, match.index) })
     }
   }
   return { matches, truncated }

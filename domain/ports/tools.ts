@@ -10,7 +10,7 @@ export interface ToolContext {
   readonly attempt: number
   readonly signal: AbortSignal
   readonly workspace: Workspace | null
-  /** Runs commands as the run's policy says; null where commands cannot be had. */
+  /** Runs commands as the run's policy says, with secrets hidden in their output; null where commands cannot be had. */
   readonly sandbox: Sandbox | null
   /** Hides secrets in text that the tool is about to cut, lest the cut go through one. Absent: nothing to hide. */
   readonly redact?: (text: string) => string

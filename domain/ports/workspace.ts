@@ -34,7 +34,11 @@ export interface SearchQuery {
 
 export interface SearchMatch {
   readonly path: string
+  /** Counted from 1. */
   readonly line: number
+  /** Where the match begins in its line, in UTF-16 units from 0. */
+  readonly column: number
+  /** The line, or of a long one a part around the match: what is secret in it may be cut. */
   readonly text: string
 }
 
@@ -78,10 +82,25 @@ export interface CommandResult {
   readonly durationMs: number
 }
 
+/** Changes text that comes in pieces, on its way. It may hold back the end of a piece until what follows has come. */
+export interface TextFilter {
+  push(text: string): string
+  end(): string
+}
+
 /** Runs a command in the workspace and ends its whole process group on abort, time limit, or the driver's death. */
 export interface Sandbox {
   /** False: commands run unconfined (the run said `sandboxed: false`). */
   readonly confined: boolean
-  /** Rejects with the signal's reason when aborted, with a ToolError where the command could not be started. */
-  exec(command: Command, signal: AbortSignal, onOutput?: (text: string) => void): Promise<CommandResult>
+  /**
+   * Rejects with the signal's reason when aborted, with a ToolError where the command could not be started. Each of the two
+   * outputs goes through a filter of its own before anything of it is cut, kept or told; the sandbox of a tool's context
+   * hides secrets so.
+   */
+  exec(
+    command: Command,
+    signal: AbortSignal,
+    onOutput?: (text: string) => void,
+    filter?: () => TextFilter,
+  ): Promise<CommandResult>
 }

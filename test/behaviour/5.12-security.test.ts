@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { ModelError } from '../../domain/agent/errors.ts'
 import type { Block } from '../../domain/agent/events/content.ts'
 import { CODER_SOP } from '../../domain/agent/spec/roles.ts'
+import type { Sandbox } from '../../domain/ports.ts'
 import type { SecretBoundary } from '../../domain/runtime/ports.ts'
 import { call, calls, completes } from '../support/harness.ts'
 import { given, tool } from '../support/story.ts'
@@ -70,7 +71,7 @@ describe('5.12.5 no secret appears in the log', () => {
     json: hidden,
     arguments: (_, args) => hidden(args),
     result: hidden,
-    stream: () => ({ push: hidden, end: () => '' }),
+    stream: () => ({ push: hidden<string>, end: () => '' }),
     keep: async () => undefined,
     resolve: async (args) => JSON.parse(JSON.stringify(args).replaceAll('REF', VALUE)) as typeof args,
   }
@@ -113,5 +114,30 @@ describe('5.12.5 no secret appears in the log', () => {
     expect(bytes.split('REF').length).toBeGreaterThan(8)
     expect(JSON.stringify(run.requests)).not.toContain(VALUE)
     expect(news.join('')).not.toContain(VALUE)
+  })
+
+  test('what a tool reads of a command has gone through a filter, one of its own for each output', async () => {
+    const filters: object[] = []
+    const exec: Sandbox['exec'] = async (_command, _signal, _told, filter) => {
+      const [out, err] = [filter!(), filter!()]
+      filters.push(out, err)
+      const ended = { exitCode: 0, signal: null, timedOut: false, stdoutBytes: 1, stderrBytes: 1, durationMs: 1 }
+      return { ...ended, stdout: out.push(VALUE), stderr: err.push(VALUE) }
+    }
+    const heard: string[] = []
+    const runs = tool('runs')
+    runs.run = async (_, { sandbox, signal }) => {
+      const command = { argv: ['x'], cwd: '.', timeoutMs: 1, network: false }
+      const { stdout, stderr } = await sandbox!.exec(command, signal)
+      heard.push(stdout, stderr)
+      return { content: '' }
+    }
+    const sandbox: Sandbox = { confined: true, exec }
+    const nothing = async () => undefined
+    const environment = async () => ({ workspace: null, sandbox, secrets: boundary, reap: nothing, close: nothing })
+    const run = await given({ says: [calls(call('runs')), completes()], tools: [runs], ports: { environment } })
+    expect(await run.drive()).toEqual({ end: 'done' })
+    expect(heard).toEqual(['REF', 'REF'])
+    expect(new Set(filters).size).toBe(2)
   })
 })

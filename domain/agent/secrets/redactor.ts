@@ -21,6 +21,9 @@ const MAX_DEPTH = 1_000
 /** Patterns see lines of a stream whole up to this length. In characters. */
 const MAX_HELD_LINE = 4_096
 
+/** In characters. */
+const LITTLE_HELD = 512
+
 /** Reference → the text that it stands for. Durable in the vault before the redacted text is. */
 export type References = ReadonlyMap<string, string>
 
@@ -214,6 +217,7 @@ const spanOf = (match: RegExpExecArray): Span => ({ start: match.index, end: mat
 function stream(known: KnownTexts, lines: boolean, replace: (text: string, made: Map<string, string>) => string) {
   const references = new Map<string, string>()
   let held = ''
+  let lookAt = 0
   const release = (length: number): string => {
     const safe = held.slice(0, length)
     held = held.slice(length)
@@ -223,7 +227,11 @@ function stream(known: KnownTexts, lines: boolean, replace: (text: string, made:
     references,
     push: (chunk: string): string => {
       held += chunk
-      return release(safeLength(held, known, lines))
+      if (held.length < lookAt) return ''
+      const shown = release(safeLength(held, known, lines))
+      // What is held back long is not looked through again for every few characters more.
+      lookAt = held.length < LITTLE_HELD ? 0 : held.length * 1.25
+      return shown
     },
     end: (): string => release(held.length),
   }

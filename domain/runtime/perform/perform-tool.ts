@@ -7,8 +7,8 @@ import { toolResult } from '../../agent/events/tool-result.ts'
 import { parseCommand, sameCommand } from '../../agent/rules/command-line.ts'
 import type { AgentState, Call } from '../../agent/state/state.ts'
 import type { JsonObject } from '../../log/json.ts'
-import type { Tool, ToolContext, ToolFailure, ToolResult } from '../../ports.ts'
-import type { Environment, RuntimePorts } from '../ports.ts'
+import type { Sandbox, Tool, ToolContext, ToolFailure, ToolResult } from '../../ports.ts'
+import type { Environment, RuntimePorts, SecretBoundary } from '../ports.ts'
 import { redactResult } from '../redact.ts'
 import { limited } from '../time-limit.ts'
 import { ledElsewhere } from './paths.ts'
@@ -55,7 +55,7 @@ export async function performTool(
     attempt: call.attempt,
     signal: own,
     workspace: env.workspace,
-    sandbox: env.sandbox,
+    sandbox: env.sandbox && redacting(env.sandbox, env.secrets),
     redact: (text) => env.secrets.text(text),
     onOutput: (text) => publish(output.push(text)),
   })
@@ -91,6 +91,12 @@ export async function performTool(
   const { durationMs, value: result } = ended
   return { kind: 'tool_succeeded', ...about, durationMs, result, ...testRun(state, call, args, result) }
 }
+
+/** What a command says is cut where it is long: secrets are hidden before, in each of its outputs alone. */
+const redacting = (sandbox: Sandbox, secrets: SecretBoundary): Sandbox => ({
+  confined: sandbox.confined,
+  exec: (command, signal, onOutput) => sandbox.exec(command, signal, onOutput, () => secrets.stream()),
+})
 
 /** A reconcilable call is asked after before it runs a second time. */
 async function probe(

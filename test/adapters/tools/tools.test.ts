@@ -201,6 +201,44 @@ describe('list_dir and search_code', () => {
   })
 })
 
+describe('what search_code shows', () => {
+  const long = 'L0ng'.repeat(600)
+  const { redactText } = createRedactor({ key: new Uint8Array(32), known: [long, 'first-line\nsecond-line'] })
+  const redact = (text: string) => redactText(text).value
+  const shown = async (query: string) => {
+    const { matches } = (await content('search_code', { query }, { redact })) as { matches: { text: string }[] }
+    return matches.map(({ text }) => text)
+  }
+
+  it('is no line of a secret that goes over many', async () => {
+    const body = Array.from({ length: 3 }, (_, i) => `${'MIIEvQIBADANBgkqhkiG9w0B'.repeat(2)}${i}`)
+    put(
+      'key.pem',
+      ['-----BEGIN PRIVATE KEY-----', ...body, '-----END PRIVATE KEY-----', 'MIIE of plain text'].join('\r\n'),
+    )
+    put('two', 'a first-line\nsecond-line b\nfirst-line alone')
+    const hidden = expect.stringMatching(/^\[not shown: /)
+    expect(await shown('MIIE')).toEqual([hidden, hidden, hidden, 'MIIE of plain text'])
+    expect(await shown('-line')).toEqual([hidden, hidden, 'first-line alone'])
+  })
+
+  it('is redacted before it is cut to a window, which is around the match', async () => {
+    put('long', `${'a'.repeat(700)}${long}${'b'.repeat(700)}needle${'c'.repeat(5_000)}${long}`)
+    const [text = ''] = await shown('needle')
+    expect(text).toMatch(/^…a+secret:ku_\w{26}b+needlec+…$/)
+    expect(text).not.toContain('L0ng')
+    expect(text.length).toBeLessThan(2_100)
+    expect((await shown('L0ngL0ng'))[0]).toMatch(/^a+secret:ku_\w{26}b+needlec+…$/)
+  })
+
+  it('is a secret of one line as its reference, and what a file holds that was not looked through as nothing', async () => {
+    put('env', `TOKEN=${long}\nTOKEN=plain`)
+    expect(await shown('TOKEN')).toEqual([expect.stringMatching(/^TOKEN=secret:ku_\w{26}$/), 'TOKEN=plain'])
+    for (let n = 0; n < 3; n++) put(`big${n}`, `needle\n${' '.repeat(9_000_000)}`)
+    expect(await shown('needle')).toEqual(['needle', 'needle', expect.stringMatching(/^\[not shown: /)])
+  })
+})
+
 describe('run_command', () => {
   it('takes a non-zero exit for a result, and gives the parsed argv to gates', async () => {
     mkdirSync(join(folders.ws, 'sub'))
@@ -247,10 +285,12 @@ describe('run_command', () => {
   })
 
   it('hides secrets before it cuts', async () => {
-    const { redactText } = createRedactor({ key: new Uint8Array(32), known: ['S3cretS3cretS3cret'] })
-    const redact = (text: string) => redactText(text).value
+    const { redactStream } = createRedactor({ key: new Uint8Array(32), known: ['S3cretS3cretS3cret'] })
+    const { exec } = context.sandbox as Sandbox
+    const hiding: Sandbox = { confined: false, exec: (run, signal, told) => exec(run, signal, told, redactStream) }
     const command = `i=0; while [ $i -lt 4000 ]; do printf S3cretS3cretS3cret; i=$((i+1)); done`
-    const shown = (await content('run_command', { command }, { redact })) as JsonObject
+    const shown = (await content('run_command', { command }, { sandbox: hiding })) as JsonObject
+    expect(shown.stdout).toMatch(/secret:ku_/)
     expect(shown.stdout).not.toMatch(/S3c|cretS/)
   })
 })

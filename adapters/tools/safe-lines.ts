@@ -1,0 +1,45 @@
+import { decodeText } from '../../domain/agent/bounded.ts'
+import { wellFormed } from '../../domain/log/well-formed.ts'
+import type { SearchMatch, Workspace } from '../../domain/ports.ts'
+
+/** Of a longer line a part around the match is shown. In characters. */
+const WINDOW = 2_000
+/** What is looked through for secrets of the files of one search, in bytes. */
+const MOST_BYTES = 16 * 1024 * 1024
+
+const HIDDEN = '[not shown: it may be a part of a secret; use read_file]'
+
+/**
+ * The text of a match as it may be shown. A secret may go over many lines, of which none is one by itself: a line is shown
+ * only where the redacted text of its whole file holds it too. It is redacted as a whole and cut afterwards.
+ */
+export function safeLines(workspace: Workspace, redact: (text: string) => string) {
+  let file = { path: '', lines: [] as readonly string[], safe: new Set<string>() }
+  let left = MOST_BYTES
+  const open = async (path: string) => {
+    if (left <= 0) return { path, lines: [], safe: new Set<string>() }
+    // One that cannot be read any more, or not by this name, shows nothing.
+    const bytes = await workspace.read(path).catch(() => new Uint8Array())
+    left -= bytes.length
+    const text = decodeText(bytes)
+    return { path, lines: linesOf(text), safe: new Set(linesOf(redact(text))) }
+  }
+  return async ({ path, line, column }: SearchMatch): Promise<string> => {
+    // Matches come file by file.
+    if (file.path !== path) file = await open(path)
+    const text = file.lines[line - 1]
+    if (text === undefined) return HIDDEN
+    const shown = redact(text)
+    if (!file.safe.has(shown) && !file.safe.has(text)) return HIDDEN
+    return shown.length <= WINDOW ? shown : around(shown, redact(text.slice(0, column)).length)
+  }
+}
+
+const linesOf = (text: string): string[] =>
+  text.split('\n').map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line))
+
+function around(line: string, at: number): string {
+  const from = Math.max(0, Math.min(at, line.length) - WINDOW / 2)
+  const part = wellFormed(line.slice(from, from + WINDOW))
+  return `${from > 0 ? '…' : ''}${part}${from + WINDOW < line.length ? '…' : ''}`
+}
