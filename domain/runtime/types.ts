@@ -93,7 +93,10 @@ export interface Verification {
     code: 'CHAIN' | 'BODY' | 'DIGEST' | 'SHAPE' | 'TIME' | 'BLOB'
     message: string
   }[]
+  /** Recorded digests that were held against the state folded here. */
   readonly digests: number
+  /** Those that were not: another fold made them, or something before them cannot be folded. */
+  readonly unchecked: number
 }
 
 export interface DriveOptions {

@@ -35,7 +35,7 @@ async function proveRun(ctx: Context, id: string): Promise<boolean> {
   const found = await take((await ctx.client('read')).v1.runs[':id'].verify.$get({ param: { id } }))
   ctx.show(found, () =>
     found.agents.flatMap((a) => [
-      `${a.agentId}: ${a.ok ? 'holds' : 'BROKEN'}, ${a.events} events, ${a.digests} digests, head ${a.head}`,
+      `${a.agentId}: ${a.ok ? 'holds' : 'BROKEN'}, ${a.events} events, ${digests(a)}, head ${a.head}`,
       ...a.erased.map((e) => `  revision ${e.revision} erased: ${e.reason}`),
       ...a.problems.map((p) => `  revision ${p.revision} ${p.code}: ${p.message}`),
     ]),
@@ -55,6 +55,10 @@ async function verifyFile(path: string) {
     throw error
   }
 }
+
+/** Of a fold of before, or after what cannot be folded: the chain holds them, but nothing was folded that equals them. */
+const digests = ({ digests, unchecked }: { readonly digests: number; readonly unchecked: number }): string =>
+  unchecked === 0 ? `${digests} digests` : `${digests} digests and ${unchecked} not checked`
 
 /** Ids of all runs, newest first, page by page. */
 async function* allRuns(ctx: Context): AsyncGenerator<string> {

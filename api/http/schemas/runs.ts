@@ -187,6 +187,7 @@ export const VerifiedRun = z
           )
           .readonly(),
         digests: count,
+        unchecked: count,
       }),
     ),
   })

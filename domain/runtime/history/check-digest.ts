@@ -3,13 +3,21 @@ import type { AgentState } from '../../agent/state/state.ts'
 import type { RecordedEvent } from '../../log/envelope.ts'
 import { LogError } from '../../log/errors.ts'
 
+/** What is said of a digest that this program cannot compute. */
+export const newerFold = (fold: number): string =>
+  `the state was recorded by a newer fold (${fold}, this keepup knows ${FOLD}); use the one that wrote it`
+
 /**
- * Holds a folded state against the digest that was recorded after its event, where this fold made it. Throws
- * `FOLD_DIFFERS`, naming the first event where the two part: nothing may be decided on a state that is not the recorded one.
+ * Holds a folded state against the digest that was recorded after its event, where this fold made it; one of before goes on
+ * from its history. Throws `FOLD_DIFFERS`, naming the first event where the two part, and `LOG_NEWER`: nothing may be
+ * decided on a state that is not the recorded one.
  */
 export function checkDigest(state: AgentState, { header }: RecordedEvent): void {
-  if (header.digest === undefined || header.digest.fold !== FOLD || digestOf(state) === header.digest.value) return
+  const { digest } = header
+  if (digest === undefined || digest.fold < FOLD) return
   const at = `${header.stream}@${header.revision} (${header.type})`
+  if (digest.fold > FOLD) throw new LogError('LOG_NEWER', `${at}: ${newerFold(digest.fold)}`)
+  if (digestOf(state) === digest.value) return
   throw new LogError(
     'FOLD_DIFFERS',
     `the state folded here differs from the recorded one, first at ${at}; the log was changed, or this program folds it otherwise`,

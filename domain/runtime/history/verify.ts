@@ -10,6 +10,7 @@ import { StreamVerifier } from '../../log/verify.ts'
 import { Residues } from '../erasure/residues.ts'
 import type { Verification } from '../types.ts'
 import type { Stores } from './bodies.ts'
+import { newerFold } from './check-digest.ts'
 import { stateAt } from './replay.ts'
 
 type Problem = Verification['problems'][number]
@@ -38,7 +39,9 @@ export async function verifyAgent(stores: Stores, agentId: string): Promise<Veri
   }
   const { events, head, erased, problems } = chain.result()
   const all: Problem[] = [...problems, ...fold.problems].sort((a, b) => a.revision - b.revision)
-  return { agentId, events, ok: all.length === 0 && events > 0, head, erased, problems: all, digests: fold.digests }
+  const { digests, recorded } = fold
+  const ok = all.length === 0 && events > 0
+  return { agentId, events, ok, head, erased, problems: all, digests, unchecked: recorded - digests }
 }
 
 async function blobOf(stores: Stores, event: RecordedEvent): Promise<Uint8Array | null> {
@@ -54,6 +57,8 @@ async function blobOf(stores: Stores, event: RecordedEvent): Promise<Uint8Array 
 class FoldVerifier {
   readonly problems: Problem[] = []
   digests = 0
+  recorded = 0
+  private newer = false
   private readonly stores: Stores
   private state: AgentState | null = null
   private stopped = false
@@ -68,6 +73,7 @@ class FoldVerifier {
    */
   next(recorded: RecordedEvent, blob: Uint8Array | null | undefined, left: AgentEvent | null): Promise<void> | null {
     const body = blob === undefined ? recorded.body : blob
+    if (recorded.header.digest !== undefined) this.recorded++
     if (this.stopped) return null
     if (left === null && (recorded.erased || body === null)) {
       // What follows a missing body, or one of which nothing was kept, cannot be folded; the chain still proves it.
@@ -94,12 +100,18 @@ class FoldVerifier {
   private fold(header: Header, event: AgentEvent): void {
     const state = evolve(this.state, event)
     this.state = state
-    if (header.digest === undefined) return
-    if (header.digest.fold !== FOLD) return
+    if (header.digest === undefined || !this.isOurs(header.revision, header.digest)) return
     this.digests++
     if (digestOf(state) === header.digest.value) return
     this.stopped = true
     this.report(header.revision, 'DIGEST', `the state folded here is not the one that was recorded at ${header.type}`)
+  }
+
+  /** Did this fold make it? One of before is left to what was proved then; one that is not known here proves nothing, which is told once. */
+  private isOurs(revision: number, { fold }: { fold: number }): boolean {
+    if (fold > FOLD && !this.newer) this.report(revision, 'DIGEST', newerFold(fold))
+    this.newer ||= fold > FOLD
+    return fold === FOLD
   }
 
   private stopAt(header: Header, error: unknown): void {
@@ -116,7 +128,7 @@ class FoldVerifier {
     const source = await stateAt(this.stores, link.stream.replace(/^agent-/, ''), { revision: link.revision })
     if (source.head.hash !== link.hash)
       this.report(0, 'CHAIN', `the source ${link.stream}@${link.revision} is not the one that was forked`)
-    if (link.digest.fold === FOLD && digestOf(source.state) !== link.digest.value)
+    if (this.isOurs(0, link.digest) && digestOf(source.state) !== link.digest.value)
       this.report(0, 'DIGEST', 'the state at the fork point is not the one that was recorded')
     this.state = source.state
   }

@@ -83,7 +83,7 @@ export const LAWS: readonly Caught[] = [
     test: law('6-appends'),
     name: 'before or after',
     fault: fault(
-      'runtime/journal.ts',
+      'runtime/append.ts',
       'if (clock.now() - began >= (hurried ? PATIENCE_MS : FACT_PATIENCE_MS)) throw error',
       'return { position: 0 }',
     ),
