@@ -85,7 +85,7 @@ export const LAWS: readonly Caught[] = [
     fault: fault(
       'runtime/append.ts',
       'if (clock.now() - began >= (hurried ? PATIENCE_MS : FACT_PATIENCE_MS)) throw error',
-      'return { position: 0 }',
+      'return',
     ),
   },
   {
