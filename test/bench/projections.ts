@@ -17,6 +17,7 @@ import { openSqliteStore } from '../../projections/store/sqlite.ts'
 import type { Store } from '../../projections/store/store.ts'
 import { found, PostgresServer } from '../support/postgres-server.ts'
 import { MemoryLog } from '../support/projections/memory-log.ts'
+import { HASH } from '../support/projections/spec.ts'
 import { Actor } from '../support/projections/story.ts'
 
 const [turns = 100, agents = 100] = process.argv.slice(2).map(Number)
@@ -36,7 +37,7 @@ function steady(): MemoryLog {
       actor.answer(['read_file'])
       const call = { toolCallId: actor.calls[0]!.id }
       const given = actor.given(0)
-      const what = { toolName: 'read_file', index: 0, given, argumentsHash: 'h' }
+      const what = { toolName: 'read_file', index: 0, given, argumentsHash: HASH }
       const start = { ...what, attempt: 1, effect: 'pure', intent: true }
       actor.write('tool_call_start', start, call)
       const result = 'x'.repeat(300 + ((turn * 97) % 2700))

@@ -40,11 +40,14 @@ const UNWRITTEN = [
   ),
   'agent_started.spec.context.compressionStrategy: summarize',
   'agent_started.spec.context.compressionStrategy: truncate',
-  'agent_started.spec.context.maxTokens: number',
+  'agent_started.spec.context.maxTokens: integer',
   // Routing by price, time and rank.
   'model_routed.policy: cost',
   'model_routed.policy: latency',
   'model_routed.policy: quality',
+  // Only what is left of an erased body has none.
+  'agent_started.argumentsSalt: absent',
+  'forked.argumentsSalt: absent',
   // A key per run.
   'header.body.cipher',
   // A fork can be given other turns, not another time.

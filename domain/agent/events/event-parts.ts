@@ -9,6 +9,18 @@ export const Json = z.unknown().refine((value) => value !== undefined, 'expected
 >
 export const text = z.string()
 export const count = z.int().nonnegative()
+/** A SHA-256, lower-case hex. */
+export const Hash = z.string().regex(/^[0-9a-f]{64}$/)
+/** An instant, ISO 8601 with milliseconds. */
+export const Instant = z.iso.datetime({ precision: 3 })
+/**
+ * 16 random bytes, lower-case hex, that every hash of a call's arguments begins with: what was erased is not confirmed by a
+ * guess. Absent: they were erased with what stood beside them.
+ */
+export const argumentsSalt = z
+  .string()
+  .regex(/^[0-9a-f]{32}$/)
+  .optional()
 export const purpose = z.enum(['turn', 'summary'])
 
 /** A failure as events carry it. */
@@ -40,7 +52,7 @@ export type Artifact = z.infer<typeof Artifact>
 export const PlannedCall = z.strictObject({
   block: count,
   toolName: text,
-  argumentsHash: text,
+  argumentsHash: Hash,
   /** Real workspace paths that the call touches, for grouping. */
   reads: z.array(text),
   writes: z.array(text),
@@ -49,6 +61,22 @@ export const PlannedCall = z.strictObject({
   refused: Failure.optional(),
 })
 export type PlannedCall = z.infer<typeof PlannedCall>
+
+/** How an attempt of a call ended: with its result, or with what failed. */
+export const outcome = {
+  toolName: text,
+  success: z.boolean(),
+  attempt: z.int().positive(),
+  durationMs: count,
+  result: Json.optional(),
+  error: Failure.optional(),
+}
+type Outcome = { success: boolean; result?: unknown; error?: unknown }
+/** A refinement: one of the two, and nothing of the other. */
+export const oneOutcome = [
+  ({ success, result, error }: Outcome) => (result !== undefined) === success && (error === undefined) === success,
+  'expected a result where it succeeded, and else an error',
+] as const
 
 /** Where a requested call's path arguments really lead, resolved when the answer came in. */
 export type ResolvedPaths = Readonly<Record<string, string | Failure>>

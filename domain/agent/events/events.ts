@@ -3,21 +3,26 @@ import type { Actor } from '../../log/envelope.ts'
 import { AgentSpec, Budget, Limits } from '../spec/spec.ts'
 import { Effect } from '../spec/tools.ts'
 import { Block, Usage } from './content.ts'
-import { Artifact, count, Failure, Given, Json, PlannedCall, purpose, text } from './event-parts.ts'
+import {
+  Artifact,
+  argumentsSalt,
+  count,
+  Failure,
+  Given,
+  Hash,
+  Instant,
+  Json,
+  oneOutcome,
+  outcome,
+  PlannedCall,
+  purpose,
+  text,
+} from './event-parts.ts'
 
 // These names and shapes are the storage format. A change of a shape is a new version and an upcaster, never an edit.
 
 /** Whoever asked for the run also asked for it to be driven; absent: it waits for somebody to resume it. */
 const drive = z.literal(true).optional()
-
-/**
- * 16 random bytes, hex, that every hash of a call's arguments begins with: what was erased is not confirmed by a guess.
- * Absent: they were erased with what stood beside them.
- */
-const argumentsSalt = z
-  .string()
-  .regex(/^[0-9a-f]{32}$/)
-  .optional()
 
 export { Artifact, Failure, Given, PlannedCall }
 
@@ -34,9 +39,9 @@ export const bodies = {
   forked: z.strictObject({
     stream: text,
     revision: count,
-    hash: text,
+    hash: Hash,
     /** Of the state at the point, as a header carries it. */
-    digest: z.strictObject({ fold: z.int().positive(), value: text }),
+    digest: z.strictObject({ fold: z.int().positive(), value: Hash }),
     step: count,
     /** It waits to be told what to do: its source had ended there, or waited itself. */
     waits: z.literal(true).optional(),
@@ -77,10 +82,10 @@ export const bodies = {
       /** Ordinals of the messages that were sent, the second exclusive; `root` commits to the bodies that they come from. */
       from: count,
       to: count,
-      root: text,
+      root: Hash,
       /** Commits to the messages as they were put into words. */
-      rendered: text,
-      parameters: text,
+      rendered: Hash,
+      parameters: Hash,
     }),
     estimate: z.strictObject({ input: count, maxOutput: count, nanoDollars: count.nullable() }),
     timeoutMs: z.int().positive(),
@@ -124,7 +129,7 @@ export const bodies = {
     toolName: text,
     index: count,
     given: Given,
-    argumentsHash: text,
+    argumentsHash: Hash,
     attempt: z.int().positive(),
     effect: Effect,
     intent: z.boolean(),
@@ -147,33 +152,23 @@ export const bodies = {
     result: Json.optional(),
     reason: text.optional(),
   }),
-  tool_call_end: z.strictObject({
-    step: z.int().positive(),
-    toolName: text,
-    success: z.boolean(),
-    attempt: z.int().positive(),
-    durationMs: count,
-    result: Json.optional(),
-    error: Failure.optional(),
-    /** Files created by this call (003: pendingCreates). */
-    created: z.array(text).optional(),
-    changed: z.array(text).optional(),
-    /** It was the run's test command, and ended so; null: by a signal. The runtime's word, which no tool can give. */
-    tested: z.strictObject({ exitCode: z.int().nullable() }).optional(),
-    detail: z.record(z.string(), Json).optional(),
-  }),
+  tool_call_end: z
+    .strictObject({
+      step: z.int().positive(),
+      ...outcome,
+      /** Files created by this call (003: pendingCreates). */
+      created: z.array(text).optional(),
+      changed: z.array(text).optional(),
+      /** It was the run's test command, and ended so; null: by a signal. The runtime's word, which no tool can give. */
+      tested: z.strictObject({ exitCode: z.int().nullable() }).optional(),
+      detail: z.record(z.string(), Json).optional(),
+    })
+    .refine(...oneOutcome),
   /**
    * The outcome of a call that had been given up, or whose run had ended. It changes nothing but what is known. The state
    * has left the call behind, so it names no cause: its call and attempt say which intent it is of.
    */
-  late_outcome: z.strictObject({
-    toolName: text,
-    success: z.boolean(),
-    attempt: z.int().positive(),
-    durationMs: count,
-    result: Json.optional(),
-    error: Failure.optional(),
-  }),
+  late_outcome: z.strictObject(outcome).refine(...oneOutcome),
   /**
    * The files as they are after calls that may have changed them: a shadow tree, or why there is none. It serves every
    * checkpoint up to `step` that has none before: the files of a step are those of the first one of these with its step or a
@@ -190,17 +185,17 @@ export const bodies = {
   approval_requested: z.strictObject({
     toolName: text,
     given: Given,
-    argumentsHash: text,
-    expiresAt: text,
+    argumentsHash: Hash,
+    expiresAt: Instant,
     reason: text,
   }),
   /** The actor is the approver. `argumentsHash` is what was approved. */
   approval_decided: z.strictObject({
     decision: z.enum(['approved', 'rejected']),
-    argumentsHash: text,
+    argumentsHash: Hash,
     reason: text.optional(),
   }),
-  approval_expired: z.strictObject({ argumentsHash: text }),
+  approval_expired: z.strictObject({ argumentsHash: Hash }),
   standing_approval: z.strictObject({ tools: z.array(z.string().min(1)).min(1), reason: text.optional() }),
   /** The value is the `value` of these arguments, or stands here where no arguments hold it. */
   context_set: z.union([
@@ -261,7 +256,7 @@ export const bodies = {
    * must be erasable too, and they change nothing of the state; the next digest commits to them.
    */
   erased: z.strictObject({
-    bodies: z.array(z.strictObject({ revision: count, bodyHash: text })).min(1),
+    bodies: z.array(z.strictObject({ revision: count, bodyHash: Hash })).min(1),
     reason: text,
   }),
 } as const

@@ -3,6 +3,7 @@ import { assembleCheckpoint } from '../../../projections/queries/checkpoint.ts'
 import { checkpointFacts, findCheckpoint, listCheckpoints } from '../../../projections/queries/checkpoints.ts'
 import { family, openOn } from '../../support/projections/family.ts'
 import type { TablesKit } from '../../support/projections/kit.ts'
+import { HASH } from '../../support/projections/spec.ts'
 
 export function checkpointsContract(kit: TablesKit): void {
   const open = openOn(kit)
@@ -39,7 +40,7 @@ export function checkpointsContract(kit: TablesKit): void {
     it('of a fork inherit phase, variables, calls and usage from the source', async () => {
       const { log, root, actor } = family()
       const fork = actor('r2')
-      fork.forkFrom(root, log.events.findLast((e) => e.header.agentId === 'r1')!.header.revision, 'h')
+      fork.forkFrom(root, log.events.findLast((e) => e.header.agentId === 'r1')!.header.revision, HASH)
       root.write('context_set', { key: 'lang', given: root.given(1) })
       const db = await open(log)
       expect((await listCheckpoints(db, 'r2')).map((c) => c.step)).toEqual([2, 3])

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { dueBefore, nextDue } from '../../../projections/queries/due.ts'
 import { runs, tape } from '../../support/projections/fc.ts'
 import { projected, type TablesKit } from '../../support/projections/kit.ts'
+import { HASH } from '../../support/projections/spec.ts'
 import type { Actor } from '../../support/projections/story.ts'
 import { tell } from '../../support/projections/tell.ts'
 import { T0, told } from '../../support/projections/told.ts'
@@ -15,7 +16,7 @@ const start = (a: Actor, intent: boolean) =>
       toolName: 'run_command',
       index: 0,
       given: { revision: 0, block: 0 },
-      argumentsHash: 'h',
+      argumentsHash: HASH,
       attempt: 1,
       effect: 'pure',
       intent,
@@ -30,7 +31,7 @@ const asks = (a: Actor) => {
   const body = {
     toolName: 'run_command',
     given: a.given(0),
-    argumentsHash: 'h',
+    argumentsHash: HASH,
     expiresAt: new Date(T0 + 9000).toISOString(),
     reason: 'policy',
   }
@@ -69,7 +70,7 @@ export function dueContract(kit: TablesKit): void {
         'a decision is acted upon',
         (a) => {
           asks(a)
-          a.user('approval_decided', { decision: 'approved', argumentsHash: 'h' }, { toolCallId: 'a.t1.c0' })
+          a.user('approval_decided', { decision: 'approved', argumentsHash: HASH }, { toolCallId: 'a.t1.c0' })
         },
         { reason: 'start', after: 0 },
       ],

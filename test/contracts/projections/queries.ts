@@ -7,6 +7,7 @@ import { showRun } from '../../../projections/queries/run.ts'
 import { listRuns } from '../../../projections/queries/runs.ts'
 import { family, openOn, T0, world } from '../../support/projections/family.ts'
 import type { TablesKit } from '../../support/projections/kit.ts'
+import { HASH } from '../../support/projections/spec.ts'
 import { tell } from '../../support/projections/tell.ts'
 
 export function queriesContract(kit: TablesKit): void {
@@ -54,7 +55,7 @@ export function queriesContract(kit: TablesKit): void {
     it('say what a run waits for, and forks show their source’s task', async () => {
       const { log, root, actor } = family()
       const fork = actor('r2')
-      fork.forkFrom(root, 3, 'h')
+      fork.forkFrom(root, 3, HASH)
       const idle = actor('r3')
       idle.start()
       const { runs } = await listRuns(await open(log))
@@ -178,7 +179,7 @@ export function queriesContract(kit: TablesKit): void {
         tool_call_id: 'r1.t1.c1',
         reason: 'sensitive',
         status: 'pending',
-        arguments_hash: 'h1',
+        arguments_hash: HASH,
       })
       const sources = { log, blobs: log.blobs }
       const { agent_id, call_requested_revision, block } = approval!
@@ -198,7 +199,7 @@ export function queriesContract(kit: TablesKit): void {
       const { log, root } = family()
       root.user(
         'approval_decided',
-        { decision: 'rejected', argumentsHash: 'h1', reason: 'no' },
+        { decision: 'rejected', argumentsHash: HASH, reason: 'no' },
         { toolCallId: 'r1.t1.c1' },
       )
       const db = await open(log)

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { dueBefore, nextDue } from '../../../projections/queries/due.ts'
 import type { TablesKit } from '../../support/projections/kit.ts'
+import { HASH } from '../../support/projections/spec.ts'
 import type { Actor } from '../../support/projections/story.ts'
 import { told } from '../../support/projections/told.ts'
 
@@ -40,8 +41,8 @@ export function undrivenContract(kit: TablesKit): void {
 const FORKED = {
   stream: 'agent-b',
   revision: 1,
-  hash: 'h',
-  digest: { fold: 1, value: 'd' },
+  hash: HASH,
+  digest: { fold: 1, value: HASH },
   step: 0,
   workspace: null,
   changes: {},

@@ -32,11 +32,7 @@ export const LAWS: readonly Caught[] = [
     law: '3',
     says: 'an outcome that is taken for a call that has ended',
     test: law('3-decisions'),
-    fault: fault(
-      'agent/decisions/decide-tools.ts',
-      "if (call.stage.at !== 'running' && call.stage.at !== 'doubt') return",
-      '',
-    ),
+    fault: fault('agent/decisions/decide-tools.ts', ' || !UNSETTLED.has(call.stage.at)', ''),
   },
   {
     law: '4',

@@ -1,5 +1,6 @@
 import { projected, type TablesKit } from './kit.ts'
 import { MemoryLog } from './memory-log.ts'
+import { HASH } from './spec.ts'
 import { Actor } from './story.ts'
 
 export const T0 = Date.UTC(2026, 0, 1)
@@ -47,7 +48,7 @@ export function family() {
   const body = {
     toolName: 'run_command',
     given: root.given(1),
-    argumentsHash: 'h1',
+    argumentsHash: HASH,
     expiresAt: new Date(T0 + 9e5).toISOString(),
     reason: 'sensitive',
   }

@@ -43,3 +43,6 @@ export const spec = (changes: Partial<AgentSpec> = {}): AgentSpec =>
     build: 'test',
     ...changes,
   })
+
+/** Stands for any hash. */
+export const HASH = 'a'.repeat(64)

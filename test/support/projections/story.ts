@@ -2,7 +2,7 @@ import { isEventType } from '../../../domain/agent/events/codec.ts'
 import { residueOf, says } from '../../../domain/agent/events/residue.ts'
 import { agentStream, effectId, modelCallId, toolCallId } from '../../../domain/log/ids.ts'
 import type { Draft, MemoryLog } from './memory-log.ts'
-import { spec } from './spec.ts'
+import { HASH, spec } from './spec.ts'
 
 type Extra = Partial<Omit<Draft, 'stream' | 'type' | 'body' | 'runId' | 'at'>>
 
@@ -76,7 +76,7 @@ export class Actor {
       stream: agentStream(source.id),
       revision,
       hash,
-      digest: { fold: 1, value: '' },
+      digest: { fold: 1, value: HASH },
       step: source.step,
       workspace: null,
       changes: { model: 'model-b' },
@@ -124,7 +124,7 @@ export class Actor {
       attempt: this.attempt,
       model: this.turn % 3 === 0 ? 'model-b' : 'model-a',
       purpose: 'turn',
-      request: { assembler: 1, from: 0, to: 2, root: 'r', rendered: 'm', parameters: 'p' },
+      request: { assembler: 1, from: 0, to: 2, root: HASH, rendered: HASH, parameters: HASH },
       estimate: { input: 10, maxOutput: 10, nanoDollars: null },
       timeoutMs: 1000,
     })
@@ -138,7 +138,7 @@ export class Actor {
     const calls = tools.map((toolName, i) => ({
       block: i + 1,
       toolName,
-      argumentsHash: `h${i}`,
+      argumentsHash: HASH,
       reads: [],
       writes: [],
       effect: 'pure',
@@ -219,7 +219,7 @@ export class Actor {
 
   /** `lost`: bodies that the erasure could not read. */
   erase(revisions: readonly number[], lost: readonly number[] = []) {
-    const bodies = revisions.map((revision) => ({ revision, bodyHash: 'x' }))
+    const bodies = revisions.map((revision) => ({ revision, bodyHash: HASH }))
     const kept = revisions.flatMap((revision) => (lost.includes(revision) ? [] : this.#residue(revision)))
     if (kept.length > 0) this.user('residue', { bodies: kept })
     this.user('erased', { bodies, reason: 'asked to' }, { erases: revisions })

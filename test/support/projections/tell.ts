@@ -1,5 +1,6 @@
 import { agentStream } from '../../../domain/log/ids.ts'
 import { MemoryLog } from './memory-log.ts'
+import { HASH } from './spec.ts'
 import { Actor, Tape } from './story.ts'
 
 const TOOLS = ['read_file', 'write_file', 'run_command', 'ask_user']
@@ -103,7 +104,7 @@ function tools(actor: Actor, tape: Tape): unknown {
       toolName: call.tool,
       index: call.index,
       given: actor.given(call.index),
-      argumentsHash: 'h',
+      argumentsHash: HASH,
       attempt: 1,
       effect: 'pure',
       intent: !asks,
@@ -114,14 +115,14 @@ function tools(actor: Actor, tape: Tape): unknown {
     const expiresAt = new Date(Date.UTC(2026, 0, 2) + tape.pick(1000)).toISOString()
     return actor.write(
       'approval_requested',
-      { toolName: call.tool, given: body.given, argumentsHash: 'h', expiresAt, reason: 'policy' },
+      { toolName: call.tool, given: body.given, argumentsHash: HASH, expiresAt, reason: 'policy' },
       of,
     )
   }
   if (call.status === 'asked') {
     const choice = tape.pick(3)
-    if (choice === 2) actor.write('approval_expired', { argumentsHash: 'h' }, of)
-    else actor.user('approval_decided', { decision: choice === 0 ? 'approved' : 'rejected', argumentsHash: 'h' }, of)
+    if (choice === 2) actor.write('approval_expired', { argumentsHash: HASH }, of)
+    else actor.user('approval_decided', { decision: choice === 0 ? 'approved' : 'rejected', argumentsHash: HASH }, of)
     call.status = 'running'
     if (choice === 0) actor.write('tool_call_intent', { attempt: 1 }, of)
     else end(actor, call, { code: choice === 1 ? 'APPROVAL_REJECTED' : 'APPROVAL_EXPIRED', message: 'no' })
