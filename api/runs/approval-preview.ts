@@ -13,7 +13,10 @@ export interface Preview {
 const MAX_TEXT = 256 * 1024
 
 /** The diff that `write_file` would make, the command that `run_command` would run, else the arguments. */
-export async function previewOf(approval: ApprovalRow, files: Files): Promise<Preview> {
+export async function previewOf(
+  approval: Pick<ApprovalRow, 'agentId' | 'toolName' | 'arguments'>,
+  files: Pick<Files, 'current'>,
+): Promise<Preview> {
   const args: JsonObject = isObject(approval.arguments) ? approval.arguments : {}
   if (approval.toolName === 'write_file' && typeof args.path === 'string' && typeof args.content === 'string') {
     const { path, text } = await files.current(approval.agentId, args.path)
