@@ -117,7 +117,7 @@ describe('5.12.5 no secret appears in the log', () => {
     expect(news.join('')).not.toContain(VALUE)
   })
 
-  test('what became a secret while a tool or the model was at it is hidden in what they give back', async () => {
+  test('what became a secret while a tool was at it is hidden in what it gives back, or fails with', async () => {
     let [set, known] = [false, false]
     const now = <T>(value: T): T => (known ? hidden(value) : value)
     const later: SecretBoundary = {
