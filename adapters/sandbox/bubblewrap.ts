@@ -11,7 +11,7 @@ import { commandEnvironment, searchPath } from './environment.ts'
 import { SandboxUnavailable } from './error.ts'
 import { holds, mountArguments } from './mounts.ts'
 import { GRACE_MS, runProcess, signalTo } from './process.ts'
-import { userRepositories } from './repositories.ts'
+import { type Protected, userRepositories } from './repositories.ts'
 import { workingFolder } from './working-folder.ts'
 
 export interface SandboxOptions {
@@ -28,8 +28,7 @@ export interface SandboxOptions {
   readonly warn?: (text: string) => void
 }
 
-interface Confinement extends SandboxOptions {
-  readonly readOnly: readonly string[]
+interface Confinement extends SandboxOptions, Protected {
   readonly bwrap: string
   /** This bubblewrap can bound what it keeps in memory. */
   readonly bounds: boolean
@@ -52,8 +51,8 @@ const START = `ulimit -u ${MAX_PROCESSES} 2>/dev/null || ulimit -p ${MAX_PROCESS
 
 /**
  * Commands confined by bubblewrap: they see the machine read-only, write to the workspace only, see neither homes nor
- * what is hidden, have no network unless granted, and end with us. A `.git` in the workspace, wherever it lies, can be read
- * only; one that a command makes itself is as little to be trusted as all that it leaves. Rejects with SandboxUnavailable
+ * what is hidden, have no network unless granted, and end with us. A `.git` in the workspace, wherever it lies, and what it
+ * names can be read only; one that a command makes itself is as little to be trusted as all that it leaves. Rejects with SandboxUnavailable
  * where that fails.
  */
 export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
@@ -73,7 +72,7 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   const confined = { ...options, workspace, hide, bwrap, bounds }
   const repositories = userRepositories(workspace, options.warn ?? (() => {}))
   const exec: Sandbox['exec'] = (command, ...rest) =>
-    repositories.around((readOnly) => confine({ ...confined, readOnly }, command, ...rest))
+    repositories.around((theirs) => confine({ ...confined, ...theirs }, command, ...rest))
   await probe(exec)
   return { confined: true, exec }
 }
@@ -107,6 +106,7 @@ async function confine(
     path,
     workspace: options.workspace,
     readOnly: options.readOnly,
+    links: options.links,
     hide: options.hide,
     bounds: options.bounds,
     network: command.network,

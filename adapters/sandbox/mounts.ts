@@ -14,6 +14,8 @@ export interface MountPlan {
   readonly workspace: string
   /** Real paths in the workspace that commands may read only, and not move with a folder around them. */
   readonly readOnly: readonly string[]
+  /** Links in the workspace that commands may not move with a folder around them. */
+  readonly links: readonly string[]
   /** Real paths that must not be seen: the data folder, the vault, tokens. */
   readonly hide: readonly string[]
   /** Whether `--size` is known. */
@@ -66,10 +68,10 @@ export function mountArguments(plan: MountPlan): string[] {
   return args
 }
 
-/** The folders between the workspace and what is read-only, the outer ones first. */
-function foldersAround({ workspace, readOnly }: MountPlan): string[] {
+/** The folders between the workspace and what stays in its place, the outer ones first. */
+function foldersAround({ workspace, readOnly, links }: MountPlan): string[] {
   const found = new Set<string>()
-  for (const path of readOnly) {
+  for (const path of [...readOnly, ...links]) {
     for (let folder = dirname(path); folder !== workspace && holds(workspace, folder); folder = dirname(folder))
       found.add(folder)
   }

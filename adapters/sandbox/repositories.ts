@@ -1,27 +1,50 @@
 import type { Dirent } from 'node:fs'
-import { readdir } from 'node:fs/promises'
+import { readdir, readlink, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
+import { gitFolders } from './git-folders.ts'
 
 /** Folders of a workspace that are looked into at most, those near its root first. */
 const MAX_FOLDERS = 20_000
 const AT_ONCE = 64
 
-/** Every `.git` of a workspace, its own and those beneath; installed packages are not looked into. */
+/** What commands must not change. Real paths in the workspace. */
+export interface Protected {
+  /** Can be read only, and not moved with a folder around them. */
+  readonly readOnly: readonly string[]
+  /** Links, which stay where they are. */
+  readonly links: readonly string[]
+}
+
+/** `packages`: holds installed packages (or scopes of them). `package`: its own files are not looked into. */
+interface Folder {
+  readonly path: string
+  readonly is: 'source' | 'packages' | 'package'
+}
+
+/** Every `.git` of a workspace, its own and those beneath; of installed packages those at their roots. */
 async function repositoriesIn(workspace: string, most: number): Promise<{ found: string[]; whole: boolean }> {
   const found: string[] = []
-  const folders = [workspace]
+  const folders: Folder[] = [{ path: workspace, is: 'source' }]
   for (let at = 0; at < Math.min(folders.length, most); ) {
     const some = folders.slice(at, Math.min(at + AT_ONCE, most))
     at += some.length
-    const entries = await Promise.all(some.map((folder) => readdir(folder, { withFileTypes: true }).catch(none)))
+    const entries = await Promise.all(some.map(({ path }) => readdir(path, { withFileTypes: true }).catch(none)))
     for (const [index, folder] of some.entries()) {
       for (const entry of entries[index] as Dirent[]) {
-        if (entry.name === '.git' && (entry.isDirectory() || entry.isFile())) found.push(join(folder, entry.name))
-        else if (entry.isDirectory() && entry.name !== 'node_modules') folders.push(join(folder, entry.name))
+        const path = join(folder.path, entry.name)
+        const is = entry.isDirectory() ? kindOf(entry.name, folder) : null
+        if (entry.name === '.git' && (entry.isDirectory() || entry.isFile() || entry.isSymbolicLink())) found.push(path)
+        else if (is) folders.push({ path, is })
       }
     }
   }
   return { found, whole: folders.length <= most }
+}
+
+function kindOf(name: string, around: Folder): Folder['is'] | null {
+  if (name === 'node_modules') return 'packages'
+  if (around.is === 'packages') return name.startsWith('@') ? 'packages' : 'package'
+  return around.is === 'source' ? 'source' : null
 }
 
 /** Gone since it was named, or closed to this user. */
@@ -30,7 +53,7 @@ const none = (): Dirent[] => []
 /**
  * The repositories of a workspace that are the user's: all but those that commands have made. What a repository's settings,
  * hooks and `commondir` name runs at the user's next `git status`, outside of any sandbox; and whoever may rename a part of
- * it can put another in its place.
+ * it can put another in its place. A link cannot be kept from that while a command runs: it is put back when it has ended.
  */
 export function userRepositories(workspace: string, warn: (text: string) => void, most = MAX_FOLDERS) {
   const made = new Set<string>()
@@ -43,15 +66,29 @@ export function userRepositories(workspace: string, warn: (text: string) => void
     }
     return found
   }
+  const putBack = async (path: string, target: string) => {
+    if ((await readlink(path).catch(() => null)) === target) return
+    await rm(path, { recursive: true, force: true })
+    await symlink(target, path)
+    warn(`a command replaced the link ${path}; it was put back`)
+  }
   return {
-    /** Runs a command with the `.git`s that it must not change. */
-    async around<T>(command: (theirs: readonly string[]) => Promise<T>): Promise<T> {
+    /** Runs a command with what it must not change. */
+    async around<T>(command: (theirs: Protected) => Promise<T>): Promise<T> {
       const before = await look()
       for (const path of made) if (!before.includes(path)) made.delete(path)
       const theirs = before.filter((path) => !made.has(path))
+      const readOnly = new Set<string>()
+      const links = new Map<string, string>()
+      for (const git of theirs) {
+        const { paths, link } = await gitFolders(workspace, git)
+        for (const path of paths) readOnly.add(path)
+        if (link !== null) links.set(git, link)
+      }
       try {
-        return await command(theirs)
+        return await command({ readOnly: [...readOnly], links: [...links.keys()] })
       } finally {
+        for (const [path, target] of links) await putBack(path, target)
         const known = new Set(theirs)
         for (const path of await look()) if (!known.has(path)) made.add(path)
       }

@@ -3,7 +3,7 @@ import { closeSync, fstatSync, openSync, readFileSync, readSync, statSync } from
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { unhidable } from '../../domain/agent/secrets/forms.ts'
-import { resolveReferences } from '../../domain/agent/secrets/redactor.ts'
+import { reference, resolveReferences } from '../../domain/agent/secrets/redactor.ts'
 import type { Vault } from '../../domain/ports.ts'
 import { exclusively } from '../files/exclusive.ts'
 import { makeFolder } from '../files/folders.ts'
@@ -22,6 +22,7 @@ const REFERENCES = '# what references stand for; only ever added to\n'
 
 /** Values of before that are still hidden; the oldest go first. */
 const MAX_RETIRED = 100
+const MAX_NOTED = 1_000
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
 
@@ -39,6 +40,7 @@ export async function openVault(options: VaultOptions): Promise<Vault> {
   const files = {
     secrets: join(folder, 'secrets.json'),
     retired: join(folder, 'retired.json'),
+    noted: join(folder, 'noted.json'),
     key: join(folder, 'reference.key'),
   }
   const kept = join(folder, 'references.jsonl')
@@ -89,12 +91,31 @@ export async function openVault(options: VaultOptions): Promise<Vault> {
         await replacePrivate(files.secrets, `${JSON.stringify(secrets, null, 2)}\n`)
         return true
       }),
-    retired: async () => Object.values(await loadSecrets(files.retired)),
+    retired: async () => {
+      const noted = Object.values(await loadSecrets(files.noted)).map(references.get)
+      return [...Object.values(await loadSecrets(files.retired)), ...noted.filter((value) => value !== null)]
+    },
+    async note(values) {
+      // By their references: a value that nothing has shown is not written down.
+      const made = new Set(values.map((value) => reference(key, value)))
+      const known = new Set(Object.values(await loadSecrets(files.noted)))
+      if (made.isSubsetOf(known)) return
+      await changing(async () => {
+        const all = new Set([...Object.values(await loadSecrets(files.noted)), ...made])
+        await replacePrivate(files.noted, `${JSON.stringify({ ...[...all].slice(-MAX_NOTED) }, null, 2)}\n`)
+      })
+    },
+    stamp: async () => [files.secrets, files.retired].map(stampOf).join(' '),
     names: async () => Object.keys(await loadSecrets(files.secrets)).sort(),
     referenceKey: async () => Uint8Array.from(key),
     remember: (made) => alone(() => references.add(made)),
     resolve: references.get,
   }
+}
+
+function stampOf(path: string): string {
+  const stat = statSync(path, { throwIfNoEntry: false, bigint: true })
+  return stat ? `${stat.ino}:${stat.mtimeNs}:${stat.size}` : '-'
 }
 
 function refuseInvalid(name: string, value: string): void {

@@ -4,6 +4,7 @@ import { lstat, open, readdir, rename, unlink } from 'node:fs/promises'
 import { ToolError } from '../../domain/agent/errors.ts'
 import type { DirEntry } from '../../domain/ports.ts'
 import { type OpenFolder, openRegular, realSegments, withFolder } from './beneath.ts'
+import { refuseGitFolders } from './git-internals.ts'
 import { fileFailure, leadsOut, refuseGitInternals, segmentsOf } from './paths.ts'
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = fsConstants
@@ -49,7 +50,9 @@ export function workspaceFiles(root: string) {
     write: (path: string, bytes: Uint8Array): Promise<{ created: boolean }> =>
       guarded(path, async () => {
         const all = await real(path)
+        refuseGitInternals(path, segmentsOf(path))
         refuseGitInternals(path, all)
+        await refuseGitFolders(root, path, all)
         const [segments, name] = parted(all, path)
         return withFolder(root, segments, { create: true }, (folder) => replace(folder, name, path, bytes))
       }),

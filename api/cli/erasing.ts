@@ -11,7 +11,7 @@ const SHOWN = 200
 /** What emptying events leaves where it is. `folder`: the data folder's, where it is known. */
 export const filesStay = (folder = 'the data folder'): string =>
   `Not erased: the workspace itself, the versions of its files, and backups. Versions go all at once: stop keepup, then
-delete versions.git in ${folder}; what is restored or forked afterwards has no files.`
+delete versions.git and versions-index in ${folder}; what is restored or forked afterwards has no files.`
 
 interface Erasing {
   readonly runId: string

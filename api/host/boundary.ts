@@ -4,6 +4,7 @@ import { unhidable } from '../../domain/agent/secrets/forms.ts'
 import {
   createRedactor,
   type Redacted,
+  type Redactor,
   type References,
   resolveReferences,
 } from '../../domain/agent/secrets/redactor.ts'
@@ -35,19 +36,8 @@ export async function openBoundary(
   providerKeys: readonly string[],
   spec: Pick<AgentSpec, 'secrets' | 'policy'>,
 ): Promise<Boundary> {
-  const known = [...providerKeys, ...(await vault.retired()).filter((value) => unhidable(value) === null)]
-  for (const name of new Set([...spec.secrets, ...(await vault.names())])) {
-    const value = await vault.get(name)
-    const fault = value === null ? null : unhidable(value)
-    if (value !== null && fault === null) known.push(value)
-    // One that this run was not given must not keep it from running.
-    else if (fault !== null && spec.secrets.includes(name)) throw unusable(name, fault)
-  }
-  const redactor = createRedactor({
-    key: await vault.referenceKey(),
-    known: [...new Set(known)],
-    patterns: spec.policy.secretPatterns,
-  })
+  let seen = await vault.stamp()
+  let redactor = await redactorOf(vault, providerKeys, spec)
   const pending = new Map<string, string>()
   const collect = (references: References) => {
     for (const [reference, value] of references) pending.set(reference, value)
@@ -75,6 +65,12 @@ export async function openBoundary(
       await vault.remember(made)
       for (const [reference, value] of made) if (pending.get(reference) === value) pending.delete(reference)
     },
+    async refresh() {
+      const now = await vault.stamp()
+      if (now === seen) return
+      redactor = await redactorOf(vault, providerKeys, spec)
+      seen = now
+    },
     resolve: async (args) => resolveReferences(args, (reference) => vault.resolve(reference)),
   }
   const versions: VersionSecrets = {
@@ -83,4 +79,27 @@ export async function openBoundary(
     resolve: (reference) => vault.resolve(reference),
   }
   return { secrets, versions }
+}
+
+/** Hides what is known as secret by now, and what was before. */
+async function redactorOf(
+  vault: Vault,
+  providerKeys: readonly string[],
+  spec: Pick<AgentSpec, 'secrets' | 'policy'>,
+): Promise<Redactor> {
+  const known = [...providerKeys]
+  for (const name of new Set([...spec.secrets, ...(await vault.names())])) {
+    const value = await vault.get(name)
+    const fault = value === null ? null : unhidable(value)
+    if (value !== null && fault === null) known.push(value)
+    // One that this run was not given must not keep it from running.
+    else if (fault !== null && spec.secrets.includes(name)) throw unusable(name, fault)
+  }
+  const before = (await vault.retired()).filter((value) => unhidable(value) === null)
+  await vault.note(known)
+  return createRedactor({
+    key: await vault.referenceKey(),
+    known: [...new Set([...known, ...before])],
+    patterns: spec.policy.secretPatterns,
+  })
 }

@@ -13,7 +13,10 @@ export interface Preview {
 const MAX_TEXT = 256 * 1024
 
 /** The diff that `write_file` would make, the command that `run_command` would run, else the arguments. */
-export async function previewOf(approval: ApprovalRow, files: Files): Promise<Preview> {
+export async function previewOf(
+  approval: Pick<ApprovalRow, 'agentId' | 'toolName' | 'arguments'>,
+  files: Pick<Files, 'current'>,
+): Promise<Preview> {
   const args: JsonObject = isObject(approval.arguments) ? approval.arguments : {}
   if (approval.toolName === 'write_file' && typeof args.path === 'string' && typeof args.content === 'string') {
     const { path, text } = await files.current(approval.agentId, args.path)
@@ -21,13 +24,15 @@ export async function previewOf(approval: ApprovalRow, files: Files): Promise<Pr
     return { kind: 'diff', text: samePath(path, args.path) ? patch : `${args.path} leads to ${path}\n${patch}` }
   }
   if (approval.toolName === 'run_command' && typeof args.command === 'string') {
-    const cwd = typeof args.cwd === 'string' ? `\n(in ${args.cwd})` : ''
-    return { kind: 'command', text: args.command + cwd }
+    if (typeof args.cwd !== 'string') return { kind: 'command', text: args.command }
+    const { path } = await files.current(approval.agentId, args.cwd)
+    const leads = samePath(path || '.', args.cwd) ? '' : `, which leads to ${path || 'the workspace itself'}`
+    return { kind: 'command', text: `${args.command}\n(in ${args.cwd}${leads})` }
   }
   return { kind: 'arguments', text: JSON.stringify(approval.arguments, null, 2) }
 }
 
-const samePath = (real: string, said: string) => real === posix.normalize(said)
+const samePath = (real: string, said: string) => real === posix.normalize(said).replace(/(?<=.)\/$/, '')
 
 function patchOf(path: string, before: string, after: string): string {
   if (before.length + after.length <= MAX_TEXT) {

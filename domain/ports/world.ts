@@ -18,8 +18,12 @@ export interface Vault {
   /** False: there was none. What references stand for is kept: what was written with them is still resolved. */
   remove(name: string): Promise<boolean>
   names(): Promise<readonly string[]>
-  /** Values that were replaced or removed: still to be hidden. Bounded. */
+  /** Values that were replaced or removed, and noted ones that have been redacted since: still to be hidden. Bounded. */
   retired(): Promise<readonly string[]>
+  /** Notes values that are to stay hidden when whoever gave them (the environment) gives others. Known ones cost nothing. */
+  note(values: readonly string[]): Promise<void>
+  /** Another text once a secret was set or removed, by any process. */
+  stamp(): Promise<string>
   /** The per-install key (32 bytes) of the references' HMAC. */
   referenceKey(): Promise<Uint8Array>
   /** Keeps what references stand for, durably: call it before the redacted text is appended. Known ones cost nothing. */

@@ -25,7 +25,7 @@ export function limitedPorts(ports: RuntimePorts): RuntimePorts {
   const { clock, intents, snapshots } = ports
   const limit = <T extends object>(what: string, target: T, limits: Limits<T>) => limited(clock, what, target, limits)
   const ms = STORE_LIMIT_MS
-  const secrets = (boundary: SecretBoundary) => limit('the vault', boundary, { keep: ms, resolve: ms })
+  const secrets = (boundary: SecretBoundary) => limit('the vault', boundary, { keep: ms, refresh: ms, resolve: ms })
   const log = limit('the log', ports.log, { append: ms, head: ms, read: ms, readAll: ms, headCursor: ms, streams: ms })
   return {
     ...ports,

@@ -28,6 +28,8 @@ export interface SecretBoundary {
   /** A redactor for text that comes in pieces. */
   stream(): { push(text: string): string; end(): string }
   keep(): Promise<void>
+  /** Awaited around each effect: what became a secret since is hidden from here on. */
+  refresh(): Promise<void>
   /** Puts values back when a tool is performed; rejects with ToolError SECRET_UNAVAILABLE. */
   resolve(args: JsonObject): Promise<JsonObject>
 }

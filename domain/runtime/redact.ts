@@ -58,6 +58,15 @@ export function refuseSecrets(secrets: SecretBoundary, parts: object, code = 'SE
   }
 }
 
+/** What an effect brings is redacted by what is secret when it ends. */
+export async function thenRefreshed<T>(secrets: SecretBoundary, effect: () => Promise<T>): Promise<T> {
+  try {
+    return await effect()
+  } finally {
+    await secrets.refresh()
+  }
+}
+
 /** A model's answer, without secrets. A thinking block is signed: one that would have to be changed is left out. */
 export function redactOutcome(secrets: SecretBoundary, outcome: ModelOutcome): ModelOutcome {
   const content = outcome.content.flatMap((block) => {

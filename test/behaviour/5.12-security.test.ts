@@ -73,6 +73,7 @@ describe('5.12.5 no secret appears in the log', () => {
     result: hidden,
     stream: () => ({ push: hidden<string>, end: () => '' }),
     keep: async () => undefined,
+    refresh: async () => undefined,
     resolve: async (args) => JSON.parse(JSON.stringify(args).replaceAll('REF', VALUE)) as typeof args,
   }
 
@@ -114,6 +115,36 @@ describe('5.12.5 no secret appears in the log', () => {
     expect(bytes.split('REF').length).toBeGreaterThan(8)
     expect(JSON.stringify(run.requests)).not.toContain(VALUE)
     expect(news.join('')).not.toContain(VALUE)
+  })
+
+  test('what became a secret while a tool was at it is hidden in what it gives back, or fails with', async () => {
+    let [set, known] = [false, false]
+    const now = <T>(value: T): T => (known ? hidden(value) : value)
+    const later: SecretBoundary = {
+      ...boundary,
+      ...{ text: now, json: now, result: now, arguments: (_, args) => now(args) },
+      refresh: async () => {
+        known = set
+      },
+    }
+    const nothing = async () => undefined
+    const environment = async () => ({ workspace: null, sandbox: null, secrets: later, reap: nothing, close: nothing })
+    const gives = tool('gives', {}, () => {
+      set = true
+      return VALUE
+    })
+    const fails = tool('fails', {}, () => {
+      set = true
+      throw new Error(VALUE)
+    })
+    for (const one of [gives, fails]) {
+      ;[set, known] = [false, false]
+      const says = [calls(call(one.spec.name)), completes()]
+      const run = await given({ says, tools: [one], ports: { environment, secrets: async () => later } })
+      await run.drive()
+      expect(JSON.stringify(run.requests)).toContain('REF')
+      expect(JSON.stringify(run.requests)).not.toContain(VALUE)
+    }
   })
 
   test('what a tool reads of a command has gone through a filter, one of its own for each output', async () => {

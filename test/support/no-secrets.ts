@@ -8,5 +8,6 @@ export const NO_SECRETS: SecretBoundary = {
   result: (value) => value,
   stream: () => ({ push: (text) => text, end: () => '' }),
   keep: async () => undefined,
+  refresh: async () => undefined,
   resolve: async (args) => args,
 }

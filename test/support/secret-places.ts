@@ -38,6 +38,8 @@ function vaultWith(secret: string): Vault {
     remove: async () => false,
     names: async () => ['PLANTED'],
     retired: async () => [],
+    note: async () => undefined,
+    stamp: async () => '',
     referenceKey: async () => new Uint8Array(32).fill(7),
     remember: async (made) => {
       for (const [reference, value] of made) references.set(reference, value)

@@ -13,7 +13,7 @@ import { MAX_CALLS } from '../../agent/state/call.ts'
 import { type AgentState, activityOf } from '../../agent/state/state.ts'
 import type { ModelOutcome } from '../../ports.ts'
 import type { Environment, RuntimePorts } from '../ports.ts'
-import { redactOutcome } from '../redact.ts'
+import { redactOutcome, thenRefreshed } from '../redact.ts'
 import { limited } from '../time-limit.ts'
 import { pathsOf } from './paths.ts'
 
@@ -36,7 +36,8 @@ export async function performModel(
   const publish = (text: string) => text !== '' && ports.feed.publish({ runId, agentId, turn, kind: 'text', text })
   const limitMs = modelTime(state, info.timeoutMs, ports.clock.now())
   const ended = await limited(ports.clock, limitMs, signal, async (own) => {
-    const answer = await ports.provider(id).call(request, { signal: own, onText: (text) => publish(stream.push(text)) })
+    const asking = { signal: own, onText: (text: string) => publish(stream.push(text)) }
+    const answer = await thenRefreshed(env.secrets, () => ports.provider(id).call(request, asking))
     // What cannot be redacted is a failure of the model's: asking again gives it again.
     return redactOutcome(env.secrets, modelOutcome(answer))
   })

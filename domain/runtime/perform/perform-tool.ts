@@ -9,7 +9,7 @@ import type { AgentState, Call } from '../../agent/state/state.ts'
 import type { JsonObject } from '../../log/json.ts'
 import type { Sandbox, Tool, ToolContext, ToolFailure, ToolResult } from '../../ports.ts'
 import type { Environment, RuntimePorts, SecretBoundary } from '../ports.ts'
-import { redactResult } from '../redact.ts'
+import { redactResult, thenRefreshed } from '../redact.ts'
 import { limited } from '../time-limit.ts'
 import { ledElsewhere } from './paths.ts'
 import { performControl } from './perform-control.ts'
@@ -60,6 +60,7 @@ export async function performTool(
     onOutput: (text) => publish(output.push(text)),
   })
   const ended = await limited(ports.clock, spec.timeLimitMs, signal, async (own) => {
+    await env.secrets.refresh()
     const elsewhere = await ledElsewhere(env, spec, call, args)
     // Of an earlier attempt nobody can tell whether it happened where it was meant to.
     if (elsewhere !== null && isProbed(call)) return 'unknown'
@@ -67,7 +68,8 @@ export async function performTool(
     const resolved = await env.secrets.resolve(args)
     const probed = await probe(tool, call, resolved, context(own))
     if (probed === 'unknown') return probed
-    const { result } = probed ?? { result: toolResult(await tool.run(resolved, context(own))) }
+    const run = async () => toolResult(await tool.run(resolved, context(own)))
+    const { result } = probed ?? { result: await thenRefreshed(env.secrets, run) }
     // What cannot be redacted is a failure of the tool's, like anything else that it gives back wrongly.
     return redactResult(env.secrets, result)
   })

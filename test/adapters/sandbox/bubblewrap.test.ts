@@ -5,6 +5,8 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -138,6 +140,62 @@ describe.skipIf(skipWithoutBubblewrap)('the sandbox', () => {
     expect(await box.exec(sh('echo x > a/b/f && cat a/b/f'), never)).toMatchObject({ exitCode: 0, stdout: 'x\n' })
   })
 
+  it('shows read-only what a .git names by a link, a file or a commondir, and puts a link back', async () => {
+    const at = (path: string) => join(folders.ws, path)
+    mkdirSync(at('l'))
+    execFileSync('git', ['init', '-q', at('l')])
+    renameSync(at('l/.git'), at('store'))
+    symlinkSync('../store', at('l/.git'))
+    execFileSync('git', ['init', '-q', `--separate-git-dir=${at('apart')}`, at('s')])
+    mkdirSync(at('worktree'))
+    for (const [file, text] of [
+      ['HEAD', 'ref: refs/heads/main'],
+      ['commondir', '../common'],
+    ])
+      writeFileSync(at(`worktree/${file}`), `${text}\n`)
+    execFileSync('git', ['init', '-q', '--bare', at('common')])
+    mkdirSync(at('w'))
+    writeFileSync(at('w/.git'), 'gitdir: ../worktree\n')
+    const told: string[] = []
+    const box = await createSandbox({ workspace: folders.ws, hide: [], warn: (text) => told.push(text) })
+    const configs = ['store/config', 'apart/config', 'common/config']
+    const before = configs.map((path) => readFileSync(at(path), 'utf8'))
+    const attacks = [
+      ...configs.map((path) => `echo x >> ${path}`),
+      'echo .. > worktree/commondir',
+      'echo x > s/.git',
+      'rm s/.git',
+      'mv apart old && cp -r old apart && echo x >> apart/config',
+      'mv l old && mkdir l',
+    ]
+    for (const attack of attacks) expect(await box.exec(sh(attack), never)).not.toMatchObject({ exitCode: 0 })
+    expect(told).toEqual([])
+    for (const attack of [
+      'rm',
+      'mkdir .git; touch .git/config',
+      'echo "gitdir: ../evil" > .git',
+      'ln -s ../evil .git',
+    ]) {
+      await box.exec(sh(`cd l && rm -f .git && ${attack}`), never)
+      expect(readlinkSync(at('l/.git'))).toBe('../store')
+    }
+    expect(told).toEqual(Array(4).fill(expect.stringContaining('l/.git; it was put back')))
+    expect(configs.map((path) => readFileSync(at(path), 'utf8'))).toEqual(before)
+    expect(await box.exec(sh('git -C l status && git -C s status && touch l/f s/f'), never)).toMatchObject({
+      exitCode: 0,
+    })
+  })
+
+  it('shows the repositories of installed packages read-only, and leaves the packages writable', async () => {
+    const packages = ['node_modules/a', 'node_modules/@s/b', 'sub/node_modules/a/node_modules/c']
+    for (const path of packages) execFileSync('git', ['init', '-q', join(folders.ws, path)])
+    const box = await createSandbox({ workspace: folders.ws, hide: [] })
+    for (const path of packages) {
+      expect(await box.exec(sh(`echo x >> ${path}/.git/config`), never)).not.toMatchObject({ exitCode: 0 })
+      expect(await box.exec(sh(`touch ${path}/index.js`), never)).toMatchObject({ exitCode: 0 })
+    }
+  })
+
   it('bounds what is kept in memory, and how many processes there are', async () => {
     const script = `for d in /tmp /dev/shm "$HOME"; do df -B1 --output=size $d | tail -1; done; touch /dev/x; (ulimit -u 2>/dev/null || ulimit -p)`
     const { stdout, stderr } = await run(script)
@@ -258,7 +316,7 @@ it('tells where a workspace has too many folders to look into all of them', asyn
   mkdirSync(join(ws, 'a/.git'), { recursive: true })
   for (let n = 0; n < 130; n++) mkdirSync(join(ws, `b${n}/c`), { recursive: true })
   const found = (most: number) =>
-    userRepositories(ws, (text) => told.push(text), most).around(async (theirs) => theirs.length)
+    userRepositories(ws, (text) => told.push(text), most).around(async ({ readOnly }) => readOnly.length)
   expect([await found(262), told.length]).toEqual([1, 0])
   expect([await found(261), await found(1)]).toEqual([1, 0])
   expect(told).toEqual(

@@ -51,6 +51,21 @@ describe('the vault', () => {
     expect(statSync(file('retired.json')).mode & 0o777).toBe(0o600)
   })
 
+  it('notes values by their references alone, the last of them, and gives those that were shown', async () => {
+    const vault = await open()
+    await vault.note(['never-shown', 'shown-value'])
+    expect(await vault.retired()).toEqual([])
+    const key = await vault.referenceKey()
+    await vault.remember(new Map([[reference(key, 'shown-value'), 'shown-value']]))
+    expect(await (await open()).retired()).toEqual(['shown-value'])
+    expect(readFileSync(file('noted.json'), 'utf8')).not.toMatch(/shown/)
+    const { mtimeNs } = statSync(file('noted.json'), { bigint: true })
+    await vault.note(['shown-value'])
+    expect(statSync(file('noted.json'), { bigint: true }).mtimeNs).toBe(mtimeNs)
+    await vault.note(Array.from({ length: 1_000 }, (_, n) => `value-${n}`))
+    expect(await vault.retired()).toEqual([])
+  })
+
   it('has one key per install, also when two processes start at once', async () => {
     const keys = await Promise.all([open(), open(), open()].map(async (vault) => (await vault).referenceKey()))
     expect(new Set(keys.map((key) => Buffer.from(key).toString('hex'))).size).toBe(1)

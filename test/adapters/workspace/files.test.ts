@@ -99,6 +99,20 @@ describe('a workspace', () => {
     }
   })
 
+  it('lets tools write neither through a link .git nor into what a .git names', async () => {
+    execFileSync('git', ['init', '-q', '--bare', inside('store')])
+    symlinkSync('store', inside('.git'))
+    mkdirSync(inside('worktree'))
+    for (const name of ['HEAD', 'commondir']) writeFileSync(inside(`worktree/${name}`), '..')
+    symlinkSync('store/hooks', inside('hooks'))
+    for (const path of ['.git/config', 'store/config', 'store/new/deep', 'hooks/post-checkout', 'worktree/commondir']) {
+      await expect(ws.write(path, bytes('evil'))).rejects.toEqual(code('SANDBOX_VIOLATION'))
+    }
+    mkdirSync(inside('refs'))
+    writeFileSync(inside('HEAD'), 'a name like any other')
+    for (const path of ['HEAD', 'objects/a', 'file']) expect(await ws.write(path, bytes('x'))).toBeDefined()
+  })
+
   it('leaves nothing behind when a write fails', async () => {
     mkdirSync(inside('d/e'), { recursive: true })
     await expect(ws.write('d/e', bytes('x'))).rejects.toEqual(code('CONFLICT'))

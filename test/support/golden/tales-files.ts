@@ -117,6 +117,8 @@ export async function secrets() {
     remove: async () => false,
     names: async () => ['PASSWORD'],
     retired: async () => [],
+    note: async () => undefined,
+    stamp: async () => '',
     referenceKey: async () => new Uint8Array(32).fill(7),
     remember: async (made: ReadonlyMap<string, string>) => {
       for (const [reference, value] of made) references.set(reference, value)

@@ -1,0 +1,40 @@
+import { readFile, readlink, realpath, stat } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { holds } from './mounts.ts'
+
+/** What a `.git` is made of: a folder, or a link or a file that names one. */
+export interface GitFolders {
+  /** Real paths within the workspace: its own, and those that it names. */
+  readonly paths: readonly string[]
+  /** What is written in it where it is a link. */
+  readonly link: string | null
+}
+
+/** A file by which git names a folder is no longer. In bytes. */
+const MAX_NAME = 4_096
+
+/**
+ * Follows a `.git`: a link to its target, a file to its `gitdir:`, a folder to its `commondir`. Git takes settings and hooks
+ * from all of them. What is outside of the workspace, or is the whole of it, is left out.
+ */
+export async function gitFolders(workspace: string, git: string): Promise<GitFolders> {
+  const seen = new Set<string>()
+  for (let at: string | null = git; at !== null; ) {
+    const real: string | null = await realpath(at).catch(() => null)
+    if (real === null || seen.has(real)) break
+    seen.add(real)
+    at = await named(real).catch(() => null)
+  }
+  const paths = [...seen].filter((path) => path !== workspace && holds(workspace, path))
+  return { paths, link: await readlink(git).catch(() => null) }
+}
+
+async function named(path: string): Promise<string | null> {
+  const isFolder = (await stat(path)).isDirectory()
+  const file = isFolder ? join(path, 'commondir') : path
+  if ((await stat(file)).size > MAX_NAME) return null
+  const text = (await readFile(file, 'utf8')).replace(/[\r\n]+$/, '')
+  if (isFolder) return text === '' ? null : resolve(path, text)
+  const [, folder] = /^gitdir: (.+)$/s.exec(text) ?? []
+  return folder === undefined ? null : resolve(dirname(path), folder)
+}

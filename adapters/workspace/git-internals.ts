@@ -1,0 +1,24 @@
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { leadsOut } from './paths.ts'
+
+/**
+ * Rejects with SANDBOX_VIOLATION where one of the folders around a path is what git takes for a repository's own, by the
+ * signs that git goes by: a `.git` that is a link or a file names one of any name.
+ */
+export async function refuseGitFolders(root: string, path: string, segments: readonly string[]): Promise<void> {
+  for (let depth = 1; depth < segments.length; depth++) {
+    if (await isGitFolder(join(root, ...segments.slice(0, depth))))
+      throw leadsOut(path, "lies in a git repository's own folder, which tools may read but not write")
+  }
+}
+
+async function isGitFolder(folder: string): Promise<boolean> {
+  const has = (name: string) =>
+    stat(join(folder, name)).then(
+      () => true,
+      () => false,
+    )
+  if (!(await has('HEAD'))) return false
+  return (await has('commondir')) || ((await has('objects')) && (await has('refs')))
+}
