@@ -35,7 +35,7 @@ describe('the command line', () => {
     [['run', 'x', '--max-turns', 'many'], '--max-turns: expected a whole number from 1'],
     [['run', 'x', '--mode', 'fast'], 'expected interactive, batch'],
     [['run', 'x', '--budget-usd', 'lots'], '--budget-usd'],
-    [['fork', 'x', '--budget-usd', '-1'], '--budget-usd: expected dollars'],
+    [['fork', 'x', '--budget-usd', '-1'], '--budget-usd: an amount of dollars is written like 2.50'],
     [['fork', 'x', '--budget-tokens', '0'], '--budget-tokens: expected a whole number from 1'],
     [['run', ' '], 'the task is empty'],
     [['replay', 'x', '--to', '1', '--turn', '1'], 'only one of'],
