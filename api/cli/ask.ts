@@ -1,4 +1,3 @@
-import { isCancel, text } from '@clack/prompts'
 import type { z } from 'zod'
 import type { DriveEnd } from '../../domain/runtime/types.ts'
 import type { Approval, ApprovalList } from '../http/schemas/approvals.ts'
@@ -6,6 +5,7 @@ import { choose } from './choose.ts'
 import { asOne, type Client, Refused, take } from './client.ts'
 import type { Context } from './context.ts'
 import { safe } from './output/text.ts'
+import { prompt } from './prompt.ts'
 
 type Waiting = Extract<DriveEnd, { end: 'waiting' }>
 
@@ -21,9 +21,6 @@ async function all(ids: readonly string[], ask: (id: string) => Promise<boolean>
   for (const id of ids) if (!(await ask(id))) return false
   return ids.length > 0
 }
-
-/** Where prompts are drawn: never on stdout, which belongs to data. */
-const output = { output: process.stderr }
 
 /** An approval with what it is about, in full. */
 export async function approvalOf(ctx: Context, toolCallId: string) {
@@ -43,10 +40,14 @@ export async function pendingApprovals(client: Client, limit = 500) {
   return all
 }
 
+/** Why a call asks, and until when. */
+export const asks = (approval: { toolName: string; reason: string; expiresAt: string }): string =>
+  `${approval.toolName} asks: ${approval.reason} (until ${approval.expiresAt}; then it counts as refused)`
+
 /** What a person should see before deciding, on stderr; gives the hash that the decision is bound to. */
 export async function showApproval(ctx: Context, toolCallId: string): Promise<string> {
   const { approval, preview } = await approvalOf(ctx, toolCallId)
-  ctx.note(`\n${approval.toolName} asks: ${approval.reason}`)
+  ctx.note(`\n${asks(approval)}`)
   for (const line of safe(preview.text).split('\n')) {
     const colour = preview.kind !== 'diff' ? null : line.startsWith('+') ? 'green' : line.startsWith('-') ? 'red' : null
     ctx.line(`  ${colour ? ctx.paint(colour, line) : line}`)
@@ -89,9 +90,9 @@ async function askApproval(ctx: Context, toolCallId: string): Promise<boolean> {
   if (decision === null) return false
   let reason: string | undefined
   if (decision === 'rejected') {
-    const said = await text({ message: 'Why? (told to the agent)', placeholder: 'may stay empty', ...output })
-    if (isCancel(said)) return false
-    reason = said?.trim() || undefined
+    const said = await prompt({ message: 'Why? (told to the agent)', placeholder: 'may stay empty' })
+    if (said === null) return false
+    reason = said.trim() || undefined
   }
   return unlessDecided(ctx, () =>
     decide(ctx, toolCallId, decision, { argumentsHash, ...(reason === undefined ? {} : { reason }) }),
@@ -117,13 +118,12 @@ async function askDoubt(ctx: Context, toolCallId: string): Promise<boolean> {
 }
 
 async function askInput(ctx: Context, runId: string): Promise<boolean> {
-  const said = await text({
-    message: 'Your answer',
-    validate: (v) => (v?.trim() ? undefined : 'say something'),
-    ...output,
-  })
-  if (isCancel(said)) return false
   const client = await ctx.client('write')
+  const { asks } = await take(client.v1.runs[':id'].$get({ param: { id: runId } }))
+  // The line of its event shows the beginning only.
+  for (const { text } of asks.filter((ask) => ask.for === 'input' && ask.text !== '')) ctx.note(`\n${text}`)
+  const said = await prompt({ message: 'Your answer', validate: (v) => (v?.trim() ? undefined : 'say something') })
+  if (said === null) return false
   await take(
     client.v1.runs[':id'].input.$post({ param: { id: runId }, header: asOne(), json: { text: said, by: ctx.by } }),
   )

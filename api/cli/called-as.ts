@@ -1,5 +1,5 @@
 import { realpathSync } from 'node:fs'
-import { delimiter, join, relative } from 'node:path'
+import { delimiter, dirname, join, relative } from 'node:path'
 import { quoted } from './output/text.ts'
 
 /** How this process came about. `file`: the program's own, by its real path. */
@@ -17,7 +17,8 @@ export interface Called {
 export function calledAs({ env, cwd, file, node }: Called): string {
   const { npm_command: npm, npm_config_local_prefix: prefix } = env
   if (npm !== undefined && prefix !== undefined && within(prefix, cwd) && within(prefix, file)) return 'npx keepup'
-  if (onPath(env, 'keepup') === file) return 'keepup'
+  const named = onPath(env, 'keepup')
+  if (named === file || named === join(dirname(file), 'bin', 'keepup')) return 'keepup'
   const runtime = onPath(env, 'node') === real(node) ? 'node' : quoted(node)
   return `${runtime} ${quoted(file)}`
 }

@@ -1,6 +1,6 @@
-import { isCancel, text } from '@clack/prompts'
 import type { Context } from './context.ts'
 import { UsageError } from './exit.ts'
+import { prompt } from './prompt.ts'
 
 /** What may be typed, the first of them shown; what it does, in words; and what it stands for. */
 export interface Choice<T> {
@@ -16,13 +16,12 @@ export interface Choice<T> {
 export async function choose<T>(question: string, choices: readonly Choice<T>[], open: string): Promise<T | null> {
   const find = (typed: string | undefined) =>
     choices.find(({ keys }) => keys.includes(typed?.trim().toLowerCase() ?? ''))
-  const said = await text({
+  const said = await prompt({
     message: `${question} ${choices.map(({ keys, does }) => `${keys[0]}: ${does}`).join(', ')}; Enter alone: ${open}`,
     validate: (typed) =>
       !typed?.trim() || find(typed) ? undefined : `type ${choices.map(({ keys }) => keys[0]).join(' or ')}`,
-    output: process.stderr,
   })
-  return isCancel(said) ? null : (find(said)?.value ?? null)
+  return said === null ? null : (find(said)?.value ?? null)
 }
 
 /** Whether a person wants what cannot be taken back lightly: `--yes`, or an answer at the terminal. */

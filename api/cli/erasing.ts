@@ -61,6 +61,7 @@ export async function eraseBodies(ctx: Context, { runId, json, dryRun, yes }: Er
   }
   // Only what was looked at.
   const done = await ask({ 'if-match': `"${found.revision}"` }, false)
-  ctx.show(done, () => [`erased; recorded up to revision ${done.revision}`])
+  const nothing = found.bodies?.length === 0
+  ctx.show(done, () => [nothing ? 'nothing was left to erase' : `erased; recorded up to revision ${done.revision}`])
   return EXIT.done
 }

@@ -12,12 +12,12 @@ export const EXIT = {
 export const EXIT_HELP = `
 Exit codes:
   0    done
-  1    failed: could not do what was asked
-  2    usage: the command line or a setting is wrong, or names something that is not there; nothing was recorded
-  3    the run ended in ERROR
+  1    failed: what was asked could not be done
+  2    the command line or a setting cannot be understood, or names what is not there; nothing was recorded
+  3    the run ended in ERROR, or was cancelled
   5    verification failed
   8    the run waits for a person
-  130  interrupted
+  130  interrupted, or not agreed to
 
 With -o json or jsonl a failure is {"error": {message, code, exitCode}} on stderr.
 `

@@ -8,6 +8,13 @@ import { quietPipe } from './quiet-pipe.ts'
 quietPipe(process.stdout)
 quietPipe(process.stderr)
 const { stdout, stderr, stdin, env } = process
+// A terminal that does not know its size says that it has none.
+for (const stream of [process.stdout, process.stderr]) {
+  if (stream.isTTY) {
+    stream.columns ||= 80
+    stream.rows ||= 24
+  }
+}
 process.exitCode = await runCli(process.argv.slice(2), {
   stdout,
   stderr,

@@ -46,6 +46,7 @@ export async function report(ctx: Context, runId: string, end: Ended, summary: s
   if (end.end === 'waiting') {
     ctx.note(`${WHY[end.for]}; next:`)
     for (const line of nextLines(ctx, { ...detail, run: { ...run, driving: false } })) ctx.note(line)
+    if (end.for === 'pause') ctx.note(`  one turn more: ${ctx.command('step', runId)}`)
   }
   if (end.end === 'error') {
     const how = end.code === 'CANCELLED' ? 'the run was cancelled' : `the run ended in ERROR ${end.code}`

@@ -23,6 +23,8 @@ const RAISE: Readonly<Record<string, string>> = {
   budget: 'raise the budget',
 }
 
+const again = (delayMs: unknown): string => (typeof delayMs === 'number' ? `; again in ${delayMs} ms` : '')
+
 /** The final warning; in the first turn nothing was left for the work itself. */
 function warned({ turn, payload }: EventView): string {
   const { reason, maxTurns, graceTurns } = payload ?? {}
@@ -66,13 +68,10 @@ export function eventLine(event: EventView, paint: Paint): string | null {
     case 'gate_checked':
       return `  gate ${text(p.gate)}: ${p.passed === true ? paint('green', 'holds') : paint('red', 'does not hold')} ${text(p.evidence)}`
     case 'recovery':
-      return paint(
-        'yellow',
-        p.phase === 'final_warning' ? warned(event) : `recovery: ${text(p.phase)} ${text(p.reason)}`,
-      )
+      return paint('yellow', p.phase === 'final_warning' ? warned(event) : `recovery: ${text(p.reason ?? p.phase)}`)
     case 'error':
       return p.recoverable === true
-        ? paint('yellow', `  the model's attempt failed: ${text(p.code)} ${text(p.error)}`)
+        ? paint('yellow', `  the model's attempt failed: ${text(p.code)} ${text(p.error)}${again(p.delayMs)}`)
         : p.code === 'CANCELLED'
           ? paint('yellow', `the run was cancelled: ${text(p.error)}`)
           : paint('red', `ERROR ${text(p.code)}: ${text(p.error)}`)

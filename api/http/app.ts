@@ -1,7 +1,7 @@
 import { HTTPException } from 'hono/http-exception'
 import { RecentKeys } from '../runs/commands.ts'
 import type { Services } from '../services.ts'
-import { hostGuard, jsonGuard, sizeGuard, surplusGuard, tokenGuard } from './guards.ts'
+import { documentGuard, hostGuard, jsonGuard, sizeGuard, tokenGuard } from './guards.ts'
 import { newApp } from './new-app.ts'
 import { asProblem, Problem, problemResponse } from './problem.ts'
 import { approvalRoutes } from './routes/approvals.ts'
@@ -45,7 +45,7 @@ export function createApp(s: Services, options: AppOptions) {
     problemResponse(new Problem(404, 'NOT_FOUND', `there is no ${c.req.method} route here; see /v1/openapi.json`)),
   )
   root.use(hostGuard(options.hosts), tokenGuard(options.token), sizeGuard(options.maxBodyBytes), jsonGuard())
-  root.use(surplusGuard(() => document()))
+  root.use(documentGuard(() => document()))
   root.openAPIRegistry.registerComponent('securitySchemes', 'token', { type: 'http', scheme: 'bearer' })
   const app = root
     .route('/', systemRoutes(s))

@@ -44,7 +44,7 @@ export interface KeepUp extends AsyncDisposable {
   drive(runId: string, options?: { readonly onText?: (text: string) => void }): Promise<Ended>
   /**
    * The run's events from the first (or after a cursor), then those to come. Ends with the last event of a finished run,
-   * when the signal aborts, or on {@link close}.
+   * when the signal aborts, or on {@link close}; where the run waits for a person it waits as well.
    */
   follow(runId: string, options?: { readonly after?: string; readonly signal?: AbortSignal }): AsyncIterable<EventView>
   /**

@@ -16,7 +16,7 @@ export interface RunSummary extends Row<'runs'> {
   /** Steps and revision of the root agent. */
   readonly step: number
   readonly revision: number
-  /** Calls of all its agents. */
+  /** Calls of all its agents that have begun or ended. */
   readonly toolCalls: number
   readonly updated_at: string
   readonly usage: UsageSum
@@ -104,11 +104,15 @@ export async function summaries(db: Kysely<Database>, rows: readonly Row<'runs'>
   })
 }
 
-/** Requested tool calls of the agents of some runs, by agent. */
+/** Tool calls of the agents of some runs, by agent; without those that have not begun, such as one that waits for an approval. */
 export async function callsOf(db: Kysely<Database>, runIds: readonly string[]) {
   const rows = await db
     .selectFrom('tool_calls')
-    .select(['agent_id', 'run_id', sql<number>`count(*)`.as('calls')])
+    .select([
+      'agent_id',
+      'run_id',
+      sql<number>`sum(case when status in ('planned', 'started') then 0 else 1 end)`.as('calls'),
+    ])
     .where('agent_id', 'in', (inner) => inner.selectFrom('agents').select('id').where('run_id', 'in', runIds))
     .groupBy(['agent_id', 'run_id'])
     .execute()

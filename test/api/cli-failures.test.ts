@@ -31,9 +31,11 @@ describe('what cannot be had', { timeout: 120_000 }, () => {
   })
 
   it('is a missing key, told by its name only', async () => {
-    const keyless = ['run', 'x', '--no-workspace', '--model', 'claude-sonnet-5-5']
+    const keyless = ['run', 'x', '-w', folder.workspace(), '--model', 'claude-sonnet-5-5']
     const { code, err } = await folder.start(keyless).ended
-    expect([code, err]).toEqual([1, expect.stringContaining('set ANTHROPIC_API_KEY')])
+    expect([code, err]).toEqual([2, expect.stringContaining('set ANTHROPIC_API_KEY')])
+    // What did not start works nowhere.
+    expect(err).not.toContain('works in')
   })
 
   it('is a vault that others can read', async () => {

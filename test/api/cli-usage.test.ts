@@ -15,7 +15,12 @@ describe('the command line', () => {
   it('shows its exit codes and every command in --help', async () => {
     const { code, out, err } = await inProcess(['--help'])
     expect([code, err]).toEqual([0, ''])
-    for (const line of ['0    done', '2    usage', '3    the run ended in ERROR', '8    the run waits for a person']) {
+    for (const line of [
+      '0    done',
+      '2    the command line or a setting cannot be understood',
+      '3    the run ended in ERROR, or was cancelled',
+      '8    the run waits for a person',
+    ]) {
       expect(out).toContain(line)
     }
     const commands =

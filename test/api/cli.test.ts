@@ -198,10 +198,15 @@ describe('runs on the command line', { timeout: 120_000 }, () => {
     const verified = await folder.look('verify', id)
     expect([verified.code, verified.out.includes('revision 1 erased: private')]).toEqual([0, true])
     expect((await folder.look('events', id)).out).toMatch(/^@1 .*user_input +\(erased\)$/m)
-    expect((await folder.look('erase', id, '--revision', '1', '--reason', 'again', '--yes')).code).toBe(0)
+    expect(await folder.look('erase', id, '--revision', '1', '--reason', 'again', '--yes')).toMatchObject({
+      code: 0,
+      out: 'nothing was left to erase\n',
+    })
     expect((await folder.look('events', id, '-o', 'jsonl')).out.match(/"type":"erased"/g)).toHaveLength(1)
     await folder.look('erase', id, '--revision', '0', '--reason', 'private', '--yes')
-    expect((await folder.look('runs', 'show', id)).out).toMatch(/^role +\[erased\]\nmodel +\[erased\]$/m)
+    expect((await folder.look('runs', 'show', id)).out).toMatch(
+      /^task +\[erased\]\nstatus .*\nsummary .*\nmodel +scripted:/m,
+    )
     const open = await folder.look('run', 'wait', '--no-workspace', '--no-drive')
     const early = await folder.look('erase', open.out.trim(), '--all', '--reason', 'early', '--yes')
     expect([early.code, early.err.includes('RUN_ACTIVE')]).toEqual([1, true])

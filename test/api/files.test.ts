@@ -68,6 +68,16 @@ it('what was erased is in no byte of the tables, nor of the snapshots', async ()
   expect(holding()).toEqual([])
 })
 
+it('a run that was erased is forked into a folder that is named, and only there', async () => {
+  const { id } = await finished('erased')
+  await ask('POST', `/v1/runs/${id}/erase`, { body: { all: true, reason: 'private' } })
+  const unnamed = await ask('POST', `/v1/runs/${id}/fork`, { body: { step: 1 } })
+  expect([unnamed.status, (await bodyOf(unnamed)).code]).toEqual([409, 'WORKSPACE_ERASED'])
+  const folder = join(root, 'of-erased')
+  expect((await fork(id, folder)).status).toBe(201)
+  expect(readdirSync(folder)).toHaveLength(30)
+})
+
 it('tables that were removed are told, with what brings them back', async () => {
   rmSync(join(data, 'tables'), { recursive: true })
   const answer = await ask('GET', '/v1/runs')

@@ -126,9 +126,8 @@ describe('bad requests', () => {
     )
     expect(routes.length).toBeGreaterThan(12)
     for (const [method, path] of routes) {
-      const absent = await ask(method, path)
-      expect([path, absent.status]).toEqual([path, (await ask(method, path, { body: {} })).status])
       for (const [sent, status] of [
+        [{}, 400],
         [{ raw: '' }, 400],
         [{ headers: { 'content-type': 'application/json' } }, 400],
         [{ raw: 'null' }, 400],

@@ -51,6 +51,21 @@ export const SCRIPT: ScriptInput = {
       ],
     },
     {
+      name: 'ask at length',
+      when: { firstInputContains: 'ask me at length' },
+      turns: [
+        {
+          calls: [
+            {
+              tool: 'ask_user',
+              arguments: { question: `${Array.from({ length: 120 }, (_, n) => `word ${n}`).join(' ')} and the end?` },
+            },
+          ],
+        },
+        done(`\${lastInput}`),
+      ],
+    },
+    {
       name: 'ask',
       when: { firstInputContains: 'ask' },
       turns: [{ calls: [{ tool: 'ask_user', arguments: { question: 'Which?' } }] }, done(`\${lastInput}`)],

@@ -12,9 +12,10 @@ describe.skipIf(skipWithoutTerminal)('a run at a terminal', { timeout: 120_000 }
   const folder = cliFolder()
   afterAll(() => folder.clean())
 
-  const keepup = (...args: string[]) => {
+  const keepup = (...args: string[]) => sized(args)
+  const sized = (args: readonly string[], size?: string) => {
     const command = [process.execPath, entry, '--data', folder.data, '--by', 'ada', ...args]
-    const terminal = atTerminal(command, { cwd: folder.root, env: folder.env })
+    const terminal = atTerminal(command, { cwd: folder.root, env: folder.env, ...(size && { size }) })
     onTestFinished(() => void terminal.kill())
     return terminal
   }
@@ -73,6 +74,15 @@ describe.skipIf(skipWithoutTerminal)('a run at a terminal', { timeout: 120_000 }
     expect(await terminal.ended).toBe(8)
   })
 
+  it('shows a long question whole, also where the terminal does not know its size, and takes a line feed', async () => {
+    const terminal = sized(['run', 'ask me at length', '--no-workspace'], 'cols 0 rows 0')
+    await terminal.sees('word 119 and the end?')
+    await terminal.sees('Your answer')
+    terminal.type('blue\n')
+    await terminal.sees('DONE')
+    expect(await terminal.ended).toBe(0)
+  })
+
   it('takes the answer that the agent asks for', async () => {
     const terminal = keepup('run', 'ask me', '--no-workspace')
     await terminal.sees('Your answer')
@@ -110,7 +120,7 @@ describe.skipIf(skipWithoutTerminal)('a run at a terminal', { timeout: 120_000 }
     }
     const task = async () => (await folder.look('runs', 'show', idIn(run.err))).out
     expect([await answer(ENTER), await task()]).toEqual([130, expect.stringMatching(/^task +finish$/m)])
-    expect([await answer(`y${ENTER}`), await task()]).toEqual([0, expect.not.stringMatching(/^task /m)])
+    expect([await answer(`y${ENTER}`), await task()]).toEqual([0, expect.stringMatching(/^task +\[erased\]$/m)])
   })
 
   it('pauses at the first Ctrl-C and says how to go on', async () => {

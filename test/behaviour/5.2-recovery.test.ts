@@ -96,10 +96,16 @@ describe('5.2.1 the final warning', () => {
 
   test('a budget that has no room even for it ends the run', async () => {
     const run = await given({ says: [completes()], spec: { budget: { tokens: 300, nanoDollars: null } } })
-    const error = expect.stringMatching(/^Recovery failed: BUDGET_EXCEEDED: the budget leaves no room/)
+    const error = expect.stringMatching(
+      /^Recovery failed: BUDGET_EXCEEDED: the budget leaves no room .*; \d+ tokens are needed at least, not 300;/,
+    )
     expect(await run.drive()).toMatchObject({ end: 'error', code: 'RECOVERY_FAILED', error })
     expect((await run.of('recovery')).at(-1)?.body).toEqual({ phase: 'failed', reason: error })
     expect(run.requests).toHaveLength(0)
+    const least = Number(/(\d+) tokens are needed/.exec(JSON.stringify(await run.of('recovery')))![1])
+    // With as much there is a turn for the work, before the warning.
+    const enough = await given({ says: [completes()], spec: { budget: { tokens: least, nanoDollars: null } } })
+    expect([await enough.drive(), await enough.of('recovery')]).toEqual([{ end: 'done' }, []])
   })
 })
 

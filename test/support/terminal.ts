@@ -2,7 +2,7 @@ import { execFileSync, spawn } from 'node:child_process'
 
 const PYTHON = `
 import os, pty, sys
-sys.exit(os.waitstatus_to_exitcode(pty.spawn(['sh', '-c', 'stty cols 100 rows 40; exec "$@"', 'sh'] + sys.argv[1:])))
+sys.exit(os.waitstatus_to_exitcode(pty.spawn(['sh', '-c', 'stty ' + sys.argv[1] + '; exec "$@"', 'sh'] + sys.argv[2:])))
 `
 
 /** Whether a pseudo terminal can be had here. With CI=true tests must not go by without it. */
@@ -23,8 +23,11 @@ export const skipWithoutTerminal = !hasTerminal && process.env.CI !== 'true'
 const DRAWN = /\u001b\[[0-9;?]*[A-Za-z]/g
 
 /** A command at a terminal of its own. */
-export function atTerminal(command: readonly string[], options: { cwd: string; env: Record<string, string> }) {
-  const child = spawn('python3', ['-c', PYTHON, ...command], {
+export function atTerminal(
+  command: readonly string[],
+  options: { cwd: string; env: Record<string, string>; size?: string },
+) {
+  const child = spawn('python3', ['-c', PYTHON, options.size ?? 'cols 100 rows 40', ...command], {
     cwd: options.cwd,
     env: { ...options.env, TERM: 'xterm' },
     stdio: ['pipe', 'pipe', 'inherit'],

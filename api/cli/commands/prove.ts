@@ -4,6 +4,7 @@ import { Readable } from 'node:stream'
 import type { Command } from 'commander'
 import { LogError } from '../../../domain/log/errors.ts'
 import { NoExport, verifyExport } from '../../events/verify-export.ts'
+import { nextLines } from '../asks.ts'
 import { asOne, Refused, take } from '../client.ts'
 import type { Context } from '../context.ts'
 import { driveToEnd, FROM_BIRTH, resuming } from '../drive.ts'
@@ -153,7 +154,8 @@ export function proveCommands(program: Command, kit: Kit): void {
         ctx.note('Standing approvals are not inherited: its calls ask anew.')
         if (o.drive === true) return driveToEnd(ctx, made.runId, FROM_BIRTH, resuming(ctx, made.runId))
         ctx.show(made, () => [made.runId])
-        ctx.note(`go on with: ${ctx.command('resume', made.runId)}`)
+        const detail = await take(client.v1.runs[':id'].$get({ param: { id: made.runId } }))
+        for (const line of nextLines(ctx, detail)) ctx.note(line.trimStart())
         return EXIT.done
       }),
     )

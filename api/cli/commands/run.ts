@@ -156,13 +156,11 @@ export function runCommand(program: Command, kit: Kit): void {
         if (task !== undefined && task.trim() === '') throw new UsageError('the task is empty')
         const json = startRequest(task, options, ctx.io.cwd, ctx.by)
         const { key, drive } = options
-        if (json.workspace !== undefined) {
-          if (options.workspace === undefined) notOurOwn(json.workspace)
-          ctx.note(`works in ${json.workspace}`)
-        }
+        if (json.workspace !== undefined && options.workspace === undefined) notOurOwn(json.workspace)
         const client = await ctx.client('write')
         const header = key === undefined ? {} : { 'idempotency-key': key }
         const started = await take(client.v1.runs.$post({ header, json }))
+        if (json.workspace !== undefined) ctx.note(`works in ${json.workspace}`)
         ctx.note(`run ${started.runId}`)
         if (drive === false) {
           ctx.show(started, () => [started.runId])

@@ -24,7 +24,7 @@ type Run = Detail['run']
 const columns = (known: boolean) => [
   { title: 'RUN', of: (r: Run) => r.runId },
   { title: 'STATUS', of: (r: Run) => statusOf(r, known) },
-  { title: 'ROLE', of: (r: Run) => r.role ?? gone(r) },
+  { title: 'ROLE', of: (r: Run) => r.role },
   { title: 'TURN', of: (r: Run) => r.turn, side: 'right' as const },
   { title: 'COST', of: (r: Run) => dollars(r.total.nanoDollars), side: 'right' as const },
   { title: 'DISK', of: (r: Run) => bytes(r.bytes), side: 'right' as const },
@@ -54,9 +54,6 @@ async function list(ctx: Context, status: (typeof STATUSES)[number] | undefined,
   return EXIT.done
 }
 
-/** Every run asks for a model: where none is known, what the run was started with was erased. */
-const gone = (run: Run): string | null => (run.model === null ? '[erased]' : null)
-
 /** A run for people: what it is, how it stands, what it used; of its agents only where there are more than one. */
 function runLines({ run, tree }: Detail, known: boolean): string[] {
   const { inputTokens, cacheReadTokens, cacheWriteTokens, outputTokens } = run.total
@@ -68,9 +65,9 @@ function runLines({ run, tree }: Detail, known: boolean): string[] {
     ['error', run.error && `${run.error.code}: ${run.error.message}`],
     ['summary', run.summary],
     ['unmet gates', run.unmetGates.join(', ') || null],
-    ['role', run.role ? [run.role, run.phase && `phase ${run.phase}`].filter(Boolean).join(', ') : gone(run)],
-    ['model', run.model ?? gone(run)],
-    ['workspace', run.workspace ?? gone(run)],
+    ['role', run.role && [run.role, run.phase && `phase ${run.phase}`].filter(Boolean).join(', ')],
+    ['model', run.model],
+    ['workspace', run.workspace],
     ['forked from', run.source && `${run.source.agentId} after step ${run.source.step}`],
     ['turn, step', `${run.turn}, ${run.step}`],
     [

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { approvalOf, decide, showApproval } from '../ask.ts'
+import { approvalOf, asks, decide, showApproval } from '../ask.ts'
 import { asOne, take } from '../client.ts'
 import type { Context } from '../context.ts'
 import { driveToEnd, type From, resuming, stepping } from '../drive.ts'
@@ -7,6 +7,9 @@ import { eraseBodies, filesStay } from '../erasing.ts'
 import { EXIT, UsageError } from '../exit.ts'
 import { statusOf } from '../run-status.ts'
 import { choice, type Kit, readAll, whole } from './kit.ts'
+
+const EXPIRY = `A question waits for 24 hours (policy.approvalTtlMs of POST /v1/runs and of the library sets another time). Then it counts
+as refused: the agent is told so (APPROVAL_EXPIRED), and may ask again.`
 
 interface Recorded {
   runId: string
@@ -55,6 +58,7 @@ export function steerCommands(program: Command, kit: Kit): void {
     program
       .command(name)
       .description(`${name} a call that waits; shows what it is about`)
+      .addHelpText('after', `\n${EXPIRY}`)
       .argument('<call>', 'a tool call, or a run where only one call waits')
       .option('--reason <text>', 'recorded, and told to the agent')
       .option('--dry-run', 'only show it, in full')
@@ -63,7 +67,7 @@ export function steerCommands(program: Command, kit: Kit): void {
           const id = await ctx.callId(call!, 'approval')
           if (dryRun) {
             const found = await approvalOf(ctx, id)
-            ctx.show(found, () => [`${found.approval.toolName} asks: ${found.approval.reason}`, found.preview.text])
+            ctx.show(found, () => [asks(found.approval), found.preview.text])
             return EXIT.done
           }
           const argumentsHash = await showApproval(ctx, id)

@@ -20,10 +20,10 @@ export function decideRequest(d: Deciding, command: Request): void {
     return
   }
   if (isFinished(d.state)) {
-    throw new CommandRejected(
-      'RUN_FINISHED',
-      `the run has ended in ${d.state.machine.status}; fork it to go on from there`,
-    )
+    const { machine } = d.state
+    const cancelled = machine.status === 'ERROR' && machine.code === 'CANCELLED'
+    const how = cancelled ? 'was cancelled' : `has ended in ${machine.status}`
+    throw new CommandRejected('RUN_FINISHED', `the run ${how}; fork it to go on from there`)
   }
   switch (command.kind) {
     case 'input':

@@ -1,11 +1,13 @@
-import { reserve } from '../rules/budget.ts'
+import { leastTokens, reserve } from '../rules/budget.ts'
 import { cost } from '../rules/money.ts'
 import { graceIsOver, lastTurn, limitReached, warningText } from '../rules/recovery.ts'
 import { ASSEMBLER, measuredParameters } from '../rules/request.ts'
 import { MAX_MODEL_FAILURES, modelInfo, route } from '../rules/routing.ts'
+import type { ModelInfo } from '../spec/spec.ts'
 import { MAX_VIOLATIONS } from '../state/failures.ts'
 import { phaseTools } from '../state/phases.ts'
 import {
+  type AgentState,
   activityOf,
   isFinished,
   type ModelStage,
@@ -109,6 +111,15 @@ export function loseAttempt(d: Deciding, model: Extract<ModelStage, { at: 'calli
   d.emit('model_attempt_lost', { attempt: model.attempt, purpose: 'turn', usage, nanoDollars })
 }
 
+/** What a budget of tokens must be for a turn of work before the warning turn; with all tools that such a turn offers. */
+function leastBudget(state: AgentState, info: ModelInfo): string {
+  const { tokens } = state.spec.budget
+  if (tokens === null) return ''
+  const working = { ...state, machine: { status: 'IDLE' } } as const
+  const least = leastTokens(state, info, measuredParameters(working, info).bytes)
+  return `; ${least} tokens are needed at least, not ${tokens}`
+}
+
 function callModel(d: Deciding, id: string, attempt: number): boolean {
   if (d.state.paused) return false
   const info = modelInfo(d.state, id)
@@ -117,7 +128,7 @@ function callModel(d: Deciding, id: string, attempt: number): boolean {
   if (estimate === null) {
     // Earlier attempts of this turn took what was left: the turn ends, and the next one is the warning turn.
     if (recoveryOf(d.state.machine) === null) endTurn(d, 'failed')
-    else endRun(d, 'BUDGET_EXCEEDED', 'the budget leaves no room for another model call')
+    else endRun(d, 'BUDGET_EXCEEDED', `the budget leaves no room for another model call${leastBudget(d.state, info)}`)
     return true
   }
   if (estimate.input >= info.contextTokens) {

@@ -21,6 +21,18 @@ export function estimateInput(state: AgentState, parameterBytes: number): number
 /** Tokens of all kinds that were spent. */
 export const tokensSpent = (state: AgentState): number => totalTokens(state.spent)
 
+/** What the model itself leaves room for, which is no matter of the budget. */
+const possibleOutput = (model: ModelInfo, input: number): number =>
+  Math.min(model.maxOutputTokens, Math.max(1, model.contextTokens - input))
+
+/** Tokens that the whole budget must have at least for one more turn of work and the warning turn after it. */
+export function leastTokens(state: AgentState, model: ModelInfo, parameterBytes: number): number {
+  const input = estimateInput(state, parameterBytes)
+  return (
+    tokensSpent(state) + 2 * input + FINAL_ANSWER_TOKENS + Math.min(MIN_ANSWER_TOKENS, possibleOutput(model, input))
+  )
+}
+
 /**
  * What the next call may take, or `null` where the budget has no room for it. Outside recovery the place of the warning
  * turn stays free.
@@ -29,8 +41,7 @@ export function reserve(state: AgentState, model: ModelInfo, parameterBytes: num
   const input = estimateInput(state, parameterBytes)
   const final = recoveryOf(state.machine) !== null
   const kept = final ? 0 : input + FINAL_ANSWER_TOKENS
-  // What the model itself leaves room for is no matter of the budget.
-  const possible = Math.min(model.maxOutputTokens, Math.max(1, model.contextTokens - input))
+  const possible = possibleOutput(model, input)
   let maxOutput = possible
   const { tokens, nanoDollars } = state.spec.budget
   if (tokens !== null) maxOutput = Math.min(maxOutput, tokens - tokensSpent(state) - input - kept)

@@ -91,7 +91,7 @@ function reaches(state: AgentState, at: Exclude<At, null>): boolean {
 function unknownPoint(agentId: string, at: Exclude<At, null>, state: AgentState): CommandRejected {
   const what =
     'step' in at
-      ? `step ${at.step}; its steps are 1 to ${state.step}`
+      ? `step ${at.step}; its steps are 0 (as it was started) to ${state.step}`
       : 'turn' in at
         ? `end of turn ${at.turn}; its turns are 1 to ${state.turn}`
         : `revision ${at.revision}; its last is ${state.revision}`

@@ -77,7 +77,7 @@ async function testNaming(workspace: Workspace, path: string): Promise<string | 
 async function testsPass(workspace: Workspace | null, state: AgentState): Promise<Verdict> {
   const { testCommand } = state.spec
   if (testCommand === null) {
-    return { passed: false, evidence: 'no test command is known; start the run with one (testCommand)' }
+    return { passed: false, evidence: 'no test command is known; start the run with one (--test-command, testCommand)' }
   }
   const command = quoteCommand(testCommand)
   if (state.tested === null) return { passed: false, evidence: `"${command}" has not been run` }
