@@ -49,8 +49,12 @@ const messages = (agent: string, revision: string) => `(${history(agent, revisio
     select next_start, 1, n, json_build_object('role', 'system', 'content', body -> 'warning')
     from told where type = 'recovery' and body ->> 'phase' = 'final_warning' and (next_fork is null or next_start < next_fork)
     union all
-    select n, 0, 0, json_build_object('role', 'assistant', 'content', body -> 'content')
-    from told where type = 'model_call_end' and json_array_length(body -> 'content') > 0 and body -> 'flood' is null
+    select n, 0, 0, json_build_object('role', 'assistant', 'content', content)
+    from (select n, case when json_array_length(body -> 'calls') > 0 then body -> 'content' else
+        (select json_agg(block order by nth) from json_array_elements(body -> 'content') with ordinality as blocks(block, nth)
+          where block ->> 'type' <> 'tool_use') end as content
+      from told where type = 'model_call_end' and body -> 'flood' is null) as answers
+    where content is not null
     union all
     select s.n, 0, c.place, json_build_object('role', 'tool', 'toolCallId', c.id,
       'providerCallId', case when json_typeof(c.asked -> 'id') = 'string' then c.asked ->> 'id' else '' end,

@@ -150,8 +150,19 @@ describeWithPostgres('the seed’s tables in PostgreSQL', (server) => {
     agent.start()
     agent.user('user_input', { text: 'first' })
     agent.beginTurn()
-    agent.answer([], 200)
+    agent.answer([], { flood: 200 })
     agent.endTurn('flooded')
+    expect((await comparedIn(log)).rows).toBe(1)
+  })
+
+  it('checkpoints after a refusal that names a call, which was not taken up', async () => {
+    const { log, actor } = world()
+    const agent = actor('a')
+    agent.start()
+    agent.user('user_input', { text: 'first' })
+    agent.beginTurn()
+    agent.answer(['read_file'], { refused: true })
+    agent.endTurn('refused')
     expect((await comparedIn(log)).rows).toBe(1)
   })
 

@@ -130,12 +130,14 @@ export class Actor {
     })
   }
 
-  answer(tools: readonly string[], flood?: number) {
+  /** `refused`: the answer names these tools, but its calls were not taken up. */
+  answer(tools: readonly string[], { flood, refused = false }: { flood?: number; refused?: boolean } = {}) {
     const content = [
       { type: 'text', text: 'thinking' },
       ...tools.map((name, i) => ({ type: 'tool_use', id: `p${i}`, name, input: { path: `f${i}`, ...GIVEN(i) } })),
     ]
-    const calls = tools.map((toolName, i) => ({
+    const taken = refused ? [] : tools
+    const calls = taken.map((toolName, i) => ({
       block: i + 1,
       toolName,
       argumentsHash: HASH,
@@ -150,7 +152,7 @@ export class Actor {
         attempt: this.attempt,
         purpose: 'turn',
         content,
-        stopReason: 'tool_use',
+        stopReason: refused ? 'refusal' : 'tool_use',
         usage,
         nanoDollars: this.turn % 4 === 0 ? null : 1000 + this.turn,
         durationMs: 9,
@@ -160,7 +162,7 @@ export class Actor {
       },
       { commandId: effectId(modelCallId(this.id, this.turn), this.attempt) },
     ).header.revision
-    this.calls = tools.map((tool, index) => ({
+    this.calls = taken.map((tool, index) => ({
       id: toolCallId(this.id, this.turn, index),
       index,
       tool,
