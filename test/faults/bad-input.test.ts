@@ -46,8 +46,8 @@ describe('a start that cannot be', () => {
 
   test.each<[string, () => string[], number, string]>([
     ['an unknown model', () => run(place, 'nonsense'), 2, 'write anthropic:<name>, openai:<name> or scripted:<file>'],
-    ['a missing key', () => run(place, 'claude-sonnet-5-5'), 1, 'set ANTHROPIC_API_KEY'],
-    ['a missing key of another', () => run(place, 'openai:gpt-5.6'), 1, 'set OPENAI_API_KEY'],
+    ['a missing key', () => run(place, 'claude-sonnet-5-5'), 2, 'set ANTHROPIC_API_KEY'],
+    ['a missing key of another', () => run(place, 'openai:gpt-5.6'), 2, 'set OPENAI_API_KEY'],
     ['a missing script', () => run(place, 'scripted:/nowhere.json'), 2, 'give the path of a JSON file'],
     ['half a script', () => run(place, bad('half.json', '{"script":1,')), 2, 'half.json is not JSON'],
     ['a malformed script', () => run(place, bad('odd.json', '{"script":1,"turns":[{"tol":1}]}')), 2, 'turns.0: Unrec'],

@@ -120,7 +120,7 @@ export function queriesContract(kit: TablesKit): void {
         nanoDollars: 1051,
         inDoubt: { calls: 1, tokens: 10, nanoDollars: 50 },
       })
-      expect([root!.ownCalls, root!.totalCalls, root!.children[0]!.totalCalls]).toEqual([2, 2, 0])
+      expect([root!.ownCalls, root!.totalCalls, root!.children[0]!.totalCalls]).toEqual([1, 1, 0])
       expect(root!.phase).toBe('plan')
       const totals = await db.selectFrom('agent_lineage_totals').selectAll().orderBy('id').execute()
       expect(totals).toMatchObject([
@@ -223,11 +223,11 @@ export function queriesContract(kit: TablesKit): void {
         root.answer(['run_command'])
         const id = root.calls[0]!.id
         const state = ['pending', 'approved', 'rejected', 'cancelled'][i % 4]!
-        const body = { toolName: 'run_command', given: root.given(0), argumentsHash: 'h0', reason: 'sensitive' }
+        const body = { toolName: 'run_command', given: root.given(0), argumentsHash: HASH, reason: 'sensitive' }
         root.write('approval_requested', { ...body, expiresAt: new Date(T0).toISOString() }, { toolCallId: id })
         if (state === 'cancelled') root.endCall(id, 'run_command', { code: 'CANCELLED', message: 'x' })
         else if (state !== 'pending')
-          root.user('approval_decided', { decision: state, argumentsHash: 'h0' }, { toolCallId: id })
+          root.user('approval_decided', { decision: state, argumentsHash: HASH }, { toolCallId: id })
         asked.push({ id, run: root.id, state })
       }
       const db = await open(log)
