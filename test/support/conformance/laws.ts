@@ -62,8 +62,8 @@ export const LAWS: readonly Caught[] = [
   {
     law: '5',
     says: 'a driver that does not look whether it still owns the agent',
-    test: law('5-crashes'),
-    name: 'every single boundary',
+    test: 'test/runtime/ownership.test.ts',
+    name: 'looks whether he still owns the agent',
     fault: fault('runtime/driver.ts', '    await this.mailbox.refresh()\n    return (', '    return ('),
   },
   {
