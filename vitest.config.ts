@@ -12,6 +12,8 @@ export default defineConfig({
     isolate: false,
     testTimeout: 120_000,
     hookTimeout: 60_000,
+    // A wait ends when what is awaited comes; this long only where it does not, also on a busy machine.
+    expect: { poll: { timeout: 30_000 } },
     // What a mutation makes of a file is never kept for other runs, nor taken from them.
     fsModuleCache: process.env.KEEPUP_MUTATION === undefined,
   },

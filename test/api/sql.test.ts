@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openSql } from '../../api/embedded/audit.ts'
 import { inProcess } from './cli-support.ts'
 import { bodyOf, eventsIn, openWorld } from './http-support.ts'
@@ -149,7 +149,7 @@ describe('keepup sql', () => {
     const endless = 'with n(i) as (values (1) union all select i + 1 from n limit 35) select i from n'
     const ended = inProcess(['--data', world.data, '-o', 'jsonl', 'sql', endless], {}, { stdout })
     for (const most of [10, 20, 30]) {
-      await vi.waitFor(() => expect(written).toBe(most))
+      await expect.poll(() => written).toBe(most)
       drained()
     }
     expect([(await ended).code, written]).toEqual([0, 35])

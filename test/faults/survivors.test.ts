@@ -3,7 +3,7 @@ import { skipWithoutBubblewrap } from '../support/bubblewrap.ts'
 import { type Begun, begin, keepup, newPlace, type Place, runIdIn } from '../support/faults/cli.ts'
 import { look } from '../support/faults/inspect.ts'
 import { scripted } from '../support/faults/jobs.ts'
-import { noneLeft, processesWith } from '../support/faults/processes.ts'
+import { noneLeft, processesWith, running } from '../support/faults/processes.ts'
 import { FAULT_TIMEOUT_MS } from '../support/faults/seed.ts'
 
 // Real processes: on a busy machine each of them takes seconds.
@@ -35,7 +35,7 @@ async function working(
   const how = ['--model', model, '-w', place.workspace, '--approve', 'run_command', ...sandbox]
   const driver = begin(place, ['run', ...how, 'Sleep'])
   await driver.said('\nup\n')
-  expect(processesWith(token).length).toBeGreaterThanOrEqual(3)
+  await expect.poll(() => running('sleep', token)).toBe(3)
   driver.kill('SIGKILL')
   expect(await driver.ended).toMatchObject({ signal: 'SIGKILL' })
   return { place, driver, token }
@@ -60,7 +60,7 @@ describe.concurrent('what a killed driver was running', () => {
 
   test('is ended by the next resume, where it was not confined', async (context) => {
     const { place, driver, token } = await working(context, ['--no-sandbox'])
-    expect(processesWith(token).length).toBeGreaterThanOrEqual(3)
+    expect(running('sleep', token)).toBe(3)
     const resumed = await keepup(place, ['resume', runIdIn({ err: driver.err() })])
     expect(processesWith(token)).toEqual([])
     expect(resumed).toMatchObject({ code: 8, err: expect.stringMatching(/keepup(\.js)? resolve/) })

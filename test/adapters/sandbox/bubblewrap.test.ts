@@ -16,7 +16,7 @@ import type { AddressInfo } from 'node:net'
 import { createServer as createSocketServer } from 'node:net'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createSandbox } from '../../../adapters/sandbox/bubblewrap.ts'
 import { userRepositories } from '../../../adapters/sandbox/repositories.ts'
 import type { Command, Sandbox } from '../../../domain/ports.ts'
@@ -274,14 +274,14 @@ describe.skipIf(skipWithoutBubblewrap)('the sandbox', () => {
     const script = `trap '' TERM; (setsid sleep ${needle} &) ; sleep ${needle} & echo up; wait`
     const ended = sandbox.exec(sh(script), abort.signal, () => abort.abort(new Error('stop')))
     await expect(ended).rejects.toThrow('stop')
-    await vi.waitFor(() => expect(alive(needle)).toBe(false))
+    await expect.poll(() => alive(needle)).toBe(false)
   })
 
   it('ends what a command leaves running', async () => {
     const needle = `6${process.pid}.25`
     const result = await run(`setsid sleep ${needle} & echo done`)
     expect(result).toMatchObject({ exitCode: 0, stdout: 'done\n' })
-    await vi.waitFor(() => expect(alive(needle)).toBe(false))
+    await expect.poll(() => alive(needle)).toBe(false)
   })
 
   it('dies with its parent, however that dies', async () => {
@@ -295,8 +295,12 @@ describe.skipIf(skipWithoutBubblewrap)('the sandbox', () => {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     await new Promise((resolve) => parent.stdout.once('data', resolve))
-    await vi.waitFor(() => expect(alive(`sleep\0${needle}`)).toBe(true)).finally(() => parent.kill('SIGKILL'))
-    await vi.waitFor(() => expect(alive(needle)).toBe(false), { timeout: 10_000 })
+    try {
+      await expect.poll(() => alive(`sleep\0${needle}`)).toBe(true)
+    } finally {
+      parent.kill('SIGKILL')
+    }
+    await expect.poll(() => alive(needle)).toBe(false)
   })
 
   it('keeps head and tail of ten megabytes, well formed, and tells the size', async () => {

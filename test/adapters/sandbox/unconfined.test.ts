@@ -58,7 +58,7 @@ describe('an unconfined command', () => {
     const abort = new AbortController()
     const script = `trap '' TERM; setsid sh -c 'trap "" TERM; echo $$ > a; while :; do sleep 60; done' & sleep 60 & echo $! > b; while [ ! -s a ]; do :; done; echo up; wait`
     await expect(box.exec(sh(script), abort.signal, () => abort.abort(new Error('stop')))).rejects.toThrow('stop')
-    await vi.waitFor(() => expect([...pidsIn('a'), ...pidsIn('b')].filter(living)).toEqual([]))
+    await expect.poll(() => [...pidsIn('a'), ...pidsIn('b')].filter(living)).toEqual([])
     expect(records()).toEqual([])
   })
 
@@ -68,7 +68,7 @@ describe('an unconfined command', () => {
       exitCode: 3,
     })
     await box.exec(sh('sleep 60 & echo $! > c'), never)
-    await vi.waitFor(() => expect(pidsIn('c').filter(living)).toEqual([]))
+    await expect.poll(() => pidsIn('c').filter(living)).toEqual([])
   })
 
   it.skipIf(!cgroups)(
@@ -76,7 +76,7 @@ describe('an unconfined command', () => {
     async () => {
       const hidden = `env -i setsid /bin/sh -c 'echo $$ > h; exec sleep 60' >/dev/null 2>&1 </dev/null &`
       await box.exec(sh(`(${hidden}); while [ ! -s h ]; do :; done`), never)
-      await vi.waitFor(() => expect(pidsIn('h').filter(living)).toEqual([]))
+      await expect.poll(() => pidsIn('h').filter(living)).toEqual([])
       expect(records()).toEqual([])
     },
   )
@@ -104,7 +104,7 @@ describe('reap', () => {
     driver.kill('SIGKILL')
     await gone
     expect(reap(folders.data)).toBeGreaterThanOrEqual(2)
-    await vi.waitFor(() => expect(pidsIn('p').filter(living)).toEqual([]))
+    await expect.poll(() => pidsIn('p').filter(living)).toEqual([])
     expect(records()).toEqual([])
     expect(reap(folders.data)).toBe(0)
   })
@@ -126,7 +126,7 @@ describe('reap', () => {
       writeFileSync(join(folders.data, 'processes', `${id}.json`), JSON.stringify(entry))
     }
     expect(reap(folders.data)).toBe(1)
-    await vi.waitFor(() => expect(living(ours.pid as number)).toBe(false))
+    await expect.poll(() => living(ours.pid as number)).toBe(false)
     expect(living(theirs.pid as number)).toBe(true)
     theirs.kill('SIGKILL')
     await vi.waitFor(() => expect([group, strangers].filter(existsSync).map(tryRemove)).not.toContain(false))

@@ -3,11 +3,20 @@ import { setTimeout as wait } from 'node:timers/promises'
 
 /** Processes of this machine whose command line holds a text; zombies aside. */
 export function processesWith(text: string): number[] {
+  return processes((commandLine) => commandLine.includes(text))
+}
+
+/** How many run exactly these words; one that is about to become them (`setsid`, a shell) is none yet. */
+export function running(...words: string[]): number {
+  return processes((commandLine) => commandLine === `${words.join('\0')}\0`).length
+}
+
+function processes(wanted: (commandLine: string) => boolean): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .filter((pid) => {
       try {
-        return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(text)
+        return wanted(readFileSync(`/proc/${pid}/cmdline`, 'utf8'))
       } catch {
         return false
       }
