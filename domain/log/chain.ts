@@ -1,6 +1,6 @@
 import type { SealedEvent } from './envelope.ts'
 import { LogError } from './errors.ts'
-import { chainHash, chainHashOf, eventId, GENESIS } from './seal.ts'
+import { chainHash, chainHashOf, eventId, GENESIS, sealedAfter } from './seal.ts'
 
 // Apart from batch.ts so that a writer's thread starts without loading zod.
 
@@ -18,6 +18,10 @@ export interface Chained extends SealedEvent {
 export function checkChain(previous: string, batch: readonly Chained[]): string {
   let hash = previous
   for (const event of batch) {
+    if (sealedAfter(event) === hash) {
+      hash = event.hash
+      continue
+    }
     hash = event.canonical === undefined ? chainHash(hash, event.header) : chainHashOf(hash, event.canonical)
     if (event.hash !== hash || event.id !== eventId(hash))
       throw invalid(

@@ -72,8 +72,18 @@ export function saltBody(bytes: Uint8Array, salt: Uint8Array): SaltedBody {
   }
 }
 
+// Sealed events are never changed in place: what was sealed here need not be hashed a second time to be believed.
+const chained = new WeakMap<SealedEvent, string>()
+
 /** Chains one event to the hash before it. `body` is what is stored inline: null where the header says `blob`. */
 export function seal(previous: string, header: Header, body: Uint8Array | null): SealedEvent {
   const hash = chainHashOf(previous, sealedHeader(header))
-  return { header, body, hash, id: eventId(hash) }
+  const event = { header, body, hash, id: eventId(hash) }
+  chained.set(event, previous)
+  return event
+}
+
+/** The hash that {@link seal} chained this very object to; undefined where it comes from elsewhere. */
+export function sealedAfter(event: SealedEvent): string | undefined {
+  return chained.get(event)
 }
