@@ -1,8 +1,8 @@
-import type { Writable } from 'node:stream'
 import { EventStoreDBClient } from '@eventstore/db-client'
 import { LogError } from '../../domain/log/errors.ts'
 import { type Address, connectionString } from './connection-string.ts'
 import { isAnswer, needsNewClient, Replaced } from './errors.ts'
+import { type Inner, patched } from './patched.ts'
 
 /** How long the end of a replaced client is waited for, in ms. */
 const DISPOSE_WITHIN = 2_000
@@ -12,18 +12,6 @@ const CLOSE_WITHIN = 500
 export interface Held {
   readonly client: EventStoreDBClient
   readonly gone: AbortController
-}
-
-/** What the client does not show in its types. */
-interface Inner {
-  getChannel(): Promise<{ close(): void }>
-  handleError(client: unknown, error: Error): Promise<void>
-  GRPCStreamCreator(
-    service: unknown,
-    call: string,
-    open: (grpc: unknown) => Writable,
-    cache?: unknown,
-  ): () => Promise<Writable>
 }
 
 /**
@@ -102,32 +90,7 @@ function atMost(ms: number, work: Promise<unknown>): Promise<void> {
 const DIFFERENT = 1_000
 let made = 0
 
-function newClient(address: Address): EventStoreDBClient {
-  const client = construct(connectionString(address, made++ % DIFFERENT))
-  // The client does not wait for its own handling of a lost connection, which fails where the search for the next node
-  // fails: an unhandled rejection, which would end the process.
-  const inner = client as unknown as Inner
-  const handle = inner.handleError
-  inner.handleError = (lost, error) => handle(lost, error).catch(() => undefined)
-  const create = inner.GRPCStreamCreator
-  inner.GRPCStreamCreator = (service, call, open, cache) =>
-    create(service, call, call === 'appendToStream' ? (grpc) => neverFull(open(grpc)) : open, cache)
-  return client
-}
-
-/**
- * Appends that wait for a full stream become unhandled rejections where it ends before there is room. So it never says
- * that it is full; how much waits in it is bounded before.
- */
-function neverFull<T extends Writable>(stream: T): T {
-  const write = stream.write.bind(stream) as (message: unknown) => boolean
-  return Object.assign(stream, {
-    write(message: unknown) {
-      write(message)
-      return true
-    },
-  })
-}
+const newClient = (address: Address) => patched(construct(connectionString(address, made++ % DIFFERENT)))
 
 /** What the client says of a string that it does not take may hold the string. */
 function construct(text: string): EventStoreDBClient {

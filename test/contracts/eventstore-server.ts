@@ -17,6 +17,7 @@ import {
   streamNameFilter,
 } from '@eventstore/db-client'
 import { afterAll, describe, expect, test } from 'vitest'
+import { patched } from '../../adapters/log-eventstore/patched.ts'
 
 const event = (type = 'noted', size = 3, id: string = randomUUID()): EventData =>
   binaryEvent({ id, type, data: new Uint8Array(size) })
@@ -41,7 +42,7 @@ async function told(work: Promise<unknown>): Promise<unknown> {
  */
 export function serverContract(name: string, url: () => string): void {
   let made: EventStoreDBClient | null = null
-  const client = () => (made ??= EventStoreDBClient.connectionString(url()))
+  const client = () => (made ??= patched(EventStoreDBClient.connectionString(url())))
   afterAll(() => made?.dispose())
 
   let streams = 0

@@ -1,3 +1,4 @@
+import { binaryEvent, EventStoreDBClient } from '@eventstore/db-client'
 import { expect, test } from 'vitest'
 import type { EventStoreLog } from '../../../adapters/log-eventstore/log.ts'
 import { AT_ONCE, Slots } from '../../../adapters/log-eventstore/slots.ts'
@@ -53,6 +54,24 @@ test('an answer that is lost after the write: sent again by a new client, in the
   server.switches.release()
   expect(await appended).toEqual({ position: server.store.events(`ns.${stream}`)![1]!.position })
   expect(server.store.events(`ns.${stream}`)).toHaveLength(3)
+})
+
+test('the end of another client’s appends rejects ours, and their late answers throw nothing', async () => {
+  const [server, elsewhere] = [await standIn(), await standIn()]
+  const log = await openLog(server.url, { limits: { callMs: 20_000 } })
+  const foreign = EventStoreDBClient.connectionString(elsewhere.url)
+  await foreign.appendToStream('theirs', binaryEvent({ type: 'noted', data: new Uint8Array() }))
+  server.switches.holdAnswers()
+  const before = server.asked.appends
+  const batch = new Sealer().batch(stream, NEW, [{}])
+  const appended = log.append(stream, -1, batch)
+  await expect.poll(() => server.asked.appends).toBe(before + 1)
+  await foreign.dispose()
+  await expect.poll(() => server.asked.appends).toBe(before + 2)
+  server.switches.release()
+  await appended
+  await log.append(stream, 0, new Sealer('more').batch(stream, tipOf(batch), [{}]))
+  expect(server.store.events(`ns.${stream}`)).toHaveLength(2)
 })
 
 test.each([
