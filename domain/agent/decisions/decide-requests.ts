@@ -3,7 +3,7 @@ import { echo } from '../issues.ts'
 import { type Call, callsOf, isFinished } from '../state/state.ts'
 import type { UserCommand } from './commands.ts'
 import type { Deciding } from './deciding.ts'
-import { failCall } from './endings.ts'
+import { endCall, failCall } from './endings.ts'
 import { settleCancel } from './proceed.ts'
 
 // What people ask of an agent. They record; a driver goes on from there.
@@ -109,17 +109,7 @@ function resolveDoubt(d: Deciding, command: Extract<Request, { kind: 'resolve_do
     failCall(d, call, { code: 'UNKNOWN_OUTCOME', message: 'whether this call happened is not known; it was given up' })
   }
   if (command.decision === 'happened') {
-    d.emit(
-      'tool_call_end',
-      {
-        step: d.state.step + 1,
-        toolName: call.toolName,
-        success: true,
-        attempt: call.attempt,
-        durationMs: 0,
-        result: command.result ?? 'A person confirmed that this call happened.',
-      },
-      { toolCallId: call.id },
-    )
+    const content = command.result ?? 'A person confirmed that this call happened.'
+    endCall(d, call, { result: { content }, durationMs: 0 })
   }
 }

@@ -7,7 +7,7 @@ import { type Call, type CallStage, callsOf, recoveryOf } from '../state/state.t
 import type { DriverFact, Findings } from './commands.ts'
 import { lateOutcome } from './decide-late.ts'
 import type { Deciding } from './deciding.ts'
-import { endTurn, failCall } from './endings.ts'
+import { endCall, endTurn, failCall } from './endings.ts'
 
 // Outcomes of tool calls.
 
@@ -67,29 +67,6 @@ function succeeded(d: Deciding, call: Call, fact: Succeeded): void {
 
 /** A control tool's performer hands its checked arguments on as `detail`. */
 const argumentsOf = (result: ToolResult): JsonObject => result.detail ?? {}
-
-function endCall(
-  d: Deciding,
-  call: Call,
-  { result, durationMs, tested }: Pick<Succeeded, 'result' | 'durationMs' | 'tested'>,
-): void {
-  d.emit(
-    'tool_call_end',
-    {
-      step: d.state.step + 1,
-      toolName: call.toolName,
-      success: true,
-      attempt: call.attempt,
-      durationMs,
-      result: result.content,
-      ...(result.created === undefined ? {} : { created: [...result.created] }),
-      ...(result.changed === undefined ? {} : { changed: [...result.changed] }),
-      ...(tested === undefined ? {} : { tested }),
-      ...(result.detail === undefined ? {} : { detail: result.detail }),
-    },
-    { toolCallId: call.id },
-  )
-}
 
 const NOTHING_FOUND: Findings = { gates: [], artifacts: [] }
 

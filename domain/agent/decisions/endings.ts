@@ -2,6 +2,7 @@ import type { Failure } from '../events/events.ts'
 import { whyRecovering } from '../rules/recovery.ts'
 import { openGates } from '../state/phases.ts'
 import { type Call, recoveryOf, type TurnOutcome, turnIsOpen } from '../state/state.ts'
+import type { DriverFact } from './commands.ts'
 import type { Deciding } from './deciding.ts'
 
 // How turns, calls and runs end. Every turn_start has its turn_end, every call its one tool_call_end.
@@ -26,6 +27,29 @@ export function endTurn(d: Deciding, outcome: TurnOutcome): void {
     d.emit('workspace_versioned', { step: d.state.unversioned.to, unversioned: { code: 'NOT_VERSIONED', message } })
   }
   d.emit('turn_end', { step: d.state.step + 1, outcome })
+}
+
+/** What a call that ended well came to. */
+type Success = Pick<Extract<DriverFact, { kind: 'tool_succeeded' }>, 'result' | 'durationMs' | 'tested'>
+
+/** Ends a call with its result. */
+export function endCall(d: Deciding, call: Call, { result, durationMs, tested }: Success): void {
+  d.emit(
+    'tool_call_end',
+    {
+      step: d.state.step + 1,
+      toolName: call.toolName,
+      success: true,
+      attempt: call.attempt,
+      durationMs,
+      result: result.content,
+      ...(result.created === undefined ? {} : { created: [...result.created] }),
+      ...(result.changed === undefined ? {} : { changed: [...result.changed] }),
+      ...(tested === undefined ? {} : { tested }),
+      ...(result.detail === undefined ? {} : { detail: result.detail }),
+    },
+    { toolCallId: call.id },
+  )
 }
 
 /** Ends a call without a result, starting it first where it had not been: each call has one start and one end. */

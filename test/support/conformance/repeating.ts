@@ -18,7 +18,7 @@ export const REPEATING: readonly Row[] = [
     says: 'inputs and outputs of tools are recorded',
     test: behaviour('5.9-replay'),
     name: '5.9.2',
-    fault: fault('agent/decisions/decide-tools.ts', '      result: result.content,\n', ''),
+    fault: fault('agent/decisions/endings.ts', '      result: result.content,\n', ''),
   },
   {
     must: '5.9.3',
