@@ -45,15 +45,15 @@ export interface Running {
 export const idIn = (err: string): string => /^run (\w+)\r?$/m.exec(err)![1]!
 
 /** Real processes over a data folder of their own. */
-export function cliFolder({ ownerTimeoutMs = 10_000 } = {}) {
+export function cliFolder() {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'keepup-cli-')))
   const data = join(root, 'data')
   const started = new Set<ChildProcess>()
   const env = {
     PATH: process.env.PATH ?? '',
     HOME: root,
-    // Long, because a busy machine is no silent owner; short only where a test is about silence.
-    KEEPUP_OWNER_TIMEOUT_MS: String(ownerTimeoutMs),
+    // Long, because a busy machine is no silent owner.
+    KEEPUP_OWNER_TIMEOUT_MS: '10000',
     KEEPUP_MODEL: writeScript(root),
     NODE_COMPILE_CACHE: join(tmpdir(), 'keepup-test-cache'),
   }
@@ -73,6 +73,8 @@ export function cliFolder({ ownerTimeoutMs = 10_000 } = {}) {
     let out = ''
     let err = ''
     const waiting = new Set<() => void>()
+    // Its last words come after its end.
+    let over = false
     child.stdout.on('data', (chunk: Buffer) => {
       out += chunk.toString()
     })
@@ -81,6 +83,7 @@ export function cliFolder({ ownerTimeoutMs = 10_000 } = {}) {
       for (const look of waiting) look()
     })
     const ended = once(child, 'close').then(([code, signal]) => {
+      over = true
       started.delete(child)
       for (const look of waiting) look()
       return { code: code as number | null, signal: signal as string | null, out, err }
@@ -89,8 +92,7 @@ export function cliFolder({ ownerTimeoutMs = 10_000 } = {}) {
       new Promise<void>((resolve, reject) => {
         const look = () => {
           if (err.includes(text)) resolve()
-          else if (child.exitCode !== null || child.signalCode !== null)
-            reject(new Error(`ended without saying "${text}":\n${err}${out}`))
+          else if (over) reject(new Error(`ended without saying "${text}":\n${err}${out}`))
           else return
           waiting.delete(look)
         }
@@ -116,6 +118,9 @@ export function cliFolder({ ownerTimeoutMs = 10_000 } = {}) {
       const { KEEPUP_MODEL, KEEPUP_OWNER_TIMEOUT_MS } = env
       return inProcess(['--data', data, ...args], { KEEPUP_MODEL, KEEPUP_OWNER_TIMEOUT_MS })
     },
+    /** The same, of an owner that was stopped: nobody is waited for who cannot answer. */
+    hasty: (...args: string[]) =>
+      inProcess(['--data', data, ...args], { KEEPUP_MODEL: env.KEEPUP_MODEL, KEEPUP_OWNER_TIMEOUT_MS: '1500' }),
     clean() {
       for (const child of started) child.kill('SIGKILL')
       rmSync(root, { recursive: true, force: true })

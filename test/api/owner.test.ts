@@ -11,8 +11,8 @@ import { cliFolder, idIn } from './cli-support.ts'
 import { giveSign } from './script.ts'
 
 /** Removed, with its processes, when the very test is over: among concurrent tests only its own context knows. */
-const newFolder = ({ onTestFinished }: TestContext, options: Parameters<typeof cliFolder>[0] = {}) => {
-  const folder = cliFolder(options)
+const newFolder = ({ onTestFinished }: TestContext) => {
+  const folder = cliFolder()
   onTestFinished(() => folder.clean())
   return folder
 }
@@ -89,15 +89,15 @@ describe.concurrent('the owner of a data folder', { timeout: 240_000 }, () => {
   })
 
   it('that is stopped is told of within seconds; reading goes on without it', async (context) => {
-    const folder = newFolder(context, { ownerTimeoutMs: 1500 })
+    const folder = newFolder(context)
     const owner = folder.start(folder.waits(folder.workspace()))
     await owner.said('thinking')
     const id = idIn(owner.err())
     owner.process.kill('SIGSTOP')
-    const refused = await folder.look('cancel', id)
+    const refused = await folder.hasty('cancel', id)
     expect(refused.code).toBe(1)
     expect(refused.err).toContain('does not answer')
-    const read = await folder.look('runs', '-o', 'json')
+    const read = await folder.hasty('runs', '-o', 'json')
     expect([read.code, read.out.includes(id), read.err.includes('reading it directly')]).toEqual([0, true, true])
     owner.process.kill('SIGCONT')
     expect((await folder.look('cancel', id)).code).toBe(0)
@@ -105,7 +105,7 @@ describe.concurrent('the owner of a data folder', { timeout: 240_000 }, () => {
   })
 
   it('that is stopped while it drives for a client is told of too', async (context) => {
-    const folder = newFolder(context, { ownerTimeoutMs: 1500 })
+    const folder = newFolder(context)
     const owner = folder.start(folder.waits(folder.workspace()))
     await owner.said('thinking')
     const client = folder.start(folder.waits(folder.workspace(), 'wait too'))

@@ -148,7 +148,7 @@ export function eventLogContract(factory: EventLogFactory): void {
       const fact = sealer.batch(stream, tipOf(batch), [{ type: 'erased', body: erasedBody(batch[0]!) }])
       await log.append(stream, 1, fact)
       const seen: RecordedEvent[] = []
-      for await (const page of log.subscribe(before, AbortSignal.timeout(20_000))) {
+      for await (const page of log.subscribe(before, AbortSignal.timeout(100_000))) {
         seen.push(...page)
         if (seen.length >= 3) break
       }

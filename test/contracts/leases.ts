@@ -12,14 +12,14 @@ export interface LeasesFactory {
 export function leasesContract({ open, advance }: LeasesFactory): void {
   test('one driver holds an agent, and may renew; others hold others', async () => {
     const leases = await open()
-    expect(await leases.acquire('a', 'd1', 10_000)).toBe(true)
-    expect(await leases.acquire('a', 'd2', 10_000)).toBe(false)
-    expect(await leases.acquire('b', 'd2', 10_000)).toBe(true)
-    await advance(9_000)
-    expect(await leases.acquire('a', 'd1', 10_000)).toBe(true)
-    await advance(9_000)
-    expect(await leases.acquire('a', 'd2', 10_000)).toBe(false)
-    expect(await leases.acquire('b', 'd1', 10_000)).toBe(true)
+    expect(await leases.acquire('a', 'd1', 1_000_000)).toBe(true)
+    expect(await leases.acquire('a', 'd2', 1_000_000)).toBe(false)
+    expect(await leases.acquire('b', 'd2', 1_000_000)).toBe(true)
+    await advance(900_000)
+    expect(await leases.acquire('a', 'd1', 1_000_000)).toBe(true)
+    await advance(900_000)
+    expect(await leases.acquire('a', 'd2', 1_000_000)).toBe(false)
+    expect(await leases.acquire('b', 'd1', 1_000_000)).toBe(true)
   })
 
   test('a lease that was not renewed is anybody’s, and the late renewal is refused', async () => {

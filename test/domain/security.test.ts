@@ -151,6 +151,8 @@ describe('redaction of text', () => {
 
   it('takes time linear in the text, also for texts made to be slow', () => {
     const redactor = createRedactor({ key, known: ['aaaaaaaaaaab', 'eyJeyJ'], patterns: ['(a|a)*b', '(x+x+)+y'] })
+    // The processor's time: what others of the machine take of it is not counted.
+    const before = process.cpuUsage()
     for (const unit of [
       'a',
       'eyJ',
@@ -165,7 +167,9 @@ describe('redaction of text', () => {
       const text = unit.repeat(Math.ceil(200_000 / unit.length))
       expect(redactor.redactText(text).value.length).toBeGreaterThan(0)
     }
-  }, 20_000)
+    const { user, system } = process.cpuUsage(before)
+    expect((user + system) / 1_000_000).toBeLessThan(20)
+  })
 })
 
 describe('redaction of JSON', () => {

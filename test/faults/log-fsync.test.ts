@@ -58,7 +58,7 @@ testWith(STRACE, 'an append is acknowledged only when the WAL that holds it was 
 })
 
 testWith(STRACE, 'appends that wait share a sync', async () => {
-  const events = await traced('many', tempFolder(), 'm', '20')
+  const events = await traced('together', tempFolder(), 'm', '20')
   const acks = events.filter((event) => event === 'ack').length
   const syncs = events.filter((event) => event === 'sync').length
   expect(acks).toBe(160)

@@ -90,14 +90,14 @@ describeWithPostgres('PostgreSQL that crashes', (server) => {
       hung.resolve()
       return go.promise
     })
-    const open = async (from: pg.Pool) => {
-      const home = new PostgresHome({ pool: from, schema: 'hung', hungAfterMs: 300 })
+    const open = async (from: pg.Pool, hungAfterMs: number) => {
+      const home = new PostgresHome({ pool: from, schema: 'hung', hungAfterMs })
       return Projections.open({ log, blobs: log.blobs, home })
     }
-    const first = open(hanging)
+    const first = open(hanging, 300)
     const told = expect(first).rejects.toMatchObject({ code: 'POSITION_TAKEN' })
     await hung.promise
-    const other = await open(pool)
+    const other = await open(pool, 60_000)
     expect(other.status().progress.events).toBe(log.events.length)
     await other.close()
     go.resolve()

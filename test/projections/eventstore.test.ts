@@ -57,7 +57,7 @@ test('tables that follow a server whose connections are cut are those of a rebui
       await log.append(event.header.stream, event.header.revision - 1, [event])
       if (next % 50 === 0) server.drop()
     }
-    await projector.caughtUpTo(await log.headCursor(), AbortSignal.timeout(20_000))
+    await projector.caughtUpTo(await log.headCursor(), AbortSignal.timeout(100_000))
     stop.abort()
     await running
     await store.close()

@@ -70,7 +70,7 @@ describeWithPostgres('PostgreSQL', (server) => {
       const end = new AbortController()
       const running = projections.run(end.signal)
       new Actor(log, () => Date.UTC(2027, 0, 1), 'new', 'new').start()
-      await expect.poll(() => projections.status().notice, { timeout: 20_000 }).toMatch(/created_by.*rebuild/)
+      await expect.poll(() => projections.status().notice).toMatch(/created_by.*rebuild/)
       await projections.caughtUpTo(await log.headCursor())
       end.abort()
       await running

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { writeSync } from 'node:fs'
+import { Worker } from 'node:worker_threads'
 import { openSqliteLog } from '../../adapters/log-sqlite/open.ts'
 import { LogError } from '../../domain/log/errors.ts'
 import { StreamVerifier } from '../../domain/log/verify.ts'
@@ -10,7 +11,15 @@ import { bytesOf, collect, NEW, Sealer, type Tip, tipOf } from './sealing.ts'
 
 const [, , task, folder = '', name = 'child', count = '0'] = process.argv
 const say = (line: string) => writeSync(1, `${line}\n`)
-const log = await openSqliteLog({ folder, mode: 'owner' })
+const gate = new Int32Array(new SharedArrayBuffer(4))
+const gated = (at: string) =>
+  new Worker(new URL('./gated-writer.ts', import.meta.url), {
+    workerData: { folder: at, gate: gate.buffer },
+    execArgv: [],
+  })
+// The gated one would wait with the log's first event too.
+if (task === 'together') await (await openSqliteLog({ folder, mode: 'owner' })).close()
+const log = await openSqliteLog({ folder, mode: 'owner', ...(task === 'together' && { spawn: gated }) })
 const sealer = new Sealer(name)
 sealer.ms = log.floor() - Date.parse('2026-01-01T00:00:00.000Z') + 1
 
@@ -23,6 +32,23 @@ async function write(stream: string, times: number): Promise<void> {
     tip = tipOf(batch)
     say(`ack ${stream} ${tip.revision} ${tip.hash}`)
   }
+}
+
+/** Sends appends to some streams, all of them before the first one is taken, and tells each acknowledged one. */
+async function together(streams: number, times: number): Promise<void> {
+  const sent: Promise<unknown>[] = []
+  for (let of = 0; of < streams; of++) {
+    const stream = `agent-${name}-${of}`
+    let tip = NEW
+    for (let n = 0; n < times; n++) {
+      const batch = sealer.batch(stream, tip, [{ body: { n } }])
+      sent.push(log.append(stream, tip.revision, batch).then(({ position }) => say(`ack ${stream} ${position}`)))
+      tip = tipOf(batch)
+    }
+  }
+  Atomics.store(gate, 0, 1)
+  Atomics.notify(gate, 0)
+  await Promise.all(sent)
 }
 
 /**
@@ -68,6 +94,7 @@ async function check(): Promise<void> {
 if (task === 'write') await write(`agent-${name}`, Number(count))
 else if (task === 'many')
   await Promise.all(Array.from({ length: 8 }, (_, n) => write(`agent-${name}-${n}`, Number(count))))
+else if (task === 'together') await together(8, Number(count))
 else if (task === 'fill') await fill(name)
 else if (task === 'check') await check()
 else if (task === 'hold') {

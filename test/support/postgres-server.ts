@@ -45,7 +45,8 @@ export class PostgresServer {
   }
 
   start(): void {
-    const settings = `-c listen_addresses='' -c unix_socket_directories='${join(this.#folder, 's')}' -c max_connections=60`
+    // Nobody but the tests takes locks.
+    const settings = `-c autovacuum=off -c listen_addresses='' -c unix_socket_directories='${join(this.#folder, 's')}' -c max_connections=60`
     this.#ctl('start', ['-o', settings, '-l', join(this.#folder, 'log')])
   }
 

@@ -61,7 +61,8 @@ test('PostgreSQL is restarted, and the connections to the log are cut, in the mi
 })
 
 test('a worker that is told to end lets what it has begun end: nothing is in doubt, and another one goes on', async () => {
-  const { work, hold, done, check } = deployment(pair.fresh())
+  // No lease passes while a worker that is well finds no time to renew it.
+  const { work, hold, done, check } = deployment({ ...pair.fresh(), KEEPUP_LEASE_MS: '30000' })
   await done('start', RUNS)
   const first = await hold(AT_ONCE)
   await first.said('effect', AT_ONCE)

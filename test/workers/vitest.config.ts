@@ -1,10 +1,10 @@
 import { defineConfig } from 'vitest/config'
 
-// What takes minutes: many runs over several workers while everything around them fails.
+// What takes minutes, and on a busy machine many: runs over several workers while everything around them fails.
 export default defineConfig({
   test: {
     include: ['test/workers/**/*.test.ts'],
-    testTimeout: 300_000,
+    testTimeout: 900_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 30_000 } },
   },

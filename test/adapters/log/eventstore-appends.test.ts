@@ -4,7 +4,7 @@ import type { EventStoreLog } from '../../../adapters/log-eventstore/log.ts'
 import { AT_ONCE, Slots } from '../../../adapters/log-eventstore/slots.ts'
 import type { SealedEvent } from '../../../domain/log/envelope.ts'
 import { code } from '../../contracts/event-log-factory.ts'
-import { openLog, standIn } from '../../support/eventstore/logs.ts'
+import { HASTY, openLog, standIn } from '../../support/eventstore/logs.ts'
 import type { StandIn } from '../../support/eventstore/stand-in.ts'
 import { collect, erasedBody, NEW, Sealer, tipOf } from '../../support/sealing.ts'
 
@@ -50,7 +50,8 @@ test('an answer that is lost after the write: sent again by a new client, in the
   server.store.append(`ns.${stream}`, 1, [
     { ...theirs[0]!, type: 'noted', contentType: '', data: new Uint8Array(), metadata: new Uint8Array() },
   ])
-  await expect.poll(() => server.asked.appends).toBe(before + 2)
+  // Sent at least once more: on a slow machine further resends may have come by now.
+  await expect.poll(() => server.asked.appends).toBeGreaterThan(before + 1)
   server.switches.release()
   expect(await appended).toEqual({ position: server.store.events(`ns.${stream}`)![1]!.position })
   expect(server.store.events(`ns.${stream}`)).toHaveLength(3)
@@ -99,7 +100,7 @@ test('a server that hangs under more appends than its connection takes: all land
   server.freeze()
   const { sent, calls } = many(log, 20, 150_000)
   const { accepted } = server
-  await expect.poll(() => server.accepted, { timeout: 10_000 }).toBeGreaterThan(accepted + 2)
+  await expect.poll(() => server.accepted).toBeGreaterThan(accepted + 2)
   server.thaw()
   await Promise.all(calls)
   await expectOnce(log, server, sent)
@@ -113,7 +114,7 @@ test('a server that takes calls and answers none is given up, and is asked again
   const appended = log.append(stream, -1, batch)
   const head = log.head('agent-b')
   const { accepted } = server
-  await expect.poll(() => server.accepted, { timeout: 10_000 }).toBeGreaterThan(accepted + 1)
+  await expect.poll(() => server.accepted).toBeGreaterThan(accepted + 1)
   server.switches.stalled = false
   await appended
   expect(await head).toBeNull()
@@ -146,11 +147,11 @@ test('a capability call that failed once does not stay failed', async () => {
 
 test('without an answer the caller is told, when its patience ends, that nothing is known', async () => {
   const server = await standIn()
-  const log = await openLog(server.url, { limits: { callMs: 150, patienceMs: 1_000 } })
+  const log = await openLog(server.url, { limits: HASTY })
   server.switches.stalled = true
   const batch = new Sealer().batch(stream, NEW, [{}])
-  await expect(log.append(stream, -1, batch)).rejects.toEqual(code('LOG_UNAVAILABLE'))
-  await expect(log.head(stream)).rejects.toEqual(code('LOG_UNAVAILABLE'))
+  const refused = [log.append(stream, -1, batch), log.head(stream)]
+  await Promise.all(refused.map((one) => expect(one).rejects.toEqual(code('LOG_UNAVAILABLE'))))
   server.switches.stalled = false
   await log.append(stream, -1, batch)
 })

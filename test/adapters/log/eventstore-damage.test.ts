@@ -79,7 +79,7 @@ test('events of others in our streams', async () => {
   await expect(collect(log.read(stream))).rejects.toEqual(code('LOG_FOREIGN'))
   await expect(log.head(stream)).rejects.toEqual(code('LOG_FOREIGN'))
   await expect(collect(log.readAll(before))).rejects.toEqual(code('LOG_FOREIGN'))
-  const following = log.subscribe(before, AbortSignal.timeout(20_000))
+  const following = log.subscribe(before, AbortSignal.timeout(100_000))
   await expect(collect(following)).rejects.toEqual(code('LOG_FOREIGN'))
 })
 
@@ -131,8 +131,8 @@ test('positions that a number cannot hold, or whose halves differ, are refused',
 test('a server that lost the log: who follows it is told, and no cursor matches', async () => {
   const { server, log } = await filled()
   const cursor = await log.headCursor()
-  const following = collect(log.subscribe(cursor, AbortSignal.timeout(20_000)))
-  const anew = collect(log.subscribe(null, AbortSignal.timeout(20_000)))
+  const following = collect(log.subscribe(cursor, AbortSignal.timeout(100_000)))
+  const anew = collect(log.subscribe(null, AbortSignal.timeout(100_000)))
   for (const one of [following, anew]) one.catch(() => undefined)
   await server.kill()
   server.restore(new Store())

@@ -63,7 +63,7 @@ test('memory and EventStoreDB give one answer to one plan', async () => {
         }
         const all = (await collect(memory.readAll(null))).map(({ id }) => id)
         expect((await collect(stored.readAll(null))).map(({ id }) => id)).toEqual(all)
-        await expect.poll(() => heard.length, { timeout: 10_000 }).toBeGreaterThanOrEqual(all.length)
+        await expect.poll(() => heard.length).toBeGreaterThanOrEqual(all.length)
         expect(heard.map(({ id }) => id)).toEqual(all)
       } finally {
         stop.abort()

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { code } from '../../contracts/event-log-factory.ts'
 import { start } from '../../support/child.ts'
-import { openLog } from '../../support/eventstore/logs.ts'
+import { HASTY, openLog } from '../../support/eventstore/logs.ts'
 import { collect, NEW, Sealer } from '../../support/sealing.ts'
 
 const path = (name: string) => fileURLToPath(new URL(`../../support/eventstore/${name}`, import.meta.url))
@@ -22,7 +22,7 @@ async function server(...args: string[]) {
 test('a server that is another process, stopped for real: what was sent lands once', async () => {
   const { url, child } = await server()
   const log = await openLog(url)
-  const hasty = await openLog(url, { limits: { callMs: 150, patienceMs: 1_000 } })
+  const hasty = await openLog(url, { limits: HASTY })
   const batch = new Sealer().batch('agent-a', NEW, [{}])
   child.process.kill('SIGSTOP')
   const appended = log.append('agent-a', -1, batch)

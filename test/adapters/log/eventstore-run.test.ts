@@ -4,7 +4,7 @@ import type { EventLog } from '../../../domain/ports.ts'
 import { Runtime } from '../../../domain/runtime/runtime.ts'
 import type { DriveEnd } from '../../../domain/runtime/types.ts'
 import { openLog, standIn } from '../../support/eventstore/logs.ts'
-import { call, calls, completes, harness, seededRandom, testSpec, toolSpec } from '../../support/harness.ts'
+import { call, calls, completes, harness, seededRandom, testModel, testSpec, toolSpec } from '../../support/harness.ts'
 import { checkHistory } from '../../support/invariants.ts'
 
 const clock = {
@@ -65,7 +65,9 @@ test('a driver that takes the run while another waits for its model finishes it;
     return answer(request, n)
   }
   const h = harness(slow, { tools: [send], log, ports: { clock } })
-  const runId = await h.start(testSpec({}, [send]))
+  // The model answers when the other one has done it all, on whatever machine.
+  const patient = { requested: 'test-model', safeDefault: 'test-model', known: [{ ...testModel, timeoutMs: 110_000 }] }
+  const runId = await h.start(testSpec({ models: patient }, [send]))
   expect(await h.drive(runId)).toMatchObject({ end: 'overtaken', epoch: 2 })
   expect(await taken).toEqual({ end: 'done' })
   // The first one's, and what the model asked the second for.

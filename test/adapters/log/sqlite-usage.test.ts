@@ -79,4 +79,4 @@ test('after any commit that failed the counters equal a recount', () => {
     }),
     { numRuns: 12 },
   )
-}, 20_000)
+})

@@ -22,6 +22,7 @@ import { userRepositories } from '../../../adapters/sandbox/repositories.ts'
 import type { Command, Sandbox } from '../../../domain/ports.ts'
 import { skipWithoutBubblewrap } from '../../support/bubblewrap.ts'
 import { freshFolders } from '../../support/folders.ts'
+import { playedTimers } from '../../support/played-timers.ts'
 
 let folders: ReturnType<typeof freshFolders>
 let sandbox: Sandbox
@@ -29,7 +30,7 @@ const never = new AbortController().signal
 const sh = (script: string, more: Partial<Command> = {}): Command => ({
   argv: ['/bin/sh', '-c', script],
   cwd: '.',
-  timeoutMs: 20_000,
+  timeoutMs: 100_000,
   network: false,
   ...more,
 })
@@ -262,10 +263,13 @@ describe.skipIf(skipWithoutBubblewrap)('the sandbox', () => {
   })
 
   it('ends at the time limit, first asking, then by force', async () => {
-    const asked = await run('trap "echo bye; exit 3" TERM; sleep 60 & wait', { timeoutMs: 300 })
-    expect(asked).toMatchObject({ timedOut: true, exitCode: 3, stdout: 'bye\n' })
-    const stubborn = await run('trap "" TERM; while :; do sleep 60; done', { timeoutMs: 100 })
-    expect(stubborn).toMatchObject({ timedOut: true, signal: 'SIGKILL' })
+    const pass = playedTimers()
+    const asked = sandbox.exec(sh('trap "echo bye; exit 3" TERM; echo up; sleep 60 & wait'), never, (text) => {
+      if (text === 'up\n') pass(100_000)
+    })
+    expect(await asked).toMatchObject({ timedOut: true, exitCode: 3, stdout: 'up\nbye\n' })
+    const stubborn = sandbox.exec(sh('trap "" TERM; echo up; while :; do sleep 60; done'), never, () => pass(100_200))
+    expect(await stubborn).toMatchObject({ timedOut: true, signal: 'SIGKILL' })
   })
 
   it('ends everything on abort, also what forked, left its session and ignores SIGTERM', async () => {

@@ -9,6 +9,7 @@ import { reap } from '../../../adapters/sandbox/registry.ts'
 import { createUnconfined } from '../../../adapters/sandbox/unconfined.ts'
 import type { Command, Sandbox } from '../../../domain/ports.ts'
 import { freshFolders } from '../../support/folders.ts'
+import { playedTimers } from '../../support/played-timers.ts'
 
 /** Whether control groups can be made here. */
 const probe = makeCgroup(randomUUID())
@@ -21,7 +22,7 @@ const never = new AbortController().signal
 const sh = (script: string, more: Partial<Command> = {}): Command => ({
   argv: ['/bin/sh', '-c', script],
   cwd: '.',
-  timeoutMs: 20_000,
+  timeoutMs: 100_000,
   network: false,
   ...more,
 })
@@ -63,10 +64,10 @@ describe('an unconfined command', () => {
   })
 
   it('is ended at the time limit, and so is what it left in the background', async () => {
-    expect(await box.exec(sh('trap "exit 3" TERM; sleep 60 & wait', { timeoutMs: 200 }), never)).toMatchObject({
-      timedOut: true,
-      exitCode: 3,
-    })
+    const pass = playedTimers()
+    const limited = box.exec(sh('trap "exit 3" TERM; echo up; sleep 60 & wait'), never, () => pass(100_000))
+    expect(await limited).toMatchObject({ timedOut: true, exitCode: 3 })
+    vi.useRealTimers()
     await box.exec(sh('sleep 60 & echo $! > c'), never)
     await expect.poll(() => pidsIn('c').filter(living)).toEqual([])
   })
@@ -92,8 +93,10 @@ describe('reap', () => {
     const module = new URL('../../../adapters/sandbox/unconfined.ts', import.meta.url).href
     const program = `import { createUnconfined } from ${JSON.stringify(module)}
       const box = createUnconfined({ workspace: process.argv[1], dataFolder: process.argv[2], driverId: 'd2' })
-      const argv = ['/bin/sh', '-c', 'echo $$ > p; setsid sleep 60 & echo $! >> p; echo up; sleep 60']
+      const argv = ['/bin/sh', '-c', 'echo $$ > p; setsid sh left & while [ ! -s q ]; do :; done; cat q >> p; echo up; sleep 60']
       await box.exec({ argv, cwd: '.', timeoutMs: 60000, network: false }, new AbortController().signal, (t) => console.log(t))`
+    // It says so when it has left the group: until then it would end with it.
+    writeFileSync(join(folders.ws, 'left'), 'echo $$ > q; exec sleep 60')
     const driver = spawn(process.execPath, ['--input-type=module', '-e', program, folders.ws, folders.data], {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
@@ -129,7 +132,7 @@ describe('reap', () => {
     await expect.poll(() => living(ours.pid as number)).toBe(false)
     expect(living(theirs.pid as number)).toBe(true)
     theirs.kill('SIGKILL')
-    await vi.waitFor(() => expect([group, strangers].filter(existsSync).map(tryRemove)).not.toContain(false))
+    await expect.poll(() => [group, strangers].filter(existsSync).map(tryRemove)).not.toContain(false)
   })
 
   it('never touches a stranger that got the same process id later', async () => {

@@ -9,6 +9,7 @@ import { createRedactor } from '../../../domain/agent/secrets/redactor.ts'
 import type { JsonObject } from '../../../domain/log/json.ts'
 import type { Command, Sandbox, ToolContext } from '../../../domain/ports.ts'
 import { freshFolders } from '../../support/folders.ts'
+import { playedTimers } from '../../support/played-timers.ts'
 
 let folders: ReturnType<typeof freshFolders>
 let context: ToolContext
@@ -270,8 +271,13 @@ describe('run_command', () => {
   })
 
   it('ends with TIMEOUT and the last output at its time limit', async () => {
-    const failing = call('run_command', { command: 'echo begun; sleep 60', timeoutMs: 300 })
-    await expect(failing).rejects.toMatchObject({ code: 'TIMEOUT', message: expect.stringMatching(/300 ms.*begun$/s) })
+    const pass = playedTimers()
+    const command = 'echo begun; sleep 60'
+    const failing = call('run_command', { command, timeoutMs: 30_000 }, { onOutput: () => pass(30_000) })
+    await expect(failing).rejects.toMatchObject({
+      code: 'TIMEOUT',
+      message: expect.stringMatching(/30000 ms.*begun$/s),
+    })
   })
 
   it('bounds what it shows, tells the sizes, and streams', async () => {

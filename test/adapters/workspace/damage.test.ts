@@ -100,7 +100,7 @@ describe('what stands in a workspace', () => {
     expect(text(await ws.versions.read(tree, 'a.txt'))).toBe('b')
     const query = { pattern: 's/', regex: false, path: '.', caseSensitive: true, limit: 9 }
     expect((await ws.search(query, new AbortController().signal)).matches).toMatchObject([{ path: 's/t/f' }])
-  }, 20_000)
+  })
 
   it('may be repositories in folders whose names are no text', async () => {
     const bytes = (name: string) => Buffer.from(`${folders.ws}/${name}`, 'latin1')

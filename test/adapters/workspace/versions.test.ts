@@ -118,7 +118,7 @@ describe('shadow versions', () => {
       }),
       { numRuns: 10 },
     )
-  }, 60_000)
+  })
 
   it('leave ignored files aside: not stored, not removed, and never written over', async () => {
     writeFileSync(inside('.gitignore'), 'ignored\n*.log\n')

@@ -1,11 +1,9 @@
 import { expect, test } from 'vitest'
 import { MemoryLeases } from '../../../adapters/leases-memory/leases.ts'
-import { SystemClock } from '../../../api/host/clock.ts'
 import { takeLease } from '../../../api/servers/lease.ts'
 import type { Leases } from '../../../domain/ports.ts'
 import { VirtualClock } from '../../support/virtual-clock.ts'
 
-const clock = new SystemClock()
 const lostOf = (lost: AbortSignal) =>
   new Promise<string>((resolve) => {
     if (lost.aborted) resolve(lost.reason.message)
@@ -44,6 +42,7 @@ test('it is lost where somebody else has it, and where it cannot be renewed in t
     silent: () => new Promise(() => undefined),
   }
   for (const [name, answer] of Object.entries(answers)) {
+    const clock = new VirtualClock()
     let first = true
     const acquire = async () => {
       if (!first) return answer()

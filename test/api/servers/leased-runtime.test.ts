@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { MemoryLeases } from '../../../adapters/leases-memory/leases.ts'
 import { MemoryLog } from '../../../adapters/log-memory/log.ts'
 import { SystemClock } from '../../../api/host/clock.ts'
+import type { LeaseOptions } from '../../../api/servers/lease.ts'
 import { LeasedRuntime } from '../../../api/servers/leased-runtime.ts'
 import { ToolError } from '../../../domain/agent/errors.ts'
 import { LogError } from '../../../domain/log/errors.ts'
@@ -17,6 +18,7 @@ import {
   toolSpec,
   USER,
 } from '../../support/harness.ts'
+import { standing } from '../../support/standing-clock.ts'
 
 // Several processes over one log, as several runtimes in this one.
 
@@ -40,7 +42,7 @@ function deployment(at: (signal: AbortSignal) => Promise<string>) {
   }
   const [log, blobs] = [new MemoryLog(), new MemoryBlobs()]
   const script = (_: unknown, nth: number) => (nth === 1 ? calls(call('fx__act')) : completes())
-  const process = (holder: string, over: Partial<{ leases: Leases; ttlMs: number }> = {}) => {
+  const process = (holder: string, over: Partial<LeaseOptions> = {}) => {
     const { ports } = harness(script, {
       tools: [tool],
       log,
@@ -122,12 +124,17 @@ test('who loses the lease ends what it has begun, begins nothing, and leaves the
     return held.promise
   })
   let asked = 0
-  // Taken once, and never renewed, as where PostgreSQL has forgotten it.
+  // Taken once, and not renewed when the tool is at work, as where PostgreSQL has forgotten it.
   const losing: Leases = {
-    acquire: async (name, holder, ttlMs) => asked++ === 0 && leases.acquire(name, holder, ttlMs),
+    async acquire(name, holder, ttlMs) {
+      if (asked === 0 && (await leases.acquire(name, holder, ttlMs))) return ++asked > 0
+      await begun.promise
+      asked++
+      return false
+    },
     release: (name, holder) => leases.release(name, holder),
   }
-  const a = process('a', { leases: losing, ttlMs: 300 })
+  const a = process('a', { leases: losing, ttlMs: 300, clock: standing() })
   const runId = await start(a)
   const first = a.drive(runId, { signal: LONG, waits: false })
   await begun.promise

@@ -1,6 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { MemoryLeases } from '../../../adapters/leases-memory/leases.ts'
-import { SystemClock } from '../../../api/host/clock.ts'
 import { SharedTables } from '../../../api/servers/tables.ts'
 import type { Leases } from '../../../domain/ports.ts'
 import { PostgresHome } from '../../../projections/store/postgres/home.ts'
@@ -10,11 +9,13 @@ import type { MemoryLog } from '../../support/projections/memory-log.ts'
 import { dumpSchema, postgresKit, schemasOf } from '../../support/projections/postgres-kit.ts'
 import { Actor } from '../../support/projections/story.ts'
 import { tell } from '../../support/projections/tell.ts'
+import { standing } from '../../support/standing-clock.ts'
 
 // Several processes over one log and one set of tables, as several openings of the tables in this one.
 
 const numbers = Array.from({ length: 300 }, (_, i) => (i * 7919 + (i >> 3) * 31) % 1000)
-const clock = new SystemClock()
+/** No lease passes by itself here, however long the machine takes. */
+const clock = standing()
 
 describeWithPostgres('tables of several processes', (server) => {
   const kit = postgresKit(server)
@@ -35,7 +36,7 @@ describeWithPostgres('tables of several processes', (server) => {
       dumpSchema(schemas.pool(), `${schema}_${await new PostgresHome({ pool: schemas.pool(), schema }).live()}`)
     return { open, live, said }
   }
-  const soon = () => AbortSignal.timeout(20_000)
+  const soon = () => AbortSignal.timeout(100_000)
   const add = (log: MemoryLog, id: string) => new Actor(log, () => Date.UTC(2027, 0, 1), id, id).start()
 
   it('one moves them, all are told how far they are, and another one goes on when it is closed', async () => {

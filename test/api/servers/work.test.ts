@@ -122,7 +122,7 @@ test('what another worker drives is looked at again soon, without a word', async
       throw new CommandRejected('RUN_DRIVEN', 'a is being driven by another process')
     },
   )
-  await expect.poll(() => tries, { timeout: 5000 }).toBeGreaterThan(4)
+  await expect.poll(() => tries).toBeGreaterThan(4)
   expect(worker.notes).toEqual([])
   await worker.stop()
 })

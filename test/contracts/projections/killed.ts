@@ -9,6 +9,9 @@ import { tell } from '../../support/projections/tell.ts'
 
 const CHILD = fileURLToPath(new URL('../../support/projections/child.ts', import.meta.url))
 
+/** How much further than to where it is killed the child may come: the kill may be late. */
+const BEYOND = 12
+
 /** Runs the child until it has said `after` lines, kills it with SIGKILL, and returns the last count it said. */
 function killedAfter(
   after: number,
@@ -16,7 +19,7 @@ function killedAfter(
   numbers: readonly number[],
 ): Promise<{ said: number; signal: string | null }> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [CHILD, JSON.stringify(numbers), ...where], {
+    const child = spawn(process.execPath, [CHILD, JSON.stringify(numbers), String(after + BEYOND), ...where], {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     let text = ''

@@ -10,6 +10,9 @@ import { StandIn } from './stand-in.ts'
 /** Limits for servers that fail at once or never. */
 export const SHORT = { callMs: 400, patienceMs: 60_000, silenceMs: 150 }
 
+/** Limits of who soon gives up a server that fails for ever: long enough to be served by one that does not. */
+export const HASTY = { callMs: 1_500, patienceMs: 3_000, silenceMs: 150 }
+
 /** A stand-in until the test has finished. */
 export async function standIn(): Promise<StandIn> {
   const server = await new StandIn().start()

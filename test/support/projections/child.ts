@@ -1,21 +1,22 @@
-// Folds a story one event per transaction and says how far it is, until it is killed. Where to: a file, or a server's URL
-// and a schema.
+// Folds so many events of a story, one per transaction, says how far it is after each, and is there until it is killed.
+// Where to: a file, or a server's URL and a schema.
 import { writeSync } from 'node:fs'
 import { openPool, PostgresHome } from '../../../projections/postgres.ts'
 import { Projector } from '../../../projections/projector/projector.ts'
 import { openSqliteStore } from '../../../projections/store/sqlite.ts'
 import { tell } from './tell.ts'
 
-const [numbers, where, schema] = process.argv.slice(2)
+const [numbers, most, where, schema] = process.argv.slice(2)
 const { log } = tell(JSON.parse(numbers!) as number[])
 log.pages = () => 1
 const store = schema === undefined ? await openSqliteStore(where!) : await openPostgres(where!, schema)
 const projector = new Projector({ log, blobs: log.blobs, store })
-for (let count = 1; count <= log.events.length; count++) {
+for (let count = 1; count <= Number(most); count++) {
   log.visible = count
   const { events } = await projector.catchUp()
   writeSync(1, `${events}\n`)
 }
+setInterval(() => undefined, 2 ** 30)
 
 async function openPostgres(url: string, name: string) {
   const home = new PostgresHome({ pool: openPool({ url }), schema: name })

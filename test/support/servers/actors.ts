@@ -134,7 +134,7 @@ export function deployment(env: Record<string, string>) {
   const work = (concurrency = 4) => worker('work', concurrency)
   /** A worker that is held at the first effect of each of its runs, `concurrency` of them, until it is told "go". */
   const hold = (concurrency = 4) => worker('hold', concurrency)
-  const check = async () => JSON.parse((await done('check'))[0]!) as Checked
+  const check = async () => JSON.parse((await done('check')).find((line) => line.startsWith('{'))!) as Checked
   return { root, data, act, done, work, hold, check, effectsLeft }
 }
 

@@ -9,6 +9,8 @@ import { ensureToken } from '../../../api/http/token.ts'
 
 // One of several processes that begin in one data folder at once: host.ts DATA WORKSPACE NAME. Says what it got there.
 
+const SQLITE_BUSY = 5
+
 const [, , data = '', workspace = '', name = ''] = process.argv
 console.log('ready')
 await once(process.stdin, 'data')
@@ -22,8 +24,19 @@ const tree = await versions.snapshot()
 for (let n = 0; n < 5; n++) {
   await vault.set(`${name}_${n}`, `a-secret-value-${name}-${n}`)
   await vault.remember(new Map([[`secret:ku_${name}${n}`.padEnd(36, '0'), `remembered ${name} ${n}`]]))
-  await snapshots.put(`${name}${n}`, 1, { revision: 1, step: 1, state: { name } })
+  await kept(() => snapshots.put(`${name}${n}`, 1, { revision: 1, step: 1, state: { name } }))
 }
 snapshots.close()
 console.log(JSON.stringify({ token, tree, key: Buffer.from(await vault.referenceKey()).toString('hex') }))
 process.stdin.destroy()
+
+/** Nobody waits long for a cache, which may be held by one that finds no time to go on; what it took is asked for here. */
+async function kept(put: () => Promise<void>): Promise<void> {
+  for (;;) {
+    try {
+      return await put()
+    } catch (error) {
+      if ((error as { errcode?: number }).errcode !== SQLITE_BUSY) throw error
+    }
+  }
+}
