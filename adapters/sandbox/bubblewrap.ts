@@ -122,8 +122,8 @@ async function confine(
     options: {
       cwd: '/',
       env: commandEnvironment(ours, home, path, command.env),
-      stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
     },
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
     timeoutMs: command.timeoutMs,
     graceMs: options.graceMs ?? GRACE_MS,
     signal,

@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream'
 import { ToolError } from '../../domain/agent/errors.ts'
 import type { CommandResult, TextFilter } from '../../domain/ports.ts'
 import { capture } from './capture.ts'
+import { withoutForeign } from './descriptors.ts'
 
 /** From the request to end (SIGTERM) to the end by force (SIGKILL). In ms. */
 export const GRACE_MS = 5_000
@@ -12,7 +13,9 @@ const STREAM_GRACE_MS = 1_000
 export interface Launch {
   readonly file: string
   readonly args: readonly string[]
-  readonly options: SpawnOptions
+  readonly options: Omit<SpawnOptions, 'stdio'>
+  /** Of descriptors 0 and up; the child has no other. */
+  readonly stdio: readonly ('ignore' | 'pipe')[]
   readonly timeoutMs: number
   readonly graceMs: number
   readonly signal: AbortSignal
@@ -84,11 +87,11 @@ export async function runProcess(launch: Launch): Promise<CommandResult> {
 }
 
 /** Some failures are thrown (a command line that is too long), others come as an event. */
-function start({ file, args, options }: Launch): ChildProcess {
+function start({ file, args, options, stdio }: Launch): ChildProcess {
   try {
-    return spawn(file, args, { ...options, detached: true })
+    return withoutForeign(stdio, (all) => spawn(file, args, { ...options, stdio: all, detached: true }))
   } catch (error) {
-    throw notStarted(error as Error)
+    throw error instanceof ToolError ? error : notStarted(error as Error)
   }
 }
 

@@ -44,7 +44,8 @@ export function createUnconfined(options: UnconfinedOptions): Sandbox {
         return await runProcess({
           file: '/bin/sh',
           args: ['-c', `${cgroup ? ENTER : 'shift'}; exec "$@"`, 'sh', cgroup ? doorOf(cgroup) : '', ...command.argv],
-          options: { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] },
+          options: { cwd, env },
+          stdio: ['ignore', 'pipe', 'pipe'],
           timeoutMs: command.timeoutMs,
           graceMs: options.graceMs ?? GRACE_MS,
           signal,
