@@ -165,13 +165,21 @@ function notStarted(place: GitPlace, args: readonly string[], error: NodeJS.Errn
   return new ToolError('EXECUTION_FAILED', 'git was not found; workspaces need git 2.36 or newer on the PATH')
 }
 
-/** A git that failed, in its own words. `exit` null: it was ended. */
+/** How git says ENOSPC and EDQUOT: in the system's words, or in its own where it wrote a part. */
+const NO_ROOM = /No space left on device|Disk quota exceeded|Out of diskspace|Check that disk is not full/i
+
+/** A git that failed, in its own words. `exit` null: it was ended. Its cause is ENOSPC where it found no room. */
 export class GitFailure extends ToolError {
   readonly exit: number | null
   readonly said: string
   constructor(args: readonly string[], exit: number | null, said: string) {
     const how = exit === null ? `was ended (time limit ${TIME_LIMIT_MS / 1000} s)` : `ended with ${exit}`
-    super('EXECUTION_FAILED', `git ${args[0]} on the shadow versions ${how}: ${said.trim()}`)
+    const told = `git ${args[0]} on the shadow versions ${how}: ${said.trim()}`
+    super(
+      'EXECUTION_FAILED',
+      told,
+      NO_ROOM.test(said) ? { cause: Object.assign(new Error(told), { code: 'ENOSPC' }) } : {},
+    )
     this.exit = exit
     this.said = said
   }

@@ -3,6 +3,7 @@ import { copyFile, readdir, rename, rm, stat } from 'node:fs/promises'
 import { headOf } from '../../domain/agent/bounded.ts'
 import { ToolError } from '../../domain/agent/errors.ts'
 import { resolveBytes } from '../../domain/agent/secrets/redactor.ts'
+import { noRoomIn } from '../../domain/log/errors.ts'
 import type { FileChange, Versions } from '../../domain/ports.ts'
 import { makeFolder } from '../files/folders.ts'
 import { leftAside } from './aside.ts'
@@ -251,9 +252,12 @@ export function shadowVersions(place: GitPlace, secrets: VersionSecrets, warn: (
   }
 }
 
-/** Neither a time limit nor a full disk says anything of what is stored. */
+/** What this process may not have or do just now, in the system's words. */
+const DENIED = /Too many open files|Cannot allocate memory|out of memory|Read-only file system|Permission denied/i
+
+/** Neither a time limit, nor a full disk, nor what was denied to git says anything of what is stored. */
 function isDamage(error: unknown): error is Error {
-  if (error instanceof GitFailure) return error.exit !== null && !/No space left|Disk quota/.test(error.said)
+  if (error instanceof GitFailure) return error.exit !== null && noRoomIn(error) === null && !DENIED.test(error.said)
   // Our own writing met a file in place of a folder, or the other way round.
   return error instanceof Error && 'code' in error && ['ENOTDIR', 'EEXIST', 'EISDIR'].includes(String(error.code))
 }

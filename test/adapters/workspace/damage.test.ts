@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { linkSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { openWorkspace } from '../../../adapters/workspace/open.ts'
 import type { Workspace } from '../../../domain/ports.ts'
 import { freshFolders } from '../../support/folders.ts'
@@ -17,7 +17,10 @@ beforeEach(() => {
   folders = freshFolders()
   writeFileSync(inside('a.txt'), 'a')
 })
-afterEach(() => folders.remove())
+afterEach(() => {
+  vi.unstubAllEnvs()
+  folders.remove()
+})
 
 describe('a repository of versions that is damaged', () => {
   const damaged = expect.objectContaining({
@@ -67,6 +70,28 @@ describe('a repository of versions that is damaged', () => {
         code: 'RESOURCE_NOT_FOUND',
         message: expect.stringContaining('files of this step are lost'),
       })
+  })
+
+  it.each([
+    ["fatal: sha1 file '/data/x.lock' write error. Out of diskspace", { cause: { code: 'ENOSPC' } }],
+    ["fatal: sha1 file 'x' write error: No space left on device", { cause: { code: 'ENOSPC' } }],
+    ["error: unable to create temporary file '/data/o/tmp_x': Disk quota exceeded", { cause: { code: 'ENOSPC' } }],
+    ["fatal: Unable to create '/data/index.lock': Read-only file system", { code: 'EXECUTION_FAILED' }],
+    ["error: unable to open '/data/objects': Too many open files", { code: 'EXECUTION_FAILED' }],
+    ['fatal: index file corrupt', { code: 'VERSIONS_DAMAGED' }],
+  ])('is none where git has no room, or is denied something: %s', async (says, told) => {
+    const ws = await open()
+    await ws.versions.snapshot()
+    writeFileSync(inside('b.txt'), 'b')
+    const real = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim()
+    const bin = join(folders.base, 'bin')
+    mkdirSync(bin)
+    const script = `#!/bin/sh\ncase "$*" in *update-index*) echo "${says}" >&2; exit 128;; esac\nexec ${real} "$@"\n`
+    writeFileSync(join(bin, 'git'), script, { mode: 0o755 })
+    vi.stubEnv('PATH', `${bin}:${process.env.PATH}`)
+    await expect(ws.versions.snapshot()).rejects.toMatchObject(told)
+    vi.unstubAllEnvs()
+    await ws.versions.snapshot()
   })
 
   it('two that begin it at once share it', async () => {
