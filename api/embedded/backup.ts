@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
-import { cp, readdir, stat } from 'node:fs/promises'
+import { cp, open, readdir, rename, stat } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
-import { makeFolder } from '../../adapters/files/folders.ts'
+import { makeFolder, syncFolder } from '../../adapters/files/folders.ts'
 import type { SqliteLog } from '../../adapters/log-sqlite/log.ts'
 import { workspaceAround } from '../../adapters/workspace/lock.ts'
 import { nearestReal } from '../../adapters/workspace/open.ts'
@@ -12,7 +12,8 @@ import { Problem } from '../http/problem.ts'
 /**
  * A copy of a data folder that opens as one, made while it is in use: the log as it is at one moment first, then blobs,
  * shadow versions and the vault, so that all that the log names is in the copy. Only what is erased between the two is
- * not: `verify` tells it of the copy as a missing blob. Tables and snapshots come back by themselves. The vault's secrets are in the copy: keep it as safe as the original.
+ * not: `verify` tells it of the copy as a missing blob. Tables and snapshots come back by themselves. The vault's secrets are
+ * in the copy: keep it as safe as the original. The log takes its name when all else is durable: half a copy does not open.
  */
 export async function backupFolder(
   data: string,
@@ -37,13 +38,33 @@ export async function backupFolder(
   await rememberBackup(data, target)
   makeFolder(target)
   const [from, to] = [paths(data), paths(target)]
-  await log.backup(to.log)
+  await log.backup(to.halfLog)
   for (const part of ['blobs', 'versions', 'vault', 'vaultMark'] as const) {
     if (existsSync(from[part])) await cp(from[part], to[part], { recursive: true, preserveTimestamps: true })
   }
-  const files = (await readdir(target, { recursive: true, withFileTypes: true }))
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-  const sizes = await Promise.all(files.map(async (file) => (await stat(file)).size))
-  return { files: files.map((file) => relative(target, file)), bytes: sizes.reduce((sum, size) => sum + size, 0) }
+  await makeDurable(target)
+  await rename(to.halfLog, to.log)
+  syncFolder(target)
+  const files = await filesIn(target)
+  return {
+    files: files.map(({ path }) => relative(target, path)),
+    bytes: files.reduce((sum, file) => sum + file.bytes, 0),
+  }
+}
+
+/** Everything in a folder, its names and the folder's own. */
+async function makeDurable(folder: string): Promise<void> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  for (const entry of entries) {
+    if (!entry.isDirectory() && !entry.isFile()) continue
+    const handle = await open(join(entry.parentPath, entry.name), 'r')
+    await handle.sync().finally(() => handle.close())
+  }
+  syncFolder(folder)
+}
+
+async function filesIn(folder: string): Promise<{ path: string; bytes: number }[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
+  return Promise.all(paths.map(async (path) => ({ path, bytes: (await stat(path)).size })))
 }

@@ -40,6 +40,7 @@ export async function openEmbedded(
   opened.push(() => log.close())
   const warn = (text: string) => mode === 'owner' && process.stderr.write(`keepup: ${text}\n`)
   try {
+    if (!existsSync(at.vaultMark) && (await holdsRuns(log))) process.stderr.write(`keepup: ${lostVault(config.data)}\n`)
     const host = await openHost(config, own, opened, warn)
     const blobs = new FileBlobs(at.blobs)
     const intents = new FileIntents(at.intents)
@@ -61,6 +62,17 @@ export async function openEmbedded(
     throw error
   }
 }
+
+/** More than its own identity. */
+async function holdsRuns(log: EventLog): Promise<boolean> {
+  for await (const page of log.readAll(null, { limit: 2, bodies: false })) return page.length > 1
+  return false
+}
+
+/** A person may have said so; whoever has copied a data folder in part has not. */
+const lostVault = (data: string): string =>
+  `there is no vault in ${data} that its runs belong to: what secrets in them stood for is lost. Where a backup holds it, ` +
+  'put back the folder "vault" and "vault.check" before you go on; a new one is begun'
 
 /** What a process that was killed has stored for an event that never came to be. */
 async function sweep(stores: Parameters<typeof sweepBlobs>[0]): Promise<void> {

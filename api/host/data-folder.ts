@@ -1,8 +1,9 @@
-import { accessSync, constants, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeFolder } from '../../adapters/files/folders.ts'
 import { Problem } from '../http/problem.ts'
 import { noRoom } from '../no-room.ts'
+import { paths } from './paths.ts'
 
 const FOLDERS = ['log', 'blobs', 'tables', 'vault', 'versions.git', 'versions-index', 'locks', 'processes']
 const FILES = ['token', 'owner.path', 'vault.check', 'snapshots.db', 'backups.jsonl']
@@ -14,6 +15,8 @@ const FILES = ['token', 'owner.path', 'vault.check', 'snapshots.db', 'backups.js
 export function checkDataFolder(data: string, mode: 'owner' | 'reader'): void {
   if (mode === 'owner') ensureWritable(data)
   else refuseReadOnly(data)
+  if (existsSync(paths(data).halfLog))
+    throw unusable(`${data} is half a backup, which was interrupted; delete it, and make the backup again`)
   for (const name of [...FOLDERS, ...FILES]) {
     const path = join(data, name)
     const found = statSync(path, { throwIfNoEntry: false })

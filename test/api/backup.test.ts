@@ -1,7 +1,10 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest'
+import { backupLog } from '../../adapters/log-sqlite/backup.ts'
+import { SqliteLog } from '../../adapters/log-sqlite/log.ts'
 import { createSandbox } from '../../adapters/sandbox/bubblewrap.ts'
+import { openEmbedded } from '../../api/embedded/open.ts'
 import { hiddenFrom } from '../../api/host/hidden.ts'
 import { openFolder, skipWithoutBubblewrap } from '../support/bubblewrap.ts'
 import { bodyOf, openWorld } from './http-support.ts'
@@ -14,6 +17,7 @@ const { folder: open, seen } = openFolder()
 beforeAll(async () => {
   world = await openWorld()
 })
+afterEach(() => vi.restoreAllMocks())
 afterAll(async () => {
   await world.close()
   rmSync(open, { recursive: true, force: true })
@@ -68,4 +72,43 @@ it('no run starts, and none goes on, in a folder that holds a backup', async () 
   world.services.drivers.start(id)
   await world.services.drivers.ended(id)
   expect(world.services.drivers.state(id).end).toMatchObject({ end: 'fault', code: refused.code })
+})
+
+const opened = (data: string, mode: 'owner' | 'reader' = 'owner') =>
+  openEmbedded({ ...world.config, data }, mode, false)
+
+it('half a backup, of a process that was killed, does not open', async () => {
+  const whole = join(world.root, 'whole')
+  expect(await backup(whole)).toMatchObject({
+    status: 200,
+    files: expect.arrayContaining(['log/log.db', 'vault.check']),
+  })
+  expect(readdirSync(whole)).not.toContain('log.partial')
+  await (await opened(whole))?.close()
+  const half = join(world.root, 'half')
+  let copied: readonly string[] = []
+  vi.spyOn(SqliteLog.prototype, 'backup').mockImplementationOnce(async function (this: SqliteLog, to) {
+    const cursor = await backupLog(join(world.data, 'log'), to, this.logId)
+    copied = readdirSync(half)
+    throw Object.assign(new Error('killed'), { cursor })
+  })
+  expect(await backup(half)).toMatchObject({ status: 500 })
+  expect(copied).toEqual(['log.partial'])
+  for (const mode of ['owner', 'reader'] as const)
+    await expect(opened(half, mode)).rejects.toMatchObject({
+      code: 'DATA_FOLDER_UNUSABLE',
+      message: expect.stringContaining('half a backup'),
+    })
+  expect(readdirSync(half)).toEqual(['log.partial'])
+})
+
+it('a vault that was left out of a copy is told, and nothing of a first start', async () => {
+  const told = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+  const texts = () => told.mock.calls.map(([text]) => String(text)).join('')
+  await (await opened(join(world.root, 'first')))?.close()
+  const copy = join(world.root, 'copy')
+  cpSync(join(world.root, 'whole/log'), join(copy, 'log'), { recursive: true })
+  expect(texts()).toBe('')
+  await (await opened(copy))?.close()
+  expect(texts()).toMatch(/no vault in .*copy.*is lost.*put back the folder "vault"/)
 })
