@@ -18,7 +18,7 @@ export { type CheckpointRow, checkpointFacts, findCheckpoint, listCheckpoints } 
 export { type Due, dueBefore, nextDue } from './queries/due.ts'
 export { eventStarts, eventsAfter, readEvent } from './queries/events.ts'
 export { listApprovals, listArtifacts, listParked } from './queries/lists.ts'
-export { type AgentNode, type RunShown, showRun } from './queries/run.ts'
+export { type AgentNode, agentHeads, type RunShown, showRun } from './queries/run.ts'
 export { listRuns, type RunStatus, type RunSummary, type RunsPage } from './queries/runs.ts'
 export { type UsageSum, usageBy } from './queries/usage.ts'
 export { type Waiting, waitingOf } from './queries/waiting.ts'

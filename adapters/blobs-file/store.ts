@@ -111,10 +111,13 @@ function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : ''
 }
 
+/** No file is there; nor where something else stands in its place. */
+const GONE = new Set(['ENOENT', 'EISDIR', 'ENOTDIR'])
+
 function failed(what: string, path: string, error: unknown): LogError {
   const code = codeOf(error)
   const told = `cannot ${what} the blob ${path}: ${error instanceof Error ? error.message : String(error)}`
-  if (code === 'ENOENT' && what === 'read')
+  if (what === 'read' && GONE.has(code))
     return new LogError('BLOB_MISSING', `${told}; restore it from a backup`, { cause: error })
   if (code === 'EXDEV')
     return new LogError('LOG_UNAVAILABLE', `${told}; keep all of the blobs' folder on one file system`, {

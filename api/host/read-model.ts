@@ -4,6 +4,7 @@ import type { Json } from '../../domain/log/json.ts'
 import type { EventLog } from '../../domain/ports.ts'
 import {
   type Answer,
+  agentHeads,
   argumentsOf,
   assembleCheckpoint,
   type CheckpointSources,
@@ -89,6 +90,11 @@ export function readModelOf(tables: Tables, log: EventLog, sources: CheckpointSo
       ask(
         (db) => showRun(db, runId),
         (shown) => shown && { run: runRow(shown, shown.tree[0] ?? null), tree: agentRows(shown.tree) },
+      ),
+    heads: (runId) =>
+      ask(
+        (db) => agentHeads(db, runId),
+        (heads) => new Map(heads.map(({ id, revision }) => [id, revision])),
       ),
     approvals: ({ after, limit, runId, state }) =>
       ask(

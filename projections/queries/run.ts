@@ -71,3 +71,14 @@ function treeOf(
   }
   return (childrenOf.get(null) ?? []).map(node)
 }
+
+/** The last revision that was folded of each of a run's agents, the root first. */
+export async function agentHeads(db: Kysely<Database>, runId: string): Promise<{ id: string; revision: number }[]> {
+  return db
+    .selectFrom('agents')
+    .select(['id', 'revision'])
+    .where('run_id', '=', runId)
+    .orderBy('depth')
+    .orderBy('id')
+    .execute()
+}

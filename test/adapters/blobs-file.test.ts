@@ -32,6 +32,7 @@ test('a folder that cannot be written says what to check, and leaves nothing hal
   })
   mkdirSync(join(folder, 'r2', 'r2', hash), { recursive: true })
   await expect(blobs.put('r2', hash, bytes)).rejects.toEqual(code('LOG_UNAVAILABLE'))
+  for (const run of ['r1', 'r2']) await expect(blobs.get(run, hash)).rejects.toEqual(code('BLOB_MISSING'))
   expect(readdirSync(join(folder, 'tmp'))).toEqual([])
 })
 

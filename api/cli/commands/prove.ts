@@ -3,6 +3,7 @@ import { basename, resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import type { Command } from 'commander'
 import { LogError } from '../../../domain/log/errors.ts'
+import { ProjectionError } from '../../../projections/index.ts'
 import { NoExport, verifyExport } from '../../events/verify-export.ts'
 import { nextLines } from '../asks.ts'
 import { asOne, Refused, take } from '../client.ts'
@@ -14,10 +15,13 @@ import { bytes } from '../output/units.ts'
 import { pointOf } from './history.ts'
 import { type Kit, modelId, money, some, whole } from './kit.ts'
 
-/** What is told of a log whose file is damaged; null for any other failure. That is what verification is there to find. */
+/** A file that is damaged, and a log with holes, of which no tables can be made. */
+const DAMAGE = new Set(['LOG_CORRUPT', 'STREAM_GAP', 'TABLES_STREAM_GAP'])
+
+/** What is told of a damaged log; null for any other failure. That is what verification is there to find. */
 function damage(error: unknown): string | null {
-  const known = error instanceof Refused || error instanceof LogError
-  return known && error.code === 'LOG_CORRUPT' ? error.message : null
+  const known = error instanceof Refused || error instanceof LogError || error instanceof ProjectionError
+  return known && DAMAGE.has(error.code) ? error.message : null
 }
 
 /** Checks one run; a run that the damaged file no longer gives is broken, and those beside it are checked all the same. */

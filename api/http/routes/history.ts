@@ -6,6 +6,7 @@ import { EventViews } from '../../events/view.ts'
 import { notFound, type RecentKeys } from '../../runs/commands.ts'
 import { afterCommon, differences } from '../../runs/difference.ts'
 import { forkRun } from '../../runs/fork.ts'
+import { verifyRun } from '../../runs/verify.ts'
 import type { FilePoint, Services } from '../../services.ts'
 import { current } from '../current.ts'
 import { body, json, newApp, RunId, refusals, StartHeaders } from '../new-app.ts'
@@ -134,9 +135,6 @@ export function historyRoutes(s: Services, keys: RecentKeys) {
       return c.json({ ...forked, workspace: spec.workspace?.path ?? null }, forked.created ? 201 : 200)
     })
     .openapi(verify, async (c) => {
-      const { id } = c.req.valid('param')
-      const agents = []
-      for (const agentId of await agentsOf(s, id)) agents.push(await s.runtime.verify(agentId))
-      return c.json({ runId: id, ok: agents.every((a) => a.ok), agents }, 200)
+      return c.json(await verifyRun(s, c.req.valid('param').id), 200)
     })
 }

@@ -1,0 +1,27 @@
+import { agentStream } from '../../domain/log/ids.ts'
+import type { Verification } from '../../domain/runtime/types.ts'
+import type { Services } from '../services.ts'
+import { notFound } from './commands.ts'
+
+/**
+ * Proves every agent of a run, and that the log still holds all that the tables have seen of it: a chain whose last links
+ * are gone holds by itself. Throws a 404 Problem where neither knows the run.
+ */
+export async function verifyRun(
+  s: Pick<Services, 'log' | 'read' | 'runtime'>,
+  runId: string,
+): Promise<{ runId: string; ok: boolean; agents: Verification[] }> {
+  await s.read.current()
+  // Before the log is read, which only grows.
+  const seen = new Map([[runId, -1], ...(await s.read.heads(runId)).value])
+  if (seen.get(runId) === -1 && !(await s.log.head(agentStream(runId)))) throw notFound('run')
+  const agents: Verification[] = []
+  for (const [agentId, revision] of seen) agents.push(whole(await s.runtime.verify(agentId), revision))
+  return { runId, ok: agents.every((agent) => agent.ok), agents }
+}
+
+function whole(found: Verification, seen: number): Verification {
+  if (found.events > seen) return found
+  const message = `the log ends before revision ${seen}, which the tables have seen: restore the log from a backup`
+  return { ...found, ok: false, problems: [...found.problems, { revision: seen, code: 'CHAIN', message }] }
+}

@@ -1,0 +1,69 @@
+import { cpSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { newPlace } from '../support/faults/cli.ts'
+import { look } from '../support/faults/inspect.ts'
+import { scripted } from '../support/faults/jobs.ts'
+import { FAULT_TIMEOUT_MS } from '../support/faults/seed.ts'
+
+vi.setConfig({ testTimeout: FAULT_TIMEOUT_MS, hookTimeout: FAULT_TIMEOUT_MS })
+
+// Whoever can write the file can take events out of it and leave chains that hold; the tables have seen them.
+
+const place = newPlace()
+const file = join(place.data, 'log', 'log.db')
+const kept = join(place.root, 'kept')
+const ids: string[] = []
+afterAll(() => place.remove())
+
+beforeAll(async () => {
+  const model = scripted(place, {
+    script: 1,
+    turns: [{ calls: [{ tool: 'complete_task', arguments: { summary: 's' } }] }],
+  })
+  for (const task of ['first', 'second', 'third']) {
+    const { code, err } = await look(place, 'run', '--no-workspace', '--model', model, task)
+    expect(code).toBe(0)
+    ids.push(/^run (\w+)$/m.exec(err)![1]!)
+  }
+  cpSync(place.data, kept, { recursive: true })
+})
+
+/** Changes the log as it was, past its own guards; `at`: which of an agent's rows. */
+function change(sql: (at: string) => string[]): void {
+  rmSync(place.data, { recursive: true })
+  cpSync(kept, place.data, { recursive: true })
+  const db = new DatabaseSync(file)
+  const guards = db.prepare("select name, sql from sqlite_schema where type = 'trigger'").all()
+  for (const { name } of guards) db.exec(`drop trigger ${name}`)
+  db.exec('pragma foreign_keys = off')
+  const at = `stream = (select id from streams where name = 'agent-${ids[1]}')`
+  for (const statement of sql(at)) db.exec(statement)
+  for (const { sql } of guards) db.exec(String(sql))
+  db.close()
+}
+const without = (which: string) => (at: string) => [
+  `delete from bodies where position in (select position from events where ${at} and ${which})`,
+  `delete from events where ${at} and ${which}`,
+]
+const others = () => expect.stringMatching(new RegExp(`${ids[2]}: holds[\\s\\S]*${ids[0]}: holds`))
+
+test.each([
+  ['a whole run', 'revision >= 0', 'BROKEN, 0 events'],
+  ['the last events of a run', 'revision > 3', 'BROKEN, 4 events'],
+])('%s is gone: verify names the run, and goes on with the others', async (_, which, says) => {
+  change(without(which))
+  const all = await look(place, 'verify')
+  expect(all).toMatchObject({ code: 5, out: others() })
+  expect(all.out).toContain(`${ids[1]}: ${says}`)
+  expect(all.out).toMatch(/revision \d+ CHAIN: the log ends before revision \d+, which the tables have seen/)
+  expect(await look(place, 'verify', ids[1]!)).toMatchObject({ code: 5 })
+  expect(await look(place, 'verify', ids[0]!)).toMatchObject({ code: 0 })
+})
+
+test('an event that was moved to another place of the log fails the verification', async () => {
+  change((at) => [`update events set position = 99999 where ${at} and revision = 2`])
+  const { code, err } = await look(place, 'verify')
+  expect({ code, err }).toEqual({ code: 5, err: expect.stringContaining(`stream agent-${ids[1]} goes on with`) })
+})
