@@ -1,16 +1,16 @@
-import { noRoomIn } from '../log/errors.ts'
+import { LogError, noRoomIn } from '../log/errors.ts'
 import { TimeLimitError } from './errors.ts'
 import type { RuntimePorts } from './ports.ts'
 
 const FIRST_DELAY_MS = 500
 const LONGEST_DELAY_MS = 30_000
 
-/** How long a fact waits for room on the disk where the host does not say otherwise, ms. */
+/** How long a fact waits for room on the disk, or for stores that answer, where the host does not say otherwise, ms. */
 export const PATIENCE_MS = 5 * 60_000
 
 /**
- * Brings a fact in that could not be stored, again and again: what has happened must not be lost because a disk was full
- * for a moment. Gives up with the error when the patience ends, or `signal` aborts; somebody is told what is waited for.
+ * Brings a fact in that could not be stored, again and again: what has happened must not be lost because a disk was full,
+ * or a store out of reach, for a moment. Gives up with the error when the patience ends, or `signal` aborts; somebody is told what is waited for.
  */
 export async function patiently(
   ports: Pick<RuntimePorts, 'clock' | 'patienceMs' | 'warn'>,
@@ -25,7 +25,7 @@ export async function patiently(
       return await bringIn()
     } catch (error) {
       const left = until - clock.now()
-      if (!(noRoomIn(error) || error instanceof TimeLimitError) || left <= 0 || signal.aborted) throw error
+      if (!passes(error) || left <= 0 || signal.aborted) throw error
       const wait = Math.min(delay, left)
       ports.warn?.(
         agentId,
@@ -35,3 +35,8 @@ export async function patiently(
     }
   }
 }
+
+const passes = (error: unknown): boolean =>
+  noRoomIn(error) !== null ||
+  error instanceof TimeLimitError ||
+  (error instanceof LogError && error.code === 'LOG_UNAVAILABLE')

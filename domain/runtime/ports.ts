@@ -66,7 +66,7 @@ export interface RuntimePorts {
   warn?(agentId: string, message: string): void
   /** How long a person's request waits for the log, ms. */
   readonly requestLimitMs?: number
-  /** How long a fact that finds no room on the disk is brought in again, ms. */
+  /** How long a fact that finds no room, or no store that answers, is brought in again, ms. */
   readonly patienceMs?: number
   /** Named points at which a fault test may end or hold the process. */
   crashPoint?(name: CrashPoint): void | Promise<void>

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest'
 import { MemoryLog } from '../../adapters/log-memory/log.ts'
 import type { SealedEvent } from '../../domain/log/envelope.ts'
 import { LogError } from '../../domain/log/errors.ts'
-import { call, calls, completes } from '../support/harness.ts'
+import { faulty } from '../support/faulty.ts'
+import { call, calls, completes, MemoryBlobs } from '../support/harness.ts'
 import { given, tool } from '../support/story.ts'
 
 /** A log on a disk that has no room for so many appends of an outcome. */
@@ -66,4 +67,20 @@ test('who breaks the drive off does not wait', async () => {
   stop.abort()
   expect(await driven).toMatchObject({ code: 'LOG_FULL' })
   expect(run.clock.now() - began).toBeLessThan(60_000)
+})
+
+test('an outcome waits for blobs that cannot be stored just now', async () => {
+  const stored = new MemoryBlobs()
+  let failures = 3
+  const blobs = faulty(stored, {
+    put: async (...args) => {
+      if (failures-- > 0) throw new LogError('LOG_UNAVAILABLE', 'EIO')
+      return stored.put(...args)
+    },
+  })
+  const send = tool('send', { effect: 'irreversible' }, () => 'x'.repeat(100_000))
+  const run = await given({ says: [calls(call('send')), completes()], tools: [send], ports: { blobs } })
+  expect(await run.drive()).toEqual({ end: 'done' })
+  expect([failures, send.ran.length]).toEqual([-1, 1])
+  expect(await run.ends()).toEqual(['send: ok', 'complete_task: ok'])
 })
