@@ -83,6 +83,12 @@ describe('what a tool gives back', () => {
   })
 })
 
+const refuse = (): never => {
+  throw new Error('nobody looks in here')
+}
+const sealed = (error: Error, member: string) => Object.defineProperty(error, member, { get: refuse })
+const closed = (error: Error) => new Proxy(error, { get: refuse, has: refuse, getPrototypeOf: refuse })
+
 describe('what a tool throws', () => {
   const thrown = (members: Partial<Record<keyof ToolFailure, unknown>>) =>
     Object.assign(new Error('broken'), { name: 'ToolError', ...members })
@@ -95,6 +101,10 @@ describe('what a tool throws', () => {
     [thrown({ code: 'TIMEOUT', transient: 'yes', beforeEffect: 1 }), 'TIMEOUT', 'broken'],
     [Object.create(null), 'EXECUTION_FAILED', 'it failed and cannot say how'],
     [null, 'EXECUTION_FAILED', 'null'],
+    [sealed(new Error('x'), 'message'), 'EXECUTION_FAILED', 'it failed and cannot say how'],
+    [sealed(thrown({}), 'code'), 'EXECUTION_FAILED', 'broken'],
+    [sealed(thrown({ code: 'NETWORK' }), 'transient'), 'NETWORK', 'broken'],
+    [closed(new Error('x')), 'EXECUTION_FAILED', 'it failed and cannot say how'],
   ])('%#: is a failure with a code and a message', async (error, code, message) => {
     expect((await oddly(error, true)).error).toEqual({ code, message })
   })
@@ -125,6 +135,17 @@ describe('what a provider answers', () => {
     const run = await given({ says: [new ModelError('INVALID_REQUEST', 'page '.repeat(1_000))] })
     expect(await run.drive()).toMatchObject({ end: 'error', code: 'MODEL_FAILED' })
     for (const { body } of await run.of('error')) expect(body.error).toMatch(/^.{600,620}…$/)
+  })
+
+  test('a thrown error that cannot be looked at is a failed model call', async () => {
+    const run = await given({ says: [completes()] })
+    const provider = () => ({ id: 'p', call: () => Promise.reject(closed(new Error('x'))) }) as never
+    const drive = run.elsewhere({ provider }).drive(run.runId, { signal: new AbortController().signal })
+    expect(await drive).toMatchObject({
+      end: 'error',
+      code: 'MODEL_FAILED',
+      error: expect.stringContaining('cannot say'),
+    })
   })
 
   test.each([Number.NaN, 'soon', -5])('a wait of %s is none', async (retryAfterMs) => {

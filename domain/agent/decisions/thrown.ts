@@ -27,15 +27,21 @@ export function thrownByModel(error: unknown): ModelFailure {
 
 const isCode = (code: unknown): code is string => typeof code === 'string' && /^[A-Z][A-Z0-9_]{0,63}$/.test(code)
 
-function membersOf(error: unknown): Record<string, unknown> {
-  return error instanceof Error ? (error as unknown as Record<string, unknown>) : {}
+/** Each is read once, and one that throws when it is looked at is none. */
+function membersOf(error: unknown): Record<(typeof MEMBERS)[number], unknown> {
+  const of = attempt(() => error instanceof Error) ? (error as unknown as Record<string, unknown>) : {}
+  return Object.fromEntries(MEMBERS.map((name) => [name, attempt(() => of[name])])) as ReturnType<typeof membersOf>
 }
 
-function messageOf(error: unknown): string {
-  const message = error instanceof Error ? error.message : error
+const MEMBERS = ['name', 'code', 'transient', 'beforeEffect', 'retryAfterMs'] as const
+
+const messageOf = (error: unknown): string =>
+  attempt(() => String(error instanceof Error ? error.message : error)) ?? 'it failed and cannot say how'
+
+function attempt<T>(look: () => T): T | undefined {
   try {
-    return String(message)
+    return look()
   } catch {
-    return 'it failed and cannot say how'
+    return undefined
   }
 }
