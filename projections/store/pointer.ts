@@ -10,20 +10,27 @@ import {
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { ProjectionError } from '../errors.ts'
 
 // The live tables are the file that `current` names. A rebuild makes a second file beside it and then moves the name.
 
 const POINTER = 'current'
 const FILE = /^tables-(\d+)\.db/
+const NAME = /^tables-\d+\.db$/
 
-/** The live file's path, or null where there is none yet. */
+/**
+ * The live file's path, or null where none is named: there are no tables yet, or the name was damaged, and they are made
+ * anew. Throws ProjectionError DAMAGED where the name cannot be read.
+ */
 export function liveFile(folder: string): string | null {
+  const path = join(folder, POINTER)
   try {
-    const name = readFileSync(join(folder, POINTER), 'utf8').trim()
-    return name === '' ? null : join(folder, name)
+    const name = readFileSync(path, 'utf8').trim()
+    return NAME.test(name) ? join(folder, name) : null
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
-    throw error
+    const why = `${path} cannot be read (${(error as Error).message}); move it away: the tables come back from the log`
+    throw new ProjectionError('DAMAGED', why, { cause: error })
   }
 }
 

@@ -1,4 +1,4 @@
-import { closeSync, openSync, readdirSync, readFileSync, writeFileSync, writeSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, writeFileSync, writeSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -71,6 +71,31 @@ describe('the projections of a folder', () => {
     const { projections, file } = await open(log, first.path)
     expect(projections.status().notice).toMatch(/rebuild/)
     expect(dumpFile(file())).toEqual(await folded(log, sqliteKit))
+  })
+
+  it.each(['../../etc/passwd', '', 'tables-1.db/../../x', '\0\0', 'tables-1.db-wal'])(
+    'are made anew where the name of the live file is %j, and come back when they are rebuilt',
+    async (name) => {
+      const { log } = tell(numbers)
+      const first = await open(log)
+      await first.projections.close()
+      const current = join(first.path, 'current')
+      writeFileSync(current, name)
+      const { projections, file } = await open(log, first.path)
+      expect(projections.status().notice).toBe('the tables were missing')
+      expect(dirname(file())).toBe(first.path)
+      writeFileSync(current, name)
+      expect(await projections.rebuild()).toEqual({ switched: true, differences: null })
+      expect(dumpFile(file())).toEqual(await folded(log, sqliteKit))
+    },
+  )
+
+  it('say which file cannot be read', async () => {
+    const { log } = tell(numbers)
+    const path = tempFolder()
+    mkdirSync(join(path, 'current'))
+    const told = { name: 'ProjectionError', code: 'DAMAGED', message: expect.stringContaining(join(path, 'current')) }
+    await expect(open(log, path)).rejects.toMatchObject(told)
   })
 
   it('that are damaged while they are open are told, and come back when they are rebuilt', async () => {
