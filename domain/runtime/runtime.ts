@@ -6,6 +6,7 @@ import { isFinished } from '../agent/state/state.ts'
 import { LogError } from '../log/errors.ts'
 import { base32, runIdOf } from '../log/ids.ts'
 import { askingOf } from './asking.ts'
+import { Callback } from './callback.ts'
 import { Driver } from './driver.ts'
 import { erasable, erase } from './erasure/erase.ts'
 import { TimeLimitError } from './errors.ts'
@@ -91,12 +92,15 @@ export class Runtime implements AgentRuntimeDoors {
         const driverId = base32(this.ports.random.bytes(10))
         await mailbox.loadMessages()
         const env = await this.ports.environment(state.spec, { runId: state.runId, agentId, driverId })
+        const listener = new Callback(options.onEvent ?? (() => undefined))
         const stop = mailbox.listen((events) => {
-          for (const event of events) options.onEvent?.(event)
+          for (const event of events) listener.call(event)
         })
         try {
           const driving = new Driver(this.ports, mailbox, env, driverId).drive(options.signal, options.drain)
-          return await endingWith(this.ports.clock, STOP_LIMIT_MS, 'stopping the driver', options.signal, driving)
+          const end = await endingWith(this.ports.clock, STOP_LIMIT_MS, 'stopping the driver', options.signal, driving)
+          listener.settle()
+          return end
         } catch (error) {
           if (!options.signal.aborted || !(error instanceof TimeLimitError)) throw error
           this.ports.warn?.(agentId, error.message)

@@ -104,6 +104,7 @@ export interface DriveOptions {
   readonly signal: AbortSignal
   /** Begins nothing new, lets what the log has promised end, and records it. */
   readonly drain?: AbortSignal
+  /** What it throws ends nothing: the drive goes on, and rejects with it at its end. */
   readonly onEvent?: (event: SealedEvent) => void
   /** False: what another process drives is refused with `RUN_DRIVEN`; else it is waited for, where there is any. */
   readonly waits?: boolean
