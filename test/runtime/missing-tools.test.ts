@@ -35,10 +35,16 @@ test('a process without its tools drives no run: nothing is recorded, and what w
 })
 
 test('its end, which somebody asks for, needs no tool', async () => {
-  const run = await approvedSend()
-  await run.stranger.execute(run.runId, { kind: 'cancel', deadlineMs: 10 }, { by: USER })
-  expect(await run.stranger.drive(run.runId, { signal })).toMatchObject({ end: 'error', code: 'CANCELLED' })
-  expect(run.send.ran).toEqual([])
+  const dies = new Error('it died')
+  const crashPoint = (name: string) => (name === 'before_tool' ? Promise.reject(dies) : undefined)
+  const send = tool('mail:send', { effect: 'irreversible' })
+  const run = await given({ says: [calls(call('mail__send')), completes()], tools: [send], ports: { crashPoint } })
+  await expect(run.drive()).rejects.toBe(dies)
+  const stranger = run.elsewhere({ tool: () => undefined, crashPoint: () => undefined })
+  await expect(stranger.drive(run.runId, { signal })).rejects.toMatchObject({ code: 'TOOLS_MISSING' })
+  await stranger.execute(run.runId, { kind: 'cancel', deadlineMs: 10 }, { by: USER })
+  expect((await run.state()).machine.status).not.toBe('ERROR')
+  expect(await stranger.drive(run.runId, { signal })).toMatchObject({ end: 'error', code: 'CANCELLED' })
 })
 
 test('of an agent that there is not it is said', async () => {
