@@ -36,13 +36,22 @@ export class Cursors {
   }
 
   /** The last event of our namespace in the whole log. There is always one: the identity. */
-  async last(): Promise<RecordedEvent> {
+  last(): Promise<RecordedEvent> {
+    return this.#last('read')
+  }
+
+  /** {@link last}, of the log as it is before all appends that are asked for later: they wait for this read. */
+  lastBeforeAppends(): Promise<RecordedEvent> {
+    return this.#last('readFirst')
+  }
+
+  async #last(how: 'read' | 'readFirst'): Promise<RecordedEvent> {
     const { connection, namespace, limits, closed } = this.#place
     const patience = { limits, servers: connection.address.servers, signal: closed }
     return patiently(patience, 'looking for the last event', namespace, async () => {
       const isOurs = ({ event }: AllStreamResolvedEvent) => event?.streamId.startsWith(`${namespace}.`) === true
-      const read = readAll({ direction: BACKWARDS, fromPosition: END })
-      const found = (await connection.readFirst(read, limits.callMs, closed, isOurs)).at(-1)
+      const backwards = readAll({ direction: BACKWARDS, fromPosition: END })
+      const found = (await connection[how](backwards, limits.callMs, closed, isOurs)).at(-1)
       if (!found?.event || !isOurs(found)) throw this.#replaced()
       return decode(namespace, found.event)
     })

@@ -68,7 +68,7 @@ export class EventStoreLog implements EventLog {
   readAll(after: Cursor | null, options: { limit?: number; bodies?: boolean } = {}) {
     const { limit = Number.MAX_SAFE_INTEGER, bodies = true } = options
     // The head at the time of the call, not of the first page.
-    const last = this.#closing ? this.#refuse() : this.#cursors.last()
+    const last = this.#closing ? this.#refuse() : this.#cursors.lastBeforeAppends()
     last.catch(() => undefined)
     return this.#upTo(last, after, limit, bodies)
   }

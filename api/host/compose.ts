@@ -1,6 +1,4 @@
-import { rm } from 'node:fs/promises'
 import type { AgentSpec } from '../../domain/agent/spec/spec.ts'
-import { base32 } from '../../domain/log/ids.ts'
 import type { BlobIntents, BlobStore, Clock, EventLog } from '../../domain/ports.ts'
 import { agentAt, stateAt, treeAt } from '../../domain/runtime/history/replay.ts'
 import type { RuntimePorts } from '../../domain/runtime/ports.ts'
@@ -11,7 +9,8 @@ import { VERSION } from '../version.ts'
 import { openBoundary } from './boundary.ts'
 import { crashPoint } from './crash-point.ts'
 import { openEnvironment } from './environment.ts'
-import { type FileSources, folderOf, materialize, workspaceFilesOf } from './files.ts'
+import { type FileSources, folderOf, workspaceFilesOf } from './files.ts'
+import { forkInto } from './fork-files.ts'
 import type { Host } from './open.ts'
 import { prepareDoors } from './prepare.ts'
 import { systemRandom } from './random.ts'
@@ -87,13 +86,10 @@ function forkDoor(ports: Omit<RuntimePorts, 'feed'>, files: FileSources): Servic
     const { workspace, ...rest } = options
     const { state } = await stateAt(ports, source, at)
     if (state.spec.workspace === null) return runtime.fork(source, at, rest, request)
-    const named = workspace ?? `${folderOf(state.spec.workspace)}-${base32(systemRandom.bytes(5))}`
-    const folder = await materialize(files, source, at, named)
-    try {
-      return await runtime.fork(source, at, { ...rest, workspace: folder }, request)
-    } catch (error) {
-      await rm(folder.path, { recursive: true, force: true })
-      throw error
-    }
+    const runId = options.runId ?? runtime.newRunId()
+    const folder = workspace ?? `${folderOf(state.spec.workspace)}-${runId.slice(-8)}`
+    return forkInto(files, source, at, { runId, folder }, (made) =>
+      runtime.fork(source, at, { ...rest, runId, workspace: made }, request),
+    )
   }
 }

@@ -1,9 +1,5 @@
-import { existsSync } from 'node:fs'
-import { readdir, realpath, rm } from 'node:fs/promises'
-import { resolve } from 'node:path'
-import { makeFolder } from '../../adapters/files/folders.ts'
 import { lockWorkspace } from '../../adapters/workspace/lock.ts'
-import { openWorkspace, refuseNested } from '../../adapters/workspace/open.ts'
+import { openWorkspace } from '../../adapters/workspace/open.ts'
 import { ERASED } from '../../domain/agent/events/residue.ts'
 import type { AgentSpec } from '../../domain/agent/spec/spec.ts'
 import type { AgentState } from '../../domain/agent/state/state.ts'
@@ -80,40 +76,5 @@ export function workspaceFilesOf(sources: FileSources): Files {
         lock.release()
       }
     },
-  }
-}
-
-/** Puts the files of a fork's point into a new or empty folder, never over the user's own. */
-export async function materialize(
-  sources: FileSources,
-  source: string,
-  at: At,
-  folder: string,
-): Promise<{ path: string; tree: string | null }> {
-  const { state, tree } = await sources.filesAt(source, at)
-  const { dataFolder } = sources
-  const path = resolve(folder)
-  // Before anything is made: a folder that is refused must not be left behind.
-  await refuseNested(path, dataFolder)
-  const before = existsSync(path)
-  makeFolder(path, 0o777)
-  // Of two forks into one folder, the one that comes second must find it busy, or full.
-  const lock = lockWorkspace(path, dataFolder, null)
-  try {
-    if ((await readdir(path)).length > 0) {
-      throw new Problem(409, 'FOLDER_NOT_EMPTY', `${path} is not empty; name a new folder for the fork`)
-    }
-    if (tree === null) return { path: await realpath(path), tree: null }
-    const { versions } = await sources.boundary(state.spec)
-    const workspace = await openWorkspace(path, { dataFolder, secrets: versions })
-    try {
-      await workspace.versions.materialize(tree, path)
-    } catch (error) {
-      if (!before) await rm(path, { recursive: true, force: true })
-      throw error
-    }
-    return { path: workspace.path, tree }
-  } finally {
-    lock.release()
   }
 }

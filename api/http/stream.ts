@@ -14,19 +14,23 @@ export interface StreamOptions {
   readonly format: keyof typeof HEADERS
   /** Sent whenever nothing else was for `heartbeatMs`; absent: silence is silence. */
   readonly heartbeat?: { readonly ms: number; readonly text: () => string; readonly clock: Clock }
-  readonly onClose: () => void
+  /** Wakes a source that waits for what may never come. */
+  readonly onClose?: () => void
 }
 
 /**
  * A streaming response that is pulled: the source is asked for the next piece only when the consumer has taken the last
- * one, so that a slow consumer costs no memory. A source that fails breaks the connection off; it never ends cleanly.
+ * one, so that a slow consumer costs no memory. A source that fails breaks the connection off; it never ends cleanly. One
+ * whose consumer has left is released.
  */
 export function streamResponse(source: AsyncIterator<Piece>, options: StreamOptions): Response {
   let pending: Promise<IteratorResult<Piece>> | null = null
   const over = new AbortController()
   const close = () => {
     over.abort()
-    options.onClose()
+    options.onClose?.()
+    // Nobody is left who could be told what fails in it now.
+    source.return?.().catch(() => undefined)
   }
   const stream = new ReadableStream<Uint8Array>(
     {

@@ -3,6 +3,7 @@ import type { z } from 'zod'
 import { UserCommand } from '../../domain/agent/decisions/commands.ts'
 import { issuesOf, issuesText } from '../../domain/agent/issues.ts'
 import type { RecoveryConfig, SecurityPolicy, ToolExecutionContext } from '../../domain/agent/spec/spec.ts'
+import { Callback } from '../../domain/runtime/callback.ts'
 import type { Checkpoint } from '../../projections/index.ts'
 import type { Config } from '../config.ts'
 import { told } from '../host/told.ts'
@@ -40,7 +41,10 @@ export interface Saying {
 export interface KeepUp extends AsyncDisposable {
   /** Records a new run; {@link drive} performs it, or, with `drive: true`, a worker, or `serve` in the same folder later. */
   start(options: StartOptions): Promise<StartedRun>
-  /** Performs what a run owes until it ends, or waits for a person. `onText` gets the model's words as they come. */
+  /**
+   * Performs what a run owes until it ends, or waits for a person. `onText` gets the model's words as they come; what it
+   * throws ends nothing, and is what the call rejects with at the end.
+   */
   drive(runId: string, options?: { readonly onText?: (text: string) => void }): Promise<Ended>
   /**
    * The run's events from the first (or after a cursor), then those to come. Ends with the last event of a finished run,
@@ -114,13 +118,15 @@ export function keepUpOf(
     async drive(runId, { onText } = {}) {
       const over = new AbortController()
       const news = onText && services.live.listen(runId, over.signal)
+      const words = new Callback(onText ?? (() => undefined))
       const told = (async () => {
-        for await (const item of news ?? []) if (item.kind === 'text') onText?.(item.text)
+        for await (const item of news ?? []) if (item.kind === 'text') words.call(item.text)
       })()
       services.drivers.start(runId)
       await services.drivers.ended(runId)
       over.abort()
       await told
+      words.settle()
       return services.drivers.state(runId).end ?? { end: 'interrupted' }
     },
     async work({ signal, onNote = () => {} }) {

@@ -64,7 +64,8 @@ export interface Asked {
 
 /**
  * Records a command of a person and drives the agent as asked. Rejects with 404 for an unknown agent, 412 where it is
- * no longer at the revision of If-Match, and with what the agent's state refuses.
+ * no longer at the revision of If-Match, and with what the agent's state refuses; where it is to be driven here, also with
+ * what keeps this process from it.
  */
 export async function record(s: Services, keys: RecentKeys, asked: Asked): Promise<Recorded> {
   mustWrite(s)
@@ -78,6 +79,7 @@ export async function record(s: Services, keys: RecentKeys, asked: Asked): Promi
     ...(expected === undefined ? {} : { expected: Number(expected) }),
     ...tracing(asked.headers),
   }
+  if (asked.drive === 'yes') await s.runtime.drivable(asked.agentId)
   const { revision, claimed } = await s.runtime.execute(asked.agentId, asked.command, request)
   const wakes = claimed || DRIVING.has(asked.command.kind)
   const drive = asked.drive === 'yes' || (asked.drive === 'wake' && s.autoDrive && wakes)

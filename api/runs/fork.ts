@@ -40,6 +40,7 @@ export async function forkRun(
       ...tracing(headers),
     }
     if (request.key !== undefined && (await madeBefore(s, runId, request.key))) return { runId, created: false }
+    if (drive) await s.runtime.drivable(source)
     await s.fork(source, asked.at, { ...what, runId, ...(drive ? { drive } : {}) }, request)
     return { runId, created: true }
   }

@@ -33,27 +33,14 @@ export async function startRun(s: Services, asked: StartRun, headers: StartHeade
   if (before) revision = (await s.log.head(`agent-${runId}`))?.revision ?? -1
   else {
     const spec = await s.starts.prepare(asked)
-    const start = { kind: 'start', spec, task: asked.task ?? null, ...(drive ? { drive } : {}) } as const
+    const approve = asked.approve?.length ? { approve: asked.approve } : {}
+    const start = { kind: 'start', spec, task: asked.task ?? null, ...(drive ? { drive } : {}), ...approve } as const
     // Of requests that come at the same time one starts the run; the state of the others' knows their command id.
     const started = s.runtime.execute(runId, start, request).catch((error: unknown) => {
       const other = key !== undefined && error instanceof CommandRejected && error.code === 'RUN_EXISTS'
       throw other ? keyReused() : error
     })
     ;({ recorded: created, revision } = await started)
-  }
-  if (asked.approve && asked.approve.length > 0) {
-    const standing = { kind: 'standing_approval', tools: asked.approve } as const
-    const approver = {
-      ...request,
-      by: actorOf('approver', by),
-      ...(request.key ? { key: `${request.key}.approve` } : {}),
-    }
-    try {
-      // Again on a repeated start, because the first one may have died between the two; the key makes it one.
-      revision = (await s.runtime.execute(runId, standing, approver)).revision
-    } catch (error) {
-      if (created || !(error instanceof CommandRejected)) throw error
-    }
   }
   if (drive && here) s.drivers.start(runId)
   const { driving } = s.drivers.state(runId)

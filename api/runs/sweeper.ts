@@ -81,9 +81,12 @@ function wake(
   const { driving, end } = drivers.state(agentId)
   const fault = !driving && end?.end === 'fault' ? end : null
   const elsewhere = fault?.code === 'RUN_DRIVEN'
+  // The tools of a process stay what they are: whoever has the run's will drive it.
+  const foreign = fault?.code === 'TOOLS_MISSING'
   const said = elsewhere ? null : (fault?.code ?? before?.said ?? null)
   if (fault !== null && said !== null && said !== before?.said)
-    onNote(`${agentId}: ${fault.message}; it is tried again`)
+    onNote(`${agentId}: ${fault.message}${foreign ? '' : '; it is tried again'}`)
+  if (foreign) return { until: Number.POSITIVE_INFINITY, ms: FIRST_DELAY_MS, said }
   if (driving) return before ?? { until: now + FIRST_DELAY_MS, ms: FIRST_DELAY_MS, said }
   if (before !== undefined && before.until > now) return { ...before, said }
   drivers.start(agentId, !asked)

@@ -29,6 +29,11 @@ export type LogErrorCode =
   | 'UNKNOWN_EVENT'
   | 'FOLD_DIFFERS' // the folded state is not the one whose digest was recorded
 
+const NOT_WRITTEN: ReadonlySet<LogErrorCode> = new Set(['CONFLICT', 'LOG_FULL', 'APPEND_INVALID', 'APPEND_TOO_LARGE'])
+
+/** Was an append refused, so that nothing of it was written or will be? Of every other failure nobody knows. */
+export const notWritten = (error: unknown): boolean => error instanceof LogError && NOT_WRITTEN.has(error.code)
+
 /**
  * The head a conflicting append met: -1 where the stream does not exist. `actual` equals `expected` where the stream
  * stands still, but the log has moved past the batch's time, which a resend can meet; `why` then says so.

@@ -1,4 +1,4 @@
-import { LogError } from '../log/errors.ts'
+import { notWritten } from '../log/errors.ts'
 import type { SaltedBody } from '../log/seal.ts'
 import type { BlobIntent, BlobIntents, BlobStore, EventLog } from '../ports.ts'
 
@@ -45,7 +45,7 @@ export class BlobWrites {
 
   /** The append was refused: another one draws other salts, and so other addresses. Where that is not known, all stays. */
   async refused(error: unknown): Promise<void> {
-    if (error instanceof LogError && NOT_WRITTEN.has(error.code)) await this.drop([...this.stored.values()])
+    if (notWritten(error)) await this.drop([...this.stored.values()])
   }
 
   private async drop(unnamed: readonly BlobIntent[]): Promise<void> {
@@ -65,13 +65,6 @@ export class BlobWrites {
     await this.ports.intents?.end(intents).catch(() => undefined)
   }
 }
-
-const NOT_WRITTEN: ReadonlySet<LogError['code']> = new Set([
-  'CONFLICT',
-  'LOG_FULL',
-  'APPEND_INVALID',
-  'APPEND_TOO_LARGE',
-])
 
 /**
  * Removes what writers that died have stored for appends that never came to be, and what those that died while they erased

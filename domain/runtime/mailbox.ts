@@ -252,8 +252,15 @@ export class Mailbox {
     if (event.type === 'model_call_end') this.answered = event
   }
 
+  /** What is announced is in the log: a listener that fails must not make it look as if it were not. */
   private announce(events: readonly SealedEvent[]): void {
-    for (const listener of this.listeners) listener(events)
+    for (const listener of this.listeners) {
+      try {
+        listener(events)
+      } catch (error) {
+        this.ports.warn?.(this.agentId, `a listener failed: ${error instanceof Error ? error.message : String(error)}`)
+      }
+    }
   }
 
   private enqueue<T>(work: () => Promise<T>): Promise<T> {

@@ -17,9 +17,9 @@ export function redactRequest(secrets: SecretBoundary, command: UserCommand): Us
     case 'input':
       return { ...command, text: secrets.text(command.text) }
     case 'start': {
-      const { spec, task } = command
+      const { spec, task, approve } = command
       const { contextVariables, instructions, ...fixed } = spec
-      refuseSecrets(secrets, fixed, 'SECRET_IN_SPEC')
+      refuseSecrets(secrets, { ...fixed, approve }, 'SECRET_IN_SPEC')
       const told = instructions === undefined ? {} : { instructions: secrets.text(instructions) }
       return {
         ...command,

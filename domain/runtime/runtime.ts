@@ -2,10 +2,11 @@ import type { UserCommand } from '../agent/decisions/commands.ts'
 import { CommandRejected } from '../agent/errors.ts'
 import { echo } from '../agent/issues.ts'
 import { Policy } from '../agent/spec/spec.ts'
-import { isFinished } from '../agent/state/state.ts'
+import { type AgentState, isFinished } from '../agent/state/state.ts'
 import { LogError } from '../log/errors.ts'
 import { base32, runIdOf } from '../log/ids.ts'
 import { askingOf } from './asking.ts'
+import { Callback } from './callback.ts'
 import { Driver } from './driver.ts'
 import { erasable, erase } from './erasure/erase.ts'
 import { TimeLimitError } from './errors.ts'
@@ -88,15 +89,19 @@ export class Runtime implements AgentRuntimeDoors {
         if (state === null) throw unknownAgent(agentId)
         const idle = isFinished(state) ? endOf(state) : idleEnd(state, this.ports)
         if (idle !== null) return idle
+        this.mustHaveTools(state)
         const driverId = base32(this.ports.random.bytes(10))
         await mailbox.loadMessages()
         const env = await this.ports.environment(state.spec, { runId: state.runId, agentId, driverId })
+        const listener = new Callback(options.onEvent ?? (() => undefined))
         const stop = mailbox.listen((events) => {
-          for (const event of events) options.onEvent?.(event)
+          for (const event of events) listener.call(event)
         })
         try {
           const driving = new Driver(this.ports, mailbox, env, driverId).drive(options.signal, options.drain)
-          return await endingWith(this.ports.clock, STOP_LIMIT_MS, 'stopping the driver', options.signal, driving)
+          const end = await endingWith(this.ports.clock, STOP_LIMIT_MS, 'stopping the driver', options.signal, driving)
+          listener.settle()
+          return end
         } catch (error) {
           if (!options.signal.aborted || !(error instanceof TimeLimitError)) throw error
           this.ports.warn?.(agentId, error.message)
@@ -109,6 +114,26 @@ export class Runtime implements AgentRuntimeDoors {
     } finally {
       this.driving.delete(agentId)
     }
+  }
+
+  async drivable(agentId: string): Promise<void> {
+    await this.with(agentId, async (mailbox) => {
+      await mailbox.refresh()
+      if (mailbox.state === null) throw unknownAgent(agentId)
+      if (!isFinished(mailbox.state)) this.mustHaveTools(mailbox.state)
+    })
+  }
+
+  /** Without its tools an agent would be told that they do not exist; only its end needs none. */
+  private mustHaveTools({ agentId, spec, cancel }: AgentState): void {
+    if (cancel !== null) return
+    const missing = spec.tools.filter(({ name, control }) => !control && this.ports.tool(name) === undefined)
+    if (missing.length === 0) return
+    const names = missing.map(({ name }) => echo(name)).join(', ')
+    throw new CommandRejected(
+      'TOOLS_MISSING',
+      `${agentId} has tools that this program does not have: ${names}; the program that has them must drive it`,
+    )
   }
 
   /** Lets what is at work with an agent here see what other processes have appended; nothing where nobody is. */

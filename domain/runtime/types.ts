@@ -104,6 +104,7 @@ export interface DriveOptions {
   readonly signal: AbortSignal
   /** Begins nothing new, lets what the log has promised end, and records it. */
   readonly drain?: AbortSignal
+  /** What it throws ends nothing: the drive goes on, and rejects with it at its end. */
   readonly onEvent?: (event: SealedEvent) => void
   /** False: what another process drives is refused with `RUN_DRIVEN`; else it is waited for, where there is any. */
   readonly waits?: boolean
@@ -123,8 +124,13 @@ export interface AgentRuntimeDoors {
   erasable(agentId: string, which: ErasureChoice): Promise<{ revision: number; bodies: readonly ErasableBody[] }>
   /** A new run id. */
   newRunId(): string
-  /** Claims the agent and performs what is owed until it ends or waits for a person. */
+  /**
+   * Claims the agent and performs what is owed until it ends or waits for a person. Rejects, having recorded nothing, as
+   * {@link drivable} does.
+   */
   drive(agentId: string, options: DriveOptions): Promise<DriveEnd>
+  /** Rejects with CommandRejected: `TOOLS_MISSING`, 409, where the agent has tools that are not here, else RUN_UNKNOWN. */
+  drivable(agentId: string): Promise<void>
   at(agentId: string, at: At): Promise<AgentAt>
   /** A new agent whose history up to `at` is the source's. Asked again under its id and key it is the same one. */
   fork(source: string, at: At, options: ForkOptions, request: Request): Promise<{ runId: string }>

@@ -10,6 +10,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
+import { LogError } from '../../domain/log/errors.ts'
 import { bodyOf, openWorld } from './http-support.ts'
 
 const world = await openWorld({ maxBodyBytes: 65_536 })
@@ -32,6 +33,52 @@ it('of many forks into one folder, one gets it', async () => {
   for (const answer of answers.filter(({ status }) => status === 409))
     expect(['WORKSPACE_BUSY', 'FOLDER_NOT_EMPTY']).toContain((await bodyOf(answer)).code)
   expect(readdirSync(folder)).toHaveLength(30)
+})
+
+/** Forks while the log fails: what is appended is written or not, and the answer is an error of this code. */
+async function failing(code: 'LOG_CLOSED' | 'LOG_FULL', written: boolean, fork: () => Promise<Response>) {
+  const { log } = world.services
+  const append = log.append.bind(log)
+  log.append = async (...asked) => {
+    if (written) await append(...asked)
+    throw new LogError(code, 'it failed')
+  }
+  try {
+    return (await bodyOf(await fork())).code
+  } finally {
+    log.append = append
+  }
+}
+
+it.each([
+  ['it is in the log', true, 200],
+  ['it is not', false, 201],
+])(
+  'a fork of which nobody knows whether it was recorded keeps its files; asked for again, %s',
+  async (_, written, status) => {
+    const { id } = await finished(`unknown-${written}`)
+    const folder = join(root, `unknown-${written}-fork`)
+    const keyed = (key: string) =>
+      ask('POST', `/v1/runs/${id}/fork`, { body: { step: 1, workspace: folder }, headers: { 'idempotency-key': key } })
+    expect(await failing('LOG_CLOSED', written, () => keyed('k'))).toBe('LOG_CLOSED')
+    expect(readdirSync(folder)).toHaveLength(30)
+    expect((await bodyOf(await keyed('other'))).code).toBe('FOLDER_NOT_EMPTY')
+    expect(readdirSync(folder)).toHaveLength(30)
+    if (!written) rmSync(join(folder, '7.txt'))
+    const again = await keyed('k')
+    expect(again.status).toBe(status)
+    expect(await bodyOf(again)).toMatchObject({ workspace: folder, created: !written })
+    expect(readdirSync(folder)).toHaveLength(30)
+  },
+)
+
+it('a fork that was refused leaves the folder as it was found', async () => {
+  const { id } = await finished('refused')
+  const [made, found] = [join(root, 'refused-made'), join(root, 'refused-found')]
+  mkdirSync(found)
+  expect(await failing('LOG_FULL', false, () => fork(id, made))).toBe('LOG_FULL')
+  expect(await failing('LOG_FULL', false, () => fork(id, found))).toBe('LOG_FULL')
+  expect([existsSync(made), readdirSync(found)]).toEqual([false, []])
 })
 
 it('a fork into the data folder is refused and leaves nothing there', async () => {

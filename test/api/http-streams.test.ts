@@ -151,6 +151,44 @@ describe('the event stream', () => {
   })
 })
 
+describe('a client that leaves', () => {
+  /** The services with a log whose readings are counted while they last. */
+  function counted() {
+    const { log: real } = services
+    const open = { begun: 0, ended: 0 }
+    const watched = async function* <T>(pages: AsyncIterable<T>) {
+      open.begun++
+      try {
+        yield* pages
+      } finally {
+        open.ended++
+      }
+    }
+    const log: EventLog = Object.assign(Object.create(real), {
+      cursor: (event: never) => real.cursor(event),
+      head: (stream: string) => real.head(stream),
+      read: (...args: Parameters<EventLog['read']>) => watched(real.read(...args)),
+      readAll: (...args: Parameters<EventLog['readAll']>) => watched(real.readAll(...args)),
+      subscribe: (...args: Parameters<EventLog['subscribe']>) => watched(real.subscribe(...args)),
+    })
+    return { open, ...appOver({ ...services, log }, world.model) }
+  }
+
+  it.each([
+    ['in the middle of the past', () => '/v1/events?follow=false'],
+    ['while it follows', () => '/v1/events'],
+    ['an export', (id: string) => `/v1/runs/${id}/export`],
+  ])('%s releases what it read from', async (_, path) => {
+    const id = await driven('finish it')
+    const { ask, open } = counted()
+    const reader = (await ask('GET', path(id), { headers: { accept: 'application/x-ndjson' } })).body!.getReader()
+    await reader.read()
+    await reader.read()
+    await reader.cancel()
+    await expect.poll(() => [open.begun > 0, open.begun - open.ended]).toEqual([true, 0])
+  })
+})
+
 describe('the live stream', () => {
   it('says whether a driver is at work and passes text on', async () => {
     const workspace = world.workspace()

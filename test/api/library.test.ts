@@ -230,3 +230,26 @@ describe('keepup as a library', () => {
     expect((await keepup.run(runId))?.summary).toBe('Took red')
   })
 })
+
+describe('a callback of the program', () => {
+  it.each([
+    [
+      'at once',
+      () => {
+        throw new Error('mine')
+      },
+    ],
+    [
+      'in its promise',
+      async () => {
+        throw new Error('mine')
+      },
+    ],
+  ])('that throws %s ends neither the run nor the process; the drive tells it at its end', async (_, onText) => {
+    const keepup = await open({ tools: [addTodo] })
+    const { runId } = await keepup.start({ task: 'Milk', model: 'scripted:todo', workspace: folders.ws })
+    await expect(keepup.drive(runId, { onText })).rejects.toThrow('mine')
+    expect(await keepup.run(runId)).toMatchObject({ status: 'completed' })
+    expect(await keepup.drive(runId, { onText })).toEqual({ end: 'done' })
+  })
+})

@@ -1,7 +1,8 @@
 import { afterAll, expect, it } from 'vitest'
 import { lockWorkspace } from '../../adapters/workspace/lock.ts'
 import { sweep } from '../../api/runs/sweeper.ts'
-import { eventsIn, openWorld } from './http-support.ts'
+import { toolSpec } from '../support/harness.ts'
+import { bodyOf, eventsIn, openWorld } from './http-support.ts'
 
 const world = await openWorld({ autoDrive: true })
 afterAll(() => world.close())
@@ -53,4 +54,22 @@ it('nor to a run whose folder another one has, which is told once', async () => 
   services.drivers.start(id)
   await services.drivers.ended(id)
   expect(services.drivers.state(id).end).toEqual({ end: 'done' })
+})
+
+it("nor to a run whose tools are another program's, which is told once, and whoever asks is told too", async () => {
+  const { spec } = (await services.runtime.at(await world.driven('finish'), null)).state
+  const tools = [...spec.tools, toolSpec('mail:send')]
+  const start = { kind: 'start', spec: { ...spec, tools }, task: 'finish', drive: true } as const
+  const id = services.runtime.newRunId()
+  await services.runtime.execute(id, start, { by: { kind: 'user', id: 'ada' } })
+  const notes: string[] = []
+  expect(await writtenBySweeps((text) => notes.push(text))).toEqual([])
+  expect(notes).toEqual([expect.stringMatching(`${id}: .*mail:send; the program that has them must drive it$`)])
+  for (const path of ['resume', 'step']) {
+    const answer = await world.ask('POST', `/v1/runs/${id}/${path}`, { body: {} })
+    expect([answer.status, (await bodyOf(answer)).code]).toEqual([409, 'TOOLS_MISSING'])
+  }
+  const fork = await world.ask('POST', `/v1/runs/${id}/fork`, { body: { drive: true } })
+  expect([fork.status, (await bodyOf(fork)).code]).toEqual([409, 'TOOLS_MISSING'])
+  expect((await eventsIn(services, id)).map(({ header }) => header.type)).toEqual(['agent_started', 'user_input'])
 })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { call, calls, completes } from '../support/harness.ts'
+import { call, calls, completes, harness, testSpec, USER } from '../support/harness.ts'
 import { given, tool } from '../support/story.ts'
 
 const write = () => tool('write_file', { effect: 'reconcilable' })
@@ -95,6 +95,38 @@ describe('approvals (5.12.2)', () => {
     await run.say({ kind: 'standing_approval', tools: ['file_write'], reason: 'trusted' })
     expect(await run.drive()).toEqual({ end: 'done' })
     expect((await run.of('standing_approval'))[0]).toMatchObject({ actor: { kind: 'user', id: 'tester' } })
+  })
+
+  test('one that is given with the start is in the same append, so that no driver comes before it', async () => {
+    const h = harness((_, n) => (n === 1 ? writes : completes()), { tools: [write()] })
+    const approve = ['write_file']
+    const start = { kind: 'start' as const, spec: testSpec({}, [write()]), task: 'x', approve }
+    const runId = h.runtime.newRunId()
+    expect(await h.runtime.execute(runId, start, { by: USER })).toMatchObject({ recorded: true, revision: 2 })
+    expect((await h.events(runId)).at(-1)).toMatchObject({ type: 'standing_approval', actor: { kind: 'approver' } })
+    expect(await h.drive(runId)).toEqual({ end: 'done' })
+  })
+
+  test('one that is given while calls wait releases those that it covers, and no others', async () => {
+    const both = calls(call('peek'), call('look'))
+    const policy = { mode: 'batch', requiresApproval: ['*'] }
+    const run = await given({ says: [both, completes()], tools: [tool('peek'), tool('look')], spec: { policy } })
+    const asked = [run.call(1, 0), run.call(1, 1)]
+    expect(await run.drive()).toEqual({ end: 'waiting', for: 'approval', toolCallIds: asked })
+    await run.say({ kind: 'standing_approval', tools: ['peek'], reason: 'trusted' })
+    expect(await run.drive()).toEqual({ end: 'waiting', for: 'approval', toolCallIds: asked.slice(1) })
+    const decided = await run.of('approval_decided')
+    expect(decided).toMatchObject([{ toolCallId: asked[0], body: { reason: 'trusted' }, actor: { kind: 'approver' } }])
+    await run.say({ kind: 'standing_approval', tools: ['*'] })
+    expect(await run.drive()).toEqual({ end: 'done' })
+  })
+
+  test('one that comes when the time of a call is over does not bring it back', async () => {
+    const run = await waiting()
+    run.clock.time += 100_000_000
+    await run.say({ kind: 'standing_approval', tools: ['*'] })
+    expect(await run.drive()).toEqual({ end: 'done' })
+    expect(await run.ends()).toEqual(['write_file: APPROVAL_EXPIRED', 'complete_task: ok'])
   })
 
   test('requiresApproval holds in both modes; write_file and run_command are sensitive in interactive mode only', async () => {

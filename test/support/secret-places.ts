@@ -14,7 +14,16 @@ export const PLACES = [
   ...['task', 'instructions', 'variable', 'variable key', 'warning', 'role goal', 'gate', 'retryable', 'pattern'],
   ...['workspace', 'model id', 'secret name', 'test command', 'tool description'],
   ...['by', 'key', 'correlation', 'trace'],
-  ...['input', 'pause reason', 'standing tool', 'standing reason', 'approval reason', 'approval call', 'doubt result'],
+  ...[
+    'input',
+    'pause reason',
+    'standing tool',
+    'standing reason',
+    'start approve',
+    'approval reason',
+    'approval call',
+    'doubt result',
+  ],
   ...['doubt call', 'doubt reason', 'cancel reason', 'erase reason', 'fork by', 'fork folder', 'fork key'],
   ...['answer text', 'thinking', 'block kind', 'block member', 'call id', 'tool name', 'argument', 'argument key'],
   ...['raw arguments', 'served by', 'request id', 'model error', 'model error cut', 'model code', 'streamed'],
@@ -121,6 +130,7 @@ export async function tell(place: Place, text: string, known: string): Promise<T
   const fork = { path: at('fork folder', '/x'), tree: null }
   const forker = { by: { ...by, id: at('fork by', 'x') }, key: at('fork key', 'x') }
   await ask('r2', { kind: 'start', spec: testSpec(), task: 'x' })
+  await ask('r4', { kind: 'start', spec: testSpec(), task: 'x', approve: [at('start approve', 'look')] })
   await ask('r2', { kind: 'cancel', reason: at('cancel reason', 'x'), deadlineMs: 10 })
   await attempt(() => h.runtime.fork('r2', null, { workspace: fork }, forker))
 

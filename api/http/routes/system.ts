@@ -105,7 +105,7 @@ export function systemRoutes(s: Services) {
       const { id } = c.req.valid('param')
       const lines = exportRun(s.log, s.blobs, id, await agentsOf(s, id))
       // The route's types take NDJSON for one JSON value.
-      return streamResponse(lines, { format: 'ndjson', onClose: () => {} }) as never
+      return streamResponse(lines, { format: 'ndjson' }) as never
     })
     .openapi(backup, async (c) => {
       mustWrite(s)

@@ -30,6 +30,8 @@ export const StartAgent = z.strictObject({
   task: z.string().min(1).nullable(),
   /** It is to be driven, also by a driver that comes later. */
   drive: z.literal(true).optional(),
+  /** Standing approval from the first moment on. */
+  approve: z.array(z.string().min(1)).min(1).optional(),
 })
 export const Input = z.strictObject({ kind: z.literal('input'), text: z.string().trim().min(1) })
 export const Pause = z.strictObject({ kind: z.literal('pause'), reason: z.string().optional() })

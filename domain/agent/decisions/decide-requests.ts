@@ -1,9 +1,12 @@
+import type { Actor } from '../../log/envelope.ts'
 import { CommandRejected } from '../errors.ts'
 import { echo } from '../issues.ts'
+import { matches } from '../rules/policy.ts'
 import { type Call, callsOf, isFinished } from '../state/state.ts'
 import type { UserCommand } from './commands.ts'
 import type { Deciding } from './deciding.ts'
 import { endCall, failCall } from './endings.ts'
+import type { Facts } from './facts.ts'
 import { settleCancel } from './proceed.ts'
 
 // What people ask of an agent. They record; a driver goes on from there.
@@ -49,6 +52,12 @@ export function decideRequest(d: Deciding, command: Request): void {
     case 'standing_approval': {
       const reason = command.reason === undefined ? {} : { reason: command.reason }
       d.emit('standing_approval', { tools: command.tools, ...reason })
+      for (const call of callsOf(d.state)) {
+        const { stage, toolName } = call
+        if (stage.at !== 'approval' || d.facts.now >= stage.expiresAt) continue
+        if (command.tools.some((pattern) => matches(pattern, toolName)))
+          emitDecided(d, call, 'approved', command.reason)
+      }
       return
     }
     case 'decide_approval':
@@ -89,13 +98,17 @@ function decideApproval(d: Deciding, command: Extract<Request, { kind: 'decide_a
       'the waiting call has other arguments than those that were looked at',
     )
   }
-  const reason = command.reason === undefined ? {} : { reason: command.reason }
-  d.emit(
-    'approval_decided',
-    { decision: command.decision, argumentsHash: call.argumentsHash, ...reason },
-    { toolCallId: call.id, actor: { ...d.facts.by, kind: 'approver' } },
-  )
+  emitDecided(d, call, command.decision, command.reason)
 }
+
+function emitDecided(d: Deciding, call: Call, decision: 'approved' | 'rejected', said: string | undefined): void {
+  const { argumentsHash, id: toolCallId } = call
+  const reason = said === undefined ? {} : { reason: said }
+  d.emit('approval_decided', { decision, argumentsHash, ...reason }, { toolCallId, actor: approver(d.facts) })
+}
+
+/** Who asks, in the place of whoever approves. */
+export const approver = ({ by }: Pick<Facts, 'by'>): Actor => ({ ...by, kind: 'approver' })
 
 function resolveDoubt(d: Deciding, command: Extract<Request, { kind: 'resolve_doubt' }>): void {
   const call = openCall(d, command.toolCallId)

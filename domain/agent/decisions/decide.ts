@@ -7,7 +7,7 @@ import type { Command, DriverFact } from './commands.ts'
 import { decideFact } from './decide-facts.ts'
 import { decideFork } from './decide-fork.ts'
 import { decideLate } from './decide-late.ts'
-import { decideRequest } from './decide-requests.ts'
+import { approver, decideRequest } from './decide-requests.ts'
 import { Deciding, type Draft } from './deciding.ts'
 import { endRun } from './endings.ts'
 import type { Facts } from './facts.ts'
@@ -59,6 +59,7 @@ export function decide(state: AgentState | null, identity: Identity, command: Co
       ...(command.drive ? { drive: true } : {}),
     })
     if (command.task !== null) d.emit('user_input', { text: command.task })
+    if (command.approve) d.emit('standing_approval', { tools: command.approve }, { actor: approver(facts) })
     return { drafts: d.drafts, state: d.state }
   }
   if (state === null) throw new CommandRejected('RUN_UNKNOWN', `there is no agent ${echo(identity.agentId)}`, 404)

@@ -57,6 +57,19 @@ test('an answer that is lost after the write: sent again by a new client, in the
   expect(server.store.events(`ns.${stream}`)).toHaveLength(3)
 })
 
+test('a reader that nobody answers holds no appends up', async () => {
+  const server = await standIn()
+  const log = await openLog(server.url, { limits: { callMs: 600_000, patienceMs: 600_000 } })
+  const sealer = new Sealer()
+  const batch = sealer.batch(stream, NEW, [{}])
+  await log.append(stream, -1, batch)
+  server.switches.readsStalled = true
+  const stalled = [log.headCursor(), log.streams('agent-').next(), log.head(stream)].map((read) => read.catch(() => 0))
+  await log.append(stream, 0, sealer.batch(stream, tipOf(batch), [{}]))
+  await log.close()
+  expect(await Promise.all(stalled)).toEqual([0, 0, 0])
+})
+
 test('the end of another client’s appends rejects ours, and their late answers throw nothing', async () => {
   const [server, elsewhere] = [await standIn(), await standIn()]
   const log = await openLog(server.url, { limits: { callMs: 20_000 } })

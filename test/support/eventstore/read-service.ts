@@ -11,7 +11,7 @@ type Options = ReadReq.Options
 
 /** Reads and subscriptions, of a stream and of all. */
 export const read = (node: Served) => (call: Call) => {
-  if (node.switches.stalled) return
+  if (node.switches.stalled || node.switches.readsStalled) return
   const refused = refusal(node, call)
   if (refused) return fail(call, refused)
   const options = call.request.getOptions()!

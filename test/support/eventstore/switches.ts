@@ -5,6 +5,8 @@ import type { Store } from './store.ts'
 export class Switches {
   /** Takes calls and answers none. */
   stalled = false
+  /** Answers no read. */
+  readsStalled = false
   /** Still starting, or without a leader. */
   notReady = false
   /** Knows no user. */

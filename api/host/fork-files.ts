@@ -1,0 +1,94 @@
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readdir, realpath, rm } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { makeFolder } from '../../adapters/files/folders.ts'
+import { lockWorkspace } from '../../adapters/workspace/lock.ts'
+import { openWorkspace, refuseNested } from '../../adapters/workspace/open.ts'
+import { CommandRejected } from '../../domain/agent/errors.ts'
+import { notWritten } from '../../domain/log/errors.ts'
+import { sha256 } from '../../domain/log/ids.ts'
+import { ContentionError } from '../../domain/runtime/errors.ts'
+import type { At } from '../../domain/runtime/types.ts'
+import { Problem } from '../http/problem.ts'
+import type { FileSources } from './files.ts'
+
+/** Where a fork works, with the files of its point in it. */
+export interface ForkFiles {
+  readonly path: string
+  readonly tree: string | null
+}
+
+/**
+ * Puts the files of a fork's point into a new or empty folder, never over the user's own, and has the fork recorded with
+ * them. Where that was refused the folder is left as it was found. Where nobody knows what became of it the files stay: the
+ * same fork, asked for again into the same folder, finds them, and what is missing of them is put there.
+ */
+export async function forkInto<T>(
+  sources: FileSources,
+  source: string,
+  at: At,
+  fork: { readonly runId: string; readonly folder: string },
+  record: (files: ForkFiles) => Promise<T>,
+): Promise<T> {
+  const { dataFolder } = sources
+  const path = resolve(fork.folder)
+  // Before anything is made: a folder that is refused must not be left behind.
+  await refuseNested(path, dataFolder)
+  const note = noteOf(dataFolder, fork.runId)
+  const begun = note.read() === path
+  const found = existsSync(path)
+  const leaveAsFound = async () => {
+    if (begun) return
+    const made = found ? (await readdir(path)).map((name) => join(path, name)) : [path]
+    for (const one of made) await rm(one, { recursive: true, force: true })
+    note.remove()
+  }
+  makeFolder(path, 0o777)
+  // Of two forks into one folder, the one that comes second must find it busy, or full.
+  const lock = lockWorkspace(path, dataFolder, null)
+  let files: ForkFiles
+  try {
+    if (!begun && (await readdir(path)).length > 0) {
+      throw new Problem(409, 'FOLDER_NOT_EMPTY', `${path} is not empty; name a new folder for the fork`)
+    }
+    note.write(path)
+    files = await put(sources, source, at, path, begun).catch(async (error: unknown) => {
+      await leaveAsFound()
+      throw error
+    })
+  } finally {
+    lock.release()
+  }
+  try {
+    const made = await record(files)
+    note.remove()
+    return made
+  } catch (error) {
+    if (refused(error)) await leaveAsFound()
+    throw error
+  }
+}
+
+async function put(sources: FileSources, source: string, at: At, path: string, begun: boolean): Promise<ForkFiles> {
+  const { state, tree } = await sources.filesAt(source, at)
+  if (tree === null) return { path: await realpath(path), tree }
+  const { versions: secrets } = await sources.boundary(state.spec)
+  const { versions, path: real } = await openWorkspace(path, { dataFolder: sources.dataFolder, secrets })
+  if (begun) await versions.restore(tree)
+  else await versions.materialize(tree, path)
+  return { path: real, tree }
+}
+
+/** Nothing was recorded, and nothing will be. */
+const refused = (error: unknown): boolean =>
+  error instanceof CommandRejected || error instanceof ContentionError || notWritten(error)
+
+/** Says, until it is known what became of a fork, which folder its files were put into. */
+function noteOf(dataFolder: string, runId: string) {
+  const file = join(dataFolder, 'locks', `fork-${sha256(Buffer.from(runId)).slice(0, 32)}`)
+  return {
+    read: (): string | null => (existsSync(file) ? readFileSync(file, 'utf8') : null),
+    write: (path: string): void => writeFileSync(file, path, { mode: 0o600 }),
+    remove: (): void => rmSync(file, { force: true }),
+  }
+}

@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest'
+import { call, calls, completes, USER } from '../support/harness.ts'
+import { given, tool } from '../support/story.ts'
+
+const signal = new AbortController().signal
+
+async function approvedSend() {
+  const send = tool('mail:send', { effect: 'irreversible' })
+  const policy = { mode: 'batch', requiresApproval: ['mail:send'] }
+  const run = await given({
+    says: [calls(call('mail__send')), completes()],
+    tools: [send, tool('look')],
+    spec: { policy },
+  })
+  const waiting = { end: 'waiting', for: 'approval', toolCallIds: [run.call(1)] }
+  expect(await run.drive()).toEqual(waiting)
+  const stranger = run.elsewhere({ tool: () => undefined })
+  return { ...run, send, stranger, waiting }
+}
+
+test('a process without its tools drives no run: nothing is recorded, and what was approved is done by the one that has them', async () => {
+  const run = await approvedSend()
+  expect(await run.stranger.drive(run.runId, { signal })).toEqual(run.waiting)
+  const toolCallId = run.call(1)
+  await run.stranger.execute(run.runId, { kind: 'decide_approval', toolCallId, decision: 'approved' }, { by: USER })
+  const before = await run.types()
+  const refused = { code: 'TOOLS_MISSING', status: 409, message: expect.stringContaining('not have: mail:send, look;') }
+  await expect(run.stranger.drive(run.runId, { signal })).rejects.toMatchObject(refused)
+  await expect(run.stranger.drivable(run.runId)).rejects.toMatchObject(refused)
+  expect(await run.types()).toEqual(before)
+  await run.runtime.drivable(run.runId)
+  expect(await run.drive()).toEqual({ end: 'done' })
+  expect(run.send.ran).toHaveLength(1)
+  await run.stranger.drivable(run.runId)
+})
+
+test('its end, which somebody asks for, needs no tool', async () => {
+  const dies = new Error('it died')
+  const crashPoint = (name: string) => (name === 'before_tool' ? Promise.reject(dies) : undefined)
+  const send = tool('mail:send', { effect: 'irreversible' })
+  const run = await given({ says: [calls(call('mail__send')), completes()], tools: [send], ports: { crashPoint } })
+  await expect(run.drive()).rejects.toBe(dies)
+  const stranger = run.elsewhere({ tool: () => undefined, crashPoint: () => undefined })
+  await expect(stranger.drive(run.runId, { signal })).rejects.toMatchObject({ code: 'TOOLS_MISSING' })
+  await stranger.execute(run.runId, { kind: 'cancel', deadlineMs: 10 }, { by: USER })
+  expect((await run.state()).machine.status).not.toBe('ERROR')
+  expect(await stranger.drive(run.runId, { signal })).toMatchObject({ end: 'error', code: 'CANCELLED' })
+})
+
+test('of an agent that there is not it is said', async () => {
+  const { stranger } = await approvedSend()
+  await expect(stranger.drivable('nobody')).rejects.toMatchObject({ code: 'RUN_UNKNOWN' })
+})
