@@ -4,7 +4,7 @@ import { ToolError } from '../../agent/errors.ts'
 import { callArguments } from '../../agent/events/content.ts'
 import type { EventOf } from '../../agent/events/events.ts'
 import { toolResult } from '../../agent/events/tool-result.ts'
-import { parseCommand, sameCommand } from '../../agent/rules/command-line.ts'
+import { commandInRoot, sameCommand } from '../../agent/rules/command-line.ts'
 import type { AgentState, Call } from '../../agent/state/state.ts'
 import type { JsonObject } from '../../log/json.ts'
 import type { Sandbox, Tool, ToolContext, ToolFailure, ToolResult } from '../../ports.ts'
@@ -124,8 +124,7 @@ function testRun(
   args: JsonObject,
   { detail }: ToolResult,
 ): { tested?: { exitCode: number | null } } {
-  if (call.toolName !== 'run_command' || spec.testCommand === null || typeof args.command !== 'string') return {}
-  if (!sameCommand(parseCommand(args.command), spec.testCommand)) return {}
+  if (!sameCommand(commandInRoot(call.toolName, args, call.reads), spec.testCommand)) return {}
   return { tested: { exitCode: Number.isSafeInteger(detail?.exitCode) ? (detail?.exitCode as number) : null } }
 }
 
