@@ -47,7 +47,7 @@ describe('5.10.1 failed calls are retried up to maxRetries, with exponential bac
       spec: { retry: { maxRetries: 6, backoffMs: 4_000, backoffCapMs: 5_000 } },
     })
     await capped.drive()
-    expect((await capped.of('tool_call_retry')).every(({ body }) => body.delayMs <= 5_500)).toBe(true)
+    expect((await capped.of('tool_call_retry')).every(({ body }) => body.delayMs <= 5_000)).toBe(true)
     const none = fails(1, letters)
     const run = await given({ says: [once, completes()], tools: [none], spec: { retry: { maxRetries: 0 } } })
     await run.drive()

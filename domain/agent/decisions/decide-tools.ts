@@ -11,7 +11,7 @@ import { endCall, endTurn, failCall } from './endings.ts'
 
 // Outcomes of tool calls.
 
-type ToolFact = Extract<DriverFact, { kind: 'tool_succeeded' | 'tool_failed' | 'tool_probed' }>
+type ToolFact = Extract<DriverFact, { kind: 'tool_succeeded' | 'tool_failed' | 'tool_in_doubt' }>
 type Succeeded = Extract<DriverFact, { kind: 'tool_succeeded' }>
 
 /** Where the last attempt's end is still of use. */
@@ -23,10 +23,9 @@ export function decideToolFact(d: Deciding, fact: ToolFact): void {
   // end is known after all.
   if (call?.attempt !== fact.attempt || !UNSETTLED.has(call.stage.at)) return lateOutcome(d, fact)
   if (fact.kind === 'tool_succeeded') return succeeded(d, call, fact)
-  if (fact.kind === 'tool_probed') {
-    const reason = `a probe could not tell whether ${call.toolName} happened`
-    if (call.stage.at === 'running')
-      d.emit('tool_call_unknown', { attempt: call.attempt, reason }, { toolCallId: call.id })
+  if (fact.kind === 'tool_in_doubt') {
+    const { attempt, reason } = fact
+    if (call.stage.at === 'running') d.emit('tool_call_unknown', { attempt, reason }, { toolCallId: call.id })
     return
   }
   failed(d, call, fact)

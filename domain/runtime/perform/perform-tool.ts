@@ -36,6 +36,7 @@ export async function performTool(
     const message = env.secrets.text(error.message)
     return { kind: 'tool_failed', ...about, durationMs, error: { code, message, transient, beforeEffect } }
   }
+  const inDoubt = (reason: string): DriverFact => ({ kind: 'tool_in_doubt', ...about, reason })
 
   if (spec === undefined) return failed(missing(call), 0)
   if (spec.control) {
@@ -63,11 +64,12 @@ export async function performTool(
     await env.secrets.refresh()
     const elsewhere = await ledElsewhere(env, spec, call, args)
     // Of an earlier attempt nobody can tell whether it happened where it was meant to.
-    if (elsewhere !== null && isProbed(call)) return 'unknown'
+    if (elsewhere !== null && isProbed(call))
+      return { doubt: `${call.toolName} cannot be asked after: ${elsewhere.message}` }
     if (elsewhere !== null) throw elsewhere
     const resolved = await env.secrets.resolve(args)
     const probed = await probe(tool, call, resolved, context(own))
-    if (probed === 'unknown') return probed
+    if (probed !== null && 'doubt' in probed) return probed
     const run = async () => toolResult(await tool.run(resolved, context(own)))
     const { result } = probed ?? { result: await thenRefreshed(env.secrets, run) }
     // What cannot be redacted is a failure of the tool's, like anything else that it gives back wrongly.
@@ -78,7 +80,9 @@ export async function performTool(
     // Its end was not seen: only what may happen twice may be called failed.
     if (call.effect === 'pure' || call.effect === 'idempotent')
       return failed(timeout(spec.timeLimitMs), ended.durationMs)
-    return { kind: 'tool_probed', toolCallId: call.id, attempt: call.attempt }
+    return inDoubt(
+      `${call.toolName} had not ended ${ended.durationMs} ms after it began, and nothing tells whether it happened`,
+    )
   }
   if (ended.end === 'error') {
     const cancelled = signal.aborted && !ended.timedOut
@@ -89,7 +93,7 @@ export async function performTool(
       took(),
     )
   }
-  if (ended.value === 'unknown') return { kind: 'tool_probed', toolCallId: call.id, attempt: call.attempt }
+  if ('doubt' in ended.value) return inDoubt(ended.value.doubt)
   const { durationMs, value: result } = ended
   return { kind: 'tool_succeeded', ...about, durationMs, result, ...testRun(state, call, args, result) }
 }
@@ -106,12 +110,12 @@ async function probe(
   call: Call,
   args: JsonObject,
   context: ToolContext,
-): Promise<{ result: ToolResult } | 'unknown' | null> {
+): Promise<{ result: ToolResult } | { doubt: string } | null> {
   if (!isProbed(call)) return null
-  if (tool.probe === undefined) return 'unknown'
+  if (tool.probe === undefined) return { doubt: `${call.toolName} has no probe that could tell whether it happened` }
   const probed = await tool.probe(args, context).catch(() => ({ found: 'unknown' }) as const)
   if (probed?.found === 'absent') return null
-  if (probed?.found !== 'happened') return 'unknown'
+  if (probed?.found !== 'happened') return { doubt: `a probe could not tell whether ${call.toolName} happened` }
   return { result: toolResult(probed.result ?? { content: 'This call happened before the driver was lost.' }) }
 }
 
