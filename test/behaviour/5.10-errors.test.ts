@@ -199,6 +199,35 @@ describe('DUPLICATE_FAILED_ACTION', () => {
     }
   })
 
+  test.each([
+    ['after it had failed forgives it', 'reads', 'RESOURCE_NOT_FOUND'],
+    ['before it failed does not', 'waits', 'DUPLICATE_FAILED_ACTION'],
+  ])('input that comes beside another call of its turn %s', async (_, first, second) => {
+    let said = false
+    const run: Awaited<ReturnType<typeof given>> = await given({
+      says: [
+        calls(call('one', { first }, 'x1'), call('beside', {}, 'x2')),
+        calls(call('one', { first }, 'x3')),
+        completes(),
+      ],
+      tools: [
+        tool('one', {}, async () => {
+          if (first === 'waits') await run.clock.sleep(500)
+          throw new ToolError('RESOURCE_NOT_FOUND', 'no such file')
+        }),
+        tool('beside', {}, async () => {
+          await run.clock.sleep(200)
+          if (!said) await run.say({ kind: 'input', text: 'it is there now' })
+          said = true
+        }),
+      ],
+      spec: { policy: { mode: 'batch' } },
+    })
+    await run.drive()
+    const ends = (await run.ends()).filter((end) => end.startsWith('one'))
+    expect(ends).toEqual(['one: RESOURCE_NOT_FOUND', `one: ${second}`])
+  })
+
   test('refusals and denials never count', async () => {
     const denied = await ends([once, once], { policy: { deniedTools: ['one'] } })
     expect(await codes(denied)).toEqual(['PERMISSION_DENIED', 'PERMISSION_DENIED'])
