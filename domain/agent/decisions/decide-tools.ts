@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../log/json.ts'
 import type { ToolResult } from '../../ports.ts'
+import { graceIsOver } from '../rules/recovery.ts'
 import { backoff, judgeRetry } from '../rules/retry.ts'
 import { AdvancePhase, CompleteTask, SetContext } from '../spec/control-tools.ts'
 import { targetPhase } from '../state/phases.ts'
@@ -79,6 +80,10 @@ function completed(d: Deciding, call: Call, fact: Succeeded): void {
       code: 'CONFLICT',
       message: 'the user has said something that you have not read; it is shown next',
     })
+    return
+  }
+  if (graceIsOver(d.state, d.facts.now)) {
+    failCall(d, call, { code: 'TIMEOUT', message: 'the grace time has passed' })
     return
   }
   checkGates(d, call, findings)

@@ -85,18 +85,20 @@ export async function performTool(
     )
   }
   if (ended.end === 'error') {
-    const cancelled = signal.aborted && !ended.timedOut
-    if (cancelled && !isToolError(ended.error))
-      return failed(new ToolError('CANCELLED', 'the call was cancelled'), took())
-    return failed(
-      ended.timedOut && !isToolError(ended.error) ? timeout(spec.timeLimitMs) : thrownByTool(ended.error),
-      took(),
-    )
+    const broken = ended.timedOut ? timeout(spec.timeLimitMs) : signal.aborted ? (signal.reason as ToolError) : null
+    const itsOwn = broken === null || (isToolError(ended.error) && ended.error !== broken)
+    return failed(itsOwn ? thrownByTool(ended.error) : broken, took())
   }
   if ('doubt' in ended.value) return inDoubt(ended.value.doubt)
   const { durationMs, value: result } = ended
   return { kind: 'tool_succeeded', ...about, durationMs, result, ...testRun(state, call, args, result) }
 }
+
+/** With what an attempt is broken off that is not to go on: a person has cancelled the run, or its driver has to leave it. */
+export const brokenOff = ({ cancel }: AgentState): ToolError =>
+  cancel === null
+    ? new ToolError('INTERRUPTED', 'its driver had to leave it while it was at work; it may have done a part of it')
+    : new ToolError('CANCELLED', 'the call was cancelled')
 
 /** What a command says is cut where it is long: secrets are hidden before, in each of its outputs alone. */
 const redacting = (sandbox: Sandbox, secrets: SecretBoundary): Sandbox => ({
