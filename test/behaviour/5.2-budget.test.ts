@@ -1,6 +1,9 @@
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
-import { activityOf } from '../../domain/agent/state/state.ts'
+import { describe, expect, test } from 'vitest'
+import { reserve } from '../../domain/agent/rules/budget.ts'
+import { cost } from '../../domain/agent/rules/money.ts'
+import { type AgentState, activityOf } from '../../domain/agent/state/state.ts'
+import { Decider } from '../support/decider.ts'
 import { call, calls, completes, testModel } from '../support/harness.ts'
 import { law } from '../support/laws.ts'
 import { given, tool } from '../support/story.ts'
@@ -90,4 +93,43 @@ test.each([
   const turns = [{ input: 0, output: 0.1, says }]
   const { asked, end } = await run({ tokens, microDollars: null, turns, cached: false })
   expect([asked.at(-1), end]).toEqual(['warned', { end: 'done' }])
+})
+
+describe('of a long conversation', () => {
+  const model = { ...testModel, price, maxOutputTokens: 32_000 }
+  const read = 100_000
+  const [agent, warned] = [new Decider({}), { reason: 'budget', warningTurn: 2, deadlineAt: 0, untold: null } as const]
+
+  /** Is there a warning turn after a call that took all it was granted? Null: it was granted nothing. */
+  function warningAfter(budget: AgentState['spec']['budget'], resultBytes: number): boolean | null {
+    const before = { ...agent.state, spec: { ...agent.state.spec, budget }, context: { tokens: read, bytes: 0 } }
+    const granted = reserve(before, model, 0)
+    if (granted === null) return null
+    const usage = { input: 0, cacheRead: 0, cacheWrite: read, output: granted.maxOutput }
+    expect(granted.nanoDollars).toBe(cost(usage, price))
+    const after: AgentState = {
+      ...before,
+      spent: { ...usage, nanoDollars: cost(usage, price) },
+      context: { tokens: read + granted.maxOutput, bytes: resultBytes },
+      machine: { status: 'RECOVERY', recovery: warned, activity: null },
+    }
+    return reserve(after, model, 0) !== null
+  }
+
+  test.each([
+    [
+      'tokens, and one long result',
+      30_720,
+      (share: number) => ({ tokens: 200_000 + share * 90_000, nanoDollars: null }),
+    ],
+    ['money, all of it written to the cache', 0, (share: number) => ({ tokens: null, nanoDollars: 4e8 + share * 8e8 })],
+  ])('the place is kept: %s', async (_, resultBytes, budget) => {
+    const seen = new Set<boolean | null>()
+    await law(fc.integer({ min: 0, max: 1_000 }), 200, (share) => {
+      const there = warningAfter(budget(share / 1_000), resultBytes)
+      seen.add(there)
+      expect(there).not.toBe(false)
+    })
+    expect([...seen].sort()).toEqual([null, true])
+  })
 })
