@@ -1,9 +1,7 @@
 import { ModelError, type ModelErrorCode } from '../../domain/agent/errors.ts'
+import { RETRY_AFTER_CAP_MS } from '../../domain/agent/rules/retry.ts'
 import { unhidable } from '../../domain/agent/secrets/forms.ts'
 import { fields } from './fields.ts'
-
-/** The longest wait that a provider may ask for; a longer one is cut to this. */
-export const RETRY_AFTER_CAP_MS = 60_000
 
 const OVERFLOW =
   /prompt is too long|context[ _]?(length|window|size)|maximum context|exceeds? (the )?(available )?context|too many (input )?tokens|input is too long/i

@@ -29,6 +29,7 @@ export async function searchFiles(
   const paths = (await allPaths(place))
     .filter((path) => raw === '' || path === raw || path.startsWith(`${raw}/`))
     .filter((path) => query.glob === undefined || globbed(shownPath(path), query.glob))
+    .filter((path) => query.only?.(shownPath(path)) ?? true)
     .sort()
   const flags = query.caseSensitive ? '' : 'i'
   return runWorker({ folder: place.workTree, paths, source, flags, limit: query.limit }, signal, limitMs)

@@ -21,6 +21,8 @@ export const TOOL_ERROR_CODES = [
   'SECRET_UNAVAILABLE',
   'UNKNOWN_OUTCOME',
   'CANCELLED',
+  // Our own: nobody has cancelled it, and it did not fail by itself.
+  'INTERRUPTED',
 ] as const
 export type ToolErrorCode = (typeof TOOL_ERROR_CODES)[number]
 
@@ -39,4 +41,5 @@ export const RESERVED_CODES: ReadonlySet<string> = new Set<ToolErrorCode>([
   'AGENT_LIMIT',
   'UNKNOWN_OUTCOME',
   'CANCELLED',
+  'INTERRUPTED',
 ])

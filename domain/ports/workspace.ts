@@ -28,6 +28,8 @@ export interface SearchQuery {
   readonly regex: boolean
   readonly path: string
   readonly glob?: string
+  /** Which files are looked through; all where absent. */
+  readonly only?: (path: string) => boolean
   readonly caseSensitive: boolean
   readonly limit: number
 }

@@ -5,7 +5,7 @@ import { endOf } from './look.ts'
 import type { Mailbox } from './mailbox.ts'
 import { patiently } from './patience.ts'
 import { performModel } from './perform/perform-model.ts'
-import { performTool } from './perform/perform-tool.ts'
+import { brokenOff, performTool } from './perform/perform-tool.ts'
 import { driftSince, treeNow } from './perform/version-workspace.ts'
 import type { Environment, RuntimePorts } from './ports.ts'
 import type { DriveEnd } from './types.ts'
@@ -71,7 +71,7 @@ export class Driver {
   private async stop(): Promise<void> {
     this.stopping = true
     this.hurry.abort(new Error('the driver has stopped'))
-    for (const { controller } of this.atWork.values()) controller.abort(new Error('the driver has stopped'))
+    for (const { controller } of this.atWork.values()) controller.abort(brokenOff(this.state))
     await Promise.all([...this.atWork.values()].map(({ ended }) => ended))
   }
 
@@ -147,7 +147,7 @@ export class Driver {
       else wanted.add(effect.id)
     }
     for (const [id, { controller }] of this.atWork) {
-      if (!wanted.has(id)) controller.abort(new Error('no longer owed'))
+      if (!wanted.has(id)) controller.abort(brokenOff(state))
     }
     for (const effect of list) {
       if (effect.kind === 'wake' || this.atWork.has(effect.id)) continue

@@ -47,7 +47,7 @@ describe('5.10.1 failed calls are retried up to maxRetries, with exponential bac
       spec: { retry: { maxRetries: 6, backoffMs: 4_000, backoffCapMs: 5_000 } },
     })
     await capped.drive()
-    expect((await capped.of('tool_call_retry')).every(({ body }) => body.delayMs <= 5_500)).toBe(true)
+    expect((await capped.of('tool_call_retry')).every(({ body }) => body.delayMs <= 5_000)).toBe(true)
     const none = fails(1, letters)
     const run = await given({ says: [once, completes()], tools: [none], spec: { retry: { maxRetries: 0 } } })
     await run.drive()
@@ -197,6 +197,35 @@ describe('DUPLICATE_FAILED_ACTION', () => {
       await run.drive()
       expect(await codes(run)).toEqual(['EXECUTION_FAILED', 'EXECUTION_FAILED'])
     }
+  })
+
+  test.each([
+    ['after it had failed forgives it', 'reads', 'RESOURCE_NOT_FOUND'],
+    ['before it failed does not', 'waits', 'DUPLICATE_FAILED_ACTION'],
+  ])('input that comes beside another call of its turn %s', async (_, first, second) => {
+    let said = false
+    const run: Awaited<ReturnType<typeof given>> = await given({
+      says: [
+        calls(call('one', { first }, 'x1'), call('beside', {}, 'x2')),
+        calls(call('one', { first }, 'x3')),
+        completes(),
+      ],
+      tools: [
+        tool('one', {}, async () => {
+          if (first === 'waits') await run.clock.sleep(500)
+          throw new ToolError('RESOURCE_NOT_FOUND', 'no such file')
+        }),
+        tool('beside', {}, async () => {
+          await run.clock.sleep(200)
+          if (!said) await run.say({ kind: 'input', text: 'it is there now' })
+          said = true
+        }),
+      ],
+      spec: { policy: { mode: 'batch' } },
+    })
+    await run.drive()
+    const ends = (await run.ends()).filter((end) => end.startsWith('one'))
+    expect(ends).toEqual(['one: RESOURCE_NOT_FOUND', `one: ${second}`])
   })
 
   test('refusals and denials never count', async () => {

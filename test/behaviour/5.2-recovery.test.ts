@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { ModelError } from '../../domain/agent/errors.ts'
+import { Decider } from '../support/decider.ts'
 import { call, calls, completes, says, testModel } from '../support/harness.ts'
 import { ROLE } from '../support/plans.ts'
 import { given, tool } from '../support/story.ts'
@@ -86,12 +87,12 @@ describe('5.2.1 the final warning', () => {
     const run = await given({
       says: [{ ...working, usage }, { ...working, usage }, completes()],
       tools: [tool('look')],
-      spec: { budget: { tokens: 11_000, nanoDollars: null } },
+      spec: { budget: { tokens: 13_000, nanoDollars: null } },
     })
     expect(await run.drive()).toEqual({ end: 'done' })
     expect((await warned(run))?.body).toMatchObject({ reason: 'budget' })
     const spent = (await run.state()).spent
-    expect(spent.input + spent.output).toBeLessThanOrEqual(11_000)
+    expect(spent.input + spent.output).toBeLessThanOrEqual(13_000)
   })
 
   test('a budget that has no room even for it ends the run', async () => {
@@ -227,6 +228,19 @@ describe('5.2.4 a failed recovery is ERROR with partial output', () => {
     const run = await given({ says: [hang], spec: { limits: limits(1), recovery: { graceTimeoutMs: 4_000 } } })
     expect(await run.drive()).toMatchObject({ code: 'RECOVERY_FAILED', error: expect.stringContaining('grace time') })
     expect(run.requests).toHaveLength(1)
+  })
+
+  test.each([
+    ['within the grace time', 3_999, { status: 'DONE' }],
+    ['when it has passed', 4_000, { status: 'ERROR', code: 'RECOVERY_FAILED' }],
+  ])('a completion that is brought in %s, before anybody has looked at the time', (_, afterMs, machine) => {
+    const agent = new Decider({ limits: limits(1), recovery: { graceTimeoutMs: 4_000 } })
+    const driver = agent.claim('d')
+    agent.take({ kind: 'proceed' }, driver)
+    agent.answers(driver, ['complete_task', { summary: 'done' }])
+    agent.now += afterMs
+    agent.succeeds(driver, 'complete_task', { detail: { summary: 'done' } })
+    expect(agent.state.machine).toMatchObject(machine)
   })
 
   test('a model that fails says so in the code', async () => {

@@ -246,5 +246,7 @@ describe('a tool is foreign code', () => {
       tools: [tool('send', { effect: 'irreversible' }, hang)],
     })
     expect(await send.drive()).toEqual({ end: 'waiting', for: 'doubt', toolCallIds: [send.call(1)] })
+    const [unknown] = await send.of('tool_call_unknown')
+    expect(unknown?.body.reason).toMatch(/^send had not ended \d+ ms after it began/)
   })
 })

@@ -138,6 +138,7 @@ describe('5.9.3 what has effects does not run again by itself', () => {
       const run = await crashed(save, 'after_tool')
       expect(await run.resume()).toMatchObject({ for: 'doubt' })
       expect(save.ran).toHaveLength(1)
+      expect((await run.of('tool_call_unknown'))[0]?.body.reason).toMatch(/^save has no probe/)
     })
 
     test('neither asked nor run where a link leads its path elsewhere since: in doubt', async () => {
@@ -157,6 +158,7 @@ describe('5.9.3 what has effects does not run again by itself', () => {
       leads = 'b'
       expect(await run.resume()).toMatchObject({ end: 'waiting', for: 'doubt' })
       expect([save.ran.length, probed]).toEqual([1, 0])
+      expect((await run.of('tool_call_unknown'))[0]?.body.reason).toMatch(/^save cannot be asked after: .*a link/)
     })
 
     test('a person who says "run it" is not asked again by the probe', async () => {

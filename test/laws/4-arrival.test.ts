@@ -10,7 +10,8 @@ import { VirtualClock } from '../support/virtual-clock.ts'
 
 // Law 4: the order in which parallel results arrive changes neither the decisions nor what the model sees next.
 
-const ENDS = ['ok', 'permanent', 'retried', 'changes'] as const
+const ENDS = ['ok', 'permanent', 'retried', 'changes', 'counts'] as const
+const TOOL_OF = { ok: 'look', permanent: 'look', retried: 'look', changes: 'put', counts: 'count' } as const
 interface Batch {
   readonly ends: readonly (typeof ENDS)[number][]
   readonly maxParallel: number
@@ -24,6 +25,7 @@ const batch = fc.record({
 /** One batch turn whose calls take the given times, then the same calls once more. */
 async function run({ ends, maxParallel }: Batch, delays: readonly number[]) {
   const clock = new VirtualClock()
+  let put: number[] = []
   const tool = (name: string, effect: 'pure' | 'idempotent'): Tool => ({
     spec: toolSpec(name, { effect, paths: { path: effect === 'pure' ? 'read' : 'write' } }),
     async run(args, { attempt }) {
@@ -31,11 +33,20 @@ async function run({ ends, maxParallel }: Batch, delays: readonly number[]) {
       await clock.sleep(delays[i]!)
       if (ends[i] === 'permanent') throw new ToolError('EXECUTION_FAILED', `no ${i}`)
       if (ends[i] === 'retried' && attempt === 1) throw new ToolError('EXECUTION_FAILED', 'reset', { transient: true })
+      if (ends[i] === 'changes') put = [...put, i].sort()
       return { content: { i, attempt } }
     },
   })
-  const tools = [tool('look', 'pure'), tool('put', 'idempotent')]
-  const blocks = ends.map((end, i) => call(end === 'changes' ? 'put' : 'look', { i, path: `file${i}` }, `p${i}`))
+  // It declares nothing and may look at everything: here, at what has been put.
+  const count: Tool = {
+    spec: toolSpec('count', { effect: 'pure' }),
+    async run(args) {
+      await clock.sleep(delays[args.i as number]!)
+      return { content: put.join() }
+    },
+  }
+  const tools = [tool('look', 'pure'), tool('put', 'idempotent'), count]
+  const blocks = ends.map((end, i) => call(TOOL_OF[end], { i, path: `file${i}` }, `p${i}`))
   const h = harness((_, n) => (n <= 2 ? calls(...blocks) : completes()), {
     tools,
     ports: {

@@ -97,18 +97,27 @@ test('an attempt that is to be made again is waited for where the next driver co
   }
 })
 
-test('an abort breaks off what a drain waits for', async () => {
+test.each([
+  ['what a tool was told', (reason: unknown) => reason],
+  ['an error of the tool', () => new Error('aborted')],
+])('an abort breaks off what a drain waits for, which nobody has cancelled: %s', async (_, thrown) => {
   const { begun } = once()
+  let stuckOnce = false
   const stuck = tool('stuck', { effect: 'irreversible' }, (_, { signal }) => {
+    if (stuckOnce) return 'ok'
+    stuckOnce = true
     begun.resolve()
-    return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+    return new Promise((_, reject) => signal.addEventListener('abort', () => reject(thrown(signal.reason))))
   })
-  const run = await drained({ says: [calls(call('stuck')), completes()], tools: [stuck] })
+  const run = await drained({ says: [calls(call('stuck')), calls(call('stuck')), completes()], tools: [stuck] })
   const driving = run.drive()
   await begun.promise
   run.drain()
   run.abort()
   expect(await driving).toEqual({ end: 'interrupted' })
+  // It did not fail by itself: it may be tried again.
+  expect(await run.resume()).toEqual({ end: 'done' })
+  expect(await run.ends()).toEqual(['stuck: INTERRUPTED', 'stuck: ok', 'complete_task: ok'])
 })
 
 test('who is drained before it begins claims nothing; a run that waits says so', async () => {

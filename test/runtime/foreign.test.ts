@@ -42,6 +42,7 @@ test.each([
   'SINGLE_STEP_VIOLATION',
   'GATE_FAILED',
   'CANCELLED',
+  'INTERRUPTED',
 ])('a tool that throws %s says what only the runtime can: it has failed', async (code) => {
   const error = Object.assign(new Error('so it says'), { name: 'ToolError', code, transient: false })
   expect((await oddly(error, true)).error).toEqual({ code: 'EXECUTION_FAILED', message: 'so it says' })

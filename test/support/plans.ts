@@ -106,7 +106,7 @@ export const planArbitrary = fc.record({
   graceTurns: fc.integer({ min: 0, max: 3 }),
   hardLimit: fc.boolean(),
   wallClockMs: fc.constantFrom(null, null, 5_000),
-  tokens: fc.constantFrom(null, null, 6_000),
+  tokens: fc.constantFrom(null, null, 8_000),
   maxRetries: fc.integer({ min: 0, max: 3 }),
   maxParallel: fc.integer({ min: 1, max: 4 }),
   requiresApproval: fc.subarray(['look', 'put', 'save', 'send']),

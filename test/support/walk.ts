@@ -115,7 +115,7 @@ function atHand(state: AgentState, plan: Plan, detail: number, n: number): AtHan
     const message = `broken ${'abcdefg'[detail % 7]}`
     const error = { code: 'EXECUTION_FAILED', message, transient: detail % 2 === 0, beforeEffect: detail % 3 === 0 }
     fact({ kind: 'tool_failed', toolName: call.toolName, ...about, error }, 3)
-    fact({ kind: 'tool_probed', ...about })
+    fact({ kind: 'tool_in_doubt', ...about, toolName: call.toolName, reason: 'nothing tells' })
     const toolCallId = call.id
     list.push({
       command: { kind: 'decide_approval', toolCallId, decision: detail % 2 === 0 ? 'approved' : 'rejected', ...why },

@@ -133,8 +133,14 @@ export type DriverFact =
       readonly durationMs: number
       readonly error: { code: string; message: string; transient: boolean; beforeEffect: boolean }
     }
-  /** Nothing could tell whether a call happened: neither its end was seen, nor did its probe know. */
-  | { readonly kind: 'tool_probed'; readonly toolCallId: string; readonly attempt: number }
+  /** Nothing could tell whether a call happened: neither its end was seen, nor did its probe know. `reason`: in words. */
+  | {
+      readonly kind: 'tool_in_doubt'
+      readonly toolCallId: string
+      readonly toolName: string
+      readonly attempt: number
+      readonly reason: string
+    }
   /** The files after the calls up to a step, which is that of the effect when it was begun. */
   | { readonly kind: 'versioned'; readonly step: number; readonly version: Version }
   | {

@@ -36,15 +36,14 @@ export function decideFact(d: Deciding, fact: DriverFact): void {
       break
     case 'tool_succeeded':
     case 'tool_failed':
-    case 'tool_probed':
+    case 'tool_in_doubt':
       decideToolFact(d, fact)
       break
     case 'versioned':
       versioned(d, fact)
       break
     case 'drift_found':
-      if (d.state.tree !== fact.found && d.state.unversioned === null)
-        d.emit('workspace_drifted', { expected: fact.expected, found: fact.found, changed: [...fact.changed] })
+      drifted(d, fact)
       break
   }
   if (d.drives) proceed(d)
@@ -106,9 +105,16 @@ function modelFailed(d: Deciding, { turn, attempt, error }: Fact<'model_failed'>
   endRun(d, code, `${error.code}: ${error.message}`)
 }
 
-/** A driver that has lost the agent has seen files that the next one may have changed since, which owes them itself. */
+/** A driver that has lost the agent has seen files that the next one may have changed since, and looks at itself. */
+const sawTheFiles = ({ facts, state }: Deciding) => facts.driver?.epoch === state.driver?.epoch
+
 function versioned(d: Deciding, { step, version }: Fact<'versioned'>): void {
-  const { unversioned, driver } = d.state
-  if (unversioned === null || step < unversioned.from || d.facts.driver?.epoch !== driver?.epoch) return
+  const { unversioned } = d.state
+  if (unversioned === null || step < unversioned.from || !sawTheFiles(d)) return
   d.emit('workspace_versioned', { step, ...version })
+}
+
+function drifted(d: Deciding, { expected, found, changed }: Fact<'drift_found'>): void {
+  if (d.state.tree === found || d.state.unversioned !== null || !sawTheFiles(d)) return
+  d.emit('workspace_drifted', { expected, found, changed: [...changed] })
 }

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../log/json.ts'
 import type { ToolResult } from '../../ports.ts'
+import { graceIsOver } from '../rules/recovery.ts'
 import { backoff, judgeRetry } from '../rules/retry.ts'
 import { AdvancePhase, CompleteTask, SetContext } from '../spec/control-tools.ts'
 import { targetPhase } from '../state/phases.ts'
@@ -11,7 +12,7 @@ import { endCall, endTurn, failCall } from './endings.ts'
 
 // Outcomes of tool calls.
 
-type ToolFact = Extract<DriverFact, { kind: 'tool_succeeded' | 'tool_failed' | 'tool_probed' }>
+type ToolFact = Extract<DriverFact, { kind: 'tool_succeeded' | 'tool_failed' | 'tool_in_doubt' }>
 type Succeeded = Extract<DriverFact, { kind: 'tool_succeeded' }>
 
 /** Where the last attempt's end is still of use. */
@@ -23,10 +24,9 @@ export function decideToolFact(d: Deciding, fact: ToolFact): void {
   // end is known after all.
   if (call?.attempt !== fact.attempt || !UNSETTLED.has(call.stage.at)) return lateOutcome(d, fact)
   if (fact.kind === 'tool_succeeded') return succeeded(d, call, fact)
-  if (fact.kind === 'tool_probed') {
-    const reason = `a probe could not tell whether ${call.toolName} happened`
-    if (call.stage.at === 'running')
-      d.emit('tool_call_unknown', { attempt: call.attempt, reason }, { toolCallId: call.id })
+  if (fact.kind === 'tool_in_doubt') {
+    const { attempt, reason } = fact
+    if (call.stage.at === 'running') d.emit('tool_call_unknown', { attempt, reason }, { toolCallId: call.id })
     return
   }
   failed(d, call, fact)
@@ -80,6 +80,10 @@ function completed(d: Deciding, call: Call, fact: Succeeded): void {
       code: 'CONFLICT',
       message: 'the user has said something that you have not read; it is shown next',
     })
+    return
+  }
+  if (graceIsOver(d.state, d.facts.now)) {
+    failCall(d, call, { code: 'TIMEOUT', message: 'the grace time has passed' })
     return
   }
   checkGates(d, call, findings)

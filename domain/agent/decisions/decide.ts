@@ -33,7 +33,7 @@ const FACTS: ReadonlySet<Command['kind']> = new Set<Command['kind']>([
   'model_failed',
   'tool_succeeded',
   'tool_failed',
-  'tool_probed',
+  'tool_in_doubt',
   'versioned',
   'drift_found',
 ])

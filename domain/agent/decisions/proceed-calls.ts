@@ -46,7 +46,9 @@ export const MAX_LOST = 5
 /** The driver died between intent and outcome (CONTRACTS 5): never a silent second run of what cannot be repeated. */
 function inDoubt(d: Deciding, call: Call): void {
   const about = { toolCallId: call.id }
-  if (call.effect === 'irreversible' || call.lost >= MAX_LOST) {
+  const control = d.state.spec.tools.some((tool) => tool.name === call.toolName && tool.control)
+  // What touches nothing outside the log has not happened until its end is there.
+  if (!control && (call.effect === 'irreversible' || call.lost >= MAX_LOST)) {
     const reason =
       call.lost >= MAX_LOST
         ? `${call.lost + 1} drivers in a row were lost while ${call.toolName} was at work`

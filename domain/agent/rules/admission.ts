@@ -39,7 +39,7 @@ const refuse = (message: string): never => {
 
 /** Throws CommandRejected `SPEC_REFUSED`, naming the key, for a spec that no run may be started with. */
 export function admit(spec: AgentSpec): void {
-  const { policy, role, models, recovery, limits } = spec
+  const { policy, role, models } = spec
   const denied = policy.deniedTools.filter((name) => canonicalTool(name) === 'complete_task')
   if (denied.length > 0) refuse('policy.deniedTools: complete_task is the only way to finish and cannot be denied')
   for (const key of ['allowedTools', 'deniedTools', 'requiresApproval'] as const) {
@@ -60,7 +60,6 @@ export function admit(spec: AgentSpec): void {
   if (!known.includes(models.safeDefault))
     refuse(`models.safeDefault: "${echo(models.safeDefault)}" is not among the run's models`)
   checkBudget(spec)
-  if (recovery.graceTurns > 0 && limits.maxTurns < 1) refuse('limits.maxTurns: at least one turn is needed')
   for (const source of policy.secretPatterns) checkPattern(source)
 }
 

@@ -1,7 +1,8 @@
+import { RESULT_BYTES } from '../bounded.ts'
 import type { Usage } from '../events/content.ts'
-import type { ModelInfo } from '../spec/spec.ts'
+import type { ModelInfo, Price } from '../spec/spec.ts'
 import { type AgentState, type Estimate, recoveryOf } from '../state/state.ts'
-import { cost as costOf, totalTokens } from './money.ts'
+import { cost, totalTokens } from './money.ts'
 
 // A run's own budget: reserved before a model call, settled by its usage, with a place kept for the warning turn.
 
@@ -28,33 +29,70 @@ const possibleOutput = (model: ModelInfo, input: number): number =>
 /** Tokens that the whole budget must have at least for one more turn of work and the warning turn after it. */
 export function leastTokens(state: AgentState, model: ModelInfo, parameterBytes: number): number {
   const input = estimateInput(state, parameterBytes)
-  return (
-    tokensSpent(state) + 2 * input + FINAL_ANSWER_TOKENS + Math.min(MIN_ANSWER_TOKENS, possibleOutput(model, input))
-  )
+  const answer = Math.min(MIN_ANSWER_TOKENS, possibleOutput(model, input))
+  const least = tokensSpent(state) + 2 * input + 2 * answer + FINAL_ANSWER_TOKENS
+  return Math.min(Math.ceil(least / (1 - RESULTS_SHARE)), least + resultTokens(state))
 }
 
 /**
- * What the next call may take, or `null` where the budget has no room for it. Outside recovery the place of the warning
- * turn stays free.
+ * What the tools of a turn say is read by the warning turn too. Kept for it: as many results at their longest as may run at
+ * once, but of a small budget no more than this share. What is longer may take the warning turn its place.
  */
-export function reserve(state: AgentState, model: ModelInfo, parameterBytes: number): Estimate | null {
-  const input = estimateInput(state, parameterBytes)
-  const final = recoveryOf(state.machine) !== null
-  const kept = final ? 0 : input + FINAL_ANSWER_TOKENS
-  const possible = possibleOutput(model, input)
-  let maxOutput = possible
-  const { tokens, nanoDollars } = state.spec.budget
-  if (tokens !== null) maxOutput = Math.min(maxOutput, tokens - tokensSpent(state) - input - kept)
-  const price = model.price
-  if (nanoDollars !== null && price !== null) {
-    const cost = (output: number) => costOf(usageOf(input, output), price)
-    const keptMoney = final ? 0 : cost(FINAL_ANSWER_TOKENS)
-    const left = nanoDollars - state.spent.nanoDollars - keptMoney - cost(0)
-    maxOutput = Math.min(maxOutput, price.output === 0 ? maxOutput : Math.floor((left * 1_000_000) / price.output))
-    if (left < 0) return null
-  }
-  if (maxOutput < Math.min(final ? MIN_FINAL_TOKENS : MIN_ANSWER_TOKENS, possible)) return null
-  return { input, maxOutput, nanoDollars: price === null ? null : costOf(usageOf(input, maxOutput), price) }
+const RESULTS_SHARE = 1 / 8
+
+const resultTokens = ({ spec: { policy } }: AgentState): number =>
+  Math.ceil(RESULT_BYTES / 3) * (policy.mode === 'batch' ? policy.maxParallel : 1)
+
+/** A budget, what of it was spent, and what one token takes of it. */
+interface Account {
+  readonly total: number
+  readonly spent: number
+  readonly rate: Pick<Usage, 'input' | 'output'>
 }
 
-const usageOf = (input: number, output: number): Usage => ({ input, output, cacheRead: 0, cacheWrite: 0 })
+/** Those that the run has. */
+function accounts(state: AgentState, price: Price | null): Account[] {
+  const { tokens, nanoDollars } = state.spec.budget
+  const list: Account[] = []
+  if (tokens !== null) list.push({ total: tokens, spent: tokensSpent(state), rate: { input: 1, output: 1 } })
+  if (nanoDollars !== null && price !== null) {
+    // What is written to a provider's cache is input too, and may cost more.
+    const rate = { input: Math.max(price.input, price.cacheWrite) / 1_000_000, output: price.output / 1_000_000 }
+    list.push({ total: nanoDollars, spent: state.spent.nanoDollars + ROUNDED_UP, rate })
+  }
+  return list
+}
+
+/** Each of the two calls is rounded up to a whole nano-dollar. */
+const ROUNDED_UP = 2
+
+/**
+ * Output tokens for which an account has room. Outside recovery the place of the warning turn is kept beside them, which
+ * reads the input again, the answer, and what the tools then say.
+ */
+function roomFor(state: AgentState, { total, spent, rate }: Account, input: number): number {
+  const final = recoveryOf(state.machine) !== null
+  const results = Math.min(resultTokens(state) * rate.input, total * RESULTS_SHARE)
+  const kept = final ? 0 : input * rate.input + results + FINAL_ANSWER_TOKENS * rate.output
+  const each = final ? rate.output : rate.output + rate.input
+  const rest = total - spent - input * rate.input - kept
+  return rest < 0 ? -1 : each === 0 ? Number.POSITIVE_INFINITY : Math.floor(rest / each)
+}
+
+/** What the next call may take, or `null` where the budget has no room for it. */
+export function reserve(state: AgentState, model: ModelInfo, parameterBytes: number): Estimate | null {
+  const { price } = model
+  const input = estimateInput(state, parameterBytes)
+  const possible = possibleOutput(model, input)
+  const rooms = accounts(state, price).map((account) => roomFor(state, account, input))
+  const maxOutput = Math.min(possible, ...rooms)
+  const least = recoveryOf(state.machine) !== null ? MIN_FINAL_TOKENS : MIN_ANSWER_TOKENS
+  if (maxOutput < Math.min(least, possible)) return null
+  return { input, maxOutput, nanoDollars: price === null ? null : mostOf(input, maxOutput, price) }
+}
+
+/** What a call costs at most. */
+function mostOf(input: number, output: number, price: Price): number {
+  const written = price.cacheWrite > price.input
+  return cost({ input: written ? 0 : input, cacheWrite: written ? input : 0, output, cacheRead: 0 }, price)
+}

@@ -1,3 +1,5 @@
+import type { JsonObject } from '../../log/json.ts'
+
 /** Words that a shell takes for itself where they stand first and unquoted. */
 const RESERVED = new Set(
   '! { } case do done elif else esac fi for if in then until while [[ function select time'.split(' '),
@@ -70,6 +72,15 @@ function bare(command: string, at: number): Part {
 /** A shell command that {@link parseCommand} takes apart into the same argv. */
 export function quoteCommand(argv: readonly string[]): string {
   return argv.map((word) => (/^[\w@%+:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)).join(' ')
+}
+
+/**
+ * The argv of a call of `run_command` that works in the workspace itself, null for any other: elsewhere the same words may
+ * mean something else. `reads`: where its folder really leads.
+ */
+export function commandInRoot(toolName: string, args: JsonObject, reads: readonly string[]): string[] | null {
+  if (toolName !== 'run_command' || typeof args.command !== 'string') return null
+  return reads.every((folder) => folder === '' || folder === '.') ? parseCommand(args.command) : null
 }
 
 /** Are the two the same command, word for word? Not where one of them is none. */

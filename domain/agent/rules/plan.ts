@@ -13,7 +13,7 @@ import { type Effect, type ToolSpec, toolNamed, UNKNOWN_TOOL, wireName } from '.
 import { failureKey } from '../state/evolve-calls.ts'
 import { targetPhase } from '../state/phases.ts'
 import { type AgentState, recoveryOf } from '../state/state.ts'
-import { parseCommand, sameCommand } from './command-line.ts'
+import { commandInRoot, sameCommand } from './command-line.ts'
 import { denial } from './policy.ts'
 
 // The tool execution contract (seed 000, 5.3 and 5.12; CONTRACTS 3): every requested call is judged, in the order
@@ -42,12 +42,13 @@ export function planCalls(
       controlRule(state, tool as ToolSpec, args) ??
       denial(state, tool as ToolSpec) ??
       duplicate(state, tool as ToolSpec, args)
+    const places = touched(tool, resolved)
     return {
       block: call.block,
       toolName: tool?.name ?? UNKNOWN_TOOL,
       argumentsHash: argumentsHash(state.argumentsSalt, args),
-      ...touched(tool, resolved),
-      effect: tool === undefined ? 'pure' : effectOf(state, tool, args),
+      ...places,
+      effect: tool === undefined ? 'pure' : effectOf(state, tool, args, places.reads),
       ...(refused === null ? {} : { refused }),
     }
   })
@@ -179,9 +180,8 @@ export function touched(tool: ToolSpec | undefined, paths: ResolvedPaths): { rea
 }
 
 /** Commands get their effect by pattern: the test command and the role's idempotent ones may run again. */
-function effectOf(state: AgentState, tool: ToolSpec, args: JsonObject): Effect {
-  if (tool.name !== 'run_command' || typeof args.command !== 'string') return tool.effect
-  const argv = parseCommand(args.command)
+function effectOf(state: AgentState, tool: ToolSpec, args: JsonObject, reads: readonly string[]): Effect {
+  const argv = commandInRoot(tool.name, args, reads)
   if (argv === null) return tool.effect
   const prefixes = state.spec.role?.idempotentCommands ?? []
   const prefixed = prefixes.some((prefix) => prefix.every((word, i) => word === argv[i]))

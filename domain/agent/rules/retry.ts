@@ -18,10 +18,10 @@ export function errorSignature(toolName: string, code: string, message: string):
   return `${toolName}|${code}|${even.slice(0, 200)}`
 }
 
-/** Delay before retry number `retry` (1, 2 …), ms. `jitter` in [0, 1) adds up to a tenth. */
+/** Delay before retry number `retry` (1, 2 …), ms. `jitter` in [0, 1) adds up to a tenth, within the cap. */
 export function backoff(policy: ErrorRecoveryPolicy, retry: number, jitter: number, retryAfterMs = 0): number {
-  const plain = Math.min(policy.backoffCapMs, policy.backoffMs * policy.backoffMultiplier ** (retry - 1))
-  return Math.round(Math.max(plain * (1 + jitter / 10), Math.min(retryAfterMs, RETRY_AFTER_CAP_MS)))
+  const plain = policy.backoffMs * policy.backoffMultiplier ** (retry - 1) * (1 + jitter / 10)
+  return Math.round(Math.max(Math.min(policy.backoffCapMs, plain), Math.min(retryAfterMs, RETRY_AFTER_CAP_MS)))
 }
 
 /** A provider's Retry-After is honoured up to this. */

@@ -9,12 +9,23 @@ const within = (path: string, folder: string) =>
 const touches = (one: readonly string[], other: readonly string[]) =>
   one.some((a) => other.some((b) => within(a, b) || within(b, a)))
 
-/** Must the two run one after the other? A call that declares nothing and is not pure conflicts with all. */
+/**
+ * Must the two run one after the other? A call that declares nothing conflicts with all; where it is pure it may have read
+ * anything, so that it conflicts with all that changes something.
+ */
 export function conflicts(a: Call, b: Call, specs: (name: string) => ToolSpec | undefined): boolean {
   if (isBarrier(a, specs) || isBarrier(b, specs)) return true
   // Both change what the agent keeps in mind: the order of the calls decides, not that of their results.
   if (specs(a.toolName)?.control && specs(b.toolName)?.control) return true
-  return touches(a.writes, b.writes) || touches(a.writes, b.reads) || touches(a.reads, b.writes)
+  const [ofA, ofB] = [readsOf(a, specs), readsOf(b, specs)]
+  return touches(a.writes, b.writes) || touches(a.writes, ofB) || touches(ofA, b.writes)
+}
+
+const EVERYTHING: readonly string[] = ['.']
+
+function readsOf(call: Call, specs: (name: string) => ToolSpec | undefined): readonly string[] {
+  const declared = call.reads.length > 0 || call.writes.length > 0 || specs(call.toolName)?.control
+  return declared ? call.reads : EVERYTHING
 }
 
 function isBarrier(call: Call, specs: (name: string) => ToolSpec | undefined): boolean {

@@ -23,6 +23,7 @@ const MEMBERS = {
   failedCalls: true,
   failedModel: true,
   follows: true,
+  forgave: true,
   gatesPassed: true,
   inherited: true,
   // Follows from the messages.

@@ -116,8 +116,8 @@ function apply(state: AgentState, event: AgentEvent, append: AppendRoot): AgentS
     case 'user_input':
       return {
         ...state,
+        ...forgiven(event),
         unread: state.unread + 1,
-        failedCalls: [],
         context: grown(state, event.size),
         unreadRoot: append(state.unreadRoot, event.bodyHash),
         unreadCorrelation: correlationOf(event),
@@ -160,7 +160,7 @@ function apply(state: AgentState, event: AgentEvent, append: AppendRoot): AgentS
     case 'turn_end':
       return endTurn(state, event, append)
     case 'standing_approval':
-      return { ...state, standing: [...new Set([...state.standing, ...event.body.tools])], failedCalls: [] }
+      return { ...state, standing: [...new Set([...state.standing, ...event.body.tools])], ...forgiven(event) }
     case 'context_set':
       return { ...state, variables: append(state.variables, event.bodyHash) }
     case 'artifact_registered': {
@@ -174,7 +174,7 @@ function apply(state: AgentState, event: AgentEvent, append: AppendRoot): AgentS
       return { ...state, gatesPassed: event.body.passed ? [...others, gate].sort() : others }
     }
     case 'phase_advanced':
-      return { ...state, phase: event.body.to, gatesPassed: keptGates(state, event), failedCalls: [], textOnly: 0 }
+      return { ...state, phase: event.body.to, gatesPassed: keptGates(state, event), ...forgiven(event), textOnly: 0 }
     case 'recovery':
       return recovered(state, event)
     case 'completion':
@@ -193,13 +193,16 @@ function apply(state: AgentState, event: AgentEvent, append: AppendRoot): AgentS
       return { ...state, cancel: { deadlineAt: event.at + deadlineMs, by: event.actor.id, ...why } }
     }
     case 'workspace_drifted':
-      return { ...state, tree: event.body.found, failedCalls: [] }
+      return { ...state, tree: event.body.found, ...forgiven(event) }
     case 'residue':
     case 'erased':
     case 'request_noted':
       return state
   }
 }
+
+/** What has changed may let calls succeed that have failed, those of the open turn too (CONTRACTS 8). */
+const forgiven = ({ revision }: AgentEvent) => ({ failedCalls: [], forgave: revision })
 
 /** Bookkeeping that may still arrive when the agent has finished (DESIGN, Flow: Finished). */
 const AFTER_THE_END: ReadonlySet<EventType> = new Set<EventType>([

@@ -24,6 +24,7 @@ const notFailures: ReadonlySet<string> = new Set<ToolErrorCode>([
   'DUPLICATE_FAILED_ACTION',
   'UNKNOWN_OUTCOME',
   'CANCELLED',
+  'INTERRUPTED',
 ])
 
 /**

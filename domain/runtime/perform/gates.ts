@@ -51,10 +51,8 @@ async function testsExist(workspace: Workspace | null, state: AgentState): Promi
   for (const path of written.filter(isTestFile)) {
     if ((await workspace.read(path)).length > 0) return { passed: true, evidence: `${path} was written in this run` }
   }
-  for (const path of written.filter((one) => !isTestFile(one))) {
-    const naming = await testNaming(workspace, path)
-    if (naming !== null) return { passed: true, evidence: `${naming} tests ${path}, which was written in this run` }
-  }
+  const naming = await testNaming(workspace, written)
+  if (naming !== null) return { passed: true, evidence: naming }
   const what =
     written.length === 0
       ? 'no file was written in this run'
@@ -62,17 +60,24 @@ async function testsExist(workspace: Workspace | null, state: AgentState): Promi
   return { passed: false, evidence: what }
 }
 
-/** A test file that names a written file, by its name without the ending. */
-async function testNaming(workspace: Workspace, path: string): Promise<string | null> {
-  const name = path
+/** Which test file names a file that was written, by its name without the ending; in words, or null. */
+async function testNaming(workspace: Workspace, written: readonly string[]): Promise<string | null> {
+  const names = new Map(written.map((path) => [nameOf(path), path]))
+  names.delete('')
+  if (names.size === 0) return null
+  const pattern = [...names.keys()].map((name) => RegExp.escape(name)).join('|')
+  const query = { pattern, regex: true, path: '.', only: isTestFile, caseSensitive: true, limit: 1 }
+  const [match] = (await workspace.search(query, AbortSignal.timeout(10_000))).matches
+  if (match === undefined) return null
+  const [, path] = [...names].find(([name]) => match.text.includes(name)) ?? []
+  return `${match.path} tests ${path}, which was written in this run`
+}
+
+const nameOf = (path: string): string =>
+  path
     .split('/')
     .at(-1)!
     .replace(/\.[^.]+$/, '')
-  if (name === '') return null
-  const query = { pattern: name, regex: false, path: '.', caseSensitive: true, limit: 200 }
-  const { matches } = await workspace.search(query, AbortSignal.timeout(10_000))
-  return matches.find((match) => isTestFile(match.path))?.path ?? null
-}
 
 async function testsPass(workspace: Workspace | null, state: AgentState): Promise<Verdict> {
   const { testCommand } = state.spec

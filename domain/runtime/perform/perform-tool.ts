@@ -4,7 +4,7 @@ import { ToolError } from '../../agent/errors.ts'
 import { callArguments } from '../../agent/events/content.ts'
 import type { EventOf } from '../../agent/events/events.ts'
 import { toolResult } from '../../agent/events/tool-result.ts'
-import { parseCommand, sameCommand } from '../../agent/rules/command-line.ts'
+import { commandInRoot, sameCommand } from '../../agent/rules/command-line.ts'
 import type { AgentState, Call } from '../../agent/state/state.ts'
 import type { JsonObject } from '../../log/json.ts'
 import type { Sandbox, Tool, ToolContext, ToolFailure, ToolResult } from '../../ports.ts'
@@ -36,6 +36,7 @@ export async function performTool(
     const message = env.secrets.text(error.message)
     return { kind: 'tool_failed', ...about, durationMs, error: { code, message, transient, beforeEffect } }
   }
+  const inDoubt = (reason: string): DriverFact => ({ kind: 'tool_in_doubt', ...about, reason })
 
   if (spec === undefined) return failed(missing(call), 0)
   if (spec.control) {
@@ -63,11 +64,12 @@ export async function performTool(
     await env.secrets.refresh()
     const elsewhere = await ledElsewhere(env, spec, call, args)
     // Of an earlier attempt nobody can tell whether it happened where it was meant to.
-    if (elsewhere !== null && isProbed(call)) return 'unknown'
+    if (elsewhere !== null && isProbed(call))
+      return { doubt: `${call.toolName} cannot be asked after: ${elsewhere.message}` }
     if (elsewhere !== null) throw elsewhere
     const resolved = await env.secrets.resolve(args)
     const probed = await probe(tool, call, resolved, context(own))
-    if (probed === 'unknown') return probed
+    if (probed !== null && 'doubt' in probed) return probed
     const run = async () => toolResult(await tool.run(resolved, context(own)))
     const { result } = probed ?? { result: await thenRefreshed(env.secrets, run) }
     // What cannot be redacted is a failure of the tool's, like anything else that it gives back wrongly.
@@ -78,21 +80,25 @@ export async function performTool(
     // Its end was not seen: only what may happen twice may be called failed.
     if (call.effect === 'pure' || call.effect === 'idempotent')
       return failed(timeout(spec.timeLimitMs), ended.durationMs)
-    return { kind: 'tool_probed', toolCallId: call.id, attempt: call.attempt }
-  }
-  if (ended.end === 'error') {
-    const cancelled = signal.aborted && !ended.timedOut
-    if (cancelled && !isToolError(ended.error))
-      return failed(new ToolError('CANCELLED', 'the call was cancelled'), took())
-    return failed(
-      ended.timedOut && !isToolError(ended.error) ? timeout(spec.timeLimitMs) : thrownByTool(ended.error),
-      took(),
+    return inDoubt(
+      `${call.toolName} had not ended ${ended.durationMs} ms after it began, and nothing tells whether it happened`,
     )
   }
-  if (ended.value === 'unknown') return { kind: 'tool_probed', toolCallId: call.id, attempt: call.attempt }
+  if (ended.end === 'error') {
+    const broken = ended.timedOut ? timeout(spec.timeLimitMs) : signal.aborted ? (signal.reason as ToolError) : null
+    const itsOwn = broken === null || (isToolError(ended.error) && ended.error !== broken)
+    return failed(itsOwn ? thrownByTool(ended.error) : broken, took())
+  }
+  if ('doubt' in ended.value) return inDoubt(ended.value.doubt)
   const { durationMs, value: result } = ended
   return { kind: 'tool_succeeded', ...about, durationMs, result, ...testRun(state, call, args, result) }
 }
+
+/** With what an attempt is broken off that is not to go on: a person has cancelled the run, or its driver has to leave it. */
+export const brokenOff = ({ cancel }: AgentState): ToolError =>
+  cancel === null
+    ? new ToolError('INTERRUPTED', 'its driver had to leave it while it was at work; it may have done a part of it')
+    : new ToolError('CANCELLED', 'the call was cancelled')
 
 /** What a command says is cut where it is long: secrets are hidden before, in each of its outputs alone. */
 const redacting = (sandbox: Sandbox, secrets: SecretBoundary): Sandbox => ({
@@ -106,12 +112,12 @@ async function probe(
   call: Call,
   args: JsonObject,
   context: ToolContext,
-): Promise<{ result: ToolResult } | 'unknown' | null> {
+): Promise<{ result: ToolResult } | { doubt: string } | null> {
   if (!isProbed(call)) return null
-  if (tool.probe === undefined) return 'unknown'
+  if (tool.probe === undefined) return { doubt: `${call.toolName} has no probe that could tell whether it happened` }
   const probed = await tool.probe(args, context).catch(() => ({ found: 'unknown' }) as const)
   if (probed?.found === 'absent') return null
-  if (probed?.found !== 'happened') return 'unknown'
+  if (probed?.found !== 'happened') return { doubt: `a probe could not tell whether ${call.toolName} happened` }
   return { result: toolResult(probed.result ?? { content: 'This call happened before the driver was lost.' }) }
 }
 
@@ -124,8 +130,7 @@ function testRun(
   args: JsonObject,
   { detail }: ToolResult,
 ): { tested?: { exitCode: number | null } } {
-  if (call.toolName !== 'run_command' || spec.testCommand === null || typeof args.command !== 'string') return {}
-  if (!sameCommand(parseCommand(args.command), spec.testCommand)) return {}
+  if (!sameCommand(commandInRoot(call.toolName, args, call.reads), spec.testCommand)) return {}
   return { tested: { exitCode: Number.isSafeInteger(detail?.exitCode) ? (detail?.exitCode as number) : null } }
 }
 

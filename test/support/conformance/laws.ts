@@ -57,7 +57,7 @@ export const LAWS: readonly Caught[] = [
     says: 'an irreversible call run again after a crash',
     test: law('5-crashes'),
     name: 'every single boundary',
-    fault: fault('agent/decisions/proceed-calls.ts', "if (call.effect === 'irreversible' ||", 'if ('),
+    fault: fault('agent/decisions/proceed-calls.ts', "(call.effect === 'irreversible' ||", '('),
   },
   {
     law: '5',

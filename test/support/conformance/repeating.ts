@@ -25,7 +25,7 @@ export const REPEATING: readonly Row[] = [
     says: 'what has side effects is not executed again without approval',
     test: behaviour('5.9-replay'),
     name: '5.9.3',
-    fault: fault('agent/decisions/proceed-calls.ts', "if (call.effect === 'irreversible' ||", 'if ('),
+    fault: fault('agent/decisions/proceed-calls.ts', "(call.effect === 'irreversible' ||", '('),
   },
   {
     must: '5.10.1',

@@ -115,4 +115,78 @@ export const RULES: readonly Rule[] = [
     test: runtime('figures'),
     fault: fault('agent/decisions/decide.ts', '      endByFault(ending, fault)\n', '      throw fault\n'),
   },
+  {
+    rule: 'gates',
+    says: 'tests that passed before a file changed have not passed',
+    test: runtime('gates'),
+    fault: fault('runtime/perform/gates.ts', 'snapshot()) !== state.tested.tree', "snapshot()) === ''"),
+  },
+  {
+    rule: 'gates',
+    says: 'the test command is one of the workspace itself',
+    test: runtime('gates'),
+    fault: fault('agent/rules/command-line.ts', "reads.every((folder) => folder === '' || folder === '.')", 'reads'),
+  },
+  {
+    rule: 'gates',
+    says: 'a file is named by a test, not by another file',
+    test: runtime('gates'),
+    fault: fault('runtime/perform/gates.ts', ', only: isTestFile', ''),
+  },
+  {
+    rule: 'files of a lost agent',
+    says: 'who has lost it versions nothing',
+    test: behaviour('5.9-overtaken'),
+    fault: fault(
+      'agent/decisions/decide-facts.ts',
+      'step < unversioned.from || !sawTheFiles(d)',
+      'step < unversioned.from',
+    ),
+  },
+  {
+    rule: 'files of a lost agent',
+    says: 'nor does he tell of drift',
+    test: behaviour('5.9-overtaken'),
+    fault: fault(
+      'agent/decisions/decide-facts.ts',
+      'd.state.unversioned !== null || !sawTheFiles(d)',
+      'd.state.unversioned !== null',
+    ),
+  },
+  {
+    rule: 'doubts',
+    says: 'a control tool is never in doubt',
+    test: behaviour('5.9-overtaken'),
+    fault: fault('agent/decisions/proceed-calls.ts', 'if (!control && (', 'if (('),
+  },
+  {
+    rule: 'the place of the warning turn',
+    says: 'what is answered is read by it again',
+    test: behaviour('5.2-budget'),
+    fault: fault('agent/rules/budget.ts', 'final ? rate.output : rate.output + rate.input', 'rate.output'),
+  },
+  {
+    rule: 'the place of the warning turn',
+    says: 'what tools say is read by it too',
+    test: behaviour('5.2-budget'),
+    fault: fault('agent/rules/budget.ts', 'input * rate.input + results +', 'input * rate.input +'),
+  },
+  {
+    rule: 'the place of the warning turn',
+    says: 'money is kept for what is written to a cache',
+    test: behaviour('5.2-budget'),
+    fault: fault('agent/rules/budget.ts', 'Math.max(price.input, price.cacheWrite)', 'price.input'),
+  },
+  {
+    rule: 'the grace time',
+    says: 'a completion after it is none, whoever is first to look at the time',
+    test: behaviour('5.2-recovery'),
+    fault: fault('agent/decisions/decide-tools.ts', 'if (graceIsOver(d.state, d.facts.now))', 'if (d.facts.now < 0)'),
+  },
+  {
+    rule: 'failed calls',
+    says: 'what came after a failure forgives it, in its turn too',
+    test: behaviour('5.10-errors'),
+    fault: fault('agent/state/evolve-calls.ts', 'call.since < state.forgave', 'state.forgave > 9_999'),
+  },
 ]

@@ -1,0 +1,71 @@
+import type { Command } from '../../domain/agent/decisions/commands.ts'
+import { decide } from '../../domain/agent/decisions/decide.ts'
+import { Transcript } from '../../domain/agent/state/messages.ts'
+import type { AgentState } from '../../domain/agent/state/state.ts'
+import type { Tool } from '../../domain/ports.ts'
+import { testSpec, USER } from './harness.ts'
+
+type Driver = { readonly id: string; readonly epoch: number }
+
+/** An agent that is only decided on: commands and facts in any order, by any driver, at any time. Nothing is performed. */
+export class Decider {
+  state: AgentState
+  now = Date.UTC(2026, 0, 18)
+
+  constructor(spec: Record<string, unknown>, tools: readonly Tool[] = []) {
+    const start = { kind: 'start', spec: testSpec(spec, tools), task: 'do it' } as const
+    this.state = decide(null, { ...this.named, revision: -1 }, start, this.facts()).state!
+  }
+
+  private readonly named = { agentId: 'run1', runId: 'run1' }
+
+  private facts(driver?: Driver) {
+    return {
+      now: this.now,
+      salt: () => new Uint8Array(16),
+      jitter: () => 0,
+      by: driver === undefined ? USER : ({ kind: 'driver', id: driver.id } as const),
+      commandId: `c${this.state?.revision ?? -1}`,
+      transcript: () => new Transcript(),
+      ...(driver === undefined ? {} : { driver }),
+    }
+  }
+
+  /** Decides a command, a person's where no driver brings it; the events that follow. */
+  take(command: Command, driver?: Driver) {
+    const { drafts, state } = decide(
+      this.state,
+      { ...this.named, revision: this.state.revision },
+      command,
+      this.facts(driver),
+    )
+    this.state = state!
+    return drafts.map(({ event }) => event)
+  }
+
+  /** The agent's next driver, which has claimed it. */
+  claim(id: string): Driver {
+    this.take({ kind: 'claim', driverId: id, build: 'test' }, { id, epoch: 0 })
+    return this.state.driver!
+  }
+
+  /** The model of the open turn asks for these calls. */
+  answers(driver: Driver, ...calls: readonly (readonly [name: string, args: object])[]) {
+    const content = calls.map(
+      ([name, input], i) => ({ type: 'tool_use', id: `p${i}`, name, input: input as never }) as const,
+    )
+    const usage = { input: 10, output: 5, cacheRead: 0, cacheWrite: 0 }
+    const outcome = { content, stopReason: 'tool_use', usage, servedBy: 'test-model' } as const
+    return this.take(
+      { kind: 'model_answered', turn: this.state.turn, attempt: 1, outcome, durationMs: 1, paths: [] },
+      driver,
+    )
+  }
+
+  /** The call at this place of the open turn has ended well. */
+  succeeds(driver: Driver, toolName: string, { index = 0, attempt = 1, detail = {} } = {}) {
+    const toolCallId = `run1.t${this.state.turn}.c${index}`
+    const result = { content: 'ok', detail }
+    return this.take({ kind: 'tool_succeeded', toolCallId, toolName, attempt, durationMs: 1, result }, driver)
+  }
+}
