@@ -138,6 +138,8 @@ export const factTables = {
       run_id: 'text!',
       wake_at: 'integer!',
       reason: 'text!',
+      /** Earlier calls of the turn, each between two `|`: as long as one of them is open, this one cannot start. */
+      behind: 'text',
     },
     key: ['agent_id', 'cause'],
     owner: 'agent_id',

@@ -14,13 +14,24 @@ export function conflicts(a: Call, b: Call, specs: (name: string) => ToolSpec | 
   if (isBarrier(a, specs) || isBarrier(b, specs)) return true
   // Both change what the agent keeps in mind: the order of the calls decides, not that of their results.
   if (specs(a.toolName)?.control && specs(b.toolName)?.control) return true
+  return collide(a, b)
+}
+
+/** Do two calls conflict by what they touch alone? */
+export function collide(a: Touching, b: Touching): boolean {
+  if (touchesAnything(a) || touchesAnything(b)) return true
   return touches(a.writes, b.writes) || touches(a.writes, b.reads) || touches(a.reads, b.writes)
 }
 
+type Touching = Pick<Call, 'effect' | 'reads' | 'writes'>
+
+/** It declares nothing and is not pure. */
+export const touchesAnything = ({ effect, reads, writes }: Touching) =>
+  effect !== 'pure' && reads.length === 0 && writes.length === 0
+
 function isBarrier(call: Call, specs: (name: string) => ToolSpec | undefined): boolean {
   const spec = specs(call.toolName)
-  if (spec === undefined || spec.barrier) return true
-  return call.effect !== 'pure' && call.reads.length === 0 && call.writes.length === 0
+  return spec === undefined || spec.barrier
 }
 
 const inFlight = (call: Call) => call.stage.at === 'running' || call.stage.at === 'doubt'
