@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { MemoryLog } from '../../../adapters/log-memory/log.ts'
 import { type AgentState, activityOf, callsOf, isFinished } from '../../../domain/agent/state/state.ts'
@@ -9,22 +10,24 @@ import { listApprovals } from '../../../projections/queries/lists.ts'
 import { waitingOf } from '../../../projections/queries/waiting.ts'
 import { law } from '../../support/laws.ts'
 import { type Plan, planArbitrary } from '../../support/plans.ts'
+import type { Fate } from '../../support/process.ts'
 import type { Tables, TablesKit } from '../../support/projections/kit.ts'
 import { World } from '../../support/world.ts'
 
 export function stateContract(kit: TablesKit): void {
   it('after every append the rows say of an agent what its folded state says (law)', async () => {
-    await law(planArbitrary, kit.cases(40), (plan) => lived(plan, kit))
+    const fates = fc.array(fc.record({ at: fc.integer({ min: 1, max: 80 }), dies: fc.boolean() }), { maxLength: 2 })
+    await law(fc.tuple(planArbitrary, fates), kit.cases(40), ([plan, fate]) => lived(plan, fate, kit))
   })
 }
 
 /** Lives a plan, looking at the tables after every append, while nothing else is appended and no time passes. */
-async function lived(plan: Plan, kit: TablesKit): Promise<void> {
+async function lived(plan: Plan, fates: readonly Fate[], kit: TablesKit): Promise<void> {
   const tables = await kit.fresh()
   const store = await tables.open()
   let faults: unknown = null
   const log = new LookedAt(() => world.clock.standing(look))
-  const world = new World(plan, [], log)
+  const world = new World(plan, fates, log)
   const projector = new Projector({ log, blobs: world.blobs, store })
   // What is thrown within an append would be taken for a fault of the log.
   const look = async () => {
