@@ -74,6 +74,7 @@ export const factTables = {
       run_id: 'text!',
       tool_call_id: 'text',
       revision: 'integer!',
+      position: 'integer!',
       artifact_type: 'text!',
       title: 'text',
       path: 'text',
@@ -86,7 +87,7 @@ export const factTables = {
     },
     key: ['agent_id', 'artifact_id'],
     owner: 'agent_id',
-    indexes: [['run_id']],
+    indexes: [['run_id', 'position'], ['position']],
   },
   approvals: {
     columns: {
