@@ -7,9 +7,10 @@ import type { Seen } from './event.ts'
 
 /**
  * Why an agent is woken:
- * - `start`: something new is owed (a model call, a tool call, a judgement); not while the agent is paused;
+ * - `start`: something new is owed (a model call, a tool call); not while the agent is paused;
  * - `turn`: the next turn is owed; not while the agent is paused, nor while it waits for input;
- * - `retry`: the same, later; `drive`: an effect is in flight, or a refused call is to end: owed even in a pause;
+ * - `retry`: the same, later; `drive`: an effect is in flight, a refused call is to end, or what has ended is to
+ *   be judged: owed even in a pause;
  * - `approval`: it expires then; `cancel`: the tree is to be cancelled; `parked`: nobody here can tell.
  */
 export type DueReason = 'start' | 'turn' | 'retry' | 'drive' | 'approval' | 'cancel' | 'parked'
@@ -42,7 +43,7 @@ export function due(e: Seen): Change[] {
       return [answered(e), agent(e, 'start')]
     case 'model_call_end': {
       const calls = e.body?.calls ?? []
-      if (calls.length === 0) return [answered(e), agent(e, 'start')]
+      if (calls.length === 0) return [answered(e), agent(e, 'drive')]
       const each = calls.map((one, index) =>
         row(e, idOf(e, index), one.refused ? 'drive' : 'start', e.at, { behind: behind(e, calls, index) }),
       )
@@ -66,7 +67,9 @@ export function due(e: Seen): Change[] {
     case 'tool_call_unknown':
       return [remove('due', { agent_id: e.agentId, cause: e.toolCallId! })]
     case 'tool_call_end':
-      return [remove('due', { agent_id: e.agentId, cause: e.toolCallId! }), agent(e, 'start')]
+      return [remove('due', { agent_id: e.agentId, cause: e.toolCallId! }), agent(e, 'drive')]
+    case 'workspace_versioned':
+      return [agent(e, 'drive')]
     case 'error':
       if (!e.body?.recoverable) return [clear('due')]
       return [answered(e), agent(e, 'retry', e.at + (e.body.delayMs ?? 0))]

@@ -23,14 +23,14 @@ const UNVERSIONED = `exists (select 1 from tool_calls v join runs r on r.id = v.
 
 /** The rows of `due` that wake somebody now: what waits for something else is left out. */
 const OWED = `case
+  when d.cause = 'agent' and exists (select 1 from tool_calls t
+    where t.agent_id = a.id and t.turn = a.turn and ${OPEN_CALL}) then ${UNVERSIONED}
   when d.reason not in ('start', 'turn', 'retry') then true
   when d.cause <> 'agent' then d.reason = 'retry' or (not ${PAUSED}
     and not exists (select 1 from tool_calls t where t.agent_id = a.id and t.turn = a.turn and ${OPEN_CALL}
       and d.behind like '%|' || t.id || '|%')
     and (a.places is null or a.places > (select count(*) from tool_calls u
       where u.agent_id = a.id and u.turn = a.turn and u.status = 'unknown')))
-  when ${UNVERSIONED} then true
-  when exists (select 1 from tool_calls t where t.agent_id = a.id and t.turn = a.turn and ${OPEN_CALL}) then false
   else not ${PAUSED} and not (d.reason = 'turn' and ${WAITS_FOR_INPUT})
   end`
 

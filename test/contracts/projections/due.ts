@@ -98,7 +98,7 @@ export function dueContract(kit: TablesKit): void {
           a.answer(['read_file'])
           a.endCall('a.t1.c0', 'read_file')
         },
-        { reason: 'start', after: 0 },
+        { reason: 'drive', after: 0 },
       ],
       [
         'a lost model attempt owes another',
@@ -115,7 +115,7 @@ export function dueContract(kit: TablesKit): void {
           a.beginTurn()
           a.answer([])
         },
-        { reason: 'start', after: 0 },
+        { reason: 'drive', after: 0 },
       ],
       [
         'an ended turn owes the next',
