@@ -55,6 +55,7 @@ export interface ReadModel {
   /** Calls, of all runs or of one, of which nobody knows whether they happened. */
   doubts(query: { runId?: string }): Promise<Shown<readonly AskRow[]>>
   approval(toolCallId: string): Promise<Shown<ApprovalRow | null>>
+  /** In the order in which they were registered. */
   artifacts(
     query: Page & { runId?: string },
   ): Promise<Shown<{ artifacts: readonly ArtifactRow[]; next: string | null }>>
@@ -76,8 +77,8 @@ export interface ReadModel {
     before: number,
     which?: { readonly asked: boolean },
   ): Promise<readonly { agentId: string; wakeAt: number; reason: string }[]>
-  /** The earliest wake-up after `after` (ms), or null. */
-  nextDue(after: number): Promise<number | null>
+  /** The earliest wake-up after `after` (ms) of those that {@link due} would tell, or null. */
+  nextDue(after: number, which?: { readonly asked: boolean }): Promise<number | null>
   status(): Promise<ProjectionStatus>
   /** Builds the tables anew beside the live ones, compares, switches. `equal` false: the difference is told. */
   rebuild(): Promise<{ events: number; equal: boolean; differences: readonly string[] }>

@@ -1,6 +1,6 @@
 import { type Client, take } from '../cli/client.ts'
 import type { Context } from '../cli/context.ts'
-import { dollars } from '../cli/output/units.ts'
+import { dollars, inDoubt } from '../cli/output/units.ts'
 
 const checkpointsShown = 6
 
@@ -26,7 +26,7 @@ export async function tellStory(ctx: Context, client: Client, runId: string): Pr
   const { modelCalls, toolCalls, inputTokens, cacheReadTokens, cacheWriteTokens, outputTokens, nanoDollars } = run.total
   ctx.note(`  ${modelCalls} model calls, ${toolCalls} tool calls`)
   const tokensIn = inputTokens + cacheReadTokens + cacheWriteTokens
-  ctx.note(`  ${tokensIn} tokens in, ${outputTokens} out, ${dollars(nanoDollars)}`)
+  ctx.note(`  ${tokensIn} tokens in, ${outputTokens} out, ${dollars(nanoDollars)}${inDoubt(run.total.inDoubt)}`)
 
   heading('Replayed to the middle')
   const middle = Math.max(1, Math.floor(last / 2))

@@ -140,11 +140,11 @@ export function readModelOf(tables: Tables, log: EventLog, sources: CheckpointSo
           listArtifacts(db, {
             limit: limit + 1,
             ...(runId === undefined ? {} : { runId }),
-            ...(after === undefined ? {} : { after }),
+            ...(after === undefined ? {} : { after: Number(after) }),
           }),
         (rows) => {
           const page = rows.slice(0, limit).map(artifactRow)
-          return { artifacts: page, next: rows.length > limit ? (rows[limit - 1]?.id ?? null) : null }
+          return { artifacts: page, next: rows.length > limit ? String(rows[limit - 1]?.position) : null }
         },
       ),
     checkpoints: (agentId, { after, limit }) =>
@@ -173,7 +173,7 @@ export function readModelOf(tables: Tables, log: EventLog, sources: CheckpointSo
       return starts.length === 0 ? null : eventsAfter(log, starts, after, limit)
     },
     due: async (before, which) => (await tables.read((db) => dueBefore(db, before, which))).data,
-    nextDue: async (after) => (await tables.read((db) => nextDue(db, after))).data,
+    nextDue: async (after, which) => (await tables.read((db) => nextDue(db, after, which))).data,
     async status() {
       const { position, data } = await tables.read(listParked)
       return {

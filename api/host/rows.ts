@@ -22,6 +22,11 @@ export const billOf = (usage: UsageSum, toolCalls: number): Bill => ({
   nanoDollars: usage.unpriced > 0 ? null : usage.nanoDollars,
   modelCalls: usage.calls,
   toolCalls,
+  inDoubt: {
+    modelCalls: usage.inDoubt.calls,
+    tokens: usage.inDoubt.tokens,
+    nanoDollars: usage.unpriced > 0 ? null : usage.inDoubt.nanoDollars,
+  },
 })
 
 export function runRow(run: RunSummary, root: AgentNode | null): RunRow {

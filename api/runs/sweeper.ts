@@ -57,7 +57,7 @@ export async function sweep(
       const due = await s.read.due(now, { asked: how.asked })
       // Whoever is not due any more has got on.
       delays = new Map(due.map(({ agentId }) => [agentId, wake(s, agentId, now, delays.get(agentId), onNote, how)]))
-      const next = await s.read.nextDue(now)
+      const next = await s.read.nextDue(now, { asked: how.asked })
       const wakes = [...delays.values()].map(({ until }) => until).filter((until) => until > now)
       wait = Math.max(1, Math.min(wait, ...(next === null ? [] : [next - now]), ...wakes.map((until) => until - now)))
       answer(null)

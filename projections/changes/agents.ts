@@ -27,6 +27,7 @@ function birth(e: Extract<Seen, { type: 'agent_started' | 'forked' }>): Agent {
       asked_at: depth === 0 ? e.revision : null,
       held: depth === 0 && !e.body?.drive ? 1 : 0,
       asked: depth === 0 && !e.body?.drive ? 0 : 1,
+      places: e.body && (e.body.spec.policy.mode === 'batch' ? e.body.spec.policy.maxParallel : 1),
     }
   }
   return {
@@ -49,14 +50,14 @@ function fate(e: Seen): Agent {
     case 'user_input':
       return { last_input: e.revision }
     case 'turn_start':
-      return { turn: e.turn, last_read: e.revision, asked_at: null }
+      return { turn: e.turn, in_turn: 1, last_read: e.revision, asked_at: null }
     case 'tool_call_end':
       return {
         ...(e.body ? { step: e.body.step } : {}),
         ...(e.body?.toolName === 'ask_user' && e.body.success ? { asked_at: e.revision } : {}),
       }
     case 'turn_end':
-      return { ...(e.body ? { step: e.body.step } : {}), stepping: 0 }
+      return { ...(e.body ? { step: e.body.step } : {}), in_turn: 0, stepping: 0 }
     case 'recovery':
       return e.body?.phase === 'final_warning' ? { status: 'recovering' } : {}
     case 'completion':
@@ -68,7 +69,7 @@ function fate(e: Seen): Agent {
     case 'resumed':
       return { held: 0, paused: 0, stepping: 0 }
     case 'step_requested':
-      return { held: 0, stepping: 1 }
+      return { held: 0, paused: 1, stepping: 1 }
     case 'cancel_requested':
       return { held: 0, cancel_requested_at: e.time }
     default:

@@ -22,6 +22,7 @@ export function artifactRows(e: Seen): Change[] {
         run_id: e.runId,
         tool_call_id: e.toolCallId ?? null,
         revision: e.revision,
+        position: e.position,
         artifact_type: type,
         title: title ?? null,
         path: path ?? null,

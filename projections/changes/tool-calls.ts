@@ -41,13 +41,14 @@ function outcome(e: Seen): Call | null {
         started_revision: e.revision,
         started_at: e.time,
         status: e.body?.intent ? 'running' : 'started',
+        ...(e.body?.intent ? { ran: 1 } : {}),
       }
       if (!e.body) return start
       const { toolName, effect, argumentsHash, attempt } = e.body
       return { ...start, tool_name: toolName, effect, arguments_hash: argumentsHash, attempt }
     }
     case 'tool_call_intent':
-      return { status: 'running', ...(e.body ? { attempt: e.body.attempt } : {}) }
+      return { status: 'running', ran: 1, ...(e.body ? { attempt: e.body.attempt } : {}) }
     case 'tool_call_retry':
       if (!e.body) return { status: 'retrying' }
       return { status: 'retrying', attempt: e.body.attempt, ...failure(e.body.error) }

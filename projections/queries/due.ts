@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import type { DueReason } from '../changes/due.ts'
 import type { Database } from '../schema/database.ts'
+import { OPEN_CALL, PAUSED, WAITS_FOR_INPUT } from './waiting.ts'
 
 /** An agent to wake. `wakeAt` in ms: the earliest of its causes. */
 export interface Due {
@@ -10,34 +11,62 @@ export interface Due {
   readonly reason: DueReason
 }
 
+/** `asked`: only runs that were started to be driven by whoever there is. */
+export interface Asked {
+  readonly asked?: boolean
+}
+
+/** A version of the files is owed: it is in flight, whatever the agent waits for. */
+const UNVERSIONED = `exists (select 1 from tool_calls v join runs r on r.id = v.run_id
+  where v.agent_id = a.id and v.turn = a.turn and v.ran = 1 and v.effect <> 'pure' and r.workspace is not null
+    and v.step > (select coalesce(max(w.step), 0) from workspace_versions w where w.agent_id = a.id))`
+
+/** The rows of `due` that wake somebody now: what waits for something else is left out. */
+const OWED = `case
+  when d.cause = 'agent' and exists (select 1 from tool_calls t
+    where t.agent_id = a.id and t.turn = a.turn and ${OPEN_CALL}) then ${UNVERSIONED}
+  when d.reason not in ('start', 'turn', 'retry') then true
+  when d.cause <> 'agent' then d.reason = 'retry' or (not ${PAUSED}
+    and not exists (select 1 from tool_calls t where t.agent_id = a.id and t.turn = a.turn and ${OPEN_CALL}
+      and d.behind like '%|' || t.id || '|%')
+    and (a.places is null or a.places > (select count(*) from tool_calls u
+      where u.agent_id = a.id and u.turn = a.turn and u.status = 'unknown')))
+  else not ${PAUSED} and not (d.reason = 'turn' and ${WAITS_FOR_INPUT})
+  end`
+
+function owed(db: Kysely<Database>, asked: boolean) {
+  return (
+    db
+      .selectFrom('due as d')
+      // Left: where the birth itself could not be read there is a row here and no agent.
+      .leftJoin('agents as a', 'a.id', 'd.agent_id')
+      .where('a.completed_at', 'is', null)
+      .where(sql<boolean>`coalesce(a.held, 0) = 0`)
+      .where(sql.raw<boolean>(OWED))
+      .$if(asked, (query) => query.where(sql<boolean>`coalesce(a.asked, 0) = 1`))
+  )
+}
+
 /**
  * Unfinished agents that are to be woken at or before `at` (ms; null: at any time), earliest first. Catch the tables up to
  * the head before: a row may be stale, none may be missing. A run that nobody has asked to be driven, and no driver has
- * claimed, is left alone; with `asked` one too that was not started to be driven by whoever there is. An agent that waits for input owes no new turn, and a paused one starts nothing; what they have
- * in flight counts.
+ * claimed, is left alone. An agent that waits for people owes nothing new, and a paused one starts nothing; what they have
+ * in flight counts. While calls are open each speaks for itself, and one that stands behind another does not.
  */
-export async function dueBefore(db: Kysely<Database>, at: number | null, { asked = false } = {}): Promise<Due[]> {
-  let query = db
-    .selectFrom('due as d')
-    // Left: where the birth itself could not be read there is a row here and no agent.
-    .leftJoin('agents as a', 'a.id', 'd.agent_id')
-    .where('a.completed_at', 'is', null)
-    .where(sql<boolean>`coalesce(a.held, 0) = 0`)
-    .where(
-      sql<boolean>`not (d.reason in ('start', 'turn', 'retry') and coalesce(a.paused, 0) = 1 and coalesce(a.stepping, 0) = 0)`,
-    )
-    .where(
-      sql<boolean>`not (d.reason = 'turn' and a.asked_at is not null
-        and coalesce(a.last_input, -1) <= coalesce(a.last_read, -1))`,
-    )
+export async function dueBefore(
+  db: Kysely<Database>,
+  at: number | null,
+  { asked = false }: Asked = {},
+): Promise<Due[]> {
+  const rows = await owed(db, asked)
     .select(['d.agent_id', 'd.run_id', 'd.wake_at', 'd.reason'])
+    .$if(at !== null, (query) => query.where('d.wake_at', '<=', at!))
     .orderBy('d.wake_at')
     .orderBy('d.agent_id')
     .orderBy('d.cause')
-  if (asked) query = query.where(sql<boolean>`coalesce(a.asked, 0) = 1`)
-  if (at !== null) query = query.where('d.wake_at', '<=', at)
+    .execute()
   const agents = new Map<string, Due>()
-  for (const row of await query.execute()) {
+  for (const row of rows) {
     if (agents.has(row.agent_id)) continue
     const reason = row.reason as DueReason
     agents.set(row.agent_id, { agentId: row.agent_id, runId: row.run_id, wakeAt: row.wake_at, reason })
@@ -46,12 +75,8 @@ export async function dueBefore(db: Kysely<Database>, at: number | null, { asked
 }
 
 /** When the next agent is due that is not due at `at` (ms); null: none. */
-export async function nextDue(db: Kysely<Database>, at: number): Promise<number | null> {
-  const row = await db
-    .selectFrom('due as d')
-    .leftJoin('agents as a', 'a.id', 'd.agent_id')
-    .where('a.completed_at', 'is', null)
-    .where(sql<boolean>`coalesce(a.held, 0) = 0`)
+export async function nextDue(db: Kysely<Database>, at: number, { asked = false }: Asked = {}): Promise<number | null> {
+  const row = await owed(db, asked)
     .where('d.wake_at', '>', at)
     .select(sql<number | null>`min(d.wake_at)`.as('next'))
     .executeTakeFirst()

@@ -6,15 +6,15 @@ import type { Row } from '../schema/tables.ts'
 export const listParked = (db: Kysely<Database>): Promise<Row<'parked'>[]> =>
   db.selectFrom('parked').selectAll().orderBy('position').execute()
 
-/** Artifacts of a run or of an agent, in order of registration; at most `limit` after the id `after`. */
+/** Artifacts of a run or of an agent, in order of their (last) registration; at most `limit` after the position `after`. */
 export function listArtifacts(
   db: Kysely<Database>,
-  { runId, agentId, after, limit = 100 }: { runId?: string; agentId?: string; after?: string; limit?: number },
+  { runId, agentId, after, limit = 100 }: { runId?: string; agentId?: string; after?: number; limit?: number },
 ): Promise<ArtifactRow[]> {
-  let query = db.selectFrom('artifacts').selectAll().orderBy('id').limit(limit)
+  let query = db.selectFrom('artifacts').selectAll().orderBy('position').limit(limit)
   if (runId !== undefined) query = query.where('run_id', '=', runId)
   if (agentId !== undefined) query = query.where('agent_id', '=', agentId)
-  if (after !== undefined) query = query.where('id', '>', after)
+  if (after !== undefined) query = query.where('position', '>', after)
   return query.execute()
 }
 

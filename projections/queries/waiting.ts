@@ -1,6 +1,16 @@
 import { type Kysely, sql } from 'kysely'
 import type { Database } from '../schema/database.ts'
 
+// SQL about a row `a` of `agents`, and a row `t` of `tool_calls`.
+
+export const PAUSED = '(coalesce(a.paused, 0) = 1 and coalesce(a.stepping, 0) = 0)'
+
+/** Only a turn that is over leaves it to people; what they have said since is read by the next one. */
+export const WAITS_FOR_INPUT =
+  '(a.asked_at is not null and a.in_turn = 0 and coalesce(a.last_input, -1) <= coalesce(a.last_read, -1))'
+
+export const OPEN_CALL = "t.status in ('planned', 'started', 'running', 'retrying', 'unknown')"
+
 /** What an agent waits for a person for. */
 export interface Waiting {
   readonly agentId: string
@@ -8,7 +18,7 @@ export interface Waiting {
   readonly toolCallId: string | null
 }
 
-/** What the unfinished agents of some runs wait for, by run. */
+/** What the unfinished agents of some runs wait for, by run; one that is being cancelled waits for nobody. */
 export async function waitingOf(db: Kysely<Database>, runIds: readonly string[]): Promise<Map<string, Waiting[]>> {
   const found = new Map<string, Waiting[]>()
   if (runIds.length === 0) return found
@@ -18,14 +28,17 @@ export async function waitingOf(db: Kysely<Database>, runIds: readonly string[])
     found.set(run, all)
   }
   const agents = await db
-    .selectFrom('agents')
-    .select(['id', 'run_id', 'paused', 'stepping', 'asked_at', 'last_input', 'last_read'])
-    .where('run_id', 'in', runIds)
-    .where('completed_at', 'is', null)
+    .selectFrom('agents as a')
+    .select(['a.id', 'a.run_id'])
+    .select(sql.raw<number>(`case when ${WAITS_FOR_INPUT} then 1 else 0 end`).as('input'))
+    .select(sql.raw<number>(`case when ${PAUSED} then 1 else 0 end`).as('pause'))
+    .where('a.run_id', 'in', runIds)
+    .where('a.completed_at', 'is', null)
+    .where('a.cancel_requested_at', 'is', null)
     .execute()
   for (const a of agents) {
-    if (a.asked_at !== null && (a.last_input ?? -1) <= (a.last_read ?? -1)) add(a.run_id, a.id, 'input', null)
-    if (a.paused === 1 && a.stepping === 0) add(a.run_id, a.id, 'pause', null)
+    if (a.input === 1) add(a.run_id, a.id, 'input', null)
+    if (a.pause === 1) add(a.run_id, a.id, 'pause', null)
   }
   const approvals = await db
     .selectFrom('approvals as p')
@@ -35,6 +48,7 @@ export async function waitingOf(db: Kysely<Database>, runIds: readonly string[])
     .where('p.status', '=', 'pending')
     .where('p.call_ended_at', 'is', null)
     .where('a.completed_at', 'is', null)
+    .where('a.cancel_requested_at', 'is', null)
     .execute()
   for (const p of approvals) add(p.run_id, p.agent_id, 'approval', p.tool_call_id)
   const open = agents.map((a) => a.id)

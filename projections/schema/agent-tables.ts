@@ -53,9 +53,14 @@ export const agentTables = {
       revision: 'integer!',
       updated_at: 'text!',
       epoch: 'integer!',
+      /** Paused; while `stepping`, it will be. */
       paused: 'integer!',
-      /** Paused, but asked to go on to the next turn's end. */
+      /** It was asked to go on to the next turn's end, where it pauses, whether it was paused before or not. */
       stepping: 'integer!',
+      /** A `turn_start` without its `turn_end`. */
+      in_turn: 'integer!',
+      /** How many of its calls may be at work at once; null in a fork: it is the source's. */
+      places: 'integer',
       /** Revision of the last `ask_user` (or of a birth without a task) that no input and no turn has followed. */
       asked_at: 'integer',
       last_input: 'integer',
@@ -103,6 +108,8 @@ export const agentTables = {
       /** planned, started, running, retrying, unknown, succeeded, failed; ended: its outcome is gone, and nothing is left of it. */
       status: 'text!',
       attempt: 'integer',
+      /** Its intent is in the log: it may have changed files. */
+      ran: 'integer!',
       code: 'text',
       message: 'text',
       rule: 'text',

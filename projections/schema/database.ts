@@ -38,6 +38,8 @@ export interface LineageRow {
   step: number
   revision: number
   nano_dollars: number
+  /** The part of the above that is estimated: nobody saw how those calls ended. */
+  in_doubt_tokens: number
   in_doubt_nano_dollars: number
   unpriced_calls: number
   incomplete_from: number | null
@@ -52,6 +54,9 @@ export interface TotalsRow {
   total_output_tokens: number
   total_nano_dollars: number
   total_cost: number
+  /** The part of the above that is estimated. */
+  in_doubt_tokens: number
+  in_doubt_nano_dollars: number
 }
 
 /** Seed 000, 8.3, and what it lacks. `id`: `<agent>/<the artifact's own id>`; `metadata`: JSON {size, hash, mimeType}. */
@@ -70,6 +75,7 @@ export interface ArtifactRow {
   claimed: number
   tool_call_id: string | null
   revision: number
+  position: number
 }
 
 /** Step and usage up to each checkpoint, of the agent's own stream. */

@@ -74,6 +74,7 @@ export const factTables = {
       run_id: 'text!',
       tool_call_id: 'text',
       revision: 'integer!',
+      position: 'integer!',
       artifact_type: 'text!',
       title: 'text',
       path: 'text',
@@ -86,7 +87,7 @@ export const factTables = {
     },
     key: ['agent_id', 'artifact_id'],
     owner: 'agent_id',
-    indexes: [['run_id']],
+    indexes: [['run_id', 'position'], ['position']],
   },
   approvals: {
     columns: {
@@ -138,6 +139,8 @@ export const factTables = {
       run_id: 'text!',
       wake_at: 'integer!',
       reason: 'text!',
+      /** Earlier calls of the turn, each between two `|`: as long as one of them is open, this one cannot start. */
+      behind: 'text',
     },
     key: ['agent_id', 'cause'],
     owner: 'agent_id',

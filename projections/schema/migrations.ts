@@ -14,7 +14,7 @@ import { views } from './views.ts'
 export const migrations: readonly ((db: Kysely<Database>, dialect: Dialect) => Promise<void>)[] = [createAll]
 
 /** What the rows mean. Tables made under another number are not migrated but rebuilt. */
-export const MEANING = 5
+export const MEANING = 6
 
 async function createAll(db: Kysely<Database>, dialect: Dialect): Promise<void> {
   for (const name of tableNames) await createTable(db, dialect, name, specOf(name))

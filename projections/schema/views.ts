@@ -45,6 +45,9 @@ export const dollars = (nano: string) => `cast(${nano} as double precision) / 1e
 
 const INPUT = 'm.input + m.cache_read + m.cache_write'
 
+/** Estimated: nobody saw how the attempt ended. */
+const LOST = " and m.status = 'lost'"
+
 // No foreign key on the parent: its stream may be parked while the child's is not.
 const lineage = `create view agent_lineage as select a.id, a.run_id, a.parent_agent_id,
   coalesce(a.role, ${inheritedRole}, '') as role, a.status, a.depth, a.created_at, a.completed_at,
@@ -53,7 +56,8 @@ const lineage = `create view agent_lineage as select a.id, a.run_id, a.parent_ag
   ${dollars(sum('m.nano_dollars'))} as usage_cost,
   a.code, a.turn, a.step, a.revision,
   ${sum('m.nano_dollars')} as nano_dollars,
-  ${sum('m.nano_dollars', " and m.status = 'lost'")} as in_doubt_nano_dollars,
+  ${sum(`${INPUT} + m.output`, LOST)} as in_doubt_tokens,
+  ${sum('m.nano_dollars', LOST)} as in_doubt_nano_dollars,
   (select count(*) from model_calls m where m.agent_id = a.id and m.input is not null and m.nano_dollars is null)
     as unpriced_calls,
   a.incomplete_from
@@ -68,7 +72,9 @@ const totals = `create view agent_lineage_totals as
     coalesce(sum(${INPUT}), 0) as total_input_tokens,
     coalesce(sum(m.output), 0) as total_output_tokens,
     coalesce(sum(m.nano_dollars), 0) as total_nano_dollars,
-    ${dollars('coalesce(sum(m.nano_dollars), 0)')} as total_cost
+    ${dollars('coalesce(sum(m.nano_dollars), 0)')} as total_cost,
+    coalesce(sum(case when m.status = 'lost' then ${INPUT} + m.output end), 0) as in_doubt_tokens,
+    coalesce(sum(case when m.status = 'lost' then m.nano_dollars end), 0) as in_doubt_nano_dollars
   from agents l join tree on tree.top = l.id left join model_calls m on m.agent_id = tree.id
   group by l.id, l.run_id`
 
@@ -80,7 +86,7 @@ const artifacts = (
     order by c.revision limit 1) as checkpoint_id,
   r.artifact_type, r.path, r.content,
   ${jsonObject({ size: d.quote('r.size'), hash: d.quote('r.hash'), mimeType: d.quote('r.mime_type') })} as metadata,
-  r.created_at, r.artifact_id, r.title, r.claimed, r.tool_call_id, r.revision
+  r.created_at, r.artifact_id, r.title, r.claimed, r.tool_call_id, r.revision, r.position
   from artifact_rows r`
 
 // One pass per agent: a running sum over its calls and checkpoints in order of revision. Steps are dense, so that the

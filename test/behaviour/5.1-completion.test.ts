@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { CODER_SOP } from '../../domain/agent/spec/roles.ts'
+import { evolve, fold } from '../../domain/agent/state/evolve.ts'
 import { call, calls, completes, says, USER } from '../support/harness.ts'
 import { given, tool } from '../support/story.ts'
 
@@ -35,6 +36,17 @@ describe('5.1.1 complete_task is the only valid termination path', () => {
       unmetGates: [],
       unreadInput: 0,
     })
+  })
+
+  test('no history says that a run has ended well without it', async () => {
+    const run = await given({ says: [calls(call('look')), completes()], tools: [look()] })
+    await run.drive()
+    const events = await run.events()
+    const ending = events.findIndex(({ type }) => type === 'completion')
+    const turns = events.flatMap(({ type }, i) => (type === 'turn_end' ? [i] : []))
+    expect(fold(null, events.slice(0, ending + 1))?.machine.status).toBe('DONE')
+    const before = fold(null, events.slice(0, turns[0]! + 1))
+    expect(() => evolve(before, events[ending]!)).toThrow('complete_task has not succeeded')
   })
 
   test('it is offered whatever the role, the phase and the policy say', async () => {

@@ -74,6 +74,29 @@ describe('5.6.2 each event bears run, agent, turn, timestamp and call', () => {
     })
     expect((await run.runtime.at(run.runId, { turn: 1 })).state.turn).toBe(1)
   })
+
+  test('as they are stored: each with its time, and those of a call with the call', async () => {
+    const run = await given({ says: [calls(call('write_file')), completes()], tools: [tool('write_file')] })
+    await run.drive()
+    await run.say({ kind: 'decide_approval', toolCallId: run.call(1), decision: 'approved' })
+    await run.drive()
+    const stored = (await Array.fromAsync(run.log.read(`agent-${run.runId}`))).flat().map(({ header }) => header)
+    const ofCalls = stored.filter(({ type }) => /^(tool_call|approval)_/.test(type))
+    expect(ofCalls.map(({ type, turn, toolCallId }) => [type, turn, toolCallId])).toEqual([
+      ['tool_call_start', 1, run.call(1)],
+      ['approval_requested', 1, run.call(1)],
+      ['approval_decided', 1, run.call(1)],
+      ['tool_call_intent', 1, run.call(1)],
+      ['tool_call_end', 1, run.call(1)],
+      ['tool_call_start', 2, run.call(2)],
+      ['tool_call_end', 2, run.call(2)],
+    ])
+    for (const { runId, agentId, turn, timestamp } of stored) {
+      expect([runId, agentId]).toEqual([run.runId, run.runId])
+      expect(turn).toBeGreaterThanOrEqual(0)
+      expect(new Date(timestamp).toISOString()).toBe(timestamp)
+    }
+  })
 })
 
 describe('5.6.3 the log is append-only and ordered', () => {

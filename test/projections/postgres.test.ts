@@ -4,6 +4,7 @@ import { dueContract } from '../contracts/projections/due.ts'
 import { lawsContract } from '../contracts/projections/laws.ts'
 import { projectorContract } from '../contracts/projections/projector.ts'
 import { queriesContract } from '../contracts/projections/queries.ts'
+import { stateContract } from '../contracts/projections/state.ts'
 import { storeContract } from '../contracts/projections/store.ts'
 import { describeWithPostgres } from '../support/postgres.ts'
 import { folded, sqliteKit } from '../support/projections/kit.ts'
@@ -20,6 +21,7 @@ describeWithPostgres('tables in PostgreSQL', (server) => {
   queriesContract(kit)
   checkpointsContract(kit)
   dueContract(kit)
+  stateContract(kit)
 
   it('hold the same rows as in SQLite, and beside them what the log says', async () => {
     const { log } = tell(numbers)

@@ -3,6 +3,8 @@ import { ERASED } from '../../domain/agent/events/residue.ts'
 import { canonicalBytes } from '../../domain/log/canonical.ts'
 import { agentStream, sha256 } from '../../domain/log/ids.ts'
 import type { Snapshot, SnapshotStore } from '../../domain/ports.ts'
+import { SNAPSHOT_EVERY } from '../../domain/runtime/history/snapshots.ts'
+import { Mailbox } from '../../domain/runtime/mailbox.ts'
 import type { Runtime } from '../../domain/runtime/runtime.ts'
 import { call, calls, completes, seededRandom, toolSpec, USER } from '../support/harness.ts'
 import { given, type Said, tool } from '../support/story.ts'
@@ -116,6 +118,28 @@ describe('what is erased in the source of a fork', () => {
     expect(await run.runtime.verify(fork)).toMatchObject({ ok: true, problems: [] })
     const { messages } = await run.elsewhere().at(fork, null)
     expect((await run.runtime.at(fork, null)).messages).toEqual(messages)
+  })
+
+  test('is in no snapshot of what was on its way to the log meanwhile', async () => {
+    const snapshots = new Kept()
+    const run = await given({ says: [], ports: { snapshots } })
+    let erasing = false
+    const mailbox: Mailbox = new Mailbox(run.runId, {
+      ...run.ports,
+      crashPoint: async (at) => {
+        if (at === 'after_append' && erasing) mailbox.forget()
+      },
+    })
+    const say = (text: string) =>
+      mailbox.submit({ kind: 'input', text }, { by: USER, commandId: text }, { fact: false })
+    let said = 0
+    while ((await say(`${said++}`)).revision < SNAPSHOT_EVERY - 1);
+    erasing = true
+    expect(await say('meanwhile')).toEqual({ revision: SNAPSHOT_EVERY, recorded: true })
+    expect(snapshots.held.size).toBe(0)
+    erasing = false
+    await say('then')
+    expect(snapshots.held.get(run.runId)?.revision).toBe(SNAPSHOT_EVERY + 1)
   })
 
   test('no snapshot of anybody is kept', async () => {

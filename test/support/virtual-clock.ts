@@ -5,6 +5,7 @@ export class VirtualClock implements Clock {
   time: number
   private sleepers: { at: number; wake: () => void }[] = []
   private turning = false
+  private stopped = 0
 
   constructor(time = Date.UTC(2026, 0, 18)) {
     this.time = time
@@ -34,13 +35,24 @@ export class VirtualClock implements Clock {
     })
   }
 
+  /** Time stands still while something outside of it is done. */
+  async standing<T>(work: () => Promise<T>): Promise<T> {
+    this.stopped++
+    try {
+      return await work()
+    } finally {
+      this.stopped--
+      this.turn()
+    }
+  }
+
   /** Once all that could go on has gone on, the next sleeper wakes. */
   private turn(): void {
     if (this.turning) return
     this.turning = true
     setImmediate(() => {
       this.turning = false
-      if (this.sleepers.length === 0) return
+      if (this.sleepers.length === 0 || this.stopped > 0) return
       const next = this.sleepers.reduce((a, b) => (b.at < a.at ? b : a))
       this.sleepers.splice(this.sleepers.indexOf(next), 1)
       this.time = Math.max(this.time, next.at)

@@ -8,7 +8,7 @@ import { take } from '../client.ts'
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit.ts'
 import { oneLine } from '../output/text.ts'
-import { bytes, dollars } from '../output/units.ts'
+import { bytes, dollars, inDoubt } from '../output/units.ts'
 import { statusOf } from '../run-status.ts'
 import { alone, choice, type Kit, whole } from './kit.ts'
 
@@ -72,7 +72,7 @@ function runLines({ run, tree }: Detail, known: boolean): string[] {
     ['turn, step', `${run.turn}, ${run.step}`],
     [
       'used',
-      `${run.total.modelCalls} model calls, ${run.total.toolCalls} tool calls, ${tokens}, ${dollars(run.total.nanoDollars)}`,
+      `${run.total.modelCalls} model calls, ${run.total.toolCalls} tool calls, ${tokens}, ${dollars(run.total.nanoDollars)}${inDoubt(run.total.inDoubt)}`,
     ],
     ['disk', bytes(run.bytes)],
     ['started', run.createdAt],

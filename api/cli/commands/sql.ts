@@ -12,10 +12,11 @@ Tables (beside these, those of: select name from sqlite_schema):
   events         id thread_id event_type timestamp payload
                  event_id stream run_id agent_id turn revision tool_call_id
   artifacts      id run_id agent_id checkpoint_id artifact_type path content metadata created_at
-                 artifact_id title claimed tool_call_id revision
+                 artifact_id title claimed tool_call_id revision position
   agent_lineage  id run_id parent_agent_id role status depth created_at completed_at
                  usage_input_tokens usage_output_tokens usage_cost
-                 code turn step revision nano_dollars in_doubt_nano_dollars unpriced_calls incomplete_from
+                 code turn step revision nano_dollars in_doubt_tokens in_doubt_nano_dollars
+                 unpriced_calls incomplete_from
 
 A thread is an agent. state_blob, pending_tools, completed_tools, metadata and payload are JSON: payload ->> '$.toolName'.
 What was erased is null. agent_lineage counts an agent's own use; agent_lineage_totals that of its whole tree.

@@ -5,6 +5,14 @@ export function dollars(nano: number | null): string {
   return `$${(nano / 1e9).toFixed(digits)}`
 }
 
+/** The part of a bill that nobody can vouch for, as what follows the rest of it; nothing where there is none. */
+export function inDoubt(part: { modelCalls: number; tokens: number; nanoDollars: number | null }): string {
+  const { modelCalls, tokens, nanoDollars } = part
+  if (modelCalls === 0) return ''
+  const calls = modelCalls === 1 ? 'a model call' : `${modelCalls} model calls`
+  return `; of it ${tokens} tokens, ${dollars(nanoDollars)} in doubt: estimated for ${calls} whose end nobody saw`
+}
+
 /** Bytes with a binary unit. */
 export function bytes(n: number | null): string {
   if (n === null) return '?'

@@ -4,7 +4,7 @@ import type { Services } from '../../services.ts'
 import { current } from '../current.ts'
 import { json, newApp, refusals } from '../new-app.ts'
 import { ArtifactList, CheckpointDetail, CheckpointList } from '../schemas/approvals.ts'
-import { Digits, PageQuery, PlacedPage } from '../schemas/common.ts'
+import { Digits, PlacedPage } from '../schemas/common.ts'
 
 const checkpoints = createRoute({
   method: 'get',
@@ -25,8 +25,8 @@ const checkpoint = createRoute({
 const artifacts = createRoute({
   method: 'get',
   path: '/v1/artifacts',
-  summary: 'Artifacts, newest first',
-  request: { query: PageQuery.extend({ run: z.string().min(1).optional() }) },
+  summary: 'Artifacts, in the order in which they were registered',
+  request: { query: PlacedPage.extend({ run: z.string().min(1).optional() }) },
   responses: { 200: json(ArtifactList, 'A page of artifacts'), ...refusals },
 })
 

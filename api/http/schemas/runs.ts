@@ -17,6 +17,9 @@ export const Bill = z
     nanoDollars: count.nullable(),
     modelCalls: count,
     toolCalls: count,
+    inDoubt: z.strictObject({ modelCalls: count, tokens: count, nanoDollars: count.nullable() }).openapi({
+      description: 'The part of the above that is estimated: nobody saw how those model calls ended',
+    }),
   })
   .openapi('Bill')
 

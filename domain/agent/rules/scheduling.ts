@@ -17,21 +17,33 @@ export function conflicts(a: Call, b: Call, specs: (name: string) => ToolSpec | 
   if (isBarrier(a, specs) || isBarrier(b, specs)) return true
   // Both change what the agent keeps in mind: the order of the calls decides, not that of their results.
   if (specs(a.toolName)?.control && specs(b.toolName)?.control) return true
-  const [ofA, ofB] = [readsOf(a, specs), readsOf(b, specs)]
-  return touches(a.writes, b.writes) || touches(a.writes, ofB) || touches(ofA, b.writes)
+  return collide(told(a, specs), told(b, specs))
+}
+
+/** What an undeclared pure call touches: it may have read anything. */
+function told(call: Call, specs: (name: string) => ToolSpec | undefined): Touching {
+  const { effect, reads, writes } = call
+  const undeclared = reads.length === 0 && writes.length === 0 && !specs(call.toolName)?.control
+  return undeclared && effect === 'pure' ? { effect, reads: EVERYTHING, writes } : call
 }
 
 const EVERYTHING: readonly string[] = ['.']
 
-function readsOf(call: Call, specs: (name: string) => ToolSpec | undefined): readonly string[] {
-  const declared = call.reads.length > 0 || call.writes.length > 0 || specs(call.toolName)?.control
-  return declared ? call.reads : EVERYTHING
+/** Do two calls conflict by what they touch alone? */
+export function collide(a: Touching, b: Touching): boolean {
+  if (touchesAnything(a) || touchesAnything(b)) return true
+  return touches(a.writes, b.writes) || touches(a.writes, b.reads) || touches(a.reads, b.writes)
 }
+
+type Touching = Pick<Call, 'effect' | 'reads' | 'writes'>
+
+/** It declares nothing and is not pure. */
+export const touchesAnything = ({ effect, reads, writes }: Touching) =>
+  effect !== 'pure' && reads.length === 0 && writes.length === 0
 
 function isBarrier(call: Call, specs: (name: string) => ToolSpec | undefined): boolean {
   const spec = specs(call.toolName)
-  if (spec === undefined || spec.barrier) return true
-  return call.effect !== 'pure' && call.reads.length === 0 && call.writes.length === 0
+  return spec === undefined || spec.barrier
 }
 
 const inFlight = (call: Call) => call.stage.at === 'running' || call.stage.at === 'doubt'

@@ -28,15 +28,15 @@ const asks = (a: Actor) => {
   a.beginTurn()
   a.answer(['run_command'])
   start(a, false)
-  const body = {
-    toolName: 'run_command',
-    given: a.given(0),
-    argumentsHash: HASH,
-    expiresAt: new Date(T0 + 9000).toISOString(),
-    reason: 'policy',
-  }
-  a.write('approval_requested', body, { toolCallId: 'a.t1.c0' })
+  a.write('approval_requested', approval(a), { toolCallId: 'a.t1.c0' })
 }
+const approval = (a: Actor) => ({
+  toolName: 'run_command',
+  given: a.given(0),
+  argumentsHash: HASH,
+  expiresAt: new Date(T0 + 9000).toISOString(),
+  reason: 'policy',
+})
 
 export function dueContract(kit: TablesKit): void {
   describe('who must be woken', () => {
@@ -98,7 +98,7 @@ export function dueContract(kit: TablesKit): void {
           a.answer(['read_file'])
           a.endCall('a.t1.c0', 'read_file')
         },
-        { reason: 'start', after: 0 },
+        { reason: 'drive', after: 0 },
       ],
       [
         'a lost model attempt owes another',
@@ -115,7 +115,7 @@ export function dueContract(kit: TablesKit): void {
           a.beginTurn()
           a.answer([])
         },
-        { reason: 'start', after: 0 },
+        { reason: 'drive', after: 0 },
       ],
       [
         'an ended turn owes the next',
@@ -192,6 +192,27 @@ export function dueContract(kit: TablesKit): void {
           a.answer(['read_file'])
         },
         { reason: 'start', after: 0 },
+      ],
+      [
+        'a step of a run that was not paused pauses it',
+        (a) => {
+          a.user('step_requested', {})
+          a.beginTurn()
+          a.answer([])
+          a.endTurn('text')
+        },
+        null,
+      ],
+      [
+        'what ended, and what stands behind a call that waits for an approval, owe nothing yet',
+        (a) => {
+          a.beginTurn()
+          a.answer(['write_file', 'write_file', 'write_file'], { writes: ['a.txt'] })
+          start(a, false)
+          a.write('approval_requested', approval(a), { toolCallId: 'a.t1.c0' })
+          a.endCall('a.t1.c2', 'write_file')
+        },
+        { reason: 'approval', at: T0 + 9000 },
       ],
       [
         'and no further',

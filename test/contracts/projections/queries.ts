@@ -111,6 +111,7 @@ export function queriesContract(kit: TablesKit): void {
         parent_agent_id: 'r1',
         status: 'failed',
         code: 'RECOVERY_FAILED',
+        in_doubt_tokens: 10,
         in_doubt_nano_dollars: 50,
       })
       expect(root!.own).toMatchObject({ input: 101, cacheRead: 7, cacheWrite: 3, output: 20, nanoDollars: 1001 })
@@ -122,10 +123,11 @@ export function queriesContract(kit: TablesKit): void {
       })
       expect([root!.ownCalls, root!.totalCalls, root!.children[0]!.totalCalls]).toEqual([1, 1, 0])
       expect(root!.phase).toBe('plan')
+      const lost = { in_doubt_tokens: 10, in_doubt_nano_dollars: 50 }
       const totals = await db.selectFrom('agent_lineage_totals').selectAll().orderBy('id').execute()
       expect(totals).toMatchObject([
-        { id: 'r1', agents: 2, total_input_tokens: 120, total_output_tokens: 21, total_nano_dollars: 1051 },
-        { id: 'r1x', agents: 1, total_input_tokens: 9, total_output_tokens: 1, total_nano_dollars: 50 },
+        { id: 'r1', agents: 2, total_input_tokens: 120, total_output_tokens: 21, total_nano_dollars: 1051, ...lost },
+        { id: 'r1x', agents: 1, total_input_tokens: 9, total_output_tokens: 1, total_nano_dollars: 50, ...lost },
       ])
       expect(await showRun(db, 'nobody')).toBeNull()
     })
@@ -193,6 +195,20 @@ export function queriesContract(kit: TablesKit): void {
           metadata: '{"size":6,"hash":null,"mimeType":null}',
         },
       ])
+    })
+
+    it('artifacts are told in the order in which they were registered, page by page', async () => {
+      const { log, actor } = world()
+      const a = actor('r')
+      a.start()
+      a.beginTurn()
+      a.answer(['advance_phase'])
+      const ids = ['t1', 't2', 't10', 'a']
+      for (const id of ids) a.write('artifact_registered', { artifact: { id, type: 'plan', title: id, claimed: true } })
+      const db = await open(log)
+      const first = await listArtifacts(db, { limit: 3 })
+      const then = await listArtifacts(db, { runId: 'r', after: first.at(-1)!.position })
+      expect([...first, ...then].map((one) => one.artifact_id)).toEqual(ids)
     })
 
     it('a decided approval, and one whose call was cancelled, wait no more', async () => {

@@ -7,7 +7,11 @@ export const ENDING: readonly Row[] = [
     says: 'complete_task is the only valid termination path',
     test: behaviour('5.1-completion'),
     name: '5.1.1',
-    fault: fault('agent/rules/admission.ts', 'if (denied.length > 0) refuse', 'if (denied.length > 9) refuse'),
+    fault: fault(
+      'agent/state/evolve.ts',
+      "if (!completing(state)) throw new ImpossibleEvent(event, 'complete_task has not succeeded')",
+      '',
+    ),
   },
   {
     must: '5.1.2',

@@ -50,9 +50,9 @@ export const RECORDING: readonly Row[] = [
     test: behaviour('5.6-events'),
     name: '5.6.2',
     fault: fault(
-      'agent/decisions/deciding.ts',
-      'PEOPLE.has(asked.kind) && !DEEDS.has(type) ? RUNTIME : asked',
-      'asked',
+      'runtime/journal.ts',
+      '    ...(event.toolCallId === undefined ? {} : { toolCallId: event.toolCallId }),\n',
+      '',
     ),
   },
   {

@@ -15,6 +15,22 @@ const runtime = (name: string) => `test/runtime/${name}.test.ts`
 
 export const RULES: readonly Rule[] = [
   {
+    rule: 'erasure',
+    says: 'what was erased while an append was on its way is in no snapshot',
+    test: runtime('erased'),
+    fault: fault('runtime/mailbox.ts', 'state !== null && !this.stale', 'state !== null'),
+  },
+  {
+    rule: 'who is woken',
+    says: 'a step pauses the run at the end of its turn',
+    test: 'test/projections/due.test.ts',
+    fault: {
+      file: 'projections/changes/agents.ts',
+      search: 'held: 0, paused: 1, stepping: 1',
+      replace: 'held: 0, stepping: 1',
+    },
+  },
+  {
     rule: 'late answers of models',
     says: 'what a lost attempt really took takes the place of its estimate',
     test: behaviour('5.9-late'),

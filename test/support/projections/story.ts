@@ -130,8 +130,11 @@ export class Actor {
     })
   }
 
-  /** `refused`: the answer names these tools, but its calls were not taken up. */
-  answer(tools: readonly string[], { flood, refused = false }: { flood?: number; refused?: boolean } = {}) {
+  /** `refused`: the answer names these tools, but its calls were not taken up. `writes`: what each of them writes to. */
+  answer(
+    tools: readonly string[],
+    { flood, refused = false, writes = [] }: { flood?: number; refused?: boolean; writes?: readonly string[] } = {},
+  ) {
     const content = [
       { type: 'text', text: 'thinking' },
       ...tools.map((name, i) => ({ type: 'tool_use', id: `p${i}`, name, input: { path: `f${i}`, ...GIVEN(i) } })),
@@ -142,7 +145,7 @@ export class Actor {
       toolName,
       argumentsHash: HASH,
       reads: [],
-      writes: [],
+      writes,
       effect: 'pure',
     }))
     const usage = { input: 100 + this.turn, output: 20, cacheRead: 7, cacheWrite: 3 }

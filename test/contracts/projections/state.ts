@@ -1,0 +1,154 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { MemoryLog } from '../../../adapters/log-memory/log.ts'
+import { type AgentState, activityOf, callsOf, isFinished } from '../../../domain/agent/state/state.ts'
+import { agentAt } from '../../../domain/runtime/history/replay.ts'
+import { idleEnd } from '../../../domain/runtime/look.ts'
+import { Projector } from '../../../projections/projector/projector.ts'
+import { dueBefore, nextDue } from '../../../projections/queries/due.ts'
+import { listApprovals } from '../../../projections/queries/lists.ts'
+import { waitingOf } from '../../../projections/queries/waiting.ts'
+import { law } from '../../support/laws.ts'
+import { type Plan, planArbitrary } from '../../support/plans.ts'
+import type { Fate } from '../../support/process.ts'
+import type { Tables, TablesKit } from '../../support/projections/kit.ts'
+import { World } from '../../support/world.ts'
+
+export function stateContract(kit: TablesKit): void {
+  it('after every append the rows say of an agent what its folded state says (law)', async () => {
+    const fates = fc.array(fc.record({ at: fc.integer({ min: 1, max: 80 }), dies: fc.boolean() }), { maxLength: 2 })
+    await law(fc.tuple(planArbitrary, fates), kit.cases(40), ([plan, fate]) => lived(plan, fate, kit))
+  })
+}
+
+/** Lives a plan, looking at the tables after every append, while nothing else is appended and no time passes. */
+async function lived(plan: Plan, fates: readonly Fate[], kit: TablesKit): Promise<void> {
+  const tables = await kit.fresh()
+  const store = await tables.open()
+  let faults: unknown = null
+  const log = new LookedAt(() => world.clock.standing(look))
+  const world = new World(plan, fates, log)
+  const projector = new Projector({ log, blobs: world.blobs, store })
+  // What is thrown within an append would be taken for a fault of the log.
+  const look = async () => {
+    if (faults !== null) return
+    await projector.catchUp()
+    const { state } = await agentAt({ log, blobs: world.blobs }, world.runId, null)
+    await agree(state, tables, world.clock.now()).catch((fault: unknown) => {
+      faults = fault
+    })
+  }
+  try {
+    await world.live()
+  } finally {
+    await log.idle
+    await store.close()
+  }
+  if (faults !== null) throw faults
+}
+
+/** A log that is looked at after each append, before the next one. */
+class LookedAt extends MemoryLog {
+  idle: Promise<unknown> = Promise.resolve()
+  private readonly look: () => Promise<void>
+  constructor(look: () => Promise<void>) {
+    super()
+    this.look = look
+  }
+
+  override append(...args: Parameters<MemoryLog['append']>): ReturnType<MemoryLog['append']> {
+    const appended = this.idle.then(async () => {
+      const result = await super.append(...args)
+      await this.look()
+      return result
+    })
+    this.idle = appended.catch(() => undefined)
+    return appended
+  }
+}
+
+async function agree(state: AgentState, { db }: Tables, now: number): Promise<void> {
+  const told = `revision ${state.revision}, ${state.machine.status}`
+  const row = await db.selectFrom('agents').selectAll().where('id', '=', state.agentId).executeTakeFirstOrThrow()
+  const run = await db.selectFrom('runs').selectAll().where('id', '=', state.runId).executeTakeFirstOrThrow()
+  const { turn, step, revision, status } = row
+  const going = { paused: row.paused === 1 && row.stepping === 0, stepping: row.stepping === 1 }
+  expect({ turn, step, revision, status, epoch: row.epoch, ...going }, told).toEqual({
+    turn: state.turn,
+    step: state.step,
+    revision: state.revision,
+    status: statusOf(state),
+    epoch: state.driver?.epoch ?? 0,
+    paused: state.paused,
+    stepping: state.stepping,
+  })
+  expect(run.status, told).toBe(status)
+  expect(row.cancel_requested_at !== null, told).toBe(state.cancel !== null)
+  const pending = await listApprovals(db, { runId: state.runId, state: 'pending' })
+  const byId = (a: string, b: string) => (a < b ? -1 : 1)
+  expect(
+    pending.map((one) => `${one.tool_call_id} until ${Date.parse(one.expires_at ?? '')}`).sort(byId),
+    told,
+  ).toEqual(
+    approvalsOf(state)
+      .map(([id, until]) => `${id} until ${until}`)
+      .sort(byId),
+  )
+  const waiting = (await waitingOf(db, [state.runId])).get(state.runId) ?? []
+  expect(waiting.map((one) => `${one.for} ${one.toolCallId ?? ''}`).sort(byId), told).toEqual(
+    waitsFor(state).sort(byId),
+  )
+  await dueAgrees(state, db, row.held === 1, now, told)
+}
+
+/** Woken is who has something to do, and nobody else. */
+async function dueAgrees(state: AgentState, db: Tables['db'], held: boolean, now: number, told: string): Promise<void> {
+  const due = await dueBefore(db, now)
+  const ever = await dueBefore(db, null)
+  const why = `${told}: due ${JSON.stringify(ever)}`
+  const later = laterOf(state)
+  if (isFinished(state) || (state.driver === null && held)) return expect(ever, why).toEqual([])
+  const works =
+    state.driver === null
+      ? !state.paused
+      : atWork(state) || idleEnd(state, { clock: clockAt(now), build: 't' }) === null
+  if (works) expect(ever[0]?.wakeAt, why).toBeLessThanOrEqual(Math.max(now, ...later))
+  else {
+    expect(due, why).toEqual([])
+    const expiry = Math.min(...approvalsOf(state).map(([, until]) => until))
+    expect(await nextDue(db, now), why).toBe(Number.isFinite(expiry) ? expiry : null)
+  }
+}
+
+const clockAt = (now: number) => ({ now: () => now, sleep: () => Promise.reject(new Error('nothing waits here')) })
+
+function statusOf({ machine }: AgentState): string {
+  const said = { DONE: 'completed', ERROR: 'failed', RECOVERY: 'recovering' } as const
+  return machine.status in said ? said[machine.status as keyof typeof said] : 'active'
+}
+
+const approvalsOf = (state: AgentState): (readonly [string, number])[] =>
+  callsOf(state).flatMap(({ id, stage }) => (stage.at === 'approval' ? [[id, stage.expiresAt] as const] : []))
+
+function waitsFor(state: AgentState): string[] {
+  if (isFinished(state) || state.cancel !== null) return []
+  const calls = callsOf(state).flatMap(({ id, stage: { at } }) =>
+    at === 'approval' || at === 'doubt' ? [`${at} ${id}`] : [],
+  )
+  if (activityOf(state.machine) === null && state.unread === 0) calls.push('input ')
+  if (state.paused) calls.push('pause ')
+  return calls
+}
+
+function atWork(state: AgentState): boolean {
+  const activity = activityOf(state.machine)
+  if (activity?.status === 'THINKING' && activity.model.at === 'calling') return true
+  return state.unversioned !== null || callsOf(state).some(({ stage }) => stage.at === 'running')
+}
+
+/** Instants at which what failed is tried again. */
+function laterOf(state: AgentState): number[] {
+  const activity = activityOf(state.machine)
+  const model = activity?.status === 'THINKING' && activity.model.at === 'backoff' ? [activity.model.until] : []
+  return [...model, ...callsOf(state).flatMap(({ stage }) => (stage.at === 'running' ? [stage.notBefore] : []))]
+}
