@@ -152,7 +152,7 @@ function specOf(at: At, tools: readonly Tool[]) {
       contextVariables: { [at('variable key', 'k')]: at('variable', 'v') },
       workspace: { path: at('workspace', '/somewhere'), tree: 't1' },
       testCommand: ['run', at('test command', 'x')],
-      secrets: [at('secret name', 'PLANTED')],
+      secrets: [{ name: at('secret name', 'PLANTED'), reference: `secret:ku_${'0'.repeat(26)}` }],
     },
     tools,
   )
