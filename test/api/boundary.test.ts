@@ -3,28 +3,16 @@ import { openVault } from '../../adapters/vault/file-vault.ts'
 import { openBoundary } from '../../api/host/boundary.ts'
 import { reference } from '../../domain/agent/secrets/redactor.ts'
 import { Policy } from '../../domain/agent/spec/spec.ts'
-import type { Vault } from '../../domain/ports.ts'
 import { freshFolders } from '../support/folders.ts'
+import { memoryVault } from '../support/memory-vault.ts'
 
 // A value that cannot be hidden is refused where it is given to a run, and is nobody else's trouble.
 
-const vault = (values: Record<string, string>): Vault => ({
-  get: async (name) => values[name] ?? null,
-  set: async () => undefined,
-  remove: async () => false,
-  names: async () => Object.keys(values),
-  retired: async () => [],
-  note: async () => undefined,
-  stamp: async () => '',
-  referenceKey: async () => new Uint8Array(32),
-  remember: async () => undefined,
-  resolve: () => null,
-})
 const policy = Policy.parse({})
 const given = (name: string, value = name) => ({ name, reference: reference(new Uint8Array(32), value) })
 
 test('a value that was replaced or removed is still hidden, one that cannot be is left alone', async () => {
-  const retired = { ...vault({}), retired: async () => ['old-value', 'x'] }
+  const retired = { ...memoryVault({}), retired: async () => ['old-value', 'x'] }
   const { secrets, versions } = await openBoundary(retired, [], { secrets: [], policy })
   expect(secrets.text('an old-value, x')).toMatch(/^an secret:ku_\w{26}, x$/)
   expect(Buffer.from(versions.redactBytes(Buffer.from('old-value')).value).toString()).toMatch(/^secret:ku_/)
@@ -33,7 +21,7 @@ test('a value that was replaced or removed is still hidden, one that cannot be i
 test.each(['x', 'abc', ' ab ', 'cret', 'half \ud800'])(
   'the value %j is refused to the run that is given it',
   async (value) => {
-    const refused = openBoundary(vault({ TOKEN: value, OTHER: 'other-value' }), [], {
+    const refused = openBoundary(memoryVault({ TOKEN: value, OTHER: 'other-value' }), [], {
       secrets: [given('TOKEN')],
       policy,
     })
@@ -42,7 +30,10 @@ test.each(['x', 'abc', ' ab ', 'cret', 'half \ud800'])(
       message: expect.stringContaining('the value of TOKEN could not be hidden'),
     }
     await expect(refused).rejects.toMatchObject(told)
-    const { secrets } = await openBoundary(vault({ TOKEN: value, OTHER: 'other-value' }), [], { secrets: [], policy })
+    const { secrets } = await openBoundary(memoryVault({ TOKEN: value, OTHER: 'other-value' }), [], {
+      secrets: [],
+      policy,
+    })
     expect(secrets.text('an other-value')).toMatch(/^an secret:ku_/)
   },
 )

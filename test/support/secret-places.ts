@@ -3,9 +3,10 @@ import { CommandRejected, ModelError, ToolError } from '../../domain/agent/error
 import type { Block } from '../../domain/agent/events/content.ts'
 import { CODER_SOP } from '../../domain/agent/spec/roles.ts'
 import type { Actor } from '../../domain/log/envelope.ts'
-import type { ModelOutcome, Tool, Vault, Workspace } from '../../domain/ports.ts'
+import type { ModelOutcome, Tool, Workspace } from '../../domain/ports.ts'
 import type { RuntimePorts } from '../../domain/runtime/ports.ts'
 import { call, calls, completes, harness, MemoryBlobs, testSpec, toolSpec } from './harness.ts'
+import { memoryVault } from './memory-vault.ts'
 import { VirtualClock } from './virtual-clock.ts'
 
 // Every string that a person, a model or a tool can hand in, by name. One of them holds the planted text.
@@ -30,28 +31,13 @@ export interface Told {
   readonly refused: readonly string[]
 }
 
-function vaultWith(secret: string): Vault {
-  const references = new Map<string, string>()
-  return {
-    get: async (name) => (name === 'PLANTED' ? secret : null),
-    set: async () => undefined,
-    remove: async () => false,
-    names: async () => ['PLANTED'],
-    retired: async () => [],
-    note: async () => undefined,
-    stamp: async () => '',
-    referenceKey: async () => new Uint8Array(32).fill(7),
-    remember: async (made) => {
-      for (const [reference, value] of made) references.set(reference, value)
-    },
-    resolve: (reference) => references.get(reference) ?? null,
-  }
-}
-
 /** A run in which everybody says something everywhere, `text` at one place and `known` being a secret. */
 export async function tell(place: Place, text: string, known: string): Promise<Told> {
   const at = (name: Place, otherwise: string) => (name === place ? text : otherwise)
-  const { secrets } = await openBoundary(vaultWith(known), [], { secrets: [], policy: testSpec().policy })
+  const { secrets } = await openBoundary(memoryVault({ PLANTED: known }), [], {
+    secrets: [],
+    policy: testSpec().policy,
+  })
   const published: string[] = []
   const refused: string[] = []
   const blobs = new MemoryBlobs()
