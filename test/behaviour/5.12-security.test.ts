@@ -47,6 +47,7 @@ describe('5.12.4 tool inputs are sanitized before execution', () => {
     ['a NUL in a key', call('look', { 'a\0': 1 })],
     ['__proto__', call('look', JSON.parse('{"a":{"__proto__":{"admin":true}}}'))],
     ['no JSON', { ...call('look'), input_text: '{"path":' }],
+    ['a key that stands twice', { ...call('look'), input_text: '{"path":"a","path":"b"}' }],
     ['no object', { ...call('look'), input: [1] as never }],
     ['more than 1 MiB', call('look', { path: 'x'.repeat((1 << 20) + 1) })],
   ]

@@ -18,7 +18,17 @@ export const PLACES = [
   ...['input', 'pause reason', 'standing tool', 'standing reason', 'approval reason', 'approval call', 'doubt result'],
   ...['doubt call', 'doubt reason', 'cancel reason', 'erase reason', 'fork by', 'fork folder', 'fork key'],
   ...['answer text', 'thinking', 'block kind', 'block member', 'call id', 'tool name', 'argument', 'argument key'],
-  ...['raw arguments', 'served by', 'request id', 'model error', 'model error cut', 'model code', 'streamed'],
+  ...[
+    'raw arguments',
+    'raw key twice',
+    'raw escape',
+    'served by',
+    'request id',
+    'model error',
+    'model error cut',
+    'model code',
+    'streamed',
+  ],
   ...['content', 'content json', 'detail', 'changed', 'created', 'output', 'tool error', 'tool code', 'drift', 'link'],
   ...['way out', 'evidence', 'artifact', 'summary', 'context key', 'context value'],
 ] as const
@@ -161,6 +171,7 @@ function said(at: At): (Partial<ModelOutcome> | Error)[] {
     send,
   ]
   const raw = { type: 'tool_use', id: 'id2', name: 'ask', input_text: `{"what": ${at('raw arguments', 'x')}` } as const
+  const twice = { ...raw, input_text: `{"what": ${JSON.stringify(at('raw key twice', 'x'))}, "what": "y"}` }
   const code = at('model code', 'NETWORK').toUpperCase()
   // Cut at 600 characters, all but the last one of the text at this place would stay.
   const cut = at('model error cut', 'x')
@@ -171,6 +182,7 @@ function said(at: At): (Partial<ModelOutcome> | Error)[] {
     failed,
     calls(call('ask', {})),
     calls(raw),
+    calls(twice),
     calls(call(at('tool name', 'nothing'), {})),
     calls(call('set_context', { key: at('context key', 'k'), value: at('context value', 'v') })),
     calls(call('complete_task', { summary: at('summary', 'done'), artifacts: [at('artifact', 'a')] })),
