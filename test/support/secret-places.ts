@@ -21,7 +21,6 @@ export const PLACES = [
   ...[
     'raw arguments',
     'raw key twice',
-    'raw escape',
     'served by',
     'request id',
     'model error',

@@ -162,7 +162,7 @@ export const LAWS: readonly Caught[] = [
     says: 'an Idempotency-Key kept as it came',
     test: law('8-secrets'),
     name: 'in no byte',
-    fault: fault('runtime/asking.ts', 'keyedCommand(key)', 'key'),
+    fault: fault('runtime/asking.ts', 'keyedCommand(log.logId, key, asked)', 'key'),
   },
   {
     law: '8',
