@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto'
 import { base32 } from '../../log/ids.ts'
 import type { Json, JsonObject } from '../../log/json.ts'
 import { ToolError } from '../errors.ts'
+import { REFERENCE, WHOLE_REFERENCE } from '../reference.ts'
 import { formsOf, MIN_SECRET_LENGTH, unhidable } from './forms.ts'
 import { isSecretKey, secretValuesInJson } from './key-names.ts'
 import { type KnownTexts, knownTexts } from './known.ts'
@@ -13,8 +14,6 @@ import { joinSpans, type Span } from './spans.ts'
 // resolving it gives back the same bytes; references are never looked into, so that redacting twice is redacting once.
 
 const REFERENCE_BEGINS = 'secret:ku_'
-const REFERENCE = /secret:ku_[0-9a-hjkmnp-tv-z]{26}/g
-export const WHOLE_REFERENCE = /^secret:ku_[0-9a-hjkmnp-tv-z]{26}$/
 /** Replacing may uncover a further match at its border; more rounds than this are not needed by any sane pattern. */
 const MAX_ROUNDS = 4
 const MAX_DEPTH = 1_000

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { WHOLE_REFERENCE } from '../secrets/redactor.ts'
+import { WHOLE_REFERENCE } from '../reference.ts'
 import { Delay, Milliseconds } from '../time-span.ts'
 import { ToolSpec } from './tools.ts'
 
