@@ -3,6 +3,7 @@ import { CommandRejected } from '../../domain/agent/errors.ts'
 import { unhidable } from '../../domain/agent/secrets/forms.ts'
 import {
   createRedactor,
+  hasReferences,
   type Redacted,
   type Redactor,
   type References,
@@ -12,6 +13,7 @@ import type { AgentSpec } from '../../domain/agent/spec/spec.ts'
 import type { Json } from '../../domain/log/json.ts'
 import type { Vault } from '../../domain/ports.ts'
 import type { SecretBoundary } from '../../domain/runtime/ports.ts'
+import { secretsFor } from './secret-use.ts'
 
 /** A run's boundary, and the same for the shadow versions of its workspace. */
 export interface Boundary {
@@ -71,7 +73,8 @@ export async function openBoundary(
       redactor = await redactorOf(vault, providerKeys, spec)
       seen = now
     },
-    resolve: async (args) => resolveReferences(args, (reference) => vault.resolve(reference)),
+    resolve: async (args) =>
+      hasReferences(args) ? resolveReferences(args, await secretsFor(vault, providerKeys, spec.secrets)) : args,
   }
   const versions: VersionSecrets = {
     redactBytes: (bytes) => redactor.redactBytes(bytes),
@@ -88,12 +91,13 @@ async function redactorOf(
   spec: Pick<AgentSpec, 'secrets' | 'policy'>,
 ): Promise<Redactor> {
   const known = [...providerKeys]
-  for (const name of new Set([...spec.secrets, ...(await vault.names())])) {
+  const given = new Set(spec.secrets.map(({ name }) => name))
+  for (const name of given.union(new Set(await vault.names()))) {
     const value = await vault.get(name)
     const fault = value === null ? null : unhidable(value)
     if (value !== null && fault === null) known.push(value)
     // One that this run was not given must not keep it from running.
-    else if (fault !== null && spec.secrets.includes(name)) throw unusable(name, fault)
+    else if (fault !== null && given.has(name)) throw unusable(name, fault)
   }
   const before = (await vault.retired()).filter((value) => unhidable(value) === null)
   await vault.note(known)

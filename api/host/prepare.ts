@@ -3,7 +3,9 @@ import { join } from 'node:path'
 import type { Models } from '../../adapters/models/registry.ts'
 import { createSandbox } from '../../adapters/sandbox/bubblewrap.ts'
 import { openWorkspace } from '../../adapters/workspace/open.ts'
+import { CommandRejected } from '../../domain/agent/errors.ts'
 import { unhidable } from '../../domain/agent/secrets/forms.ts'
+import { reference } from '../../domain/agent/secrets/redactor.ts'
 import { controlTools } from '../../domain/agent/spec/control-tools.ts'
 import { ROLES } from '../../domain/agent/spec/roles.ts'
 import type { Tool, Vault } from '../../domain/ports.ts'
@@ -51,14 +53,15 @@ export function prepareDoors(
         return (error as Error).message
       }
     },
-    async secretFault(name) {
+    async secret(name) {
       const value = await vault.get(name)
       if (value === null) {
-        const message = `no value for ${name}; set the variable, or: keepup secrets set ${name}`
-        return { code: 'UNKNOWN_SECRET', message }
+        const what = `no value for ${name}; set the variable, or: keepup secrets set ${name}`
+        throw new CommandRejected('UNKNOWN_SECRET', what, 422)
       }
       const fault = unhidable(value)
-      return fault === null ? null : unusable(name, fault)
+      if (fault !== null) throw unusable(name, fault)
+      return { name, reference: reference(await vault.referenceKey(), value) }
     },
     sandboxed: config.sandboxed,
     build: VERSION,

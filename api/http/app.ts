@@ -1,5 +1,5 @@
 import { HTTPException } from 'hono/http-exception'
-import { RecentKeys } from '../runs/commands.ts'
+import { Underway } from '../runs/keyed.ts'
 import type { Services } from '../services.ts'
 import { documentGuard, hostGuard, jsonGuard, sizeGuard, tokenGuard } from './guards.ts'
 import { newApp } from './new-app.ts'
@@ -31,7 +31,6 @@ const emptyBody = (error: unknown): Problem | null =>
 
 /** The one HTTP app: on TCP, on the owner's socket, and called in process by the CLI. */
 export function createApp(s: Services, options: AppOptions) {
-  const keys = new RecentKeys()
   const root = newApp()
   root.onError((error, c) => {
     const problem = asProblem(error) ?? emptyBody(error)
@@ -50,9 +49,9 @@ export function createApp(s: Services, options: AppOptions) {
   const app = root
     .route('/', systemRoutes(s))
     .route('/', runRoutes(s))
-    .route('/', commandRoutes(s, keys))
-    .route('/', historyRoutes(s, keys))
-    .route('/', approvalRoutes(s, keys))
+    .route('/', commandRoutes(s))
+    .route('/', historyRoutes(s, new Underway()))
+    .route('/', approvalRoutes(s))
     .route('/', recordRoutes(s))
     .route('/', streamRoutes(s, options.heartbeatMs))
   const document = () =>

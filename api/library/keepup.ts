@@ -11,7 +11,7 @@ import { Problem } from '../http/problem.ts'
 import type { EventView } from '../http/schemas/events.ts'
 import { StartRun, type StartRunInput } from '../http/schemas/start.ts'
 import type { RunRow } from '../read-model.ts'
-import { RecentKeys, record } from '../runs/commands.ts'
+import { record } from '../runs/commands.ts'
 import type { Ended } from '../runs/ended.ts'
 import { type StartedRun, startRun } from '../runs/start.ts'
 import { work } from '../servers/work.ts'
@@ -101,7 +101,6 @@ export function keepUpOf(
   { by, leaseMs }: Pick<Config, 'by' | 'leaseMs'>,
   close: () => Promise<void>,
 ): KeepUp {
-  const keys = new RecentKeys()
   const ending = new AbortController()
   const asker = (said: string | undefined) => said ?? by ?? 'anonymous'
   const end = () => {
@@ -145,7 +144,7 @@ export function keepUpOf(
         : 'user'
       const actor = { kind, id: asker(said), claimed: true } as const
       const headers = key === undefined ? {} : { 'idempotency-key': key }
-      return record(services, keys, { agentId, command: checked, actor, headers, drive: 'wake' })
+      return record(services, { agentId, command: checked, actor, headers, drive: 'wake' })
     },
     async run(runId) {
       await services.read.caughtUp()

@@ -7,36 +7,7 @@ import { type CommandHeaders, tracing } from '../http/new-app.ts'
 import { Problem } from '../http/problem.ts'
 import type { Recorded } from '../http/schemas/common.ts'
 import type { Services } from '../services.ts'
-import { commandId, keyReused, shown } from './keyed.ts'
-
-const KEPT_KEYS = 10_000
-
-/** Keys of this process's recent commands with what they asked, to tell a repetition from a reuse. */
-export class RecentKeys {
-  readonly #asked = new Map<string, string>()
-  readonly #underway = new Map<string, Promise<unknown>>()
-
-  /** Refuses a key that came with something else before. */
-  check(scope: string, key: string, asked: string): void {
-    const name = `${scope} ${key}`
-    const before = this.#asked.get(name)
-    if (before !== undefined && before !== asked) throw keyReused()
-    this.#asked.set(name, asked)
-    if (this.#asked.size > KEPT_KEYS) this.#asked.delete(this.#asked.keys().next().value!)
-  }
-
-  /** Does what is asked for under a key after what was asked for under it before. */
-  oneAtATime<T>(scope: string, key: string, act: () => Promise<T>): Promise<T> {
-    const name = `${scope} ${key}`
-    const done = (this.#underway.get(name) ?? Promise.resolve()).then(act, act)
-    this.#underway.set(name, done)
-    const forget = () => {
-      if (this.#underway.get(name) === done) this.#underway.delete(name)
-    }
-    done.then(forget, forget)
-    return done
-  }
-}
+import { shown } from './keyed.ts'
 
 /** Nothing of that name; `hint`, where more helps than the list of what there is. */
 export const notFound = (what: string, hint = 'look at the list of those there are'): Problem =>
@@ -67,15 +38,14 @@ export interface Asked {
  * no longer at the revision of If-Match, and with what the agent's state refuses; where it is to be driven here, also with
  * what keeps this process from it.
  */
-export async function record(s: Services, keys: RecentKeys, asked: Asked): Promise<Recorded> {
+export async function record(s: Services, asked: Asked): Promise<Recorded> {
   mustWrite(s)
   if (!(await s.log.head(agentStream(asked.agentId)))) throw notFound('run')
   const expected = asked.headers['if-match']?.slice(1, -1)
   const key = asked.headers['idempotency-key']
-  if (key !== undefined) keys.check(asked.agentId, key, JSON.stringify(asked.command))
   const request: Request = {
     by: asked.actor,
-    ...(key === undefined ? {} : { key: commandId(key, asked.command) }),
+    ...(key === undefined ? {} : { key }),
     ...(expected === undefined ? {} : { expected: Number(expected) }),
     ...tracing(asked.headers),
   }

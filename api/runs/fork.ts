@@ -2,8 +2,8 @@ import { agentStream } from '../../domain/log/ids.ts'
 import type { At, ForkOptions } from '../../domain/runtime/types.ts'
 import { type StartHeaders, tracing } from '../http/new-app.ts'
 import type { Services } from '../services.ts'
-import { actorOf, mustWrite, type RecentKeys } from './commands.ts'
-import { commandId, keyedRunId, madeBefore, shown } from './keyed.ts'
+import { actorOf, mustWrite } from './commands.ts'
+import { keyedRunId, madeBefore, shown, type Underway } from './keyed.ts'
 import type { StartedRun } from './start.ts'
 
 /** What a fork is made of. */
@@ -22,7 +22,7 @@ type Changes = Omit<ForkOptions, 'workspace' | 'runId' | 'drive'> & { workspace?
 /** Forks a run, or finds the fork that the same Idempotency-Key made of it, also after a restart. */
 export async function forkRun(
   s: Services,
-  keys: RecentKeys,
+  underway: Underway,
   source: string,
   asked: AskedFork,
   who: { readonly by?: string | undefined; readonly drive: boolean; readonly headers: StartHeaders },
@@ -36,16 +36,16 @@ export async function forkRun(
     const runId = key === undefined ? s.runtime.newRunId() : keyedRunId(s, `fork\n${source}`, key)
     const request = {
       by: actorOf('user', by),
-      ...(key === undefined ? {} : { key: commandId(key, said) }),
+      ...(key === undefined ? {} : { key, asked: said }),
       ...tracing(headers),
     }
-    if (request.key !== undefined && (await madeBefore(s, runId, request.key))) return { runId, created: false }
+    if (key !== undefined && (await madeBefore(s, runId, key, said))) return { runId, created: false }
     if (drive) await s.runtime.drivable(source)
     await s.fork(source, asked.at, { ...what, runId, ...(drive ? { drive } : {}) }, request)
     return { runId, created: true }
   }
   // Its files are put into a folder before it is recorded: of requests that come at the same time one does that.
-  const { runId, created } = await (key === undefined ? make() : keys.oneAtATime(source, key, make))
+  const { runId, created } = await (key === undefined ? make() : underway.oneAtATime(source, key, make))
   if (drive) s.drivers.start(runId)
   const { driving } = s.drivers.state(runId)
   await shown(s)

@@ -1,31 +1,42 @@
-import { createHash } from 'node:crypto'
-import { canonicalBytes } from '../../domain/log/canonical.ts'
-import { agentStream, base32, keyedCommand, sha256 } from '../../domain/log/ids.ts'
-import { Problem } from '../http/problem.ts'
+import { createHmac } from 'node:crypto'
+import { agentStream, base32, keyedCommand } from '../../domain/log/ids.ts'
+import { isRepeated } from '../../domain/runtime/repeated.ts'
 import type { Services } from '../services.ts'
 
 // What makes a repeated request the same one: Idempotency-Keys become ids that the log remembers.
 
-export const keyReused = (): Problem =>
-  new Problem(422, 'IDEMPOTENCY_KEY_REUSED', 'this Idempotency-Key came with another request before; draw a new one')
-
-/** The same request gives the same command id, which the agent's state remembers. */
-export function commandId(key: string, asked: unknown): string {
-  return `${key}#${sha256(canonicalBytes(asked)).slice(0, 16)}`
-}
-
 /** A run id that the same key gives again, also after a restart. `scope`: what is asked for. */
 export const keyedRunId = ({ log }: Pick<Services, 'log'>, scope: string, key: string): string =>
-  base32(createHash('sha256').update(`${scope}\n${log.logId}\n${key}`).digest().subarray(0, 14))
+  base32(createHmac('sha256', log.logId).update(`${scope}\n${key}`).digest().subarray(0, 14))
 
-/** Whether the run is there already. Rejects where another request than `asked` made it. */
-export async function madeBefore({ log }: Pick<Services, 'log'>, runId: string, asked: string): Promise<boolean> {
+/** Is the run there already? Rejects where the key came with another request than `asked` when it was made. */
+export async function madeBefore(
+  { log }: Pick<Services, 'log'>,
+  runId: string,
+  key: string,
+  asked: unknown,
+): Promise<boolean> {
   for await (const [first] of log.read(agentStream(runId), { limit: 1, bodies: false })) {
-    if (first === undefined) continue
-    if (first.header.commandId !== keyedCommand(asked)) throw keyReused()
-    return true
+    if (first !== undefined) return isRepeated(first.header.commandId, keyedCommand(log.logId, key, asked))
   }
   return false
+}
+
+/** What is under way under keys. */
+export class Underway {
+  readonly #last = new Map<string, Promise<unknown>>()
+
+  /** Does what is asked for under a key after what was asked for under it before. */
+  oneAtATime<T>(scope: string, key: string, act: () => Promise<T>): Promise<T> {
+    const name = `${scope} ${key}`
+    const done = (this.#last.get(name) ?? Promise.resolve()).then(act, act)
+    this.#last.set(name, done)
+    const forget = () => {
+      if (this.#last.get(name) === done) this.#last.delete(name)
+    }
+    done.then(forget, forget)
+    return done
+  }
 }
 
 /** How long an answer waits for the tables, ms. */

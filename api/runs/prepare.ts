@@ -1,5 +1,5 @@
 import { matches } from '../../domain/agent/rules/policy.ts'
-import type { AgentSpec, ModelInfo, Policy, RoleDefinition } from '../../domain/agent/spec/spec.ts'
+import type { AgentSpec, GivenSecret, ModelInfo, Policy, RoleDefinition } from '../../domain/agent/spec/spec.ts'
 import {
   ContextManagementConfig,
   ErrorRecoveryPolicy,
@@ -39,8 +39,8 @@ export interface PrepareDoors {
   workspace(path: string, about: Pick<AgentSpec, 'secrets' | 'policy'>): Promise<StartWorkspace>
   /** Why commands cannot be confined on this host; null: they can. */
   sandboxFault(workspace: string): Promise<string | null>
-  /** Why a run cannot be given the secret of this name, without a word of its value; null: it can. */
-  secretFault(name: string): Promise<{ readonly code: string; readonly message: string } | null>
+  /** The secret of this name with the reference of its value; rejects where a run cannot be given it. */
+  secret(name: string): Promise<GivenSecret>
   readonly sandboxed: boolean
   readonly build: string
 }
@@ -88,13 +88,6 @@ async function checkSandbox(
   }
 }
 
-async function checkSecrets(doors: PrepareDoors, names: readonly string[]): Promise<void> {
-  for (const name of names) {
-    const fault = await doors.secretFault(name)
-    if (fault !== null) refuse(fault.code, fault.message)
-  }
-}
-
 /** Resolves a request into everything in force, so that the log explains itself. Rejects with what the doors refuse. */
 export function createStarts(doors: PrepareDoors): Starts {
   return {
@@ -112,8 +105,7 @@ export function createStarts(doors: PrepareDoors): Starts {
       })
       const tools = offered(doors, asked, role)
       checkApproved(doors, role, asked.approve ?? [])
-      const secrets = [...new Set(asked.secrets ?? [])]
-      await checkSecrets(doors, secrets)
+      const secrets = await Promise.all([...new Set(asked.secrets ?? [])].map((name) => doors.secret(name)))
       const requested = doors.model(asked.model ?? doors.defaultModel)
       const safeDefault = doors.model(doors.safeDefaultModel ?? requested.id)
       const workspace =

@@ -3,7 +3,7 @@ import { type StartHeaders, tracing } from '../http/new-app.ts'
 import type { StartRun } from '../http/schemas/start.ts'
 import type { Services } from '../services.ts'
 import { actorOf, mustWrite } from './commands.ts'
-import { commandId, keyedRunId, keyReused, madeBefore, shown } from './keyed.ts'
+import { keyedRunId, madeBefore, shown } from './keyed.ts'
 
 export interface StartedRun {
   readonly runId: string
@@ -24,10 +24,10 @@ export async function startRun(s: Services, asked: StartRun, headers: StartHeade
   const { drive, by, ...what } = asked
   const request = {
     by: actorOf('user', by),
-    ...(key === undefined ? {} : { key: commandId(key, JSON.parse(JSON.stringify(what))) }),
+    ...(key === undefined ? {} : { key, asked: what }),
     ...tracing(headers),
   }
-  const before = request.key !== undefined && (await madeBefore(s, runId, request.key))
+  const before = key !== undefined && (await madeBefore(s, runId, key, what))
   let created = false
   let revision = -1
   if (before) revision = (await s.log.head(`agent-${runId}`))?.revision ?? -1
@@ -36,11 +36,7 @@ export async function startRun(s: Services, asked: StartRun, headers: StartHeade
     const approve = asked.approve?.length ? { approve: asked.approve } : {}
     const start = { kind: 'start', spec, task: asked.task ?? null, ...(drive ? { drive } : {}), ...approve } as const
     // Of requests that come at the same time one starts the run; the state of the others' knows their command id.
-    const started = s.runtime.execute(runId, start, request).catch((error: unknown) => {
-      const other = key !== undefined && error instanceof CommandRejected && error.code === 'RUN_EXISTS'
-      throw other ? keyReused() : error
-    })
-    ;({ recorded: created, revision } = await started)
+    ;({ recorded: created, revision } = await s.runtime.execute(runId, start, request))
   }
   if (drive && here) s.drivers.start(runId)
   const { driving } = s.drivers.state(runId)

@@ -1,4 +1,5 @@
-import { hash } from 'node:crypto'
+import { createHmac, hash } from 'node:crypto'
+import { canonicalText } from './canonical.ts'
 
 const CROCKFORD = '0123456789abcdefghjkmnpqrstvwxyz'
 
@@ -42,14 +43,26 @@ export function effectId(callId: string, attempt: number): string {
   return `${callId}#${attempt}`
 }
 
-/** The commandId of a request that came with an Idempotency-Key: people put anything into keys, so only a hash is kept. */
-export function keyedCommand(key: string): string {
-  return `${KEYED}${sha256(key).slice(0, 32)}`
+/**
+ * The commandId of a request that came with an Idempotency-Key: `key:`, what tells the key, and what tells what was asked
+ * for under it. People put anything into both, and a header is never erased: each is an HMAC, so that nothing is told by a
+ * table made for another log, nor what was asked for to whoever does not know the key. `asked`: JSON.
+ */
+export function keyedCommand(logId: string, key: string, asked: unknown): string {
+  const told = canonicalText(JSON.parse(JSON.stringify(asked)))
+  return `${KEYED}${mac(logId, key)}:${mac(`${logId}\n${key}`, told)}`
 }
 const KEYED = 'key:'
+const MAC_LENGTH = 32
+const mac = (secret: string, text: string) =>
+  createHmac('sha256', secret).update(text).digest('hex').slice(0, MAC_LENGTH)
 
 /** Did the command come with an Idempotency-Key? */
 export const isKeyed = (commandId: string): boolean => commandId.startsWith(KEYED)
+
+/** What tells the key of such a command; null for one without. */
+export const keyOf = (commandId: string): string | null =>
+  isKeyed(commandId) ? commandId.slice(0, KEYED.length + MAC_LENGTH) : null
 
 /** The stream of an agent, without the namespace. */
 export function agentStream(agentId: string): string {

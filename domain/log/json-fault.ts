@@ -1,5 +1,6 @@
 const SPACE = /[ \t\n\r]*/y
-const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y
+const CHARACTERS = /[^"\\\u0000-\u001f]*/y
+const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 const WORD = /true|false|null/y
 const KEY = 'a key in double quotes and a colon'
@@ -29,6 +30,20 @@ export function jsonFault(text: string): JsonFault | null {
     return true
   }
   const skip = () => take(SPACE)
+  /** A loop, because one expression would overflow the engine's stack on a string of some megabytes. */
+  const string = (): boolean => {
+    const start = at
+    if (text[at] !== '"') return false
+    at++
+    do take(CHARACTERS)
+    while (take(ESCAPE))
+    if (text[at] !== '"') {
+      at = start
+      return false
+    }
+    at++
+    return true
+  }
   const fault = (expected: string): JsonFault => {
     const before = text.slice(0, at)
     const line = before.split('\n').length
@@ -37,7 +52,7 @@ export function jsonFault(text: string): JsonFault | null {
   const key = (keys: Set<string>): JsonFault | null => {
     skip()
     const start = at
-    if (!take(STRING)) return fault(KEY)
+    if (!string()) return fault(KEY)
     const name = JSON.parse(text.slice(start, at)) as string
     skip()
     if (text[at] !== ':') return fault(KEY)
@@ -63,7 +78,7 @@ export function jsonFault(text: string): JsonFault | null {
         if (wrong) return wrong
         continue
       }
-    } else if (c === '"' ? !take(STRING) : !take(NUMBER) && !take(WORD)) {
+    } else if (c === '"' ? !string() : !take(NUMBER) && !take(WORD)) {
       return fault(c === '"' ? 'a string that ends, with its control characters escaped' : 'a JSON value')
     }
     for (;;) {

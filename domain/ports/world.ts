@@ -15,7 +15,10 @@ export interface Vault {
   /** The value of a named secret, or null where neither the vault nor the environment has it. */
   get(name: string): Promise<string | null>
   set(name: string, value: string): Promise<void>
-  /** False: there was none. What references stand for is kept: what was written with them is still resolved. */
+  /**
+   * False: there was none. The value stays hidden, and what references stand for is kept, so that versions of files are
+   * restored as they were; a tool is given only what a name holds now.
+   */
   remove(name: string): Promise<boolean>
   names(): Promise<readonly string[]>
   /** Values that were replaced or removed, and noted ones that have been redacted since: still to be hidden. Bounded. */
@@ -28,7 +31,7 @@ export interface Vault {
   referenceKey(): Promise<Uint8Array>
   /** Keeps what references stand for, durably: call it before the redacted text is appended. Known ones cost nothing. */
   remember(references: ReadonlyMap<string, string>): Promise<void>
-  /** What a reference stands for, or null. Synchronous, because resolving is pure. */
+  /** What a reference stands for, or null; whether a run may use it is asked elsewhere. Synchronous, because resolving is pure. */
   resolve(reference: string): string | null
 }
 

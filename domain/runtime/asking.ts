@@ -1,9 +1,8 @@
 import { CommandRejected } from '../agent/errors.ts'
 import { base32, keyedCommand } from '../log/ids.ts'
 import { wellFormed } from '../log/well-formed.ts'
-import type { Random } from '../ports.ts'
 import type { Asking } from './journal.ts'
-import type { SecretBoundary } from './ports.ts'
+import type { RuntimePorts, SecretBoundary } from './ports.ts'
 import type { Request } from './types.ts'
 
 /** W3C trace context, version 00 and later ones that begin alike. */
@@ -19,12 +18,17 @@ function correlationOf(id: string): string {
 }
 
 /**
- * Who asks, as headers carry it: without secrets, the Idempotency-Key as its hash alone. A trace context that is none is
+ * Who asks, as headers carry it: without secrets, of an Idempotency-Key and what is `asked` for under it hashes alone. A trace context that is none is
  * left out, as W3C asks. Throws CommandRejected `CORRELATION_ID_REFUSED`.
  */
-export function askingOf(secrets: SecretBoundary, random: Random, request: Request): Asking {
+export function askingOf(
+  secrets: SecretBoundary,
+  { log, random }: Pick<RuntimePorts, 'log' | 'random'>,
+  request: Request,
+  asked: unknown,
+): Asking {
   const { by, key, trace } = request
-  const commandId = key === undefined ? base32(random.bytes(16)) : keyedCommand(key)
+  const commandId = key === undefined ? base32(random.bytes(16)) : keyedCommand(log.logId, key, asked)
   const hidden = (text: string) => secrets.text(wellFormed(text))
   const named =
     request.correlationId === undefined ? {} : { correlationId: hidden(correlationOf(request.correlationId)) }

@@ -8,7 +8,7 @@ import { Transcript } from '../agent/state/messages.ts'
 import { type AgentState, REMEMBERED } from '../agent/state/state.ts'
 import type { SealedEvent } from '../log/envelope.ts'
 import { ConflictError } from '../log/errors.ts'
-import { agentStream, isKeyed } from '../log/ids.ts'
+import { agentStream, keyOf } from '../log/ids.ts'
 import type { Head } from '../ports.ts'
 import type { Urgency } from './append.ts'
 import { ContentionError } from './errors.ts'
@@ -17,6 +17,7 @@ import { headOf, history } from './history/history.ts'
 import { fromSnapshot, Snapshotter } from './history/snapshots.ts'
 import { type Asking, Journal } from './journal.ts'
 import type { RuntimePorts } from './ports.ts'
+import { isRepeated } from './repeated.ts'
 
 const MAX_DECISIONS = 10
 
@@ -47,8 +48,8 @@ export class Mailbox {
   private snapshotter: Snapshotter | null = null
   /** Something that it remembers was erased. */
   private stale = false
-  /** Keyed requests of the whole stream; read where a state may have forgotten some. */
-  private keys: Set<string> | null = null
+  /** Keyed requests of the whole stream, by what tells their key; read where a state may have forgotten some. */
+  private keys: Map<string, string> | null = null
 
   constructor(agentId: string, ports: RuntimePorts) {
     this.agentId = agentId
@@ -65,7 +66,7 @@ export class Mailbox {
   }
   /** About how much memory it takes: nearly all of it is messages. */
   get bytes(): number {
-    return (this.transcript?.bytes ?? 0) + (this.keys?.size ?? 0) * 64 + STATE_BYTES
+    return (this.transcript?.bytes ?? 0) + (this.keys?.size ?? 0) * 192 + STATE_BYTES
   }
   get answer(): EventOf<'model_call_end'> | null {
     return this.answered
@@ -166,21 +167,26 @@ export class Mailbox {
     if (expected !== undefined && expected !== revision) throw revisionChanged(this.agentId, revision)
   }
 
-  /** Was this request recorded before? Where the state may have forgotten it, the stream is looked through, once. */
+  /**
+   * Was this request recorded before? Where the state may have forgotten it, the stream is looked through, once. Rejects
+   * where its key came with another request.
+   */
   private async hasRecorded(commandId: string): Promise<boolean> {
     const { folded, tip } = this
     if (folded === null || tip === null) return false
-    if (folded.commands.includes(commandId)) return true
-    if (folded.commands.length < REMEMBERED || !isKeyed(commandId)) return false
+    const key = keyOf(commandId)
+    if (key === null) return folded.commands.includes(commandId)
+    const recorded = folded.commands.find((one) => keyOf(one) === key)
+    if (recorded !== undefined || folded.commands.length < REMEMBERED) return isRepeated(recorded, commandId)
     if (this.keys === null) {
-      const keys = new Set<string>()
+      const keys = new Map<string, string>()
       const all = { limit: tip.revision + 1, bodies: false }
       for await (const page of this.ports.log.read(agentStream(this.agentId), all)) {
-        for (const { header } of page) if (isKeyed(header.commandId)) keys.add(header.commandId)
+        for (const { header } of page) noteKey(keys, header.commandId)
       }
       this.keys = keys
     }
-    return this.keys.has(commandId)
+    return isRepeated(this.keys.get(key), commandId)
   }
 
   private async decideOnce(command: Command, asking: Asking, urgency: Urgency): Promise<Submitted> {
@@ -247,7 +253,7 @@ export class Mailbox {
   }
 
   private remember(event: Parameters<Transcript['push']>[0]): void {
-    if (isKeyed(event.commandId)) this.keys?.add(event.commandId)
+    if (this.keys !== null) noteKey(this.keys, event.commandId)
     this.transcript?.push(event)
     if (event.type === 'model_call_end') this.answered = event
   }
@@ -272,6 +278,11 @@ export class Mailbox {
     this.queue = done.catch(() => undefined)
     return done
   }
+}
+
+function noteKey(keys: Map<string, string>, commandId: string): void {
+  const key = keyOf(commandId)
+  if (key !== null) keys.set(key, commandId)
 }
 
 export const revisionChanged = (agentId: string, revision: number) =>

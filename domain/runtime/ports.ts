@@ -30,7 +30,7 @@ export interface SecretBoundary {
   keep(): Promise<void>
   /** Awaited around each effect: what became a secret since is hidden from here on. */
   refresh(): Promise<void>
-  /** Puts values back when a tool is performed; rejects with ToolError SECRET_UNAVAILABLE. */
+  /** Puts values back when a tool is performed; rejects with ToolError SECRET_UNAVAILABLE, which says why it cannot. */
   resolve(args: JsonObject): Promise<JsonObject>
 }
 

@@ -2,7 +2,7 @@ import type { UserCommand } from '../agent/decisions/commands.ts'
 import { CommandRejected } from '../agent/errors.ts'
 import { type Block, callArguments } from '../agent/events/content.ts'
 import { canonicalText } from '../log/canonical.ts'
-import type { JsonObject } from '../log/json.ts'
+import type { Json, JsonObject } from '../log/json.ts'
 import type { ModelOutcome, ToolResult } from '../ports.ts'
 import type { SecretBoundary } from './ports.ts'
 
@@ -84,15 +84,30 @@ const SIGNED: ReadonlySet<string> = new Set(['thinking', 'redacted_thinking'])
 function redactBlock(secrets: SecretBoundary, block: Block): Block {
   const { type: kind, ...rest } = block
   const type = KINDS.has(kind) ? kind : secrets.text(kind)
-  const args = type === 'tool_use' ? callArguments(block) : null
   // What a known kind means must stay; everything else came from outside.
-  if (args === null || typeof block.name !== 'string') return { ...secrets.json(rest), type } as Block
-  const { input: _, input_text: raw, name, ...others } = rest as JsonObject & { name: string }
-  const clean = secrets.arguments(name, args)
+  if (type !== 'tool_use' || typeof block.name !== 'string') return { ...secrets.json(rest), type } as Block
+  const { input, input_text: raw, name, ...others } = rest as JsonObject & { name: string }
   const kept = { ...secrets.json(others), name: secrets.text(name), type }
+  const args = callArguments(block)
+  const shown = typeof raw === 'string' ? redactRaw(secrets, raw) : raw
+  if (args === null) {
+    const refused = { ...(input === undefined ? {} : { input }), ...(shown === undefined ? {} : { input_text: shown }) }
+    return { ...kept, ...secrets.json(refused) } as Block
+  }
+  const clean = secrets.arguments(name, args)
   if (raw === undefined) return { ...kept, input: clean } as Block
-  // The raw text stays as it was written unless something in it had to go.
-  return { ...kept, input_text: same(clean, args) ? raw : JSON.stringify(clean) } as Block
+  // The raw text stays as it was written unless something in it had to go, also what parsing drops: digits of a number.
+  return { ...kept, input_text: same(clean, args) && shown === raw ? raw : JSON.stringify(clean) } as Block
+}
+
+/** Text that was to be JSON. What needs no escape is read without it, lest one hide a secret. */
+function redactRaw(secrets: SecretBoundary, raw: string): Json {
+  const plain = raw.replace(/\\(?:u([0-9a-fA-F]{4})|.)/gs, (escaped, code?: string) => {
+    if (code === undefined) return escaped === '\\/' ? '/' : escaped
+    return JSON.stringify(String.fromCharCode(Number.parseInt(code, 16))).slice(1, -1)
+  })
+  const shown = secrets.result(plain)
+  return shown === plain ? raw : shown
 }
 
 /** Whatever the order of members is. */

@@ -56,7 +56,7 @@ export class Runtime implements AgentRuntimeDoors {
       const { asking, said } = await this.inTime(async () => {
         const secrets = await this.boundary(mailbox, command)
         const heard = {
-          asking: askingOf(secrets, this.ports.random, request),
+          asking: askingOf(secrets, this.ports, request, request.asked ?? command),
           said: redactRequest(secrets, command),
         }
         await secrets.keep()
@@ -175,7 +175,7 @@ export class Runtime implements AgentRuntimeDoors {
     const asking = await this.with(source, async (mailbox) => {
       const secrets = await this.inTime(() => this.boundary(mailbox, null))
       refuseSecrets(secrets, options)
-      const made = askingOf(secrets, this.ports.random, request)
+      const made = askingOf(secrets, this.ports, request, request.asked ?? { source, at, options })
       await secrets.keep()
       return made
     })

@@ -9,8 +9,13 @@ import type { RebuiltRequest } from './history/rebuild-request.ts'
 /** Who asks, and under which key a repeated request is recognised. */
 export interface Request {
   readonly by: Actor
-  /** Idempotency-Key; a fresh one is drawn where it is absent. */
+  /**
+   * Idempotency-Key; a fresh one is drawn where it is absent. The same request under it is recorded once, another one is
+   * refused with `IDEMPOTENCY_KEY_REUSED`.
+   */
   readonly key?: string
+  /** What makes a request the same one under its key, as JSON; the command where it is absent. */
+  readonly asked?: unknown
   /** The revision that the agent must still be at; what was recorded under the key before is found again all the same. */
   readonly expected?: number
   /**

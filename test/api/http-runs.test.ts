@@ -138,6 +138,24 @@ describe('commands', () => {
     expect((await say('other')).status).toBe(422)
   })
 
+  it('are refused under the key of another one also after a restart', async () => {
+    const before = await openWorld()
+    const id = await before.started('wait', { drive: false })
+    const headers = { 'idempotency-key': 'K' }
+    const post = async (app: Pick<typeof before, 'ask'>, what: string, body: object) => {
+      const answer = await app.ask('POST', `/v1/runs/${id}/${what}`, { body, headers })
+      return [answer.status, (await bodyOf<{ code?: string }>(answer)).code]
+    }
+    expect(await post(before, 'pause', {})).toEqual([200, undefined])
+    await before.services.close()
+    const after = appOver(await openServices(before.config, 'owner', { autoDrive: false }), model)
+    expect(await post(after, 'pause', {})).toEqual([200, undefined])
+    expect(await post(after, 'resume', {})).toEqual([422, 'IDEMPOTENCY_KEY_REUSED'])
+    expect(await post(after, 'input', { text: 'other' })).toEqual([422, 'IDEMPOTENCY_KEY_REUSED'])
+    await after.services.close()
+    await before.close()
+  })
+
   it('pause, resume, step and cancel what is driven', async () => {
     const id = await started('wait', { workspace: world.workspace() })
     const post = async (what: string, body = {}) => (await ask('POST', `/v1/runs/${id}/${what}`, { body })).status

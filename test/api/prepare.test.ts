@@ -35,6 +35,8 @@ const role = {
   maxReactLoop: 15,
 }
 
+const reference = `secret:ku_${'0'.repeat(26)}`
+
 const doors = (more: Partial<PrepareDoors> = {}): PrepareDoors => ({
   role: (name) => (name === 'coder' ? role : null),
   roleNames: () => ['coder'],
@@ -49,7 +51,10 @@ const doors = (more: Partial<PrepareDoors> = {}): PrepareDoors => ({
   ],
   workspace: async (path) => ({ path: `/real${path}`, tree: 't0', testCommand: ['npm', 'test'] }),
   sandboxFault: async () => null,
-  secretFault: async (name) => (name === 'KNOWN' ? null : { code: 'UNKNOWN_SECRET', message: `no value for ${name}` }),
+  secret: async (name) => {
+    if (name !== 'KNOWN') throw new Error(`no value for ${name}`)
+    return { name, reference }
+  },
   sandboxed: true,
   build: 'b',
   ...more,
@@ -89,7 +94,7 @@ describe('preparing a run', () => {
   it('refuses unknown roles and secrets by name', async () => {
     await expect(prepare({ role: 'poet' })).rejects.toThrow('there is no role "poet"; there are coder')
     await expect(prepare({ secrets: ['KNOWN', 'OTHER'] })).rejects.toThrow('no value for OTHER')
-    expect((await prepare({ secrets: ['KNOWN', 'KNOWN'] })).secrets).toEqual(['KNOWN'])
+    expect((await prepare({ secrets: ['KNOWN', 'KNOWN'] })).secrets).toEqual([{ name: 'KNOWN', reference }])
   })
 
   it('never weakens the sandbox silently', async () => {

@@ -1,10 +1,14 @@
 import { describe, expect, test } from 'vitest'
+import { openBoundary } from '../../api/host/boundary.ts'
 import { ModelError } from '../../domain/agent/errors.ts'
 import type { Block } from '../../domain/agent/events/content.ts'
+import { reference } from '../../domain/agent/secrets/redactor.ts'
 import { CODER_SOP } from '../../domain/agent/spec/roles.ts'
-import type { Sandbox } from '../../domain/ports.ts'
+import type { AgentSpec } from '../../domain/agent/spec/spec.ts'
+import type { ModelRequest, Sandbox } from '../../domain/ports.ts'
 import type { SecretBoundary } from '../../domain/runtime/ports.ts'
-import { call, calls, completes } from '../support/harness.ts'
+import { call, calls, completes, USER } from '../support/harness.ts'
+import { memoryVault } from '../support/memory-vault.ts'
 import { given, tool } from '../support/story.ts'
 
 describe('5.12.1 the tools are filtered by role and policy', () => {
@@ -43,6 +47,7 @@ describe('5.12.4 tool inputs are sanitized before execution', () => {
     ['a NUL in a key', call('look', { 'a\0': 1 })],
     ['__proto__', call('look', JSON.parse('{"a":{"__proto__":{"admin":true}}}'))],
     ['no JSON', { ...call('look'), input_text: '{"path":' }],
+    ['a key that stands twice', { ...call('look'), input_text: '{"path":"a","path":"b"}' }],
     ['no object', { ...call('look'), input: [1] as never }],
     ['more than 1 MiB', call('look', { path: 'x'.repeat((1 << 20) + 1) })],
   ]
@@ -115,6 +120,42 @@ describe('5.12.5 no secret appears in the log', () => {
     expect(bytes.split('REF').length).toBeGreaterThan(8)
     expect(JSON.stringify(run.requests)).not.toContain(VALUE)
     expect(news.join('')).not.toContain(VALUE)
+  })
+
+  test('a run is told which secrets it was given and what to write for one; a tool gets the value, which nobody has shown before', async () => {
+    const vault = memoryVault({ DEPLOY_KEY: VALUE })
+    const secrets = [{ name: 'DEPLOY_KEY', reference: reference(await vault.referenceKey(), VALUE) }]
+    const open = async (spec: Pick<AgentSpec, 'secrets' | 'policy'>) => (await openBoundary(vault, [], spec)).secrets
+    const nothing = async () => undefined
+    const told = ({ system }: ModelRequest) => /^- DEPLOY_KEY: (secret:ku_\w{26})$/m.exec(system)?.[1] ?? 'not told'
+    const commands = tool('run_command', { effect: 'irreversible' }, ({ command }) => `ran ${String(command)}`)
+    const files = tool('write_file', { effect: 'idempotent' })
+    const run = await given({
+      says: [
+        (request) => calls(call('run_command', { command: `login -p ${told(request)}` })),
+        (request) => calls(call('write_file', { path: 'key', content: told(request) })),
+        completes(),
+      ],
+      tools: [commands, files],
+      spec: { secrets, policy: { mode: 'batch' } },
+      ports: {
+        secrets: open,
+        environment: async (spec) => ({
+          ...{ workspace: null, sandbox: null, secrets: await open(spec), reap: nothing, close: nothing },
+        }),
+      },
+    })
+    expect(await run.drive()).toEqual({ end: 'done' })
+    expect(commands.ran).toEqual([{ command: `login -p ${VALUE}` }])
+    expect(files.ran).toEqual([{ path: 'key', content: VALUE }])
+    let bytes = ''
+    for await (const page of run.log.read(`agent-${run.runId}`))
+      for (const { header, body } of page) bytes += JSON.stringify(header) + new TextDecoder().decode(body!)
+    expect(bytes).toContain(`ran login -p ${secrets[0]!.reference}`)
+    expect(bytes + JSON.stringify(run.requests)).not.toContain(VALUE)
+    // What it was given is its fork's as well.
+    const { runId } = await run.runtime.fork(run.runId, null, {}, { by: USER })
+    expect((await run.runtime.at(runId, null)).state.spec.secrets).toEqual(secrets)
   })
 
   test('what became a secret while a tool was at it is hidden in what it gives back, or fails with', async () => {

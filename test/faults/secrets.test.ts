@@ -26,6 +26,14 @@ const withReference =
     make(reference ?? 'no reference was shown')(res, got)
   }
 
+/** Answers with the reference that the system prompt tells for a name. */
+const told =
+  (name: string, make: (reference: string) => Answer): Answer =>
+  (res, got) => {
+    const at = new RegExp(`- ${name}: (secret:ku_[0-9a-hjkmnp-tv-z]{26})`).exec(JSON.stringify(got.body))
+    make(at?.[1] ?? 'no reference was told')(res, got)
+  }
+
 const answers: [Answer, ...Answer[]] = [
   command('cat given.txt kept.txt public.txt'),
   command('base64 -w0 given.txt; echo; base64 given.txt; base64 -w0 kept.txt'),
@@ -35,6 +43,7 @@ const answers: [Answer, ...Answer[]] = [
   calls('search_code', { pattern: 'tok-' }),
   calls('read_file', { path: 'not/there/tok-4f9c1e77b2a8d35566aa' }),
   withReference((reference) => calls('write_file', { path: 'out.txt', content: `given=${reference}\n` })),
+  told('KEPT', (reference) => calls('write_file', { path: 'told.txt', content: `kept=${reference}\n` })),
   withReference((reference) => calls('run_command', { command: `printf %s '${reference}' | wc -c` })),
   withReference((reference) => calls('set_context', { key: 'password', value: reference })),
   withReference((reference) => calls('complete_task', { summary: `Wrote ${reference}.`, artifacts: ['out.txt'] })),
@@ -58,6 +67,7 @@ test('a secret passes through tools and input, and is written nowhere but in the
 
     // What the model was told to put there is there, and the person who owns it finds it.
     expect(readFileSync(join(place.workspace, 'out.txt'), 'utf8')).toBe(`given=${GIVEN}\n`)
+    expect(readFileSync(join(place.workspace, 'told.txt'), 'utf8')).toBe(`kept=${KEPT}\n`)
 
     const forms = [GIVEN, KEPT, server.env.OPENAI_API_KEY].flatMap(formsOf)
     const shown = [ended.out, ended.err, ...server.got.map((got) => JSON.stringify(got.body))].join('\n')
@@ -68,7 +78,7 @@ test('a secret passes through tools and input, and is written nowhere but in the
     // The search sees into rows, packed bodies and objects of git: what is not secret is found there.
     const found = placesOf([PUBLIC], place.data)
     for (const where of ['log/log.db: bodies', 'versions.git (objects)']) expect(found).toContain(where)
-    expect(placesOf(forms, place.workspace)).toEqual(['given.txt', 'kept.txt', 'out.txt'])
+    expect(placesOf(forms, place.workspace)).toEqual(['given.txt', 'kept.txt', 'out.txt', 'told.txt'])
     const kept = placesOf(forms, place.data)
     expect(kept.filter((name) => !name.startsWith('vault/'))).toEqual([])
     expect(kept.sort()).toEqual(['vault/references.jsonl', 'vault/secrets.json'])

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { keyedCommand } from '../../domain/log/ids.ts'
+import { keyedCommand, keyOf } from '../../domain/log/ids.ts'
 import { checkHistory } from '../support/invariants.ts'
 import { law } from '../support/laws.ts'
 import { type Plan, planArbitrary, TOOLS } from '../support/plans.ts'
@@ -29,7 +29,8 @@ async function hold(plan: Plan, given: readonly Fate[]): Promise<World> {
   for (const [key, kind] of world.acknowledged) {
     if (kind !== 'input' && kind !== 'start') continue
     const type = kind === 'input' ? 'user_input' : 'agent_started'
-    const recorded = events.filter((event) => event.commandId === keyedCommand(key) && event.type === type).length
+    const told = keyOf(keyedCommand(world.log.logId, key, kind))
+    const recorded = events.filter((event) => keyOf(event.commandId) === told && event.type === type).length
     expect(recorded, `${kind} ${key}, which was acknowledged, is in the log once`).toBe(1)
   }
   expect((await world.process.runtime.verify(world.runId)).problems).toEqual([])

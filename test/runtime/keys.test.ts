@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { completes, USER } from '../support/harness.ts'
+import { completes, testSpec, USER } from '../support/harness.ts'
 import { given } from '../support/story.ts'
 
 // Idempotency-Keys: what was acknowledged under one is not done a second time, and is not lost.
@@ -31,8 +31,62 @@ test('a key is known after hundreds of others, also in another process, and at a
   const elsewhere = (key: string) => run.elsewhere().execute(run.runId, input, { by: USER, key, expected: 0 })
   expect(await elsewhere('K')).toMatchObject({ revision, recorded: false })
   await expect(elsewhere('another')).rejects.toMatchObject({ code: 'REVISION_CHANGED' })
+  // Whoever asks for something else under it is told, however long ago it came.
+  const other = { kind: 'input', text: 'other' } as const
+  const reused = { code: 'IDEMPOTENCY_KEY_REUSED', status: 422 }
+  for (const key of ['K', 'k7', 'k299']) {
+    await expect(run.say(other, key)).rejects.toMatchObject(reused)
+    await expect(run.say({ kind: 'pause' }, key)).rejects.toMatchObject(reused)
+    await expect(run.elsewhere().execute(run.runId, other, { by: USER, key })).rejects.toMatchObject(reused)
+  }
+  expect((await run.state()).revision).toBe(revision)
   expect(await run.say(input, 'new')).toMatchObject({ revision: revision + 1, recorded: true })
+  await expect(run.say(other, 'new')).rejects.toMatchObject(reused)
   expect(await run.say(input, 'new')).toMatchObject({ recorded: false })
+})
+
+test('of two requests that come under one key at once in two processes, one is recorded and the other refused', async () => {
+  const run = await given({ says: [completes()] })
+  const say = (text: string) => run.elsewhere().execute(run.runId, { kind: 'input', text }, { by: USER, key: 'K' })
+  const ended = await Promise.allSettled([say('this'), say('that'), say('this')])
+  const codes = ended.map((one) => (one.status === 'rejected' ? one.reason.code : one.value.recorded))
+  expect(codes.filter((code) => code === 'IDEMPOTENCY_KEY_REUSED').length).toBeGreaterThan(0)
+  expect(codes.filter((code) => code === true)).toHaveLength(1)
+  expect((await run.of('user_input')).length).toBe(2)
+})
+
+test('a start, a fork and an erasure hold to their key as any request does', async () => {
+  const run = await given({ says: [completes()] })
+  await run.drive()
+  const reused = { code: 'IDEMPOTENCY_KEY_REUSED', status: 422 }
+  const key = 'K'
+  const fork = (asked: unknown) => run.elsewhere().fork(run.runId, null, { runId: 'f' }, { by: USER, key, asked })
+  expect(await fork({ step: 1 })).toEqual({ runId: 'f' })
+  expect(await fork({ step: 1 })).toEqual({ runId: 'f' })
+  await expect(fork({ step: 2 })).rejects.toMatchObject(reused)
+  const start = (task: string) => {
+    const command = { kind: 'start', spec: testSpec(), task } as const
+    return run.elsewhere().execute('s', command, { by: USER, key, asked: { task } })
+  }
+  expect(await start('this')).toMatchObject({ recorded: true })
+  expect(await start('this')).toMatchObject({ recorded: false })
+  await expect(start('that')).rejects.toMatchObject(reused)
+  const erase = (revision: number) => run.say({ kind: 'erase', revision, reason: 'asked' }, key)
+  expect(await erase(1)).toMatchObject({ recorded: true })
+  expect(await erase(1)).toMatchObject({ recorded: false })
+  await expect(erase(0)).rejects.toMatchObject(reused)
+})
+
+test('what is kept of a key and of what was asked tells neither, and is another text in another log', async () => {
+  const runs = await Promise.all([given({ says: [completes()] }), given({ says: [completes()] })])
+  const ids = []
+  for (const run of runs) {
+    await run.say({ kind: 'input', text: 'yes' }, 'K')
+    await run.say({ kind: 'input', text: 'yes' }, 'L')
+    ids.push(...(await run.of('user_input')).slice(1).map((event) => event.commandId))
+  }
+  for (const id of ids) expect(id).toMatch(/^key:[0-9a-f]{32}:[0-9a-f]{32}$/)
+  expect(new Set(ids.flatMap((id) => id.split(':').slice(1))).size).toBe(8)
 })
 
 test('a resume of a run that nobody has driven is in the log before anybody drives it', async () => {

@@ -1,4 +1,7 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { type Block, callArguments } from '../../domain/agent/events/content.ts'
+import { createRedactor } from '../../domain/agent/secrets/redactor.ts'
+import type { Json } from '../../domain/log/json.ts'
 import type { SecretBoundary } from '../../domain/runtime/ports.ts'
 import { redactOutcome, redactRequest } from '../../domain/runtime/redact.ts'
 import { NO_SECRETS } from '../support/no-secrets.ts'
@@ -41,4 +44,55 @@ test('an answer keeps its kinds; names, ids and what the server says of itself a
   expect(clean.content.map((block) => block.type)).toEqual(['text', 'tool_use'])
   expect(clean.content[1]).toMatchObject({ id: 'REF-1', name: 'REF', input: { REF: 'REF' } })
   expect([clean.servedBy, clean.requestId, clean.content[0]?.text]).toEqual(['REF', 'REF', 'my REF'])
+})
+
+describe('arguments that came as text', () => {
+  const { redactText, redactArguments, redactResult, redactJson } = createRedactor({
+    key: new Uint8Array(32),
+    known: ['hunter2-secret', '12345678901234567891'],
+  })
+  const secrets: SecretBoundary = {
+    ...NO_SECRETS,
+    text: (text) => redactText(text).value,
+    json: <T>(value: T) => redactJson(value as Json).value as T,
+    arguments: (name, args) => redactArguments(name, args).value,
+    result: (value) => redactResult(value).value,
+  }
+  const kept = (input_text: string) => {
+    const content = [{ type: 'tool_use', id: 'a', name: 'send', input_text }]
+    const usage = { input: 1, output: 1, cacheRead: 0, cacheWrite: 0 }
+    const outcome = { content, stopReason: 'tool_use', usage, servedBy: 'm' } as const
+    return redactOutcome(secrets, outcome).content[0] as Block
+  }
+
+  test.each([
+    '{ "n": 1.50, "path": "a\\/b", "what": "\\u0041" }',
+    '{"what": "x',
+    '{"a": 1, "a": 2}',
+    'C:\\dir\\u0041',
+    '',
+  ])('%s is kept as it was written', (raw) => expect(kept(raw).input_text).toBe(raw))
+
+  test.each([
+    ['a key stands twice', '{"what":"hunter2-secret","what":"y"}'],
+    ['a key stands twice, deeper', '{"x":[{"what":"hunter2-secret","what":"y"}]}'],
+    ['a key stands twice, and escapes hide the value', '{"what":"\\u0068unter2\\u002Dsecret","what":"y"}'],
+    ['it is no JSON, and escapes hide the value', '{"what":"\\u0068unter2-secret"'],
+    ['parsing drops the digits of a number', '{"what":12345678901234567891}'],
+  ])('a secret is not kept where %s', (_, raw) => {
+    const { input_text } = kept(raw)
+    expect(JSON.stringify(input_text)).not.toMatch(/hunter2|unter2|12345678901234567891/)
+  })
+
+  test('what stands under the name of a secret is not kept where the name stands twice', () => {
+    const { input_text } = kept('{"password":"not known","password":"nor this"}')
+    expect(input_text).toMatch(/^\{"password":"secret:ku_\w{26}","password":"secret:ku_\w{26}"\}$/)
+  })
+
+  test('a key that stands twice is no object for anybody; megabytes are read without one frame per character', () => {
+    const block = (input_text: string) => ({ type: 'tool_use', id: 'a', name: 'send', input_text })
+    expect(callArguments(block('{"a":{"b":1,"b":2}}'))).toBeNull()
+    const long = { what: `${'x'.repeat(1 << 24)}${'\n'.repeat(1 << 22)}` }
+    expect(callArguments(block(JSON.stringify(long)))?.what === long.what).toBe(true)
+  })
 })

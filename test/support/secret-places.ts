@@ -3,9 +3,10 @@ import { CommandRejected, ModelError, ToolError } from '../../domain/agent/error
 import type { Block } from '../../domain/agent/events/content.ts'
 import { CODER_SOP } from '../../domain/agent/spec/roles.ts'
 import type { Actor } from '../../domain/log/envelope.ts'
-import type { ModelOutcome, Tool, Vault, Workspace } from '../../domain/ports.ts'
+import type { ModelOutcome, Tool, Workspace } from '../../domain/ports.ts'
 import type { RuntimePorts } from '../../domain/runtime/ports.ts'
 import { call, calls, completes, harness, MemoryBlobs, testSpec, toolSpec } from './harness.ts'
+import { memoryVault } from './memory-vault.ts'
 import { VirtualClock } from './virtual-clock.ts'
 
 // Every string that a person, a model or a tool can hand in, by name. One of them holds the planted text.
@@ -26,7 +27,16 @@ export const PLACES = [
   ],
   ...['doubt call', 'doubt reason', 'cancel reason', 'erase reason', 'fork by', 'fork folder', 'fork key'],
   ...['answer text', 'thinking', 'block kind', 'block member', 'call id', 'tool name', 'argument', 'argument key'],
-  ...['raw arguments', 'served by', 'request id', 'model error', 'model error cut', 'model code', 'streamed'],
+  ...[
+    'raw arguments',
+    'raw key twice',
+    'served by',
+    'request id',
+    'model error',
+    'model error cut',
+    'model code',
+    'streamed',
+  ],
   ...['content', 'content json', 'detail', 'changed', 'created', 'output', 'tool error', 'tool code', 'drift', 'link'],
   ...['way out', 'evidence', 'artifact', 'summary', 'context key', 'context value'],
 ] as const
@@ -39,28 +49,13 @@ export interface Told {
   readonly refused: readonly string[]
 }
 
-function vaultWith(secret: string): Vault {
-  const references = new Map<string, string>()
-  return {
-    get: async (name) => (name === 'PLANTED' ? secret : null),
-    set: async () => undefined,
-    remove: async () => false,
-    names: async () => ['PLANTED'],
-    retired: async () => [],
-    note: async () => undefined,
-    stamp: async () => '',
-    referenceKey: async () => new Uint8Array(32).fill(7),
-    remember: async (made) => {
-      for (const [reference, value] of made) references.set(reference, value)
-    },
-    resolve: (reference) => references.get(reference) ?? null,
-  }
-}
-
 /** A run in which everybody says something everywhere, `text` at one place and `known` being a secret. */
 export async function tell(place: Place, text: string, known: string): Promise<Told> {
   const at = (name: Place, otherwise: string) => (name === place ? text : otherwise)
-  const { secrets } = await openBoundary(vaultWith(known), [], { secrets: [], policy: testSpec().policy })
+  const { secrets } = await openBoundary(memoryVault({ PLANTED: known }), [], {
+    secrets: [],
+    policy: testSpec().policy,
+  })
   const published: string[] = []
   const refused: string[] = []
   const blobs = new MemoryBlobs()
@@ -162,7 +157,7 @@ function specOf(at: At, tools: readonly Tool[]) {
       contextVariables: { [at('variable key', 'k')]: at('variable', 'v') },
       workspace: { path: at('workspace', '/somewhere'), tree: 't1' },
       testCommand: ['run', at('test command', 'x')],
-      secrets: [at('secret name', 'PLANTED')],
+      secrets: [{ name: at('secret name', 'PLANTED'), reference: `secret:ku_${'0'.repeat(26)}` }],
     },
     tools,
   )
@@ -185,6 +180,7 @@ function said(at: At): (Partial<ModelOutcome> | Error)[] {
     send,
   ]
   const raw = { type: 'tool_use', id: 'id2', name: 'ask', input_text: `{"what": ${at('raw arguments', 'x')}` } as const
+  const twice = { ...raw, input_text: `{"what": ${JSON.stringify(at('raw key twice', 'x'))}, "what": "y"}` }
   const code = at('model code', 'NETWORK').toUpperCase()
   // Cut at 600 characters, all but the last one of the text at this place would stay.
   const cut = at('model error cut', 'x')
@@ -195,6 +191,7 @@ function said(at: At): (Partial<ModelOutcome> | Error)[] {
     failed,
     calls(call('ask', {})),
     calls(raw),
+    calls(twice),
     calls(call(at('tool name', 'nothing'), {})),
     calls(call('set_context', { key: at('context key', 'k'), value: at('context value', 'v') })),
     calls(call('complete_task', { summary: at('summary', 'done'), artifacts: [at('artifact', 'a')] })),

@@ -36,14 +36,18 @@ export function secretsCommand(program: Command, kit: Kit): void {
     )
   secrets
     .command('remove')
-    .description('forget a secret; runs that were given it can no longer use it')
+    .description(
+      'forget a secret: no run can use it any more; it stays hidden, and old versions of files still hold it',
+    )
     .argument('<name>')
     .action(
       kit.action(async (ctx, [name]) => {
         checkName(name)
         const client = await ctx.client('write')
         const { names } = await take(client.v1.secrets[':name'].$delete({ param: { name: name! } }))
-        ctx.show({ name, names }, () => [`removed ${name}`])
+        ctx.show({ name, names }, () => [
+          `removed ${name}: no tool is given it any more. It stays hidden, and a restore still writes it into files that held it.`,
+        ])
         return EXIT.done
       }),
     )

@@ -1,7 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import type { UserCommand } from '../../../domain/agent/decisions/commands.ts'
 import { previewOf } from '../../runs/approval-preview.ts'
-import { actorOf, notFound, type RecentKeys, record } from '../../runs/commands.ts'
+import { actorOf, notFound, record } from '../../runs/commands.ts'
 import type { Services } from '../../services.ts'
 import { current } from '../current.ts'
 import { body, CommandHeaders, json, newApp, refusals } from '../new-app.ts'
@@ -68,10 +68,10 @@ const given = <T extends object>(value: T) =>
     [K in keyof T]: Exclude<T[K], undefined>
   }
 
-export function approvalRoutes(s: Services, keys: RecentKeys) {
+export function approvalRoutes(s: Services) {
   const said = (command: UserCommand & { toolCallId: string }, by: string | undefined, headers: CommandHeaders) => {
     const agentId = agentOfCall(command.toolCallId)
-    return record(s, keys, { agentId, command, actor: actorOf('approver', by), headers, drive: 'wake' })
+    return record(s, { agentId, command, actor: actorOf('approver', by), headers, drive: 'wake' })
   }
   return newApp()
     .openapi(list, async (c) => {

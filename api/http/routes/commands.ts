@@ -1,6 +1,6 @@
 import { createRoute, type z } from '@hono/zod-openapi'
 import type { UserCommand } from '../../../domain/agent/decisions/commands.ts'
-import { actorOf, erasable, mustWrite, notFound, type RecentKeys, record } from '../../runs/commands.ts'
+import { actorOf, erasable, mustWrite, notFound, record } from '../../runs/commands.ts'
 import type { Services } from '../../services.ts'
 import { body, CommandHeaders, json, newApp, RunId, refusals } from '../new-app.ts'
 import { Recorded } from '../schemas/common.ts'
@@ -41,10 +41,10 @@ const restore = createRoute({
   responses: { 200: json(Restored, 'Restored'), ...refusals },
 })
 
-export function commandRoutes(s: Services, keys: RecentKeys) {
+export function commandRoutes(s: Services) {
   type Said = { headers: CommandHeaders; by: string | undefined; drive: 'yes' | 'no' | 'wake' }
   const ask = (agentId: string, command: UserCommand, { headers, by, drive }: Said) =>
-    record(s, keys, { agentId, command, actor: actorOf('user', by), headers, drive })
+    record(s, { agentId, command, actor: actorOf('user', by), headers, drive })
   return newApp()
     .openapi(input, async (c) => {
       const { text, by } = c.req.valid('json')

@@ -3,9 +3,10 @@ import { agentStream } from '../../../domain/log/ids.ts'
 import type { Json } from '../../../domain/log/json.ts'
 import type { AgentAt, At } from '../../../domain/runtime/types.ts'
 import { EventViews } from '../../events/view.ts'
-import { notFound, type RecentKeys } from '../../runs/commands.ts'
+import { notFound } from '../../runs/commands.ts'
 import { afterCommon, differences } from '../../runs/difference.ts'
 import { forkRun } from '../../runs/fork.ts'
+import type { Underway } from '../../runs/keyed.ts'
 import { verifyRun } from '../../runs/verify.ts'
 import type { FilePoint, Services } from '../../services.ts'
 import { current } from '../current.ts'
@@ -79,7 +80,7 @@ export async function agentsOf(s: Services, runId: string): Promise<string[]> {
   return [runId, ...(value?.tree ?? []).map((a) => a.agentId).filter((id) => id !== runId)]
 }
 
-export function historyRoutes(s: Services, keys: RecentKeys) {
+export function historyRoutes(s: Services, underway: Underway) {
   const parsePoint = (runId: string, text: string): FilePoint => {
     const colon = text.lastIndexOf(':')
     return { agentId: colon < 0 ? runId : text.slice(0, colon), at: stepOf(Number(text.slice(colon + 1))) }
@@ -130,7 +131,7 @@ export function historyRoutes(s: Services, keys: RecentKeys) {
       const { id } = c.req.valid('param')
       const { by, drive, agent, step, turn, event, ...what } = c.req.valid('json')
       const asked = { at: atOf({ step, turn, event }), ...what }
-      const forked = await forkRun(s, keys, agent ?? id, asked, { by, drive, headers: c.req.valid('header') })
+      const forked = await forkRun(s, underway, agent ?? id, asked, { by, drive, headers: c.req.valid('header') })
       const { spec } = (await s.runtime.at(forked.runId, null)).state
       return c.json({ ...forked, workspace: spec.workspace?.path ?? null }, forked.created ? 201 : 200)
     })

@@ -77,7 +77,7 @@ const setSecret = createRoute({
 const removeSecret = createRoute({
   method: 'delete',
   path: '/v1/secrets/{name}',
-  summary: 'Forget a secret; what was recorded with its reference keeps that',
+  summary: 'Forget a secret: no tool is given it any more; it stays hidden, and old versions of files still hold it',
   request: { params: z.object({ name: schema.SecretName }) },
   responses: { 200: json(schema.SecretNames, 'Names'), ...refusals },
 })

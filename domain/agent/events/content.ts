@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Json, JsonObject } from '../../log/json.ts'
+import { jsonFault } from '../../log/json-fault.ts'
 
 /**
  * A content block as the provider gave it, kept verbatim: unknown kinds and members stay (thinking signatures, citations).
@@ -49,7 +50,7 @@ export interface RequestedCall {
   readonly block: number
   readonly providerId: string
   readonly name: string
-  /** Null: the arguments are no JSON object. */
+  /** Null: the arguments are no JSON object of which readers make the same. */
   readonly arguments: JsonObject | null
 }
 
@@ -77,7 +78,7 @@ export function textOf(content: readonly Block[]): string {
     .trim()
 }
 
-/** The argument object of a `tool_use` block; null where it is none, or nested too deep to be handled safely. */
+/** The argument object of a `tool_use` block; null where it is none, has a key twice, or is nested too deep to be handled safely. */
 export function callArguments(block: Block): JsonObject | null {
   const raw: Json | undefined = 'input_text' in block ? parse(block.input_text as Json) : block.input
   const object = raw !== null && typeof raw === 'object' && !Array.isArray(raw) ? (raw as JsonObject) : null
@@ -99,9 +100,6 @@ const SCALARS: ReadonlySet<string> = new Set(['string', 'boolean', 'object', 'un
 function parse(text: Json): Json {
   if (typeof text !== 'string') return null
   if (text.trim() === '') return {}
-  try {
-    return JSON.parse(text) as Json
-  } catch {
-    return null
-  }
+  // A key that stands twice says two things, of which a parser hides one.
+  return jsonFault(text) === null ? (JSON.parse(text) as Json) : null
 }

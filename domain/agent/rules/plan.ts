@@ -114,7 +114,7 @@ function unknownTool(state: AgentState, call: RequestedCall, tool: ToolSpec | un
 const invalid = (message: string): Failure => ({ code: 'INVALID_ARGUMENTS', message })
 
 function malformed(call: RequestedCall, paths: ResolvedPaths): Failure | null {
-  if (call.arguments === null) return invalid('the arguments are not a JSON object')
+  if (call.arguments === null) return invalid('the arguments are not a JSON object, or a key stands twice in one')
   const flaw = flawIn(call.arguments, '')
   if (flaw !== null) return invalid(flaw)
   if (byteLength(JSON.stringify(call.arguments)) > MAX_ARGUMENT_BYTES)

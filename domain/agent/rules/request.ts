@@ -70,7 +70,7 @@ export function assemble(
 }
 
 function systemPrompt(state: AgentState): string {
-  const { role, policy, workspace, contextVariables, instructions, testCommand } = state.spec
+  const { role, policy, workspace, contextVariables, instructions, testCommand, secrets } = state.spec
   const parts: string[] = []
   if (role !== null) {
     parts.push(`You are ${role.name}, ${role.profile}. Your goal: ${role.goal}.`)
@@ -93,6 +93,12 @@ function systemPrompt(state: AgentState): string {
   if (workspace !== null) parts.push('Paths are relative to the workspace; nothing outside it can be reached.')
   if (testCommand !== null) parts.push(`The test command is: ${testCommand.join(' ')}`)
   if (Object.keys(contextVariables).length > 0) parts.push(`Context variables: ${JSON.stringify(contextVariables)}`)
+  if (secrets.length > 0) {
+    const names = secrets.map(({ name, reference }) => `- ${name}: ${reference}`)
+    parts.push(
+      `Secrets that tools may be given. Put a reference exactly where its value is to stand in a tool's arguments: the tool gets the value, which is never shown to you.\n${names.join('\n')}`,
+    )
+  }
   if (instructions !== undefined) parts.push(instructions)
   return parts.join('\n\n')
 }

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto'
 import { base32 } from '../../log/ids.ts'
 import type { Json, JsonObject } from '../../log/json.ts'
 import { ToolError } from '../errors.ts'
+import { REFERENCE, WHOLE_REFERENCE } from '../reference.ts'
 import { formsOf, MIN_SECRET_LENGTH, unhidable } from './forms.ts'
 import { isSecretKey, secretValuesInJson } from './key-names.ts'
 import { type KnownTexts, knownTexts } from './known.ts'
@@ -13,8 +14,6 @@ import { joinSpans, type Span } from './spans.ts'
 // resolving it gives back the same bytes; references are never looked into, so that redacting twice is redacting once.
 
 const REFERENCE_BEGINS = 'secret:ku_'
-const REFERENCE = /secret:ku_[0-9a-hjkmnp-tv-z]{26}/g
-const WHOLE_REFERENCE = /^secret:ku_[0-9a-hjkmnp-tv-z]{26}$/
 /** Replacing may uncover a further match at its border; more rounds than this are not needed by any sane pattern. */
 const MAX_ROUNDS = 4
 const MAX_DEPTH = 1_000
@@ -68,22 +67,26 @@ export function reference(key: Uint8Array, value: string): string {
   return `secret:ku_${base32(createHmac('sha256', key).update(value, 'utf8').digest()).slice(0, 26)}`
 }
 
-/** The value with every reference replaced. Throws ToolError SECRET_UNAVAILABLE for one that `lookup` does not know. */
+/** Why a reference cannot be resolved, before anything was done with it. */
+export const unavailable = (reference: string, why: string): ToolError =>
+  new ToolError('SECRET_UNAVAILABLE', `${reference} cannot be resolved: ${why}`, { beforeEffect: true })
+
+/**
+ * The value with every reference replaced. Throws ToolError SECRET_UNAVAILABLE for one that `lookup` does not know;
+ * `lookup` itself may throw one that says more.
+ */
 export function resolveReferences<T extends Json>(json: T, lookup: (reference: string) => string | null): T {
   return walk(json, (text) =>
     text.replace(REFERENCE, (ref) => {
       const value = lookup(ref)
       if (value !== null) return value
-      throw new ToolError(
-        'SECRET_UNAVAILABLE',
-        `${ref} cannot be resolved: the vault of this install does not hold it`,
-        {
-          beforeEffect: true,
-        },
-      )
+      throw unavailable(ref, 'the vault of this install does not hold it')
     }),
   ) as T
 }
+
+/** Does a reference stand in the value? */
+export const hasReferences = (json: Json): boolean => JSON.stringify(json).includes(REFERENCE_BEGINS)
 
 /** A file's bytes with the references that `lookup` knows replaced; others are the file's own text and stay. */
 export function resolveBytes(bytes: Uint8Array, lookup: (reference: string) => string | null): Uint8Array {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { WHOLE_REFERENCE } from '../reference.ts'
 import { Delay, Milliseconds } from '../time-span.ts'
 import { ToolSpec } from './tools.ts'
 
@@ -123,6 +124,13 @@ export const RoleDefinition = z.strictObject({
 })
 export type RoleDefinition = z.infer<typeof RoleDefinition>
 
+/**
+ * A secret that tools may be given, never its value: the reference stands for whatever the name holds when a tool is
+ * performed, also where the value has been replaced since.
+ */
+export const GivenSecret = z.strictObject({ name: z.string().min(1), reference: z.string().regex(WHOLE_REFERENCE) })
+export type GivenSecret = z.infer<typeof GivenSecret>
+
 /** What an agent is started with: everything in force, resolved, with no default left open. */
 export const AgentSpec = z.strictObject({
   role: RoleDefinition.nullable(),
@@ -141,8 +149,7 @@ export const AgentSpec = z.strictObject({
   workspace: z.strictObject({ path: z.string().min(1), tree: z.string().nullable() }).nullable(),
   testCommand: z.array(z.string()).min(1).nullable(),
   contextVariables: z.record(z.string(), z.unknown()),
-  /** Names of secrets that tools may be given; never values. */
-  secrets: z.array(z.string().min(1)),
+  secrets: z.array(GivenSecret),
   /** Added to the system prompt. */
   instructions: z.string().optional(),
   /** The program that wrote this. */

@@ -4,11 +4,12 @@ import { says } from '../../agent/events/residue.ts'
 import type { Header, SealedEvent } from '../../log/envelope.ts'
 import { eraseImpossible } from '../../log/erased.ts'
 import { ConflictError } from '../../log/errors.ts'
-import { agentStream } from '../../log/ids.ts'
+import { agentStream, keyOf } from '../../log/ids.ts'
 import type { BlobIntent } from '../../ports.ts'
 import type { Asking } from '../journal.ts'
 import { revisionChanged } from '../mailbox.ts'
 import type { RuntimePorts } from '../ports.ts'
+import { isRepeated } from '../repeated.ts'
 import type { ErasableBody, ErasureChoice } from '../types.ts'
 import { sealErasure, type Target } from './erasure-events.ts'
 
@@ -23,7 +24,7 @@ export const MAX_ERASED = 1_024
  * Empties bodies of a finished run for ever, some per append, each append with the facts that name them. Asked again it
  * makes sure that nothing is left. Reads the stream once, or again where somebody else has written to it meanwhile.
  * Rejects with ERASE_IMPOSSIBLE, RUN_UNKNOWN, EVENT_UNKNOWN, RUN_ACTIVE, NOT_ERASABLE, or REVISION_CHANGED where the agent
- * is not at the `expected` revision. `forget`: what was erased is to be remembered nowhere; called around each append, also
+ * is not at the `expected` revision, or IDEMPOTENCY_KEY_REUSED. `forget`: what was erased is to be remembered nowhere; called around each append, also
  * one of which nobody knows what became of it. Blobs that are about to go are noted before, as are those that are about to
  * come: where the process ends in between, the next start removes those whose erasure is in the log.
  */
@@ -34,7 +35,7 @@ export async function erase(
   asking: Asking,
   { expected, forget }: { readonly expected?: number; readonly forget: () => Promise<void> },
 ): Promise<{ revision: number; recorded: boolean }> {
-  let found = await look(ports, agentId, what)
+  let found = await look(ports, agentId, what, asking.commandId)
   let recorded = false
   if (expected !== undefined && expected !== found.last.header.revision && found.targets.some(({ erased }) => !erased))
     throw revisionChanged(agentId, found.last.header.revision)
@@ -50,7 +51,7 @@ export async function erase(
       found = { last, targets: found.targets.map((one) => (one.revision <= gone ? { ...one, erased: true } : one)) }
     } catch (error) {
       if (!(error instanceof ConflictError) || tries++ >= MAX_TRIES) throw error
-      found = await look(ports, agentId, what)
+      found = await look(ports, agentId, what, asking.commandId)
     }
   }
   const blobs = intentsOf(found.last, found.targets)
@@ -72,18 +73,20 @@ export async function erasable(ports: Pick<RuntimePorts, 'log'>, agentId: string
 }
 
 /** The stream's last event, and what is to be erased, in order. */
-async function look(ports: Pick<RuntimePorts, 'log'>, agentId: string, what: ErasureChoice) {
+async function look(ports: Pick<RuntimePorts, 'log'>, agentId: string, what: ErasureChoice, commandId?: string) {
   if (!ports.log.erases) throw eraseImpossible()
   let last: SealedEvent | null = null
   let ended = false
   const targets: (Target & ErasableBody)[] = []
   const { revision: from = 0, to = what.all ? Number.POSITIVE_INFINITY : from } = what
   const one = from === to
+  const key = keyOf(commandId ?? '')
   for await (const page of ports.log.read(agentStream(agentId), { bodies: false })) {
     for (const event of page) {
       const { type, turn, revision, body } = event.header
       last = event
       ended ||= isEnd(event.header)
+      if (key !== null && keyOf(event.header.commandId) === key) isRepeated(event.header.commandId, commandId!)
       if (revision < from || revision > to) continue
       if (one && REFERENCES.has(type))
         throw new CommandRejected('NOT_ERASABLE', `${type} holds nothing but references and cannot be erased`)

@@ -71,7 +71,11 @@ export const LAWS: readonly Caught[] = [
     says: 'a request that is recorded again when it is repeated',
     test: law('5-crashes'),
     name: 'killed anywhere',
-    fault: fault('runtime/mailbox.ts', 'if (folded.commands.includes(commandId)) return true', ''),
+    fault: fault(
+      'runtime/mailbox.ts',
+      'folded.commands.find((one) => keyOf(one) === key)',
+      'undefined as string | undefined',
+    ),
   },
   {
     law: '6',
@@ -162,7 +166,7 @@ export const LAWS: readonly Caught[] = [
     says: 'an Idempotency-Key kept as it came',
     test: law('8-secrets'),
     name: 'in no byte',
-    fault: fault('runtime/asking.ts', 'keyedCommand(key)', 'key'),
+    fault: fault('runtime/asking.ts', 'keyedCommand(log.logId, key, asked)', 'key'),
   },
   {
     law: '8',

@@ -77,7 +77,30 @@ export const RULES: readonly Rule[] = [
     rule: 'keys',
     says: 'a key is known after hundreds of others',
     test: runtime('keys'),
-    fault: fault('runtime/mailbox.ts', 'return this.keys.has(commandId)', 'return false'),
+    fault: fault('runtime/mailbox.ts', 'return isRepeated(this.keys.get(key), commandId)', 'return false'),
+  },
+  {
+    rule: 'secrets',
+    says: 'what has a name is for the runs that were given it',
+    test: 'test/api/boundary.test.ts',
+    fault: {
+      file: 'api/host/secret-use.ts',
+      search: 'if (found !== undefined) throw unavailable(reference, found.why)',
+      replace: '',
+    },
+  },
+  {
+    rule: 'secrets',
+    says: 'a run is told what it was given',
+    test: behaviour('5.12-security'),
+    name: 'a run is told which secrets',
+    fault: fault('agent/rules/request.ts', 'if (secrets.length > 0) {', 'if (secrets.length > 1) {'),
+  },
+  {
+    rule: 'secrets',
+    says: 'a key that stands twice hides nothing',
+    test: runtime('redact'),
+    fault: fault('agent/events/content.ts', 'jsonFault(text) === null', "text.startsWith('{')"),
   },
   {
     rule: 'erasure',

@@ -1,0 +1,51 @@
+import { formsOf, MIN_SECRET_LENGTH, unhidable } from '../../domain/agent/secrets/forms.ts'
+import { unavailable } from '../../domain/agent/secrets/redactor.ts'
+import type { GivenSecret } from '../../domain/agent/spec/spec.ts'
+import type { Vault } from '../../domain/ports.ts'
+
+/**
+ * What references in tools' arguments stand for, for one run, by what the vault holds now: one that was recorded with a
+ * name at the start for what the name holds, one of a text without a name for that text. One of a text in which a value
+ * stands that has or had a name is resolved only where the name was given to the run and still holds it: else whoever has
+ * seen a reference could use the secret, also after it was removed. The result throws ToolError SECRET_UNAVAILABLE.
+ */
+export async function secretsFor(
+  vault: Vault,
+  providerKeys: readonly string[],
+  secrets: readonly GivenSecret[],
+): Promise<(reference: string) => string | null> {
+  const holds = async (names: readonly string[]) =>
+    Promise.all(names.map(async (name) => ({ value: await vault.get(name), why: notGiven(name) })))
+  const own = (await holds(secrets.map(({ name }) => name))).map(({ value }) => value)
+  const others = [
+    ...(await holds(await vault.names())),
+    ...providerKeys.map((value) => ({ value, why: "it stands for a provider's key, which no tool is given" })),
+    ...(await vault.retired()).map((value) => ({ value, why: FORMER })),
+  ]
+  const ownForms = new Set(own.flatMap((value) => (value === null ? [] : formsOf(value))))
+  const foreign = others.filter(({ value }) => value !== null && !own.includes(value) && unhidable(value) === null) as {
+    value: string
+    why: string
+  }[]
+
+  return (reference) => {
+    const named = [...secrets.keys()].filter((i) => secrets[i]?.reference === reference)
+    for (const i of named) if (own[i] != null) return own[i]
+    for (const i of named) throw unavailable(reference, noValue(secrets[i]!.name))
+    const text = vault.resolve(reference)
+    if (text === null || ownForms.has(text)) return text
+    const found = foreign.find(({ value }) => standsIn(text, value))
+    if (found !== undefined) throw unavailable(reference, found.why)
+    return text
+  }
+}
+
+const standsIn = (text: string, value: string): boolean =>
+  formsOf(value).some((form) => form.length >= MIN_SECRET_LENGTH && text.includes(form))
+
+const noValue = (name: string) =>
+  `${name} holds no value any more: it was removed, or is not set on this host; keepup secrets set ${name}`
+const notGiven = (name: string) => `${name} was not given to this run; start one with --secret ${name}`
+const FORMER =
+  'its secret was replaced or removed, or was not given to this run; use the reference of one that was, or start a run ' +
+  'with --secret NAME'
