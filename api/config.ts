@@ -2,7 +2,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
-import { ModelInfo } from '../domain/agent/spec/spec.ts'
+import { partly } from '../domain/agent/spec/partly.ts'
+import { ErrorRecoveryPolicy, ModelInfo } from '../domain/agent/spec/spec.ts'
 import { jsonFault } from '../domain/log/json-fault.ts'
 import { isPlain, PLAIN } from './plain-text.ts'
 
@@ -36,6 +37,8 @@ export const ConfigSchema = z.strictObject({
   safeDefaultModel: z.string().min(1).nullable().default(null),
   /** Own entries of the model catalogue. */
   models: z.array(ModelInfo.partial().required({ id: true })).default([]),
+  /** How runs that say nothing of it retry what failed. */
+  retry: partly(ErrorRecoveryPolicy).default({}),
   /** Who asks, where a command does not say; null: the OS user. */
   by: z.string().min(1).max(200).refine(isPlain, PLAIN).nullable().default(null),
   maxBodyBytes: int(z.int().min(1024)).default(1024 * 1024),
@@ -94,7 +97,7 @@ export interface ConfigSources {
 export const envName = (key: string): string => `KEEPUP_${key.replace(/[A-Z]/g, (c) => `_${c}`).toUpperCase()}`
 
 /** Settings that text cannot give: they are read from the file only. */
-const FILE_ONLY = new Set(['models'])
+const FILE_ONLY = new Set(['models', 'retry'])
 const KEYS = Object.keys(ConfigSchema.shape)
 
 /** Variables that look like ours but name no setting. */

@@ -61,6 +61,7 @@ export function prepareDoors(
       return fault === null ? null : unusable(name, fault)
     },
     sandboxed: config.sandboxed,
+    retry: config.retry,
     build: VERSION,
   }
 }

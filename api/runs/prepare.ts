@@ -42,6 +42,8 @@ export interface PrepareDoors {
   /** Why a run cannot be given the secret of this name, without a word of its value; null: it can. */
   secretFault(name: string): Promise<{ readonly code: string; readonly message: string } | null>
   readonly sandboxed: boolean
+  /** What runs that say nothing of it have for their retries. */
+  readonly retry: NonNullable<StartRun['retry']>
   readonly build: string
 }
 
@@ -98,6 +100,10 @@ async function checkSecrets(doors: PrepareDoors, names: readonly string[]): Prom
 /** Resolves a request into everything in force, so that the log explains itself. Rejects with what the doors refuse. */
 export function createStarts(doors: PrepareDoors): Starts {
   return {
+    missingTools({ role, tools }) {
+      const here = new Set(doors.tools(role).map(({ name }) => name))
+      return tools.filter(({ name, control }) => !control && !here.has(name)).map(({ name }) => name)
+    },
     async prepare(asked) {
       const role = asked.role === undefined ? null : doors.role(asked.role)
       if (asked.role !== undefined && role === null) {
@@ -127,7 +133,7 @@ export function createStarts(doors: PrepareDoors): Starts {
           wallClockMs: wallClockMs ?? null,
         },
         recovery,
-        retry: ErrorRecoveryPolicy.parse({ ...asked.retry }),
+        retry: ErrorRecoveryPolicy.parse({ ...doors.retry, ...asked.retry }),
         context: ContextManagementConfig.parse({ ...asked.context }),
         budget: { tokens: asked.budget?.tokens ?? null, nanoDollars: asked.budget?.nanoDollars ?? null },
         models: {

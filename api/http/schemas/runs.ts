@@ -72,7 +72,15 @@ export const RunList = z
   .openapi('RunList')
 
 export const RunDetail = z
-  .strictObject({ position: Position, run: Run, tree: z.array(AgentNode).readonly(), asks: z.array(Ask).readonly() })
+  .strictObject({
+    position: Position,
+    run: Run,
+    tree: z.array(AgentNode).readonly(),
+    asks: z.array(Ask).readonly(),
+    missingTools: z
+      .array(z.string())
+      .openapi({ description: 'Tools of the run that the answering process does not have: another one must drive it' }),
+  })
   .openapi('RunDetail')
 
 export const Started = z

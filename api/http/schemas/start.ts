@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { partly } from '../../../domain/agent/spec/partly.ts'
 import {
   Budget,
   ContextManagementConfig,
@@ -26,10 +27,10 @@ export const StartRun = z
     task: z.string().trim().min(1).optional().openapi({ description: 'Absent: the run waits for input.' }),
     role: z.string().min(1).optional(),
     model: z.string().min(1).optional(),
-    policy: Policy.partial().optional(),
+    policy: partly(Policy).optional(),
     limits: RunLimits.optional(),
     recovery: RecoveryConfig.pick({ warningTemplate: true, hardLimit: true }).partial().optional(),
-    retry: ErrorRecoveryPolicy.partial().optional(),
+    retry: partly(ErrorRecoveryPolicy).optional(),
     context: ContextManagementConfig.partial().optional(),
     tools: names.optional().openapi({ description: 'Names of the tools to offer. Absent: all that are configured.' }),
     workspace: Folder.optional().openapi({ description: 'Absolute path of the folder to work in.' }),
