@@ -52,6 +52,8 @@ export interface ReadModel {
   asks(query: { runId: string }): Promise<Shown<readonly AskRow[]>>
   /** Calls, of all runs or of one, of which nobody knows whether they happened. */
   doubts(query: { runId?: string }): Promise<Shown<readonly AskRow[]>>
+  /** Questions of agents, of all runs or of one, that nobody has answered. */
+  questions(query: { runId?: string }): Promise<Shown<readonly AskRow[]>>
   approval(toolCallId: string): Promise<Shown<ApprovalRow | null>>
   artifacts(
     query: Page & { runId?: string },

@@ -66,7 +66,11 @@ describe('what people are told', { timeout: 120_000 }, () => {
       expect(err).toContain('the agent asks: Which?')
       expect(err).toContain(`keepup input ${idIn(asked.err)} "…"`)
     }
+    const list = await folder.look('approvals')
+    expect(list.out).toMatch(new RegExp(`^${idIn(asked.err)}.t1.c0 +an answer +ask_user +.*Which\\?`, 'm'))
+    expect(list.err).toContain(`keepup input ${idIn(asked.err)} "…"`)
     await folder.look('input', idIn(asked.err), 'this one')
+    expect((await folder.look('approvals')).out).not.toContain('Which?')
     expect((await folder.look('runs', 'show', idIn(asked.err))).err).not.toContain('Which?')
   })
 
@@ -85,7 +89,7 @@ describe('what people are told', { timeout: 120_000 }, () => {
       for (const answer of ['happened', 'run', 'abandon']) expect(err).toContain(`keepup resolve ${id}.t1.c0 ${answer}`)
     }
     const json = JSON.parse((await folder.look('approvals', '-o', 'json')).out)
-    expect(json).toEqual([expect.objectContaining({ for: 'doubt', toolCallId: `${id}.t1.c0` })])
+    expect(json).toContainEqual(expect.objectContaining({ for: 'doubt', toolCallId: `${id}.t1.c0` }))
   })
 
   it('a fork says what stays behind', async () => {

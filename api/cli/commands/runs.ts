@@ -97,21 +97,24 @@ async function show(ctx: Context, run: string): Promise<number> {
   return EXIT.done
 }
 
-/** All that waits for a person's decision: approvals, and calls of which nobody knows whether they happened. */
+const WAITS_FOR = { approval: 'an approval', doubt: 'what became of it', input: 'an answer' }
+
+/** All that people are asked: approvals, calls of which nobody knows whether they happened, and questions of agents. */
 async function waiting(ctx: Context): Promise<number> {
   const client = await ctx.client('read')
   const approvals = await pendingApprovals(client)
   const { doubts } = await take(client.v1.doubts.$get({ query: {} }))
+  const { questions } = await take(client.v1.questions.$get({ query: {} }))
   const rows = [
     ...approvals.map((a) => ({ ...a, for: 'approval' as const, text: a.reason })),
-    ...doubts.map((d) => ({ ...d, expiresAt: null })),
+    ...[...doubts, ...questions].map((d) => ({ ...d, expiresAt: null })),
   ]
   ctx.list(rows, [
-    { title: 'CALL', of: (a) => a.toolCallId },
-    { title: 'WAITS FOR', of: (a) => (a.for === 'approval' ? 'an approval' : 'what became of it') },
+    { title: 'CALL', of: (a) => a.toolCallId ?? a.runId },
+    { title: 'WAITS FOR', of: (a) => WAITS_FOR[a.for] },
     { title: 'TOOL', of: (a) => a.toolName },
     { title: 'EXPIRES', of: (a) => a.expiresAt },
-    { title: 'ARGUMENTS', of: (a) => JSON.stringify(a.arguments), flexible: true },
+    { title: 'ARGUMENTS', of: (a) => JSON.stringify(a.arguments ?? {}), flexible: true },
   ])
   if (ctx.format === 'table') for (const line of rows.flatMap((row) => askLines(ctx, row))) ctx.note(line)
   return EXIT.done
@@ -133,6 +136,6 @@ export function runsCommands(program: Command, kit: Kit): void {
     .action(kit.action((ctx, [run]) => show(ctx, run!)))
   program
     .command('approvals')
-    .description('calls that wait for a person, and the commands that answer')
+    .description('all that runs ask of people, and the commands that answer')
     .action(kit.action((ctx) => waiting(ctx)))
 }
