@@ -146,6 +146,7 @@ describe('what people are told', { timeout: 120_000 }, () => {
     expect(listed.filter((line) => !/^\w+ +interrupted /.test(line))).toEqual([])
     const shown = await folder.look('runs', 'show', id)
     expect(shown.out).toMatch(/^status +interrupted$/m)
+    expect(JSON.parse((await folder.look('runs', 'show', id, '-o', 'json')).out).run.interrupted).toBe(true)
     expect(shown.err).toContain(`go on with: keepup resume ${id}`)
   })
 
@@ -155,8 +156,11 @@ describe('what people are told', { timeout: 120_000 }, () => {
     expect((await folder.look('runs', 'list')).out).toMatch(new RegExp(`^${idIn(err)} +interrupted `, 'm'))
     const settings = { KEEPUP_EVENTSTORE: 'esdb://nowhere:2113', KEEPUP_POSTGRES: 'postgres://nowhere/keepup' }
     // The folder stands for the servers: what is asked is only how the command line tells it.
-    const open = ((config, _, how) =>
-      openServices({ ...config, eventstore: null, postgres: null }, 'owner', how)) as OpenServices
+    const doorbell = { async *rings() {} }
+    const open = (async (config, _, how) => ({
+      ...(await openServices({ ...config, eventstore: null, postgres: null }, 'owner', how)),
+      doorbell,
+    })) as OpenServices
     const { out } = await inProcess(['--data', folder.data, 'runs', 'list'], settings, { cwd: folder.root, open })
     expect(out).toMatch(new RegExp(`^${idIn(err)} +active `, 'm'))
     expect(out).not.toContain('interrupted')

@@ -47,11 +47,14 @@ const show = createRoute({
 })
 
 export function runRoutes(s: Services) {
-  const view = (row: RunRow, sizes: ReadonlyMap<string, number>): Run => ({
-    ...row,
-    bytes: sizes.get(row.runId) ?? null,
-    driving: s.drivers.state(row.runId).driving,
-  })
+  const view = (row: RunRow, sizes: ReadonlyMap<string, number>): Run => {
+    const { driving } = s.drivers.state(row.runId)
+    const ended = row.status === 'completed' || row.status === 'failed'
+    const idle = !ended && !driving && row.waiting === null && row.turn > 0
+    // On servers the drivers of other processes are not known.
+    const interrupted = idle && s.doorbell !== null ? null : idle
+    return { ...row, bytes: sizes.get(row.runId) ?? null, driving, interrupted }
+  }
   const missingOf = async ({ runId, status }: RunRow): Promise<string[]> => {
     if (status === 'completed' || status === 'failed') return []
     // What of the log cannot be read is told by whoever drives the run, or verifies it.

@@ -49,6 +49,10 @@ export const Run = z
     incomplete: z.boolean().openapi({ description: 'Something could not be read; the figures may be too low' }),
     bytes: count.nullable().openapi({ description: 'Stored bytes; null where they are not known' }),
     driving: z.boolean(),
+    interrupted: z.boolean().nullable().openapi({
+      description:
+        'It could go on and nobody drives it: a process ended or was killed. null: not known here, where others may drive it',
+    }),
   })
   .openapi('Run')
 export type Run = z.infer<typeof Run>
