@@ -2,7 +2,10 @@ import { existsSync, readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
-import { ModelInfo } from '../domain/agent/spec/spec.ts'
+import { ModelEntry } from '../adapters/models/catalog.ts'
+import { issueText } from '../domain/agent/issues.ts'
+import { partly } from '../domain/agent/spec/partly.ts'
+import { ErrorRecoveryPolicy } from '../domain/agent/spec/spec.ts'
 import { jsonFault } from '../domain/log/json-fault.ts'
 import { isPlain, PLAIN } from './plain-text.ts'
 
@@ -35,7 +38,9 @@ export const ConfigSchema = z.strictObject({
   /** The model to use where routing fails; null: the requested one. */
   safeDefaultModel: z.string().min(1).nullable().default(null),
   /** Own entries of the model catalogue. */
-  models: z.array(ModelInfo.partial().required({ id: true })).default([]),
+  models: z.array(ModelEntry).default([]),
+  /** How runs that say nothing of it retry what failed. */
+  retry: partly(ErrorRecoveryPolicy).default({}),
   /** Who asks, where a command does not say; null: the OS user. */
   by: z.string().min(1).max(200).refine(isPlain, PLAIN).nullable().default(null),
   maxBodyBytes: int(z.int().min(1024)).default(1024 * 1024),
@@ -70,7 +75,6 @@ export const ConfigSchema = z.strictObject({
   leaseMs: int(z.int().min(200).max(600_000)).default(10_000),
   /** How long the process that owns the data folder may give no sign of life: one that is merely busy gives some. */
   ownerTimeoutMs: int(z.int().min(100)).default(8000),
-  logLevel: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('warn'),
   /** False: commands run without a sandbox unless a run says otherwise. Recorded with every run. */
   sandboxed: flag.default(true),
 })
@@ -94,7 +98,7 @@ export interface ConfigSources {
 export const envName = (key: string): string => `KEEPUP_${key.replace(/[A-Z]/g, (c) => `_${c}`).toUpperCase()}`
 
 /** Settings that text cannot give: they are read from the file only. */
-const FILE_ONLY = new Set(['models'])
+const FILE_ONLY = new Set(['models', 'retry'])
 const KEYS = Object.keys(ConfigSchema.shape)
 
 /** Variables that look like ours but name no setting. */
@@ -150,8 +154,19 @@ export function loadConfig(sources: ConfigSources): Config {
   const parsed = ConfigSchema.safeParse(Object.fromEntries([...values].map(([k, v]) => [k, v.value])))
   if (parsed.success) return { ...bothOrNeither(parsed.data), ...(fromFile && { file: resolve(path) }) }
   const issue = parsed.error.issues[0]!
-  const from = values.get(String(issue.path[0]))?.from ?? 'default'
-  throw new ConfigError(`bad value for "${issue.path.join('.')}" (${from}): ${issue.message}`)
+  const key = String(issue.path[0])
+  const from = values.get(key)?.from ?? 'default'
+  const example = EXAMPLES[key] === undefined ? '' : `; such as "${key}": ${JSON.stringify(EXAMPLES[key])}`
+  throw new ConfigError(`bad value for "${issue.path.join('.')}" (${from}): ${issueText(issue)}${example}`)
+}
+
+/** Settings whose shape a message alone does not show, as small as they can be. */
+export const EXAMPLES: Readonly<Record<string, unknown>> = {
+  models: [
+    { id: 'openai:my-model', contextTokens: 32_000, price: { asOf: '2026-11-01', input: '0.15', output: '0.60' } },
+  ],
+  retry: { maxRetries: 20, backoffCapMs: 300_000 },
+  hosts: ['keepup.example.org'],
 }
 
 /** Where many processes share a log in EventStoreDB, and tables, blobs and leases in PostgreSQL. */

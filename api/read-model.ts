@@ -16,7 +16,7 @@ export interface Shown<T> {
 export type Bill = z.infer<typeof schemas.Bill>
 export type Waiting = z.infer<typeof schemas.Waiting>
 /** A run as the tables know it; what it takes on disk and whether it is driven is known elsewhere. */
-export type RunRow = Omit<z.infer<typeof schemas.Run>, 'bytes' | 'driving'>
+export type RunRow = Omit<z.infer<typeof schemas.Run>, 'bytes' | 'driving' | 'interrupted'>
 export type AgentRow = z.infer<typeof schemas.AgentNode>
 export type ApprovalRow = z.infer<typeof Approval>
 export type AskRow = z.infer<typeof Ask>
@@ -54,6 +54,8 @@ export interface ReadModel {
   asks(query: { runId: string }): Promise<Shown<readonly AskRow[]>>
   /** Calls, of all runs or of one, of which nobody knows whether they happened. */
   doubts(query: { runId?: string }): Promise<Shown<readonly AskRow[]>>
+  /** Questions of agents, of all runs or of one, that nobody has answered. */
+  questions(query: { runId?: string }): Promise<Shown<readonly AskRow[]>>
   approval(toolCallId: string): Promise<Shown<ApprovalRow | null>>
   /** In the order in which they were registered. */
   artifacts(

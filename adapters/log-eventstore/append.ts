@@ -79,7 +79,7 @@ export class Appender {
   ): Promise<{ readonly position: number }> {
     const { connection, namespace, limits, closed } = this.#place
     const name = nameOf(namespace, stream)
-    const patience = { limits, servers: connection.address.servers, signal: NEVER }
+    const patience = { limits, servers: connection.address.servers, signal: NEVER, writes: true }
     let standsOn = before
     return patiently(patience, `appending to ${name}`, name, async () => {
       try {

@@ -105,13 +105,19 @@ export function hidden(stream: string, why: string): LogError {
   )
 }
 
-/** Nothing was heard for as long as the caller is patient. */
-export function unavailable(what: string, servers: string, cause: unknown): LogError {
-  const told = cause instanceof Error && cause.message !== '' ? cause.message : causeOf(cause)
+/** Nothing was heard for as long as the caller is patient. `writes`: what was asked for may have happened all the same. */
+export function unavailable(what: string, servers: string, cause: unknown, writes = false): LogError {
+  const doubt = writes ? 'it is not known whether it happened, so try the very same again; ' : ''
   return new LogError(
     'LOG_UNAVAILABLE',
-    `the event store at ${servers} did not answer (${what}): ${told}. It is not known whether it happened; try the very ` +
-      'same again, and see that the server runs: one whose disk is full ends itself',
+    `the event store at ${servers} did not answer (${what}): ${told(cause)}; ${doubt}see that the server runs (one whose ` +
+      'disk is full ends itself) and that the connection string names it',
     { cause },
   )
+}
+
+/** What is said of a cause, without what gRPC puts around it. */
+function told(cause: unknown): string {
+  if (!(cause instanceof Error) || cause.message === '') return causeOf(cause)
+  return cause.message.replace(/^.*Last error: (?:Error: )?/s, '').replace(/[.\s]*Resolution note:.*$/s, '')
 }

@@ -12,11 +12,12 @@ const SHOWN_WITHIN = 2_000
 
 /**
  * Makes sure that there is a server that can do what is needed. Rejects with `LOG_REFUSED` where it is too old, speaks TLS
- * where none is wanted or none where it is, or is not trusted; with `LOG_UNAVAILABLE` where none answers.
+ * where none is wanted or none where it is, or is not trusted; with `LOG_UNAVAILABLE` where none answers. `onWait` is told
+ * where that takes a while.
  */
-export async function greet(connection: Connection, limits: Limits): Promise<void> {
+export async function greet(connection: Connection, limits: Limits, onWait?: (text: string) => void): Promise<void> {
   const { address } = connection
-  const patience = { limits, servers: address.servers, signal: new AbortController().signal }
+  const patience = { limits, servers: address.servers, signal: new AbortController().signal, onWait }
   await patiently(patience, 'connecting', address.servers, async () => {
     try {
       if (await connection.appendsInBatches(limits.callMs)) return

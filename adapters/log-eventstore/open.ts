@@ -33,7 +33,7 @@ export async function openEventStoreLog(options: EventStoreLogOptions): Promise<
     await disconnect(connection)
   }
   try {
-    await greet(connection, limits)
+    await greet(connection, limits, options.onWait)
     const identity = await identify(reader, appender, () => {
       const now = new Date(options.clock?.now() ?? Date.now()).toISOString()
       return sealIdentity(options.random?.bytes(26) ?? randomBytes(26), now)

@@ -20,4 +20,6 @@ export interface EventStoreLogOptions {
   readonly limits?: Partial<Limits>
   readonly clock?: Pick<Clock, 'now'>
   readonly random?: Random
+  /** Told once, where the servers do not answer soon after the log was asked for. */
+  readonly onWait?: (text: string) => void
 }

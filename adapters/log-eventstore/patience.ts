@@ -22,12 +22,42 @@ export class Backoff {
   }
 }
 
+/** After so long a silence somebody is told of it, in ms. */
+const TOLD_AFTER = 1_500
+
+export interface Patience {
+  readonly limits: Limits
+  readonly servers: string
+  readonly signal: AbortSignal
+  /** What is asked for changes something, so that its end is in doubt where no answer came. */
+  readonly writes?: boolean
+  /** Told once, where the answer is not there soon. */
+  readonly onWait?: ((text: string) => void) | undefined
+}
+
 /**
  * Does `work` until it succeeds or fails for good, for as long as the caller is patient. What is tried again must be the
  * very same each time. `what` is for messages. Rejects with a LogError, `LOG_UNAVAILABLE` at the end of the patience.
  */
 export async function patiently<T>(
-  { limits, servers, signal }: { limits: Limits; servers: string; signal: AbortSignal },
+  patience: Patience,
+  what: string,
+  stream: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  const { limits, servers, onWait } = patience
+  const most = Math.ceil((limits.patienceMs + limits.callMs) / 1000)
+  const text = `the event store at ${servers} does not answer yet; it is waited for, ${most} s at most`
+  const timer = onWait && setTimeout(() => onWait(text), TOLD_AFTER)
+  try {
+    return await trying(patience, what, stream, work)
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+async function trying<T>(
+  { limits, servers, signal, writes }: Patience,
   what: string,
   stream: string,
   work: () => Promise<T>,
@@ -42,7 +72,7 @@ export async function patiently<T>(
       signal.throwIfAborted()
       const final = permanent(error, stream)
       if (final) throw final
-      if (performance.now() >= end) throw unavailable(what, servers, error)
+      if (performance.now() >= end) throw unavailable(what, servers, error, writes)
       await backoff.wait(signal)
     }
   }

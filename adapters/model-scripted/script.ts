@@ -13,6 +13,8 @@ import { ModelError } from '../../domain/agent/errors.ts'
 //
 // `text` and strings in `arguments` may hold ${lastResult}, ${lastInput}, ${firstInput} and ${turn}; `$${` is a plain `${`.
 //
+// `calls` name tools as they are written to the model; which there are, and what they take: api/docs/tools.md.
+//
 // `fail` makes the turn fail `times` times first. This count is the one thing not read off the conversation (failed
 // attempts leave no trace there): it is kept in memory, so a new process counts anew.
 

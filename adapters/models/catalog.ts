@@ -29,30 +29,27 @@ const UNKNOWN = {
 const dollars = z
   .union([z.string(), z.number().nonnegative()])
   .refine((v) => canParse(v), 'dollars per million tokens, such as 2.50, with at most nine decimals')
-  .transform((v) => parseDollars(String(v)))
+
+const EntryPrice = z.strictObject({
+  asOf: z.string().min(1),
+  input: dollars,
+  output: dollars,
+  cacheRead: dollars.optional(),
+  cacheWrite: dollars.optional(),
+})
 
 /**
- * A model as a user describes it in configuration; what is left out comes from the catalogue. `price` is in dollars per
- * million tokens; cache prices that are left out count as input.
+ * A model as a user describes it in configuration, kept as it is written; what is left out comes from the catalogue.
+ * `price` is in dollars per million tokens; cache prices that are left out count as input.
  */
 export const ModelEntry = z.strictObject({
   id: z.string().min(1),
   provider: z.enum(['anthropic', 'openai', 'scripted']).optional(),
-  contextTokens: z.int().positive().optional(),
-  maxOutputTokens: z.int().positive().optional(),
-  timeoutMs: z.int().positive().optional(),
+  contextTokens: ModelInfo.shape.contextTokens.optional(),
+  maxOutputTokens: ModelInfo.shape.maxOutputTokens.optional(),
+  timeoutMs: ModelInfo.shape.timeoutMs.optional(),
   forcesCalls: z.boolean().optional(),
-  price: z
-    .strictObject({
-      asOf: z.string().min(1),
-      input: dollars,
-      output: dollars,
-      cacheRead: dollars.optional(),
-      cacheWrite: dollars.optional(),
-    })
-    .transform((p): Price => ({ ...p, cacheRead: p.cacheRead ?? p.input, cacheWrite: p.cacheWrite ?? p.input }))
-    .nullable()
-    .optional(),
+  price: EntryPrice.nullable().optional(),
 })
 export type ModelEntry = z.infer<typeof ModelEntry>
 
@@ -70,7 +67,13 @@ export function modelInfo(id: string, overrides: Partial<Omit<ModelEntry, 'id'>>
   const provider = overrides.provider ?? named ?? providerOf(name) ?? 'openai'
   const known = named === 'scripted' ? SCRIPTED : published(name, provider)
   const given = Object.fromEntries(Object.entries(overrides).filter(([, v]) => v !== undefined))
-  return ModelInfo.parse({ ...UNKNOWN, ...known, ...given, id, provider })
+  const own = overrides.price ? { price: priceOf(overrides.price) } : {}
+  return ModelInfo.parse({ ...UNKNOWN, ...known, ...given, ...own, id, provider })
+}
+
+function priceOf({ asOf, input, output, cacheRead = input, cacheWrite = input }: z.infer<typeof EntryPrice>): Price {
+  const nano = (v: string | number) => parseDollars(String(v))
+  return { asOf, input: nano(input), output: nano(output), cacheRead: nano(cacheRead), cacheWrite: nano(cacheWrite) }
 }
 
 /** A script costs nothing and does what it is told. */
@@ -108,10 +111,12 @@ export function providerOf(name: string): ProviderId | null {
   return /^(gpt-|o\d|chatgpt-)/.test(name) ? 'openai' : null
 }
 
+/** What a million tokens may cost, in nano-dollars: products of both stay countable. */
+const DEAREST = 10_000_000_000_000
+
 function canParse(value: string | number): boolean {
   try {
-    parseDollars(String(value))
-    return true
+    return parseDollars(String(value)) <= DEAREST
   } catch {
     return false
   }

@@ -34,12 +34,22 @@ export function askLines(ctx: Context, ask: AskRow): string[] {
   }
 }
 
+interface Going {
+  readonly run: { readonly runId: string; readonly status: string; readonly driving: boolean }
+  readonly asks: readonly AskRow[]
+  readonly missingTools: readonly string[]
+}
+
+/** How a run that nobody drives goes on. */
+export const goOn = (ctx: Context, { run, missingTools }: Omit<Going, 'asks'>): string =>
+  missingTools.length === 0
+    ? `go on with: ${ctx.command('resume', run.runId)}`
+    : `it goes on in the program that has its tools; this one does not have ${missingTools.map(oneLine).join(', ')}`
+
 /** What a person can do next about a run: answer what it asks, then go on; nothing where it has ended or is driven. */
-export function nextLines(
-  ctx: Context,
-  { run, asks }: { run: { runId: string; status: string; driving: boolean }; asks: readonly AskRow[] },
-): string[] {
+export function nextLines(ctx: Context, going: Going): string[] {
+  const { run, asks } = going
   if (run.status === 'completed' || run.status === 'failed') return []
   const answers = asks.flatMap((ask) => askLines(ctx, ask))
-  return run.driving ? answers : [...answers, `  go on with: ${ctx.command('resume', run.runId)}`]
+  return run.driving ? answers : [...answers, `  ${goOn(ctx, going)}`]
 }

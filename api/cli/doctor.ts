@@ -157,9 +157,9 @@ export async function checkServers(config: ServersConfig): Promise<Finding[]> {
   const { eventstore, postgres } = servers
   const findings: Finding[] = []
   if (eventstore instanceof Error) {
-    findings.push(
-      bad('broken', 'eventstore', message(eventstore), 'do what the message says; nothing is recorded without'),
-    )
+    // What was seen, and what to do about it.
+    const [seen = '', ...todo] = message(eventstore).split('; ')
+    findings.push(bad('broken', 'eventstore', seen, [...todo, 'nothing is recorded without it'].join('; ')))
   } else {
     const { version, position, refused } = eventstore
     const found = `${version}, namespace ${namespace}, log at ${position}`

@@ -21,7 +21,8 @@ const WHY: Readonly<Record<string, string>> = {
  */
 export async function report(ctx: Context, runId: string, end: Ended, summary: string | null): Promise<number> {
   if (end.end === 'fault') {
-    ctx.note(`the run could not go on (${end.code}): ${end.message}\ngo on with: ${ctx.command('resume', runId)}`)
+    ctx.note(`the run could not go on (${end.code}): ${end.message}`)
+    for (const line of await afterFault(ctx, runId, end.code)) ctx.note(line)
     return EXIT.failed
   }
   if (end.end === 'interrupted' || end.end === 'overtaken') {
@@ -53,10 +54,23 @@ export async function report(ctx: Context, runId: string, end: Ended, summary: s
   if (end.end === 'error') {
     const how = end.code === 'CANCELLED' ? 'the run was cancelled' : `the run ended in ERROR ${end.code}`
     ctx.note(`${how}: ${oneLine(end.error)}`)
+    if (end.code === 'MODEL_FAILED') ctx.note(`go on from there with: ${ctx.command('fork', runId)}`)
   }
   if (run.unmetGates.length > 0) ctx.note(`gates that do not hold: ${run.unmetGates.join(', ')}`)
   ctx.show(run, () => (end.end === 'done' && run.summary !== null ? [run.summary] : [`${runId} ${statusOf(run)}`]))
   return exitOf(end)
+}
+
+/** What becomes of a run that could not go on: `serve` tries it again without being asked. */
+async function afterFault(ctx: Context, runId: string, code: string): Promise<string[]> {
+  // Its message says where the run goes on.
+  if (code === 'TOOLS_MISSING') return []
+  const { drivesDue } = await take((await ctx.client('write')).v1.health.$get({}))
+  if (!drivesDue) return [`go on with: ${ctx.command('resume', runId)}`]
+  return [
+    'the process that serves this folder tries it again by itself; look with: ' + ctx.command('runs', 'show', runId),
+    `to stop that: ${ctx.command('pause', runId)}, or for ever: ${ctx.command('cancel', runId)}`,
+  ]
 }
 
 const exitOf = ({ end }: Ended): number => (end === 'done' ? EXIT.done : end === 'error' ? EXIT.runError : EXIT.waiting)

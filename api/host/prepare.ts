@@ -64,6 +64,7 @@ export function prepareDoors(
       return { name, reference: reference(await vault.referenceKey(), value) }
     },
     sandboxed: config.sandboxed,
+    retry: config.retry,
     build: VERSION,
   }
 }

@@ -129,6 +129,11 @@ export function readModelOf(tables: Tables, log: EventLog, sources: CheckpointSo
         (db) => listDoubts(db, runId),
         (calls) => asked('doubt', calls),
       ),
+    questions: ({ runId }) =>
+      ask(
+        (db) => listQuestions(db, runId),
+        (calls) => asked('input', calls),
+      ),
     approval: (toolCallId) =>
       ask(
         (db) => listApprovals(db, { toolCallId }),

@@ -42,6 +42,8 @@ export interface PrepareDoors {
   /** The secret of this name with the reference of its value; rejects where a run cannot be given it. */
   secret(name: string): Promise<GivenSecret>
   readonly sandboxed: boolean
+  /** What runs that say nothing of it have for their retries. */
+  readonly retry: NonNullable<StartRun['retry']>
   readonly build: string
 }
 
@@ -91,6 +93,10 @@ async function checkSandbox(
 /** Resolves a request into everything in force, so that the log explains itself. Rejects with what the doors refuse. */
 export function createStarts(doors: PrepareDoors): Starts {
   return {
+    missingTools({ role, tools }) {
+      const here = new Set(doors.tools(role).map(({ name }) => name))
+      return tools.filter(({ name, control }) => !control && !here.has(name)).map(({ name }) => name)
+    },
     async prepare(asked) {
       const role = asked.role === undefined ? null : doors.role(asked.role)
       if (asked.role !== undefined && role === null) {
@@ -119,7 +125,7 @@ export function createStarts(doors: PrepareDoors): Starts {
           wallClockMs: wallClockMs ?? null,
         },
         recovery,
-        retry: ErrorRecoveryPolicy.parse({ ...asked.retry }),
+        retry: ErrorRecoveryPolicy.parse({ ...doors.retry, ...asked.retry }),
         context: ContextManagementConfig.parse({ ...asked.context }),
         budget: { tokens: asked.budget?.tokens ?? null, nanoDollars: asked.budget?.nanoDollars ?? null },
         models: {

@@ -18,6 +18,8 @@ export interface ServersLook {
 }
 
 const COUNTED = 1000
+/** Whoever only looks does not wait for a server that is being restarted, ms. */
+const LOOK = { callMs: 3000, patienceMs: 2000 }
 
 /** Looks at both servers, each whatever the other one is like. The clients are loaded only here. */
 export async function lookAtServers(config: ServersConfig): Promise<ServersLook> {
@@ -36,7 +38,7 @@ async function openLog({ eventstore: connectionString, namespace }: ServersConfi
     import('../../adapters/log-eventstore/open.ts'),
     import('../../adapters/log-eventstore/doorbell.ts'),
   ])
-  const log = await openEventStoreLog({ connectionString, namespace })
+  const log = await openEventStoreLog({ connectionString, namespace, limits: LOOK })
   const doorbell = await EventStoreDoorbell.open({ connectionString, namespace })
   const close = async () => {
     await doorbell.close()

@@ -16,7 +16,9 @@ export function issueText(issue: z.core.$ZodIssue): string {
   if (issue.code !== 'unrecognized_keys') return issue.message
   const more = issue.keys.length > ECHOED_KEYS ? ` and ${issue.keys.length - ECHOED_KEYS} more` : ''
   const keys = issue.keys.slice(0, ECHOED_KEYS).map((key) => `"${echo(key)}"`)
-  return `unknown key ${keys.join(', ')}${more}`
+  // A schema that knows what may have been meant says so.
+  const hint = issue.message.startsWith('did you mean ') ? `; ${issue.message}` : ''
+  return `unknown key ${keys.join(', ')}${more}${hint}`
 }
 const ECHOED_KEYS = 5
 

@@ -30,20 +30,20 @@ export function listDoubts(db: Kysely<Database>, runId?: string): Promise<OpenCa
   return query.execute()
 }
 
-/** What the unfinished agents of a run asked and have no answer to yet. */
-export function listQuestions(db: Kysely<Database>, runId: string): Promise<OpenCall[]> {
-  return db
+/** What unfinished agents, of all runs or of one, asked and have no answer to yet. */
+export function listQuestions(db: Kysely<Database>, runId?: string): Promise<OpenCall[]> {
+  let query = db
     .selectFrom('agents as a')
     .leftJoin('tool_calls as t', (join) =>
       join.onRef('t.agent_id', '=', 'a.id').onRef('t.ended_revision', '=', 'a.asked_at'),
     )
     .select(['a.run_id', 'a.id as agent_id', ...CALL])
-    .where('a.run_id', '=', runId)
     .where('a.completed_at', 'is', null)
     .where('a.asked_at', 'is not', null)
     .where(sql<boolean>`coalesce(a.last_input, -1) <= coalesce(a.last_read, -1)`)
     .orderBy('a.id')
-    .execute()
+  if (runId !== undefined) query = query.where('a.run_id', '=', runId)
+  return query.execute()
 }
 
 const agentsOf = (db: Kysely<Database>, runId: string) =>

@@ -66,7 +66,11 @@ describe('what people are told', { timeout: 120_000 }, () => {
       expect(err).toContain('the agent asks: Which?')
       expect(err).toContain(`keepup input ${idIn(asked.err)} "…"`)
     }
+    const list = await folder.look('approvals')
+    expect(list.out).toMatch(new RegExp(`^${idIn(asked.err)}.t1.c0 +an answer +ask_user +.*Which\\?`, 'm'))
+    expect(list.err).toContain(`keepup input ${idIn(asked.err)} "…"`)
     await folder.look('input', idIn(asked.err), 'this one')
+    expect((await folder.look('approvals')).out).not.toContain('Which?')
     expect((await folder.look('runs', 'show', idIn(asked.err))).err).not.toContain('Which?')
   })
 
@@ -85,7 +89,7 @@ describe('what people are told', { timeout: 120_000 }, () => {
       for (const answer of ['happened', 'run', 'abandon']) expect(err).toContain(`keepup resolve ${id}.t1.c0 ${answer}`)
     }
     const json = JSON.parse((await folder.look('approvals', '-o', 'json')).out)
-    expect(json).toEqual([expect.objectContaining({ for: 'doubt', toolCallId: `${id}.t1.c0` })])
+    expect(json).toContainEqual(expect.objectContaining({ for: 'doubt', toolCallId: `${id}.t1.c0` }))
   })
 
   it('a fork says what stays behind', async () => {
@@ -142,6 +146,7 @@ describe('what people are told', { timeout: 120_000 }, () => {
     expect(listed.filter((line) => !/^\w+ +interrupted /.test(line))).toEqual([])
     const shown = await folder.look('runs', 'show', id)
     expect(shown.out).toMatch(/^status +interrupted$/m)
+    expect(JSON.parse((await folder.look('runs', 'show', id, '-o', 'json')).out).run.interrupted).toBe(true)
     expect(shown.err).toContain(`go on with: keepup resume ${id}`)
   })
 
@@ -151,8 +156,11 @@ describe('what people are told', { timeout: 120_000 }, () => {
     expect((await folder.look('runs', 'list')).out).toMatch(new RegExp(`^${idIn(err)} +interrupted `, 'm'))
     const settings = { KEEPUP_EVENTSTORE: 'esdb://nowhere:2113', KEEPUP_POSTGRES: 'postgres://nowhere/keepup' }
     // The folder stands for the servers: what is asked is only how the command line tells it.
-    const open = ((config, _, how) =>
-      openServices({ ...config, eventstore: null, postgres: null }, 'owner', how)) as OpenServices
+    const doorbell = { async *rings() {} }
+    const open = (async (config, _, how) => ({
+      ...(await openServices({ ...config, eventstore: null, postgres: null }, 'owner', how)),
+      doorbell,
+    })) as OpenServices
     const { out } = await inProcess(['--data', folder.data, 'runs', 'list'], settings, { cwd: folder.root, open })
     expect(out).toMatch(new RegExp(`^${idIn(err)} +active `, 'm'))
     expect(out).not.toContain('interrupted')

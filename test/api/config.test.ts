@@ -37,9 +37,19 @@ describe('settings', () => {
     [[], 'expected an object'],
     ['{"port": 1,}', 'line 1, column 12'],
     [{ models: [{ provider: 'x' }] }, 'models.0.id'],
+    [{ models: { mine: {} } }, '; such as "models": [{"id":'],
+    [{ models: [{ id: 'a', price: { asOf: 'x', input: 1 } }] }, 'models.0.price.output'],
+    [{ retry: { maxRetries: 99 } }, '; such as "retry": {"maxRetries":20'],
+    [{ retry: { retries: 9 } }, 'unknown key "retries"'],
   ])('name the key and the place where they are wrong: %j', (value, says) => {
     settings(value)
     expect(() => loadConfig({ flags: {}, env: {}, file })).toThrow(says)
+  })
+
+  it('take prices in dollars, as text or number', () => {
+    const models = [{ id: 'mine', provider: 'openai', price: { asOf: 'now', input: '0.15', output: 2.5 } }]
+    settings({ models })
+    expect(loadConfig({ flags: {}, env: {}, file }).models).toEqual(models)
   })
 
   it('name a bad variable and a bad flag', () => {

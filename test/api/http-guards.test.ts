@@ -50,6 +50,12 @@ describe('bad requests', () => {
   it.each([
     ['unknown key', { task: 'finish', tsak: secret }, 'INVALID_REQUEST', 'unknown key "tsak"'],
     ['unknown key inside', { limits: { maxturns: 3 } }, 'INVALID_REQUEST', 'json.limits: unknown key "maxturns"'],
+    [
+      'setting one level too high',
+      { mode: 'batch' },
+      'INVALID_REQUEST',
+      'unknown key "mode"; did you mean policy.mode?',
+    ],
     ['wrong type', { task: 7 }, 'INVALID_REQUEST', 'json.task'],
     ['wrong enum', { policy: { mode: secret } }, 'INVALID_REQUEST', 'json.policy.mode'],
     ['blank task', { task: '   ' }, 'INVALID_REQUEST', 'json.task'],

@@ -56,6 +56,7 @@ const doors = (more: Partial<PrepareDoors> = {}): PrepareDoors => ({
     return { name, reference }
   },
   sandboxed: true,
+  retry: {},
   build: 'b',
   ...more,
 })
@@ -75,6 +76,21 @@ describe('preparing a run', () => {
       workspace: { path: '/real/w', tree: 't0' },
       testCommand: ['npm', 'test'],
     })
+  })
+
+  it('leaves settings as they are where a request names only others of their kind', async () => {
+    const settings = { sandboxed: false, retry: { maxRetries: 9, backoffCapMs: 60_000 } }
+    const spec = await prepare({ policy: { mode: 'batch' }, retry: { backoffMs: 5 } }, settings)
+    expect(spec.policy).toMatchObject({ mode: 'batch', sandboxed: false, allowedTools: ['*'] })
+    expect(spec.retry).toMatchObject({ maxRetries: 9, backoffMs: 5, backoffCapMs: 60_000, backoffMultiplier: 2 })
+    expect((await prepare({ retry: { maxRetries: 0 } }, settings)).retry.maxRetries).toBe(0)
+  })
+
+  it('tells which tools of a run are not here', async () => {
+    const { tools } = await prepare({ workspace: '/w' })
+    const elsewhere = createStarts(doors({ tools: () => [tool('read_file')] }))
+    expect(elsewhere.missingTools({ role: null, tools })).toEqual(['run_command', 'remember'])
+    expect(createStarts(doors()).missingTools({ role: null, tools })).toEqual([])
   })
 
   it('counts turns as the role says, with the grace turns on top', async () => {

@@ -2,7 +2,7 @@ import { isAbsolute, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Command } from 'commander'
 import { ROLES } from '../../../domain/agent/spec/roles.ts'
-import { RecoveryConfig } from '../../../domain/agent/spec/spec.ts'
+import { ErrorRecoveryPolicy, RecoveryConfig } from '../../../domain/agent/spec/spec.ts'
 import type { StartRunInput } from '../../http/schemas/start.ts'
 import { DEFAULT_TURNS } from '../../runs/prepare.ts'
 import { take } from '../client.ts'
@@ -24,6 +24,7 @@ interface RunOptions {
   graceTurns?: number
   graceTimeout?: number
   wallClock?: number
+  maxRetries?: number
   testCommand?: string
   var?: string[]
   secret?: string[]
@@ -73,6 +74,7 @@ export function startRequest(task: string | undefined, o: RunOptions, cwd: strin
       graceTimeoutMs: o.graceTimeout,
       wallClockMs: o.wallClock,
     }),
+    retry: some({ maxRetries: o.maxRetries }),
     tools: o.tools,
     workspace: o.workspace === false ? undefined : resolve(cwd, o.workspace ?? '.'),
     testCommand: o.testCommand === undefined ? undefined : argv(o.testCommand),
@@ -99,6 +101,7 @@ function notOurOwn(workspace: string): void {
 const CLONE = fileURLToPath(new URL('../../..', import.meta.url))
 
 const GRACE = RecoveryConfig.parse({})
+const RETRY = ErrorRecoveryPolicy.parse({})
 
 const repeated = (text: string, before: string[] = []): string[] => [...before, text]
 
@@ -141,6 +144,11 @@ export function runCommand(program: Command, kit: Kit): void {
       whole('--grace-timeout', 1),
     )
     .option('--wall-clock <ms>', 'limit of driven time', whole('--wall-clock', 1))
+    .option(
+      '--max-retries <n>',
+      `how often a model call, or a tool call that is safe again, is tried again (default: ${RETRY.maxRetries})`,
+      whole('--max-retries'),
+    )
     .option('--test-command <command>', 'the command of the tests_pass gate')
     .option('--var <key=value>', 'a context variable; may be repeated', repeated)
     .option('--secret <names>', 'secrets that tools may be given, by name', names)

@@ -1,6 +1,5 @@
 import type { Command } from 'commander'
 import type { z } from 'zod'
-import { onServers } from '../../config.ts'
 import type { RunDetail } from '../../http/schemas/runs.ts'
 import { pendingApprovals } from '../ask.ts'
 import { askLines, nextLines } from '../asks.ts'
@@ -21,9 +20,9 @@ const STATUSES = [...STORED, 'interrupted'] as const
 type Detail = z.infer<typeof RunDetail>
 type Run = Detail['run']
 
-const columns = (known: boolean) => [
+const COLUMNS = [
   { title: 'RUN', of: (r: Run) => r.runId },
-  { title: 'STATUS', of: (r: Run) => statusOf(r, known) },
+  { title: 'STATUS', of: (r: Run) => statusOf(r) },
   { title: 'ROLE', of: (r: Run) => r.role },
   { title: 'TURN', of: (r: Run) => r.turn, side: 'right' as const },
   { title: 'COST', of: (r: Run) => dollars(r.total.nanoDollars), side: 'right' as const },
@@ -32,13 +31,15 @@ const columns = (known: boolean) => [
   { title: 'TASK', of: (r: Run) => r.task, flexible: true },
 ]
 
-/** Nobody can tell what an owner drives that does not answer, nor what workers do that are other processes. */
-const driversKnown = async (ctx: Context): Promise<boolean> =>
-  !onServers(ctx.config) && (await ctx.backend('read')).besideSilent !== true
+/** Nobody can tell what an owner drives that does not answer. */
+async function told(ctx: Context): Promise<(run: Run) => Run> {
+  const silent = (await ctx.backend('read')).besideSilent === true
+  return (run) => (silent && run.interrupted ? { ...run, interrupted: null } : run)
+}
 
 async function list(ctx: Context, status: (typeof STATUSES)[number] | undefined, limit: number): Promise<number> {
   const client = await ctx.client('read')
-  const known = await driversKnown(ctx)
+  const asTold = await told(ctx)
   const stored = STORED.find((one) => one === status)
   const rows: Run[] = []
   let after: string | null = null
@@ -46,22 +47,23 @@ async function list(ctx: Context, status: (typeof STATUSES)[number] | undefined,
     const left = stored === status ? Math.min(PAGE, limit - rows.length) : PAGE
     const query = { limit: String(left), ...(after === null ? {} : { after }), ...(stored ? { status: stored } : {}) }
     const page: { runs: Run[]; next: string | null } = await take(client.v1.runs.$get({ query }))
-    rows.push(...(stored === status ? page.runs : page.runs.filter((run) => statusOf(run, known) === status)))
+    const runs = page.runs.map(asTold)
+    rows.push(...(stored === status ? runs : runs.filter((run) => statusOf(run) === status)))
     after = page.next
     if (after === null) break
   }
-  ctx.list(rows.slice(0, limit), columns(known))
+  ctx.list(rows.slice(0, limit), COLUMNS)
   return EXIT.done
 }
 
 /** A run for people: what it is, how it stands, what it used; of its agents only where there are more than one. */
-function runLines({ run, tree }: Detail, known: boolean): string[] {
+function runLines({ run, tree }: Detail): string[] {
   const { inputTokens, cacheReadTokens, cacheWriteTokens, outputTokens } = run.total
   const tokens = `${inputTokens + cacheReadTokens + cacheWriteTokens} tokens in, ${outputTokens} out`
   const rows: [string, string | null][] = [
     ['run', run.runId],
     ['task', run.task],
-    ['status', statusOf(run, known)],
+    ['status', statusOf(run)],
     ['error', run.error && `${run.error.code}: ${run.error.message}`],
     ['summary', run.summary],
     ['unmet gates', run.unmetGates.join(', ') || null],
@@ -88,30 +90,33 @@ function runLines({ run, tree }: Detail, known: boolean): string[] {
 
 async function show(ctx: Context, run: string): Promise<number> {
   const id = await ctx.runId(run, 'read')
-  const detail = await take((await ctx.client('read')).v1.runs[':id'].$get({ param: { id } }))
-  const known = await driversKnown(ctx)
-  ctx.show(detail, () => runLines(detail as Detail, known))
-  const next = ctx.format === 'table' ? nextLines(ctx, detail as Detail) : []
+  const found = (await take((await ctx.client('read')).v1.runs[':id'].$get({ param: { id } }))) as Detail
+  const detail = { ...found, run: (await told(ctx))(found.run) }
+  ctx.show(detail, () => runLines(detail))
+  const next = ctx.format === 'table' ? nextLines(ctx, detail) : []
   if (next.length > 0) ctx.note('next:')
   for (const line of next) ctx.note(line)
   return EXIT.done
 }
 
-/** All that waits for a person's decision: approvals, and calls of which nobody knows whether they happened. */
+const WAITS_FOR = { approval: 'an approval', doubt: 'what became of it', input: 'an answer' }
+
+/** All that people are asked: approvals, calls of which nobody knows whether they happened, and questions of agents. */
 async function waiting(ctx: Context): Promise<number> {
   const client = await ctx.client('read')
   const approvals = await pendingApprovals(client)
   const { doubts } = await take(client.v1.doubts.$get({ query: {} }))
+  const { questions } = await take(client.v1.questions.$get({ query: {} }))
   const rows = [
     ...approvals.map((a) => ({ ...a, for: 'approval' as const, text: a.reason })),
-    ...doubts.map((d) => ({ ...d, expiresAt: null })),
+    ...[...doubts, ...questions].map((d) => ({ ...d, expiresAt: null })),
   ]
   ctx.list(rows, [
-    { title: 'CALL', of: (a) => a.toolCallId },
-    { title: 'WAITS FOR', of: (a) => (a.for === 'approval' ? 'an approval' : 'what became of it') },
+    { title: 'CALL', of: (a) => a.toolCallId ?? a.runId },
+    { title: 'WAITS FOR', of: (a) => WAITS_FOR[a.for] },
     { title: 'TOOL', of: (a) => a.toolName },
     { title: 'EXPIRES', of: (a) => a.expiresAt },
-    { title: 'ARGUMENTS', of: (a) => JSON.stringify(a.arguments), flexible: true },
+    { title: 'ARGUMENTS', of: (a) => JSON.stringify(a.arguments ?? {}), flexible: true },
   ])
   if (ctx.format === 'table') for (const line of rows.flatMap((row) => askLines(ctx, row))) ctx.note(line)
   return EXIT.done
@@ -133,6 +138,6 @@ export function runsCommands(program: Command, kit: Kit): void {
     .action(kit.action((ctx, [run]) => show(ctx, run!)))
   program
     .command('approvals')
-    .description('calls that wait for a person, and the commands that answer')
+    .description('all that runs ask of people, and the commands that answer')
     .action(kit.action((ctx) => waiting(ctx)))
 }

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { approvalOf, asks, decide, showApproval } from '../ask.ts'
+import { goOn } from '../asks.ts'
 import { asOne, take } from '../client.ts'
 import type { Context } from '../context.ts'
 import { driveToEnd, type From, resuming, stepping } from '../drive.ts'
@@ -21,9 +22,10 @@ interface Recorded {
 async function recorded(ctx: Context, done: Recorded): Promise<number> {
   ctx.show(done, () => [`recorded ${done.runId} at revision ${done.revision}`])
   if (done.driving) return EXIT.done
-  const { run } = await take((await ctx.client('write')).v1.runs[':id'].$get({ param: { id: done.runId } }))
-  const ended = run.status === 'completed' || run.status === 'failed'
-  ctx.note(ended ? `the run is ${statusOf(run)}` : `go on with: ${ctx.command('resume', done.runId)}`)
+  const detail = await take((await ctx.client('write')).v1.runs[':id'].$get({ param: { id: done.runId } }))
+  const { status } = detail.run
+  const ended = status === 'completed' || status === 'failed'
+  ctx.note(ended ? `the run is ${statusOf(detail.run)}` : goOn(ctx, detail))
   return EXIT.done
 }
 

@@ -5,7 +5,7 @@ import { actorOf, notFound, record } from '../../runs/commands.ts'
 import type { Services } from '../../services.ts'
 import { current } from '../current.ts'
 import { body, CommandHeaders, json, newApp, refusals } from '../new-app.ts'
-import { ApprovalDetail, ApprovalList, DecisionBody, DoubtBody, DoubtList } from '../schemas/approvals.ts'
+import { ApprovalDetail, ApprovalList, DecisionBody, DoubtBody, DoubtList, QuestionList } from '../schemas/approvals.ts'
 import { PlacedPage, Recorded } from '../schemas/common.ts'
 
 const CallId = z.object({ toolCallId: z.string().min(1).max(300) })
@@ -45,6 +45,14 @@ const doubts = createRoute({
   summary: 'Calls of which nobody knows whether they happened',
   request: { query: z.strictObject({ run: z.string().min(1).optional() }) },
   responses: { 200: json(DoubtList, 'Doubts'), ...refusals },
+})
+
+const questions = createRoute({
+  method: 'get',
+  path: '/v1/questions',
+  summary: 'Questions of agents that wait for an answer, which is input to their run',
+  request: { query: z.strictObject({ run: z.string().min(1).optional() }) },
+  responses: { 200: json(QuestionList, 'Questions'), ...refusals },
 })
 
 const resolve = createRoute({
@@ -97,6 +105,12 @@ export function approvalRoutes(s: Services) {
       await current(c, s)
       const { position, value } = await s.read.doubts(run === undefined ? {} : { runId: run })
       return c.json({ position, doubts: value }, 200)
+    })
+    .openapi(questions, async (c) => {
+      const { run } = c.req.valid('query')
+      await current(c, s)
+      const { position, value } = await s.read.questions(run === undefined ? {} : { runId: run })
+      return c.json({ position, questions: value }, 200)
     })
     .openapi(resolve, async (c) => {
       const { by, ...resolved } = c.req.valid('json')

@@ -1,4 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi'
+import { specOf } from '../../../domain/runtime/history/spec.ts'
 import type { RunRow } from '../../read-model.ts'
 import { notFound } from '../../runs/commands.ts'
 import { startRun } from '../../runs/start.ts'
@@ -46,11 +47,20 @@ const show = createRoute({
 })
 
 export function runRoutes(s: Services) {
-  const view = (row: RunRow, sizes: ReadonlyMap<string, number>): Run => ({
-    ...row,
-    bytes: sizes.get(row.runId) ?? null,
-    driving: s.drivers.state(row.runId).driving,
-  })
+  const view = (row: RunRow, sizes: ReadonlyMap<string, number>): Run => {
+    const { driving } = s.drivers.state(row.runId)
+    const ended = row.status === 'completed' || row.status === 'failed'
+    const idle = !ended && !driving && row.waiting === null && row.turn > 0
+    // On servers the drivers of other processes are not known.
+    const interrupted = idle && s.doorbell !== null ? null : idle
+    return { ...row, bytes: sizes.get(row.runId) ?? null, driving, interrupted }
+  }
+  const missingOf = async ({ runId, status }: RunRow): Promise<string[]> => {
+    if (status === 'completed' || status === 'failed') return []
+    // What of the log cannot be read is told by whoever drives the run, or verifies it.
+    const found = await specOf(s, runId).catch(() => null)
+    return found === null ? [] : s.starts.missingTools(found.spec)
+  }
   return newApp()
     .openapi(start, async (c) => {
       const started = await startRun(s, c.req.valid('json'), c.req.valid('header'))
@@ -77,7 +87,9 @@ export function runRoutes(s: Services) {
       const { position, value } = await s.read.run(id)
       if (!value) throw notFound('run')
       const asks = await s.read.asks({ runId: id })
+      const missingTools = await missingOf(value.run)
       c.header('ETag', `"${value.run.revision}"`)
-      return c.json({ position, run: view(value.run, await s.sizes()), tree: value.tree, asks: asks.value }, 200)
+      const run = view(value.run, await s.sizes())
+      return c.json({ position, run, tree: value.tree, asks: asks.value, missingTools }, 200)
     })
 }

@@ -89,7 +89,10 @@ export function systemRoutes(s: Services) {
   }
   return newApp()
     .openapi(health, (c) =>
-      c.json({ ok: true, logId: s.log.logId, driving: s.drivers.count, readOnly: s.readOnly }, 200),
+      c.json(
+        { ok: true, logId: s.log.logId, driving: s.drivers.count, readOnly: s.readOnly, drivesDue: s.autoDrive },
+        200,
+      ),
     )
     .openapi(projections, async (c) => c.json(await status(), 200))
     .openapi(rebuild, async (c) => {

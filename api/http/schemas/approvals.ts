@@ -69,6 +69,10 @@ export const Ask = z
 
 export const DoubtList = z.strictObject({ position: Position, doubts: z.array(Ask).readonly() }).openapi('DoubtList')
 
+export const QuestionList = z
+  .strictObject({ position: Position, questions: z.array(Ask).readonly() })
+  .openapi('QuestionList')
+
 export const ArtifactView = z
   .strictObject({
     artifact: Artifact,

@@ -52,6 +52,10 @@ export const Run = z
     incomplete: z.boolean().openapi({ description: 'Something could not be read; the figures may be too low' }),
     bytes: count.nullable().openapi({ description: 'Stored bytes; null where they are not known' }),
     driving: z.boolean(),
+    interrupted: z.boolean().nullable().openapi({
+      description:
+        'It could go on and nobody drives it: a process ended or was killed. null: not known here, where others may drive it',
+    }),
   })
   .openapi('Run')
 export type Run = z.infer<typeof Run>
@@ -75,7 +79,15 @@ export const RunList = z
   .openapi('RunList')
 
 export const RunDetail = z
-  .strictObject({ position: Position, run: Run, tree: z.array(AgentNode).readonly(), asks: z.array(Ask).readonly() })
+  .strictObject({
+    position: Position,
+    run: Run,
+    tree: z.array(AgentNode).readonly(),
+    asks: z.array(Ask).readonly(),
+    missingTools: z
+      .array(z.string())
+      .openapi({ description: 'Tools of the run that the answering process does not have: another one must drive it' }),
+  })
   .openapi('RunDetail')
 
 export const Started = z

@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { partly } from '../../../domain/agent/spec/partly.ts'
 import {
   Budget,
   ContextManagementConfig,
@@ -20,28 +21,51 @@ export const RunLimits = z
   })
   .openapi('RunLimits')
 
+/** Members that hold settings of their own. */
+const SETTINGS = {
+  policy: partly(Policy),
+  limits: RunLimits,
+  recovery: RecoveryConfig.pick({ warningTemplate: true, hardLimit: true }).partial(),
+  retry: partly(ErrorRecoveryPolicy),
+  context: ContextManagementConfig.partial(),
+  budget: Budget.partial(),
+}
+
+/** `mode` → `policy.mode`: settings are often looked for one level too high. */
+const DEEPER = new Map(
+  Object.entries(SETTINGS).flatMap(([outer, { shape }]) => Object.keys(shape).map((key) => [key, `${outer}.${key}`])),
+)
+
+function deeper({ code, keys }: z.core.$ZodRawIssue): string | undefined {
+  const meant = code === 'unrecognized_keys' ? (keys as string[]).flatMap((key) => DEEPER.get(key) ?? []) : []
+  return meant.length === 0 ? undefined : `did you mean ${meant.join(', ')}?`
+}
+
 /** What a run is started with (POST /v1/runs). Everything but the task has a default. */
 export const StartRun = z
-  .strictObject({
-    task: z.string().trim().min(1).optional().openapi({ description: 'Absent: the run waits for input.' }),
-    role: z.string().min(1).optional(),
-    model: z.string().min(1).optional(),
-    policy: Policy.partial().optional(),
-    limits: RunLimits.optional(),
-    recovery: RecoveryConfig.pick({ warningTemplate: true, hardLimit: true }).partial().optional(),
-    retry: ErrorRecoveryPolicy.partial().optional(),
-    context: ContextManagementConfig.partial().optional(),
-    tools: names.optional().openapi({ description: 'Names of the tools to offer. Absent: all that are configured.' }),
-    workspace: Folder.optional().openapi({ description: 'Absolute path of the folder to work in.' }),
-    testCommand: z.array(z.string()).min(1).optional(),
-    contextVariables: z.record(z.string(), JsonValue).optional(),
-    secrets: names.optional().openapi({ description: 'Names of secrets, never values.' }),
-    budget: Budget.partial().optional().openapi({ description: 'Tokens, and money in nano-dollars.' }),
-    approve: names.optional().openapi({ description: 'Standing approval: these tools do not ask.' }),
-    instructions: z.string().min(1).optional(),
-    drive: z.boolean().default(true).openapi({ description: 'False: only record the run.' }),
-    by: By.optional(),
-  })
+  .strictObject(
+    {
+      task: z.string().trim().min(1).optional().openapi({ description: 'Absent: the run waits for input.' }),
+      role: z.string().min(1).optional(),
+      model: z.string().min(1).optional(),
+      policy: SETTINGS.policy.optional(),
+      limits: SETTINGS.limits.optional(),
+      recovery: SETTINGS.recovery.optional(),
+      retry: SETTINGS.retry.optional(),
+      context: SETTINGS.context.optional(),
+      tools: names.optional().openapi({ description: 'Names of the tools to offer. Absent: all that are configured.' }),
+      workspace: Folder.optional().openapi({ description: 'Absolute path of the folder to work in.' }),
+      testCommand: z.array(z.string()).min(1).optional(),
+      contextVariables: z.record(z.string(), JsonValue).optional(),
+      secrets: names.optional().openapi({ description: 'Names of secrets, never values.' }),
+      budget: SETTINGS.budget.optional().openapi({ description: 'Tokens, and money in nano-dollars.' }),
+      approve: names.optional().openapi({ description: 'Standing approval: these tools do not ask.' }),
+      instructions: z.string().min(1).optional(),
+      drive: z.boolean().default(true).openapi({ description: 'False: only record the run.' }),
+      by: By.optional(),
+    },
+    { error: deeper },
+  )
   .openapi('StartRun')
 export type StartRun = z.infer<typeof StartRun>
 export type StartRunInput = z.input<typeof StartRun>

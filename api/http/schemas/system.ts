@@ -13,7 +13,15 @@ export const Restored = z
   .openapi('Restored')
 
 export const Health = z
-  .strictObject({ ok: z.boolean(), logId: z.string(), driving: z.int().nonnegative(), readOnly: z.boolean() })
+  .strictObject({
+    ok: z.boolean(),
+    logId: z.string(),
+    driving: z.int().nonnegative(),
+    readOnly: z.boolean(),
+    drivesDue: z
+      .boolean()
+      .openapi({ description: 'It drives by itself what is due, and tries again what could not go on' }),
+  })
   .openapi('Health')
 
 /** Cursors of what the tables show and of the log's head; null before the first event. */

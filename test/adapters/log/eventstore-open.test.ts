@@ -97,7 +97,24 @@ test('no server at all, or one that hangs', async () => {
   server.freeze()
   await expect(openLog(server.url, { limits })).rejects.toEqual(code('LOG_UNAVAILABLE'))
   await server.kill()
-  await expect(openLog(server.url, { limits })).rejects.toEqual(code('LOG_UNAVAILABLE'))
+  const refused = openLog(server.url, { limits })
+  await expect(refused).rejects.toEqual(code('LOG_UNAVAILABLE'))
+  // Nothing was to happen, and whoever reads it is no reader of gRPC.
+  await expect(refused).rejects.toThrow(
+    /did not answer \(connecting\): connect ECONNREFUSED [\d.:]+; see that the server runs/,
+  )
+})
+
+test('a server that is slow is told of while it is waited for', async () => {
+  const server = await standIn()
+  server.freeze()
+  const told = Promise.withResolvers<string>()
+  const opened = openLog(server.url, { onWait: told.resolve })
+  expect(await told.promise).toMatch(
+    /^the event store at 127\.0\.0\.1:\d+ does not answer yet; it is waited for, 61 s at most$/,
+  )
+  server.thaw()
+  await opened
 })
 
 test('of two that make the log at once one makes it, and both have that one', async () => {

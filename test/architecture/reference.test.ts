@@ -1,0 +1,58 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { ModelEntry } from '../../adapters/models/catalog.ts'
+import { ConfigSchema, EXAMPLES, envName } from '../../api/config.ts'
+import { DEFAULT_MODEL } from '../../api/host/prepare.ts'
+import { backoff } from '../../domain/agent/rules/retry.ts'
+import { MAX_MODEL_FAILURES } from '../../domain/agent/rules/routing.ts'
+import { ErrorRecoveryPolicy } from '../../domain/agent/spec/spec.ts'
+import { PAGE, toolSections, writtenSections } from '../support/papers/tool-page.ts'
+
+// Pages of reference say what the program says.
+
+describe('the page of the tools', () => {
+  it('is what the tools themselves say; node test/support/papers/tool-page.ts writes it anew', () => {
+    expect(writtenSections(readFileSync(PAGE, 'utf8'))).toBe(toolSections())
+  })
+})
+
+describe('the page of the settings', () => {
+  const page = readFileSync(join(import.meta.dirname, '../../api/docs/settings.md'), 'utf8')
+  const rows = [...page.matchAll(/^\| `(\w+)` \| (?:`(\w+)`)? *\| (.+?) \|/gm)].map(([, key, variable, value]) => ({
+    ...{ key: key!, variable, value: value! },
+  }))
+
+  it('has every key once, with its variable and its default', () => {
+    const keys = Object.keys(ConfigSchema.shape)
+    expect(rows.map(({ key }) => key).sort()).toEqual(keys.sort())
+    const { data: _, ...defaults } = ConfigSchema.parse({ data: 'x' })
+    for (const { key, variable, value } of rows) {
+      expect([key, variable]).toEqual([key, ['models', 'retry'].includes(key) ? undefined : envName(key)])
+      if (key !== 'data') expect([key, value]).toEqual([key, JSON.stringify(defaults[key as keyof typeof defaults])])
+    }
+    expect(page).toContain(`null: \`${DEFAULT_MODEL}\``)
+  })
+
+  it('has examples that are accepted, as messages have', () => {
+    const files = [...page.matchAll(/```json\n([\s\S]*?)```/g)].map(([, json]) => JSON.parse(json!))
+    expect(files).toHaveLength(2)
+    for (const file of [...files, EXAMPLES])
+      expect(ConfigSchema.safeParse({ data: 'x', ...file }).error).toBeUndefined()
+    expect(Object.keys(files[0].models[0]).sort()).toEqual(Object.keys(ModelEntry.shape).sort())
+  })
+
+  it('tells how long an outage is outlived', () => {
+    const seconds = (policy: object) => {
+      const retry = ErrorRecoveryPolicy.parse(policy)
+      const waits = Array.from({ length: retry.maxRetries }, (_, i) => backoff(retry, i + 1, 0))
+      return (MAX_MODEL_FAILURES * waits.reduce((sum, ms) => sum + ms, 0)) / 1000
+    }
+    const told =
+      /add up to (\d+) seconds by\ndefault, to almost (\d+) minutes with `--max-retries (\d+)`, and to (\d+) hours with `(.*?)`/
+    const [, short, minutes, retries, hours, policy] = told.exec(page)!
+    expect(seconds({})).toBe(Number(short))
+    expect(Math.ceil(seconds({ maxRetries: Number(retries) }) / 60)).toBe(Number(minutes))
+    expect(Math.floor(seconds(JSON.parse(policy!)) / 3600)).toBe(Number(hours))
+  })
+})

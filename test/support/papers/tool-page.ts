@@ -1,0 +1,70 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { workspaceTools } from '../../../adapters/tools/builtin.ts'
+import { controlTools } from '../../../domain/agent/spec/control-tools.ts'
+import { CODER_SOP } from '../../../domain/agent/spec/roles.ts'
+import type { ToolSpec } from '../../../domain/agent/spec/tools.ts'
+
+// node test/support/papers/tool-page.ts: writes what the page says of each tool anew, from the tools themselves.
+
+export const PAGE = join(import.meta.dirname, '../../../api/docs/tools.md')
+const [BEGIN, END] = ['<!-- from the tools themselves -->\n', '<!-- so far -->\n']
+
+interface Schema {
+  readonly type?: string
+  readonly enum?: readonly string[]
+  readonly items?: Schema
+  readonly description?: string
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly required?: readonly string[]
+}
+
+function typeText({ type, items, enum: words, properties }: Schema): string {
+  if (words) return words.join(' \\| ')
+  if (type === 'array') return `list of ${items ? typeText(items) : 'any'}`
+  if (properties)
+    return `{${Object.entries(properties)
+      .map(([name, of]) => `${name}: ${typeText(of)}`)
+      .join(', ')}}`
+  return type ?? 'any JSON'
+}
+
+function section({ name, description, parameters, effect, timeLimitMs }: ToolSpec): string {
+  const { properties = {}, required = [] } = parameters as Schema
+  const rows = Object.entries(properties).map(([argument, of]) => {
+    const need = required.includes(argument) ? 'required' : ''
+    return `| \`${argument}\` | ${typeText(of)} | ${need} | ${of.description ?? ''} |`
+  })
+  return [
+    `### \`${name}\``,
+    '',
+    description,
+    '',
+    `Effect \`${effect}\`; at most ${timeLimitMs / 1000} s.`,
+    '',
+    '| argument | type | | |',
+    '|---|---|---|---|',
+    ...rows,
+    '',
+  ].join('\n')
+}
+
+/** What the page says of the tools. */
+export const toolSections = (): string =>
+  [
+    '## In a workspace\n',
+    ...workspaceTools().map(({ spec }) => section(spec)),
+    '## To steer itself\n',
+    ...controlTools(CODER_SOP).map(section),
+  ].join('\n')
+
+/** The part of the page that is made of the tools. */
+export function writtenSections(page: string): string {
+  const [, rest = ''] = page.split(BEGIN)
+  return rest.split(END)[0] ?? ''
+}
+
+if (import.meta.main) {
+  const page = readFileSync(PAGE, 'utf8')
+  writeFileSync(PAGE, page.replace(BEGIN + writtenSections(page) + END, BEGIN + toolSections() + END))
+}
