@@ -68,7 +68,7 @@ async function afterFault(ctx: Context, runId: string, code: string): Promise<st
   const { drivesDue } = await take((await ctx.client('write')).v1.health.$get({}))
   if (!drivesDue) return [`go on with: ${ctx.command('resume', runId)}`]
   return [
-    'the process that serves this folder tries it again by itself; look with: ' + ctx.command('runs', 'show', runId),
+    `the process that serves this folder tries it again by itself; look with: ${ctx.command('runs', 'show', runId)}`,
     `to stop that: ${ctx.command('pause', runId)}, or for ever: ${ctx.command('cancel', runId)}`,
   ]
 }

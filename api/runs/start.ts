@@ -1,4 +1,3 @@
-import { CommandRejected } from '../../domain/agent/errors.ts'
 import { type StartHeaders, tracing } from '../http/new-app.ts'
 import type { StartRun } from '../http/schemas/start.ts'
 import type { Services } from '../services.ts'
