@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { keyedCommand, keyOf } from '../../domain/log/ids.ts'
 import { completes, testSpec, USER } from '../support/harness.ts'
 import { given } from '../support/story.ts'
 
@@ -77,16 +78,12 @@ test('a start, a fork and an erasure hold to their key as any request does', asy
   await expect(erase(0)).rejects.toMatchObject(reused)
 })
 
-test('what is kept of a key and of what was asked tells neither, and is another text in another log', async () => {
-  const runs = await Promise.all([given({ says: [completes()] }), given({ says: [completes()] })])
-  const ids = []
-  for (const run of runs) {
-    await run.say({ kind: 'input', text: 'yes' }, 'K')
-    await run.say({ kind: 'input', text: 'yes' }, 'L')
-    ids.push(...(await run.of('user_input')).slice(1).map((event) => event.commandId))
-  }
+test('what is kept of a key and of what was asked tells neither, and is another text in another log', () => {
+  const ids = ['one', 'two'].flatMap((log) => ['K', 'L'].map((key) => keyedCommand(log, key, { text: 'yes' })))
   for (const id of ids) expect(id).toMatch(/^key:[0-9a-f]{32}:[0-9a-f]{32}$/)
   expect(new Set(ids.flatMap((id) => id.split(':').slice(1))).size).toBe(8)
+  expect(keyedCommand('one', 'K', { more: undefined, text: 'yes' })).toBe(ids[0])
+  expect(keyOf(keyedCommand('one', 'K', null))).toBe(keyOf(ids[0]!))
 })
 
 test('a resume of a run that nobody has driven is in the log before anybody drives it', async () => {

@@ -2,7 +2,7 @@ import { MemoryLog } from '../../../adapters/log-memory/log.ts'
 import type { Header, SealedEvent } from '../../../domain/log/envelope.ts'
 import { eventId } from '../../../domain/log/seal.ts'
 import type { BlobStore, EventLog } from '../../../domain/ports.ts'
-import { MemoryBlobs } from '../harness.ts'
+import { MemoryBlobs, seededRandom } from '../harness.ts'
 
 /** One event of a recorded history, as it was appended: before anything was erased, and with its body also where it lies in a blob. */
 interface Line {
@@ -19,6 +19,11 @@ export class RecordingLog extends MemoryLog {
   private readonly lines: Line[] = []
   private readonly heads = new Map<string, number>()
   private appends = 0
+
+  /** Of one identity, by which keys of requests are told. */
+  constructor() {
+    super({ clock: { now: () => Date.UTC(2026, 0, 18) }, random: seededRandom('log') })
+  }
 
   override async append(stream: string, expected: number, batch: readonly SealedEvent[]) {
     const appended = await super.append(stream, expected, batch)

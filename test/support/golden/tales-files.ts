@@ -1,7 +1,9 @@
 import { openBoundary } from '../../../api/host/boundary.ts'
 import { ToolError } from '../../../domain/agent/errors.ts'
+import { reference } from '../../../domain/agent/secrets/redactor.ts'
 import { CODER_SOP } from '../../../domain/agent/spec/roles.ts'
 import { call, calls, completes, says, testSpec } from '../harness.ts'
+import { memoryVault } from '../memory-vault.ts'
 import { tool } from '../story.ts'
 import { Folder } from './folder.ts'
 import { tale } from './tale.ts'
@@ -110,22 +112,9 @@ export async function blobs() {
 /** A secret that everybody says: the log holds its reference. */
 export async function secrets() {
   const SECRET = 'hunter2-is-not-in-the-log'
-  const references = new Map<string, string>()
-  const vault = {
-    get: async (name: string) => (name === 'PASSWORD' ? SECRET : null),
-    set: async () => undefined,
-    remove: async () => false,
-    names: async () => ['PASSWORD'],
-    retired: async () => [],
-    note: async () => undefined,
-    stamp: async () => '',
-    referenceKey: async () => new Uint8Array(32).fill(7),
-    remember: async (made: ReadonlyMap<string, string>) => {
-      for (const [reference, value] of made) references.set(reference, value)
-    },
-    resolve: (reference: string) => references.get(reference) ?? null,
-  }
-  const { secrets: boundary } = await openBoundary(vault, [], testSpec({ secrets: ['PASSWORD'] }))
+  const vault = memoryVault({ PASSWORD: SECRET })
+  const spec = { secrets: [{ name: 'PASSWORD', reference: reference(await vault.referenceKey(), SECRET) }] }
+  const { secrets: boundary } = await openBoundary(vault, [], testSpec(spec))
   const environment = async () => ({
     ...{ workspace: null, sandbox: null, secrets: boundary },
     reap: async () => undefined,
@@ -139,7 +128,7 @@ export async function secrets() {
       calls(call('complete_task', { summary: `sent ${SECRET}` })),
     ],
     tools: [send],
-    spec: { secrets: ['PASSWORD'] },
+    spec,
     task: `Send ${SECRET}.`,
     ports: { secrets: async () => boundary, environment },
   })
