@@ -1,7 +1,7 @@
 import { checkBatch } from '../../domain/log/batch.ts'
 import type { Cursor } from '../../domain/log/cursor.ts'
 import type { RecordedEvent, SealedEvent } from '../../domain/log/envelope.ts'
-import { ERASED, eraseImpossible } from '../../domain/log/erased.ts'
+import { ERASED_FACT, eraseImpossible } from '../../domain/log/erased.ts'
 import type { EventLog, Head, ReadOptions } from '../../domain/ports.ts'
 import type { Appender } from './append.ts'
 import { nameOf } from './codec.ts'
@@ -44,7 +44,7 @@ export class EventStoreLog implements EventLog {
     try {
       this.#open()
       checkBatch(stream, expected, batch)
-      if (batch.some(({ header }) => header.type === ERASED)) throw eraseImpossible()
+      if (batch.some(({ header }) => header.type === ERASED_FACT)) throw eraseImpossible()
       return this.#appender.append(stream, expected, batch)
     } catch (error) {
       return Promise.reject(error)

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
-import { ERASED } from '../../domain/log/erased.ts'
+import { ERASED_FACT } from '../../domain/log/erased.ts'
 import { Checkpoints } from './checkpoints.ts'
 import { toLogError } from './errors.ts'
 import { openToWrite } from './file.ts'
@@ -50,7 +50,7 @@ function serve(open: DatabaseSync, writer: Writer, checkpoints: Checkpoints): vo
         say({ done: writer.commit(jobs) })
         if (message !== 'close') message = next()
         const events = jobs.reduce((sum, job) => sum + job.batch.length, 0)
-        const erased = jobs.some(({ batch }) => batch.some(({ header }) => header.type === ERASED))
+        const erased = jobs.some(({ batch }) => batch.some(({ header }) => header.type === ERASED_FACT))
         checkpoints.committed(bytes, events, erased, message === undefined)
       }
       if (message === 'close') return end()

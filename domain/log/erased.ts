@@ -4,7 +4,7 @@ import { LogError } from './errors.ts'
 // Like chain.ts without zod, for a writer's thread.
 
 /** The type of the fact that bodies were emptied (CONTRACTS 6; DESIGN, Erasure). */
-export const ERASED = 'erased'
+export const ERASED_FACT = 'erased'
 
 /** What an `erased` fact says: whose bodies of its own stream are gone, and why. */
 export interface ErasedFact {
@@ -24,7 +24,7 @@ export interface Erasure {
  * another shape. What it names then shows as a problem, which is the safe side.
  */
 export function erasedFact({ header, body }: SealedEvent): ErasedFact | null {
-  if (header.type !== ERASED || !body || header.body.cipher) return null
+  if (header.type !== ERASED_FACT || !body || header.body.cipher) return null
   try {
     const fact = JSON.parse(new TextDecoder().decode(body)) as Partial<ErasedFact>
     const { reason, bodies } = fact
@@ -46,7 +46,7 @@ const isNamed = (named: unknown): boolean => {
 export function erasuresOf(batch: readonly SealedEvent[]): readonly Erasure[] {
   const found = new Map<string, Erasure>()
   for (const [index, event] of batch.entries()) {
-    if (event.header.type !== ERASED) continue
+    if (event.header.type !== ERASED_FACT) continue
     const fact = erasedFact(event)
     if (fact === null || fact.bodies.length === 0)
       throw new LogError(

@@ -71,7 +71,7 @@ export function storeContract(kit: TablesKit): void {
           '\u{1f600}\u200d',
         ),
       )
-      const row = fc.record({ cause: text, run_id: text, reason: text, wake_at: fc.maxSafeInteger() })
+      const row = fc.record({ cause: text, run_id: text, reason: text, behind: text, wake_at: fc.maxSafeInteger() })
       const tables = await kit.fresh()
       const store = await tables.open()
       onTestFinished(() => store.close())

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest'
+import { inDoubt } from '../../api/cli/output/units.ts'
+import { billOf } from '../../api/host/rows.ts'
+import { Bill } from '../../api/http/schemas/runs.ts'
+
+const USAGE = {
+  ...{ calls: 3, input: 700, output: 90, cacheRead: 5, cacheWrite: 1, nanoDollars: 40_000_000, unpriced: 0, erased: 0 },
+  inDoubt: { calls: 1, tokens: 320, nanoDollars: 20_000_000 },
+}
+
+test('a bill tells apart what nobody can vouch for', () => {
+  const bill = Bill.parse(billOf(USAGE, 2))
+  expect(bill).toMatchObject({ modelCalls: 3, inDoubt: { modelCalls: 1, tokens: 320, nanoDollars: 20_000_000 } })
+  expect(inDoubt(bill.inDoubt)).toBe(
+    '; of it 320 tokens, $0.0200 in doubt: estimated for a model call whose end nobody saw',
+  )
+})
+
+test('a bill without doubts says nothing of them, and one without prices no amount', () => {
+  const sure = billOf({ ...USAGE, inDoubt: { calls: 0, tokens: 0, nanoDollars: 0 } }, 0)
+  expect(inDoubt(sure.inDoubt)).toBe('')
+  const unpriced = billOf({ ...USAGE, unpriced: 1 }, 0)
+  expect(inDoubt(unpriced.inDoubt)).toContain('320 tokens, ? in doubt')
+})
