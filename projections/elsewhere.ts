@@ -11,14 +11,14 @@ import type { Home } from './store/home.ts'
  * it opens them.
  */
 export async function rebuildElsewhere(home: Home, options: Omit<ProjectorOptions, 'store'>): Promise<RebuildReport> {
-  const { made, differences } = await rebuildEqual(home, options, false)
-  if (made === null) return { switched: false, differences }
+  const { made, ...report } = await rebuildEqual(home, options, false)
+  if (made === null) return { switched: false, ...report }
   try {
     await switchTo(home, made)
   } finally {
     await made.store.close()
   }
-  return { switched: true, differences }
+  return { switched: true, ...report }
 }
 
 /** As {@link Projections.release}; tried again where whoever moves the tables was faster. */

@@ -26,6 +26,8 @@ export interface RebuildReport {
   readonly switched: boolean
   /** Null: nothing to compare with (no tables, another log, another schema). */
   readonly differences: readonly Difference[] | null
+  /** How many events the tables were made of. */
+  readonly events: number
 }
 
 /** The tables of a log: one writer, readers, and rebuilding. */
@@ -133,12 +135,12 @@ export class Projections {
    * a difference is wanted (another program makes other rows). Answers go on all the while.
    */
   async rebuild({ accept = false } = {}): Promise<RebuildReport> {
-    const { made, differences } = await rebuildEqual(this.#home, this.#options, accept)
-    if (made === null) return { switched: false, differences }
+    const { made, ...report } = await rebuildEqual(this.#home, this.#options, accept)
+    if (made === null) return { switched: false, ...report }
     const switched = this.#switching.then(() => this.#switchTo(made))
     this.#switching = switched.catch(() => {})
     await switched
-    return { switched: true, differences }
+    return { switched: true, ...report }
   }
 
   /** Removes tables of before a rebuild that somebody was still reading then; a server does this now and then. */

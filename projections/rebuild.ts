@@ -13,6 +13,8 @@ export interface Made {
 export interface Rebuilt extends Made {
   /** Null: there was nothing to compare with. */
   readonly differences: readonly Difference[] | null
+  /** How many events they were made of. */
+  readonly events: number
 }
 
 /**
@@ -28,8 +30,8 @@ export async function rebuildBeside(
   const projector = new Projector({ ...options, store })
   try {
     const differences = live === null ? null : await home.compare(live, name, (to) => projector.catchUp(to))
-    await projector.catchUp()
-    return { name, store, projector, differences }
+    const { events } = await projector.catchUp()
+    return { name, store, projector, differences, events }
   } catch (error) {
     await store.close()
     await home.drop(name)
@@ -45,12 +47,12 @@ export async function rebuildEqual(
   home: Home,
   options: Omit<ProjectorOptions, 'store'>,
   accept: boolean,
-): Promise<{ readonly made: Made | null; readonly differences: readonly Difference[] | null }> {
-  const { differences, ...made } = await rebuildBeside(home, options, await home.live())
-  if (accept || (differences ?? []).length === 0) return { made, differences }
+): Promise<Pick<Rebuilt, 'differences' | 'events'> & { readonly made: Made | null }> {
+  const { differences, events, ...made } = await rebuildBeside(home, options, await home.live())
+  if (accept || (differences ?? []).length === 0) return { made, differences, events }
   await made.store.close()
   await home.drop(made.name)
-  return { made: null, differences }
+  return { made: null, differences, events }
 }
 
 /** Makes rebuilt tables the live ones, when they show no less than answers have shown already. */

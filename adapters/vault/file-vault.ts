@@ -133,13 +133,14 @@ async function loadSecrets(path: string): Promise<Record<string, string>> {
   if (!checkPrivate(path)) return found
   try {
     const secrets: unknown = JSON.parse(await readFile(path, 'utf8'))
-    if (secrets === null || typeof secrets !== 'object') throw new TypeError('no object')
+    if (secrets === null || typeof secrets !== 'object' || Array.isArray(secrets)) throw new TypeError('no object')
+    if (!Object.values(secrets).every((value) => typeof value === 'string')) throw new TypeError('not all are text')
     return Object.assign(found, secrets)
   } catch (cause) {
     // The cause may quote what it could not read, so it is not passed on.
     throw new VaultError(
       'VAULT_CORRUPT',
-      `${path} is no JSON object (${(cause as Error).name}); restore it from a backup`,
+      `${path} is no JSON object of texts (${(cause as Error).name}); restore it from a backup`,
     )
   }
 }

@@ -3,8 +3,11 @@ import { constants, existsSync } from 'node:fs'
 import { access, stat, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { promisify } from 'node:util'
+import { fileOf } from '../../adapters/log-sqlite/file.ts'
+import { alteredGuards } from '../../adapters/log-sqlite/guards.ts'
 import { unhidable } from '../../domain/agent/secrets/forms.ts'
 import { type Config, onServers, type ServersConfig, unknownVariables } from '../config.ts'
+import { paths } from '../host/paths.ts'
 import { tokenPath } from '../http/token.ts'
 import { OwnerError } from '../owner/backend.ts'
 import { lookAtServers } from '../servers/look.ts'
@@ -80,6 +83,20 @@ export async function checkLog(identity: () => Promise<{ logId: string; kind: st
   }
 }
 
+/** Only what is amiss is told: nothing else takes what is recorded back out. */
+export function checkGuards(folder: string): Finding[] {
+  try {
+    if (!existsSync(fileOf(folder))) return []
+    const altered = alteredGuards(folder)
+    if (altered.length === 0) return []
+    const todo = 'find out who has written to log.db; "verify" tells what was changed; restore the log from a backup'
+    return [bad('broken', 'log guards', `removed or changed: ${altered.join(', ')}`, todo)]
+  } catch {
+    // What keeps the log from being opened was told of the log itself.
+    return []
+  }
+}
+
 export async function checkSandbox(sandboxed: boolean): Promise<Finding> {
   const todo = 'install bubblewrap and allow user namespaces, or say --no-sandbox where commands may run unconfined'
   try {
@@ -123,11 +140,15 @@ export function checkKeys(env: NodeJS.ProcessEnv): Finding {
   )
 }
 
-export async function checkDisk(folder: string): Promise<Finding> {
+/** Of the folders, each of which may lie on a disk of its own, the one with the least room. The first: the data folder. */
+export async function checkDisk(folders: readonly string[]): Promise<Finding> {
   try {
-    const { bavail, bsize } = await statfs(nearest(folder))
-    const free = bavail * bsize
-    const found = `${(free / MIN_FREE).toFixed(1)} GiB free`
+    const places = [...new Set(folders.map(nearest))]
+    const rooms = await Promise.all(
+      places.map((place) => statfs(place).then(({ bavail, bsize }) => ({ place, free: bavail * bsize }))),
+    )
+    const { place, free } = rooms.reduce((least, room) => (room.free < least.free ? room : least))
+    const found = `${(free / MIN_FREE).toFixed(1)} GiB free${place === places[0] ? '' : ` in ${place}`}`
     return free >= MIN_FREE
       ? ok('disk', found)
       : bad('warning', 'disk', found, 'make room: a full disk stops every run')
@@ -186,6 +207,7 @@ export async function examine(
   env: NodeJS.ProcessEnv,
   identity: () => Promise<{ logId: string; kind: string }>,
 ): Promise<Finding[]> {
+  const at = paths(config.data)
   const folder = await checkFolder(config.data)
   const servers = onServers(config) ? await checkServers(config) : []
   const broken = [folder, ...servers].find(({ state }) => state === 'broken')
@@ -194,10 +216,11 @@ export async function examine(
     checkVariables(env),
     folder,
     await checkToken(config.data),
-    await checkDisk(config.data),
+    await checkDisk([config.data, at.log, at.tables, at.blobs, at.versions, at.vault]),
     await checkClock(Date.now()),
     ...servers,
     ...(broken ? [] : [await checkLog(identity)]),
+    ...(broken || onServers(config) ? [] : checkGuards(at.log)),
     await checkGit(),
     await checkSandbox(config.sandboxed),
     checkKeys(env),

@@ -190,11 +190,11 @@ export function readModelOf(tables: Tables, log: EventLog, sources: CheckpointSo
     async rebuild() {
       // A body that was erased a moment ago is gone for the new tables; the live ones have yet to hear of it.
       await caughtUp()
-      const { differences } = await tables.rebuild()
+      const { differences, events } = await tables.rebuild()
       const told = (differences ?? []).map(
         ({ table, onlyLive, onlyRebuilt }) => `${table}: ${onlyLive} rows only live, ${onlyRebuilt} only rebuilt`,
       )
-      return { events: (await log.headCursor()).position, equal: told.length === 0, differences: told }
+      return { events, equal: told.length === 0, differences: told }
     },
     async release(stream) {
       await tables.release(stream.replace(/^agent-/, ''))

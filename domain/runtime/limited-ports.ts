@@ -6,6 +6,8 @@ import { within } from './time-limit.ts'
 
 /** One page, one append, one blob, or what references stand for, ms. */
 const STORE_LIMIT_MS = 60_000
+/** A snapshot that takes longer is folded meanwhile, ms: a person's request waits for it. */
+const CACHE_LIMIT_MS = 2_000
 /** Opening what a run works in, ms. */
 const OPEN_LIMIT_MS = 2 * 60_000
 /** A shadow version of a large folder takes its time, ms: a gate, which compares two, is still within its call's limit. */
@@ -32,7 +34,9 @@ export function limitedPorts(ports: RuntimePorts): RuntimePorts {
     log: answeringAppends(log),
     blobs: limit('the blob store', ports.blobs, { put: ms, get: ms, delete: ms }),
     ...(intents ? { intents: limit('the blob store', intents, { begin: ms, end: ms }) } : {}),
-    ...(snapshots ? { snapshots: limit('the snapshots', snapshots, { latest: ms, put: ms, clear: ms }) } : {}),
+    ...(snapshots
+      ? { snapshots: limit('the snapshots', snapshots, { latest: CACHE_LIMIT_MS, put: ms, clear: ms }) }
+      : {}),
     secrets: async (spec) => secrets(await within(clock, ms, 'the vault', ports.secrets(spec))),
     environment: async (spec, about) => {
       const opening = ports.environment(spec, about)

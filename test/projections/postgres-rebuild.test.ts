@@ -17,7 +17,7 @@ describeWithPostgres('rebuilding in PostgreSQL', (server) => {
     const end = new AbortController()
     const running = projections.run(end.signal)
     expect(await there()).toEqual([schema, `${schema}_1`, `${schema}_control`])
-    expect(await projections.rebuild()).toEqual({ switched: true, differences: [] })
+    expect(await projections.rebuild()).toMatchObject({ switched: true, differences: [] })
     expect(await there()).toEqual([schema, `${schema}_2`, `${schema}_control`])
     actors[0]!.user('user_input', { text: 'still there?' })
     await projections.caughtUpTo(await log.headCursor())
@@ -61,7 +61,7 @@ describeWithPostgres('rebuilding in PostgreSQL', (server) => {
       actors[0]!.user('user_input', { text: 'meanwhile' })
       return log.events.length < 900 ? 9 : pages()
     }
-    expect(await projections.rebuild()).toEqual({ switched: true, differences: [] })
+    expect(await projections.rebuild()).toMatchObject({ switched: true, differences: [] })
     log.pages = pages
     end.abort()
     await running
@@ -87,7 +87,7 @@ describeWithPostgres('rebuilding in PostgreSQL', (server) => {
       await reading.promise
       for (const actor of actors) actor.user('user_input', { text: 'meanwhile' })
       await projections.catchUp()
-      expect(await projections.rebuild()).toEqual({ switched: true, differences: [] })
+      expect(await projections.rebuild()).toMatchObject({ switched: true, differences: [] })
       // The new tables are read while the old ones are still held.
       expect((await projections.read((db) => listRuns(db))).position).toEqual(await log.headCursor())
       expect(await there()).toEqual([schema, `${schema}_1`, `${schema}_1_views`, `${schema}_2`, `${schema}_control`])

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { controlTools } from '../../domain/agent/spec/control-tools.ts'
 import { LogError } from '../../domain/log/errors.ts'
 import type { Workspace } from '../../domain/ports.ts'
+import { SNAPSHOT_EVERY } from '../../domain/runtime/history/snapshots.ts'
 import { faulty } from '../support/faulty.ts'
 import { call, calls, completes, testSpec, USER } from '../support/harness.ts'
 import { NO_SECRETS } from '../support/no-secrets.ts'
@@ -64,11 +65,25 @@ test.each([
   await expect(said).rejects.toMatchObject({ code: 'LOG_UNAVAILABLE' })
 })
 
-test('snapshots that hang are done without', async () => {
-  const run = await given({ says: [completes()] })
-  const snapshots = { latest: unending, put: unending, clear: unending }
-  const runtime = run.elsewhere({ snapshots })
+const throws = () => {
+  throw new Error('broken')
+}
+const garbage = async () => ({ revision: 1, step: 0, state: { sum: 'x', state: { agentId: Number.NaN } } }) as never
+
+test.each([
+  ['hang', { latest: unending, put: unending, clear: unending }, 'did not end within'],
+  ['throw', { latest: throws, put: throws, clear: throws }, 'broken'],
+  ['are garbage', { latest: garbage, put: throws, clear: throws }, 'no snapshot could be had'],
+])('snapshots that %s are done without, in a command and in a drive, and that is told', async (_, snapshots, says) => {
+  const turns = Array.from({ length: 40 }, () => calls(call('get')))
+  const spec = { limits: { maxTurns: 50, wallClockMs: null } }
+  const run = await given({ says: [...turns, completes()], tools: [tool('get')], spec })
+  const told: string[] = []
+  const runtime = run.elsewhere({ snapshots, requestLimitMs: 10_000, warn: (_, text) => told.push(text) })
+  await runtime.execute(run.runId, { kind: 'input', text: 'hello' }, { by: USER })
   expect(await runtime.drive(run.runId, { signal: new AbortController().signal })).toEqual({ end: 'done' })
+  expect((await run.types()).length).toBeGreaterThan(SNAPSHOT_EVERY)
+  expect(told[0]).toContain(says)
 })
 
 test.each(['reap', 'keep'] as const)(

@@ -35,7 +35,8 @@ function membersOf(error: unknown): Record<(typeof MEMBERS)[number], unknown> {
 
 const MEMBERS = ['name', 'code', 'transient', 'beforeEffect', 'retryAfterMs'] as const
 
-const messageOf = (error: unknown): string =>
+/** What is said of something that was thrown, whatever it is. */
+export const messageOf = (error: unknown): string =>
   attempt(() => String(error instanceof Error ? error.message : error)) ?? 'it failed and cannot say how'
 
 function attempt<T>(look: () => T): T | undefined {

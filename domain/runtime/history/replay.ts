@@ -4,6 +4,7 @@ import { evolve } from '../../agent/state/evolve.ts'
 import { Transcript } from '../../agent/state/messages.ts'
 import type { AgentState } from '../../agent/state/state.ts'
 import type { Head, SnapshotStore } from '../../ports.ts'
+import type { RuntimePorts } from '../ports.ts'
 import type { AgentAt, At } from '../types.ts'
 import type { Stores } from './bodies.ts'
 import { headOf, history } from './history.ts'
@@ -12,7 +13,7 @@ import { fromSnapshot } from './snapshots.ts'
 // Replay: the fold of an agent's events up to a point. It has only the log and the blobs to ask; models, tools, clocks
 // and randomness are out of its reach (5.9.3, law 9).
 
-interface Ports extends Stores {
+interface Ports extends Stores, Pick<RuntimePorts, 'warn'> {
   readonly snapshots?: SnapshotStore
 }
 

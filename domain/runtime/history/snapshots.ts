@@ -1,3 +1,4 @@
+import { messageOf } from '../../agent/decisions/thrown.ts'
 import { versions } from '../../agent/events/events.ts'
 import { digestOf, FOLD } from '../../agent/state/digest.ts'
 import { type AgentState, BLANK } from '../../agent/state/state.ts'
@@ -5,6 +6,7 @@ import { canonicalText } from '../../log/canonical.ts'
 import { agentStream, sha256 } from '../../log/ids.ts'
 import type { Json } from '../../log/json.ts'
 import type { Head, SnapshotStore } from '../../ports.ts'
+import type { RuntimePorts } from '../ports.ts'
 import type { Stores } from './bodies.ts'
 import { headOf } from './history.ts'
 import { specOf } from './spec.ts'
@@ -18,6 +20,8 @@ const SNAPSHOT = 1
 /** What a state of this program is made of and folded from. */
 const SHAPE = canonicalText({ snapshot: SNAPSHOT, fold: FOLD, members: Object.keys(BLANK).sort(), versions })
 
+type Cached = Stores & { readonly snapshots?: SnapshotStore } & Pick<RuntimePorts, 'warn'>
+
 /** What is kept of a state. Its spec is not: that is the log's to tell, whoever writes to the cache. */
 type Folded = Omit<AgentState, 'spec'>
 
@@ -29,16 +33,13 @@ const sumOf = (state: Folded): string => sha256(`${SHAPE}\n${canonicalText(state
  * and the log holds its very digest at its revision; anything else is left aside, and the fold starts from the beginning.
  */
 export async function fromSnapshot(
-  ports: Stores & { readonly snapshots?: SnapshotStore },
+  ports: Cached,
   agentId: string,
   upTo: { revision?: number; step?: number },
 ): Promise<{ state: AgentState; head: Head } | null> {
-  // A cache: what cannot be had from it is folded.
-  const found = await ports.snapshots?.latest(agentId, FOLD, upTo).catch(() => null)
-  if (!found) return null
-  const kept = wholeOf(found.state)
-  if (kept === null || kept.agentId !== agentId || kept.revision !== found.revision) return null
-  for await (const page of ports.log.read(agentStream(agentId), { from: found.revision, limit: 1, bodies: false })) {
+  const kept = await fromCache(ports, agentId, upTo)
+  if (kept === null) return null
+  for await (const page of ports.log.read(agentStream(agentId), { from: kept.revision, limit: 1, bodies: false })) {
     const recorded = page[0]
     const digest = recorded?.header.digest
     if (recorded === undefined || digest?.fold !== FOLD) return null
@@ -48,6 +49,22 @@ export async function fromSnapshot(
     return digestOf(state) === digest.value ? { state, head: headOf(recorded) } : null
   }
   return null
+}
+
+/** What cannot be had from a cache is folded, however it fails; somebody is told why that takes so long. */
+async function fromCache(
+  { snapshots, warn }: Cached,
+  agentId: string,
+  upTo: { revision?: number; step?: number },
+): Promise<Folded | null> {
+  try {
+    const found = await snapshots?.latest(agentId, FOLD, upTo)
+    const kept = found ? wholeOf(found.state) : null
+    return kept?.agentId === agentId && kept.revision === found?.revision ? kept : null
+  } catch (error) {
+    warn?.(agentId, `no snapshot could be had, so all events are read: ${messageOf(error)}`)
+    return null
+  }
 }
 
 function wholeOf(found: Json): Folded | null {
@@ -72,6 +89,8 @@ export class Snapshotter {
     const { spec: _, ...kept } = state
     const { revision, step, agentId } = kept
     const snapshot = { sum: sumOf(kept), state: kept as never }
-    this.store.put(agentId, FOLD, { revision, step, state: snapshot }).catch(() => undefined)
+    const store = this.store
+    const put = async () => store.put(agentId, FOLD, { revision, step, state: snapshot })
+    put().catch(() => undefined)
   }
 }

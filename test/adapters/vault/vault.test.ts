@@ -98,6 +98,13 @@ describe('the vault', () => {
     const error = await open().catch((e: Error) => e)
     expect(error).toMatchObject({ code: 'VAULT_CORRUPT' })
     expect(String(error) + String((error as Error).cause)).not.toContain('hunter2')
+    for (const text of ['["hunter2-long"]', '{"A":5,"B":null}', '"hunter2-long"', '{"A":["hunter2-long"]}']) {
+      writeFileSync(file('secrets.json'), text)
+      await expect(open()).rejects.toMatchObject({
+        code: 'VAULT_CORRUPT',
+        message: expect.not.stringContaining('hunter2'),
+      })
+    }
   })
 
   it('forgets a secret, and keeps what was written with its reference', async () => {

@@ -1,0 +1,23 @@
+import { DatabaseSync } from 'node:sqlite'
+import { openToRead } from './file.ts'
+import { CREATE } from './schema.ts'
+
+/**
+ * Names of the log's triggers that are not as they were made, or that nobody of us has made: whoever can write the file can
+ * take them away. Throws a LogError as every opening does.
+ */
+export function alteredGuards(folder: string): string[] {
+  const model = new DatabaseSync(':memory:')
+  model.exec(CREATE)
+  const [made, there] = [guardsOf(model), guardsOf(openToRead(folder))]
+  return [...new Set([...made.keys(), ...there.keys()])].filter((name) => made.get(name) !== there.get(name)).sort()
+}
+
+function guardsOf(db: DatabaseSync): Map<string, string> {
+  try {
+    const rows = db.prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'").all()
+    return new Map(rows.map(({ name, sql }) => [String(name), String(sql)]))
+  } finally {
+    db.close()
+  }
+}
