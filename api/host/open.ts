@@ -8,6 +8,7 @@ import { unhidable } from '../../domain/agent/secrets/forms.ts'
 import type { SnapshotStore, Tool, Vault } from '../../domain/ports.ts'
 import type { Config } from '../config.ts'
 import { paths } from './paths.ts'
+import { told } from './told.ts'
 
 /** What a program brings beside its settings. */
 export interface Own {
@@ -26,7 +27,7 @@ export interface Host {
   readonly knownSecrets: readonly string[]
 }
 
-/** What is closed at the end, the last first. */
+/** What is closed at the end, the last first, all of it: what fails is told when the rest is closed. */
 export class Opened {
   readonly #closers: (() => Promise<void> | void)[] = []
 
@@ -35,7 +36,16 @@ export class Opened {
   }
 
   async closeAll(): Promise<void> {
-    for (let close = this.#closers.pop(); close; close = this.#closers.pop()) await close()
+    const failed: unknown[] = []
+    for (let close = this.#closers.pop(); close; close = this.#closers.pop()) {
+      try {
+        await close()
+      } catch (error) {
+        failed.push(error)
+      }
+    }
+    if (failed.length > 1) throw new AggregateError(failed, failed.map(told).join('\n'))
+    if (failed.length === 1) throw failed[0]
   }
 }
 
