@@ -6,6 +6,7 @@ import { workspaceTools } from '../../adapters/tools/builtin.ts'
 import { openVault } from '../../adapters/vault/file-vault.ts'
 import { unhidable } from '../../domain/agent/secrets/forms.ts'
 import type { SnapshotStore, Tool, Vault } from '../../domain/ports.ts'
+import type { RuntimePorts } from '../../domain/runtime/ports.ts'
 import type { Config } from '../config.ts'
 import { paths } from './paths.ts'
 import { told } from './told.ts'
@@ -14,10 +15,12 @@ import { told } from './told.ts'
 export interface Own {
   readonly tools?: readonly Tool[]
   readonly scripts?: Readonly<Record<string, ScriptInput>>
+  /** Of fault tests. */
+  readonly crashPoint?: NonNullable<RuntimePorts['crashPoint']>
 }
 
 /** What belongs to this host, wherever log and tables are: its secrets, models, tools, and a cache. */
-export interface Host {
+export interface Host extends Pick<Own, 'crashPoint'> {
   readonly config: Config
   readonly vault: Vault
   readonly models: Models
@@ -75,6 +78,7 @@ export async function openHost(
     models,
     tools: [...workspaceTools(), ...(own.tools ?? [])],
     snapshots,
+    ...(own.crashPoint && { crashPoint: own.crashPoint }),
     knownSecrets: [...models.knownSecrets(), ...passwords.filter((password) => unhidable(password) === null)],
   }
 }
