@@ -104,7 +104,7 @@ const KEYS = Object.keys(ConfigSchema.shape)
 /** Variables that look like ours but name no setting. */
 export function unknownVariables(env: ConfigSources['env']): string[] {
   // The password is for docker-compose.yml.
-  const others = ['KEEPUP_CRASH_AT', 'KEEPUP_POSTGRES_PASSWORD']
+  const others = ['KEEPUP_POSTGRES_PASSWORD']
   const known = new Set([...KEYS.filter((k) => !FILE_ONLY.has(k)).map(envName), ...others])
   return Object.keys(env).filter((name) => name.startsWith('KEEPUP_') && !known.has(name))
 }

@@ -3,18 +3,17 @@ import './node-version.ts'
 // The package `keepup`. `openKeepUp` is the short way in; `createKeepUp` takes ports of your own. Tools: `keepup/tools`.
 //
 // Seed 000 section 5 by its names. RecoveryConfig, ToolExecutionContext, SecurityPolicy, ErrorRecoveryPolicy and
-// ContextManagementConfig are accepted by `start`; signatures of failed calls (the seed's `errorSignatureCache`) are no
-// setting here, the log keeps them. DelegateToAgentInput and AiEnvelopeRequest come with what accepts them, later.
+// ContextManagementConfig are accepted by `start`. What accepts DelegateToAgentInput and AiEnvelopeRequest comes later.
 
 export type { CompleteTaskInput, UserCommand } from '../domain/agent/decisions/commands.ts'
 export type { ToolErrorCode } from '../domain/agent/error-codes.ts'
 export { CommandRejected, ModelError, ToolError } from '../domain/agent/errors.ts'
 export type { Block, Message, Usage } from '../domain/agent/events/content.ts'
 export type { ModelRoutingDecision } from '../domain/agent/rules/routing.ts'
+export type { AiEnvelopeRequest, DelegateToAgentInput } from '../domain/agent/spec/later.ts'
 export type {
   AgentSpec,
   ContextManagementConfig,
-  ErrorRecoveryPolicy,
   ExecutionPolicy,
   ModelInfo,
   Policy,
@@ -40,6 +39,7 @@ export type { EventView as RuntimeEvent } from './http/schemas/events.ts'
 export type { KeepUp, Saying, StartOptions } from './library/keepup.ts'
 export { type KeepUpOptions, openKeepUp } from './library/open.ts'
 export { policyOf } from './library/policy.ts'
+export type { ErrorRecoveryPolicy } from './library/retry.ts'
 export type { ReadModel, RunRow } from './read-model.ts'
 export type { Ended } from './runs/ended.ts'
 export type { StartedRun } from './runs/start.ts'

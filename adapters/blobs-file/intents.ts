@@ -38,7 +38,14 @@ export class FileIntents implements BlobIntents {
   }
 
   async left(): Promise<readonly BlobIntent[]> {
-    const names = await readdir(this.#folder).catch(() => [])
+    const names = await readdir(this.#folder).catch((cause: NodeJS.ErrnoException) => {
+      if (cause.code === 'ENOENT') return []
+      throw new LogError(
+        'LOG_UNAVAILABLE',
+        `cannot read ${this.#folder}: ${cause.message}; check that this user may read there`,
+        { cause },
+      )
+    })
     return names.flatMap((name) => {
       const [, runId, hash, stream] = NAME.exec(name) ?? []
       return runId && hash && stream ? [{ runId, hash, stream }] : []

@@ -7,7 +7,6 @@ import { createKeepUp, type KeepUpPorts } from '../doors.ts'
 import type { Services } from '../services.ts'
 import { VERSION } from '../version.ts'
 import { openBoundary } from './boundary.ts'
-import { crashPoint } from './crash-point.ts'
 import { openEnvironment } from './environment.ts'
 import { type FileSources, folderOf, workspaceFilesOf } from './files.ts'
 import { forkInto } from './fork-files.ts'
@@ -41,7 +40,6 @@ export function compose(host: Host, kept: Kept): Services {
     boundary,
   }
   const named = new Map(tools.map((tool) => [tool.spec.name, tool]))
-  const crash = crashPoint(process.env)
   const ports: Omit<RuntimePorts, 'feed'> = {
     ...stores,
     clock,
@@ -54,7 +52,7 @@ export function compose(host: Host, kept: Kept): Services {
     secrets: async (spec) => (await boundary(spec)).secrets,
     environment: async (spec, about) =>
       openEnvironment(config, spec, about, await boundary(spec), (text) => warn(about.agentId, text)),
-    ...(crash === null ? {} : { crashPoint: crash }),
+    ...(host.crashPoint && { crashPoint: host.crashPoint }),
   }
   return createKeepUp({
     ...particular,

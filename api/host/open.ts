@@ -6,17 +6,21 @@ import { workspaceTools } from '../../adapters/tools/builtin.ts'
 import { openVault } from '../../adapters/vault/file-vault.ts'
 import { unhidable } from '../../domain/agent/secrets/forms.ts'
 import type { SnapshotStore, Tool, Vault } from '../../domain/ports.ts'
+import type { RuntimePorts } from '../../domain/runtime/ports.ts'
 import type { Config } from '../config.ts'
 import { paths } from './paths.ts'
+import { told } from './told.ts'
 
 /** What a program brings beside its settings. */
 export interface Own {
   readonly tools?: readonly Tool[]
   readonly scripts?: Readonly<Record<string, ScriptInput>>
+  /** Of fault tests. */
+  readonly crashPoint?: NonNullable<RuntimePorts['crashPoint']>
 }
 
 /** What belongs to this host, wherever log and tables are: its secrets, models, tools, and a cache. */
-export interface Host {
+export interface Host extends Pick<Own, 'crashPoint'> {
   readonly config: Config
   readonly vault: Vault
   readonly models: Models
@@ -26,7 +30,7 @@ export interface Host {
   readonly knownSecrets: readonly string[]
 }
 
-/** What is closed at the end, the last first. */
+/** What is closed at the end, the last first, all of it: what fails is told when the rest is closed. */
 export class Opened {
   readonly #closers: (() => Promise<void> | void)[] = []
 
@@ -35,7 +39,16 @@ export class Opened {
   }
 
   async closeAll(): Promise<void> {
-    for (let close = this.#closers.pop(); close; close = this.#closers.pop()) await close()
+    const failed: unknown[] = []
+    for (let close = this.#closers.pop(); close; close = this.#closers.pop()) {
+      try {
+        await close()
+      } catch (error) {
+        failed.push(error)
+      }
+    }
+    if (failed.length > 1) throw new AggregateError(failed, failed.map(told).join('\n'))
+    if (failed.length === 1) throw failed[0]
   }
 }
 
@@ -65,6 +78,7 @@ export async function openHost(
     models,
     tools: [...workspaceTools(), ...(own.tools ?? [])],
     snapshots,
+    ...(own.crashPoint && { crashPoint: own.crashPoint }),
     knownSecrets: [...models.knownSecrets(), ...passwords.filter((password) => unhidable(password) === null)],
   }
 }

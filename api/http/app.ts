@@ -29,6 +29,17 @@ const emptyBody = (error: unknown): Problem | null =>
     ? new Problem(400, 'INVALID_JSON', 'the body is missing; send a JSON object')
     : null
 
+/** What can be asked of a path, in capitals; nothing where there is none. */
+function methodsAt({ paths = {} }: { readonly paths?: object }, path: string): string[] {
+  const parts = path.split('/')
+  const matches = (template: string) => {
+    const wanted = template.split('/')
+    return wanted.length === parts.length && wanted.every((part, i) => part.startsWith('{') || part === parts[i])
+  }
+  const found = Object.entries(paths).filter(([template]) => matches(template))
+  return [...new Set(found.flatMap(([, methods]) => Object.keys(methods as object)))].map((name) => name.toUpperCase())
+}
+
 /** The one HTTP app: on TCP, on the owner's socket, and called in process by the CLI. */
 export function createApp(s: Services, options: AppOptions) {
   const root = newApp()
@@ -40,9 +51,12 @@ export function createApp(s: Services, options: AppOptions) {
       new Problem(500, 'INTERNAL', 'this should not have happened; the log of the server says more'),
     )
   })
-  root.notFound((c) =>
-    problemResponse(new Problem(404, 'NOT_FOUND', `there is no ${c.req.method} route here; see /v1/openapi.json`)),
-  )
+  root.notFound((c) => {
+    const detail = `there is no ${c.req.method} route here; see /v1/openapi.json`
+    const allow = methodsAt(document(), c.req.path)
+    if (allow.length === 0) return problemResponse(new Problem(404, 'NOT_FOUND', detail))
+    return problemResponse(new Problem(405, 'METHOD_NOT_ALLOWED', detail), { allow: allow.join(', ') })
+  })
   root.use(hostGuard(options.hosts), tokenGuard(options.token), sizeGuard(options.maxBodyBytes), jsonGuard())
   root.use(documentGuard(() => document()))
   root.openAPIRegistry.registerComponent('securitySchemes', 'token', { type: 'http', scheme: 'bearer' })

@@ -18,15 +18,17 @@ import { work } from '../servers/work.ts'
 import type { Services } from '../services.ts'
 import { followRun } from './follow.ts'
 import { policyOf } from './policy.ts'
+import { type ErrorRecoveryPolicy, retryOf } from './retry.ts'
 
 /**
  * What a run is started with: the body of `POST /v1/runs`, and the interfaces of seed 000 section 5 as they stand there.
  * `policy`, or `execution` and `security`. `workspace` may be relative to the current folder.
  */
-export interface StartOptions extends Omit<StartRunInput, 'recovery'> {
+export interface StartOptions extends Omit<StartRunInput, 'recovery' | 'retry'> {
   readonly execution?: Partial<ToolExecutionContext>
   readonly security?: Partial<SecurityPolicy>
   readonly recovery?: Partial<RecoveryConfig>
+  readonly retry?: Partial<ErrorRecoveryPolicy>
   /** The same key and request again finds the run that it started, also after a restart. */
   readonly key?: string
 }
@@ -76,7 +78,7 @@ function parsed<T extends z.ZodType>(schema: T, value: unknown): z.output<T> {
   throw new Problem(400, 'INVALID_REQUEST', issuesText(issues), issues)
 }
 
-function requestOf({ key: _, execution, security, recovery = {}, ...rest }: StartOptions): unknown {
+function requestOf({ key: _, execution, security, recovery = {}, retry, ...rest }: StartOptions): unknown {
   if (rest.policy && (execution || security)) {
     throw new Problem(400, 'INVALID_REQUEST', 'give either policy, or execution and security')
   }
@@ -88,6 +90,7 @@ function requestOf({ key: _, execution, security, recovery = {}, ...rest }: Star
   return {
     ...rest,
     ...(rest.workspace !== undefined && !isAbsolute(rest.workspace) && { workspace: resolve(rest.workspace) }),
+    ...(retry && { retry: retryOf(retry) }),
     ...((execution || security) && { policy: policyOf(execution, security) }),
     limits: { ...grace, ...rest.limits },
     recovery: warning,

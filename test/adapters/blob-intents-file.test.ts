@@ -39,6 +39,13 @@ test('an intent that cannot be noted is an error that says what to do', async ()
   })
 })
 
+test('intents that cannot be read are an error, not none', async () => {
+  const file = join(tempFolder(), 'file')
+  writeFileSync(file, '')
+  const refused = { name: 'LogError', code: 'LOG_UNAVAILABLE', message: expect.stringContaining('may read there') }
+  await expect(new FileIntents(file).left()).rejects.toMatchObject(refused)
+})
+
 test('an intent names no place outside of its folder', async () => {
   const intents = new FileIntents(tempFolder())
   const hash = 'a'.repeat(64)

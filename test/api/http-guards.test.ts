@@ -227,3 +227,13 @@ describe('bad requests', () => {
     )
   })
 })
+
+it('a method that a path does not have is told with those that it has', async () => {
+  const wrong = async (method: string, path: string) => {
+    const answer = await world.ask(method, path)
+    return [answer.status, (await bodyOf(answer)).code, answer.headers.get('allow')]
+  }
+  expect(await wrong('DELETE', '/v1/runs')).toEqual([405, 'METHOD_NOT_ALLOWED', 'POST, GET'])
+  expect(await wrong('GET', '/v1/runs/x/fork')).toEqual([405, 'METHOD_NOT_ALLOWED', 'POST'])
+  expect(await wrong('DELETE', '/v1/nothing')).toEqual([404, 'NOT_FOUND', null])
+})

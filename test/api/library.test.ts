@@ -2,7 +2,16 @@ import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type KeepUp, type KeepUpOptions, openKeepUp, policyOf, type RuntimeEvent } from '../../api/index.ts'
+import {
+  type AiEnvelopeRequest,
+  type DelegateToAgentInput,
+  type ErrorRecoveryPolicy,
+  type KeepUp,
+  type KeepUpOptions,
+  openKeepUp,
+  policyOf,
+  type RuntimeEvent,
+} from '../../api/index.ts'
 import { defineTool, type Tool, z } from '../../api/tool-kit.ts'
 import { freshFolders } from '../support/folders.ts'
 
@@ -251,5 +260,34 @@ describe('a callback of the program', () => {
     await expect(keepup.drive(runId, { onText })).rejects.toThrow('mine')
     expect(await keepup.run(runId)).toMatchObject({ status: 'completed' })
     expect(await keepup.drive(runId, { onText })).toEqual({ end: 'done' })
+  })
+})
+
+describe('the interfaces of the design, by their names', () => {
+  it('have its shapes; signatures of failures cannot be given to a run', async () => {
+    const retry: ErrorRecoveryPolicy = {
+      maxRetries: 3,
+      backoffMs: 5,
+      backoffMultiplier: 2,
+      backoffCapMs: 50,
+      retryableErrors: ['NETWORK'],
+      errorSignatureCache: new Set(),
+    }
+    const input = { role: 'coder', task: 'x', constraints: [], expectedOutput: 'y' } satisfies DelegateToAgentInput
+    const preconditions = [{ span_id: 's', if_match_context_hash: 'h' }]
+    const envelope = {
+      doc_frontier: '',
+      client_request_id: 'r',
+      ops_xml: '',
+      preconditions,
+    } satisfies AiEnvelopeRequest
+    expect([input.role, envelope.doc_frontier]).toEqual(['coder', ''])
+    const keepup = await open()
+    const { runId } = await keepup.start({ task: 'x', model: 'scripted:asks', retry })
+    const { errorSignatureCache, ...recorded } = retry
+    expect((await keepup.services.runtime.at(runId, null)).state.spec.retry).toEqual(recorded)
+    errorSignatureCache.add('seen')
+    const refused = keepup.start({ task: 'x', model: 'scripted:asks', retry })
+    await expect(refused).rejects.toMatchObject({ code: 'SIGNATURES_REFUSED' })
   })
 })

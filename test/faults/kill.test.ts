@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { crashPoint } from '../../api/host/crash-point.ts'
 import { carryThrough } from '../support/faults/carry.ts'
 import { keepup, newPlace, type Place } from '../support/faults/cli.ts'
+import { crashPoint } from '../support/faults/crash-point.ts'
 import { type Fact, factsOf, filesIn, look } from '../support/faults/inspect.ts'
 import { demoJob, effectsJob, expectedEffects, type Job } from '../support/faults/jobs.ts'
 import { draws, each, FAULT_ALL, FAULT_SEED, FAULT_TIMEOUT_MS, sample } from '../support/faults/seed.ts'

@@ -85,7 +85,8 @@ export function historyRoutes(s: Services, underway: Underway) {
     const colon = text.lastIndexOf(':')
     return { agentId: colon < 0 ? runId : text.slice(0, colon), at: stepOf(Number(text.slice(colon + 1))) }
   }
-  const stateOf = (at: AgentAt): Json => JSON.parse(JSON.stringify(at.state)) as Json
+  const stateOf = ({ state: { argumentsSalt: _, ...shown } }: AgentAt): Json =>
+    JSON.parse(JSON.stringify(shown)) as Json
 
   return newApp()
     .openapi(events, async (c) => {
@@ -133,6 +134,8 @@ export function historyRoutes(s: Services, underway: Underway) {
       const asked = { at: atOf({ step, turn, event }), ...what }
       const forked = await forkRun(s, underway, agent ?? id, asked, { by, drive, headers: c.req.valid('header') })
       const { spec } = (await s.runtime.at(forked.runId, null)).state
+      c.header('ETag', `"${forked.revision}"`)
+      c.header('Location', `/v1/runs/${forked.runId}`)
       return c.json({ ...forked, workspace: spec.workspace?.path ?? null }, forked.created ? 201 : 200)
     })
     .openapi(verify, async (c) => {

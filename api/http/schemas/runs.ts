@@ -31,7 +31,10 @@ export const Waiting = z
 export const Run = z
   .strictObject({
     runId: z.string(),
-    status: z.string().openapi({ description: 'active, completed, failed or recovering' }),
+    status: z.string().openapi({
+      description:
+        'active, completed, failed or recovering; of a run that was cancelled failed, with the error CANCELLED',
+    }),
     role: z.string().nullable(),
     phase: z.string().nullable(),
     model: z.string().nullable(),
@@ -154,14 +157,14 @@ export const ForkBody = z
   })
   .openapi('Fork')
 
-/** An agent at a point of its history. `state` and `messages` are exactly what the fold gives. */
+/** An agent at a point of its history. `messages` are exactly what the fold gives, so is `state`, without its salt. */
 export const AgentAtPoint = z
   .strictObject({
     agentId: z.string(),
     revision: z.int(),
     hash: z.string(),
     timestamp: z.string(),
-    state: AnyJson,
+    state: AnyJson.openapi({ description: 'What the fold gives, without the salt of the hashes of arguments' }),
     messages: z.array(AnyJson),
   })
   .openapi('AgentAt')

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const ENTRY = fileURLToPath(new URL('../../../api/cli/keepup.js', import.meta.url))
+const CRASHING = fileURLToPath(new URL('./crashing.ts', import.meta.url))
 
 /** A data folder, a workspace beside it and the home that the program sees. */
 export interface Place {
@@ -37,9 +38,9 @@ export const environment = (place: Place, env: Readonly<Record<string, string>> 
 })
 
 /** The command line of the program in a place. */
-export const commandLine = (place: Place, args: readonly string[]): [string, string[]] => [
+export const commandLine = (place: Place, args: readonly string[], entry = ENTRY): [string, string[]] => [
   process.execPath,
-  [ENTRY, '--data', place.data, '--by', 'ada', ...args],
+  [entry, '--data', place.data, '--by', 'ada', ...args],
 ]
 
 /** Runs the real program in a process of its own, to its end. */
@@ -67,7 +68,8 @@ export function begin(
   args: readonly string[],
   options: { env?: Readonly<Record<string, string>>; input?: string; wrap?: readonly string[] } = {},
 ): Begun {
-  const [file, argv] = commandLine(place, args)
+  const crashes = options.env?.KEEPUP_CRASH_AT !== undefined
+  const [file, argv] = commandLine(place, args, crashes ? CRASHING : ENTRY)
   const [program, ...rest] = [...(options.wrap ?? []), file, ...argv]
   const child = spawn(program!, rest, {
     cwd: place.root,

@@ -1,0 +1,13 @@
+import { runHere } from '../../../api/cli/here.ts'
+import { openServices } from '../../../api/keepup.ts'
+import type { OpenServices } from '../../../api/owner/connect.ts'
+import { crashPoint } from './crash-point.ts'
+
+// The program as it is, but for ending where its environment says.
+
+const at = crashPoint(process.env)
+delete process.env.KEEPUP_CRASH_AT
+// Whoever asks knows for which mode: the overloads are those of what is called.
+const open = ((config, mode, how, own) =>
+  openServices(config, mode as 'owner', how, { ...own, ...(at && { crashPoint: at }) })) as OpenServices
+await runHere(open)
