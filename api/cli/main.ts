@@ -5,8 +5,8 @@ import { calledAs } from './called-as.ts'
 import { runCli } from './program.ts'
 import { quietPipe } from './quiet-pipe.ts'
 
-quietPipe(process.stdout)
-quietPipe(process.stderr)
+quietPipe(process.stdout, 'standard output')
+quietPipe(process.stderr, 'standard error')
 const { stdout, stderr, stdin, env } = process
 // A terminal that does not know its size says that it has none.
 for (const stream of [process.stdout, process.stderr]) {

@@ -2,7 +2,14 @@ import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type KeepUp, type KeepUpOptions, openKeepUp, policyOf, type RuntimeEvent } from '../../api/index.ts'
+import {
+  createKeepUp,
+  type KeepUp,
+  type KeepUpOptions,
+  openKeepUp,
+  policyOf,
+  type RuntimeEvent,
+} from '../../api/index.ts'
 import { defineTool, type Tool, z } from '../../api/tool-kit.ts'
 import { freshFolders } from '../support/folders.ts'
 
@@ -71,6 +78,10 @@ async function all(events: AsyncIterable<RuntimeEvent>): Promise<RuntimeEvent[]>
 }
 
 describe('keepup as a library', () => {
+  it('names the ports that are missing', () => {
+    expect(() => createKeepUp({} as never)).toThrow(/no runtime, log, blobs,.* close; .*use openKeepUp/)
+  })
+
   it('starts, drives and follows a run with a tool of its own, whose schema is in the log', async () => {
     const keepup = await open({ tools: [addTodo] })
     const { runId } = await keepup.start({ task: 'Milk', model: 'scripted:todo', workspace: folders.ws })
