@@ -32,8 +32,16 @@ export interface KeepUpPorts {
   close(): Promise<void>
 }
 
-/** Puts the doors of the API over the ports of a host. */
+const NEEDED: readonly (keyof KeepUpPorts)[] = [
+  ...(['runtime', 'log', 'blobs', 'read', 'files', 'vault', 'clock', 'random', 'prepare', 'fork'] as const),
+  ...(['backup', 'sizes', 'onFault', 'close'] as const),
+]
+
+/** Puts the doors of the API over the ports of a host. Throws a TypeError that names the ports that are missing. */
 export function createKeepUp(ports: KeepUpPorts): Services {
+  const missing = NEEDED.filter((name) => ports[name] === undefined)
+  if (missing.length > 0)
+    throw new TypeError(`createKeepUp: no ${missing.join(', ')}; to open a data folder with all of it, use openKeepUp`)
   const live = new LiveHub()
   const runtime = ports.runtime(live)
   const drivers = new Drivers(runtime, live, (agentId, error) => ports.onFault(agentId, error), ports.concurrency)

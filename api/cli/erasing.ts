@@ -7,6 +7,7 @@ import { EXIT } from './exit.ts'
 import { bytes } from './output/units.ts'
 
 const SHOWN = 200
+const NOTHING = 'nothing was left to erase'
 
 /** What emptying events leaves where it is. `folder`: the data folder's, where it is known. */
 export const filesStay = (folder = 'the data folder'): string =>
@@ -44,13 +45,14 @@ export async function eraseBodies(ctx: Context, { runId, json, dryRun, yes }: Er
     )
   const found = await ask({}, true)
   const doomed = doomedLines(found)
+  const nothing = found.bodies?.length === 0
   if (dryRun) {
-    ctx.show(found, () => ['This would empty', ...doomed])
+    ctx.show(found, () => (nothing ? [NOTHING] : ['This would empty', ...doomed]))
     ctx.note(filesStay(ctx.config.data))
     return EXIT.done
   }
   // Where nothing is left to empty it is only made sure of.
-  if (found.bodies?.length !== 0) {
+  if (!nothing) {
     ctx.note('This empties for ever:')
     for (const line of doomed) ctx.note(line)
     ctx.note(filesStay(ctx.config.data))
@@ -61,7 +63,6 @@ export async function eraseBodies(ctx: Context, { runId, json, dryRun, yes }: Er
   }
   // Only what was looked at.
   const done = await ask({ 'if-match': `"${found.revision}"` }, false)
-  const nothing = found.bodies?.length === 0
-  ctx.show(done, () => [nothing ? 'nothing was left to erase' : `erased; recorded up to revision ${done.revision}`])
+  ctx.show(done, () => [nothing ? NOTHING : `erased; recorded up to revision ${done.revision}`])
   return EXIT.done
 }

@@ -7,8 +7,8 @@ import { quietPipe } from './quiet-pipe.ts'
 
 /** The command of this process, over what `open` opens. */
 export async function runHere(open: OpenServices): Promise<void> {
-  quietPipe(process.stdout)
-  quietPipe(process.stderr)
+  quietPipe(process.stdout, 'standard output')
+  quietPipe(process.stderr, 'standard error')
   const { stdout, stderr, stdin, env } = process
   // A terminal that does not know its size says that it has none.
   for (const stream of [process.stdout, process.stderr]) {

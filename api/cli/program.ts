@@ -4,7 +4,7 @@ import { auditorsCommand } from './commands/auditors.ts'
 import { demoCommand } from './commands/demo.ts'
 import { doctorCommand } from './commands/doctor.ts'
 import { historyCommands } from './commands/history.ts'
-import { kitOf, ofGroups } from './commands/kit.ts'
+import { kitOf, likeIt } from './commands/kit.ts'
 import { proveCommands } from './commands/prove.ts'
 import { restoreCommand } from './commands/restore.ts'
 import { runCommand } from './commands/run.ts'
@@ -58,10 +58,10 @@ function programOf(io: CliIo, done: (code: number) => void): Command {
 
 /** Of a command that there is not: what may have been meant, or where they stand. */
 function meant(program: Command, message: string): string {
-  if (message.includes('Did you mean')) return message
-  const found = ofGroups(program, program.args[0] ?? '')
-  if (found.length > 0) return `${message}\n(Did you mean ${found.join(' or ')}?)`
-  return `${message}; "--help" names those that there are`
+  const [said] = message.split('\n')
+  const found = likeIt(program, program.args[0] ?? '')
+  if (found.length > 0) return `${said}\n(Did you mean ${found.join(' or ')}?)`
+  return `${said}; "--help" names those that there are`
 }
 
 /** Runs a command line (without the program's name). Gives the exit code; throws nothing. */

@@ -13,8 +13,11 @@ export interface VerifiedExport {
 /** The text was not written by an export. */
 export class NoExport extends Error {
   override readonly name = 'NoExport'
-  constructor(why: string) {
+  /** What came before this line was one; 0: there is no line. */
+  readonly line: number
+  constructor(why: string, line: number) {
     super(`this is no export: ${why}`)
+    this.line = line
   }
 }
 
@@ -41,7 +44,7 @@ export async function verifyExport(lines: AsyncIterable<string>): Promise<Verifi
     const inline = body.place === 'inline'
     verifier.page([{ ...line, body: inline ? bytes : null } as RecordedEvent], new Map([[revision, bytes]]))
   }
-  if (head === null) throw new NoExport('it is empty')
+  if (head === null) throw new NoExport('it is empty', 0)
   const found = [...streams].map(([stream, verifier]) => ({ stream, ...verifier.result() }))
   const problems = found.flatMap(({ stream, problems: all }) => all.map((problem) => ({ stream, ...problem })))
   for (const { stream, revision, hash } of head.streams) {
@@ -63,9 +66,9 @@ function read<T>(
   try {
     value = JSON.parse(text)
   } catch {
-    throw new NoExport(`line ${line} is no JSON`)
+    throw new NoExport(`line ${line} is no JSON`, line)
   }
   const parsed = schema.safeParse(value)
-  if (!parsed.success) throw new NoExport(`line ${line} has another shape`)
+  if (!parsed.success) throw new NoExport(`line ${line} has another shape`, line)
   return parsed.data
 }

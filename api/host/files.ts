@@ -18,10 +18,11 @@ export interface FileSources {
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /** The folder of a run's files. Throws WORKSPACE_ERASED where nobody knows it any more. */
-export function folderOf({ path }: { readonly path: string }): string {
+export function folderOf({ path }: { readonly path: string }, then = 'to fork it, name a folder for the fork'): string {
   if (path !== ERASED) return path
-  throw new Problem(409, 'WORKSPACE_ERASED', 'where this run worked was erased; to fork it, name a folder for the fork')
+  throw new Problem(409, 'WORKSPACE_ERASED', `where this run worked was erased; ${then}`)
 }
+const NO_FILES = 'its files are not found from here any more, neither to compare nor to put back'
 
 /** The files of runs: as they are, as they were at a step, and put back. */
 export function workspaceFilesOf(sources: FileSources): Files {
@@ -30,7 +31,7 @@ export function workspaceFilesOf(sources: FileSources): Files {
   const open = async (spec: AgentSpec): Promise<Workspace | null> => {
     if (spec.workspace === null) return null
     const { versions } = await sources.boundary(spec)
-    return openWorkspace(folderOf(spec.workspace), { dataFolder, secrets: versions, recorded: true })
+    return openWorkspace(folderOf(spec.workspace, NO_FILES), { dataFolder, secrets: versions, recorded: true })
   }
   const treeAt = async ({ agentId, at }: FilePoint) => {
     const { state, tree } = await sources.filesAt(agentId, at)
@@ -57,13 +58,13 @@ export function workspaceFilesOf(sources: FileSources): Files {
       return { path: real, text }
     },
     async restore(agentId, { to, dryRun, expected }) {
-      const at = 'tree' in to ? null : to.step === 0 ? { revision: 0 } : to
+      const at = 'tree' in to ? null : to
       const { spec, tree: recorded } = await treeAt({ agentId, at })
       const tree = 'tree' in to ? to.tree : recorded
       if (spec.workspace === null || tree === null) {
         throw new Problem(409, 'NO_WORKSPACE', 'this run has no versioned workspace')
       }
-      const lock = lockWorkspace(folderOf(spec.workspace), dataFolder, agentId)
+      const lock = lockWorkspace(folderOf(spec.workspace, NO_FILES), dataFolder, agentId)
       try {
         const { versions } = (await open(spec)) as Workspace
         const now = await versions.snapshot()

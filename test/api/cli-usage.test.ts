@@ -54,6 +54,8 @@ describe('the command line', () => {
     [['runs', 'list', '--limit', 'x'], '--limit: expected a whole number from 1'],
     [['aprove'], 'Did you mean approve?'],
     [['shwo'], 'Did you mean runs show?'],
+    [['biil'], 'unknown command \'biil\'; "--help" names'],
+    [['repley'], 'Did you mean replay?'],
     [['gibberish'], 'unknown command \'gibberish\'; "--help" names'],
     [['secrets', 'get'], 'unknown command "secrets get"'],
     [['tail', '--type', 'turn_strat'], '--type: there is no turn_strat; there are agent_started, forked'],

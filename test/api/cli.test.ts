@@ -105,14 +105,20 @@ describe('runs on the command line', { timeout: 120_000 }, () => {
     expect((await folder.look('verify', '--file', file)).out).toContain('BODY')
     writeFileSync(file, lines.slice(0, -1).join('\n'))
     expect((await folder.look('verify', '--file', file)).code).toBe(5)
+    writeFileSync(file, `${lines.slice(0, 3).join('\n')}\n{"cut`)
+    const cut = await folder.look('verify', '--file', file)
+    expect([cut.code, cut.err]).toEqual([5, expect.stringContaining('line 4 is no JSON')])
     writeFileSync(file, 'root:x:0:0')
+    const empty = join(folder.root, 'empty.ndjson')
+    writeFileSync(empty, '')
     for (const [none, says] of [
       ['/dev/zero', /is no regular file; name one that "export" has written/],
       [folder.root, /is no regular file/],
+      [empty, /this is no export: it is empty/],
       [file, /this is no export: line 1 is no JSON/],
     ] as const) {
       const { code, err } = await folder.look('verify', '--file', none)
-      expect([code, err]).toEqual([1, expect.stringMatching(says)])
+      expect([code, err]).toEqual([2, expect.stringMatching(says)])
       expect(err).not.toContain('should not have happened')
     }
   })
@@ -210,9 +216,22 @@ describe('runs on the command line', { timeout: 120_000 }, () => {
     expect((await folder.look('runs', 'show', id)).out).toMatch(
       /^task +\[erased\]\nstatus .*\nsummary .*\nmodel +scripted:/m,
     )
+    const all = (...more: string[]) => folder.look('erase', id, '--all', '--reason', 'private', ...more)
+    await all('--yes')
+    for (const more of ['--yes', '--dry-run'])
+      expect(await all(more)).toMatchObject({ code: 0, out: 'nothing was left to erase\n' })
     const open = await folder.look('run', 'wait', '--no-workspace', '--no-drive')
     const early = await folder.look('erase', open.out.trim(), '--all', '--reason', 'early', '--yes')
     expect([early.code, early.err.includes('RUN_ACTIVE')]).toEqual([1, true])
+  })
+
+  it('tells what cannot be written on one line', () => {
+    for (const args of [['--help'], ['-o', 'jsonl', 'tail', '--no-follow']]) {
+      const command = `"${process.execPath}" "${entry}" --data "${folder.data}" ${args.join(' ')} >/dev/full`
+      const { status, stderr } = spawnSync('bash', ['-c', command], { encoding: 'utf8' })
+      const line = 'keepup: cannot write to standard output: ENOSPC: no space left on device, write\n'
+      expect([status, stderr]).toEqual([1, line])
+    }
   })
 
   it('is quiet where nobody reads on', () => {

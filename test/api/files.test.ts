@@ -120,6 +120,8 @@ it('a run that was erased is forked into a folder that is named, and only there'
   await ask('POST', `/v1/runs/${id}/erase`, { body: { all: true, reason: 'private' } })
   const unnamed = await ask('POST', `/v1/runs/${id}/fork`, { body: { step: 1 } })
   expect([unnamed.status, (await bodyOf(unnamed)).code]).toEqual([409, 'WORKSPACE_ERASED'])
+  const restore = await bodyOf<{ detail: string }>(await ask('POST', `/v1/runs/${id}/restore`, { body: { step: 1 } }))
+  expect(restore).toMatchObject({ code: 'WORKSPACE_ERASED', detail: expect.not.stringContaining('fork') })
   const folder = join(root, 'of-erased')
   expect((await fork(id, folder)).status).toBe(201)
   expect(readdirSync(folder)).toHaveLength(30)

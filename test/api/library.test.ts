@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import {
   type AiEnvelopeRequest,
+  createKeepUp,
   type DelegateToAgentInput,
   type ErrorRecoveryPolicy,
   type KeepUp,
@@ -80,6 +81,10 @@ async function all(events: AsyncIterable<RuntimeEvent>): Promise<RuntimeEvent[]>
 }
 
 describe('keepup as a library', () => {
+  it('names the ports that are missing', () => {
+    expect(() => createKeepUp({} as never)).toThrow(/no runtime, log, blobs,.* close; .*use openKeepUp/)
+  })
+
   it('starts, drives and follows a run with a tool of its own, whose schema is in the log', async () => {
     const keepup = await open({ tools: [addTodo] })
     const { runId } = await keepup.start({ task: 'Milk', model: 'scripted:todo', workspace: folders.ws })

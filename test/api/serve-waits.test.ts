@@ -73,3 +73,14 @@ it("nor to a run whose tools are another program's, which is told once, and whoe
   expect([fork.status, (await bodyOf(fork)).code]).toEqual([409, 'TOOLS_MISSING'])
   expect((await eventsIn(services, id)).map(({ header }) => header.type)).toEqual(['agent_started', 'user_input'])
 })
+
+it('a run whose folder another one has is not tried any more when it is paused, as people are told', async () => {
+  const workspace = world.workspace()
+  const held = lockWorkspace(workspace, world.data, 'other')
+  const id = await world.driven('finish', { workspace })
+  const tried = async () => (await services.read.due(services.clock.now() + 1e9)).some((one) => one.agentId === id)
+  expect(await tried()).toBe(true)
+  await world.ask('POST', `/v1/runs/${id}/pause`, { body: {} })
+  expect(await tried()).toBe(false)
+  held.release()
+})

@@ -4,9 +4,10 @@ import { describe, expect, it } from 'vitest'
 import { ModelEntry } from '../../adapters/models/catalog.ts'
 import { ConfigSchema, EXAMPLES, envName } from '../../api/config.ts'
 import { DEFAULT_MODEL } from '../../api/host/prepare.ts'
+import { StartRun } from '../../api/http/schemas/start.ts'
 import { backoff } from '../../domain/agent/rules/retry.ts'
 import { MAX_MODEL_FAILURES } from '../../domain/agent/rules/routing.ts'
-import { ErrorRecoveryPolicy } from '../../domain/agent/spec/spec.ts'
+import { ErrorRecoveryPolicy, Policy } from '../../domain/agent/spec/spec.ts'
 import { PAGE, toolSections, writtenSections } from '../support/papers/tool-page.ts'
 
 // Pages of reference say what the program says.
@@ -14,6 +15,17 @@ import { PAGE, toolSections, writtenSections } from '../support/papers/tool-page
 describe('the page of the tools', () => {
   it('is what the tools themselves say; node test/support/papers/tool-page.ts writes it anew', () => {
     expect(writtenSections(readFileSync(PAGE, 'utf8'))).toBe(toolSections())
+  })
+})
+
+describe('the page of HTTP', () => {
+  it('has an example with every setting of a run, which is accepted', () => {
+    const page = readFileSync(join(import.meta.dirname, '../../api/docs/http.md'), 'utf8')
+    const example = JSON.parse(/```json\n([\s\S]*?)```/.exec(page)![1]!)
+    expect(StartRun.safeParse(example).error).toBeUndefined()
+    const { context: _, ...shape } = StartRun.shape
+    expect(Object.keys(example).sort()).toEqual(Object.keys(shape).sort())
+    expect(Object.keys(example.policy).sort()).toEqual(Object.keys(Policy.shape).sort())
   })
 })
 

@@ -202,3 +202,12 @@ describe('an agent that waits for people', () => {
     expect(await h.types(runId)).toContain('approval_expired')
   })
 })
+
+test('step 0 is the agent as it was started', async () => {
+  const h = harness(() => completes())
+  const runId = await h.start(testSpec())
+  await h.drive(runId)
+  const { state, head } = await h.runtime.at(runId, { step: 0 })
+  expect([state.step, head.revision, state.machine.status]).toEqual([0, 0, 'IDLE'])
+  await expect(h.runtime.at(runId, { step: 99 })).rejects.toThrow('its steps are 0 (as it was started) to')
+})

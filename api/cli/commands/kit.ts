@@ -52,19 +52,26 @@ export function alone(command: Command): Command {
   })
 }
 
-/** The commands of groups that may have been meant where a group's name was left out. */
-export function ofGroups(program: Command, word: string): string[] {
-  return program.commands.flatMap((group) =>
-    group.commands.filter((c) => alike(word, c.name())).map((c) => `${group.name()} ${c.name()}`),
-  )
+/** The commands that may have been meant, also those of groups whose name was left out. */
+export function likeIt(program: Command, word: string): string[] {
+  return program.commands.flatMap((group) => [
+    ...(alike(word, group.name()) ? [group.name()] : []),
+    ...group.commands.filter((c) => alike(word, c.name())).map((c) => `${group.name()} ${c.name()}`),
+  ])
 }
 
-/** Whether one word is the other with a letter or two missing, added or out of place. */
+/** Whether one word is the other with a letter missing, added, changed or out of place, or with its end cut off. */
 function alike(a: string, b: string): boolean {
   const letters = (word: string) => [...word].sort().join('')
   const without = (word: string) => [...word].map((_, i) => word.slice(0, i) + word.slice(i + 1))
+  const changed = a.length === b.length && [...a].filter((letter, i) => letter !== b[i]).length === 1
   return (
-    a.startsWith(b) || b.startsWith(a) || letters(a) === letters(b) || without(a).includes(b) || without(b).includes(a)
+    changed ||
+    a.startsWith(b) ||
+    b.startsWith(a) ||
+    letters(a) === letters(b) ||
+    without(a).includes(b) ||
+    without(b).includes(a)
   )
 }
 

@@ -51,13 +51,14 @@ async function proveRun(ctx: Context, id: string): Promise<boolean> {
 async function verifyFile(path: string) {
   const there = statSync(path, { throwIfNoEntry: false })
   if (there === undefined) throw new UsageError(`there is no file ${path}`)
-  if (!there.isFile()) throw new CliError(`${path} is no regular file; name one that "export" has written`)
+  if (!there.isFile()) throw new UsageError(`${path} is no regular file; name one that "export" has written`)
   try {
     return await verifyExport(linesOf(Readable.toWeb(createReadStream(path)) as ReadableStream<Uint8Array>))
   } catch (error) {
-    const unreadable = (error as NodeJS.ErrnoException).syscall !== undefined
-    if (error instanceof NoExport || unreadable) throw new CliError(`${path}: ${(error as Error).message}`)
-    throw error
+    const told = `${path}: ${(error as Error).message}`
+    // What begins as an export does and does not go on as one is damaged; anything else is the wrong file.
+    if (error instanceof NoExport) throw error.line > 1 ? new CliError(told, EXIT.verification) : new UsageError(told)
+    throw (error as NodeJS.ErrnoException).syscall === undefined ? error : new CliError(told)
   }
 }
 

@@ -62,12 +62,9 @@ const verify = createRoute({
 
 const MAX_PATCH = 512 * 1024
 
-/** A step; 0: as the agent was started. */
-const stepOf = (step: number) => (step === 0 ? { revision: 0 } : { step })
-
 /** The named point of a history; null: its head. */
 export function atOf(q: { step?: number | undefined; turn?: number | undefined; event?: number | undefined }): At {
-  if (q.step !== undefined) return stepOf(q.step)
+  if (q.step !== undefined) return { step: q.step }
   if (q.turn !== undefined) return { turn: q.turn }
   return q.event === undefined ? null : { revision: q.event }
 }
@@ -83,7 +80,7 @@ export async function agentsOf(s: Services, runId: string): Promise<string[]> {
 export function historyRoutes(s: Services, underway: Underway) {
   const parsePoint = (runId: string, text: string): FilePoint => {
     const colon = text.lastIndexOf(':')
-    return { agentId: colon < 0 ? runId : text.slice(0, colon), at: stepOf(Number(text.slice(colon + 1))) }
+    return { agentId: colon < 0 ? runId : text.slice(0, colon), at: { step: Number(text.slice(colon + 1)) } }
   }
   const stateOf = ({ state: { argumentsSalt: _, ...shown } }: AgentAt): Json =>
     JSON.parse(JSON.stringify(shown)) as Json

@@ -18,7 +18,9 @@ interface Ports extends Stores, Pick<RuntimePorts, 'warn'> {
 }
 
 /** The folded state at a point, from the nearest snapshot on. Rejects with CommandRejected where there is no such point. */
-export async function stateAt(ports: Ports, agentId: string, at: At): Promise<{ state: AgentState; head: Head }> {
+export async function stateAt(ports: Ports, agentId: string, asked: At): Promise<{ state: AgentState; head: Head }> {
+  // Step 0 is the agent as it was started, which no step has made.
+  const at = asked !== null && 'step' in asked && asked.step === 0 ? { revision: 0 } : asked
   // A step is found at the event that made it, so the snapshot must be from before.
   const upTo = at === null ? {} : 'turn' in at ? null : 'step' in at ? { step: at.step - 1 } : at
   const snapshot = upTo === null ? null : await fromSnapshot(ports, agentId, upTo)
