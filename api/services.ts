@@ -50,8 +50,6 @@ export interface Files {
 /** Turns a request into everything in force, resolved; refuses what cannot work, before anything is recorded. */
 export interface Starts {
   prepare(request: StartRun): Promise<AgentSpec>
-  /** Tools of a run that this process does not have: it can only be driven by a program that has them. */
-  missingTools(spec: Pick<AgentSpec, 'role' | 'tools'>): string[]
 }
 
 /** Says that something was recorded about an agent: a hint to look at it, which may come late, twice or never. */

@@ -93,10 +93,6 @@ async function checkSandbox(
 /** Resolves a request into everything in force, so that the log explains itself. Rejects with what the doors refuse. */
 export function createStarts(doors: PrepareDoors): Starts {
   return {
-    missingTools({ role, tools }) {
-      const here = new Set(doors.tools(role).map(({ name }) => name))
-      return tools.filter(({ name, control }) => !control && !here.has(name)).map(({ name }) => name)
-    },
     async prepare(asked) {
       const role = asked.role === undefined ? null : doors.role(asked.role)
       if (asked.role !== undefined && role === null) {

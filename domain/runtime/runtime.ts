@@ -1,6 +1,7 @@
 import type { UserCommand } from '../agent/decisions/commands.ts'
 import { CommandRejected } from '../agent/errors.ts'
 import { echo } from '../agent/issues.ts'
+import type { AgentSpec } from '../agent/spec/spec.ts'
 import { Policy } from '../agent/spec/spec.ts'
 import { type AgentState, isFinished } from '../agent/state/state.ts'
 import { LogError } from '../log/errors.ts'
@@ -124,12 +125,16 @@ export class Runtime implements AgentRuntimeDoors {
     })
   }
 
+  missingTools({ tools }: Pick<AgentSpec, 'tools'>): string[] {
+    return tools.filter(({ name, control }) => !control && this.ports.tool(name) === undefined).map(({ name }) => name)
+  }
+
   /** Without its tools an agent would be told that they do not exist; only its end needs none. */
   private mustHaveTools({ agentId, spec, cancel }: AgentState): void {
     if (cancel !== null) return
-    const missing = spec.tools.filter(({ name, control }) => !control && this.ports.tool(name) === undefined)
+    const missing = this.missingTools(spec)
     if (missing.length === 0) return
-    const names = missing.map(({ name }) => echo(name)).join(', ')
+    const names = missing.map(echo).join(', ')
     throw new CommandRejected(
       'TOOLS_MISSING',
       `${agentId} has tools that this program does not have: ${names}; the program that has them must drive it`,

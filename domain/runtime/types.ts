@@ -1,6 +1,6 @@
 import type { Erase, UserCommand } from '../agent/decisions/commands.ts'
 import type { Message } from '../agent/events/content.ts'
-import type { Budget } from '../agent/spec/spec.ts'
+import type { AgentSpec, Budget } from '../agent/spec/spec.ts'
 import type { AgentState } from '../agent/state/state.ts'
 import type { Actor, SealedEvent } from '../log/envelope.ts'
 import type { Head } from '../ports.ts'
@@ -136,6 +136,8 @@ export interface AgentRuntimeDoors {
   drive(agentId: string, options: DriveOptions): Promise<DriveEnd>
   /** Rejects with CommandRejected: `TOOLS_MISSING`, 409, where the agent has tools that are not here, else RUN_UNKNOWN. */
   drivable(agentId: string): Promise<void>
+  /** Tools of an agent that are not here: only a program that has them can drive it. */
+  missingTools(spec: Pick<AgentSpec, 'tools'>): string[]
   at(agentId: string, at: At): Promise<AgentAt>
   /** A new agent whose history up to `at` is the source's. Asked again under its id and key it is the same one. */
   fork(source: string, at: At, options: ForkOptions, request: Request): Promise<{ runId: string }>

@@ -86,13 +86,6 @@ describe('preparing a run', () => {
     expect((await prepare({ retry: { maxRetries: 0 } }, settings)).retry.maxRetries).toBe(0)
   })
 
-  it('tells which tools of a run are not here', async () => {
-    const { tools } = await prepare({ workspace: '/w' })
-    const elsewhere = createStarts(doors({ tools: () => [tool('read_file')] }))
-    expect(elsewhere.missingTools({ role: null, tools })).toEqual(['run_command', 'remember'])
-    expect(createStarts(doors()).missingTools({ role: null, tools })).toEqual([])
-  })
-
   it('counts turns as the role says, with the grace turns on top', async () => {
     expect((await prepare({ role: 'coder' })).limits.maxTurns).toBe(17)
     expect((await prepare({ role: 'coder', limits: { graceTurns: 5 } })).limits.maxTurns).toBe(20)

@@ -59,7 +59,7 @@ export function runRoutes(s: Services) {
     if (status === 'completed' || status === 'failed') return []
     // What of the log cannot be read is told by whoever drives the run, or verifies it.
     const found = await specOf(s, runId).catch(() => null)
-    return found === null ? [] : s.starts.missingTools(found.spec)
+    return found === null ? [] : s.runtime.missingTools(found.spec)
   }
   return newApp()
     .openapi(start, async (c) => {
