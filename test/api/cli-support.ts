@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { calledAs } from '../../api/cli/called-as.ts'
 import { runCli } from '../../api/cli/program.ts'
 import { openServices } from '../../api/keepup.ts'
+import { entryFor } from '../support/faults/cli.ts'
 import { workspaces, writeScript } from './script.ts'
 
 /** A command line in this process: the same code as in one of its own, but for start and end. */
@@ -63,11 +64,15 @@ export function cliFolder() {
     args: readonly string[],
     options: { env?: Record<string, string>; input?: string; data?: string } = {},
   ): Running {
-    const child = spawn(process.execPath, [entry, '--data', options.data ?? data, '--by', 'ada', ...args], {
-      cwd: root,
-      env: { ...env, ...options.env },
-      stdio: ['pipe', 'pipe', 'pipe'],
-    })
+    const child = spawn(
+      process.execPath,
+      [entryFor(options.env), '--data', options.data ?? data, '--by', 'ada', ...args],
+      {
+        cwd: root,
+        env: { ...env, ...options.env },
+        stdio: ['pipe', 'pipe', 'pipe'],
+      },
+    )
     started.add(child)
     child.stdin.end(options.input ?? '')
     let out = ''

@@ -7,6 +7,10 @@ import { fileURLToPath } from 'node:url'
 const ENTRY = fileURLToPath(new URL('../../../api/cli/keepup.js', import.meta.url))
 const CRASHING = fileURLToPath(new URL('./crashing.ts', import.meta.url))
 
+/** The program, or the one that ends where this environment says. */
+export const entryFor = (env: Readonly<Record<string, string>> = {}): string =>
+  env.KEEPUP_CRASH_AT === undefined ? ENTRY : CRASHING
+
 /** A data folder, a workspace beside it and the home that the program sees. */
 export interface Place {
   readonly root: string
@@ -68,8 +72,7 @@ export function begin(
   args: readonly string[],
   options: { env?: Readonly<Record<string, string>>; input?: string; wrap?: readonly string[] } = {},
 ): Begun {
-  const crashes = options.env?.KEEPUP_CRASH_AT !== undefined
-  const [file, argv] = commandLine(place, args, crashes ? CRASHING : ENTRY)
+  const [file, argv] = commandLine(place, args, entryFor(options.env))
   const [program, ...rest] = [...(options.wrap ?? []), file, ...argv]
   const child = spawn(program!, rest, {
     cwd: place.root,
