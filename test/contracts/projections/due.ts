@@ -281,7 +281,11 @@ function owes(actor: Actor, paused: boolean, row: Record<string, unknown>): bool
   const open = actor.calls.filter((call) => call.status !== 'ended')
   if (actor.inTurn === 'tools') {
     if (open.some((call) => call.status === 'asked')) return true
-    return !paused && (open.length === 0 || open.some((call) => call.status === 'planned' || call.status === 'running'))
+    if (open.length === 0 || open.some((call) => call.status === 'running')) return !paused
+    // A call in doubt keeps its place; without one nothing starts.
+    const places =
+      Number(row.places ?? Number.POSITIVE_INFINITY) - open.filter((call) => call.status === 'unknown').length
+    return !paused && places > 0 && open.some((call) => call.status === 'planned')
   }
   return actor.turn > 0 && row.asked_at === null && !paused
 }
