@@ -59,7 +59,7 @@ describe('a start that cannot be', () => {
     ['an unknown run', () => ['resume', 'nosuch'], 2, 'runs list'],
   ])('%s', async (_, args, code, says) => {
     writeFileSync(file, '')
-    told(await keepup(place, args()), code, says)
+    told(await look(place, ...args()), code, says)
     expect((await factsOf(place)).filter((fact) => fact.stream !== 'log-meta')).toEqual([])
   })
 

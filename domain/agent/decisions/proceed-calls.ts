@@ -40,20 +40,22 @@ function settleOne(d: Deciding, call: Call): void {
   }
 }
 
-/** What takes its drivers with it, one after the other, is not done for ever: of a call a person decides. */
+/** What takes its drivers with it, one after the other, is not done for ever: of a call a person decides, a control tool fails. */
 export const MAX_LOST = 5
 
 /** The driver died between intent and outcome (CONTRACTS 5): never a silent second run of what cannot be repeated. */
 function inDoubt(d: Deciding, call: Call): void {
   const about = { toolCallId: call.id }
   const control = d.state.spec.tools.some((tool) => tool.name === call.toolName && tool.control)
+  const many = `${call.lost + 1} drivers in a row were lost while ${call.toolName} was at work`
   // What touches nothing outside the log has not happened until its end is there.
+  if (control && call.lost >= MAX_LOST) {
+    failCall(d, call, { code: 'EXECUTION_FAILED', message: `${many}; do it otherwise` })
+    return
+  }
   if (!control && (call.effect === 'irreversible' || call.lost >= MAX_LOST)) {
-    const reason =
-      call.lost >= MAX_LOST
-        ? `${call.lost + 1} drivers in a row were lost while ${call.toolName} was at work`
-        : `the driver of attempt ${call.attempt} is gone, and nothing tells whether ${call.toolName} happened`
-    d.emit('tool_call_unknown', { attempt: call.attempt, reason }, about)
+    const gone = `the driver of attempt ${call.attempt} is gone, and nothing tells whether ${call.toolName} happened`
+    d.emit('tool_call_unknown', { attempt: call.attempt, reason: call.lost >= MAX_LOST ? many : gone }, about)
     return
   }
   if (d.state.paused) return
