@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { callsOf } from '../../domain/agent/state/state.ts'
+import { callsOf, isFinished } from '../../domain/agent/state/state.ts'
 import { Decider } from '../support/decider.ts'
 import { tool } from '../support/story.ts'
 
@@ -33,19 +33,29 @@ describe('a driver that has lost the agent tells nothing of its files', () => {
   })
 })
 
-test('what touches nothing outside the log is never in doubt, however many drivers are lost with it', () => {
-  const agent = new Decider({})
-  let driver = agent.claim('d0')
-  agent.take({ kind: 'proceed' }, driver)
-  agent.answers(driver, ['complete_task', { summary: 'done' }])
-  for (let n = 1; n <= 8; n++) {
-    driver = agent.claim(`d${n}`)
-    expect(types(agent.take({ kind: 'proceed' }, driver))).toEqual(['tool_call_retry'])
+describe('what touches nothing outside the log', () => {
+  const losing = (times: number) => {
+    const agent = new Decider({})
+    agent.take({ kind: 'proceed' }, agent.claim('d0'))
+    agent.answers(agent.state.driver!, ['complete_task', { summary: 'done' }])
+    const after = Array.from({ length: times }, (_, n) => agent.take({ kind: 'proceed' }, agent.claim(`d${n + 1}`)))
+    return { agent, after: after.map(types) }
   }
-  const [call] = callsOf(agent.state)
-  expect(call).toMatchObject({ lost: 8, attempt: 9, stage: { at: 'running' } })
-  agent.succeeds(driver, 'complete_task', { attempt: 9, detail: { summary: 'done' } })
-  expect(agent.state.machine).toEqual({ status: 'DONE' })
+
+  test('is never in doubt when its drivers are lost', () => {
+    const { agent, after } = losing(5)
+    expect(after).toEqual(Array(5).fill(['tool_call_retry']))
+    expect(callsOf(agent.state)).toMatchObject([{ lost: 5, attempt: 6, stage: { at: 'running' } }])
+    agent.succeeds(agent.state.driver!, 'complete_task', { attempt: 6, detail: { summary: 'done' } })
+    expect(agent.state.machine).toEqual({ status: 'DONE' })
+  })
+
+  test('fails where it takes them with it again and again', () => {
+    const { agent, after } = losing(6)
+    expect(after[5]).toContain('tool_call_end')
+    expect(after.flat()).not.toContain('tool_call_unknown')
+    expect([callsOf(agent.state), isFinished(agent.state)]).toEqual([[], false])
+  })
 })
 
 test('another tool that takes its drivers with it is left to a person in the end', () => {
