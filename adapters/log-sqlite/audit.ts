@@ -15,7 +15,10 @@ export interface AuditSource {
   eventsSql(schema: string): string
   /** The body at a position as JSON text; null: erased. */
   payload(position: number): string | null
-  /** The messages that the model would see at a revision, as JSON text of an array; `null` where nothing is left of a body before it. */
+  /**
+   * The messages that the model would see at a revision, as JSON text of an array; `null` where nothing is left of a body
+   * before it.
+   */
   messages(agentId: string, revision: number): string
   close(): void
 }

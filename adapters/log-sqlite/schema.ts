@@ -9,7 +9,8 @@ export const SCHEMA = 1
 /**
  * Headers are columns; what repeats is interned: `kinds` (what sort of event), `origins` (whose). `proof` holds the raw
  * hash (32 bytes), salt (16), body hash (32) and, where there is one, digest (32). `command` and `call` begin with \x01
- * in the place of the agent's id, `causation` with \x02 in the place of the stream and `@`. `bytes` is zstd where `packed` is 1; NULL once erased.
+ * in the place of the agent's id, `causation` with \x02 in the place of the stream and `@`. `bytes` is zstd where
+ * `packed` is 1; NULL once erased.
  *
  * The triggers refuse every change of what is written, also by REPLACE, which fires no delete trigger. The one permitted
  * change follows from a row in `erasures`: it empties the body itself, and can only be inserted before its fact, whose

@@ -114,7 +114,10 @@ function seconds(value: string): number {
   return /^\s*\d+(\.\d+)?\s*$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now()
 }
 
-/** Text with every secret replaced, in plain and URL-escaped form. Whole: a cut before the rest is redacted may go through one. */
+/**
+ * Text with every secret replaced, in plain and URL-escaped form. Whole: a cut before the rest is redacted may go through
+ * one.
+ */
 export function blot(text: string, secrets: readonly string[]): string {
   let clean = text.toWellFormed()
   for (const secret of secrets) {

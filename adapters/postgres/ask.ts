@@ -3,7 +3,8 @@ import type { Pool, QueryResult, QueryResultRow } from 'pg'
 import { LogError } from '../../domain/log/errors.ts'
 
 const FULL = '53100'
-// The connection, not the request: SQLSTATE of connections, shutting down, starting up, hung, too many clients; then the system's.
+// The connection, not the request: SQLSTATE of connections, shutting down, starting up, hung, too many clients; then the
+// system's.
 const LOST = /^(08...|57P0[123]|25P03|53300|ECONN\w+|EPIPE|ETIMEDOUT|ENOENT|ENOTFOUND|EAI_AGAIN|E(HOST|NET)UNREACH)$/
 // What the client says without a code.
 const UNSAID = /^(Connection terminated|timeout exceeded when trying to connect|Client (was closed|has encountered))/

@@ -52,8 +52,8 @@ const START = `ulimit -u ${MAX_PROCESSES} 2>/dev/null || ulimit -p ${MAX_PROCESS
 /**
  * Commands confined by bubblewrap: they see the machine read-only, write to the workspace only, see neither homes nor
  * what is hidden, have no network unless granted, and end with us. A `.git` in the workspace, wherever it lies, and what it
- * names can be read only; one that a command makes itself is as little to be trusted as all that it leaves. Rejects with SandboxUnavailable
- * where that fails.
+ * names can be read only; one that a command makes itself is as little to be trusted as all that it leaves. Rejects with
+ * SandboxUnavailable where that fails.
  */
 export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   if (process.platform !== 'linux') throw new SandboxUnavailable(`bubblewrap needs Linux, this is ${process.platform}`)

@@ -12,9 +12,9 @@ const IDLE_STEPS = 4
 const OPENED = new Set(['.gitignore', '.gitattributes'])
 
 /**
- * Until what it returns is called, lets git go on where it waits at a named pipe in place of a file of its own (`mkfifo .gitignore`):
- * the pipe is opened for writing and closed again, so that git finds it empty. Other pipes are left alone. Nothing is
- * looked for unless git takes long.
+ * Until what it returns is called, lets git go on where it waits at a named pipe in place of a file of its own (`mkfifo
+ * .gitignore`): the pipe is opened for writing and closed again, so that git finds it empty. Other pipes are left alone.
+ * Nothing is looked for unless git takes long.
  */
 export function releasePipes(workTree: string): () => void {
   const done = new AbortController()

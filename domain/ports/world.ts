@@ -31,7 +31,10 @@ export interface Vault {
   referenceKey(): Promise<Uint8Array>
   /** Keeps what references stand for, durably: call it before the redacted text is appended. Known ones cost nothing. */
   remember(references: ReadonlyMap<string, string>): Promise<void>
-  /** What a reference stands for, or null; whether a run may use it is asked elsewhere. Synchronous, because resolving is pure. */
+  /**
+   * What a reference stands for, or null; whether a run may use it is asked elsewhere. Synchronous, because resolving is
+   * pure.
+   */
   resolve(reference: string): string | null
 }
 

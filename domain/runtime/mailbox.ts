@@ -72,7 +72,10 @@ export class Mailbox {
     return this.answered
   }
 
-  /** Calls back after every append or read that moved the state: events as sealed, for an append does not tell each one's place. Returns how to stop. */
+  /**
+   * Calls back after every append or read that moved the state: events as sealed, for an append does not tell each one's
+   * place. Returns how to stop.
+   */
   listen(listener: (events: readonly SealedEvent[]) => void): () => void {
     this.listeners.add(listener)
     return () => this.listeners.delete(listener)

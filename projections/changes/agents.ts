@@ -5,7 +5,10 @@ import type { Seen } from './event.ts'
 
 type Agent = Partial<Row<'agents'>>
 
-/** Changes of `agents`. Only finished agents have bodies erased, so an `error` of which nothing is left is an end (a later end overrides). */
+/**
+ * Changes of `agents`. Only finished agents have bodies erased, so an `error` of which nothing is left is an end (a later
+ * end overrides).
+ */
 export function agents(e: Seen): Change[] {
   const here: Agent = { revision: e.revision, updated_at: e.time }
   if (e.type === 'agent_started' || e.type === 'forked')

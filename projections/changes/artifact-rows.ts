@@ -10,7 +10,10 @@ function contentOf(args: JsonObject | null | undefined, item: number): string | 
   return typeof content === 'string' ? content : null
 }
 
-/** Changes of `artifact_rows`. Registering the same id again shows the newest; one of which nothing is left is in the events only. */
+/**
+ * Changes of `artifact_rows`. Registering the same id again shows the newest; one of which nothing is left is in the
+ * events only.
+ */
 export function artifactRows(e: Seen): Change[] {
   if (e.type !== 'artifact_registered' || !e.body) return []
   const { id, type, title, path, given, hash, size, mimeType, claimed } = e.body.artifact

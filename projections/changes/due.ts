@@ -19,7 +19,8 @@ export type DueReason = 'start' | 'turn' | 'retry' | 'drive' | 'approval' | 'can
  * Changes of `due`: one row per cause, so that calls side by side do not hide each other. Where an event leaves open
  * whether something is owed, something is: a stale row costs a wasted load. A claim moves nothing: what was owed before
  * it has its rows, and an agent that waits for a person is not woken again by having been looked at. What makes a cause wait
- * (a pause, input that is asked for, calls that are open) is taken out by the sweep's query: what was owed before it is owed after it.
+ * (a pause, input that is asked for, calls that are open) is taken out by the sweep's query: what was owed before it is
+ * owed after it.
  */
 export function due(e: Seen): Change[] {
   switch (e.type) {
@@ -91,7 +92,10 @@ const row = (e: Seen, cause: string, reason: DueReason, at: number, more: { behi
   put('due', { agent_id: e.agentId, cause }, { run_id: e.runId, wake_at: at, reason, ...more })
 const idOf = (e: Seen, index: number) => toolCallId(e.agentId, e.turn, index)
 
-/** Earlier calls that one cannot start beside. What one that touches anything waits for itself need not be said again; a refused one waits for nothing. */
+/**
+ * Earlier calls that one cannot start beside. What one that touches anything waits for itself need not be said again; a
+ * refused one waits for nothing.
+ */
 function behind(e: Seen, calls: readonly PlannedCall[], index: number): string | null {
   const ids: string[] = []
   for (let i = index - 1; i >= 0; i--) {

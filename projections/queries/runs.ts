@@ -104,7 +104,10 @@ export async function summaries(db: Kysely<Database>, rows: readonly Row<'runs'>
   })
 }
 
-/** Tool calls of the agents of some runs, by agent; without those that have not begun, such as one that waits for an approval. */
+/**
+ * Tool calls of the agents of some runs, by agent; without those that have not begun, such as one that waits for an
+ * approval.
+ */
 export async function callsOf(db: Kysely<Database>, runIds: readonly string[]) {
   const rows = await db
     .selectFrom('tool_calls')

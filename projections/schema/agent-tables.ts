@@ -105,7 +105,10 @@ export const agentTables = {
       tool_name: 'text',
       effect: 'text',
       arguments_hash: 'text',
-      /** planned, started, running, retrying, unknown, succeeded, failed; ended: its outcome is gone, and nothing is left of it. */
+      /**
+       * planned, started, running, retrying, unknown, succeeded, failed; ended: its outcome is gone, and nothing is left
+       * of it.
+       */
       status: 'text!',
       attempt: 'integer',
       /** Its intent is in the log: it may have changed files. */

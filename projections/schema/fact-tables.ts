@@ -52,7 +52,10 @@ export const factTables = {
     owner: 'agent_id',
     indexes: [['agent_id', 'step']],
   },
-  /** Versions of the files: those of a step are the tree of its first row with that step or a greater one. `code`: why there is none. */
+  /**
+   * Versions of the files: those of a step are the tree of its first row with that step or a greater one. `code`: why
+   * there is none.
+   */
   workspace_versions: {
     columns: {
       agent_id: 'text!',
@@ -131,7 +134,10 @@ export const factTables = {
     key: ['agent_id', 'revision'],
     owner: 'agent_id',
   },
-  /** Why an agent must be woken; see changes/due.ts. `cause`: `agent`, `model`, `cancel`, `parked`, or the id of a tool call. */
+  /**
+   * Why an agent must be woken; see changes/due.ts. `cause`: `agent`, `model`, `cancel`, `parked`, or the id of a tool
+   * call.
+   */
   due: {
     columns: {
       agent_id: 'text!',

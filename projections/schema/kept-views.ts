@@ -18,8 +18,9 @@ const ROLES = ['user_input', 'turn_start', 'recovery', 'model_call_end', 'tool_c
 
 /**
  * SQL of the messages that the model would see of `agent` at `revision`, as domain/agent/state/messages.ts makes them, from the
- * events of its history, and where a body was erased from what was kept of it: `at` is the event that a message joins them with, `part` and `place` its order there. Results are
- * whole here, also those of which the model was shown head and tail.
+ * events of its history, and where a body was erased from what was kept of it: `at` is the event that a message joins
+ * them with, `part` and `place` its order there. Results are whole here, also those of which the model was shown head
+ * and tail.
  */
 const messages = (agent: string, revision: string) => `(${history(agent, revision)},
   kept as (

@@ -17,7 +17,10 @@ export const eventsSelect = (source: string, payload: string) => `
     revision, tool_call_id
   from ${source}`
 
-/** SQL of what events say: bodies by the columns of a call (see {@link callsAt}), NULL where they were erased; messages of `c.agent_id` at `c.revision`. */
+/**
+ * SQL of what events say: bodies by the columns of a call (see {@link callsAt}), NULL where they were erased; messages of
+ * `c.agent_id` at `c.revision`.
+ */
 export interface Said {
   readonly request: string
   readonly outcome: string

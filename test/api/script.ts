@@ -14,7 +14,8 @@ const look = { text: 'thinking… ', calls: [{ tool: 'list_dir', arguments: { pa
  * The model of the API's tests: a word of the task says what the agent does. `finish`: it is done at once, with the task
  * as its summary. `fail`: ERROR. `write`: it asks to write a file, and tells what was decided. `ask`: it asks the person.
  * `both`: it asks to write two files at once. `command`: it runs a command,
- * `broken`: one that fails. `stall`: its model does not answer. `wait`: it looks for {@link SIGN} in its workspace, turn after turn, and is done when it is there.
+ * `broken`: one that fails. `stall`: its model does not answer. `wait`: it looks for {@link SIGN} in its workspace, turn
+ * after turn, and is done when it is there.
  */
 export const SCRIPT: ScriptInput = {
   script: 1,

@@ -40,7 +40,10 @@ function settleOne(d: Deciding, call: Call): void {
   }
 }
 
-/** What takes its drivers with it, one after the other, is not done for ever: of a call a person decides, a control tool fails. */
+/**
+ * What takes its drivers with it, one after the other, is not done for ever: of a call a person decides, a control tool
+ * fails.
+ */
 export const MAX_LOST = 5
 
 /** The driver died between intent and outcome (CONTRACTS 5): never a silent second run of what cannot be repeated. */

@@ -78,7 +78,10 @@ export function textOf(content: readonly Block[]): string {
     .trim()
 }
 
-/** The argument object of a `tool_use` block; null where it is none, has a key twice, or is nested too deep to be handled safely. */
+/**
+ * The argument object of a `tool_use` block; null where it is none, has a key twice, or is nested too deep to be handled
+ * safely.
+ */
 export function callArguments(block: Block): JsonObject | null {
   const raw: Json | undefined = 'input_text' in block ? parse(block.input_text as Json) : block.input
   const object = raw !== null && typeof raw === 'object' && !Array.isArray(raw) ? (raw as JsonObject) : null

@@ -90,7 +90,10 @@ function headerOf(
   }
 }
 
-/** What the fold needs of the targets' bodies, read in one go; none of those that cannot be read, which is no reason to keep them. */
+/**
+ * What the fold needs of the targets' bodies, read in one go; none of those that cannot be read, which is no reason to
+ * keep them.
+ */
 async function residues(ports: RuntimePorts, stream: string, targets: readonly Target[]) {
   const wanted = new Set(targets.map(({ revision }) => revision))
   const from = targets[0]!.revision

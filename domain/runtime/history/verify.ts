@@ -107,7 +107,10 @@ class FoldVerifier {
     this.report(header.revision, 'DIGEST', `the state folded here is not the one that was recorded at ${header.type}`)
   }
 
-  /** Did this fold make it? One of before is left to what was proved then; one that is not known here proves nothing, which is told once. */
+  /**
+   * Did this fold make it? One of before is left to what was proved then; one that is not known here proves nothing,
+   * which is told once.
+   */
   private isOurs(revision: number, { fold }: { fold: number }): boolean {
     if (fold > FOLD && !this.newer) this.report(revision, 'DIGEST', newerFold(fold))
     this.newer ||= fold > FOLD

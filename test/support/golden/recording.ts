@@ -4,7 +4,10 @@ import { eventId } from '../../../domain/log/seal.ts'
 import type { BlobStore, EventLog } from '../../../domain/ports.ts'
 import { MemoryBlobs, seededRandom } from '../harness.ts'
 
-/** One event of a recorded history, as it was appended: before anything was erased, and with its body also where it lies in a blob. */
+/**
+ * One event of a recorded history, as it was appended: before anything was erased, and with its body also where it lies
+ * in a blob.
+ */
 interface Line {
   /** Events of one append bear the same number. */
   readonly append: number
