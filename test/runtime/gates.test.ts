@@ -137,4 +137,11 @@ describe('tests_exist', () => {
     expect(await run.drive()).toEqual({ end: 'done' })
     expect((await run.checked()).map(([passed]) => passed)).toEqual([false, true])
   })
+
+  test('nor does an empty one that another test names', async () => {
+    const files = { 'test/all.test.ts': "import '../a.test.ts'\n" }
+    const run = await inFolder('tests_exist', files, [puts('a.test.ts', ''), completes()])
+    await run.drive()
+    expect((await run.checked())[0]?.[0]).toBe(false)
+  })
 })
