@@ -7,6 +7,7 @@ import { openWorkspace, refuseNested } from '../../adapters/workspace/open.ts'
 import { CommandRejected } from '../../domain/agent/errors.ts'
 import { notWritten } from '../../domain/log/errors.ts'
 import { sha256 } from '../../domain/log/ids.ts'
+import type { Versions } from '../../domain/ports.ts'
 import { ContentionError } from '../../domain/runtime/errors.ts'
 import type { At } from '../../domain/runtime/types.ts'
 import { Problem } from '../http/problem.ts'
@@ -49,7 +50,7 @@ export async function forkInto<T>(
   let files: ForkFiles
   try {
     if (!begun && (await readdir(path)).length > 0) {
-      throw new Problem(409, 'FOLDER_NOT_EMPTY', `${path} is not empty; name a new folder for the fork`)
+      throw notEmpty(`${path} is not empty; name a new folder for the fork`)
     }
     note.write(path)
     files = await put(sources, source, at, path, begun).catch(async (error: unknown) => {
@@ -74,10 +75,24 @@ async function put(sources: FileSources, source: string, at: At, path: string, b
   if (tree === null) return { path: await realpath(path), tree }
   const { versions: secrets } = await sources.boundary(state.spec)
   const { versions, path: real } = await openWorkspace(path, { dataFolder: sources.dataFolder, secrets })
-  if (begun) await versions.restore(tree)
+  if (begun) await complete(versions, tree, path)
   else await versions.materialize(tree, path)
   return { path: real, tree }
 }
+
+/** Whoever asked may have worked in the folder meanwhile, not knowing that the fork was not recorded. */
+async function complete(versions: Versions, tree: string, path: string): Promise<void> {
+  const changes = await versions.changes(await versions.snapshot(), tree)
+  if (changes.some(({ change }) => change !== 'added')) {
+    throw notEmpty(
+      `${path} holds files of this fork that were changed since, or others; move them elsewhere and ask again, or name a ` +
+        'new folder for the fork',
+    )
+  }
+  if (changes.length > 0) await versions.restore(tree)
+}
+
+const notEmpty = (detail: string) => new Problem(409, 'FOLDER_NOT_EMPTY', detail)
 
 /** Nothing was recorded, and nothing will be. */
 const refused = (error: unknown): boolean =>

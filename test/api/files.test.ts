@@ -72,6 +72,31 @@ it.each([
   },
 )
 
+const keyedFork = (id: string, workspace: string, key: string) =>
+  ask('POST', `/v1/runs/${id}/fork`, { body: { step: 1, workspace }, headers: { 'idempotency-key': key } })
+
+it.each([
+  ['changed a file', (folder: string) => writeFileSync(join(folder, '3.txt'), 'mine')],
+  ['added a file', (folder: string) => writeFileSync(join(folder, 'mine.txt'), 'mine')],
+])('a fork that is asked for again is never put over the files of somebody who %s meanwhile', async (name, work) => {
+  const { id } = await finished(`worked ${name}`)
+  const folder = join(root, `worked ${name} fork`)
+  await failing('LOG_CLOSED', false, () => keyedFork(id, folder, name))
+  work(folder)
+  rmSync(join(folder, '7.txt'))
+  const contents = () => readdirSync(folder).map((file) => [file, readFileSync(join(folder, file), 'utf8')])
+  const before = contents()
+  const answer = await keyedFork(id, folder, name)
+  expect([answer.status, await bodyOf(answer)]).toMatchObject([
+    409,
+    { code: 'FOLDER_NOT_EMPTY', detail: expect.stringMatching(/move them elsewhere .* or name a new folder/) },
+  ])
+  expect(contents()).toEqual(before)
+  for (const file of readdirSync(folder)) rmSync(join(folder, file))
+  expect((await keyedFork(id, folder, name)).status).toBe(201)
+  expect(readdirSync(folder)).toHaveLength(30)
+})
+
 it('a fork that was refused leaves the folder as it was found', async () => {
   const { id } = await finished('refused')
   const [made, found] = [join(root, 'refused-made'), join(root, 'refused-found')]
