@@ -9,7 +9,7 @@ import { VERSION } from '../version.ts'
 import { openBoundary } from './boundary.ts'
 import { openEnvironment } from './environment.ts'
 import { type FileSources, folderOf, workspaceFilesOf } from './files.ts'
-import { forkInto } from './fork-files.ts'
+import { type ForkFiles, forkFound, forkInto } from './fork-files.ts'
 import type { Host } from './open.ts'
 import { prepareDoors } from './prepare.ts'
 import { systemRandom } from './random.ts'
@@ -70,6 +70,7 @@ export function compose(host: Host, kept: Kept): Services {
     random: systemRandom,
     prepare: prepareDoors(config, models, vault, tools, knownSecrets),
     fork: forkDoor(ports, files),
+    forkFound: (runId) => forkFound(config.data, runId),
     concurrency: config.concurrency,
     onFault: (agentId, error) => process.stderr.write(`${agentId}: ${told(error)}\n`),
   })
@@ -86,8 +87,8 @@ function forkDoor(ports: Omit<RuntimePorts, 'feed'>, files: FileSources): Servic
     if (state.spec.workspace === null) return runtime.fork(source, at, rest, request)
     const runId = options.runId ?? runtime.newRunId()
     const folder = workspace ?? `${folderOf(state.spec.workspace)}-${runId.slice(-8)}`
-    return forkInto(files, source, at, { runId, folder }, (made) =>
-      runtime.fork(source, at, { ...rest, runId, workspace: made }, request),
-    )
+    const record = (made: ForkFiles) => runtime.fork(source, at, { ...rest, runId, workspace: made }, request)
+    const keyed = request.key !== undefined
+    return forkInto(files, source, at, { runId, folder, keyed }, record)
   }
 }

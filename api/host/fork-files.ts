@@ -10,13 +10,20 @@ import { sha256 } from '../../domain/log/ids.ts'
 import type { Versions } from '../../domain/ports.ts'
 import { ContentionError } from '../../domain/runtime/errors.ts'
 import type { At } from '../../domain/runtime/types.ts'
-import { Problem } from '../http/problem.ts'
+import { asProblem, Problem } from '../http/problem.ts'
 import type { FileSources } from './files.ts'
 
 /** Where a fork works, with the files of its point in it. */
 export interface ForkFiles {
   readonly path: string
   readonly tree: string | null
+}
+
+export interface Fork {
+  readonly runId: string
+  readonly folder: string
+  /** Only what came with a key can be asked for again, and then finds its files. */
+  readonly keyed: boolean
 }
 
 /**
@@ -28,7 +35,7 @@ export async function forkInto<T>(
   sources: FileSources,
   source: string,
   at: At,
-  fork: { readonly runId: string; readonly folder: string },
+  fork: Fork,
   record: (files: ForkFiles) => Promise<T>,
 ): Promise<T> {
   const { dataFolder } = sources
@@ -50,9 +57,9 @@ export async function forkInto<T>(
   let files: ForkFiles
   try {
     if (!begun && (await readdir(path)).length > 0) {
-      throw notEmpty(`${path} is not empty; name a new folder for the fork`)
+      throw notEmpty(`${path} is not empty; name a new folder for the fork, or empty this one`)
     }
-    note.write(path)
+    if (fork.keyed) note.write(path)
     files = await put(sources, source, at, path, begun).catch(async (error: unknown) => {
       await leaveAsFound()
       throw error
@@ -65,10 +72,14 @@ export async function forkInto<T>(
     note.remove()
     return made
   } catch (error) {
-    if (refused(error)) await leaveAsFound()
+    if (!refused(error)) throw leftIn(path, error)
+    await leaveAsFound()
     throw error
   }
 }
+
+/** The run of a fork was found: no request needs to find the files by their note any more. */
+export const forkFound = (dataFolder: string, runId: string): void => noteOf(dataFolder, runId).remove()
 
 async function put(sources: FileSources, source: string, at: At, path: string, begun: boolean): Promise<ForkFiles> {
   const { state, tree } = await sources.filesAt(source, at)
@@ -97,6 +108,15 @@ const notEmpty = (detail: string) => new Problem(409, 'FOLDER_NOT_EMPTY', detail
 /** Nothing was recorded, and nothing will be. */
 const refused = (error: unknown): boolean =>
   error instanceof CommandRejected || error instanceof ContentionError || notWritten(error)
+
+/** Another request cannot use the folder, and whoever named none does not know of it. */
+function leftIn(path: string, error: unknown): unknown {
+  const problem = asProblem(error)
+  if (problem === null) return error
+  const { status, code, message, errors } = problem
+  const what = `its files are in ${path}: a request with another key needs a new folder, or this one emptied`
+  return Object.assign(new Problem(status, code, `${message}; ${what}`, errors), { cause: error })
+}
 
 /** Says, until it is known what became of a fork, which folder its files were put into. */
 function noteOf(dataFolder: string, runId: string) {

@@ -74,6 +74,7 @@ it.each([
 
 const keyedFork = (id: string, workspace: string, key: string) =>
   ask('POST', `/v1/runs/${id}/fork`, { body: { step: 1, workspace }, headers: { 'idempotency-key': key } })
+const notes = () => readdirSync(join(data, 'locks')).filter((name) => name.startsWith('fork-'))
 
 it.each([
   ['changed a file', (folder: string) => writeFileSync(join(folder, '3.txt'), 'mine')],
@@ -95,6 +96,33 @@ it.each([
   for (const file of readdirSync(folder)) rmSync(join(folder, file))
   expect((await keyedFork(id, folder, name)).status).toBe(201)
   expect(readdirSync(folder)).toHaveLength(30)
+})
+
+it('nothing is kept for a repeat when the fork was found, or cannot be asked for again', async () => {
+  const { id } = await finished('noted')
+  const before = notes()
+  await failing('LOG_CLOSED', true, () => keyedFork(id, join(root, 'noted-keyed'), 'noted'))
+  expect(notes()).toHaveLength(before.length + 1)
+  expect((await keyedFork(id, join(root, 'noted-keyed'), 'noted')).status).toBe(200)
+  expect(notes()).toEqual(before)
+  await failing('LOG_CLOSED', false, () => fork(id, join(root, 'noted-unkeyed')))
+  expect(readdirSync(join(root, 'noted-unkeyed'))).toHaveLength(30)
+  expect(notes()).toEqual(before)
+})
+
+it('a fork of which nobody knows whether it was recorded tells where its files are', async () => {
+  const { id } = await finished('told')
+  const folder = join(root, 'told-fork')
+  const told: unknown[] = []
+  await failing('LOG_CLOSED', false, async () => {
+    const answer = await keyedFork(id, folder, 'told')
+    told.push(answer.status, await bodyOf(answer.clone()))
+    return answer
+  })
+  const detail = expect.stringMatching(`^it failed; its files are in ${folder}: .* a new folder, or this one emptied$`)
+  expect(told).toMatchObject([503, { code: 'LOG_CLOSED', detail }])
+  const other = await bodyOf(await keyedFork(id, folder, 'told-other'))
+  expect(other).toMatchObject({ code: 'FOLDER_NOT_EMPTY', detail: expect.stringContaining('or empty this one') })
 })
 
 it('a fork that was refused leaves the folder as it was found', async () => {
