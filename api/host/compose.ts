@@ -81,7 +81,11 @@ const warn = (agentId: string, message: string): void => void process.stderr.wri
 /** A fork never works in its source's folder: the files of its point go into a new one, beside it where none is named. */
 function forkDoor(ports: Omit<RuntimePorts, 'feed'>, files: FileSources): Services['fork'] {
   return async (source, at, options, request) => {
-    const runtime = new Runtime({ ...ports, feed: { publish() {} } })
+    let appending = false
+    const log = watched(ports.log, () => {
+      appending = true
+    })
+    const runtime = new Runtime({ ...ports, log, feed: { publish() {} } })
     const { workspace, ...rest } = options
     const { state } = await stateAt(ports, source, at)
     if (state.spec.workspace === null) return runtime.fork(source, at, rest, request)
@@ -89,6 +93,20 @@ function forkDoor(ports: Omit<RuntimePorts, 'feed'>, files: FileSources): Servic
     const folder = workspace ?? `${folderOf(state.spec.workspace)}-${runId.slice(-8)}`
     const record = (made: ForkFiles) => runtime.fork(source, at, { ...rest, runId, workspace: made }, request)
     const keyed = request.key !== undefined
-    return forkInto(files, source, at, { runId, folder, keyed }, record)
+    return forkInto(files, source, at, { runId, folder, keyed }, record, () => appending)
   }
+}
+
+/** What fails before the first append cannot have been recorded, which no error says of itself. */
+function watched(log: EventLog, onAppend: () => void): EventLog {
+  const append: EventLog['append'] = (...asked) => {
+    onAppend()
+    return log.append(...asked)
+  }
+  const get = (_: EventLog, name: string | symbol): unknown => {
+    if (name === 'append') return append
+    const found: unknown = Reflect.get(log, name)
+    return typeof found === 'function' ? found.bind(log) : found
+  }
+  return new Proxy(log, { get })
 }

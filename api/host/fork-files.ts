@@ -5,10 +5,10 @@ import { makeFolder } from '../../adapters/files/folders.ts'
 import { lockWorkspace } from '../../adapters/workspace/lock.ts'
 import { openWorkspace, refuseNested } from '../../adapters/workspace/open.ts'
 import { CommandRejected } from '../../domain/agent/errors.ts'
-import { notWritten } from '../../domain/log/errors.ts'
+import { LogError, notWritten } from '../../domain/log/errors.ts'
 import { sha256 } from '../../domain/log/ids.ts'
 import type { Versions } from '../../domain/ports.ts'
-import { ContentionError } from '../../domain/runtime/errors.ts'
+import { ContentionError, TimeLimitError } from '../../domain/runtime/errors.ts'
 import type { At } from '../../domain/runtime/types.ts'
 import { asProblem, Problem } from '../http/problem.ts'
 import type { FileSources } from './files.ts'
@@ -29,7 +29,8 @@ export interface Fork {
 /**
  * Puts the files of a fork's point into a new or empty folder, never over the user's own, and has the fork recorded with
  * them. Where that was refused the folder is left as it was found. Where nobody knows what became of it the files stay: the
- * same fork, asked for again into the same folder, finds them, and what is missing of them is put there.
+ * same fork, asked for again into the same folder, finds them, and what is missing of them is put there. `appending`: has
+ * recording come so far that the log may hold it?
  */
 export async function forkInto<T>(
   sources: FileSources,
@@ -37,6 +38,7 @@ export async function forkInto<T>(
   at: At,
   fork: Fork,
   record: (files: ForkFiles) => Promise<T>,
+  appending: () => boolean,
 ): Promise<T> {
   const { dataFolder } = sources
   const path = resolve(fork.folder)
@@ -72,7 +74,7 @@ export async function forkInto<T>(
     note.remove()
     return made
   } catch (error) {
-    if (!refused(error)) throw leftIn(path, error)
+    if (!refused(error, appending())) throw leftIn(path, error)
     await leaveAsFound()
     throw error
   }
@@ -105,9 +107,15 @@ async function complete(versions: Versions, tree: string, path: string): Promise
 
 const notEmpty = (detail: string) => new Problem(409, 'FOLDER_NOT_EMPTY', detail)
 
-/** Nothing was recorded, and nothing will be. */
-const refused = (error: unknown): boolean =>
-  error instanceof CommandRejected || error instanceof ContentionError || notWritten(error)
+/**
+ * Nothing was recorded, and nothing will be. What ran out of time may go on to append, although nobody waits for it any
+ * more.
+ */
+const refused = (error: unknown, appending: boolean): boolean =>
+  error instanceof CommandRejected ||
+  error instanceof ContentionError ||
+  notWritten(error) ||
+  !(appending || error instanceof TimeLimitError || (error instanceof LogError && error.code === 'LOG_UNAVAILABLE'))
 
 /** Another request cannot use the folder, and whoever named none does not know of it. */
 function leftIn(path: string, error: unknown): unknown {

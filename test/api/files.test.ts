@@ -125,6 +125,24 @@ it('a fork of which nobody knows whether it was recorded tells where its files a
   expect(other).toMatchObject({ code: 'FOLDER_NOT_EMPTY', detail: expect.stringContaining('or empty this one') })
 })
 
+it('a fork that failed before anything could be recorded leaves the folder as it was found', async () => {
+  const { id } = await finished('early')
+  const folder = join(root, 'early-fork')
+  const before = notes()
+  const { log } = world.services
+  const read = log.read.bind(log)
+  log.read = (...asked) => {
+    if (existsSync(join(folder, '29.txt'))) throw new LogError('LOG_CORRUPT', 'it cannot be read')
+    return read(...asked)
+  }
+  try {
+    expect((await bodyOf(await keyedFork(id, folder, 'early'))).code).toBe('LOG_CORRUPT')
+  } finally {
+    log.read = read
+  }
+  expect([existsSync(folder), notes()]).toEqual([false, before])
+})
+
 it('a fork that was refused leaves the folder as it was found', async () => {
   const { id } = await finished('refused')
   const [made, found] = [join(root, 'refused-made'), join(root, 'refused-found')]
