@@ -19,6 +19,8 @@ export interface KeepUpPorts {
   readonly random: Random
   readonly prepare: PrepareDoors
   readonly fork: Services['fork']
+  /** Absent where `fork` keeps nothing for a repeated request. */
+  forkFound?(runId: string): void
   backup(folder: string): Promise<{ readonly files: readonly string[]; readonly bytes: number }>
   sizes(): Promise<ReadonlyMap<string, number>>
   readonly readOnly?: boolean
@@ -51,6 +53,7 @@ export function createKeepUp(ports: KeepUpPorts): Services {
     ...{ runtime, log, blobs, read, files, vault, clock, random, live, drivers },
     starts: createStarts(ports.prepare),
     fork: ports.fork,
+    forkFound: (runId) => ports.forkFound?.(runId),
     backup: (folder) => ports.backup(folder),
     sizes: () => ports.sizes(),
     readOnly: ports.readOnly ?? false,

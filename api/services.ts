@@ -87,6 +87,8 @@ export interface Services {
     options: Omit<ForkOptions, 'workspace'> & { readonly workspace?: string },
     request: Request,
   ): Promise<{ readonly runId: string }>
+  /** A repeated request has found its fork made: what was kept for a repeat is not needed any more. */
+  forkFound(runId: string): void
   /** Writes a consistent copy of the data into a folder that does not exist yet. */
   backup(folder: string): Promise<{ readonly files: readonly string[]; readonly bytes: number }>
   /** Stored bytes by run id. */

@@ -9,7 +9,7 @@ import { VERSION } from '../version.ts'
 import { openBoundary } from './boundary.ts'
 import { openEnvironment } from './environment.ts'
 import { type FileSources, folderOf, workspaceFilesOf } from './files.ts'
-import { forkInto } from './fork-files.ts'
+import { type ForkFiles, forkFound, forkInto } from './fork-files.ts'
 import type { Host } from './open.ts'
 import { prepareDoors } from './prepare.ts'
 import { systemRandom } from './random.ts'
@@ -70,6 +70,7 @@ export function compose(host: Host, kept: Kept): Services {
     random: systemRandom,
     prepare: prepareDoors(config, models, vault, tools, knownSecrets),
     fork: forkDoor(ports, files),
+    forkFound: (runId) => forkFound(config.data, runId),
     concurrency: config.concurrency,
     onFault: (agentId, error) => process.stderr.write(`${agentId}: ${told(error)}\n`),
   })
@@ -80,14 +81,32 @@ const warn = (agentId: string, message: string): void => void process.stderr.wri
 /** A fork never works in its source's folder: the files of its point go into a new one, beside it where none is named. */
 function forkDoor(ports: Omit<RuntimePorts, 'feed'>, files: FileSources): Services['fork'] {
   return async (source, at, options, request) => {
-    const runtime = new Runtime({ ...ports, feed: { publish() {} } })
+    let appending = false
+    const log = watched(ports.log, () => {
+      appending = true
+    })
+    const runtime = new Runtime({ ...ports, log, feed: { publish() {} } })
     const { workspace, ...rest } = options
     const { state } = await stateAt(ports, source, at)
     if (state.spec.workspace === null) return runtime.fork(source, at, rest, request)
     const runId = options.runId ?? runtime.newRunId()
     const folder = workspace ?? `${folderOf(state.spec.workspace)}-${runId.slice(-8)}`
-    return forkInto(files, source, at, { runId, folder }, (made) =>
-      runtime.fork(source, at, { ...rest, runId, workspace: made }, request),
-    )
+    const record = (made: ForkFiles) => runtime.fork(source, at, { ...rest, runId, workspace: made }, request)
+    const keyed = request.key !== undefined
+    return forkInto(files, source, at, { runId, folder, keyed }, record, () => appending)
   }
+}
+
+/** What fails before the first append cannot have been recorded, which no error says of itself. */
+function watched(log: EventLog, onAppend: () => void): EventLog {
+  const append: EventLog['append'] = (...asked) => {
+    onAppend()
+    return log.append(...asked)
+  }
+  const get = (_: EventLog, name: string | symbol): unknown => {
+    if (name === 'append') return append
+    const found: unknown = Reflect.get(log, name)
+    return typeof found === 'function' ? found.bind(log) : found
+  }
+  return new Proxy(log, { get })
 }

@@ -5,11 +5,12 @@ import { makeFolder } from '../../adapters/files/folders.ts'
 import { lockWorkspace } from '../../adapters/workspace/lock.ts'
 import { openWorkspace, refuseNested } from '../../adapters/workspace/open.ts'
 import { CommandRejected } from '../../domain/agent/errors.ts'
-import { notWritten } from '../../domain/log/errors.ts'
+import { LogError, notWritten } from '../../domain/log/errors.ts'
 import { sha256 } from '../../domain/log/ids.ts'
-import { ContentionError } from '../../domain/runtime/errors.ts'
+import type { Versions } from '../../domain/ports.ts'
+import { ContentionError, TimeLimitError } from '../../domain/runtime/errors.ts'
 import type { At } from '../../domain/runtime/types.ts'
-import { Problem } from '../http/problem.ts'
+import { asProblem, Problem } from '../http/problem.ts'
 import type { FileSources } from './files.ts'
 
 /** Where a fork works, with the files of its point in it. */
@@ -18,17 +19,26 @@ export interface ForkFiles {
   readonly tree: string | null
 }
 
+export interface Fork {
+  readonly runId: string
+  readonly folder: string
+  /** Only what came with a key can be asked for again, and then finds its files. */
+  readonly keyed: boolean
+}
+
 /**
  * Puts the files of a fork's point into a new or empty folder, never over the user's own, and has the fork recorded with
  * them. Where that was refused the folder is left as it was found. Where nobody knows what became of it the files stay: the
- * same fork, asked for again into the same folder, finds them, and what is missing of them is put there.
+ * same fork, asked for again into the same folder, finds them, and what is missing of them is put there. `appending`: has
+ * recording come so far that the log may hold it?
  */
 export async function forkInto<T>(
   sources: FileSources,
   source: string,
   at: At,
-  fork: { readonly runId: string; readonly folder: string },
+  fork: Fork,
   record: (files: ForkFiles) => Promise<T>,
+  appending: () => boolean,
 ): Promise<T> {
   const { dataFolder } = sources
   const path = resolve(fork.folder)
@@ -49,9 +59,9 @@ export async function forkInto<T>(
   let files: ForkFiles
   try {
     if (!begun && (await readdir(path)).length > 0) {
-      throw new Problem(409, 'FOLDER_NOT_EMPTY', `${path} is not empty; name a new folder for the fork`)
+      throw notEmpty(`${path} is not empty; name a new folder for the fork, or empty this one`)
     }
-    note.write(path)
+    if (fork.keyed) note.write(path)
     files = await put(sources, source, at, path, begun).catch(async (error: unknown) => {
       await leaveAsFound()
       throw error
@@ -64,24 +74,57 @@ export async function forkInto<T>(
     note.remove()
     return made
   } catch (error) {
-    if (refused(error)) await leaveAsFound()
+    if (!refused(error, appending())) throw leftIn(path, error)
+    await leaveAsFound()
     throw error
   }
 }
+
+/** The run of a fork was found: no request needs to find the files by their note any more. */
+export const forkFound = (dataFolder: string, runId: string): void => noteOf(dataFolder, runId).remove()
 
 async function put(sources: FileSources, source: string, at: At, path: string, begun: boolean): Promise<ForkFiles> {
   const { state, tree } = await sources.filesAt(source, at)
   if (tree === null) return { path: await realpath(path), tree }
   const { versions: secrets } = await sources.boundary(state.spec)
   const { versions, path: real } = await openWorkspace(path, { dataFolder: sources.dataFolder, secrets })
-  if (begun) await versions.restore(tree)
+  if (begun) await complete(versions, tree, path)
   else await versions.materialize(tree, path)
   return { path: real, tree }
 }
 
-/** Nothing was recorded, and nothing will be. */
-const refused = (error: unknown): boolean =>
-  error instanceof CommandRejected || error instanceof ContentionError || notWritten(error)
+/** Whoever asked may have worked in the folder meanwhile, not knowing that the fork was not recorded. */
+async function complete(versions: Versions, tree: string, path: string): Promise<void> {
+  const changes = await versions.changes(await versions.snapshot(), tree)
+  if (changes.some(({ change }) => change !== 'added')) {
+    throw notEmpty(
+      `${path} holds files of this fork that were changed since, or others; move them elsewhere and ask again, or name a ` +
+        'new folder for the fork',
+    )
+  }
+  if (changes.length > 0) await versions.restore(tree)
+}
+
+const notEmpty = (detail: string) => new Problem(409, 'FOLDER_NOT_EMPTY', detail)
+
+/**
+ * Nothing was recorded, and nothing will be. What ran out of time may go on to append, although nobody waits for it any
+ * more.
+ */
+const refused = (error: unknown, appending: boolean): boolean =>
+  error instanceof CommandRejected ||
+  error instanceof ContentionError ||
+  notWritten(error) ||
+  !(appending || error instanceof TimeLimitError || (error instanceof LogError && error.code === 'LOG_UNAVAILABLE'))
+
+/** Another request cannot use the folder, and whoever named none does not know of it. */
+function leftIn(path: string, error: unknown): unknown {
+  const problem = asProblem(error)
+  if (problem === null) return error
+  const { status, code, message, errors } = problem
+  const what = `its files are in ${path}: a request with another key needs a new folder, or this one emptied`
+  return Object.assign(new Problem(status, code, `${message}; ${what}`, errors), { cause: error })
+}
 
 /** Says, until it is known what became of a fork, which folder its files were put into. */
 function noteOf(dataFolder: string, runId: string) {

@@ -39,7 +39,10 @@ export async function forkRun(
       ...(key === undefined ? {} : { key, asked: said }),
       ...tracing(headers),
     }
-    if (key !== undefined && (await madeBefore(s, runId, key, said))) return { runId, created: false }
+    if (key !== undefined && (await madeBefore(s, runId, key, said))) {
+      s.forkFound(runId)
+      return { runId, created: false }
+    }
     if (drive) await s.runtime.drivable(source)
     await s.fork(source, asked.at, { ...what, runId, ...(drive ? { drive } : {}) }, request)
     return { runId, created: true }

@@ -72,6 +72,77 @@ it.each([
   },
 )
 
+const keyedFork = (id: string, workspace: string, key: string) =>
+  ask('POST', `/v1/runs/${id}/fork`, { body: { step: 1, workspace }, headers: { 'idempotency-key': key } })
+const notes = () => readdirSync(join(data, 'locks')).filter((name) => name.startsWith('fork-'))
+
+it.each([
+  ['changed a file', (folder: string) => writeFileSync(join(folder, '3.txt'), 'mine')],
+  ['added a file', (folder: string) => writeFileSync(join(folder, 'mine.txt'), 'mine')],
+])('a fork that is asked for again is never put over the files of somebody who %s meanwhile', async (name, work) => {
+  const { id } = await finished(`worked ${name}`)
+  const folder = join(root, `worked ${name} fork`)
+  await failing('LOG_CLOSED', false, () => keyedFork(id, folder, name))
+  work(folder)
+  rmSync(join(folder, '7.txt'))
+  const contents = () => readdirSync(folder).map((file) => [file, readFileSync(join(folder, file), 'utf8')])
+  const before = contents()
+  const answer = await keyedFork(id, folder, name)
+  expect([answer.status, await bodyOf(answer)]).toMatchObject([
+    409,
+    { code: 'FOLDER_NOT_EMPTY', detail: expect.stringMatching(/move them elsewhere .* or name a new folder/) },
+  ])
+  expect(contents()).toEqual(before)
+  for (const file of readdirSync(folder)) rmSync(join(folder, file))
+  expect((await keyedFork(id, folder, name)).status).toBe(201)
+  expect(readdirSync(folder)).toHaveLength(30)
+})
+
+it('nothing is kept for a repeat when the fork was found, or cannot be asked for again', async () => {
+  const { id } = await finished('noted')
+  const before = notes()
+  await failing('LOG_CLOSED', true, () => keyedFork(id, join(root, 'noted-keyed'), 'noted'))
+  expect(notes()).toHaveLength(before.length + 1)
+  expect((await keyedFork(id, join(root, 'noted-keyed'), 'noted')).status).toBe(200)
+  expect(notes()).toEqual(before)
+  await failing('LOG_CLOSED', false, () => fork(id, join(root, 'noted-unkeyed')))
+  expect(readdirSync(join(root, 'noted-unkeyed'))).toHaveLength(30)
+  expect(notes()).toEqual(before)
+})
+
+it('a fork of which nobody knows whether it was recorded tells where its files are', async () => {
+  const { id } = await finished('told')
+  const folder = join(root, 'told-fork')
+  const told: unknown[] = []
+  await failing('LOG_CLOSED', false, async () => {
+    const answer = await keyedFork(id, folder, 'told')
+    told.push(answer.status, await bodyOf(answer.clone()))
+    return answer
+  })
+  const detail = expect.stringMatching(`^it failed; its files are in ${folder}: .* a new folder, or this one emptied$`)
+  expect(told).toMatchObject([503, { code: 'LOG_CLOSED', detail }])
+  const other = await bodyOf(await keyedFork(id, folder, 'told-other'))
+  expect(other).toMatchObject({ code: 'FOLDER_NOT_EMPTY', detail: expect.stringContaining('or empty this one') })
+})
+
+it('a fork that failed before anything could be recorded leaves the folder as it was found', async () => {
+  const { id } = await finished('early')
+  const folder = join(root, 'early-fork')
+  const before = notes()
+  const { log } = world.services
+  const read = log.read.bind(log)
+  log.read = (...asked) => {
+    if (existsSync(join(folder, '29.txt'))) throw new LogError('LOG_CORRUPT', 'it cannot be read')
+    return read(...asked)
+  }
+  try {
+    expect((await bodyOf(await keyedFork(id, folder, 'early'))).code).toBe('LOG_CORRUPT')
+  } finally {
+    log.read = read
+  }
+  expect([existsSync(folder), notes()]).toEqual([false, before])
+})
+
 it('a fork that was refused leaves the folder as it was found', async () => {
   const { id } = await finished('refused')
   const [made, found] = [join(root, 'refused-made'), join(root, 'refused-found')]
