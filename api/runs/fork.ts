@@ -40,7 +40,7 @@ export async function forkRun(
       ...tracing(headers),
     }
     if (key !== undefined && (await madeBefore(s, runId, key, said))) return { runId, created: false }
-    if (drive) await s.runtime.drivable(source)
+    if (drive) await s.runtime.forkDrivable(source)
     await s.fork(source, asked.at, { ...what, runId, ...(drive ? { drive } : {}) }, request)
     return { runId, created: true }
   }

@@ -125,6 +125,15 @@ export class Runtime implements AgentRuntimeDoors {
     })
   }
 
+  async forkDrivable(source: string): Promise<void> {
+    await this.with(source, async (mailbox) => {
+      await mailbox.refresh()
+      if (mailbox.state === null) throw unknownAgent(source)
+      // However its source has ended, the fork is alive and nobody cancels it.
+      this.mustHaveTools({ ...mailbox.state, cancel: null })
+    })
+  }
+
   missingTools({ tools }: Pick<AgentSpec, 'tools'>): string[] {
     return tools.filter(({ name, control }) => !control && this.ports.tool(name) === undefined).map(({ name }) => name)
   }

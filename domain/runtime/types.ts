@@ -136,6 +136,8 @@ export interface AgentRuntimeDoors {
   drive(agentId: string, options: DriveOptions): Promise<DriveEnd>
   /** Rejects with CommandRejected: `TOOLS_MISSING`, 409, where the agent has tools that are not here, else RUN_UNKNOWN. */
   drivable(agentId: string): Promise<void>
+  /** The same of a fork of the agent, before it is made. */
+  forkDrivable(source: string): Promise<void>
   /** Tools of an agent that are not here: only a program that has them can drive it. */
   missingTools(spec: Pick<AgentSpec, 'tools'>): string[]
   at(agentId: string, at: At): Promise<AgentAt>

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { afterAll, expect, it } from 'vitest'
 import { lockWorkspace } from '../../adapters/workspace/lock.ts'
 import { sweep } from '../../api/runs/sweeper.ts'
@@ -72,6 +73,28 @@ it("nor to a run whose tools are another program's, which is told once, and whoe
   const fork = await world.ask('POST', `/v1/runs/${id}/fork`, { body: { drive: true } })
   expect([fork.status, (await bodyOf(fork)).code]).toEqual([409, 'TOOLS_MISSING'])
   expect((await eventsIn(services, id)).map(({ header }) => header.type)).toEqual(['agent_started', 'user_input'])
+})
+
+it('a fork that is to be driven is refused without the tools also where its source has ended, and nothing is made', async () => {
+  const workspace = world.workspace()
+  const { spec } = (await services.runtime.at(await world.driven('finish', { workspace }), null)).state
+  const tools = [...spec.tools, toolSpec('mail:send')]
+  const id = services.runtime.newRunId()
+  const by = { kind: 'user', id: 'ada' } as const
+  await services.runtime.execute(id, { kind: 'start', spec: { ...spec, tools }, task: 'finish' }, { by })
+  await services.runtime.execute(id, { kind: 'cancel', deadlineMs: 10 }, { by })
+  const folder = `${workspace}-fork`
+  const refusedFork = async () => {
+    const before = (await eventsIn(services)).length
+    const fork = await world.ask('POST', `/v1/runs/${id}/fork`, { body: { drive: true, workspace: folder } })
+    expect([fork.status, (await bodyOf(fork)).code]).toEqual([409, 'TOOLS_MISSING'])
+    expect([(await eventsIn(services)).length, existsSync(folder)]).toEqual([before, false])
+  }
+  await refusedFork()
+  services.drivers.start(id)
+  await services.drivers.ended(id)
+  expect(services.drivers.state(id).end).toMatchObject({ end: 'error', code: 'CANCELLED' })
+  await refusedFork()
 })
 
 it('a run whose folder another one has is not tried any more when it is paused, as people are told', async () => {
