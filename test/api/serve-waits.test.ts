@@ -2,7 +2,8 @@ import { existsSync } from 'node:fs'
 import { afterAll, expect, it } from 'vitest'
 import { lockWorkspace } from '../../adapters/workspace/lock.ts'
 import { sweep } from '../../api/runs/sweeper.ts'
-import { toolSpec } from '../support/harness.ts'
+import { call, calls, toolSpec } from '../support/harness.ts'
+import { given, tool } from '../support/story.ts'
 import { bodyOf, eventsIn, openWorld } from './http-support.ts'
 
 const world = await openWorld({ autoDrive: true })
@@ -75,6 +76,36 @@ it("nor to a run whose tools are another program's, which is told once, and whoe
   expect((await eventsIn(services, id)).map(({ header }) => header.type)).toEqual(['agent_started', 'user_input'])
 })
 
+it("what another program's tool left at work is ended where it is to be cancelled, though it was left alone before", async () => {
+  const dies = new Error('it died')
+  const crashPoint = (name: string) => (name === 'before_tool' ? Promise.reject(dies) : undefined)
+  const { log, blobs, drivers, read, clock } = services
+  const ports = { log, blobs, clock, crashPoint }
+  const left = await given({ says: [calls(call('mail__send'))], tools: [tool('mail:send')], ports })
+  await expect(left.drive()).rejects.toBe(dies)
+  const missing = async () =>
+    (await bodyOf<{ missingTools: string[] }>(await world.ask('GET', `/v1/runs/${left.runId}`))).missingTools
+  const over = new AbortController()
+  const seen: unknown[] = []
+  const sleep = async () => {
+    await drivers.ended(left.runId)
+    const { end } = drivers.state(left.runId)
+    seen.push(end !== null && 'code' in end && end.code)
+    if (seen.length === 3) {
+      expect(await missing()).toEqual(['mail:send'])
+      await services.runtime.execute(
+        left.runId,
+        { kind: 'cancel', deadlineMs: 10 },
+        { by: { kind: 'user', id: 'ada' } },
+      )
+      expect(await missing()).toEqual([])
+    }
+    if (seen.length === 5) over.abort()
+  }
+  await sweep({ read, drivers, clock: { now: () => clock.now(), sleep } }, over.signal, fail, () => {})
+  expect(seen).toEqual([...Array(3).fill('TOOLS_MISSING'), ...Array(2).fill('CANCELLED')])
+})
+
 it('a fork that is to be driven is refused without the tools also where its source has ended, and nothing is made', async () => {
   const workspace = world.workspace()
   const { spec } = (await services.runtime.at(await world.driven('finish', { workspace }), null)).state
@@ -93,6 +124,12 @@ it('a fork that is to be driven is refused without the tools also where its sour
   await refusedFork()
   services.drivers.start(id)
   await services.drivers.ended(id)
+  console.log(
+    'ENDED',
+    services.drivers.state(id).end,
+    await services.read.due(Date.now()),
+    (await eventsIn(services, id)).map((e) => e.header.type),
+  )
   expect(services.drivers.state(id).end).toMatchObject({ end: 'error', code: 'CANCELLED' })
   await refusedFork()
 })
