@@ -92,18 +92,37 @@ it("what another program's tool left at work is ended where it is to be cancelle
     const { end } = drivers.state(left.runId)
     seen.push(end !== null && 'code' in end && end.code)
     if (seen.length === 3) {
-      expect(await missing()).toEqual(['mail:send'])
+      seen.push(await missing())
       await services.runtime.execute(
         left.runId,
         { kind: 'cancel', deadlineMs: 10 },
         { by: { kind: 'user', id: 'ada' } },
       )
-      expect(await missing()).toEqual([])
+      seen.push(await missing())
     }
-    if (seen.length === 5) over.abort()
+    if (seen.length === 7) over.abort()
   }
   await sweep({ read, drivers, clock: { now: () => clock.now(), sleep } }, over.signal, fail, () => {})
-  expect(seen).toEqual([...Array(3).fill('TOOLS_MISSING'), ...Array(2).fill('CANCELLED')])
+  expect(seen).toEqual([...Array(3).fill('TOOLS_MISSING'), ['mail:send'], [], ...Array(2).fill('CANCELLED')])
+})
+
+it('a resume that was acknowledged is found again without the tools, as it was where they are', async () => {
+  const { log, blobs, clock } = services
+  const there = await given({
+    says: [calls(call('mail__send'))],
+    tools: [tool('mail:send')],
+    ports: { log, blobs, clock },
+  })
+  const path = `/v1/runs/${there.runId}/resume`
+  await there.say({ kind: 'pause' })
+  const resume = async (key: string) => {
+    const answer = await world.ask('POST', path, { body: {}, headers: { 'idempotency-key': key } })
+    return [answer.status, (await bodyOf(answer)).code]
+  }
+  await there.say({ kind: 'resume' }, 'K')
+  expect(await resume('K')).toEqual([200, undefined])
+  expect(await resume('another')).toEqual([409, 'TOOLS_MISSING'])
+  await services.drivers.ended(there.runId)
 })
 
 it('a fork that is to be driven is refused without the tools also where its source has ended, and nothing is made', async () => {
