@@ -43,7 +43,8 @@ export interface ReadModel {
   runs(
     page: Page & { status?: string; prefix?: string },
   ): Promise<Shown<{ runs: readonly RunRow[]; next: string | null }>>
-  run(runId: string): Promise<Shown<{ run: RunRow; tree: readonly AgentRow[] } | null>>
+  /** `cancelling`: somebody has asked for its end. */
+  run(runId: string): Promise<Shown<{ run: RunRow; tree: readonly AgentRow[]; cancelling: boolean } | null>>
   /** The last revision that the tables have seen of each of a run's agents, the root first. */
   heads(runId: string): Promise<Shown<ReadonlyMap<string, number>>>
   /** In the order in which they were asked for. */

@@ -89,7 +89,12 @@ export function readModelOf(tables: Tables, log: EventLog, sources: CheckpointSo
     run: (runId) =>
       ask(
         (db) => showRun(db, runId),
-        (shown) => shown && { run: runRow(shown, shown.tree[0] ?? null), tree: agentRows(shown.tree) },
+        (shown) =>
+          shown && {
+            run: runRow(shown, shown.tree[0] ?? null),
+            tree: agentRows(shown.tree),
+            cancelling: shown.cancelling,
+          },
       ),
     heads: (runId) =>
       ask(

@@ -48,8 +48,8 @@ export async function record(s: Services, asked: Asked): Promise<Recorded> {
     ...(key === undefined ? {} : { key }),
     ...(expected === undefined ? {} : { expected: Number(expected) }),
     ...tracing(asked.headers),
+    toDrive: asked.drive === 'yes',
   }
-  if (asked.drive === 'yes') await s.runtime.drivable(asked.agentId)
   const { revision, claimed } = await s.runtime.execute(asked.agentId, asked.command, request)
   const wakes = claimed || DRIVING.has(asked.command.kind)
   const drive = asked.drive === 'yes' || (asked.drive === 'wake' && s.autoDrive && wakes)

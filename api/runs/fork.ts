@@ -43,7 +43,7 @@ export async function forkRun(
       s.forkFound(runId)
       return { runId, created: false }
     }
-    if (drive) await s.runtime.drivable(source)
+    if (drive) await s.runtime.forkDrivable(source)
     await s.fork(source, asked.at, { ...what, runId, ...(drive ? { drive } : {}) }, request)
     return { runId, created: true }
   }

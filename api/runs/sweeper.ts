@@ -56,7 +56,7 @@ export async function sweep(
       const now = s.clock.now()
       const due = await s.read.due(now, { asked: how.asked })
       // Whoever is not due any more has got on.
-      delays = new Map(due.map(({ agentId }) => [agentId, wake(s, agentId, now, delays.get(agentId), onNote, how)]))
+      delays = new Map(due.map((one) => [one.agentId, wake(s, one, now, delays.get(one.agentId), onNote, how)]))
       const next = await s.read.nextDue(now, { asked: how.asked })
       const wakes = [...delays.values()].map(({ until }) => until).filter((until) => until > now)
       wait = Math.max(1, Math.min(wait, ...(next === null ? [] : [next - now]), ...wakes.map((until) => until - now)))
@@ -72,21 +72,23 @@ export async function sweep(
 /** Drives a due agent unless it was just driven in vain. */
 function wake(
   { drivers, clock }: Swept,
-  agentId: string,
+  { agentId, reason }: { readonly agentId: string; readonly reason: string },
   now: number,
-  before: Delay | undefined,
+  last: Delay | undefined,
   onNote: (text: string) => void,
   { asked, elsewhereMs, jitter }: Sweeping,
 ): Delay {
   const { driving, end } = drivers.state(agentId)
   const fault = !driving && end?.end === 'fault' ? end : null
   const elsewhere = fault?.code === 'RUN_DRIVEN'
-  // The tools of a process stay what they are: whoever has the run's will drive it.
-  const foreign = fault?.code === 'TOOLS_MISSING'
-  const said = elsewhere ? null : (fault?.code ?? before?.said ?? null)
-  if (fault !== null && said !== null && said !== before?.said)
+  // The tools of a process stay what they are: whoever has the run's will drive it. To end a run nobody needs them.
+  const foreign = fault?.code === 'TOOLS_MISSING' && reason !== 'cancel'
+  const said = elsewhere ? null : (fault?.code ?? last?.said ?? null)
+  if (fault !== null && said !== null && said !== last?.said)
     onNote(`${agentId}: ${fault.message}${foreign ? '' : '; it is tried again'}`)
   if (foreign) return { until: Number.POSITIVE_INFINITY, ms: FIRST_DELAY_MS, said }
+  // What was left to others for good waited for nothing that could come: there is no delay to go on with.
+  const before = last?.until === Number.POSITIVE_INFINITY ? undefined : last
   if (driving) return before ?? { until: now + FIRST_DELAY_MS, ms: FIRST_DELAY_MS, said }
   if (before !== undefined && before.until > now) return { ...before, said }
   drivers.start(agentId, !asked)

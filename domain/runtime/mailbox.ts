@@ -30,6 +30,12 @@ export interface Submitted {
   readonly recorded: boolean
 }
 
+interface Submitting extends Urgency {
+  readonly expected?: number
+  /** Throws where a request is not to be recorded in this state; one that was recorded before is not held against it. */
+  mustAllow?(state: AgentState): void
+}
+
 /**
  * One mailbox per agent: commands are decided one after the other on the state as it is in the log. What is learnt from
  * the log is folded here once; the transcript grows beside the state.
@@ -140,15 +146,16 @@ export class Mailbox {
    * with 412 where the agent is not at the `expected` revision. So do facts where the log refuses them and shows nothing
    * new, or the signal has aborted; a request is then not begun at all.
    */
-  submit(command: Command, asking: Asking, options: Urgency & { readonly expected?: number }): Promise<Submitted> {
-    const { fact, signal, expected } = options
+  submit(command: Command, asking: Asking, options: Submitting): Promise<Submitted> {
+    const { fact, signal, expected, mustAllow } = options
     return this.enqueue(async () => {
-      if (this.folded === null || expected !== undefined) await this.catchUp()
+      if (this.folded === null || expected !== undefined || mustAllow !== undefined) await this.catchUp()
       for (let tries = 1, still = 1; ; tries++) {
         if (!fact) {
           signal?.throwIfAborted()
           if (await this.hasRecorded(asking.commandId)) return { revision: this.tip?.revision ?? -1, recorded: false }
           this.mustBeAt(expected)
+          if (this.folded !== null) mustAllow?.(this.folded)
         }
         try {
           return await this.decideOnce(command, asking, options)

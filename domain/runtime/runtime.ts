@@ -70,7 +70,10 @@ export class Runtime implements AgentRuntimeDoors {
         })
         return { ...erased, claimed: true }
       }
-      const at = expected === undefined ? {} : { expected }
+      const at = {
+        ...(expected === undefined ? {} : { expected }),
+        ...(request.toDrive ? { mustAllow: (state: AgentState) => this.mustBeDrivable(state) } : {}),
+      }
       const submitted = await this.inTime((signal) => mailbox.submit(said, asking, { fact: false, signal, ...at }))
       return { ...submitted, claimed: mailbox.state?.driver != null }
     })
@@ -117,16 +120,21 @@ export class Runtime implements AgentRuntimeDoors {
     }
   }
 
-  async drivable(agentId: string): Promise<void> {
-    await this.with(agentId, async (mailbox) => {
+  async forkDrivable(source: string): Promise<void> {
+    await this.with(source, async (mailbox) => {
       await mailbox.refresh()
-      if (mailbox.state === null) throw unknownAgent(agentId)
-      if (!isFinished(mailbox.state)) this.mustHaveTools(mailbox.state)
+      if (mailbox.state === null) throw unknownAgent(source)
+      // However its source has ended, the fork is alive and nobody cancels it.
+      this.mustHaveTools({ ...mailbox.state, cancel: null })
     })
   }
 
   missingTools({ tools }: Pick<AgentSpec, 'tools'>): string[] {
     return tools.filter(({ name, control }) => !control && this.ports.tool(name) === undefined).map(({ name }) => name)
+  }
+
+  private mustBeDrivable(state: AgentState): void {
+    if (!isFinished(state)) this.mustHaveTools(state)
   }
 
   /** Without its tools an agent would be told that they do not exist; only its end needs none. */

@@ -19,6 +19,11 @@ export interface Request {
   /** The revision that the agent must still be at; what was recorded under the key before is found again all the same. */
   readonly expected?: number
   /**
+   * It is to be driven by this process then: refused as {@link AgentRuntimeDoors.drive} would be, but found again all the
+   * same where it was recorded under the key before.
+   */
+  readonly toDrive?: boolean
+  /**
    * The caller's own name for what it set going, of 1 to 128 characters without control characters; the request's command
    * id where it is absent. It stands in the headers of all that follows, and no erasure takes it away: say nothing of
    * anybody in it.
@@ -130,12 +135,12 @@ export interface AgentRuntimeDoors {
   /** A new run id. */
   newRunId(): string
   /**
-   * Claims the agent and performs what is owed until it ends or waits for a person. Rejects, having recorded nothing, as
-   * {@link drivable} does.
+   * Claims the agent and performs what is owed until it ends or waits for a person. Rejects, having recorded nothing, with
+   * CommandRejected: `TOOLS_MISSING`, 409, where the agent has tools that are not here, else RUN_UNKNOWN.
    */
   drive(agentId: string, options: DriveOptions): Promise<DriveEnd>
-  /** Rejects with CommandRejected: `TOOLS_MISSING`, 409, where the agent has tools that are not here, else RUN_UNKNOWN. */
-  drivable(agentId: string): Promise<void>
+  /** Rejects, before a fork of the agent is made, as a {@link drive} of the fork would. */
+  forkDrivable(source: string): Promise<void>
   /** Tools of an agent that are not here: only a program that has them can drive it. */
   missingTools(spec: Pick<AgentSpec, 'tools'>): string[]
   at(agentId: string, at: At): Promise<AgentAt>

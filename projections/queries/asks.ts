@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import type { Database } from '../schema/database.ts'
+import { WAITS_FOR_INPUT } from './waiting.ts'
 
 /** A call whose outcome nobody knows, or the question that an agent waits for an answer to. Its arguments are in the log. */
 export interface OpenCall {
@@ -39,8 +40,8 @@ export function listQuestions(db: Kysely<Database>, runId?: string): Promise<Ope
     )
     .select(['a.run_id', 'a.id as agent_id', ...CALL])
     .where('a.completed_at', 'is', null)
-    .where('a.asked_at', 'is not', null)
-    .where(sql<boolean>`coalesce(a.last_input, -1) <= coalesce(a.last_read, -1)`)
+    .where('a.cancel_requested_at', 'is', null)
+    .where(sql.raw<boolean>(WAITS_FOR_INPUT))
     .orderBy('a.id')
   if (runId !== undefined) query = query.where('a.run_id', '=', runId)
   return query.execute()

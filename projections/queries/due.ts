@@ -3,7 +3,7 @@ import type { DueReason } from '../changes/due.ts'
 import type { Database } from '../schema/database.ts'
 import { OPEN_CALL, PAUSED, WAITS_FOR_INPUT } from './waiting.ts'
 
-/** An agent to wake. `wakeAt` in ms: the earliest of its causes. */
+/** An agent to wake. `wakeAt` in ms: the earliest of its causes; `reason`: that cause's, or `cancel` where it is one of them. */
 export interface Due {
   readonly agentId: string
   readonly runId: string
@@ -67,8 +67,11 @@ export async function dueBefore(
     .execute()
   const agents = new Map<string, Due>()
   for (const row of rows) {
-    if (agents.has(row.agent_id)) continue
     const reason = row.reason as DueReason
+    const first = agents.get(row.agent_id)
+    // Who is to end does nothing else any more, whatever was owed before.
+    if (first !== undefined && reason === 'cancel') agents.set(row.agent_id, { ...first, reason })
+    if (first !== undefined) continue
     agents.set(row.agent_id, { agentId: row.agent_id, runId: row.run_id, wakeAt: row.wake_at, reason })
   }
   return [...agents.values()]

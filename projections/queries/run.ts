@@ -22,6 +22,8 @@ export interface RunShown extends RunSummary {
   readonly tree: readonly AgentNode[]
   readonly gates: readonly Row<'gate_checks'>[]
   readonly standing_approvals: readonly Row<'standing_approvals'>[]
+  /** Somebody has asked for its end. */
+  readonly cancelling: boolean
 }
 
 /** A run with the tree of its agents, or null where there is none. */
@@ -40,7 +42,10 @@ export async function showRun(db: Kysely<Database>, runId: string): Promise<RunS
       .execute() as unknown as Promise<Row<T>[]>
   const phases = await phasesOf(db, runId)
   const tree = treeOf(agents, phases, await usageBy(db, 'agent_id', [runId]), await callsOf(db, [runId]))
-  return { ...summary!, tree, gates: await of('gate_checks'), standing_approvals: await of('standing_approvals') }
+  const root = await db.selectFrom('agents').select('cancel_requested_at').where('id', '=', runId).executeTakeFirst()
+  const cancelling = root !== undefined && root.cancel_requested_at !== null
+  const [gates, standing_approvals] = [await of('gate_checks'), await of('standing_approvals')]
+  return { ...summary!, tree, gates, standing_approvals, cancelling }
 }
 
 /** The phase that each agent is in; a fork that has not moved is where its source was. */

@@ -3,6 +3,7 @@ import { WorkspaceError } from '../../adapters/workspace/error.ts'
 import { LiveHub } from '../../api/live/hub.ts'
 import { Drivers } from '../../api/runs/drivers.ts'
 import { sweep } from '../../api/runs/sweeper.ts'
+import { CommandRejected } from '../../domain/agent/errors.ts'
 import { LogError } from '../../domain/log/errors.ts'
 import type { DriveEnd, DriveOptions } from '../../domain/runtime/types.ts'
 
@@ -166,6 +167,33 @@ describe('the sweeper', () => {
     await sweep({ read, clock, drivers }, over.signal, fail, (text) => said.push(text))
     expect(at).toEqual([0, 1_000, 3_000, 7_000, 15_000, 31_000, 63_000, 127_000, 255_000, 511_000])
     expect(said).toEqual([expect.stringMatching(/^a: another run works there/)])
+  })
+
+  it('leaves a run to the program that has its tools, until it is to end, which needs none', async () => {
+    const over = new AbortController()
+    let now = 0
+    const at: number[] = []
+    const clock = {
+      now: () => now,
+      sleep: async (ms: number) => {
+        now += ms
+        if (now > 600_000) over.abort()
+      },
+    }
+    const foreign = () => {
+      at.push(now)
+      return Promise.reject(new CommandRejected('TOOLS_MISSING', 'its tools are not here'))
+    }
+    const drivers = new Drivers({ drive: foreign }, new LiveHub(), fail)
+    const due = async () => {
+      await drivers.ended('a')
+      return [{ agentId: 'a', wakeAt: 0, reason: now < 300_000 ? 'start' : 'cancel' }]
+    }
+    const said: string[] = []
+    const read = { caughtUp: async () => {}, due, nextDue: async () => now + 1_000 }
+    await sweep({ read, clock, drivers }, over.signal, fail, (text) => said.push(text))
+    expect(at.slice(0, 4)).toEqual([0, 300_000, 301_000, 303_000])
+    expect(said).toEqual(['a: its tools are not here'])
   })
 
   it('begins anew with what has got on meanwhile', async () => {

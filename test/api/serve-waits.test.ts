@@ -1,7 +1,9 @@
+import { existsSync } from 'node:fs'
 import { afterAll, expect, it } from 'vitest'
 import { lockWorkspace } from '../../adapters/workspace/lock.ts'
 import { sweep } from '../../api/runs/sweeper.ts'
-import { toolSpec } from '../support/harness.ts'
+import { call, calls, toolSpec } from '../support/harness.ts'
+import { given, tool } from '../support/story.ts'
 import { bodyOf, eventsIn, openWorld } from './http-support.ts'
 
 const world = await openWorld({ autoDrive: true })
@@ -72,6 +74,83 @@ it("nor to a run whose tools are another program's, which is told once, and whoe
   const fork = await world.ask('POST', `/v1/runs/${id}/fork`, { body: { drive: true } })
   expect([fork.status, (await bodyOf(fork)).code]).toEqual([409, 'TOOLS_MISSING'])
   expect((await eventsIn(services, id)).map(({ header }) => header.type)).toEqual(['agent_started', 'user_input'])
+})
+
+it("what another program's tool left at work is ended where it is to be cancelled, though it was left alone before", async () => {
+  const dies = new Error('it died')
+  const crashPoint = (name: string) => (name === 'before_tool' ? Promise.reject(dies) : undefined)
+  const { log, blobs, drivers, read, clock } = services
+  const ports = { log, blobs, clock, crashPoint }
+  const left = await given({ says: [calls(call('mail__send'))], tools: [tool('mail:send')], ports })
+  await expect(left.drive()).rejects.toBe(dies)
+  const missing = async () =>
+    (await bodyOf<{ missingTools: string[] }>(await world.ask('GET', `/v1/runs/${left.runId}`))).missingTools
+  const over = new AbortController()
+  const seen: unknown[] = []
+  const sleep = async () => {
+    await drivers.ended(left.runId)
+    const { end } = drivers.state(left.runId)
+    seen.push(end !== null && 'code' in end && end.code)
+    if (seen.length === 3) {
+      seen.push(await missing())
+      await services.runtime.execute(
+        left.runId,
+        { kind: 'cancel', deadlineMs: 10 },
+        { by: { kind: 'user', id: 'ada' } },
+      )
+      seen.push(await missing())
+    }
+    if (seen.length === 7) over.abort()
+  }
+  await sweep({ read, drivers, clock: { now: () => clock.now(), sleep } }, over.signal, fail, () => {})
+  expect(seen).toEqual([...Array(3).fill('TOOLS_MISSING'), ['mail:send'], [], ...Array(2).fill('CANCELLED')])
+})
+
+it('a resume that was acknowledged is found again without the tools, as it was where they are', async () => {
+  const { log, blobs, clock } = services
+  const there = await given({
+    says: [calls(call('mail__send'))],
+    tools: [tool('mail:send')],
+    ports: { log, blobs, clock },
+  })
+  const path = `/v1/runs/${there.runId}/resume`
+  await there.say({ kind: 'pause' })
+  const resume = async (key: string) => {
+    const answer = await world.ask('POST', path, { body: {}, headers: { 'idempotency-key': key } })
+    return [answer.status, (await bodyOf(answer)).code]
+  }
+  await there.say({ kind: 'resume' }, 'K')
+  expect(await resume('K')).toEqual([200, undefined])
+  expect(await resume('another')).toEqual([409, 'TOOLS_MISSING'])
+  await services.drivers.ended(there.runId)
+})
+
+it('a fork that is to be driven is refused without the tools also where its source has ended, and nothing is made', async () => {
+  const workspace = world.workspace()
+  const { spec } = (await services.runtime.at(await world.driven('finish', { workspace }), null)).state
+  const tools = [...spec.tools, toolSpec('mail:send')]
+  const id = services.runtime.newRunId()
+  const by = { kind: 'user', id: 'ada' } as const
+  await services.runtime.execute(id, { kind: 'start', spec: { ...spec, tools }, task: 'finish' }, { by })
+  await services.runtime.execute(id, { kind: 'cancel', deadlineMs: 10 }, { by })
+  const folder = `${workspace}-fork`
+  const refusedFork = async () => {
+    const before = (await eventsIn(services)).length
+    const fork = await world.ask('POST', `/v1/runs/${id}/fork`, { body: { drive: true, workspace: folder } })
+    expect([fork.status, (await bodyOf(fork)).code]).toEqual([409, 'TOOLS_MISSING'])
+    expect([(await eventsIn(services)).length, existsSync(folder)]).toEqual([before, false])
+  }
+  await refusedFork()
+  services.drivers.start(id)
+  await services.drivers.ended(id)
+  console.log(
+    'ENDED',
+    services.drivers.state(id).end,
+    await services.read.due(Date.now()),
+    (await eventsIn(services, id)).map((e) => e.header.type),
+  )
+  expect(services.drivers.state(id).end).toMatchObject({ end: 'error', code: 'CANCELLED' })
+  await refusedFork()
 })
 
 it('a run whose folder another one has is not tried any more when it is paused, as people are told', async () => {

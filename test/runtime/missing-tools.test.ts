@@ -26,12 +26,25 @@ test('a process without its tools drives no run: nothing is recorded, and what w
   const before = await run.types()
   const refused = { code: 'TOOLS_MISSING', status: 409, message: expect.stringContaining('not have: mail:send, look;') }
   await expect(run.stranger.drive(run.runId, { signal })).rejects.toMatchObject(refused)
-  await expect(run.stranger.drivable(run.runId)).rejects.toMatchObject(refused)
+  const go = { kind: 'resume' } as const
+  await expect(run.stranger.execute(run.runId, go, { by: USER, toDrive: true })).rejects.toMatchObject(refused)
+  await expect(run.stranger.forkDrivable(run.runId)).rejects.toMatchObject(refused)
   expect(await run.types()).toEqual(before)
-  await run.runtime.drivable(run.runId)
+  await run.runtime.forkDrivable(run.runId)
   expect(await run.drive()).toEqual({ end: 'done' })
   expect(run.send.ran).toHaveLength(1)
-  await run.stranger.drivable(run.runId)
+})
+
+test('what was acknowledged to whoever asked for a drive is found again by a process without the tools', async () => {
+  const run = await approvedSend()
+  await run.say({ kind: 'pause' })
+  const request = (key: string) => ({ by: USER, key, toDrive: true })
+  const go = { kind: 'resume' } as const
+  const { revision } = await run.runtime.execute(run.runId, go, request('K'))
+  expect(await run.stranger.execute(run.runId, go, request('K'))).toMatchObject({ revision, recorded: false })
+  const refused = { code: 'TOOLS_MISSING' }
+  await expect(run.stranger.execute(run.runId, go, request('another'))).rejects.toMatchObject(refused)
+  expect((await run.state()).revision).toBe(revision)
 })
 
 test('its end, which somebody asks for, needs no tool', async () => {
@@ -49,5 +62,5 @@ test('its end, which somebody asks for, needs no tool', async () => {
 
 test('of an agent that there is not it is said', async () => {
   const { stranger } = await approvedSend()
-  await expect(stranger.drivable('nobody')).rejects.toMatchObject({ code: 'RUN_UNKNOWN' })
+  await expect(stranger.forkDrivable('nobody')).rejects.toMatchObject({ code: 'RUN_UNKNOWN' })
 })

@@ -55,8 +55,9 @@ export function runRoutes(s: Services) {
     const interrupted = idle && s.doorbell !== null ? null : idle
     return { ...row, bytes: sizes.get(row.runId) ?? null, driving, interrupted }
   }
-  const missingOf = async ({ runId, status }: RunRow): Promise<string[]> => {
-    if (status === 'completed' || status === 'failed') return []
+  const missingOf = async ({ runId, status }: RunRow, cancelling: boolean): Promise<string[]> => {
+    // To end a run needs none of its tools.
+    if (cancelling || status === 'completed' || status === 'failed') return []
     // What of the log cannot be read is told by whoever drives the run, or verifies it.
     const found = await specOf(s, runId).catch(() => null)
     return found === null ? [] : s.runtime.missingTools(found.spec)
@@ -87,7 +88,7 @@ export function runRoutes(s: Services) {
       const { position, value } = await s.read.run(id)
       if (!value) throw notFound('run')
       const asks = await s.read.asks({ runId: id })
-      const missingTools = await missingOf(value.run)
+      const missingTools = await missingOf(value.run, value.cancelling)
       c.header('ETag', `"${value.run.revision}"`)
       const run = view(value.run, await s.sizes())
       return c.json({ position, run, tree: value.tree, asks: asks.value, missingTools }, 200)

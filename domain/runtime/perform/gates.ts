@@ -51,7 +51,10 @@ async function testsExist(workspace: Workspace | null, state: AgentState): Promi
   for (const path of written.filter(isTestFile)) {
     if ((await workspace.read(path)).length > 0) return { passed: true, evidence: `${path} was written in this run` }
   }
-  const naming = await testNaming(workspace, written.filter((path) => !isTestFile(path)))
+  const naming = await testNaming(
+    workspace,
+    written.filter((path) => !isTestFile(path)),
+  )
   if (naming !== null) return { passed: true, evidence: naming }
   const what =
     written.length === 0

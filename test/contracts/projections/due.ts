@@ -253,6 +253,17 @@ export function dueContract(kit: TablesKit): void {
       expect(await nextDue(db, wakeAt - 1)).toBe(wakeAt)
     })
 
+    it('of what is to be cancelled that is the reason, whatever was owed before it', async () => {
+      const { db, last } = await told(kit, (a) => {
+        a.user('user_input', { text: 'go' })
+        a.beginTurn()
+        a.user('cancel_requested', { deadlineMs: 100 })
+      })
+      const [due] = await dueBefore(db, last)
+      expect(due?.wakeAt).toBeLessThan(last)
+      expect(due?.reason).toBe('cancel')
+    })
+
     it('a row may be stale, none is missing (law)', async () => {
       await fc.assert(
         fc.asyncProperty(tape, async (numbers) => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { listQuestions } from '../../../projections/queries/asks.ts'
 import { billOf } from '../../../projections/queries/bill.ts'
 import { argumentsOf } from '../../../projections/queries/checkpoint.ts'
 import { eventStarts, eventsAfter } from '../../../projections/queries/events.ts'
@@ -50,6 +51,23 @@ export function queriesContract(kit: TablesKit): void {
       expect(await found('m')).toEqual(['mz.z', 'm', 'ma'])
       expect(await found('mz')).toEqual(['mz.z'])
       for (const prefix of ['%', 'm_', 'mz.z.']) expect(await found(prefix), prefix).toEqual([])
+    })
+
+    it('a question is listed once its turn is over, until it is answered or its run is to end', async () => {
+      const { log, actor } = world()
+      const asking = (id: string) => {
+        const a = actor(id)
+        a.start()
+        a.beginTurn()
+        a.answer(['ask_user'])
+        a.endCall(`${id}.t1.c0`, 'ask_user')
+        return a
+      }
+      asking('in turn')
+      for (const id of ['asks', 'answered', 'ends']) asking(id).endTurn()
+      actor('answered').user('user_input', { text: 'yes' })
+      actor('ends').user('cancel_requested', { deadlineMs: 1 })
+      expect((await listQuestions(await open(log))).map((one) => one.agent_id)).toEqual(['asks'])
     })
 
     it('say what a run waits for, and forks show their source’s task', async () => {

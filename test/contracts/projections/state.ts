@@ -5,6 +5,7 @@ import { type AgentState, activityOf, callsOf, isFinished } from '../../../domai
 import { agentAt } from '../../../domain/runtime/history/replay.ts'
 import { idleEnd } from '../../../domain/runtime/look.ts'
 import { Projector } from '../../../projections/projector/projector.ts'
+import { listQuestions } from '../../../projections/queries/asks.ts'
 import { dueBefore, nextDue } from '../../../projections/queries/due.ts'
 import { listApprovals } from '../../../projections/queries/lists.ts'
 import { waitingOf } from '../../../projections/queries/waiting.ts'
@@ -98,6 +99,8 @@ async function agree(state: AgentState, { db }: Tables, now: number): Promise<vo
   expect(waiting.map((one) => `${one.for} ${one.toolCallId ?? ''}`).sort(byId), told).toEqual(
     waitsFor(state).sort(byId),
   )
+  const questions = (await listQuestions(db, state.runId)).map((one) => one.agent_id)
+  expect(questions, told).toEqual(waiting.flatMap((one) => (one.for === 'input' ? [one.agentId] : [])))
   await dueAgrees(state, db, row.held === 1, now, told)
 }
 

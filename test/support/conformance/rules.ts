@@ -194,9 +194,9 @@ export const RULES: readonly Rule[] = [
   },
   {
     rule: 'doubts',
-    says: 'a control tool is never in doubt',
+    says: 'a control tool is never in doubt, and fails where it takes its drivers with it',
     test: behaviour('5.9-overtaken'),
-    fault: fault('agent/decisions/proceed-calls.ts', 'if (!control && (', 'if (('),
+    fault: fault('agent/decisions/proceed-calls.ts', 'if (control && call.lost >= MAX_LOST)', 'if (false)'),
   },
   {
     rule: 'the place of the warning turn',
