@@ -72,6 +72,8 @@ describe('the published package', () => {
       'api/docs/http.md',
       'api/docs/library.md',
       'api/docs/servers.md',
+      'api/docs/settings.md',
+      'api/docs/tools.md',
     ])
   })
 
