@@ -54,7 +54,10 @@ export async function report(ctx: Context, runId: string, end: Ended, summary: s
   if (end.end === 'error') {
     const how = end.code === 'CANCELLED' ? 'the run was cancelled' : `the run ended in ERROR ${end.code}`
     ctx.note(`${how}: ${oneLine(end.error)}`)
-    if (end.code === 'MODEL_FAILED') ctx.note(`go on from there with: ${ctx.command('fork', runId)}`)
+    if (end.code === 'MODEL_FAILED') {
+      ctx.note(`go on from there with: ${ctx.command('fork', runId)}`)
+      ctx.note('a run that is started with --max-retries N outlives a longer outage')
+    }
   }
   if (run.unmetGates.length > 0) ctx.note(`gates that do not hold: ${run.unmetGates.join(', ')}`)
   ctx.show(run, () => (end.end === 'done' && run.summary !== null ? [run.summary] : [`${runId} ${statusOf(run)}`]))

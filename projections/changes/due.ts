@@ -1,5 +1,5 @@
 import type { PlannedCall } from '../../domain/agent/events/events.ts'
-import { collide, touchesAnything } from '../../domain/agent/rules/scheduling.ts'
+import { collide } from '../../domain/agent/rules/scheduling.ts'
 import { toolCallId } from '../../domain/log/ids.ts'
 import { millis } from '../text.ts'
 import { type Change, clear, put, remove } from './change.ts'
@@ -93,16 +93,15 @@ const row = (e: Seen, cause: string, reason: DueReason, at: number, more: { behi
 const idOf = (e: Seen, index: number) => toolCallId(e.agentId, e.turn, index)
 
 /**
- * Earlier calls that one cannot start beside. What one that touches anything waits for itself need not be said again; a
+ * Earlier calls that one cannot start beside, the nearest first; what one of these waits for itself is not said again. A
  * refused one waits for nothing.
  */
 function behind(e: Seen, calls: readonly PlannedCall[], index: number): string | null {
-  const ids: string[] = []
+  const found: number[] = []
   for (let i = index - 1; i >= 0; i--) {
     const earlier = calls[i]!
     if (earlier.refused || !collide(earlier, calls[index]!)) continue
-    ids.push(idOf(e, i))
-    if (touchesAnything(earlier)) break
+    if (!found.some((later) => collide(earlier, calls[later]!))) found.push(i)
   }
-  return ids.length === 0 ? null : `|${ids.join('|')}|`
+  return found.length === 0 ? null : `|${found.map((i) => idOf(e, i)).join('|')}|`
 }

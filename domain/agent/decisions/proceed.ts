@@ -175,7 +175,7 @@ function observe(d: Deciding, activity: Observation): boolean {
     return true
   }
   if (activity.outcome === 'failed' && state.modelFailures >= MAX_MODEL_FAILURES) {
-    const advice = 'fork the run to go on; with more retries (--max-retries) a run outlives a longer outage'
+    const advice = 'fork the run to go on; one with more retries outlives a longer outage'
     endRun(d, 'MODEL_FAILED', `${MAX_MODEL_FAILURES} turns in a row had no answer from a model: ${advice}`)
     return true
   }

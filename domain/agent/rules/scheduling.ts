@@ -38,7 +38,7 @@ export function collide(a: Touching, b: Touching): boolean {
 type Touching = Pick<Call, 'effect' | 'reads' | 'writes'>
 
 /** It declares nothing and is not pure. */
-export const touchesAnything = ({ effect, reads, writes }: Touching) =>
+const touchesAnything = ({ effect, reads, writes }: Touching) =>
   effect !== 'pure' && reads.length === 0 && writes.length === 0
 
 function isBarrier(call: Call, specs: (name: string) => ToolSpec | undefined): boolean {

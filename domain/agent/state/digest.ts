@@ -23,7 +23,7 @@ const MEMBERS = {
   failedCalls: true,
   failedModel: true,
   follows: true,
-  forgave: true,
+  forgivenAt: true,
   gatesPassed: true,
   inherited: true,
   // Follows from the messages.

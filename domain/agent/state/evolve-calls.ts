@@ -196,7 +196,7 @@ export function settleCalls(
     messages = append(messages, call.stage.bodyHash)
     if (call.stage.ran && call.effect !== 'pure') failedCalls = []
     const key = failureKey(call.toolName, call.argumentsHash)
-    const forgiven = call.since < state.forgave
+    const forgiven = call.since < state.forgivenAt
     const failed = call.stage.ran && !call.stage.success && countsAsFailure(call.toolName, call.stage.code) && !forgiven
     if (failed && !failedCalls.includes(key)) {
       failedCalls = [...failedCalls.slice(1 - REMEMBERED_FAILURES), key]

@@ -49,7 +49,7 @@ export function evolveFork(state: AgentState, event: EventOf<'forked'>, append: 
     modelFailures: 0,
     failedModel: null,
     failedCalls: [],
-    forgave: event.revision,
+    forgivenAt: event.revision,
     // Whoever forks answers for it himself.
     standing: [],
     commands: [event.commandId],

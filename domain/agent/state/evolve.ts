@@ -202,7 +202,7 @@ function apply(state: AgentState, event: AgentEvent, append: AppendRoot): AgentS
 }
 
 /** What has changed may let calls succeed that have failed, those of the open turn too (CONTRACTS 8). */
-const forgiven = ({ revision }: AgentEvent) => ({ failedCalls: [], forgave: revision })
+const forgiven = ({ revision }: AgentEvent) => ({ failedCalls: [], forgivenAt: revision })
 
 /** Bookkeeping that may still arrive when the agent has finished (DESIGN, Flow: Finished). */
 const AFTER_THE_END: ReadonlySet<EventType> = new Set<EventType>([

@@ -147,7 +147,7 @@ export interface AgentState {
   /** `tool:argumentsHash` of calls that failed for good while nothing changed. */
   readonly failedCalls: readonly string[]
   /** Revision of the last event that made such calls worth trying again, other than a call. */
-  readonly forgave: number
+  readonly forgivenAt: number
   /** The last test command: its exit code, and the tree it ran on; null while no version tells. */
   readonly tested: { readonly exitCode: number | null; readonly tree: string | null; readonly step: number } | null
   /** The last version of the workspace that was recorded. */
@@ -221,7 +221,7 @@ export const BLANK: Omit<AgentState, 'spec'> = {
   modelFailures: 0,
   failedModel: null,
   failedCalls: [],
-  forgave: -1,
+  forgivenAt: -1,
   tested: null,
   tree: null,
   unversioned: null,

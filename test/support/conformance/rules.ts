@@ -226,6 +226,6 @@ export const RULES: readonly Rule[] = [
     rule: 'failed calls',
     says: 'what came after a failure forgives it, in its turn too',
     test: behaviour('5.10-errors'),
-    fault: fault('agent/state/evolve-calls.ts', 'call.since < state.forgave', 'state.forgave > 9_999'),
+    fault: fault('agent/state/evolve-calls.ts', 'call.since < state.forgivenAt', 'state.forgivenAt > 9_999'),
   },
 ]
