@@ -1,5 +1,5 @@
 import type { AllStreamRecordedEvent, EventData } from '@eventstore/db-client'
-import { canonicalHeader } from '../../domain/log/canonical.ts'
+import { sealedHeader } from '../../domain/log/canonical.ts'
 import { FORMAT, type Header, type RecordedEvent, type SealedEvent } from '../../domain/log/envelope.ts'
 import { LogError } from '../../domain/log/errors.ts'
 import { isHeader } from '../../domain/log/header.ts'
@@ -19,7 +19,7 @@ export function encode(event: SealedEvent): EventData & { data: Uint8Array; meta
     contentType: 'application/octet-stream',
     // Anything but a plain Uint8Array would be written as JSON of its members.
     data: event.body ? new Uint8Array(event.body.buffer, event.body.byteOffset, event.body.byteLength) : EMPTY,
-    metadata: utf8.encode(`{"hash":"${event.hash}","header":${canonicalHeader(event.header)}}`),
+    metadata: utf8.encode(`{"hash":"${event.hash}","header":${sealedHeader(event.header)}}`),
   }
 }
 

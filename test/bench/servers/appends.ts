@@ -64,7 +64,7 @@ export async function manyStreams(place: Place): Promise<Figure[]> {
   const runs: Append[][] = []
   while (runs.length < STREAMS) runs.push(await recordRun(place.quick ? 10 : 30))
   const pairs = new Pairs()
-  for (let round = 0; round <= (place.quick ? 2 : 5); round++) {
+  for (let round = 0; round <= (place.quick ? 2 : 9); round++) {
     const log = await place.open()
     const bare = bareOf(place, place.pair.fresh().KEEPUP_NAMESPACE!)
     const ours = () => throughput(runs, (one) => log.append(one.stream, one.expected, one.batch))
