@@ -1,4 +1,5 @@
 import type { AskRow } from '../read-model.ts'
+import { hasEnded } from '../runs/ended.ts'
 import type { Context } from './context.ts'
 import { cut, oneLine } from './output/text.ts'
 
@@ -49,7 +50,7 @@ export const goOn = (ctx: Context, { run, missingTools }: Omit<Going, 'asks'>): 
 /** What a person can do next about a run: answer what it asks, then go on; nothing where it has ended or is driven. */
 export function nextLines(ctx: Context, going: Going): string[] {
   const { run, asks } = going
-  if (run.status === 'completed' || run.status === 'failed') return []
+  if (hasEnded(run.status)) return []
   const answers = asks.flatMap((ask) => askLines(ctx, ask))
   return run.driving ? answers : [...answers, `  ${goOn(ctx, going)}`]
 }

@@ -7,7 +7,7 @@ import { workspaceAround } from '../../adapters/workspace/lock.ts'
 import { nearestReal } from '../../adapters/workspace/open.ts'
 import { rememberBackup } from '../host/hidden.ts'
 import { paths } from '../host/paths.ts'
-import { Problem } from '../http/problem.ts'
+import { Problem } from '../problem.ts'
 
 /**
  * A copy of a data folder that opens as one, made while it is in use: the log as it is at one moment first, then blobs,

@@ -5,7 +5,7 @@ import type { AgentSpec } from '../../domain/agent/spec/spec.ts'
 import type { AgentState } from '../../domain/agent/state/state.ts'
 import type { Workspace } from '../../domain/ports.ts'
 import type { At } from '../../domain/runtime/types.ts'
-import { Problem } from '../http/problem.ts'
+import { Problem } from '../problem.ts'
 import type { FilePoint, Files } from '../services.ts'
 import type { Boundary } from './boundary.ts'
 

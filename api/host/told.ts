@@ -1,4 +1,4 @@
-import { asProblem } from '../http/problem.ts'
+import { asProblem } from '../problem.ts'
 
 /** An error for whoever runs this process: where it is known what to do, that; else where it happened. */
 export const told = (error: unknown): string =>

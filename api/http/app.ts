@@ -1,9 +1,10 @@
 import { HTTPException } from 'hono/http-exception'
+import { asProblem, Problem } from '../problem.ts'
 import { Underway } from '../runs/keyed.ts'
 import type { Services } from '../services.ts'
 import { documentGuard, hostGuard, jsonGuard, sizeGuard, tokenGuard } from './guards.ts'
 import { newApp } from './new-app.ts'
-import { asProblem, Problem, problemResponse } from './problem.ts'
+import { problemResponse } from './problem-response.ts'
 import { approvalRoutes } from './routes/approvals.ts'
 import { commandRoutes } from './routes/commands.ts'
 import { historyRoutes } from './routes/history.ts'
@@ -68,12 +69,15 @@ export function createApp(s: Services, options: AppOptions) {
     .route('/', approvalRoutes(s))
     .route('/', recordRoutes(s))
     .route('/', streamRoutes(s, options.heartbeatMs))
-  const document = () =>
-    app.getOpenAPI31Document({
+  let made: ReturnType<typeof app.getOpenAPI31Document> | null = null
+  const document = () => {
+    made ??= app.getOpenAPI31Document({
       openapi: '3.1.0',
       info: { title: 'keepup', version: options.version },
       security: [{ token: [] }],
     })
+    return made
+  }
   app.get('/v1/openapi.json', (c) => c.json(document()))
   return app
 }

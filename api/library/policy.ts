@@ -1,6 +1,6 @@
 import { matches } from '../../domain/agent/rules/policy.ts'
 import type { Policy, SecurityPolicy, ToolExecutionContext } from '../../domain/agent/spec/spec.ts'
-import { Problem } from '../http/problem.ts'
+import { Problem } from '../problem.ts'
 
 /** Tools that both lists allow. Patterns only: `*`, `server:*`, or a name. */
 function both(a: readonly string[], b: readonly string[]): string[] {

@@ -1,5 +1,5 @@
 import type { ErrorRecoveryPolicy as Recorded } from '../../domain/agent/spec/spec.ts'
-import { Problem } from '../http/problem.ts'
+import { Problem } from '../problem.ts'
 
 /**
  * Seed 000, 5.10. A run begins with no signature of a failure and keeps its own in the log, so `errorSignatureCache` can

@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { SealedEvent } from '../../domain/log/envelope.ts'
 import type { AgentRuntimeDoors, DriveEnd } from '../../domain/runtime/types.ts'
-import { asProblem } from '../http/problem.ts'
 import type { LiveHub } from '../live/hub.ts'
+import { asProblem } from '../problem.ts'
 import type { Ended } from './ended.ts'
 import { Places } from './places.ts'
 

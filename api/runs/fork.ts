@@ -1,6 +1,6 @@
 import { agentStream } from '../../domain/log/ids.ts'
 import type { At, ForkOptions } from '../../domain/runtime/types.ts'
-import { type StartHeaders, tracing } from '../http/new-app.ts'
+import { type StartHeaders, tracing } from '../http/schemas/headers.ts'
 import type { Services } from '../services.ts'
 import { actorOf, mustWrite } from './commands.ts'
 import { keyedRunId, madeBefore, shown, type Underway } from './keyed.ts'

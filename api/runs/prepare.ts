@@ -7,8 +7,8 @@ import {
   RecoveryConfig,
 } from '../../domain/agent/spec/spec.ts'
 import type { ToolSpec } from '../../domain/agent/spec/tools.ts'
-import { Problem } from '../http/problem.ts'
 import type { StartRun } from '../http/schemas/start.ts'
+import { Problem } from '../problem.ts'
 import type { Starts } from '../services.ts'
 
 /** Turns of a run that names no limit and has no role. */

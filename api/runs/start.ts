@@ -1,4 +1,4 @@
-import { type StartHeaders, tracing } from '../http/new-app.ts'
+import { type StartHeaders, tracing } from '../http/schemas/headers.ts'
 import type { StartRun } from '../http/schemas/start.ts'
 import type { Services } from '../services.ts'
 import { actorOf, mustWrite } from './commands.ts'

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { hasEnded } from '../../runs/ended.ts'
 import { approvalOf, asks, decide, showApproval } from '../ask.ts'
 import { goOn } from '../asks.ts'
 import { asOne, take } from '../client.ts'
@@ -23,9 +24,7 @@ async function recorded(ctx: Context, done: Recorded): Promise<number> {
   ctx.show(done, () => [`recorded ${done.runId} at revision ${done.revision}`])
   if (done.driving) return EXIT.done
   const detail = await take((await ctx.client('write')).v1.runs[':id'].$get({ param: { id: done.runId } }))
-  const { status } = detail.run
-  const ended = status === 'completed' || status === 'failed'
-  ctx.note(ended ? `the run is ${statusOf(detail.run)}` : goOn(ctx, detail))
+  ctx.note(hasEnded(detail.run.status) ? `the run is ${statusOf(detail.run)}` : goOn(ctx, detail))
   return EXIT.done
 }
 

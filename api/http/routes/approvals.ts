@@ -4,9 +4,10 @@ import { previewOf } from '../../runs/approval-preview.ts'
 import { actorOf, notFound, record } from '../../runs/commands.ts'
 import type { Services } from '../../services.ts'
 import { current } from '../current.ts'
-import { body, CommandHeaders, json, newApp, refusals } from '../new-app.ts'
+import { body, json, newApp, refusals } from '../new-app.ts'
 import { ApprovalDetail, ApprovalList, DecisionBody, DoubtBody, DoubtList, QuestionList } from '../schemas/approvals.ts'
 import { PlacedPage, Recorded } from '../schemas/common.ts'
+import { CommandHeaders } from '../schemas/headers.ts'
 
 const CallId = z.object({ toolCallId: z.string().min(1).max(300) })
 

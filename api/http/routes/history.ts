@@ -10,9 +10,10 @@ import type { Underway } from '../../runs/keyed.ts'
 import { verifyRun } from '../../runs/verify.ts'
 import type { FilePoint, Services } from '../../services.ts'
 import { current } from '../current.ts'
-import { body, json, newApp, RunId, refusals, StartHeaders } from '../new-app.ts'
+import { body, json, newApp, RunId, refusals } from '../new-app.ts'
 import { AtQuery, PlacedPage } from '../schemas/common.ts'
 import { EventPage, type EventView } from '../schemas/events.ts'
+import { StartHeaders } from '../schemas/headers.ts'
 import { AgentAtPoint, Difference, ForkBody, Forked, VerifiedRun } from '../schemas/runs.ts'
 
 const events = createRoute({

@@ -2,11 +2,13 @@ import { createRoute, z } from '@hono/zod-openapi'
 import { specOf } from '../../../domain/runtime/history/spec.ts'
 import type { RunRow } from '../../read-model.ts'
 import { notFound } from '../../runs/commands.ts'
+import { hasEnded } from '../../runs/ended.ts'
 import { startRun } from '../../runs/start.ts'
 import type { Services } from '../../services.ts'
 import { current } from '../current.ts'
-import { body, json, newApp, RunId, refusals, StartHeaders } from '../new-app.ts'
+import { body, json, newApp, RunId, refusals } from '../new-app.ts'
 import { PlacedPage } from '../schemas/common.ts'
+import { StartHeaders } from '../schemas/headers.ts'
 import { type Run, RunDetail, RunList, Started } from '../schemas/runs.ts'
 import { StartRun } from '../schemas/start.ts'
 
@@ -49,15 +51,14 @@ const show = createRoute({
 export function runRoutes(s: Services) {
   const view = (row: RunRow, sizes: ReadonlyMap<string, number>): Run => {
     const { driving } = s.drivers.state(row.runId)
-    const ended = row.status === 'completed' || row.status === 'failed'
-    const idle = !ended && !driving && row.waiting === null && row.turn > 0
+    const idle = !hasEnded(row.status) && !driving && row.waiting === null && row.turn > 0
     // On servers the drivers of other processes are not known.
     const interrupted = idle && s.doorbell !== null ? null : idle
     return { ...row, bytes: sizes.get(row.runId) ?? null, driving, interrupted }
   }
   const missingOf = async ({ runId, status }: RunRow, cancelling: boolean): Promise<string[]> => {
     // To end a run needs none of its tools.
-    if (cancelling || status === 'completed' || status === 'failed') return []
+    if (cancelling || hasEnded(status)) return []
     // What of the log cannot be read is told by whoever drives the run, or verifies it.
     const found = await specOf(s, runId).catch(() => null)
     return found === null ? [] : s.runtime.missingTools(found.spec)

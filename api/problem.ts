@@ -1,13 +1,12 @@
-import { SandboxUnavailable } from '../../adapters/sandbox/error.ts'
-import { VaultError } from '../../adapters/vault/error.ts'
-import { WorkspaceError } from '../../adapters/workspace/error.ts'
-import { CommandRejected, ModelError, ToolError } from '../../domain/agent/errors.ts'
-import { PatternError } from '../../domain/agent/secrets/pattern-parse.ts'
-import { LogError, type LogErrorCode } from '../../domain/log/errors.ts'
-import { ContentionError, TimeLimitError } from '../../domain/runtime/errors.ts'
-import { ProjectionError } from '../../projections/errors.ts'
-import { noRoom } from '../no-room.ts'
-import type { ProblemBody } from './schemas/common.ts'
+import { SandboxUnavailable } from '../adapters/sandbox/error.ts'
+import { VaultError } from '../adapters/vault/error.ts'
+import { WorkspaceError } from '../adapters/workspace/error.ts'
+import { CommandRejected, ModelError, ToolError } from '../domain/agent/errors.ts'
+import { PatternError } from '../domain/agent/secrets/pattern-parse.ts'
+import { LogError, type LogErrorCode } from '../domain/log/errors.ts'
+import { ContentionError, TimeLimitError } from '../domain/runtime/errors.ts'
+import { ProjectionError } from '../projections/errors.ts'
+import { noRoom } from './no-room.ts'
 
 /** A refused request. `code` is stable, `detail` says what to do; neither ever holds a value from the request. */
 export class Problem extends Error {
@@ -21,23 +20,6 @@ export class Problem extends Error {
     this.code = code
     this.errors = errors
   }
-}
-
-const TITLES: Readonly<Record<number, string>> = {
-  400: 'Bad request',
-  401: 'Token needed',
-  403: 'Refused',
-  404: 'Not found',
-  405: 'Method not allowed',
-  409: 'Conflict',
-  410: 'Gone',
-  412: 'Precondition failed',
-  413: 'Request too large',
-  415: 'Unsupported media type',
-  422: 'Cannot be done',
-  500: 'Internal error',
-  503: 'Not available',
-  507: 'No room',
 }
 
 const LOG_STATUS: Readonly<Record<LogErrorCode, number>> = {
@@ -90,23 +72,4 @@ export function asProblem(error: unknown): Problem | null {
   if (error instanceof ToolError) return new Problem(409, error.code, error.message)
   if (error instanceof PatternError) return new Problem(422, 'PATTERN_INVALID', error.message)
   return null
-}
-
-/** RFC 9457 body of a refusal. */
-export function problemBody(p: Problem): ProblemBody {
-  return {
-    type: `urn:keepup:problem:${p.code}`,
-    title: TITLES[p.status] ?? 'Error',
-    status: p.status,
-    code: p.code,
-    detail: p.message,
-    ...(p.errors ? { errors: [...p.errors] } : {}),
-  }
-}
-
-export function problemResponse(p: Problem, headers: Readonly<Record<string, string>> = {}): Response {
-  return new Response(JSON.stringify(problemBody(p)), {
-    status: p.status,
-    headers: { 'content-type': 'application/problem+json', ...headers },
-  })
 }

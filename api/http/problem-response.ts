@@ -1,0 +1,38 @@
+import type { Problem } from '../problem.ts'
+import type { ProblemBody } from './schemas/common.ts'
+
+const TITLES: Readonly<Record<number, string>> = {
+  400: 'Bad request',
+  401: 'Token needed',
+  403: 'Refused',
+  404: 'Not found',
+  405: 'Method not allowed',
+  409: 'Conflict',
+  410: 'Gone',
+  412: 'Precondition failed',
+  413: 'Request too large',
+  415: 'Unsupported media type',
+  422: 'Cannot be done',
+  500: 'Internal error',
+  503: 'Not available',
+  507: 'No room',
+}
+
+/** RFC 9457 body of a refusal. */
+export function problemBody(p: Problem): ProblemBody {
+  return {
+    type: `urn:keepup:problem:${p.code}`,
+    title: TITLES[p.status] ?? 'Error',
+    status: p.status,
+    code: p.code,
+    detail: p.message,
+    ...(p.errors ? { errors: [...p.errors] } : {}),
+  }
+}
+
+export function problemResponse(p: Problem, headers: Readonly<Record<string, string>> = {}): Response {
+  return new Response(JSON.stringify(problemBody(p)), {
+    status: p.status,
+    headers: { 'content-type': 'application/problem+json', ...headers },
+  })
+}
