@@ -4,8 +4,14 @@ import { isSealedBody } from '../../domain/log/seal.ts'
 import type { BlobStore } from '../../domain/ports.ts'
 import type { Poison } from './decode.ts'
 
+/** A body's bytes; null: erased, or not at hand. */
+export type Body = Uint8Array | null | { readonly poison: Poison }
+
+/** How many bytes an event's body takes in memory. */
+export const bodySize = ({ erased, header }: RecordedEvent): number => (erased ? 0 : header.body.size)
+
 /** An inline body; null: there is none. One that is not what was sealed is the event's fault and is told. */
-export function atHand({ header, body }: RecordedEvent): Uint8Array | null | { readonly poison: Poison } {
+export function atHand({ header, body }: RecordedEvent): Body {
   return body && (isSealedBody(header.body, body) ? body : altered('body'))
 }
 
@@ -13,10 +19,7 @@ export function atHand({ header, body }: RecordedEvent): Uint8Array | null | { r
  * An event's body bytes, from the event or the blob store, checked against the salted hash; null: erased. A missing or wrong
  * body is the event's fault and is told; other failures reject.
  */
-export async function bodyBytes(
-  event: RecordedEvent,
-  blobs: BlobStore,
-): Promise<Uint8Array | null | { readonly poison: Poison }> {
+export async function bodyBytes(event: RecordedEvent, blobs: BlobStore): Promise<Body> {
   if (event.erased) return null
   const inline = atHand(event)
   if (inline !== null) return inline

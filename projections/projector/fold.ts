@@ -4,10 +4,11 @@ import type { BlobStore, EventLog } from '../../domain/ports.ts'
 import { Collapsed } from '../changes/collapse.ts'
 import { changesOf } from '../changes/index.ts'
 import { ProjectionError } from '../errors.ts'
+import { partsOf } from '../parts.ts'
 import type { StreamRow } from '../schema/database.ts'
 import type { Batch, Progress, Standing, Store } from '../store/store.ts'
 import { agentOfStream } from '../text.ts'
-import { atHand, bodyBytes } from './body.ts'
+import { atHand, type Body, bodyBytes, bodySize } from './body.ts'
 import { decode, minReader, type Poison } from './decode.ts'
 import { pointsToArguments, withGiven } from './given.ts'
 import { Kept } from './kept.ts'
@@ -54,6 +55,18 @@ export async function refolded(sources: Sources, stream: string, upTo: number): 
   return fold.batch()
 }
 
+/** What the log says of a stream up to a revision, in parts, for what could not be had when it was kept: before a release. */
+export async function* keptAgain({ log, blobs, store }: Sources, stream: string, upTo: number): AsyncGenerator<Batch> {
+  if (!store.keepsEvents) return
+  for await (const page of log.read(stream, { limit: upTo + 1 })) {
+    for (const part of partsOf(page, bodySize)) {
+      const kept = new Kept()
+      for (const event of part) kept.add(event, await bodyBytes(event, blobs))
+      yield { streams: [], changes: new Collapsed(), events: kept.events, erased: kept.erased }
+    }
+  }
+}
+
 class Fold {
   readonly #streams = new Map<string, StreamRow>()
   readonly #changes = new Collapsed()
@@ -80,8 +93,10 @@ class Fold {
     const agent = agentOfStream(stream)
     const isParked = agent === null || this.#parked.has(agent) || this.#standing.parked.has(agent)
     if (!isParked && minReader(event, event.body) > this.#sources.reader) return false
-    if (!isParked) await this.#project(agent, event)
-    else if (this.#sources.store.keepsEvents) this.#keep(event, await bodyBytes(event, this.#sources.blobs))
+    const wanted = !isParked || this.#sources.store.keepsEvents
+    const bytes = wanted ? (atHand(event) ?? (await bodyBytes(event, this.#sources.blobs))) : null
+    if (this.#sources.store.keepsEvents) this.#kept.add(event, bytes)
+    if (!isParked) await this.#project(agent, event, bytes)
     this.#streams.set(stream, { stream, revision, hash: event.hash })
     return true
   }
@@ -91,15 +106,12 @@ class Fold {
   }
 
   async refold(stream: string, upTo: number): Promise<void> {
-    const { log, store } = this.#sources
+    const { log, blobs } = this.#sources
     this.#changes.restart(agentOfStream(stream)!)
-    let parked = false
     for await (const page of log.read(stream, { limit: upTo + 1 })) {
       for (const event of page) {
-        if (!parked) parked = await this.#seen(event)
-        else if (store.keepsEvents) this.#keep(event, await bodyBytes(event, this.#sources.blobs))
+        if (await this.#parks(event, atHand(event) ?? (await bodyBytes(event, blobs)))) return
       }
-      if (parked && !store.keepsEvents) return
     }
   }
 
@@ -114,18 +126,16 @@ class Fold {
     )
   }
 
-  async #project(agent: string, event: RecordedEvent): Promise<void> {
+  async #project(agent: string, event: RecordedEvent, bytes: Body): Promise<void> {
     const { stream, revision, type } = event.header
     if (event.erased) this.#seenErased.add(`${agent}@${revision}`)
-    if (await this.#seen(event)) this.#parked.add(agent)
+    if (await this.#parks(event, bytes)) this.#parked.add(agent)
     else if (type === 'erased' && !this.#refold.has(stream) && (await this.#madeWithBody(agent, event)))
       this.#refold.add(stream)
   }
 
   /** Takes an event's changes; true: it cannot be taken, and parks its stream. */
-  async #seen(event: RecordedEvent): Promise<boolean> {
-    const bytes = atHand(event) ?? (await bodyBytes(event, this.#sources.blobs))
-    if (this.#sources.store.keepsEvents) this.#keep(event, bytes)
+  async #parks(event: RecordedEvent, bytes: Body): Promise<boolean> {
     const poison = bytes !== null && 'poison' in bytes ? bytes.poison : await this.#changed(event, bytes)
     if (poison) this.#changes.add(event.header.agentId, parking(event, poison))
     return poison !== null
@@ -139,12 +149,6 @@ class Fold {
     const seen = pointsToArguments(taken) ? await withGiven(this.#sources, event, taken) : taken
     this.#changes.add(seen.agentId, changesOf(seen))
     return null
-  }
-
-  #keep(event: RecordedEvent, bytes: Awaited<ReturnType<typeof bodyBytes>>): void {
-    this.#kept.add(event, bytes !== null && 'poison' in bytes ? null : bytes)
-    const { stream } = event.header
-    for (const { revision } of erasedFact(event)?.bodies ?? []) this.#kept.erased.push({ stream, revision })
   }
 
   /** Do the rows still hold what was erased? */

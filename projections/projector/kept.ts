@@ -1,5 +1,7 @@
 import type { RecordedEvent } from '../../domain/log/envelope.ts'
+import { erasedFact } from '../../domain/log/erased.ts'
 import type { EventRow } from '../schema/database.ts'
+import type { Body } from './body.ts'
 
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
 
@@ -12,9 +14,12 @@ export class Kept {
     return [...this.#rows.values()]
   }
 
-  /** `bytes` null: the body was erased, or cannot be had. */
-  add({ header, id, position }: RecordedEvent, bytes: Uint8Array | null): void {
+  /** No payload where the body was erased, or cannot be had. */
+  add(event: RecordedEvent, bytes: Body): void {
+    const { header, id, position } = event
     const { stream, revision, actor } = header
+    const gone = bytes === null || 'poison' in bytes || header.body.cipher
+    for (const { revision } of erasedFact(event)?.bodies ?? []) this.erased.push({ stream, revision })
     this.#rows.set(`${stream}@${revision}`, {
       stream,
       revision,
@@ -28,7 +33,7 @@ export class Kept {
       tool_call_id: header.toolCallId ?? null,
       actor_kind: actor.kind,
       actor_id: actor.id,
-      payload: bytes === null || header.body.cipher ? null : utf8.decode(bytes),
+      payload: gone ? null : utf8.decode(bytes),
     })
   }
 }

@@ -4,9 +4,11 @@ import { LogError } from '../../domain/log/errors.ts'
 import { agentStream } from '../../domain/log/ids.ts'
 import type { BlobStore, EventLog } from '../../domain/ports.ts'
 import { ProjectionError } from '../errors.ts'
+import { partsOf } from '../parts.ts'
 import { type Progress, positionTaken, type Store } from '../store/store.ts'
+import { bodySize } from './body.ts'
 import { READER } from './decode.ts'
-import { type Folded, foldBatch, refolded, type Sources } from './fold.ts'
+import { type Folded, foldBatch, keptAgain, refolded, type Sources } from './fold.ts'
 import { Left } from './left.ts'
 import { Waiters } from './waiters.ts'
 
@@ -25,7 +27,7 @@ export interface ProjectorStatus {
   readonly reason: string | null
 }
 
-/** The one writer of a store: log → changes → one transaction per page with the position. */
+/** The one writer of a store: log → changes → one transaction with the position per page, or part of one with big bodies. */
 export class Projector {
   readonly #sources: Sources
   readonly #waiters = new Waiters()
@@ -103,8 +105,10 @@ export class Projector {
       const stream = agentStream(agentId)
       const { heads, parked } = await store.standing([stream])
       if (!parked.has(agentId)) throw new ProjectionError('NOT_PARKED', `agent ${agentId} is not parked`)
-      const batch = await refolded(this.#sources, stream, heads.get(stream)!.revision)
-      await store.commit(this.#stored, this.#progress, batch)
+      const upTo = heads.get(stream)!.revision
+      for await (const batch of keptAgain(this.#sources, stream, upTo))
+        await store.commit(this.#stored, this.#progress, batch)
+      await store.commit(this.#stored, this.#progress, await refolded(this.#sources, stream, upTo))
       return !(await store.standing([stream])).parked.has(agentId)
     })
   }
@@ -121,8 +125,13 @@ export class Projector {
     this.#opened = true
   }
 
-  /** One page in one transaction. False: it must wait for a newer program. */
+  /** False: it must wait for a newer program. */
   async #take(page: readonly RecordedEvent[]): Promise<boolean> {
+    for (const part of partsOf(page, bodySize)) if (!(await this.#takePart(part))) return false
+    return true
+  }
+
+  async #takePart(page: readonly RecordedEvent[]): Promise<boolean> {
     const { to, waitsAt, ...batch } = await this.#fold(page)
     if (to.events > this.#progress.events) {
       await this.#sources.store.commit(this.#stored, to, batch)

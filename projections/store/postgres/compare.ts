@@ -7,6 +7,8 @@ import { described } from './shape.ts'
 // table tells whether they are equal; only where they are not, their rows are read side by side.
 
 const PAGE = 500
+/** Bytes of a text that is shown whole. */
+const LONG = 2000
 
 /** Differences of the tables that two connections see first in their search paths, each inside a transaction. */
 export async function differencesOf(live: pg.PoolClient, rebuilt: pg.PoolClient): Promise<Difference[]> {
@@ -53,6 +55,10 @@ async function difference(
   return { table, onlyLive, onlyRebuilt, examples: only }
 }
 
+/** A long text is told by its beginning and its digest, so that a page of rows is no matter of their size. */
+const short = (column: string) => `case when octet_length(${column}) <= ${LONG} then ${column}
+  else left(${column}, 100) || '… (md5 ' || md5(${column}) || ')' end as ${column}`
+
 /** The rows of a table in order of its key, in pages. */
 class Rows {
   readonly #client: pg.PoolClient
@@ -62,7 +68,10 @@ class Rows {
   #state: 'new' | 'open' | 'end' = 'new'
   constructor(client: pg.PoolClient, table: string, { columns, key }: TableSpec) {
     this.#client = client
-    this.#query = `select ${names(columns)} from ${table} order by ${key.map((name) => `"${name}"`).join(', ')}`
+    const shown = Object.entries(columns).map(([name, kind]) =>
+      key.includes(name) || !kind.startsWith('text') ? `"${name}"` : short(`"${name}"`),
+    )
+    this.#query = `select ${shown.join(', ')} from ${table} order by ${key.map((name) => `"${name}"`).join(', ')}`
   }
 
   async next(): Promise<Row | null> {

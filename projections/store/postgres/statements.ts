@@ -1,5 +1,6 @@
 import type { Cell, Cells } from '../../changes/change.ts'
 import type { Collapsed, RowOp } from '../../changes/collapse.ts'
+import { partsOf } from '../../parts.ts'
 import type { TableSpec } from '../../schema/columns.ts'
 import type { EventRow, StreamRow } from '../../schema/database.ts'
 import { eventRows } from '../../schema/event-rows.ts'
@@ -28,7 +29,7 @@ function rowsPut(table: string, spec: TableSpec, rows: readonly Cells[]): Statem
   if (rows.length === 0) return []
   const names = Object.keys(spec.columns)
   const columns = names.filter((name) => !spec.key.includes(name))
-  return [{ text: put(table, spec, columns, []), values: arrays(spec, [...spec.key, ...columns], rows) }]
+  return split(put(table, spec, columns, []), spec, [...spec.key, ...columns], rows)
 }
 
 const emptied = (erased: Batch['erased']): Statement[] =>
@@ -69,8 +70,7 @@ function changed(changes: Collapsed): Statement[] {
       statements.push({ text: `delete from ${table} where ${spec.owner} = any($1::text[])`, values: [texts(cleared)] })
     }
     for (const groups of turns) {
-      for (const { text, columns, rows } of groups.values())
-        statements.push({ text, values: arrays(spec, columns, rows) })
+      for (const { text, columns, rows } of groups.values()) statements.push(...split(text, spec, columns, rows))
     }
   }
   return statements
@@ -121,6 +121,16 @@ function set(table: string, spec: TableSpec, columns: readonly string[]): string
 
 const remove = (table: string, spec: TableSpec) =>
   `delete from ${table} t using ${from(spec, spec.key)} as x(${quoted(spec.key)}) where ${matches(spec)}`
+
+/** A statement as often as it takes: an agent's rows that are made again may hold more text than one can. */
+const split = (text: string, spec: TableSpec, names: readonly string[], rows: readonly Cells[]): Statement[] =>
+  Array.from(partsOf(rows, lengthOf), (part) => ({ text, values: arrays(spec, names, part) }))
+
+function lengthOf(row: Cells): number {
+  let length = 0
+  for (const name in row) if (typeof row[name] === 'string') length += row[name].length
+  return length
+}
 
 const arrays = ({ columns }: TableSpec, names: readonly string[], rows: readonly Cells[]): string[] =>
   names.map((name) => {

@@ -8,10 +8,11 @@ import { openPool } from '../../../projections/store/postgres/pool.ts'
 import type { PostgresServer } from '../postgres-server.ts'
 import { type Dump, keys, type TablesKit } from './kit.ts'
 
+let count = 0
+
 /** One pool for all tests of a server, ended after them, and schemas that nobody has used. */
 export function schemasOf(server: () => PostgresServer) {
   let pool: pg.Pool | null = null
-  let count = 0
   afterAll(() => pool?.end())
   return {
     pool: (): pg.Pool => {
