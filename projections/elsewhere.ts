@@ -13,11 +13,8 @@ import type { Home } from './store/home.ts'
 export async function rebuildElsewhere(home: Home, options: Omit<ProjectorOptions, 'store'>): Promise<RebuildReport> {
   const { made, ...report } = await rebuildEqual(home, options, false)
   if (made === null) return { switched: false, ...report }
-  try {
-    await switchTo(home, made)
-  } finally {
-    await made.store.close()
-  }
+  await switchTo(home, made)
+  await made.store.close()
   return { switched: true, ...report }
 }
 

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import type { Cursor } from '../domain/log/cursor.ts'
 import { ProjectionError } from './errors.ts'
 import { Projector, type ProjectorOptions, type ProjectorStatus } from './projector/projector.ts'
-import { type Made, rebuildBeside, rebuildEqual, switchTo } from './rebuild.ts'
+import { discard, type Made, rebuildBeside, rebuildEqual, switchTo } from './rebuild.ts'
 import type { Database } from './schema/database.ts'
 import { damagedOr } from './store/damage.ts'
 import type { Answer, Difference, Home } from './store/home.ts'
@@ -54,9 +54,7 @@ export class Projections {
     let notice = 'the tables were missing'
     if (live !== null) {
       try {
-        const projections = new Projections(options, home, await caughtUp(home, options, live), null)
-        await home.dropOthers()
-        return projections
+        return new Projections(options, home, await caughtUp(home, options, live), null)
       } catch (caught) {
         const error = damagedOr(caught)
         if (!(error instanceof ProjectionError && MADE_ANEW.has(error.code))) throw error
@@ -64,8 +62,13 @@ export class Projections {
       }
     }
     const made = await rebuildBeside(home, options, null)
-    await home.pointTo(made.name, null)
-    await home.dropOthers()
+    try {
+      await home.pointTo(made.name, null)
+      await home.dropOthers()
+    } catch (error) {
+      await discard(home, made)
+      throw error
+    }
     return new Projections(options, home, made, notice)
   }
 
@@ -173,6 +176,7 @@ async function caughtUp(home: Home, options: ProjectionsOptions, name: string): 
   const projector = new Projector({ ...options, store })
   try {
     await projector.catchUp()
+    await home.dropOthers()
     return { name, store, projector }
   } catch (error) {
     await store.close()

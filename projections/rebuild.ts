@@ -33,10 +33,16 @@ export async function rebuildBeside(
     const { events } = await projector.catchUp()
     return { name, store, projector, differences, events }
   } catch (error) {
-    await store.close()
-    await home.drop(name)
+    await discard(home, { name, store })
     throw error
   }
+}
+
+/** Closes and drops tables that did not become the live ones, or not for certain: the live ones are never dropped. */
+export async function discard(home: Home, { name, store }: Pick<Made, 'name' | 'store'>): Promise<void> {
+  await store.close()
+  // What made them be given up is what is told; what cannot be dropped now goes with those before the next live ones.
+  await home.drop(name).catch(() => undefined)
 }
 
 /**
@@ -50,13 +56,21 @@ export async function rebuildEqual(
 ): Promise<Pick<Rebuilt, 'differences' | 'events'> & { readonly made: Made | null }> {
   const { differences, events, ...made } = await rebuildBeside(home, options, await home.live())
   if (accept || (differences ?? []).length === 0) return { made, differences, events }
-  await made.store.close()
-  await home.drop(made.name)
+  await discard(home, made)
   return { made: null, differences, events }
 }
 
-/** Makes rebuilt tables the live ones, when they show no less than answers have shown already. */
-export async function switchTo(home: Home, { name, projector }: Made): Promise<void> {
+/** Makes rebuilt tables the live ones, when they show no less than answers have shown already; else discards them. */
+export async function switchTo(home: Home, made: Made): Promise<void> {
+  try {
+    await pointedTo(home, made)
+  } catch (error) {
+    await discard(home, made)
+    throw error
+  }
+}
+
+async function pointedTo(home: Home, { name, projector }: Made): Promise<void> {
   let before = -1
   for (;;) {
     const { cursor, events } = await projector.catchUp()
