@@ -41,7 +41,7 @@ export async function openOnServers(config: ServersConfig, autoDrive: boolean, o
     const leases = await PostgresLeases.open({ pool, schema: schemas.leases })
     const host = await openHost(config, own, opened, warn, passwordsOf(config))
     const shared = { leases, clock, ttlMs, holder }
-    const home = new PostgresHome({ pool, schema: schemas.tables })
+    const home = new PostgresHome({ pool, schema: schemas.tables, warn })
     const tables = await SharedTables.open({ ...shared, home, log, blobs, warn })
     opened.push(() => tables.close())
     opened.push(() => closed.abort(new Error('keepup was closed')))

@@ -1,13 +1,11 @@
 import type pg from 'pg'
 import { ProjectionError } from '../../errors.ts'
+import { relationsOf } from './catalog.ts'
 import type { Names } from './names.ts'
 import { inTransaction } from './transaction.ts'
 
-const RELATIONS = `select c.relname as name from pg_class c join pg_namespace s on s.oid = c.relnamespace
-  where s.nspname = $1 and c.relkind in ('r', 'v') order by 1`
-
 /** Who may use a schema, and who may read which of its views, but for the owner. */
-const READERS = `select pg_get_userbyid(g.grantee) as role, c.relname as name
+export const READERS = `select pg_get_userbyid(g.grantee) as role, c.relname as name
   from pg_class c join pg_namespace s on s.oid = c.relnamespace cross join aclexplode(c.relacl) g
   where s.nspname = $1 and g.privilege_type = 'SELECT' and g.grantee not in (0, c.relowner)`
 
@@ -18,15 +16,14 @@ const READERS = `select pg_get_userbyid(g.grantee) as role, c.relname as name
 export async function createViews(client: pg.PoolClient, names: Names, n: number): Promise<void> {
   const { control, views, tables, asideViews } = names
   const aside = asideViews(n)
-  const { rows } = await client.query<{ name: string }>(RELATIONS, [tables(n)])
-  await client.query(`drop schema if exists ${aside} cascade; create schema ${aside}`)
+  const rows = await relationsOf(client, tables(n))
+  await client.query(`create schema ${aside}`)
   for (const { name } of rows) {
     const where = `(select ${control}.shows(${n}))`
     await client.query(`create view ${aside}."${name}" as select * from ${tables(n)}."${name}" where ${where}`)
   }
   const granted = await client.query<{ role: string; name: string }>(READERS, [views])
-  const before = await client.query<{ name: string }>(RELATIONS, [views])
-  const old = new Set(before.rows.map(({ name }) => name))
+  const old = new Set((await relationsOf(client, views)).map(({ name }) => name))
   const readable = Map.groupBy(granted.rows, ({ role }) => role)
   for (const [role, grants] of readable) {
     const all = old.size === grants.length
@@ -70,7 +67,7 @@ export async function grantAuditors(pool: pg.Pool, names: Names, role: string): 
       )
     }
     if (found.rowCount === 0) await client.query(`create role ${client.escapeIdentifier(role)} nologin`)
-    const { rows } = await client.query<{ name: string }>(RELATIONS, [names.views])
+    const rows = await relationsOf(client, names.views)
     await grant(
       client,
       role,

@@ -4,6 +4,7 @@ import { postgres } from '../../schema/dialect.ts'
 import { MEANING, migrations } from '../../schema/migrations.ts'
 import { type Progress, rowOf } from '../store.ts'
 import { createViews } from './audit.ts'
+import { dropGeneration, standsInTheWay, takeAlong } from './dependents.ts'
 import { stateOf } from './failures.ts'
 import type { Names } from './names.ts'
 import { damageOf } from './shape.ts'
@@ -17,9 +18,12 @@ const NOT_NOW = '55P03'
 export class Generations {
   readonly #pool: pg.Pool
   readonly #names: Names
-  constructor(pool: pg.Pool, names: Names) {
+  readonly #warn: (text: string) => void
+  #said = ''
+  constructor(pool: pg.Pool, names: Names, warn: (text: string) => void) {
     this.#pool = pool
     this.#names = names
+    this.#warn = warn
   }
 
   /** The live generation; the first is made where there is none. Rejects with `SCHEMA_NEWER`. */
@@ -85,31 +89,18 @@ export class Generations {
     })
   }
 
-  /** Drops a generation. False, at once, where somebody reads or writes it. */
+  /** Drops a generation. False, at once, where somebody reads or writes it, or has built on it, which is told. */
   async drop(n: number): Promise<boolean> {
-    const { tables, asideViews, control, writers } = this.#names
     try {
-      return await this.#alone(async (client) => {
-        if ((await this.#pointer(client)) === n) return false
-        const { rows } = await client.query<{ free: boolean }>(
-          `select pg_try_advisory_xact_lock(${writers(n)}) as free`,
-        )
-        if (!rows[0]!.free) return false
-        // Nobody is to wait behind this: neither for the locks that it holds, nor for those that it would wait for.
-        await client.query(`set local lock_timeout = '100ms'`)
-        const held = await client.query<{ name: string }>(TABLES_OF, [tables(n)])
-        if (held.rows.length > 0) {
-          await client.query(
-            `lock table ${held.rows.map(({ name }) => name).join(', ')} in access exclusive mode nowait`,
-          )
-        }
-        await client.query(`drop schema if exists ${asideViews(n)} cascade`)
-        await client.query(`drop schema if exists ${tables(n)} cascade`)
-        await client.query(`delete from ${control}.generations where n = $1`, [n])
-        return true
+      await this.#alone(async (client) => {
+        const live = await this.#pointer(client)
+        if (live !== null && live !== n) await takeAlong(client, this.#names, n, live)
       })
+      return await this.#alone((client) => this.#drop(client, n))
     } catch (error) {
-      if (stateOf(error) === NOT_NOW) return false
+      const dependents = standsInTheWay(error)
+      if (dependents !== null) this.#stays(n, dependents)
+      if (dependents !== null || stateOf(error) === NOT_NOW) return false
       throw error
     }
   }
@@ -119,6 +110,31 @@ export class Generations {
     const { control } = this.#names
     const text = `select n from ${control}.generations where n < (select n from ${control}.live) order by n`
     return (await this.#pool.query<{ n: number }>(text)).rows.map(({ n }) => n)
+  }
+
+  async #drop(client: pg.PoolClient, n: number): Promise<boolean> {
+    const { tables, control, writers } = this.#names
+    if ((await this.#pointer(client)) === n) return false
+    const { rows } = await client.query<{ free: boolean }>(`select pg_try_advisory_xact_lock(${writers(n)}) as free`)
+    if (!rows[0]!.free) return false
+    // Nobody is to wait behind this: neither for the locks that it holds, nor for those that it would wait for.
+    await client.query(`set local lock_timeout = '100ms'`)
+    const held = await client.query<{ name: string }>(TABLES_OF, [tables(n)])
+    if (held.rows.length > 0) {
+      await client.query(`lock table ${held.rows.map(({ name }) => name).join(', ')} in access exclusive mode nowait`)
+    }
+    await dropGeneration(client, this.#names, n)
+    await client.query(`delete from ${control}.generations where n = $1`, [n])
+    return true
+  }
+
+  /** Once, where it is the same again. */
+  #stays(n: number, dependents: string): void {
+    const text =
+      `tables of before a rebuild stay (${this.#names.tables(n)}), because something stands on them that does not fit the ` +
+      `new ones: ${dependents.replaceAll('\n', '; ')}. Drop that and make it anew on the views in ${this.#names.views}; they go then.`
+    if (text !== this.#said) this.#warn(text)
+    this.#said = text
   }
 
   async #alone<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
@@ -151,7 +167,8 @@ export class Generations {
     await client.query(`update ${control}.generations set version = $1 where n = $2`, [migrations.length, n])
   }
 
-  // Schemas are renamed, not views replaced: that takes no lock on any table or view, so it waits for no reader.
+  // Schemas are renamed, not views replaced: that takes no lock on any table or view, so it waits for no reader. Only views
+  // that somebody has built on are replaced, and only where nobody reads them.
   async #point(client: pg.PoolClient, old: number | null, n: number): Promise<void> {
     const { control, views, asideViews } = this.#names
     await createViews(client, this.#names, n)
@@ -159,6 +176,7 @@ export class Generations {
     await client.query(`alter schema ${asideViews(n)} rename to ${views}`)
     const point = `insert into ${control}.live (id, n) values (1, $1) on conflict (id) do update set n = excluded.n`
     await client.query(point, [n])
+    if (old !== null) await takeAlong(client, this.#names, old, n)
   }
 }
 

@@ -23,6 +23,8 @@ export interface PostgresOptions {
   readonly patienceMs?: number
   /** How long a writer may say nothing inside a transaction before the server takes it for dead (ms, default 5 s). */
   readonly hungAfterMs?: number
+  /** Is told what stands in the way of tidying up. */
+  warn?(text: string): void
 }
 
 const SNAPSHOT = 'isolation level repeatable read, read only'
@@ -38,10 +40,11 @@ export class PostgresHome implements Home {
   readonly #db: Kysely<Database>
   readonly #patienceMs: number
   readonly #hungAfterMs: number
-  constructor({ pool, schema = 'keepup', patienceMs = 60_000, hungAfterMs = HUNG_AFTER_MS }: PostgresOptions) {
+  constructor(options: PostgresOptions) {
+    const { pool, schema = 'keepup', patienceMs = 60_000, hungAfterMs = HUNG_AFTER_MS, warn = () => {} } = options
     this.#pool = pool
     this.#names = namesOf(schema)
-    this.#generations = new Generations(pool, this.#names)
+    this.#generations = new Generations(pool, this.#names, warn)
     this.#db = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) })
     this.#patienceMs = patienceMs
     this.#hungAfterMs = hungAfterMs

@@ -19,7 +19,8 @@ export function rebuilding(server: () => PostgresServer) {
 
   async function open(log: MemoryLog, schema = schemas.fresh()) {
     const pool = schemas.pool()
-    const home = new PostgresHome({ pool, schema })
+    const warned: string[] = []
+    const home = new PostgresHome({ pool, schema, warn: (text) => void warned.push(text) })
     const projections = await Projections.open({ log, blobs: log.blobs, home })
     let closed: Promise<void> | null = null
     const close = () => {
@@ -35,7 +36,7 @@ export function rebuilding(server: () => PostgresServer) {
       return rows.map((row) => row.nspname)
     }
     const dump = async () => dumpSchema(pool, await live())
-    return { pool, schema, home, projections, live, there, dump, close }
+    return { pool, schema, warned, home, projections, live, there, dump, close }
   }
   return { schemas, zero, open }
 }

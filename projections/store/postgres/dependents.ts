@@ -1,0 +1,97 @@
+import type pg from 'pg'
+import { READERS } from './audit.ts'
+import { quoted, type Relation, relationsOf } from './catalog.ts'
+import { stateOf } from './failures.ts'
+import type { Names } from './names.ts'
+
+// People build views of their own on the published ones. A switch takes these along: the very view that somebody has built
+// on shows the new tables and stays where it was. What is not ours is never dropped, nor altered.
+
+/**
+ * Views that something outside of them stands on, with the columns that the same view of other tables has: those that both
+ * have come first and in the old order, which is how a view can be replaced in place.
+ */
+const BUILT_ON = `select c.relname as name, new.columns
+  from pg_class c join pg_namespace s on s.oid = c.relnamespace
+  cross join lateral (
+    select string_agg(quote_ident(a.attname), ', ' order by o.attnum nulls last, a.attnum) as columns
+    from pg_attribute a left join pg_attribute o on o.attrelid = c.oid and o.attname = a.attname
+    where a.attrelid = to_regclass(format('%I.%I', $2::text, c.relname)) and a.attnum > 0 and not a.attisdropped) as new
+  where s.nspname = $1 and c.relkind = 'v' and new.columns is not null and exists (
+    select from pg_depend d
+    where (d.refclassid, d.refobjid) in (('pg_class'::regclass, c.oid), ('pg_type'::regclass, c.reltype)) and d.deptype = 'n'
+      and not (d.classid = 'pg_rewrite'::regclass and d.objid in (select r.oid from pg_rewrite r where r.ev_class = c.oid)))`
+
+// Somebody reads it just now, it has columns that are gone, both are built on, or it is not this user's.
+const NOT_THIS_ONE = /^(55P03|42P16|2BP01|42501)$/
+
+/**
+ * Makes views of `old`, which was the live generation, the published ones of the live generation, where somebody has built
+ * on them; and takes along what somebody has put beside them. One that is being read, or whose columns do not allow it,
+ * stays aside. Waits for nobody.
+ */
+export async function takeAlong(client: pg.PoolClient, names: Names, old: number, live: number): Promise<void> {
+  const { control, views, tables } = names
+  const aside = names.asideViews(old)
+  await client.query(`set local lock_timeout = '100ms'`)
+  const { rows } = await client.query<{ name: string; columns: string }>(BUILT_ON, [aside, tables(live)])
+  const readers = await client.query<{ role: string; name: string }>(READERS, [views])
+  for (const { name, columns } of rows) {
+    const view = `"${name}"`
+    const shows = `(select ${control}.shows(${live}))`
+    const grants = readers.rows.filter((row) => row.name === name)
+    await attempt(client, [
+      `create or replace view ${aside}.${view} as select ${columns} from ${tables(live)}.${view} where ${shows}`,
+      ...grants.map(({ role }) => `grant select on ${aside}.${view} to ${client.escapeIdentifier(role)}`),
+      `drop view if exists ${views}.${view}`,
+      `alter view ${aside}.${view} set schema ${views}`,
+    ])
+  }
+  for (const { name } of await aliens(client, names, old)) {
+    await attempt(client, [`alter table ${aside}.${client.escapeIdentifier(name)} set schema ${views}`])
+  }
+}
+
+/** Drops the tables and views of a generation; fails with SQLSTATE 2BP01 where something else stands on them. */
+export async function dropGeneration(client: pg.PoolClient, names: Names, n: number): Promise<void> {
+  const [tables, aside] = [names.tables(n), names.asideViews(n)]
+  const inside = await relationsOf(client, tables)
+  const ours = new Set(inside.map(({ name }) => name))
+  const beside = (await relationsOf(client, aside)).filter(({ name, kind }) => kind === 'v' && ours.has(name))
+  const of = (schema: string, all: readonly Relation[], kind: string) =>
+    all.filter((one) => one.kind === kind).map(({ name }) => `${schema}.${quoted(name)}`)
+  const views = [...of(aside, beside, 'v'), ...of(tables, inside, 'v')]
+  const { rows: routines } = await client.query<{ name: string }>(ROUTINES, [tables])
+  for (const [kind, all] of [
+    ['view', views],
+    ['table', of(tables, inside, 'r')],
+    ['routine', routines.map(({ name }) => name)],
+    ['schema if exists', [aside, tables]],
+  ] as const) {
+    if (all.length > 0) await client.query(`drop ${kind} ${all.join(', ')}`)
+  }
+}
+
+/** What stands in the way of a drop, in words, from the error that says so. */
+export const standsInTheWay = (error: unknown): string | null =>
+  stateOf(error) === '2BP01' ? ((error as pg.DatabaseError).detail ?? (error as Error).message) : null
+
+const ROUTINES = `select cast(p.oid as regprocedure) as name from pg_proc p join pg_namespace s on s.oid = p.pronamespace
+  where s.nspname = $1`
+
+async function aliens(client: pg.PoolClient, names: Names, n: number): Promise<Relation[]> {
+  const ours = new Set((await relationsOf(client, names.tables(n))).map(({ name }) => name))
+  return (await relationsOf(client, names.asideViews(n))).filter(({ name }) => !ours.has(name))
+}
+
+/** All of it, or nothing of it where that is not to be had. */
+async function attempt(client: pg.PoolClient, texts: readonly string[]): Promise<void> {
+  await client.query('savepoint attempt')
+  try {
+    for (const text of texts) await client.query(text)
+    await client.query('release savepoint attempt')
+  } catch (error) {
+    if (!NOT_THIS_ONE.test(stateOf(error))) throw error
+    await client.query('rollback to savepoint attempt')
+  }
+}
