@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import { expect, it, onTestFinished } from 'vitest'
+import { rebuildElsewhere } from '../../projections/elsewhere.ts'
 import { Projections } from '../../projections/projections.ts'
 import { describeWithPostgres } from '../support/postgres.ts'
 import { numbers, rebuilding } from '../support/projections/rebuilding.ts'
@@ -48,6 +49,14 @@ describeWithPostgres('what people have built on the published views', (server) =
       expect((await ann.query(`select sum(agents) as n from ${team}.dear`)).rows).toEqual([{ n: agents() }])
     }
     expect(warned).toEqual([])
+  })
+
+  it('follows with the switch itself, also where another process rebuilds', async () => {
+    const { log, home, schema, team, count, there } = await withTeam()
+    const before = await count(`${team}.dear`)
+    expect(await rebuildElsewhere(home, { log, blobs: log.blobs })).toMatchObject({ switched: true })
+    expect(await there()).toContain(`${schema}_1`)
+    expect(await count(`${team}.dear`)).toBe(before)
   })
 
   it('survives tables that a start makes anew', async () => {
