@@ -83,8 +83,11 @@ export interface ReadModel {
   /** The earliest wake-up after `after` (ms) of those that {@link due} would tell, or null. */
   nextDue(after: number, which?: { readonly asked: boolean }): Promise<number | null>
   status(): Promise<ProjectionStatus>
-  /** Builds the tables anew beside the live ones, compares, switches. `equal` false: the difference is told. */
-  rebuild(): Promise<{ events: number; equal: boolean; differences: readonly string[] }>
+  /**
+   * Builds the tables anew beside the live ones, compares, switches. `equal` false: the difference is told; null: there was
+   * nothing to compare with, and the tables were only made anew.
+   */
+  rebuild(): Promise<{ events: number; equal: boolean | null; differences: readonly string[] }>
   /** Reads a parked stream again. */
   release(stream: string): Promise<void>
 }

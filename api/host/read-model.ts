@@ -199,7 +199,7 @@ export function readModelOf(tables: Tables, log: EventLog, sources: CheckpointSo
       const told = (differences ?? []).map(
         ({ table, onlyLive, onlyRebuilt }) => `${table}: ${onlyLive} rows only live, ${onlyRebuilt} only rebuilt`,
       )
-      return { events, equal: told.length === 0, differences: told }
+      return { events, equal: differences && told.length === 0, differences: told }
     },
     async release(stream) {
       await tables.release(stream.replace(/^agent-/, ''))

@@ -24,3 +24,32 @@ it.each([
   expect([done.code, done.out]).toEqual([code, out])
   expect(done.err).toContain('the run is recorded, but the tables do not show it yet')
 })
+
+it.each([
+  [true, 0, '7 events; the tables are equal\n'],
+  [false, 5, '7 events; the tables are NOT equal\nruns: 1 rows only live\n'],
+  [null, 1, '7 events; the tables were made anew; there was nothing to compare them with\n'],
+] as const)('a rebuild whose tables are equal (%s) ends with %i', async (equal, code, out) => {
+  const folder = cliFolder()
+  onTestFinished(() => folder.clean())
+  const differences = equal === false ? ['runs: 1 rows only live'] : []
+  const told: OpenServices = async (config: Config, _mode: 'owner' | 'reader', options: { autoDrive: boolean }) => {
+    const services = await openServices(config, 'owner', options)
+    return { ...services, read: { ...services.read, rebuild: async () => ({ events: 7, equal, differences }) } }
+  }
+  const { KEEPUP_MODEL } = folder.env
+  expect(await inProcess(['--data', folder.data, 'rebuild'], { KEEPUP_MODEL }, { open: told })).toMatchObject({
+    code,
+    out,
+  })
+  const json = await inProcess(['--data', folder.data, '-o', 'json', 'rebuild'], { KEEPUP_MODEL }, { open: told })
+  expect([json.code, JSON.parse(json.out)]).toEqual([code, { events: 7, equal, differences }])
+})
+
+it('a rebuild of a folder that is new compares what there is', async () => {
+  const folder = cliFolder()
+  onTestFinished(() => folder.clean())
+  const { KEEPUP_MODEL } = folder.env
+  const { code, out } = await inProcess(['--data', folder.data, 'rebuild'], { KEEPUP_MODEL })
+  expect([code, out]).toEqual([0, '1 events; the tables are equal\n'])
+})

@@ -1,6 +1,14 @@
 import { expect, test } from 'vitest'
 import { readModelOf, type Tables } from '../../api/host/read-model.ts'
+import type { EventLog } from '../../domain/ports.ts'
+import type { Difference } from '../../projections/index.ts'
+import { MemoryBlobs } from '../support/projections/memory-log.ts'
 import { tell } from '../support/projections/tell.ts'
+
+function modelOf(differences: readonly Difference[] | null, log: EventLog = tell([1]).log) {
+  const tables = { caughtUpTo: async () => {}, rebuild: async () => ({ switched: true, differences, events: 7 }) }
+  return readModelOf(tables as unknown as Tables, log, { log, blobs: new MemoryBlobs(), messagesAt: async () => [] })
+}
 
 test('a rebuild tells how many events there are, not where in the log the last one stands', async () => {
   const { log } = tell(Array.from({ length: 60 }, (_, i) => i))
@@ -8,7 +16,9 @@ test('a rebuild tells how many events there are, not where in the log the last o
     get: (of, key) =>
       key === 'headCursor' ? async () => ({ ...(await of.headCursor()), position: 1_090_156 }) : Reflect.get(of, key),
   })
-  const tables = { caughtUpTo: async () => {}, rebuild: async () => ({ switched: true, differences: [], events: 7 }) }
-  const model = readModelOf(tables as unknown as Tables, far, { log, blobs: log.blobs, messagesAt: async () => [] })
-  expect(await model.rebuild()).toEqual({ events: 7, equal: true, differences: [] })
+  expect(await modelOf([], far).rebuild()).toEqual({ events: 7, equal: true, differences: [] })
+})
+
+test('a rebuild that had nothing to compare with does not say that the tables are equal', async () => {
+  expect(await modelOf(null).rebuild()).toEqual({ events: 7, equal: null, differences: [] })
 })

@@ -24,6 +24,13 @@ function damage(error: unknown): string | null {
   return known && DAMAGE.has(error.code) ? error.message : null
 }
 
+/** What a rebuild came to, by whether the tables were equal; null: there was nothing to compare with. */
+const REBUILT = {
+  true: { says: 'the tables are equal', exit: EXIT.done },
+  false: { says: 'the tables are NOT equal', exit: EXIT.verification },
+  null: { says: 'the tables were made anew; there was nothing to compare them with', exit: EXIT.failed },
+} as const
+
 /** Checks one run; a run that the damaged file no longer gives is broken, and those beside it are checked all the same. */
 async function verifyRun(ctx: Context, id: string): Promise<boolean> {
   try {
@@ -171,11 +178,9 @@ export function proveCommands(program: Command, kit: Kit): void {
     .action(
       kit.action(async (ctx) => {
         const found = await take((await ctx.client('write')).v1.projections.rebuild.$post({}))
-        ctx.show(found, () => [
-          `${found.events} events; the tables are ${found.equal ? 'equal' : 'NOT equal'}`,
-          ...found.differences,
-        ])
-        return found.equal ? EXIT.done : EXIT.verification
+        const { says, exit } = REBUILT[`${found.equal}`]
+        ctx.show(found, () => [`${found.events} events; ${says}`, ...found.differences])
+        return exit
       }),
     )
 

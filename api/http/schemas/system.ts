@@ -34,7 +34,14 @@ export const Projections = z
   .openapi('Projections')
 
 export const Rebuilt = z
-  .strictObject({ events: z.int(), equal: z.boolean(), differences: z.array(z.string()).readonly() })
+  .strictObject({
+    events: z.int(),
+    equal: z.boolean().nullable().openapi({
+      description:
+        'Null: there was nothing to compare with (the tables were damaged or altered); they were only made anew',
+    }),
+    differences: z.array(z.string()).readonly(),
+  })
   .openapi('Rebuilt')
 
 export const ReleaseBody = z.strictObject({ stream: z.string().min(1) }).openapi('Release')
