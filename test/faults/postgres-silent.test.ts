@@ -80,6 +80,14 @@ describeWithPostgres('PostgreSQL behind a network that falls silent', (server) =
     await opened.read(async () => null)
   })
 
+  it('one that falls silent in the middle of an answer is found out, though the server is still at it', async () => {
+    const { proxy, pool } = await behind()
+    const fallen = proxy.silenceAt('generate_series')
+    const asked = pool.query(`select repeat('x', 1000000) from generate_series(1, 40)`)
+    await expect(asked).rejects.toMatchObject({ code: 'ETIMEDOUT' })
+    await fallen
+  })
+
   it('what takes long, or waits for a lock, is waited for', async () => {
     const { pool } = await behind(20)
     const [holder, waiter] = [await pool.connect(), await pool.connect()]

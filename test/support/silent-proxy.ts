@@ -20,8 +20,8 @@ export class SilentProxy {
       from.on('data', (bytes: Buffer) => {
         to.write(bytes)
         if (this.#until === null || !bytes.includes(this.#until.text)) return
-        // Only this one: its answer is not heard.
-        to.removeAllListeners('data').resume()
+        // Only this one: its answer is not taken.
+        to.removeAllListeners('data').pause()
         this.#until.heard()
         this.#until = null
       })
