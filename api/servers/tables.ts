@@ -124,7 +124,7 @@ export class SharedTables implements Tables {
     try {
       const projections = await Projections.open({ home, log, blobs })
       this.#live = projections
-      this.#said = ''
+      if (projections.status().state !== 'waiting') this.#said = ''
       this.#failed = 0
       const over = new AbortController()
       const end = AbortSignal.any([signal, lease.lost, over.signal])

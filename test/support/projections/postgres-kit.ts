@@ -19,6 +19,8 @@ export function schemasOf(server: () => PostgresServer) {
       return pool
     },
     fresh: () => `t${++count}`,
+    /** The one that {@link fresh} gave last. */
+    last: () => `t${count}`,
   }
 }
 
