@@ -13,6 +13,6 @@ export async function letAuditorsRead({ postgres, namespace }: ServersConfig, ro
     await home.live()
     return await home.grantAuditors(role)
   } finally {
-    await pool.end()
+    await pool.shut()
   }
 }

@@ -1,4 +1,6 @@
+import { LogError } from '../../domain/log/errors.ts'
 import type { Clock, Leases } from '../../domain/ports.ts'
+import { within } from './within.ts'
 
 export interface LeaseOptions {
   readonly leases: Leases
@@ -17,7 +19,10 @@ export interface Lease {
 /** How long giving it back may take, ms: it ends by itself. */
 const RELEASE_WITHIN_MS = 2_000
 
-/** Takes the lease of `name` for `holder`; null where somebody else holds it. Rejects where that cannot be learnt. */
+/**
+ * Takes the lease of `name` for `holder`; null where somebody else holds it. Rejects where that cannot be learnt, with
+ * `LOG_UNAVAILABLE` where there is no answer while it would last.
+ */
 export async function takeLease(
   { leases, clock, ttlMs }: LeaseOptions,
   name: string,
@@ -25,17 +30,27 @@ export async function takeLease(
 ): Promise<Lease | null> {
   // Counted from before the call: the server begins to count after it. By a clock that goes on while the machine sleeps.
   let until = clock.now() + ttlMs
-  if (!(await leases.acquire(name, holder, ttlMs))) return null
+  const left = () => Math.max(0, until - clock.now())
+  const asked = leases.acquire(name, holder, ttlMs)
+  let taken: boolean | null = null
+  while (taken === null && left() > 0) taken = await within(clock, left(), asked, null)
+  if (taken === null) {
+    asked.catch(() => undefined)
+    throw new LogError(
+      'LOG_UNAVAILABLE',
+      `whether ${name} is driven was not told within ${ttlMs} ms; see that PostgreSQL runs`,
+    )
+  }
+  if (!taken) return null
   const lost = new AbortController()
   const over = new AbortController()
   const lose = (why: string) => lost.abort(new Error(`the lease of ${name} is lost: ${why}`))
-  const left = () => Math.max(0, until - clock.now())
 
   const beat = async () => {
     while (!over.signal.aborted && !lost.signal.aborted) {
       const renewed = clock.now() + ttlMs
       const answer = leases.acquire(name, holder, ttlMs).catch(() => null)
-      const held = await Promise.race([answer, clock.sleep(left(), over.signal).catch(() => null)])
+      const held = await within(clock, left(), answer, null, over.signal)
       if (held === false) lose('another process holds it')
       if (held === true) until = renewed
       else if (left() === 0) lose('it could not be renewed')
@@ -50,7 +65,7 @@ export async function takeLease(
       await beating
       // Never after a renewal that is still under way, which would take it again: that one has an end of its own.
       const given = leases.release(name, holder).catch(() => undefined)
-      await Promise.race([given, clock.sleep(RELEASE_WITHIN_MS)])
+      await within(clock, RELEASE_WITHIN_MS, given, undefined)
     },
   }
 }

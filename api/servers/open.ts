@@ -17,6 +17,10 @@ import { passwordsOf } from './passwords.ts'
 import { schemasOf } from './schemas.ts'
 import { SharedTables } from './tables.ts'
 
+/** Connections to PostgreSQL of one process, at most. */
+const MAX_CONNECTIONS = 12
+const LEASE_CONNECTIONS = 2
+
 /**
  * The log in EventStoreDB; tables, blobs and leases in PostgreSQL; what belongs to the host in the data folder. Every
  * process may record and drive, and nobody owns anything. Rejects with a LogError or ProjectionError that says what to do.
@@ -34,11 +38,14 @@ export async function openOnServers(config: ServersConfig, autoDrive: boolean, o
     opened.push(() => log.close())
     const doorbell = await EventStoreDoorbell.open({ connectionString, namespace })
     opened.push(() => doorbell.close())
-    const pool = openPool({ url: config.postgres })
-    opened.push(() => pool.end())
+    const pool = openPool({ url: config.postgres, max: MAX_CONNECTIONS - LEASE_CONNECTIONS })
+    opened.push(() => pool.shut())
+    // A heartbeat waits for nobody's question, and a connection that is silent is replaced while the lease lasts.
+    const beats = openPool({ url: config.postgres, max: LEASE_CONNECTIONS, silentMs: ttlMs / 6 })
+    opened.push(() => beats.shut())
     const schemas = schemasOf(namespace)
     const blobs = await PostgresBlobs.open({ pool, schema: schemas.blobs })
-    const leases = await PostgresLeases.open({ pool, schema: schemas.leases })
+    const leases = await PostgresLeases.open({ pool: beats, schema: schemas.leases })
     const host = await openHost(config, own, opened, warn, passwordsOf(config))
     const shared = { leases, clock, ttlMs, holder }
     const home = new PostgresHome({ pool, schema: schemas.tables, warn })

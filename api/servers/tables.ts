@@ -14,6 +14,7 @@ import {
 import type { Tables } from '../host/read-model.ts'
 import { told } from '../host/told.ts'
 import { type Lease, type LeaseOptions, takeLease } from './lease.ts'
+import { within } from './within.ts'
 
 export interface SharedTablesOptions extends LeaseOptions {
   readonly home: Home
@@ -30,6 +31,8 @@ const PROJECTOR = '.projector'
 const LOOK_MS = [10, 250] as const
 /** What stopped one projector may stop the next: it is not tried more often than this, ms. */
 const LONGEST_PAUSE_MS = 30_000
+/** How long closing waits for what is under way, ms: nothing is lost, and the lease ends by itself. */
+const CLOSE_WITHIN_MS = 5_000
 
 /**
  * The tables of many processes: one of them moves them, whoever has the lease; the position in the tables, which is moved
@@ -41,6 +44,8 @@ export class SharedTables implements Tables {
   readonly #serving: Promise<void>
   #live: Projections | null = null
   #said = ''
+  /** Tries in a row that came to nothing. */
+  #failed = 0
 
   private constructor(options: SharedTablesOptions) {
     this.#options = options
@@ -90,23 +95,25 @@ export class SharedTables implements Tables {
 
   async close(): Promise<void> {
     this.#end.abort(new Error('the tables were closed'))
-    await this.#serving
+    await within(this.#options.clock, CLOSE_WITHIN_MS, this.#serving, undefined)
   }
 
   async #serve(signal: AbortSignal): Promise<void> {
     const { clock, holder, ttlMs } = this.#options
-    let failed = 0
     while (!signal.aborted) {
       try {
         const lease = await takeLease(this.#options, PROJECTOR, holder)
         if (lease !== null) await this.#move(lease, signal)
-        failed = 0
+        this.#failed = 0
       } catch (error) {
         if (signal.aborted) return
-        failed++
-        this.#tell(error)
+        // Else somebody was faster, with whom all is well.
+        if (!isTaken(error)) {
+          this.#failed++
+          this.#tell(error)
+        }
       }
-      const pause = Math.min((ttlMs / 4) * 2 ** Math.min(failed, 8), LONGEST_PAUSE_MS)
+      const pause = Math.min((ttlMs / 4) * 2 ** Math.min(this.#failed, 8), LONGEST_PAUSE_MS)
       await clock.sleep(pause, signal).catch(() => undefined)
     }
   }
@@ -114,19 +121,20 @@ export class SharedTables implements Tables {
   /** Moves the tables while the lease holds. */
   async #move(lease: Lease, signal: AbortSignal): Promise<void> {
     const { home, log, blobs } = this.#options
-    const end = AbortSignal.any([signal, lease.lost])
     try {
       const projections = await Projections.open({ home, log, blobs })
       this.#live = projections
-      this.#said = ''
+      if (projections.status().state !== 'waiting') this.#said = ''
+      this.#failed = 0
       const over = new AbortController()
+      const end = AbortSignal.any([signal, lease.lost, over.signal])
+      const both = [projections.run(end), this.#waits(projections, end)]
       try {
-        const running = projections.run(AbortSignal.any([end, over.signal]))
-        await Promise.race([running, this.#waits(projections, end)])
-        over.abort(new Error('a newer program is to move the tables'))
-        await running
+        await Promise.race(both)
       } finally {
+        over.abort(new Error('this process moves the tables no longer'))
         this.#live = null
+        await Promise.allSettled(both)
         await projections.close()
       }
     } finally {
@@ -147,8 +155,7 @@ export class SharedTables implements Tables {
   /** Once, where it is the same again. */
   #tell(error: unknown): void {
     const said = error instanceof Error ? error.message : String(error)
-    if (said !== this.#said && !(error instanceof ProjectionError && error.code === 'POSITION_TAKEN'))
-      this.#options.warn(`projections: ${told(error)}`)
+    if (said !== this.#said) this.#options.warn(`projections: ${told(error)}`)
     this.#said = said
   }
 
@@ -156,6 +163,8 @@ export class SharedTables implements Tables {
     return this.#said === '' ? '; see that a process runs that moves them' : `: ${this.#said}`
   }
 }
+
+const isTaken = (error: unknown) => error instanceof ProjectionError && error.code === 'POSITION_TAKEN'
 
 const reached = (shown: Cursor | null, { logId, position, hash }: Cursor): boolean =>
   shown?.logId === logId && (shown.position > position || (shown.position === position && shown.hash === hash))

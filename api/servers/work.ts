@@ -1,6 +1,7 @@
 import { Bell } from '../runs/bell.ts'
 import { sweep } from '../runs/sweeper.ts'
 import type { Ring, Services } from '../services.ts'
+import { within } from './within.ts'
 
 /** Everything is looked at at least so often, ms: the doorbell may be down. */
 const SWEEP_MS = 5_000
@@ -49,10 +50,7 @@ async function listen(
   }
   const answer = async ({ agentId, done }: Ring) => {
     await bell.ring()
-    const over = new AbortController()
-    const late = clock.sleep(CLAIM_WITHIN_MS, AbortSignal.any([signal, over.signal])).catch(() => undefined)
-    await Promise.race([drivers.claimed(agentId), late])
-    over.abort(new Error('answered'))
+    await within(clock, CLAIM_WITHIN_MS, drivers.claimed(agentId), undefined, signal)
     if (!signal.aborted) done()
   }
   for await (const ring of doorbell.rings(signal, onTrouble)) {

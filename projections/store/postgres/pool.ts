@@ -1,4 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import { WatchedClient } from './watched.ts'
 
 /** What a pool is opened with. */
 export interface PoolOptions {
@@ -6,26 +8,57 @@ export interface PoolOptions {
   readonly url: string
   /** Connections at most (default 12): two for each projector, two for a comparison, the rest for readers. */
   readonly max?: number
+  /** After so long without an answer the server is asked whether it is at it (ms, default 15 s); see {@link WatchedClient}. */
+  readonly silentMs?: number
+}
+
+const SILENT_MS = 15_000
+/** How long ending waits for what is at work, ms. */
+const SHUT_WITHIN_MS = 5_000
+
+/** Connections of one user to one database. */
+export class ConnectionPool extends pg.Pool {
+  readonly #open: Set<WatchedClient>
+
+  constructor({ url, max = 12, silentMs = SILENT_MS }: PoolOptions) {
+    const config: pg.ClientConfig = {
+      connectionString: url,
+      application_name: 'keepup',
+      connectionTimeoutMillis: 10_000,
+      keepAlive: true,
+      // So that nothing on the way takes for dead what waits in a transaction.
+      keepAliveInitialDelayMillis: 10_000,
+      types: { getTypeParser },
+    }
+    const open = new Set<WatchedClient>()
+    class Client extends WatchedClient {
+      constructor() {
+        super(config, silentMs)
+        open.add(this)
+        this.on('end', () => open.delete(this))
+      }
+    }
+    super({ ...config, max, Client, onConnect: (client) => (client as Client).identify() })
+    this.#open = open
+    // A connection that breaks is an error of whoever uses it, or of nobody.
+    this.on('error', () => undefined)
+  }
+
+  /** {@link end}, within a bound: what is at work for longer than `withinMs` is broken off. */
+  async shut(withinMs = SHUT_WITHIN_MS): Promise<void> {
+    if (this.ending) return
+    const over = new AbortController()
+    await Promise.race([this.end(), sleep(withinMs, undefined, over).catch(() => undefined)])
+    over.abort()
+    for (const client of this.#open) client.breakOff()
+  }
 }
 
 /**
  * Connections for {@link PostgresHome} and for the adapters beside it, whose caller ends the pool. It needs sessions of its
  * own: a proxy that shares them between clients loses the locks that mark a writer.
  */
-export function openPool({ url, max = 12 }: PoolOptions): pg.Pool {
-  const pool = new pg.Pool({
-    connectionString: url,
-    max,
-    application_name: 'keepup',
-    connectionTimeoutMillis: 10_000,
-    keepAlive: true,
-    types: { getTypeParser },
-  })
-  // A connection that breaks is an error of whoever uses it, or of nobody.
-  pool.on('error', () => undefined)
-  pool.on('connect', (client) => client.on('error', () => undefined))
-  return pool
-}
+export const openPool = (options: PoolOptions): ConnectionPool => new ConnectionPool(options)
 
 const { INT8, NUMERIC } = pg.types.builtins
 

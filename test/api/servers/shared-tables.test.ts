@@ -1,7 +1,8 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { MemoryLeases } from '../../../adapters/leases-memory/leases.ts'
 import { SharedTables } from '../../../api/servers/tables.ts'
-import type { Leases } from '../../../domain/ports.ts'
+import type { Clock, Leases } from '../../../domain/ports.ts'
+import { rebuildElsewhere } from '../../../projections/elsewhere.ts'
 import { PostgresHome } from '../../../projections/store/postgres/home.ts'
 import { describeWithPostgres } from '../../support/postgres.ts'
 import { folded } from '../../support/projections/kit.ts'
@@ -16,18 +17,20 @@ import { standing } from '../../support/standing-clock.ts'
 const numbers = Array.from({ length: 300 }, (_, i) => (i * 7919 + (i >> 3) * 31) % 1000)
 /** No lease passes by itself here, however long the machine takes. */
 const clock = standing()
+/** How often whoever moves the tables looks for what else is to be done, ms: like nothing else here. */
+const WATCH_MS = 51
 
 describeWithPostgres('tables of several processes', (server) => {
   const kit = postgresKit(server)
   const schemas = schemasOf(server)
 
   /** Openings of the same tables; all are closed after the test. */
-  function processes(log: MemoryLog, schema: string, leases: Leases = new MemoryLeases(clock)) {
+  function processes(log: MemoryLog, schema: string, leases: Leases = new MemoryLeases(clock), its = clock) {
     const said: string[] = []
     const open = async (holder: string, ttlMs = 400) => {
       const home = new PostgresHome({ pool: schemas.pool(), schema })
       const warn = (text: string) => said.push(`${holder} ${text}`)
-      const options = { home, log, blobs: log.blobs, leases, clock, ttlMs, holder, warn }
+      const options = { home, log, blobs: log.blobs, leases, clock: its, ttlMs, holder, warn }
       const tables = await SharedTables.open(options)
       onTestFinished(() => tables.close())
       return tables
@@ -99,6 +102,63 @@ describeWithPostgres('tables of several processes', (server) => {
     const restored = await after.open('b')
     await restored.caughtUpTo(await older.log.headCursor(), soon())
     expect(await after.live()).toEqual(await folded(older.log, kit))
+  })
+
+  it('who loses its place again and again is back as soon each time, and leaves nothing running', async () => {
+    const { log } = tell(numbers)
+    const waits: number[] = []
+    let watching = 0
+    const counted: Clock = {
+      now: () => clock.now(),
+      async sleep(ms, signal) {
+        waits.push(ms)
+        if (ms === WATCH_MS) watching++
+        await clock.sleep(ms, signal).finally(() => ms === WATCH_MS && watching--)
+      },
+    }
+    const { open } = processes(log, schemas.fresh(), undefined, counted)
+    const tables = await open('a', 2 * WATCH_MS)
+    const other = new PostgresHome({ pool: schemas.pool(), schema: schemas.last() })
+    for (let n = 0; n < 4; n++) {
+      await tables.caughtUpTo(await log.headCursor(), soon())
+      await rebuildElsewhere(other, { log, blobs: log.blobs })
+      add(log, `after${n}`)
+    }
+    await tables.caughtUpTo(await log.headCursor(), soon())
+    expect(watching).toBeLessThanOrEqual(1)
+    // What a pause grows to where one try after the other comes to nothing.
+    expect([4, 8, 16].filter((times) => waits.includes(times * WATCH_MS))).toEqual([])
+  })
+
+  it('what was still read while tables were rebuilt goes by itself when it is read no longer', async () => {
+    const { log } = tell(numbers)
+    const { open } = processes(log, schemas.fresh())
+    const tables = await open('a', 40)
+    await tables.caughtUpTo(await log.headCursor(), soon())
+    const reader = await schemas.pool().connect()
+    onTestFinished(() => reader.release(true))
+    const old = `${schemas.last()}_1`
+    await reader.query(`begin; select * from ${old}.runs`)
+    await tables.rebuild()
+    const there = async () =>
+      (await schemas.pool().query('select from pg_namespace where nspname = $1', [old])).rowCount
+    expect(await there()).toBe(1)
+    await reader.query('commit')
+    await expect.poll(there).toBe(0)
+  })
+
+  it('what a newer program drives is left to it, with the lease', async () => {
+    const { log } = tell(numbers)
+    const leases = new MemoryLeases(clock)
+    const { open, said } = processes(log, schemas.fresh(), leases)
+    const tables = await open('a', 40)
+    await tables.caughtUpTo(await log.headCursor(), soon())
+    const actor = new Actor(log, () => Date.UTC(2027, 0, 1), 'newer', 'newer')
+    actor.start()
+    actor.write('driver_claimed', { driverId: 'd', epoch: 1, minReader: 2, build: 'b' })
+    // No lease passes by itself here: it was given back.
+    await expect.poll(() => leases.acquire('.projector', 'newer', 1000)).toBe(true)
+    expect(said).toEqual([expect.stringContaining('driven by a newer program')])
   })
 
   it('what stopped a projector is told once, and it is tried again', async () => {

@@ -20,6 +20,8 @@ export function schemasOf(server: () => PostgresServer) {
       return pool
     },
     fresh: () => `t${++count}`,
+    /** The one that {@link fresh} gave last. */
+    last: () => `t${count}`,
   }
 }
 

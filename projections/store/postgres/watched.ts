@@ -1,0 +1,102 @@
+import { Socket } from 'node:net'
+import pg from 'pg'
+
+/** How long asking the server about a connection may take, ms. */
+const ANSWER_WITHIN_MS = 10_000
+/** A connection is silent when the server has said so often in a row that it is not at work for it. */
+const LOOKS = 2
+/** Who is at work, or waits for a lock; not who waits for its client, be it in the middle of a statement. */
+const AT_WORK = `select from pg_stat_activity where pid = $1 and state = 'active' and wait_event_type is distinct from 'Client'`
+
+/**
+ * A connection that cannot be silent for ever. A proxy, a firewall or a host that died may leave it open and answer nothing;
+ * a time limit would take every long statement for that. So what is not answered for `silentMs` is asked after on another
+ * connection, and this one is broken off where the server is not at it or is not there: `ETIMEDOUT`, as a lost one.
+ */
+export class WatchedClient extends pg.Client {
+  readonly #config: pg.ClientConfig
+  readonly #silentMs: number
+  readonly #socket: Socket
+  #pid: number | null = null
+  #timer: NodeJS.Timeout | null = null
+  /** Grows with each question; what is watched is over when it has. */
+  #question = 0
+  #waits = false
+
+  constructor(config: pg.ClientConfig, silentMs: number) {
+    const socket = new Socket()
+    super({ ...config, stream: () => socket })
+    this.#config = config
+    this.#silentMs = silentMs
+    this.#socket = socket
+    this.on('drain', () => this.#answered())
+    this.on('end', () => this.#answered())
+    // A connection that breaks is an error of whoever uses it, or of nobody.
+    this.on('error', () => undefined)
+  }
+
+  /** Asks who serves it: what the client is told at its start may be a proxy's own number. */
+  async identify(): Promise<void> {
+    const { rows } = await super.query<{ pid: number }>('select pg_backend_pid() as pid')
+    this.#pid = rows[0]!.pid
+  }
+
+  // As it is told by all its overloads.
+  override query(...args: never[]): never {
+    if (!this.#waits) {
+      this.#waits = true
+      const [question, heard] = [++this.#question, this.#socket.bytesRead]
+      this.#timer = setTimeout(() => void this.#watch(question, heard), this.#silentMs)
+      this.#timer.unref()
+    }
+    return super.query(...(args as unknown as [string])) as never
+  }
+
+  /** Ends it at once where it waits for an answer, else when what was said is on its way. */
+  breakOff(): void {
+    if (this.#waits) this.#socket.destroy(timedOut('was broken off'))
+    else this.#socket.destroySoon()
+  }
+
+  #answered(): void {
+    this.#waits = false
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#timer = null
+  }
+
+  async #watch(question: number, before: number): Promise<void> {
+    const over = () => !this.#waits || this.#question !== question
+    let [heard, silent] = [before, 0]
+    for (;;) {
+      const atWork = await this.#atWork()
+      if (over()) return
+      const { bytesRead } = this.#socket
+      silent = atWork || bytesRead !== heard ? 0 : silent + 1
+      heard = bytesRead
+      if (silent === LOOKS) return this.breakOff()
+      await new Promise<void>((resolve) => {
+        this.#timer = setTimeout(resolve, silent === 0 ? this.#silentMs : this.#silentMs / 4)
+        this.#timer.unref()
+      })
+      if (over()) return
+    }
+  }
+
+  /** Whether the server is at what was asked here, as far as can be learnt; one that says why it lets nobody in is there. */
+  async #atWork(): Promise<boolean> {
+    const limits = { connectionTimeoutMillis: ANSWER_WITHIN_MS, query_timeout: ANSWER_WITHIN_MS }
+    const other = new pg.Client({ ...this.#config, ...limits })
+    other.on('error', () => undefined)
+    try {
+      await other.connect()
+      return (await other.query(AT_WORK, [this.#pid])).rowCount === 1
+    } catch (error) {
+      return error instanceof pg.DatabaseError
+    } finally {
+      other.end().catch(() => undefined)
+    }
+  }
+}
+
+const timedOut = (why: string) =>
+  Object.assign(new Error(`a connection that was not answered ${why}`), { code: 'ETIMEDOUT' })

@@ -1,0 +1,119 @@
+import { expect, it, onTestFinished } from 'vitest'
+import { MemoryLeases } from '../../adapters/leases-memory/leases.ts'
+import { SharedTables } from '../../api/servers/tables.ts'
+import { Projections } from '../../projections/projections.ts'
+import { PostgresHome } from '../../projections/store/postgres/home.ts'
+import { type ConnectionPool, openPool } from '../../projections/store/postgres/pool.ts'
+import { describeWithPostgres } from '../support/postgres.ts'
+import { folded } from '../support/projections/kit.ts'
+import { dumpSchema, postgresKit } from '../support/projections/postgres-kit.ts'
+import { Actor } from '../support/projections/story.ts'
+import { tell } from '../support/projections/tell.ts'
+import { SilentProxy } from '../support/silent-proxy.ts'
+import { standing } from '../support/standing-clock.ts'
+
+const numbers = Array.from({ length: 200 }, (_, i) => (i * 7919 + (i >> 3) * 31) % 1000)
+const SILENT_MS = 100
+const NEVER_MS = 1_000_000
+
+describeWithPostgres('PostgreSQL behind a network that falls silent', (server) => {
+  const kit = postgresKit(server)
+  const soon = () => AbortSignal.timeout(60_000)
+  const add = (log: ReturnType<typeof tell>['log'], id: string) =>
+    new Actor(log, () => Date.UTC(2027, 0, 1), id, id).start()
+
+  async function behind(silentMs = SILENT_MS): Promise<{ proxy: SilentProxy; pool: ConnectionPool }> {
+    const folder = decodeURIComponent(/host=(.*)$/.exec(server().url)![1]!)
+    const proxy = new SilentProxy(`${folder}/.s.PGSQL.5432`)
+    const pool = openPool({ url: `postgres://keepup@127.0.0.1:${await proxy.listen()}/postgres`, silentMs })
+    onTestFinished(async () => {
+      await pool.shut(0)
+      proxy.close()
+    })
+    return { proxy, pool }
+  }
+
+  async function tables(pool: ConnectionPool, schema: string) {
+    const { log } = tell(numbers)
+    const clock = standing()
+    const home = new PostgresHome({ pool, schema })
+    const shared = { leases: new MemoryLeases(clock), clock, ttlMs: 400, holder: 'a', warn: () => undefined }
+    const opened = await SharedTables.open({ home, log, blobs: log.blobs, ...shared })
+    onTestFinished(() => opened.close())
+    await opened.caughtUpTo(await log.headCursor(), soon())
+    return { log, opened }
+  }
+  const direct = () => {
+    const pool = openPool({ url: server().url })
+    onTestFinished(() => pool.end())
+    return pool
+  }
+
+  it('whoever moves the tables goes on with new connections', async () => {
+    const { proxy, pool } = await behind()
+    const { log, opened } = await tables(pool, 'mover')
+    proxy.silence()
+    add(log, 'after')
+    await opened.caughtUpTo(await log.headCursor(), soon())
+    expect(await dumpSchema(direct(), 'mover_1')).toEqual(await folded(log, kit))
+  })
+
+  it('a commit whose answer nobody hears is looked up, and not done twice', async () => {
+    const { proxy, pool } = await behind()
+    const { log } = tell(numbers)
+    log.pages = () => 40
+    const home = new PostgresHome({ pool, schema: 'unheard' })
+    await home.live()
+    const fallen = proxy.silenceAt('insert into tool_calls')
+    const then = fallen.then(() => proxy.silenceAt('commit'))
+    const projections = await Projections.open({ log, blobs: log.blobs, home })
+    await then
+    expect(projections.status().progress.events).toBe(log.events.length)
+    await projections.close()
+    expect(await dumpSchema(direct(), 'unheard_1')).toEqual(await folded(log, kit))
+  })
+
+  it('a question is asked again', async () => {
+    const { proxy, pool } = await behind()
+    const { opened } = await tables(pool, 'reader')
+    proxy.silence()
+    await opened.read(async () => null)
+  })
+
+  it('one that falls silent in the middle of an answer is found out, though the server is still at it', async () => {
+    const { proxy, pool } = await behind()
+    const fallen = proxy.silenceAt('generate_series')
+    const asked = pool.query(`select repeat('x', 1000000) from generate_series(1, 40)`)
+    await expect(asked).rejects.toMatchObject({ code: 'ETIMEDOUT' })
+    await fallen
+  })
+
+  it('what takes long, or waits for a lock, is waited for', async () => {
+    const { pool } = await behind(20)
+    const [holder, waiter] = [await pool.connect(), await pool.connect()]
+    await holder.query('select pg_advisory_lock(7)')
+    const waits = waiter.query('select pg_advisory_lock(7)')
+    await holder.query('select pg_sleep(0.6)')
+    await holder.query('select pg_advisory_unlock(7)')
+    await waits
+    const long = await holder.query(`select repeat('x', 1000) as text, pg_sleep(0.001) from generate_series(1, 300)`)
+    expect(long.rows).toHaveLength(300)
+    holder.release()
+    waiter.release(true)
+  })
+
+  it('closing ends, also where nothing is ever answered again', async () => {
+    const { proxy, pool } = await behind(NEVER_MS)
+    const { log, opened } = await tables(pool, 'closing')
+    const held = await pool.connect()
+    proxy.silence({ deaf: true })
+    const lost = expect(held.query('select 1')).rejects.toMatchObject({ code: 'ETIMEDOUT' })
+    add(log, 'after')
+    await expect(opened.caughtUpTo(await log.headCursor(), AbortSignal.timeout(300))).rejects.toMatchObject({
+      code: 'ABORTED',
+    })
+    await opened.close()
+    await pool.shut(0)
+    await lost
+  })
+})

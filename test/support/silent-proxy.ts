@@ -1,0 +1,68 @@
+import { once } from 'node:events'
+import { type AddressInfo, createConnection, createServer, type Socket } from 'node:net'
+
+/**
+ * A proxy that can fall silent, as a firewall does that has forgotten its connections: they stay open, what is sent on them is
+ * taken, and nothing comes back.
+ */
+export class SilentProxy {
+  readonly #pairs = new Map<Socket, Socket>()
+  readonly #server
+  #deaf = false
+  #until: { readonly text: string; readonly heard: () => void } | null = null
+
+  /** `path`: the socket of the server behind it. */
+  constructor(path: string) {
+    this.#server = createServer((from) => {
+      if (this.#deaf) return
+      const to = createConnection(path)
+      this.#pairs.set(from, to)
+      from.on('data', (bytes: Buffer) => {
+        to.write(bytes)
+        if (this.#until === null || !bytes.includes(this.#until.text)) return
+        // Only this one: its answer is not taken.
+        to.removeAllListeners('data').pause()
+        this.#until.heard()
+        this.#until = null
+      })
+      to.on('data', (bytes: Buffer) => from.write(bytes))
+      for (const [one, other] of [
+        [from, to],
+        [to, from],
+      ] as const) {
+        one.on('error', () => undefined)
+        one.on('close', () => other.destroy())
+      }
+    })
+  }
+
+  async listen(): Promise<number> {
+    this.#server.listen(0, '127.0.0.1')
+    await once(this.#server, 'listening')
+    return (this.#server.address() as AddressInfo).port
+  }
+
+  /** Open connections are silent from now on; `deaf`: new ones too. */
+  silence({ deaf = false } = {}): void {
+    this.#deaf = deaf
+    for (const [from, to] of this.#pairs) {
+      from.removeAllListeners('data').resume()
+      to.removeAllListeners('data').resume()
+    }
+  }
+
+  /** Resolves when a connection has sent this; it is served, and hears nothing of it, nor of anything after. */
+  silenceAt(text: string): Promise<void> {
+    return new Promise((heard) => {
+      this.#until = { text, heard }
+    })
+  }
+
+  close(): void {
+    this.#server.close()
+    for (const [from, to] of this.#pairs) {
+      from.destroy()
+      to.destroy()
+    }
+  }
+}
