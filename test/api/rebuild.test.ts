@@ -10,5 +10,5 @@ test('a rebuild tells how many events there are, not where in the log the last o
   })
   const tables = { caughtUpTo: async () => {}, rebuild: async () => ({ switched: true, differences: [], events: 7 }) }
   const model = readModelOf(tables as unknown as Tables, far, { log, blobs: log.blobs, messagesAt: async () => [] })
-  expect(await model.rebuild()).toEqual({ events: 7, equal: true, differences: [] })
+  expect(await model.rebuild()).toEqual({ events: 7, equal: true, switched: true, differences: [] })
 })

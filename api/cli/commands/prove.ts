@@ -167,15 +167,20 @@ export function proveCommands(program: Command, kit: Kit): void {
 
   program
     .command('rebuild')
-    .description('compute the tables anew from the log, compare, switch')
+    .description('compute the tables anew from the log, compare, switch to them where they are equal')
+    .option('--accept', 'switch to them also where they are not equal')
     .action(
-      kit.action(async (ctx) => {
-        const found = await take((await ctx.client('write')).v1.projections.rebuild.$post({}))
+      kit.action<{ accept?: boolean }>(async (ctx, _, { accept = false }) => {
+        const found = await take((await ctx.client('write')).v1.projections.rebuild.$post({ json: { accept } }))
         ctx.show(found, () => [
           `${found.events} events; the tables are ${found.equal ? 'equal' : 'NOT equal'}`,
           ...found.differences,
+          found.switched ? 'switched to the new ones' : 'NOT switched: the tables are as they were',
         ])
-        return found.equal ? EXIT.done : EXIT.verification
+        if (found.switched) return EXIT.done
+        ctx.note(`where streams are parked and can be read again: ${ctx.command('release', '--all')}`)
+        ctx.note(`where the new ones are right: ${ctx.command('rebuild', '--accept')}`)
+        return EXIT.verification
       }),
     )
 
