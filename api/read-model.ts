@@ -3,7 +3,7 @@ import type { RecordedEvent } from '../domain/log/envelope.ts'
 import type { Json } from '../domain/log/json.ts'
 import type { Approval, ArtifactView, Ask, CheckpointEntry } from './http/schemas/approvals.ts'
 import type * as schemas from './http/schemas/runs.ts'
-import type { Projections } from './http/schemas/system.ts'
+import type { Parked, Projections } from './http/schemas/system.ts'
 
 // What the API asks of the projections: types only. The composition root fits the real queries to these.
 
@@ -23,6 +23,8 @@ export type AskRow = z.infer<typeof Ask>
 export type ArtifactRow = z.infer<typeof ArtifactView>
 /** A checkpoint in the list; the whole one (seed 5.5) comes from {@link ReadModel.checkpoint}. */
 export type CheckpointRow = z.infer<typeof CheckpointEntry>
+/** A stream at an event that the tables cannot take. */
+export type ParkedRow = z.infer<typeof Parked>
 export type ProjectionStatus = z.infer<typeof Projections>
 
 export interface Page {
@@ -83,11 +85,16 @@ export interface ReadModel {
   /** The earliest wake-up after `after` (ms) of those that {@link due} would tell, or null. */
   nextDue(after: number, which?: { readonly asked: boolean }): Promise<number | null>
   status(): Promise<ProjectionStatus>
+  /** Streams, of all runs or of one, that stopped at an event that the tables cannot take. */
+  parked(runId?: string): Promise<readonly ParkedRow[]>
   /**
-   * Builds the tables anew beside the live ones, compares, switches. `equal` false: the difference is told; null: there was
-   * nothing to compare with, and the tables were only made anew.
+   * Builds the tables anew beside the live ones, compares, and switches where they are equal, or where `accept` says that
+   * a difference is wanted. `equal` false: the difference is told; null: there was nothing to compare with. `switched`: the
+   * new ones are the live ones now.
    */
-  rebuild(): Promise<{ events: number; equal: boolean | null; differences: readonly string[] }>
-  /** Reads a parked stream again. */
-  release(stream: string): Promise<void>
+  rebuild(how?: {
+    readonly accept?: boolean
+  }): Promise<{ events: number; equal: boolean | null; switched: boolean; differences: readonly string[] }>
+  /** Reads a parked stream again. True: it is no longer parked. */
+  release(stream: string): Promise<boolean>
 }

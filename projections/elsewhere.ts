@@ -10,8 +10,12 @@ import type { Home } from './store/home.ts'
  * As {@link Projections.rebuild}. Whoever moves the live tables finds its position gone, and goes on with the new ones when
  * it opens them.
  */
-export async function rebuildElsewhere(home: Home, options: Omit<ProjectorOptions, 'store'>): Promise<RebuildReport> {
-  const { made, ...report } = await rebuildEqual(home, options, false)
+export async function rebuildElsewhere(
+  home: Home,
+  options: Omit<ProjectorOptions, 'store'>,
+  accept = false,
+): Promise<RebuildReport> {
+  const { made, ...report } = await rebuildEqual(home, options, accept)
   if (made === null) return { switched: false, ...report }
   await switchTo(home, made)
   await made.store.close()

@@ -1,3 +1,5 @@
+import type { z } from 'zod'
+import type { RunDetail } from '../http/schemas/runs.ts'
 import type { AskRow } from '../read-model.ts'
 import { hasEnded } from '../runs/ended.ts'
 import type { Context } from './context.ts'
@@ -34,6 +36,22 @@ export function askLines(ctx: Context, ask: AskRow): string[] {
       ]
   }
 }
+
+/** Why the tables know a run only in part, and what makes them read it again. */
+export const parkedLines = (
+  ctx: Context,
+  { run, parked }: Pick<z.infer<typeof RunDetail>, 'run' | 'parked'>,
+): string[] =>
+  parked.length === 0
+    ? []
+    : [
+        ...parked.map(
+          ({ stream, revision, code, error }) =>
+            `  ${stream} is read up to ${revision}, no further: ${oneLine(error)} (${code})`,
+        ),
+        `    what is shown is older than the run. What is wrong with it: ${ctx.command('verify', run.runId)}; when it is back:`,
+        `    ${ctx.command('release', run.runId)}`,
+      ]
 
 interface Going {
   readonly run: { readonly runId: string; readonly status: string; readonly driving: boolean }

@@ -6,6 +6,7 @@ import { doctorCommand } from './commands/doctor.ts'
 import { historyCommands } from './commands/history.ts'
 import { kitOf, likeIt } from './commands/kit.ts'
 import { proveCommands } from './commands/prove.ts'
+import { releaseCommand } from './commands/release.ts'
 import { restoreCommand } from './commands/restore.ts'
 import { runCommand } from './commands/run.ts'
 import { runsCommands } from './commands/runs.ts'
@@ -46,6 +47,7 @@ function programOf(io: CliIo, done: (code: number) => void): Command {
   runsCommands(program, kit)
   historyCommands(program, kit)
   proveCommands(program, kit)
+  releaseCommand(program, kit)
   secretsCommand(program, kit)
   sqlCommand(program, kit)
   serveCommand(program, kit)

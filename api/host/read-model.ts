@@ -29,15 +29,16 @@ import {
 } from '../../projections/index.ts'
 import { noRoom } from '../no-room.ts'
 import type { AskRow, ReadModel, Shown } from '../read-model.ts'
-import { agentRows, approvalAsk, approvalRow, artifactRow, askRow, runRow } from './rows.ts'
+import { agentRows, approvalAsk, approvalRow, artifactRow, askRow, parkedRow, runRow } from './rows.ts'
 
 /** Where answers come from: the parts of `Projections` that questions need, whoever moves the tables. */
 export interface Tables {
   read<T>(query: (db: Kysely<Database>) => Promise<T>): Promise<Answer<T>>
   /** Resolves when answers show the event of this cursor; rejects when the signal says so. */
   caughtUpTo(cursor: Cursor, signal: AbortSignal): Promise<void>
-  rebuild(): Promise<RebuildReport>
-  release(agentId: string): Promise<unknown>
+  rebuild(how: { readonly accept: boolean }): Promise<RebuildReport>
+  /** True: it is no longer parked. */
+  release(agentId: string): Promise<boolean>
 }
 
 /** The API's questions, answered by the projections. */
@@ -189,20 +190,21 @@ export function readModelOf(tables: Tables, log: EventLog, sources: CheckpointSo
       return {
         position: position && formatCursor(position),
         head: formatCursor(await log.headCursor()),
-        parked: data.map(({ stream, revision, message }) => ({ stream, revision, error: message })),
+        parked: data.map(parkedRow),
       }
     },
-    async rebuild() {
+    async parked(runId) {
+      return (await tables.read((db) => listParked(db, runId))).data.map(parkedRow)
+    },
+    async rebuild({ accept = false } = {}) {
       // A body that was erased a moment ago is gone for the new tables; the live ones have yet to hear of it.
       await caughtUp()
-      const { differences, events } = await tables.rebuild()
+      const { switched, differences, events } = await tables.rebuild({ accept })
       const told = (differences ?? []).map(
         ({ table, onlyLive, onlyRebuilt }) => `${table}: ${onlyLive} rows only live, ${onlyRebuilt} only rebuilt`,
       )
-      return { events, equal: differences && told.length === 0, differences: told }
+      return { events, equal: differences && told.length === 0, switched, differences: told }
     },
-    async release(stream) {
-      await tables.release(stream.replace(/^agent-/, ''))
-    },
+    release: (stream) => tables.release(stream.replace(/^agent-/, '')),
   }
 }

@@ -3,16 +3,22 @@ import type {
   AgentNode,
   listApprovals,
   listArtifacts,
+  listParked,
   OpenCall,
   RunSummary,
   UsageSum,
 } from '../../projections/index.ts'
-import type { AgentRow, ApprovalRow, ArtifactRow, AskRow, Bill, RunRow, Waiting } from '../read-model.ts'
+import type { AgentRow, ApprovalRow, ArtifactRow, AskRow, Bill, ParkedRow, RunRow, Waiting } from '../read-model.ts'
 
 // Rows of the projections as the API shows them.
 
 type Approval = Awaited<ReturnType<typeof listApprovals>>[number]
 type Artifact = Awaited<ReturnType<typeof listArtifacts>>[number]
+type Parked = Awaited<ReturnType<typeof listParked>>[number]
+
+export const parkedRow = ({ stream, run_id, revision, code, message }: Parked): ParkedRow => ({
+  ...{ stream, runId: run_id, revision, code, error: message },
+})
 
 export const billOf = (usage: UsageSum, toolCalls: number): Bill => ({
   inputTokens: usage.input,

@@ -6,18 +6,21 @@ import { schemasOf } from './schemas.ts'
 /** What can be learnt of the servers of a deployment; an Error where one cannot be used. */
 export interface ServersLook {
   readonly eventstore: { readonly version: string; readonly position: number; readonly refused: string | null } | Error
-  /** `behind`: events that the tables do not show yet, counted up to a thousand; null: not known. */
+  /** `behind`: events that the tables do not show yet, counted up to {@link COUNTED}; null: not known. */
   readonly postgres:
     | {
         readonly version: string
         readonly position: number | null
         readonly mayCreate: boolean
         readonly behind: number | null
+        /** Streams that the tables could not read to their end. */
+        readonly parked: number
       }
     | Error
 }
 
-const COUNTED = 1000
+/** More than so many events are not counted: it takes time, and whoever looks knows enough. */
+export const COUNTED = 1000
 /** Whoever only looks does not wait for a server that is being restarted, ms. */
 const LOOK = { callMs: 3000, patienceMs: 2000 }
 
@@ -53,7 +56,10 @@ async function lookAtLog({ log, doorbell }: Awaited<ReturnType<typeof openLog>>)
 }
 
 async function lookAtTables({ postgres: url, namespace }: ServersConfig, log: EventLog | null) {
-  const { openPool, PostgresHome } = await import('../../projections/postgres.ts')
+  const [{ openPool, PostgresHome }, { listParked }] = await Promise.all([
+    import('../../projections/postgres.ts'),
+    import('../../projections/index.ts'),
+  ])
   const pool = openPool({ url, max: 2 })
   try {
     const schemas = schemasOf(namespace)
@@ -64,14 +70,14 @@ async function lookAtTables({ postgres: url, namespace }: ServersConfig, log: Ev
     const { rows } = await pool.query<{ version: string; may: boolean }>(asked)
     const home = new PostgresHome({ pool, schema: schemas.tables })
     await home.live()
-    const { position } = await home.read(async () => null)
+    const { position, data } = await home.read((db) => listParked(db))
     let behind: number | null = null
     if (log !== null && (position === null || position.logId === log.logId)) {
       behind = 0
       for await (const page of log.readAll(position, { limit: COUNTED, bodies: false })) behind += page.length
     }
     const { version, may } = rows[0]!
-    return { version, position: position?.position ?? null, mayCreate: may, behind }
+    return { version, position: position?.position ?? null, mayCreate: may, behind, parked: data.length }
   } finally {
     await pool.end()
   }

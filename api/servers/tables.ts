@@ -85,8 +85,8 @@ export class SharedTables implements Tables {
     }
   }
 
-  async rebuild(): Promise<RebuildReport> {
-    return this.#live?.rebuild() ?? rebuildElsewhere(this.#options.home, this.#options)
+  async rebuild({ accept = false } = {}): Promise<RebuildReport> {
+    return this.#live?.rebuild({ accept }) ?? rebuildElsewhere(this.#options.home, this.#options, accept)
   }
 
   async release(agentId: string): Promise<boolean> {

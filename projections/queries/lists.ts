@@ -2,9 +2,11 @@ import type { Kysely } from 'kysely'
 import type { ArtifactRow, Database } from '../schema/database.ts'
 import type { Row } from '../schema/tables.ts'
 
-/** Streams that stopped at an event this program cannot take, oldest first. */
-export const listParked = (db: Kysely<Database>): Promise<Row<'parked'>[]> =>
-  db.selectFrom('parked').selectAll().orderBy('position').execute()
+/** Streams, of all runs or of one, that stopped at an event this program cannot take, oldest first. */
+export function listParked(db: Kysely<Database>, runId?: string): Promise<Row<'parked'>[]> {
+  const query = db.selectFrom('parked').selectAll().orderBy('position')
+  return (runId === undefined ? query : query.where('run_id', '=', runId)).execute()
+}
 
 /** Artifacts of a run or of an agent, in order of their (last) registration; at most `limit` after the position `after`. */
 export function listArtifacts(

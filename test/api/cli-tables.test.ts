@@ -26,16 +26,17 @@ it.each([
 })
 
 it.each([
-  [true, 0, '7 events; the tables are equal\n'],
-  [false, 5, '7 events; the tables are NOT equal\nruns: 1 rows only live\n'],
-  [null, 1, '7 events; the tables were made anew; there was nothing to compare them with\n'],
+  [true, 0, '7 events; the tables are equal\nswitched to the new ones\n'],
+  [false, 5, '7 events; the tables are NOT equal\nruns: 1 rows only live\nNOT switched: the tables are as they were\n'],
+  [null, 0, '7 events; the tables were made anew; there was nothing to compare them with\nswitched to the new ones\n'],
 ] as const)('a rebuild whose tables are equal (%s) ends with %i', async (equal, code, out) => {
   const folder = cliFolder()
   onTestFinished(() => folder.clean())
   const differences = equal === false ? ['runs: 1 rows only live'] : []
+  const rebuilt = { events: 7, equal, switched: equal !== false, differences }
   const told: OpenServices = async (config: Config, _mode: 'owner' | 'reader', options: { autoDrive: boolean }) => {
     const services = await openServices(config, 'owner', options)
-    return { ...services, read: { ...services.read, rebuild: async () => ({ events: 7, equal, differences }) } }
+    return { ...services, read: { ...services.read, rebuild: async () => rebuilt } }
   }
   const { KEEPUP_MODEL } = folder.env
   expect(await inProcess(['--data', folder.data, 'rebuild'], { KEEPUP_MODEL }, { open: told })).toMatchObject({
@@ -43,7 +44,7 @@ it.each([
     out,
   })
   const json = await inProcess(['--data', folder.data, '-o', 'json', 'rebuild'], { KEEPUP_MODEL }, { open: told })
-  expect([json.code, JSON.parse(json.out)]).toEqual([code, { events: 7, equal, differences }])
+  expect([json.code, JSON.parse(json.out)]).toEqual([code, rebuilt])
 })
 
 it('a rebuild of a folder that is new compares what there is', async () => {
@@ -51,5 +52,5 @@ it('a rebuild of a folder that is new compares what there is', async () => {
   onTestFinished(() => folder.clean())
   const { KEEPUP_MODEL } = folder.env
   const { code, out } = await inProcess(['--data', folder.data, 'rebuild'], { KEEPUP_MODEL })
-  expect([code, out]).toEqual([0, '1 events; the tables are equal\n'])
+  expect([code, out]).toEqual([0, '1 events; the tables are equal\nswitched to the new ones\n'])
 })

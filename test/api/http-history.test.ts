@@ -178,6 +178,7 @@ it('has health, projections, secrets without values', async () => {
   expect(await bodyOf(await ask('POST', '/v1/projections/rebuild'))).toEqual({
     events: expect.any(Number),
     equal: true,
+    switched: true,
     differences: [],
   })
   const set = await ask('PUT', '/v1/secrets/API_KEY', { body: { value: 'hush-hush-hush' } })

@@ -16,9 +16,9 @@ test('a rebuild tells how many events there are, not where in the log the last o
     get: (of, key) =>
       key === 'headCursor' ? async () => ({ ...(await of.headCursor()), position: 1_090_156 }) : Reflect.get(of, key),
   })
-  expect(await modelOf([], far).rebuild()).toEqual({ events: 7, equal: true, differences: [] })
+  expect(await modelOf([], far).rebuild()).toEqual({ events: 7, equal: true, switched: true, differences: [] })
 })
 
 test('a rebuild that had nothing to compare with does not say that the tables are equal', async () => {
-  expect(await modelOf(null).rebuild()).toEqual({ events: 7, equal: null, differences: [] })
+  expect(await modelOf(null).rebuild()).toEqual({ events: 7, equal: null, switched: true, differences: [] })
 })

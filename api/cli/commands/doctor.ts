@@ -10,10 +10,12 @@ export function doctorCommand(program: Command, kit: Kit): void {
     .description('look whether everything that is needed is there, and say what to do')
     .action(
       kit.action(async (ctx) => {
-        const findings = await examine(ctx.config, ctx.io.env, async () => {
+        const identity = async () => {
           const { logId } = await take((await ctx.client('read')).v1.health.$get({}))
           return { logId, kind: (await ctx.backend('read')).kind }
-        })
+        }
+        const parked = async () => (await take((await ctx.client('read')).v1.projections.$get({}))).parked.length
+        const findings = await examine(ctx.config, ctx.io.env, identity, parked)
         ctx.list(findings, [
           { title: 'CHECK', of: (f) => f.check },
           { title: 'STATE', of: (f) => f.state },

@@ -25,10 +25,10 @@ function damage(error: unknown): string | null {
 }
 
 /** What a rebuild came to, by whether the tables were equal; null: there was nothing to compare with. */
-const REBUILT = {
-  true: { says: 'the tables are equal', exit: EXIT.done },
-  false: { says: 'the tables are NOT equal', exit: EXIT.verification },
-  null: { says: 'the tables were made anew; there was nothing to compare them with', exit: EXIT.failed },
+const COMPARED = {
+  true: 'the tables are equal',
+  false: 'the tables are NOT equal',
+  null: 'the tables were made anew; there was nothing to compare them with',
 } as const
 
 /** Checks one run; a run that the damaged file no longer gives is broken, and those beside it are checked all the same. */
@@ -174,13 +174,20 @@ export function proveCommands(program: Command, kit: Kit): void {
 
   program
     .command('rebuild')
-    .description('compute the tables anew from the log, compare, switch')
+    .description('compute the tables anew from the log, compare, switch to them where they are equal')
+    .option('--accept', 'switch to them also where they are not equal')
     .action(
-      kit.action(async (ctx) => {
-        const found = await take((await ctx.client('write')).v1.projections.rebuild.$post({}))
-        const { says, exit } = REBUILT[`${found.equal}`]
-        ctx.show(found, () => [`${found.events} events; ${says}`, ...found.differences])
-        return exit
+      kit.action<{ accept?: boolean }>(async (ctx, _, { accept = false }) => {
+        const found = await take((await ctx.client('write')).v1.projections.rebuild.$post({ json: { accept } }))
+        ctx.show(found, () => [
+          `${found.events} events; ${COMPARED[`${found.equal}`]}`,
+          ...found.differences,
+          found.switched ? 'switched to the new ones' : 'NOT switched: the tables are as they were',
+        ])
+        if (found.switched) return EXIT.done
+        ctx.note(`where streams are parked and can be read again: ${ctx.command('release', '--all')}`)
+        ctx.note(`where the new ones are right: ${ctx.command('rebuild', '--accept')}`)
+        return EXIT.verification
       }),
     )
 

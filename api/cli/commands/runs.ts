@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import type { z } from 'zod'
 import type { RunDetail } from '../../http/schemas/runs.ts'
 import { pendingApprovals } from '../ask.ts'
-import { askLines, nextLines } from '../asks.ts'
+import { askLines, nextLines, parkedLines } from '../asks.ts'
 import { take } from '../client.ts'
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit.ts'
@@ -93,7 +93,9 @@ async function show(ctx: Context, run: string): Promise<number> {
   const found = (await take((await ctx.client('read')).v1.runs[':id'].$get({ param: { id } }))) as Detail
   const detail = { ...found, run: (await told(ctx))(found.run) }
   ctx.show(detail, () => runLines(detail))
-  const next = ctx.format === 'table' ? nextLines(ctx, detail) : []
+  // What the tables say of it may be long past.
+  const next =
+    ctx.format !== 'table' ? [] : detail.parked.length > 0 ? parkedLines(ctx, detail) : nextLines(ctx, detail)
   if (next.length > 0) ctx.note('next:')
   for (const line of next) ctx.note(line)
   return EXIT.done

@@ -89,9 +89,10 @@ export function runRoutes(s: Services) {
       const { position, value } = await s.read.run(id)
       if (!value) throw notFound('run')
       const asks = await s.read.asks({ runId: id })
+      const parked = value.run.incomplete ? await s.read.parked(id) : []
       const missingTools = await missingOf(value.run, value.cancelling)
       c.header('ETag', `"${value.run.revision}"`)
       const run = view(value.run, await s.sizes())
-      return c.json({ position, run, tree: value.tree, asks: asks.value, missingTools }, 200)
+      return c.json({ position, run, tree: value.tree, asks: asks.value, parked: [...parked], missingTools }, 200)
     })
 }

@@ -1,6 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import { exportRun } from '../../events/export.ts'
 import { mustWrite, notFound } from '../../runs/commands.ts'
+import { release } from '../../runs/release.ts'
 import type { Services } from '../../services.ts'
 import { body, json, newApp, RunId, refusals } from '../new-app.ts'
 import * as schema from '../schemas/system.ts'
@@ -25,16 +26,17 @@ const projections = createRoute({
 const rebuild = createRoute({
   method: 'post',
   path: '/v1/projections/rebuild',
-  summary: 'Build the tables anew from the log, compare, switch',
+  summary: 'Build the tables anew from the log, compare, switch where they are equal or a difference is accepted',
+  request: { body: { ...body(schema.RebuildBody), required: false } },
   responses: { 200: json(schema.Rebuilt, 'Rebuilt'), ...refusals },
 })
 
-const release = createRoute({
+const releasing = createRoute({
   method: 'post',
   path: '/v1/projections/release',
-  summary: 'Read a parked stream again',
+  summary: 'Read parked streams again, once what kept them from being read is mended',
   request: { body: body(schema.ReleaseBody) },
-  responses: { 200: json(schema.Projections, 'Projections'), ...refusals },
+  responses: { 200: json(schema.Released, 'Released'), ...refusals },
 })
 
 const exported = createRoute({
@@ -97,12 +99,13 @@ export function systemRoutes(s: Services) {
     .openapi(projections, async (c) => c.json(await status(), 200))
     .openapi(rebuild, async (c) => {
       mustWrite(s)
-      return c.json(await s.read.rebuild(), 200)
+      const { accept = false } = c.req.valid('json')
+      return c.json(await s.read.rebuild({ accept }), 200)
     })
-    .openapi(release, async (c) => {
+    .openapi(releasing, async (c) => {
       mustWrite(s)
-      await s.read.release(c.req.valid('json').stream)
-      return c.json(await status(), 200)
+      const released = await release(s, c.req.valid('json'))
+      return c.json({ ...(await status()), released }, 200)
     })
     .openapi(exported, async (c) => {
       const { id } = c.req.valid('param')

@@ -3,6 +3,7 @@ import { ERASE_WHICH, erasable, MAX_ERASURE_REASON } from '../../../domain/agent
 import { Budget } from '../../../domain/agent/spec/spec.ts'
 import { Ask } from './approvals.ts'
 import { AnyJson, By, FileChanged, Folder, Position, Recorded } from './common.ts'
+import { Parked } from './system.ts'
 
 const count = z.int().nonnegative()
 const Tree = z.string().regex(/^[0-9a-f]{64}$/, { error: 'expected the id of a tree: 64 hexadecimal digits' })
@@ -87,6 +88,10 @@ export const RunDetail = z
     run: Run,
     tree: z.array(AgentNode).readonly(),
     asks: z.array(Ask).readonly(),
+    parked: z
+      .array(Parked)
+      .readonly()
+      .openapi({ description: 'Why it is incomplete: agents of it whose events the tables cannot take any further' }),
     missingTools: z
       .array(z.string())
       .openapi({ description: 'Tools of the run that the answering process does not have: another one must drive it' }),

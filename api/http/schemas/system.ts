@@ -24,12 +24,17 @@ export const Health = z
   })
   .openapi('Health')
 
+/** A stream whose event at `revision` the tables cannot take: they show what came before it. */
+export const Parked = z
+  .strictObject({ stream: z.string(), runId: z.string(), revision: z.int(), code: z.string(), error: z.string() })
+  .openapi('Parked')
+
 /** Cursors of what the tables show and of the log's head; null before the first event. */
 export const Projections = z
   .strictObject({
     position: z.string().nullable(),
     head: z.string().nullable(),
-    parked: z.array(z.strictObject({ stream: z.string(), revision: z.int(), error: z.string() })).readonly(),
+    parked: z.array(Parked).readonly(),
   })
   .openapi('Projections')
 
@@ -40,11 +45,28 @@ export const Rebuilt = z
       description:
         'Null: there was nothing to compare with (the tables were damaged or altered); they were only made anew',
     }),
+    switched: z.boolean().openapi({ description: 'The tables that were made anew are the live ones now' }),
     differences: z.array(z.string()).readonly(),
   })
   .openapi('Rebuilt')
 
-export const ReleaseBody = z.strictObject({ stream: z.string().min(1) }).openapi('Release')
+/** `accept`: switch to the rebuilt tables also where they are not equal to the live ones. */
+export const RebuildBody = z.strictObject({ accept: z.boolean().default(false) }).openapi('Rebuild')
+
+/** One stream, those of a run, or all that are parked. */
+export const ReleaseBody = z
+  .strictObject({
+    stream: z.string().min(1).optional(),
+    runId: z.string().min(1).optional(),
+    all: z.literal(true).optional(),
+  })
+  .refine((b) => [b.stream, b.runId, b.all].filter((v) => v !== undefined).length === 1, {
+    error: 'give one of stream, runId and all',
+  })
+  .openapi('Release')
+
+/** How many streams are no longer parked, and those that are. */
+export const Released = Projections.extend({ released: z.int().nonnegative() }).openapi('Released')
 export const BackupBody = z.strictObject({ folder: Folder }).openapi('Backup')
 export const BackedUp = z
   .strictObject({ folder: z.string(), files: z.array(z.string()).readonly(), bytes: z.int() })

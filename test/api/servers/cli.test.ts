@@ -118,6 +118,29 @@ describeWithPostgres('the command line on servers', (server) => {
     expect(await look(['auditors', 'plain'])).toMatchObject({ out: expect.not.stringContaining('nothing else') })
   })
 
+  it('counts in doctor what the tables could not read, and releases it when it can be read again', async () => {
+    const client = new pg.Client({ connectionString: server().url })
+    await client.connect()
+    try {
+      const { code, err } = await look(['run', `finish ${'at length '.repeat(10_000)}`, '--no-workspace'])
+      expect(code, err.slice(-300)).toBe(0)
+      await client.query('create table lost as select * from ns_blobs.blobs; delete from ns_blobs.blobs')
+      const accepted = await look(['rebuild', '--accept'])
+      expect(accepted.code, accepted.err).toBe(0)
+      expect((await doctor()).of('parked')).toMatchObject({
+        state: 'warning',
+        found: expect.stringMatching(/^1 agents/),
+      })
+      await client.query('insert into ns_blobs.blobs select * from lost; drop table lost')
+    } finally {
+      await client.end()
+    }
+    expect(await look(['rebuild'])).toMatchObject({ code: 5, out: expect.stringContaining('NOT switched') })
+    expect(await look(['release', '--all'])).toMatchObject({ code: 0, out: '1 released, 0 still parked\n' })
+    expect((await doctor()).of('parked')).toBeUndefined()
+    expect(await look(['rebuild'])).toMatchObject({ code: 0, out: expect.stringContaining('switched to the new') })
+  })
+
   it('workers need servers', async () => {
     const { code, err } = await inProcess(['--data', join(folder.root, 'embedded'), 'worker'])
     expect([code, err]).toEqual([2, expect.stringContaining('set KEEPUP_EVENTSTORE and KEEPUP_POSTGRES')])
