@@ -77,7 +77,7 @@ export class Appender {
     events: ReturnType<typeof encode>[],
     before?: Pending,
   ): Promise<{ readonly position: number }> {
-    const { connection, namespace, limits, closed } = this.#place
+    const { connection, namespace, limits, closed, known } = this.#place
     const name = nameOf(namespace, stream)
     const patience = { limits, servers: connection.address.servers, signal: NEVER, writes: true }
     let standsOn = before
@@ -85,7 +85,9 @@ export class Appender {
       try {
         const result = await connection.append(name, expected, events, limits.callMs)
         const position = checkResult(stream, expected + batch.length, result)
-        this.#reader.tips.note(batch[batch.length - 1]!)
+        const last = batch[batch.length - 1]!
+        this.#reader.tips.note(last)
+        known.note({ position, hash: last.hash })
         return { position }
       } catch (error) {
         const cause = causeOf(error)

@@ -10,7 +10,7 @@ import { LogError } from '../../domain/log/errors.ts'
 import { ReplaceableClient } from './client.ts'
 import type { Address } from './connection-string.ts'
 import { isAnswer, Overdue } from './errors.ts'
-import { gather, type Until } from './gather.ts'
+import { gather } from './gather.ts'
 import { Slots } from './slots.ts'
 
 const BATCH_APPEND = { path: '/event_store.client.streams.Streams/BatchAppend' }
@@ -26,8 +26,6 @@ export class Connection {
   readonly reader: ReplaceableClient
   readonly #writer: ReplaceableClient
   readonly #slots = new Slots()
-  /** Reads that were asked for before the appends that come now. */
-  #asked: Promise<unknown> = Promise.resolve()
 
   constructor(address: Address, failingFor: number) {
     this.address = address
@@ -41,7 +39,6 @@ export class Connection {
    */
   async append(name: string, expected: number, events: readonly EventData[], ms: number): Promise<AppendResult> {
     await this.#slots.take()
-    await this.#asked
     let answered = false
     try {
       const held = await this.#writer.take()
@@ -81,16 +78,15 @@ export class Connection {
     return (await within(ms, 'the question for its version', capabilities)).serverVersion
   }
 
-  /** Reads once. `ms`: the longest silence. `until`: ends the read early. Rejects with the client's errors or `Overdue`. */
+  /** Reads once. `ms`: the longest silence. Rejects with the client's errors or `Overdue`. */
   async read(
     open: (client: EventStoreDBClient) => StreamingRead<AllStreamResolvedEvent>,
     ms: number,
     signal: AbortSignal,
-    until?: Until,
   ): Promise<AllStreamResolvedEvent[]> {
     const held = await this.reader.take()
     try {
-      const events = await gather(open(held.client), ms, AbortSignal.any([signal, held.gone.signal]), until)
+      const events = await gather(open(held.client), ms, AbortSignal.any([signal, held.gone.signal]))
       this.reader.worked()
       return events
     } catch (error) {
@@ -98,13 +94,6 @@ export class Connection {
       this.reader.failed(held, error)
       throw error
     }
-  }
-
-  /** {@link read}, of the log as it is before all appends that are asked for later. */
-  readFirst(...asked: Parameters<Connection['read']>): Promise<AllStreamResolvedEvent[]> {
-    const read = this.read(...asked)
-    this.#asked = Promise.allSettled([this.#asked, read]).then(() => undefined)
-    return read
   }
 
   async close(): Promise<void> {

@@ -4,16 +4,19 @@ import {
   END,
   type EventStoreDBClient,
   type ReadAllOptions,
+  type ReadPosition,
   type StreamingRead,
 } from '@eventstore/db-client'
 import type { Cursor } from '../../domain/log/cursor.ts'
 import type { RecordedEvent } from '../../domain/log/envelope.ts'
 import { cursorError, LogError } from '../../domain/log/errors.ts'
 import { LOG_META } from '../../domain/log/ids.ts'
-import { decode, hashOf, nameOf } from './codec.ts'
-import { isUnexpectedResult } from './errors.ts'
+import { hashOf, nameOf } from './codec.ts'
+import { isUnexpectedResult, Overdue } from './errors.ts'
+import { readFiltered } from './filtered.ts'
+import type { Spot } from './known.ts'
 import { patiently } from './patience.ts'
-import type { Place } from './read.ts'
+import { PAGE, type Place } from './read.ts'
 
 const readAll = (options: ReadAllOptions) => (client: EventStoreDBClient) =>
   client.readAll({ requiresLeader: true, ...options }) as StreamingRead<AllStreamResolvedEvent>
@@ -31,30 +34,42 @@ export class Cursors {
     this.logId = logId
   }
 
-  of({ position, hash }: RecordedEvent): Cursor {
+  of({ position, hash }: Spot): Cursor {
     return { logId: this.logId, position, prepare: position, hash }
   }
 
-  /** The last event of our namespace in the whole log. There is always one: the identity. */
+  /**
+   * The last event of our namespace in the whole log, found backwards. Where the server looks through so much of others'
+   * that it does not answer in time, the log's first: whoever goes on from there hears how far it has come.
+   */
   last(): Promise<RecordedEvent> {
-    return this.#last('read')
-  }
-
-  /** {@link last}, of the log as it is before all appends that are asked for later: they wait for this read. */
-  lastBeforeAppends(): Promise<RecordedEvent> {
-    return this.#last('readFirst')
-  }
-
-  async #last(how: 'read' | 'readFirst'): Promise<RecordedEvent> {
     const { connection, namespace, limits, closed } = this.#place
     const patience = { limits, servers: connection.address.servers, signal: closed }
     return patiently(patience, 'looking for the last event', namespace, async () => {
-      const isOurs = ({ event }: AllStreamResolvedEvent) => event?.streamId.startsWith(`${namespace}.`) === true
-      const backwards = readAll({ direction: BACKWARDS, fromPosition: END })
-      const found = (await connection[how](backwards, limits.callMs, closed, isOurs)).at(-1)
-      if (!found?.event || !isOurs(found)) throw this.#replaced()
-      return decode(namespace, found.event)
+      try {
+        return await this.#lookBack()
+      } catch (error) {
+        if (error instanceof Overdue) return this.#identity
+        throw error
+      }
     })
+  }
+
+  async #lookBack(): Promise<RecordedEvent> {
+    const { connection, namespace, limits, closed, strays } = this.#place
+    let fromPosition: ReadPosition = END
+    for (let maxCount = 1; ; maxCount = Math.min(2 * maxCount, PAGE)) {
+      const backwards: ReadAllOptions = { direction: BACKWARDS, fromPosition, maxCount, requiresLeader: true }
+      const open = (client: EventStoreDBClient) => readFiltered(client, nameOf(namespace, ''), backwards)
+      const page = await connection.read(open, limits.callMs, closed)
+      for (const { event } of page) {
+        const own = strays.own(event!)
+        if (own) return own
+      }
+      const end = page.at(-1)?.event
+      if (!end || page.length < maxCount) throw this.#replaced()
+      fromPosition = end.position
+    }
   }
 
   /**

@@ -12,12 +12,12 @@ import type { Limits } from './options.ts'
 /** How many events are held ready before the server is held back. */
 const HELD_READY = 256
 /** Events that the server looks through between two tellings of how far it has come. */
-const WINDOW = 32
+const WINDOW = 256
 
 /** Nothing came for long, which may mean that nothing happened. */
 export class Silence extends Error {}
 
-/** One subscription to the streams of some prefixes, until it breaks. It never mends itself: make another one. */
+/** One subscription to the streams whose names begin with a prefix, until it breaks. It never mends itself: make another one. */
 export class Feed {
   readonly #subscription: AllStreamSubscription
   readonly #limits: Limits
@@ -25,25 +25,40 @@ export class Feed {
   #confirmed = false
   #broken: unknown = null
   #checkpoint: Position | null = null
+  /** Something else than events was heard, and not told of yet. */
+  #fresh = false
+  #given = 0
+  /** So many events were in the log when it was looked through to its end. */
+  #standing = Number.POSITIVE_INFINITY
   #wake: () => void = () => undefined
 
   /** `after`: exclusive, both halves; null: from the start. */
-  constructor({ client }: Held, after: Position | null, prefixes: string[], limits: Limits) {
+  constructor({ client }: Held, after: Position | null, prefix: string, limits: Limits) {
     this.#limits = limits
     this.#subscription = client.subscribeToAll(
       {
         fromPosition: after ?? START,
         requiresLeader: true,
         filter: streamNameFilter({
-          prefixes,
+          prefixes: [prefix],
           maxSearchWindow: WINDOW,
           checkpointInterval: 1,
-          checkpointReached: (_, position) => this.#heard(() => (this.#checkpoint = position)),
+          checkpointReached: (_, position) =>
+            this.#heard(() => {
+              this.#checkpoint = position
+              this.#fresh = true
+            }),
         }),
       },
       { highWaterMark: HELD_READY },
     )
     this.#subscription.on('confirmation', () => this.#heard(() => (this.#confirmed = true)))
+    this.#subscription.on('caughtUp', () =>
+      this.#heard(() => {
+        this.#standing = Math.min(this.#standing, this.#given + this.#waiting)
+        this.#fresh = true
+      }),
+    )
     // The listener stays: an error that comes after the end must find one.
     this.#subscription.on('error', (error: unknown) => this.#heard(() => (this.#broken ??= error)))
     const ended = () => this.#heard(() => (this.#broken ??= new Error('the server ended the subscription')))
@@ -62,10 +77,19 @@ export class Feed {
 
   /** How far the server has looked, where all that it found so far was taken; else null. */
   get checkpoint(): Position | null {
-    return this.#ready.length + this.#subscription.readableLength > 0 ? null : this.#checkpoint
+    return this.#waiting > 0 ? null : this.#checkpoint
   }
 
-  /** The next events, at least one. Rejects with the error that broke it, `Overdue`, `Silence` or the signal's reason. */
+  /** Was all that was in the log at some time since the beginning taken? */
+  get caughtUp(): boolean {
+    return this.#given >= this.#standing
+  }
+
+  get #waiting(): number {
+    return this.#ready.length + this.#subscription.readableLength
+  }
+
+  /** The next events; none where there is a new {@link checkpoint}, or it has {@link caughtUp}. Rejects with the error that broke it, `Overdue`, `Silence` or the signal's reason. */
   async page(signal: AbortSignal): Promise<AllStreamResolvedEvent[]> {
     for (;;) {
       signal.throwIfAborted()
@@ -74,6 +98,10 @@ export class Feed {
         await new Promise((resolve) => setImmediate(resolve))
       if (this.#ready.length > 0) return this.#take()
       if (this.#broken !== null) throw this.#broken
+      if (this.#fresh) {
+        this.#fresh = false
+        return []
+      }
       if (!(await this.#news(signal))) throw this.#silence()
     }
   }
@@ -81,6 +109,7 @@ export class Feed {
   #take(): AllStreamResolvedEvent[] {
     const events = this.#ready
     this.#ready = []
+    this.#given += events.length
     this.#subscription.resume()
     return events
   }

@@ -1,10 +1,10 @@
-import type { Position } from '@eventstore/db-client'
 import type { Cursor } from '../../domain/log/cursor.ts'
 import type { RecordedEvent } from '../../domain/log/envelope.ts'
-import { decode } from './codec.ts'
+import { nameOf } from './codec.ts'
 import type { Cursors } from './cursor.ts'
 import { permanent, unavailable } from './errors.ts'
 import { Feed, Silence } from './feed.ts'
+import type { Spot } from './known.ts'
 import { Backoff } from './patience.ts'
 import type { Place } from './read.ts'
 
@@ -12,10 +12,10 @@ export interface Following {
   readonly after: Cursor | null
   /** Ends it without an error. */
   readonly signal?: AbortSignal
-  /** Names of streams begin with one of these, with the namespace. */
-  readonly prefixes: string[]
-  /** Position of the last event that is wanted; it must be in a stream of the prefixes. Absent: go on for ever. */
-  readonly until?: number
+  /** Names of streams begin with this, without the namespace. */
+  readonly prefix: string
+  /** It ends once all was given out that was in the log when it began; absent: it goes on for ever. */
+  readonly ends?: boolean
 }
 
 /**
@@ -26,42 +26,46 @@ export interface Following {
 export async function* follow(
   place: Place,
   cursors: Cursors,
-  { after, signal: asked, prefixes, until }: Following,
+  { after, signal: asked, prefix, ends = false }: Following,
 ): AsyncGenerator<readonly RecordedEvent[]> {
-  const { connection, namespace, limits, closed } = place
+  const { connection, namespace, limits, closed, strays } = place
   const signal = asked ? AbortSignal.any([asked, closed]) : closed
   const backoff = new Backoff()
+  const known = place.known.after(after)
   let last = after
-  let looked: Position | null = null
   let failingSince: number | null = null
   for (;;) {
     let feed: Feed | null = null
     try {
       // A cursor that does not match is told also to who has left already.
       await cursors.check(last, asked?.aborted ? closed : signal)
-      if (last && until !== undefined && last.position >= until) return
       const held = await connection.reader.take()
       const broken = AbortSignal.any([signal, held.gone.signal])
       try {
-        feed = new Feed(held, looked ?? positionOf(last), prefixes, limits)
+        feed = new Feed(held, known.from, nameOf(namespace, prefix), limits)
         for (;;) {
           const raw = await feed.page(broken)
           connection.reader.worked()
-          const events = raw.map(({ event }) => decode(namespace, event!)).filter(isNew(last, until))
-          const end = events.at(-1)
-          if (!end) continue
-          last = cursors.of(end)
-          looked = null
           failingSince = null
           backoff.reset()
-          yield events
-          if (end.position === until) return
+          const events = raw.flatMap(({ event }) => strays.own(event!) ?? []).filter(isNew(last))
+          const { caughtUp, checkpoint } = feed
+          const end = events.at(-1)
+          if (end) {
+            last = cursors.of(end)
+            known.note(last)
+          }
+          if (checkpoint) known.look(checkpoint)
+          // Who is far behind shows nobody the way to the head.
+          if (prefix === '' && caughtUp) place.known.learn(known)
+          if (events.length > 0) yield events
+          if (ends && caughtUp) return
         }
       } catch (error) {
         if (!broken.aborted && !(error instanceof Silence)) connection.reader.failed(held, error)
+        if (!signal.aborted && !(error instanceof Silence)) for (const one of [known, place.known]) one.doubt()
         throw error
       } finally {
-        looked = feed?.checkpoint ?? looked
         feed?.close()
       }
     } catch (error) {
@@ -69,9 +73,9 @@ export async function* follow(
       const final = permanent(error, `${namespace}.*`)
       if (final) throw final
       if (asked?.aborted) return
-      if (until === undefined && error instanceof Silence) continue
+      if (!ends && error instanceof Silence) continue
       failingSince ??= performance.now()
-      if (until !== undefined && performance.now() - failingSince > limits.patienceMs)
+      if (ends && performance.now() - failingSince > limits.patienceMs)
         throw unavailable('reading the log', connection.address.servers, error)
       await backoff.wait(signal).catch(() => closed.throwIfAborted())
       if (asked?.aborted) return
@@ -79,14 +83,11 @@ export async function* follow(
   }
 }
 
-const positionOf = (cursor: Cursor | null): Position | null =>
-  cursor && { commit: BigInt(cursor.position), prepare: BigInt(cursor.prepare ?? cursor.position) }
-
 /** What a server delivers a second time is not given out again. */
-const isNew = (last: Cursor | null, until: number | undefined) => {
+const isNew = (last: Spot | null) => {
   let before = last?.position ?? -1
   return ({ position }: RecordedEvent) => {
-    if (position <= before || (until !== undefined && position > until)) return false
+    if (position <= before) return false
     before = position
     return true
   }

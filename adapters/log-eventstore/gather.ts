@@ -1,18 +1,14 @@
 import type { AllStreamResolvedEvent, StreamingRead } from '@eventstore/db-client'
 import { Overdue } from './errors.ts'
 
-/** Is this the last event that is wanted? */
-export type Until = (event: AllStreamResolvedEvent) => boolean
-
 /**
- * All events of a read, or those up to the first that `until` accepts. Rejects with the client's error, with `Overdue`
+ * All events of a read. Rejects with the client's error, with `Overdue`
  * after `ms` of silence, or with the signal's reason; the call is cancelled in any case.
  */
 export function gather(
   read: StreamingRead<AllStreamResolvedEvent>,
   ms: number,
   signal: AbortSignal,
-  until?: Until,
 ): Promise<AllStreamResolvedEvent[]> {
   return new Promise((resolve, reject) => {
     const events: AllStreamResolvedEvent[] = []
@@ -37,7 +33,6 @@ export function gather(
       if (ended) return
       silence.refresh()
       events.push(event)
-      if (until?.(event)) end(() => resolve(events))
     })
     if (signal.aborted) aborted()
     else signal.addEventListener('abort', aborted, { once: true })

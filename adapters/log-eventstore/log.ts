@@ -2,11 +2,12 @@ import { checkBatch } from '../../domain/log/batch.ts'
 import type { Cursor } from '../../domain/log/cursor.ts'
 import type { RecordedEvent, SealedEvent } from '../../domain/log/envelope.ts'
 import { ERASED_FACT, eraseImpossible } from '../../domain/log/erased.ts'
+import { LogError } from '../../domain/log/errors.ts'
 import type { EventLog, Head, ReadOptions } from '../../domain/ports.ts'
 import type { Appender } from './append.ts'
-import { nameOf } from './codec.ts'
 import type { Cursors } from './cursor.ts'
 import { type Following, follow } from './follow.ts'
+import type { Spot } from './known.ts'
 import type { Place, StreamReader } from './read.ts'
 
 /**
@@ -65,19 +66,10 @@ export class EventStoreLog implements EventLog {
     }
   }
 
-  readAll(after: Cursor | null, options: { limit?: number; bodies?: boolean } = {}) {
+  async *readAll(after: Cursor | null, options: { limit?: number; bodies?: boolean } = {}) {
     const { limit = Number.MAX_SAFE_INTEGER, bodies = true } = options
-    // The head at the time of the call, not of the first page.
-    const last = this.#closing ? this.#refuse() : this.#cursors.lastBeforeAppends()
-    last.catch(() => undefined)
-    return this.#upTo(last, after, limit, bodies)
-  }
-
-  async *#upTo(asked: Promise<RecordedEvent>, after: Cursor | null, limit: number, bodies: boolean) {
-    const last = await asked
-    const all = [`${this.#place.namespace}.`]
     let left = limit
-    for await (const page of this.#follow({ after, prefixes: all, until: last.position })) {
+    for await (const page of this.#follow({ after, prefix: '', ends: true })) {
       const part = page.slice(0, left)
       left -= part.length
       if (part.length > 0) yield bodies ? part : part.map(withoutBody)
@@ -87,7 +79,7 @@ export class EventStoreLog implements EventLog {
   }
 
   subscribe(after: Cursor | null, signal: AbortSignal): AsyncGenerator<readonly RecordedEvent[]> {
-    return this.#follow({ after, signal, prefixes: [`${this.#place.namespace}.`] })
+    return this.#follow({ after, signal, prefix: '' })
   }
 
   async *#follow(following: Following): AsyncGenerator<readonly RecordedEvent[]> {
@@ -101,18 +93,28 @@ export class EventStoreLog implements EventLog {
 
   async headCursor(): Promise<Cursor> {
     this.#open()
-    return this.#cursors.of(await this.#cursors.last())
+    const { known } = this.#place
+    try {
+      return await this.#headFrom(known.last ?? (await this.#cursors.last()))
+    } catch (error) {
+      if (!(error instanceof LogError && error.code === 'CURSOR_MISMATCH')) throw error
+      // Another state of the log was put back: what was known of it is gone.
+      known.forget()
+      return await this.#headFrom(await this.#cursors.last())
+    }
+  }
+
+  async #headFrom(spot: Spot): Promise<Cursor> {
+    let last = spot
+    for await (const page of this.#follow({ after: this.#cursors.of(spot), prefix: '', ends: true }))
+      last = page.at(-1)!
+    return this.#cursors.of(last)
   }
 
   /** The server looks through the whole log for them; events of other streams stay there. */
   async *streams(prefix: string): AsyncGenerator<readonly string[]> {
-    this.#open()
-    const { namespace } = this.#place
-    const last = await this.#cursors.last()
-    // The log's last event is asked for too, so that its coming shows the end.
-    const prefixes = [nameOf(namespace, prefix), nameOf(namespace, last.header.stream)]
-    for await (const page of this.#follow({ after: null, prefixes, until: last.position })) {
-      const born = page.filter(({ header }) => header.revision === 0 && header.stream.startsWith(prefix))
+    for await (const page of this.#follow({ after: null, prefix, ends: true })) {
+      const born = page.filter(({ header }) => header.revision === 0)
       if (born.length > 0) yield born.map(({ header }) => header.stream)
       this.#open()
     }
@@ -126,10 +128,6 @@ export class EventStoreLog implements EventLog {
 
   #open(): void {
     this.#place.closed.throwIfAborted()
-  }
-
-  #refuse(): Promise<never> {
-    return Promise.reject(this.#place.closed.reason)
   }
 }
 

@@ -6,11 +6,13 @@ import { connect, disconnect } from './connection.ts'
 import { parseAddress } from './connection-string.ts'
 import { Cursors } from './cursor.ts'
 import { greet } from './greet.ts'
+import { Known } from './known.ts'
 import { EventStoreLog } from './log.ts'
 import { identify } from './meta.ts'
 import type { EventStoreLogOptions } from './options.ts'
 import { LIMITS } from './patience.ts'
 import { type Place, StreamReader } from './read.ts'
+import { Strays } from './strays.ts'
 
 /**
  * Opens the log of a namespace on an EventStoreDB (23.10 is known to work), and makes it where there is none. Rejects with
@@ -24,7 +26,8 @@ export async function openEventStoreLog(options: EventStoreLogOptions): Promise<
   const limits = { ...LIMITS, ...options.limits }
   const connection = await connect(parseAddress(options.connectionString), limits.callMs)
   const closed = new AbortController()
-  const place: Place = { connection, namespace, limits, closed: closed.signal }
+  const strays = new Strays(namespace, options.warn ?? (() => undefined))
+  const place: Place = { connection, namespace, limits, closed: closed.signal, known: new Known(), strays }
   const reader = new StreamReader(place)
   const appender = new Appender(place, reader)
   const end = async () => {
@@ -33,7 +36,7 @@ export async function openEventStoreLog(options: EventStoreLogOptions): Promise<
     await disconnect(connection)
   }
   try {
-    await greet(connection, limits, options.onWait)
+    await greet(connection, limits, options.warn)
     const identity = await identify(reader, appender, () => {
       const now = new Date(options.clock?.now() ?? Date.now()).toISOString()
       return sealIdentity(options.random?.bytes(26) ?? randomBytes(26), now)

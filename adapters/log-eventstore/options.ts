@@ -20,6 +20,6 @@ export interface EventStoreLogOptions {
   readonly limits?: Partial<Limits>
   readonly clock?: Pick<Clock, 'now'>
   readonly random?: Random
-  /** Told once, where the servers do not answer soon after the log was asked for. */
-  readonly onWait?: (text: string) => void
+  /** Told to whoever runs the process: that the servers do not answer soon, and what others wrote into the namespace. */
+  readonly warn?: (text: string) => void
 }

@@ -4,18 +4,22 @@ import type { Head } from '../../domain/ports.ts'
 import { decode, nameOf } from './codec.ts'
 import type { Connection } from './connection.ts'
 import { causeOf, hidden, tooMuch } from './errors.ts'
+import type { Known } from './known.ts'
 import type { Limits } from './options.ts'
 import { patiently } from './patience.ts'
+import type { Strays } from './strays.ts'
 import { Tips } from './tips.ts'
 
 /** How many events one call reads at most. */
-const PAGE = 256
+export const PAGE = 256
 
 /** What all parts of one log share. */
 export interface Place {
   readonly connection: Connection
   readonly namespace: string
   readonly limits: Limits
+  readonly known: Known
+  readonly strays: Strays
   /** Aborts, with `LOG_CLOSED`, when the log is closed. */
   readonly closed: AbortSignal
 }

@@ -34,7 +34,7 @@ export async function openOnServers(config: ServersConfig, autoDrive: boolean, o
   const closed = new AbortController()
   const opened = new Opened()
   try {
-    const log = await openEventStoreLog({ connectionString, namespace, clock, random: systemRandom, onWait: warn })
+    const log = await openEventStoreLog({ connectionString, namespace, clock, random: systemRandom, warn })
     opened.push(() => log.close())
     const doorbell = await EventStoreDoorbell.open({ connectionString, namespace })
     opened.push(() => doorbell.close())

@@ -41,13 +41,13 @@ export interface EventLog {
   head(stream: string): Promise<Head | null>
   /** A stream's events in order, in pages. A missing stream yields nothing. */
   read(stream: string, options?: ReadOptions): AsyncIterable<readonly RecordedEvent[]>
-  /** All events after `after` (exclusive) in log order, up to the head at the time of the call, in pages. */
+  /** All events after `after` (exclusive) in log order, in pages: at least up to the head at the time of the call. */
   readAll(after: Cursor | null, options?: { limit?: number; bodies?: boolean }): AsyncIterable<readonly RecordedEvent[]>
   /** Like {@link readAll}, then goes on with what is appended, until the signal aborts. Never skips, never repeats. */
   subscribe(after: Cursor | null, signal: AbortSignal): AsyncIterable<readonly RecordedEvent[]>
   /** The cursor of an event that this log gave out. */
   cursor(event: RecordedEvent): Cursor
-  /** The cursor of the log's last event. */
+  /** The cursor of the log's last event, as it was at the time of the call or later. */
   headCursor(): Promise<Cursor>
   /** Names of streams that begin with `prefix`, in order of birth, in pages. */
   streams(prefix: string): AsyncIterable<readonly string[]>

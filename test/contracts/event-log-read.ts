@@ -56,12 +56,12 @@ export function readContract(factory: EventLogFactory): void {
       expect(await log.head('agent-none')).toBeNull()
     })
 
-    test('the log goes up to the head at the time of the call, and on from any of its cursors', async () => {
+    test('the log goes up to the head at the time of the call at least, then ends, and on from any of its cursors', async () => {
       const { log, sealer, a, b } = await filled()
       const pages = log.readAll(null)
       await log.append('agent-c', -1, sealer.batch('agent-c', NEW, [{}]))
       const events = await collect(pages)
-      const ours = events.filter(({ header }) => header.stream !== 'log-meta')
+      const ours = events.filter(({ header }) => !['log-meta', 'agent-c'].includes(header.stream))
       expect(ours.map(({ id }) => id)).toEqual([...a, ...b].map(({ id }) => id))
       for (let at = 1; at < events.length; at++) expect(events[at]!.position).toBeGreaterThan(events[at - 1]!.position)
       const after = await collect(log.readAll(log.cursor(ours[400]!), { limit: 3, bodies: false }))

@@ -15,6 +15,7 @@ async function busy(cluster: StandInCluster) {
   const seen: string[] = []
   const stop = new AbortController()
   let acknowledged = 0
+  const after = await log.headCursor()
   const work = writers.map(async (stream) => {
     const sealer = new Sealer(stream)
     let tip: Tip = NEW
@@ -27,7 +28,6 @@ async function busy(cluster: StandInCluster) {
     }
   })
   const following = new AbortController()
-  const after = await log.headCursor()
   const followed = (async () => {
     for await (const page of log.subscribe(after, following.signal)) seen.push(...page.map(({ id }) => id))
   })()

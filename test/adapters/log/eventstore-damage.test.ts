@@ -73,14 +73,66 @@ test('a stream that is written to where it was deleted goes on with later revisi
 })
 
 test('events of others in our streams', async () => {
-  const { server, log } = await filled()
-  const before = await log.headCursor()
+  const { server, log, next } = await filled()
   server.store.append(name, 4, [foreign()])
   await expect(collect(log.read(stream))).rejects.toEqual(code('LOG_FOREIGN'))
   await expect(log.head(stream)).rejects.toEqual(code('LOG_FOREIGN'))
-  await expect(collect(log.readAll(before))).rejects.toEqual(code('LOG_FOREIGN'))
-  const following = log.subscribe(before, AbortSignal.timeout(100_000))
-  await expect(collect(following)).rejects.toEqual(code('LOG_FOREIGN'))
+  await expect(collect(log.read(stream, { from: 5 }))).rejects.toEqual(code('LOG_FOREIGN'))
+  await expect(log.append(stream, 4, next)).rejects.toEqual(code('LOG_FOREIGN'))
+})
+
+test('who follows the whole log passes over what others wrote into the namespace, and it is told once per stream', async () => {
+  const { server, batch } = await filled()
+  const told: string[] = []
+  const log = await openLog(server.url, { warn: (text) => told.push(text) })
+  const before = await log.headCursor()
+  for (let n = 0; n < 3; n++) server.store.append('ns.test', n - 1, [foreign()])
+  for (let n = 4; n < 20; n++) server.store.append(name, n, [foreign()])
+  server.store.append('ns.agentx', -1, [foreign()])
+  const head = await log.headCursor()
+  expect(head).toEqual(before)
+  expect(told).toEqual([
+    expect.stringMatching(/^an event in ns\.test is passed over: it is no stream of keepup/),
+    expect.stringMatching(
+      /^an event in ns\.agent-a1 is passed over: event 5 of ns\.agent-a1 \(type noted\) was not written/,
+    ),
+    expect.stringMatching(/^an event in ns\.agentx is passed over/),
+  ])
+  // A process that starts looks back over them.
+  await log.close()
+  const again: string[] = []
+  const other = await openLog(server.url, { warn: (text) => again.push(text) })
+  expect(await other.headCursor()).toEqual(before)
+  const sealer = new Sealer('later')
+  const later = sealer.batch('document-b', NEW, [{}])
+  await other.append('document-b', -1, later)
+  server.store.delete('ns.test', 'any', true)
+  const ours = [...batch, ...later].map(({ id }) => id)
+  expect((await collect(other.readAll(null))).slice(1).map(({ id }) => id)).toEqual(ours)
+  const heard: string[] = []
+  for await (const page of other.subscribe(null, AbortSignal.timeout(100_000)))
+    if (heard.push(...page.map(({ id }) => id)) > ours.length) break
+  expect(heard.slice(1)).toEqual(ours)
+  expect(await Array.fromAsync(other.streams('agent-'))).toEqual([[stream]])
+  expect(again).toHaveLength(3)
+})
+
+test('strays without end are not told without end', async () => {
+  const { server } = await filled()
+  const told: string[] = []
+  const log = await openLog(server.url, { warn: (text) => told.push(text) })
+  for (let n = 0; n < 150; n++) server.store.append(`ns.stray${n}`, -1, [foreign()])
+  await log.headCursor()
+  expect(told).toHaveLength(100)
+  expect(told.at(-1)).toMatch(/further streams are not named$/)
+})
+
+test('a stream of ours that was tombstoned ends who follows the whole log', async () => {
+  const { server, log } = await filled()
+  server.store.delete(name, 'any', true)
+  const other = await openLog(server.url)
+  for (const reading of [() => log.headCursor(), () => collect(log.readAll(null)), () => other.headCursor()])
+    await expect(reading()).rejects.toMatchObject({ code: 'LOG_CORRUPT', message: /tombstoned/ })
 })
 
 test('events of a newer format, and events that were altered or copied', async () => {
@@ -139,5 +191,6 @@ test('a server that lost the log: who follows it is told, and no cursor matches'
   await server.start()
   await expect(following).rejects.toEqual(code('CURSOR_MISMATCH'))
   await expect(anew).rejects.toEqual(code('LOG_CORRUPT'))
-  await expect(collect(log.readAll(cursor))).rejects.toEqual(code('LOG_CORRUPT'))
+  await expect(collect(log.readAll(cursor))).rejects.toEqual(code('CURSOR_MISMATCH'))
+  await expect(log.headCursor()).rejects.toEqual(code('LOG_CORRUPT'))
 })

@@ -78,7 +78,7 @@ test('a subscription that a server forgot is made anew after a silence, from whe
   await write(2)
   await all()
   // Others write a lot: the server tells how far it has looked.
-  const noise = Array.from({ length: 500 }, () => ({
+  const noise = Array.from({ length: 1000 }, () => ({
     id: crypto.randomUUID(),
     type: 'noise',
     contentType: '',

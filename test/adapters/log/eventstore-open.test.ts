@@ -109,7 +109,7 @@ test('a server that is slow is told of while it is waited for', async () => {
   const server = await standIn()
   server.freeze()
   const told = Promise.withResolvers<string>()
-  const opened = openLog(server.url, { onWait: told.resolve })
+  const opened = openLog(server.url, { warn: told.resolve })
   expect(await told.promise).toMatch(
     /^the event store at 127\.0\.0\.1:\d+ does not answer yet; it is waited for, 61 s at most$/,
   )

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { describe, test } from 'vitest'
 import { openEventStoreLog } from '../../../adapters/log-eventstore/open.ts'
 import { eventLogContract } from '../../contracts/event-log.ts'
+import { filteredContract } from '../../contracts/eventstore-filtered.ts'
 import { persistentContract } from '../../contracts/eventstore-persistent.ts'
 import { serverContract } from '../../contracts/eventstore-server.ts'
 import { BEFORE } from '../../support/sealing.ts'
@@ -16,6 +17,8 @@ describe.runIf(connectionString)('a real EventStoreDB', () => {
     erases: false,
   })
   serverContract('EventStoreDB', () => connectionString)
+
+  filteredContract('EventStoreDB', () => connectionString)
 
   persistentContract('EventStoreDB', () => connectionString)
 })

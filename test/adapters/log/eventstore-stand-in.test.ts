@@ -1,4 +1,5 @@
 import { afterAll } from 'vitest'
+import { filteredContract } from '../../contracts/eventstore-filtered.ts'
 import { persistentContract } from '../../contracts/eventstore-persistent.ts'
 import { serverContract } from '../../contracts/eventstore-server.ts'
 import { StandIn } from '../../support/eventstore/stand-in.ts'
@@ -7,5 +8,7 @@ const server = await new StandIn().start()
 afterAll(() => server.stop())
 
 serverContract('stand-in', () => server.url)
+
+filteredContract('stand-in', () => server.url)
 
 persistentContract('stand-in', () => server.url)

@@ -36,6 +36,12 @@ async function send(call: Call, message: ReadResp): Promise<boolean> {
   return !call.cancelled
 }
 
+/** {@link send}, of an event. */
+function sendEvent(node: Served, call: Call, event: Stored): Promise<boolean> {
+  node.asked.sent++
+  return send(call, eventMessage(event))
+}
+
 /** Does this node not have yet what is asked for? A follower may be behind its leader. */
 const lags = (node: Served, call: Call) =>
   node.switches.lags && !node.isLeader() && call.metadata.get('requires-leader')[0] !== 'true'
@@ -64,12 +70,14 @@ async function page(node: Served, call: Call, options: Options): Promise<void> {
     const from = all.hasPosition() ? Number(all.getPosition()!.getCommitPosition()) : null
     const end = node.store.all.at(-1)!.position
     if (from !== null && from <= end && indexOf(node, from) === null) return fail(call, unexpected(what))
+    const wanted = matching(options.getFilter())
     if (backwards) events = node.store.all.filter(({ position }) => from === null || position < from)
     else events = from === null ? node.store.all : from > end ? [] : node.store.all.slice(indexOf(node, from)!)
+    events = events.filter(wanted)
   }
   const chosen = backwards ? events.slice(-Math.min(count, events.length)).reverse() : events.slice(0, count)
   if (node.switches.huge) await send(call, hugeEvent())
-  for (const event of chosen) if (!(await send(call, eventMessage(event)))) return
+  for (const event of chosen) if (!(await sendEvent(node, call, event))) return
   call.end()
 }
 
@@ -108,7 +116,7 @@ async function subscription(node: Served, call: Call, options: Options): Promise
       const skipped = name !== undefined && event.revision <= after
       if (wanted(event) && !skipped) {
         for (let times = switches.duplicates ? 2 : 1; times > 0; times--)
-          if (!(await send(call, eventMessage(event)))) return
+          if (!(await sendEvent(node, call, event))) return
       }
       if (window > 0 && ++scanned % window === 0 && !(await send(call, checkpoint(event.position)))) return
     }

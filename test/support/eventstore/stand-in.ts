@@ -16,7 +16,7 @@ import { type Member, type Served, Switches } from './switches.ts'
 export class StandIn implements Served {
   store: Store
   readonly switches = new Switches()
-  readonly asked = { features: 0, gossips: 0, appends: 0, wrong: 0, subscriptions: 0, from: 0 }
+  readonly asked = { features: 0, gossips: 0, appends: 0, wrong: 0, subscriptions: 0, sent: 0, from: 0 }
   readonly #server = new grpc.Server({ 'grpc.max_receive_message_length': 16 * 1024 * 1024 })
   readonly #gate: Gate
   readonly #groups = new Groups()

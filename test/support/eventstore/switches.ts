@@ -52,6 +52,8 @@ export interface Asked {
   appends: number
   wrong: number
   subscriptions: number
+  /** Events that went out. */
+  sent: number
   /** Where the latest subscription to all began. */
   from: number
 }

@@ -1,0 +1,97 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { EventStoreLog } from '../../../adapters/log-eventstore/log.ts'
+import { openLog, standIn } from '../../support/eventstore/logs.ts'
+import type { StandIn } from '../../support/eventstore/stand-in.ts'
+import { property } from '../../support/property.ts'
+import { collect, NEW, Sealer, type Tip, tipOf } from '../../support/sealing.ts'
+
+// A quiet log beside others that write a lot into the same server.
+
+let others = 0
+/** Somebody else writes; returns where the first of the last 300 stands. */
+function noise(server: StandIn, count: number): number {
+  const none = new Uint8Array()
+  const event = () => ({ id: crypto.randomUUID(), type: 'noise', contentType: '', data: none, metadata: none })
+  const stream = `other.agent-${others++}`
+  server.store.append(stream, -1, Array.from({ length: count }, event))
+  return server.store.events(stream)!.at(-300)?.position ?? 0
+}
+
+function writer(stream: string) {
+  const sealer = new Sealer(stream)
+  let tip: Tip = NEW
+  return async (log: EventStoreLog) => {
+    const batch = sealer.batch(stream, tip, [{}])
+    await log.append(stream, tip.revision, batch)
+    tip = tipOf(batch)
+  }
+}
+
+test('what others write is never fetched, and looked through once', async () => {
+  const server = await standIn()
+  const first = await openLog(server.url)
+  await writer('agent-a')(first)
+  const head = await first.headCursor()
+  noise(server, 3000)
+  // Also by a process that knows of nothing yet.
+  for (const log of [first, await openLog(server.url)]) {
+    const late = noise(server, 1000)
+    const { sent } = server.asked
+    expect(await log.headCursor()).toEqual(head)
+    const { from, subscriptions } = server.asked
+    expect(await collect(log.readAll(await log.headCursor()))).toEqual([])
+    // Each makes sure that the log still is what it was.
+    expect(server.asked.sent - sent).toBeLessThan(8)
+    expect(server.asked.subscriptions).toBe(subscriptions + 2)
+    expect(server.asked.from).toBeGreaterThan(late)
+    expect(from).toBeLessThan(late)
+  }
+})
+
+test('who follows the log knows how far it was looked through', async () => {
+  const server = await standIn()
+  const log = await openLog(server.url)
+  const stop = new AbortController()
+  const following = collect(log.subscribe(null, stop.signal))
+  await expect.poll(() => server.asked.subscriptions).toBe(1)
+  const late = noise(server, 1000)
+  await expect
+    .poll(async () => {
+      await log.headCursor()
+      return server.asked.from
+    })
+    .toBeGreaterThan(late)
+  stop.abort()
+  await following
+})
+
+const ops = fc.constantFrom('write', 'write', 'read', 'noise', 'cut')
+const plan = fc.array(fc.record({ op: ops, who: fc.nat(2), back: fc.nat(5) }), { minLength: 10, maxLength: 40 })
+
+test('whoever asks for the head, or for the rest, misses nothing that was acknowledged to anybody', async () => {
+  const server = await standIn()
+  await fc.assert(
+    fc.asyncProperty(plan, async (planned) => {
+      const namespace = `q${others++}`
+      const logs = await Promise.all([0, 1, 2].map(() => openLog(server.url, { namespace })))
+      const writers = logs.map((_, who) => writer(`agent-${who}`))
+      for (const { op, who, back } of planned) {
+        const log = logs[who]!
+        if (op === 'write') await writers[who]!(log)
+        else if (op === 'noise') noise(server, 300)
+        else if (op === 'cut') server.drop()
+        else {
+          const all = await collect(logs[(who + 1) % 3]!.readAll(null))
+          expect(all).toHaveLength(server.store.all.filter(({ stream }) => stream.startsWith(`${namespace}.`)).length)
+          expect(await log.headCursor()).toEqual(log.cursor(all.at(-1)!))
+          const from = Math.max(all.length - 1 - back, 0)
+          const rest = await collect(log.readAll(log.cursor(all[from]!)))
+          expect(rest.map(({ id }) => id)).toEqual(all.slice(from + 1).map(({ id }) => id))
+        }
+      }
+      await Promise.all(logs.map((log) => log.close()))
+    }),
+    property(8, { endOnFailure: true }),
+  )
+})
