@@ -55,6 +55,20 @@ export class PostgresHome implements Home {
     return told(async () => String(await this.#generations.live()))
   }
 
+  /**
+   * What is there, without making anything: the server, whether this user may make schemas, and how far the live tables are;
+   * `position` undefined: there are none.
+   */
+  look(): Promise<{ version: string; mayCreate: boolean; position: Cursor | null | undefined }> {
+    return told(async () => {
+      const asked = `select current_setting('server_version') as version,
+        has_database_privilege(current_database(), 'create') as may`
+      const { version, may: mayCreate } = (await this.#pool.query<{ version: string; may: boolean }>(asked)).rows[0]!
+      const there = await this.#generations.look()
+      return { version, mayCreate, position: there ? (await this.read(async () => null)).position : undefined }
+    })
+  }
+
   async open(name: string): Promise<Store> {
     const n = Number(name)
     await told(() => this.#generations.migrate(n))
