@@ -70,6 +70,7 @@ async function page(node: Served, call: Call, options: Options): Promise<void> {
     const from = all.hasPosition() ? Number(all.getPosition()!.getCommitPosition()) : null
     const end = node.store.all.at(-1)!.position
     if (from !== null && from <= end && indexOf(node, from) === null) return fail(call, unexpected(what))
+    if (node.switches.scansForEver && options.hasFilter()) return
     const wanted = matching(options.getFilter())
     if (backwards) events = node.store.all.filter(({ position }) => from === null || position < from)
     else events = from === null ? node.store.all : from > end ? [] : node.store.all.slice(indexOf(node, from)!)

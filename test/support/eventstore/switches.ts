@@ -7,6 +7,8 @@ export class Switches {
   stalled = false
   /** Answers no read. */
   readsStalled = false
+  /** Has so much to look through that it does not come to answer a filtered read. */
+  scansForEver = false
   /** Still starting, or without a leader. */
   notReady = false
   /** Knows no user. */
