@@ -81,9 +81,9 @@ export class Appender {
     const name = nameOf(namespace, stream)
     const patience = { limits, servers: connection.address.servers, signal: NEVER, writes: true }
     let standsOn = before
-    return patiently(patience, `appending to ${name}`, name, async () => {
+    return patiently(patience, `appending to ${name}`, name, async (left) => {
       try {
-        const result = await connection.append(name, expected, events, limits.callMs)
+        const result = await connection.append(name, expected, events, limits.callMs, left)
         const position = checkResult(stream, expected + batch.length, result)
         const last = batch[batch.length - 1]!
         this.#reader.tips.note(last)

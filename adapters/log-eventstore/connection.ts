@@ -35,10 +35,16 @@ export class Connection {
 
   /**
    * Appends once, in call order, after revision `expected` (-1: none). `name`: with the namespace. Rejects with the client's
-   * errors, or `Overdue` after `ms`.
+   * errors, or `Overdue` after `ms`, or where its turn did not come for `patienceMs`: then nothing was sent.
    */
-  async append(name: string, expected: number, events: readonly EventData[], ms: number): Promise<AppendResult> {
-    await this.#slots.take()
+  async append(
+    name: string,
+    expected: number,
+    events: readonly EventData[],
+    ms: number,
+    patienceMs: number,
+  ): Promise<AppendResult> {
+    await this.#slots.take(patienceMs)
     let answered = false
     try {
       const held = await this.#writer.take()

@@ -24,13 +24,13 @@ const readAll = (options: ReadAllOptions) => (client: EventStoreDBClient) =>
 /** Places in the whole log. A cursor names one of our own events: log, position with both halves, and the hash there. */
 export class Cursors {
   readonly #place: Place
-  /** The log's first event. */
-  readonly #identity: RecordedEvent
+  /** The log's identity. */
+  readonly first: RecordedEvent
   readonly logId: string
 
-  constructor(place: Place, identity: RecordedEvent, logId: string) {
+  constructor(place: Place, first: RecordedEvent, logId: string) {
     this.#place = place
-    this.#identity = identity
+    this.first = first
     this.logId = logId
   }
 
@@ -49,7 +49,7 @@ export class Cursors {
       try {
         return await this.#lookBack()
       } catch (error) {
-        if (error instanceof Overdue) return this.#identity
+        if (error instanceof Overdue) return this.first
         throw error
       }
     })
@@ -80,12 +80,13 @@ export class Cursors {
     if (cursor === null) return await this.#checkIdentity(signal)
     const { position, prepare = position, hash, logId } = cursor
     if (logId !== this.logId || prepare !== position) throw this.#mismatch()
+    if (position === this.first.position && hash === this.first.hash) return await this.#checkIdentity(signal)
     const stored = await this.#hashAt(position, signal)
     if (stored !== hash) throw this.#mismatch()
   }
 
   async #checkIdentity(signal: AbortSignal): Promise<void> {
-    if ((await this.#hashAt(this.#identity.position, signal)) !== this.#identity.hash) throw this.#replaced()
+    if ((await this.#hashAt(this.first.position, signal)) !== this.first.hash) throw this.#replaced()
   }
 
   /** The hash of our event at a position; null where none of ours begins there. */
@@ -98,7 +99,7 @@ export class Cursors {
       return event?.position.commit === at.commit && event.streamId.startsWith(`${namespace}.`) ? hashOf(event) : null
     } catch (error) {
       // A place where no event begins is answered like a fault of the server: ask for one where an event does.
-      if (!isUnexpectedResult(error) || position === this.#identity.position) throw error
+      if (!isUnexpectedResult(error) || position === this.first.position) throw error
       await this.#checkIdentity(signal)
       return null
     }

@@ -31,7 +31,7 @@ export async function* follow(
   const { connection, namespace, limits, closed, strays } = place
   const signal = asked ? AbortSignal.any([asked, closed]) : closed
   const backoff = new Backoff()
-  const known = place.known.after(after)
+  const known = place.known.after(after ?? cursors.first)
   let last = after
   let failingSince: number | null = null
   for (;;) {
@@ -39,6 +39,11 @@ export async function* follow(
     try {
       // A cursor that does not match is told also to who has left already.
       await cursors.check(last, asked?.aborted ? closed : signal)
+      if (last === null) {
+        // Nothing of ours comes before it, however much others wrote by then.
+        last = cursors.of(cursors.first)
+        if (cursors.first.header.stream.startsWith(prefix)) yield [cursors.first]
+      }
       const held = await connection.reader.take()
       const broken = AbortSignal.any([signal, held.gone.signal])
       try {

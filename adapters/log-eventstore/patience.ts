@@ -37,13 +37,14 @@ export interface Patience {
 
 /**
  * Does `work` until it succeeds or fails for good, for as long as the caller is patient. What is tried again must be the
- * very same each time. `what` is for messages. Rejects with a LogError, `LOG_UNAVAILABLE` at the end of the patience.
+ * very same each time; it is told how many ms are left. `what` is for messages. Rejects with a LogError,
+ * `LOG_UNAVAILABLE` at the end of the patience.
  */
 export async function patiently<T>(
   patience: Patience,
   what: string,
   stream: string,
-  work: () => Promise<T>,
+  work: (left: number) => Promise<T>,
 ): Promise<T> {
   const { limits, servers, onWait } = patience
   const most = Math.ceil((limits.patienceMs + limits.callMs) / 1000)
@@ -60,14 +61,15 @@ async function trying<T>(
   { limits, servers, signal, writes }: Patience,
   what: string,
   stream: string,
-  work: () => Promise<T>,
+  work: (left: number) => Promise<T>,
 ): Promise<T> {
   const end = performance.now() + limits.patienceMs
   const backoff = new Backoff()
   for (;;) {
     signal.throwIfAborted()
     try {
-      return await work()
+      // A timer may end a part of a millisecond early.
+      return await work(Math.max(Math.ceil(end - performance.now()), 0) + 1)
     } catch (error) {
       signal.throwIfAborted()
       const final = permanent(error, stream)

@@ -1,5 +1,5 @@
 import type { RecordedEvent, SealedEvent } from '../../domain/log/envelope.ts'
-import { Lru } from '../log-sqlite/lru.ts'
+import { Lru } from '../logs/lru.ts'
 
 const KEPT = 20_000
 

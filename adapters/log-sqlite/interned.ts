@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Header } from '../../domain/log/envelope.ts'
-import { Lru } from './lru.ts'
+import { Lru } from '../logs/lru.ts'
 
 const KEPT = 20_000
 

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Header } from '../../domain/log/envelope.ts'
 import { LogError } from '../../domain/log/errors.ts'
-import { Lru } from './lru.ts'
+import { Lru } from '../logs/lru.ts'
 import type { Kind, Origin } from './row.ts'
 
 const KEPT = 20_000

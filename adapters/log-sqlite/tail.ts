@@ -1,6 +1,6 @@
 import type { RecordedEvent, SealedEvent } from '../../domain/log/envelope.ts'
 import type { Head } from '../../domain/ports.ts'
-import { Lru } from './lru.ts'
+import { Lru } from '../logs/lru.ts'
 
 const KEPT_EVENTS = 4096
 const KEPT_BYTES = 8 * 1024 * 1024

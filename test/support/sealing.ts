@@ -89,13 +89,13 @@ export class Sealer {
   }
 }
 
-/** The tip after some sealed events. */
 /** The body of a fact that these were erased. */
 export const erasedBody = (...events: readonly SealedEvent[]) => ({
   bodies: events.map(({ header }) => ({ revision: header.revision, bodyHash: header.body.hash })),
   reason: 'asked for',
 })
 
+/** The tip after some sealed events. */
 export function tipOf(events: readonly SealedEvent[]): Tip {
   const last = events.at(-1)
   return last ? { revision: last.header.revision, hash: last.hash } : NEW

@@ -1,15 +1,13 @@
 import { binaryEvent, EventStoreDBClient } from '@eventstore/db-client'
 import { expect, test } from 'vitest'
 import type { EventStoreLog } from '../../../adapters/log-eventstore/log.ts'
-import { AT_ONCE, Slots } from '../../../adapters/log-eventstore/slots.ts'
 import type { SealedEvent } from '../../../domain/log/envelope.ts'
 import { code } from '../../contracts/event-log-factory.ts'
-import { HASTY, openLog, standIn } from '../../support/eventstore/logs.ts'
+import { expectOnce, HASTY, openLog, standIn } from '../../support/eventstore/logs.ts'
 import type { StandIn } from '../../support/eventstore/stand-in.ts'
-import { collect, erasedBody, NEW, Sealer, tipOf } from '../../support/sealing.ts'
+import { erasedBody, NEW, Sealer, tipOf } from '../../support/sealing.ts'
 
 const stream = 'agent-a1'
-const idsOf = (events: readonly { id: string }[]) => events.map(({ id }) => id)
 
 /** Appends that nobody waits for yet: chains of three over some streams. */
 function many(log: EventStoreLog, streams: number, bytes = 10) {
@@ -26,15 +24,6 @@ function many(log: EventStoreLog, streams: number, bytes = 10) {
     }
   }
   return { sent, calls }
-}
-
-/** Each was written once, in order, at its place. */
-async function expectOnce(log: EventStoreLog, server: StandIn, sent: readonly (readonly SealedEvent[])[]) {
-  const streams = Map.groupBy(sent.flat(), ({ header }) => header.stream)
-  for (const [name, events] of streams) {
-    expect(idsOf(await collect(log.read(name)))).toEqual(idsOf(events))
-    expect(server.store.events(`ns.${name}`)).toHaveLength(events.length)
-  }
 }
 
 test('an answer that is lost after the write: sent again by a new client, in the log once', async () => {
@@ -55,20 +44,6 @@ test('an answer that is lost after the write: sent again by a new client, in the
   server.switches.release()
   expect(await appended).toEqual({ position: server.store.events(`ns.${stream}`)![1]!.position })
   expect(server.store.events(`ns.${stream}`)).toHaveLength(3)
-})
-
-test('a reader that nobody answers holds no appends up', async () => {
-  const server = await standIn()
-  const log = await openLog(server.url, { limits: { callMs: 600_000, patienceMs: 600_000 } })
-  const sealer = new Sealer()
-  const batch = sealer.batch(stream, NEW, [{}])
-  await log.append(stream, -1, batch)
-  server.switches.readsStalled = true
-  const reads = [log.headCursor(), log.streams('agent-').next(), log.head(stream), log.readAll(null).next()]
-  const stalled = reads.map((read) => read.catch(() => 0))
-  await log.append(stream, 0, sealer.batch(stream, tipOf(batch), [{}]))
-  await log.close()
-  expect(await Promise.all(stalled)).toEqual([0, 0, 0, 0])
 })
 
 test('the end of another client’s appends rejects ours, and their late answers throw nothing', async () => {
@@ -279,25 +254,4 @@ test('what another process wrote is looked at before something is chained to it'
     await expect(
       other.append(stream, expected, sealer.batch(stream, { revision: expected, hash: 'e'.repeat(64) }, [{}])),
     ).rejects.toEqual(code('CONFLICT'))
-})
-
-test('appends pass one by one until one was answered, then a bounded number at a time, in call order', async () => {
-  const slots = new Slots()
-  const passed: number[] = []
-  const settled = () => new Promise((resolve) => setImmediate(resolve))
-  for (let n = 0; n < 400; n++) slots.take().then(() => passed.push(n))
-  await settled()
-  expect(passed).toEqual([0])
-  slots.give(true)
-  await settled()
-  expect(passed).toHaveLength(1 + AT_ONCE)
-  slots.give(false)
-  await settled()
-  expect(passed).toHaveLength(1 + AT_ONCE)
-  for (let n = 1; n < AT_ONCE; n++) slots.give(false)
-  await settled()
-  expect(passed).toHaveLength(2 + AT_ONCE)
-  slots.give(true)
-  await settled()
-  expect(passed).toEqual(Array.from({ length: 2 + 2 * AT_ONCE }, (_, n) => n))
 })

@@ -126,12 +126,38 @@ test('a cluster without a leader at the start says so', async () => {
 test('what was acknowledged is read, also from a client whose node follows by now and is behind', async () => {
   const cluster = await standInCluster()
   const log = await openLog(cluster.url)
-  await log.append('agent-a', -1, new Sealer().batch('agent-a', NEW, [{}, {}]))
-  for (const node of cluster.nodes) node.switches.lags = true
-  cluster.elect(1)
+  const batch = new Sealer().batch('agent-a', NEW, [{}, {}])
+  await log.append('agent-a', -1, batch.slice(0, 1))
+  const before = await log.headCursor()
+  await log.append('agent-a', 0, batch.slice(1))
+  const last = cluster.store.all.at(-1)!
+  const at = (position: number) => {
+    for (const node of cluster.nodes) node.switches.lagsFrom = position
+  }
+  let leads = 0
+  const electAnother = () => cluster.elect(++leads % 3)
+  at(last.position)
+  electAnother()
   expect(await collect(log.read('agent-a'))).toHaveLength(2)
-  cluster.elect(2)
+  electAnother()
   expect(await log.head('agent-a')).toMatchObject({ revision: 1 })
+  electAnother()
+  // Nobody here knows yet where the log ends.
+  expect(await (await openLog(cluster.url)).headCursor()).toMatchObject({ position: last.position })
+  electAnother()
+  expect((await collect(log.readAll(before))).map(({ id }) => id)).toEqual([last.id])
+  // Another one leads as soon as the log was found to be the same one.
+  for (const node of cluster.nodes) {
+    node.switches.answered = () => {
+      for (const one of cluster.nodes) one.switches.answered = () => undefined
+      electAnother()
+    }
+  }
+  expect((await collect(log.readAll(before))).map(({ id }) => id)).toEqual([last.id])
+  // What the cursor names is not everywhere either.
+  at(before.position)
+  electAnother()
+  expect((await collect(log.readAll(before))).map(({ id }) => id)).toEqual([last.id])
 })
 
 test('a node that is cut off from the others is left', async () => {

@@ -49,6 +49,31 @@ test('what others write is never fetched, and looked through once', async () => 
   }
 })
 
+test('a server that looks for the last event for too long is asked another way', async () => {
+  const server = await standIn()
+  const log = await openLog(server.url)
+  await writer('agent-a')(log)
+  await log.close()
+  server.switches.scansForEver = true
+  const other = await openLog(server.url)
+  const { hash } = (await collect(other.readAll(null))).at(-1)!
+  expect(await (await openLog(server.url)).headCursor()).toMatchObject({ hash })
+})
+
+test('a young log on an old server: what was there before it is not looked through', async () => {
+  const server = await standIn()
+  const late = noise(server, 1000)
+  const log = await openLog(server.url)
+  const write = writer('agent-a')
+  await write(log)
+  for (const reading of [log.readAll(null), log.subscribe(null, AbortSignal.timeout(100_000)), log.streams('agent-')]) {
+    let found = 0
+    for await (const page of reading) if ((found += page.length) > 1) break
+    expect(found).toBeGreaterThan(0)
+    expect(server.asked.from).toBeGreaterThan(late)
+  }
+})
+
 test('who follows the log knows how far it was looked through', async () => {
   const server = await standIn()
   const log = await openLog(server.url)

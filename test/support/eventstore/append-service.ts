@@ -18,8 +18,10 @@ export const batchAppend = (node: Served) => (call: grpc.ServerDuplexStream<Batc
   call.on('data', (request: BatchAppendReq) => {
     const id = request.getCorrelationId()!.getString()
     const options = request.getOptions()
-    if (options)
-      open.set(id, { stream: nameOf(options.getStreamIdentifier()), expected: expectedOf(options), events: [] })
+    if (options) {
+      const expected = expectedBy(options, options.getStreamPosition())
+      open.set(id, { stream: nameOf(options.getStreamIdentifier()), expected, events: [] })
+    }
     const batch = open.get(id)!
     for (const message of request.getProposedMessagesList()) batch.events.push(proposed(message))
     if (!request.getIsFinal()) return
@@ -42,15 +44,25 @@ export const batchAppend = (node: Served) => (call: grpc.ServerDuplexStream<Batc
   call.on('error', () => undefined)
 }
 
-type Options = NonNullable<ReturnType<BatchAppendReq['getOptions']>>
-
-function expectedOf(options: Options): Expected {
-  if (options.hasAny()) return 'any'
-  if (options.hasStreamExists()) return 'exists'
-  return options.hasNoStream() ? -1 : Number(options.getStreamPosition())
+/** What an append says of the stream's revision, but for the number itself. */
+export interface Expectation {
+  hasAny(): boolean
+  hasStreamExists(): boolean
+  hasNoStream(): boolean
 }
 
-export function proposed(message: InstanceType<typeof streamsPb.BatchAppendReq.ProposedMessage>): Proposed {
+export function expectedBy(options: Expectation, revision: string): Expected {
+  if (options.hasAny()) return 'any'
+  if (options.hasStreamExists()) return 'exists'
+  return options.hasNoStream() ? -1 : Number(revision)
+}
+
+type Message = InstanceType<
+  typeof streamsPb.BatchAppendReq.ProposedMessage | typeof streamsPb.AppendReq.ProposedMessage
+>
+
+/** An event of a request. */
+export function proposed(message: Message): Proposed {
   const map = message.getMetadataMap()
   return {
     id: message.getId()?.getString() ?? '',

@@ -1,9 +1,10 @@
 import { EventStoreDBClient } from '@eventstore/db-client'
-import { onTestFinished } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import type { EventStoreLog } from '../../../adapters/log-eventstore/log.ts'
 import { openEventStoreLog } from '../../../adapters/log-eventstore/open.ts'
 import type { EventStoreLogOptions } from '../../../adapters/log-eventstore/options.ts'
-import { BEFORE } from '../sealing.ts'
+import type { SealedEvent } from '../../../domain/log/envelope.ts'
+import { BEFORE, collect } from '../sealing.ts'
 import { StandInCluster } from './cluster.ts'
 import { StandIn } from './stand-in.ts'
 
@@ -45,4 +46,15 @@ export function operator(url: string): EventStoreDBClient {
   const client = EventStoreDBClient.connectionString(url)
   onTestFinished(() => client.dispose())
   return client
+}
+
+const idsOf = (events: readonly { id: string }[]) => events.map(({ id }) => id)
+
+/** Each was written once, in order, at its place. */
+export async function expectOnce(log: EventStoreLog, server: StandIn, sent: readonly (readonly SealedEvent[])[]) {
+  const streams = Map.groupBy(sent.flat(), ({ header }) => header.stream)
+  for (const [name, events] of streams) {
+    expect(idsOf(await collect(log.read(name)))).toEqual(idsOf(events))
+    expect(server.store.events(`ns.${name}`)).toHaveLength(events.length)
+  }
 }

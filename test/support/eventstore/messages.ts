@@ -60,7 +60,7 @@ export function checkpoint(position: number): ReadResp {
   const response = new streamsPb.ReadResp()
   const message = new streamsPb.ReadResp.Checkpoint()
   message.setCommitPosition(String(position))
-  message.setPreparePosition(String(position))
+  message.setPreparePosition('0')
   response.setCheckpoint(message)
   return response
 }

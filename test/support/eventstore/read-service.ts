@@ -42,9 +42,8 @@ function sendEvent(node: Served, call: Call, event: Stored): Promise<boolean> {
   return send(call, eventMessage(event))
 }
 
-/** Does this node not have yet what is asked for? A follower may be behind its leader. */
-const lags = (node: Served, call: Call) =>
-  node.switches.lags && !node.isLeader() && call.metadata.get('requires-leader')[0] !== 'true'
+/** Has this node the event yet? A follower may be behind its leader. */
+const has = (node: Served) => (event: Stored) => event.position < node.switches.lagsFrom || node.isLeader()
 
 async function page(node: Served, call: Call, options: Options): Promise<void> {
   const count = Number(options.getCount())
@@ -56,8 +55,8 @@ async function page(node: Served, call: Call, options: Options): Promise<void> {
   if (stream) {
     const name = nameOf(stream.getStreamIdentifier())
     if (node.store.isTombstoned(name)) return fail(call, streamDeleted(name))
-    const visible = lags(node, call) ? null : node.store.visible(name)
-    if (!visible) {
+    const visible = node.store.visible(name)
+    if (!visible || (visible.length > 0 && !visible.some(has(node)))) {
       await send(call, notFound(name))
       return void call.end()
     }
@@ -70,15 +69,18 @@ async function page(node: Served, call: Call, options: Options): Promise<void> {
     const from = all.hasPosition() ? Number(all.getPosition()!.getCommitPosition()) : null
     const end = node.store.all.at(-1)!.position
     if (from !== null && from <= end && indexOf(node, from) === null) return fail(call, unexpected(what))
+    if (node.switches.scansForEver && options.hasFilter()) return
     const wanted = matching(options.getFilter())
     if (backwards) events = node.store.all.filter(({ position }) => from === null || position < from)
     else events = from === null ? node.store.all : from > end ? [] : node.store.all.slice(indexOf(node, from)!)
     events = events.filter(wanted)
   }
+  events = events.filter(has(node))
   const chosen = backwards ? events.slice(-Math.min(count, events.length)).reverse() : events.slice(0, count)
   if (node.switches.huge) await send(call, hugeEvent())
   for (const event of chosen) if (!(await sendEvent(node, call, event))) return
   call.end()
+  node.switches.answered()
 }
 
 /** Where in the log the record at a position is; null: none begins there. */
@@ -106,19 +108,23 @@ async function subscription(node: Served, call: Call, options: Options): Promise
   let next = stream ? 0 : startOf(node, options)
   const after = stream?.hasRevision() ? Number(stream.getRevision()) : -1
   if (stream?.hasEnd()) next = store.all.length
+  const fromStart = options.getAll()?.hasStart() === true
   let scanned = 0
   let caughtUp = false
   let forgotten = false
   if (!(await send(call, told('confirmation')))) return
   for (;;) {
-    while (next < store.all.length && !forgotten) {
+    while (next < store.all.length && !forgotten && has(node)(store.all[next]!)) {
       const event = store.all[next++]!
       const skipped = name !== undefined && event.revision <= after
       if (wanted(event) && !skipped) {
         for (let times = switches.duplicates ? 2 : 1; times > 0; times--)
           if (!(await sendEvent(node, call, event))) return
       }
-      if (window > 0 && ++scanned % window === 0 && !(await send(call, checkpoint(event.position)))) return
+      if (window === 0 || ++scanned % window > 0) continue
+      // As the server does: the first one of who began at the start says nothing.
+      const looked = scanned === window && fromStart ? 0 : event.position
+      if (!(await send(call, checkpoint(looked)))) return
     }
     if (name !== undefined && store.isTombstoned(name)) return fail(call, streamDeleted(name))
     if (!caughtUp && !(await send(call, told('caughtUp')))) return

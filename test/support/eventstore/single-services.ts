@@ -7,22 +7,16 @@ import type {
   TombstoneResp,
 } from '@eventstore/db-client/generated/streams_pb.js'
 import grpc from '@grpc/grpc-js'
-import { bytes, nameOf, shared, streamsPb } from './protocol.ts'
+import { type Expectation, expectedBy, proposed } from './append-service.ts'
+import { nameOf, shared, streamsPb } from './protocol.ts'
 import type { Expected, Outcome, Proposed } from './store.ts'
 import { asError, exception, notReady, type Refusal, refusal, type Served, streamDeleted } from './switches.ts'
 
-interface Choice {
-  hasAny(): boolean
-  hasNoStream(): boolean
-  hasStreamExists(): boolean
+interface Choice extends Expectation {
   getRevision(): string
 }
 
-function expectedOf(options: Choice): Expected {
-  if (options.hasAny()) return 'any'
-  if (options.hasStreamExists()) return 'exists'
-  return options.hasNoStream() ? -1 : Number(options.getRevision())
-}
+const expectedOf = (options: Choice): Expected => expectedBy(options, options.getRevision())
 
 /** The append of one batch per call. */
 export const append =
@@ -32,15 +26,7 @@ export const append =
     call.on('data', (request: AppendReq) => {
       options ??= request.getOptions()
       const message = request.getProposedMessage()
-      if (!message) return
-      const map = message.getMetadataMap()
-      events.push({
-        id: message.getId()?.getString() ?? '',
-        type: map.get('type') ?? '',
-        contentType: map.get('content-type') ?? '',
-        data: bytes(message.getData_asU8()),
-        metadata: bytes(message.getCustomMetadata_asU8()),
-      })
+      if (message) events.push(proposed(message))
     })
     call.on('end', () => {
       if (node.switches.stalled) return

@@ -7,12 +7,16 @@ export class Switches {
   stalled = false
   /** Answers no read. */
   readsStalled = false
+  /** Has so much to look through that it does not come to answer a filtered read. */
+  scansForEver = false
   /** Still starting, or without a leader. */
   notReady = false
   /** Knows no user. */
   denied = false
-  /** Behind its leader, while it follows one. */
-  lags = false
+  /** While it follows a leader it has nothing yet from this position on. */
+  lagsFrom = Number.POSITIVE_INFINITY
+  /** Told after each read that was answered. */
+  answered: () => void = () => undefined
   /** A server from before batched appends. */
   old = false
   /** Has forgotten its subscriptions; those who ask anew are served. */

@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest'
+import { AT_ONCE, Slots } from '../../../adapters/log-eventstore/slots.ts'
+import { expectOnce, openLog, standIn } from '../../support/eventstore/logs.ts'
+import { NEW, Sealer, tipOf } from '../../support/sealing.ts'
+
+const stream = 'agent-a1'
+
+test('a reader that nobody answers holds no appends up', async () => {
+  const server = await standIn()
+  const log = await openLog(server.url, { limits: { callMs: 600_000, patienceMs: 600_000 } })
+  const sealer = new Sealer()
+  const batch = sealer.batch(stream, NEW, [{}])
+  await log.append(stream, -1, batch)
+  server.switches.readsStalled = true
+  const reads = [log.headCursor(), log.streams('agent-').next(), log.head(stream), log.readAll(null).next()]
+  const stalled = reads.map((read) => read.catch(() => 0))
+  await log.append(stream, 0, sealer.batch(stream, tipOf(batch), [{}]))
+  await log.close()
+  expect(await Promise.all(stalled)).toEqual([0, 0, 0, 0])
+})
+
+test('who waits for its turn in vain is told when its patience ends too, and what it asked for was not sent', async () => {
+  const server = await standIn()
+  const log = await openLog(server.url, { limits: { callMs: 400, patienceMs: 600 } })
+  const batches = Array.from({ length: 40 }, (_, n) => new Sealer(`q${n}`).batch(`agent-q${n}`, NEW, [{}]))
+  const append = () => Promise.allSettled(batches.map((batch) => log.append(batch[0]!.header.stream, -1, batch)))
+  server.switches.stalled = true
+  const { features } = server.asked
+  for (const told of await append())
+    expect(told).toMatchObject({ status: 'rejected', reason: { code: 'LOG_UNAVAILABLE' } })
+  // They went out all at once, then one by one, each on a connection of its own.
+  expect(server.asked.features - features).toBeLessThan(10)
+  server.switches.stalled = false
+  for (const told of await append()) expect(told).toMatchObject({ status: 'fulfilled' })
+  await expectOnce(log, server, batches)
+})
+
+test('appends pass one by one until one was answered, then a bounded number at a time, in call order', async () => {
+  const slots = new Slots()
+  const passed: number[] = []
+  const settled = () => new Promise((resolve) => setImmediate(resolve))
+  for (let n = 0; n < 400; n++) slots.take(100_000).then(() => passed.push(n))
+  await settled()
+  expect(passed).toEqual([0])
+  slots.give(true)
+  await settled()
+  expect(passed).toHaveLength(1 + AT_ONCE)
+  slots.give(false)
+  await settled()
+  expect(passed).toHaveLength(1 + AT_ONCE)
+  for (let n = 1; n < AT_ONCE; n++) slots.give(false)
+  await settled()
+  expect(passed).toHaveLength(2 + AT_ONCE)
+  slots.give(true)
+  await settled()
+  expect(passed).toEqual(Array.from({ length: 2 + 2 * AT_ONCE }, (_, n) => n))
+})
+
+test('who leaves the queue of appends is passed over, and the others keep their order', async () => {
+  const slots = new Slots()
+  const passed: number[] = []
+  const left: number[] = []
+  await slots.take(100_000)
+  const calls = Array.from({ length: 40 }, (_, n) =>
+    slots.take(n % 4 === 1 ? 1 : 100_000).then(
+      () => passed.push(n),
+      () => left.push(n),
+    ),
+  )
+  await expect.poll(() => left.length).toBe(10)
+  slots.give(true)
+  await Promise.all(calls)
+  expect(passed).toEqual(Array.from({ length: 40 }, (_, n) => n).filter((n) => n % 4 !== 1))
+  // No place is held for those who left.
+  for (let n = 0; n < passed.length; n++) slots.give(true)
+  const more: number[] = []
+  for (let n = 0; n < AT_ONCE + 1; n++) slots.take(100_000).then(() => more.push(n))
+  await expect.poll(() => more.length).toBe(AT_ONCE)
+})
