@@ -62,7 +62,8 @@ export async function* keptAgain({ log, blobs, store }: Sources, stream: string,
     for (const part of partsOf(page, bodySize)) {
       const kept = new Kept()
       for (const event of part) kept.add(event, await bodyBytes(event, blobs))
-      yield { streams: [], changes: new Collapsed(), events: kept.events, erased: kept.erased }
+      const { events, erased, left } = kept
+      yield { streams: [], changes: new Collapsed(), events, erased, left }
     }
   }
 }
@@ -82,8 +83,8 @@ class Fold {
   }
 
   batch(): Batch {
-    const { events, erased } = this.#kept
-    return { streams: [...this.#streams.values()], changes: this.#changes, events, erased }
+    const { events, erased, left } = this.#kept
+    return { streams: [...this.#streams.values()], changes: this.#changes, events, erased, left }
   }
 
   /** False: not taken, because a newer program must. */
@@ -144,6 +145,7 @@ class Fold {
   async #changed(event: RecordedEvent, bytes: Uint8Array | null): Promise<Poison | null> {
     const left = event.erased ? await this.#sources.left.of(event.header) : null
     if (left !== null && 'poison' in left) return left.poison
+    if (left !== null && this.#sources.store.keepsEvents) this.#kept.leave(event.header, left.body)
     const taken = decode(event, event.erased ? null : bytes, left?.body)
     if ('poison' in taken) return taken.poison
     const seen = pointsToArguments(taken) ? await withGiven(this.#sources, event, taken) : taken

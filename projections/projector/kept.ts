@@ -1,4 +1,6 @@
-import type { RecordedEvent } from '../../domain/log/envelope.ts'
+import { isEventType, upcast } from '../../domain/agent/events/codec.ts'
+import { versions } from '../../domain/agent/events/events.ts'
+import type { Header, RecordedEvent } from '../../domain/log/envelope.ts'
 import { erasedFact } from '../../domain/log/erased.ts'
 import type { EventRow } from '../schema/database.ts'
 import type { Body } from './body.ts'
@@ -9,6 +11,7 @@ const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
 export class Kept {
   readonly #rows = new Map<string, EventRow>()
   readonly erased: { readonly stream: string; readonly revision: number }[] = []
+  readonly left: { readonly stream: string; readonly revision: number; readonly current: string }[] = []
 
   get events(): readonly EventRow[] {
     return [...this.#rows.values()]
@@ -18,7 +21,7 @@ export class Kept {
   add(event: RecordedEvent, bytes: Body): void {
     const { header, id, position } = event
     const { stream, revision, actor } = header
-    const gone = bytes === null || 'poison' in bytes || header.body.cipher
+    const payload = bytes === null || 'poison' in bytes || header.body.cipher ? null : utf8.decode(bytes)
     for (const { revision } of erasedFact(event)?.bodies ?? []) this.erased.push({ stream, revision })
     this.#rows.set(`${stream}@${revision}`, {
       stream,
@@ -33,7 +36,23 @@ export class Kept {
       tool_call_id: header.toolCallId ?? null,
       actor_kind: actor.kind,
       actor_id: actor.id,
-      payload: gone ? null : utf8.decode(bytes),
+      payload,
+      current: payload === null ? null : broughtUp(header, payload),
     })
+  }
+
+  /** What an erasure has left of an event. */
+  leave({ stream, revision }: Header, body: unknown): void {
+    this.left.push({ stream, revision, current: JSON.stringify(body) })
+  }
+}
+
+/** A body of an older version in the current shape; null where it has it, or cannot be brought up. */
+function broughtUp({ type, version }: Header, payload: string): string | null {
+  if (!isEventType(type) || version >= versions[type]) return null
+  try {
+    return JSON.stringify(upcast(type, version, JSON.parse(payload)))
+  } catch {
+    return null
   }
 }

@@ -48,7 +48,7 @@ export async function eventStarts(db: Kysely<Database>, runId: string, position:
         .whereRef('c.agent_id', '=', 'a.id')
         .where('c.position', '<=', position)
         .select('c.revision')
-        .orderBy('c.revision', 'desc')
+        .orderBy('c.position', 'desc')
         .limit(1)
         .as('revision'),
     ])

@@ -44,7 +44,8 @@ export async function listRuns(
     .selectAll()
     .orderBy('started', 'desc')
     .limit(limit + 1)
-  if (status === 'cancelled') query = query.where('status', '=', 'failed').where('code', '=', 'CANCELLED')
+  // As text, so that the partial index is used.
+  if (status === 'cancelled') query = query.where('status', '=', 'failed').where(sql<boolean>`code = 'CANCELLED'`)
   else if (status !== undefined) query = query.where('status', '=', status)
   if (after !== undefined) query = query.where('started', '<', Number(after))
   if (prefix !== undefined) query = query.where('id', '>=', prefix).where('id', '<', prefix + LAST)

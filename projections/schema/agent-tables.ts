@@ -29,6 +29,7 @@ export const agentTables = {
     key: ['id'],
     owner: 'id',
     indexes: [['started'], ['status', 'started']],
+    partial: { columns: ['status', 'started'], where: "code = 'CANCELLED'" },
   },
   /** One row per agent: what `agent_lineage` shows, and where the agent stands. */
   agents: {
@@ -77,6 +78,7 @@ export const agentTables = {
     key: ['id'],
     owner: 'id',
     indexes: [['run_id'], ['parent_agent_id']],
+    partial: { columns: ['id'], where: 'completed_at is null' },
   },
   /** What people said to an agent. `preview`: the first 500 characters. */
   inputs: {

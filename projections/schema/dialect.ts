@@ -6,6 +6,8 @@ export interface Dialect {
   readonly text: string
   /** Whether what the log says is kept in a table, because the log is not at hand for SQL. */
   readonly keepsEvents: boolean
+  /** Whether a subquery in `from` may name what stands before it. */
+  readonly lateral: boolean
   /** JSON text of a value. */
   quote(value: string): string
   /** A text that holds JSON, to be taken apart with `->`. */
@@ -17,6 +19,7 @@ export const sqlite: Dialect = {
   tableSuffix: 'without rowid',
   text: 'text',
   keepsEvents: false,
+  lateral: false,
   quote: (value) => `json_quote(${value})`,
   json: (text) => text,
 }
@@ -25,6 +28,7 @@ export const postgres: Dialect = {
   tableSuffix: '',
   text: 'text collate "C"',
   keepsEvents: true,
+  lateral: true,
   quote: (value) => `coalesce(cast(to_json(${value}) as text), 'null')`,
   json: (text) => `json_of(${text})`,
 }

@@ -3,6 +3,8 @@ import type { TableSpec } from './columns.ts'
 /**
  * What the log says, for databases that cannot read it: one row per event of every stream, parked ones too. `payload`: the
  * body's JSON text as it was sealed; null where it was erased, is enciphered, or cannot be had (its stream is parked then).
+ * `current`: the body as this program reads it, where that is not the payload: brought up from an older version, or what an
+ * erasure has left of it.
  */
 export const eventRows = {
   columns: {
@@ -19,6 +21,7 @@ export const eventRows = {
     actor_kind: 'text!',
     actor_id: 'text!',
     payload: 'text',
+    current: 'text',
   },
   key: ['stream', 'revision'],
   owner: 'agent_id',

@@ -50,7 +50,10 @@ export const factTables = {
     },
     key: ['agent_id', 'revision'],
     owner: 'agent_id',
-    indexes: [['agent_id', 'step']],
+    indexes: [
+      ['agent_id', 'step'],
+      ['agent_id', 'position'],
+    ],
   },
   /**
    * Versions of the files: those of a step are the tree of its first row with that step or a greater one. `code`: why
@@ -118,7 +121,12 @@ export const factTables = {
     },
     key: ['agent_id', 'tool_call_id'],
     owner: 'agent_id',
-    indexes: [['run_id', 'status', 'requested_position'], ['status', 'requested_position'], ['requested_position']],
+    indexes: [
+      ['tool_call_id'],
+      ['run_id', 'status', 'requested_position'],
+      ['status', 'requested_position'],
+      ['requested_position'],
+    ],
   },
   standing_approvals: {
     columns: {

@@ -23,17 +23,10 @@ const ROLES = ['user_input', 'turn_start', 'recovery', 'model_call_end', 'tool_c
  * and tail.
  */
 const messages = (agent: string, revision: string) => `(${history(agent, revision)},
-  kept as (
-    select distinct on (1, 2) r.stream, cast(b.said ->> 'revision' as bigint) as revision,
-      cast(b.said -> 'body' as text) as payload
-    from h join event_rows r on r.stream = 'agent-' || h.id and r.type = 'residue'
-    cross join json_array_elements(json_of(r.payload) -> 'bodies') as b(said)
-    order by 1, 2, r.revision desc),
   heard as (
     select row_number() over (order by h.d desc, e.revision) as n, e.type, e.agent_id, e.turn, e.tool_call_id,
-      coalesce(e.payload, k.payload) as payload
-    from h join event_rows e on e.stream = 'agent-' || h.id and e.revision <= h.upto
-    left join kept k on k.stream = e.stream and k.revision = e.revision),
+      coalesce(e.current, e.payload) as payload
+    from h join event_rows e on e.stream = 'agent-' || h.id and e.revision <= h.upto),
   told as (
     select n, type, agent_id, turn, tool_call_id, json_of(payload) as body,
       min(n) filter (where type = 'turn_start') over later as next_start,
@@ -85,7 +78,8 @@ const messages = (agent: string, revision: string) => `(${history(agent, revisio
   from said where at is not null)`
 
 const payloadOf = (call: 'requested' | 'ended') =>
-  `(select e.payload from event_rows e where e.stream = 'agent-' || ${call}_agent and e.revision = ${call}_revision)`
+  `(select case when e.payload is not null then coalesce(e.current, e.payload) end from event_rows e
+    where e.stream = 'agent-' || ${call}_agent and e.revision = ${call}_revision)`
 
 export const keptViews: readonly string[] = [
   jsonOf,

@@ -1,4 +1,5 @@
 import { type ColumnDefinitionBuilder, type Kysely, sql } from 'kysely'
+import { versions } from '../../domain/agent/events/events.ts'
 import type { ColumnSpec, TableSpec } from './columns.ts'
 import type { Database } from './database.ts'
 import type { Dialect } from './dialect.ts'
@@ -14,7 +15,13 @@ import { views } from './views.ts'
 export const migrations: readonly ((db: Kysely<Database>, dialect: Dialect) => Promise<void>)[] = [createAll]
 
 /** What the rows mean. Tables made under another number are not migrated but rebuilt. */
-export const MEANING = 6
+export const MEANING = 7
+
+/**
+ * The same where events are kept: their bodies stand there in the shapes of this program, so each new version of one is
+ * another meaning.
+ */
+export const keptMeaning = (): number => Object.values(versions).reduce((sum, version) => sum + version - 1, MEANING)
 
 async function createAll(db: Kysely<Database>, dialect: Dialect): Promise<void> {
   for (const name of tableNames) await createTable(db, dialect, name, specOf(name))

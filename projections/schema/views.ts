@@ -63,18 +63,27 @@ const lineage = `create view agent_lineage as select a.id, a.run_id, a.parent_ag
   a.incomplete_from
   from agents a`
 
-const totals = `create view agent_lineage_totals as
-  with recursive tree(top, id) as (
-    select id, id from agents
-    union all
-    select tree.top, a.id from tree join agents a on a.parent_agent_id = tree.id)
-  select l.id, l.run_id, count(distinct tree.id) as agents,
+const SUMS = `count(distinct tree.id) as agents,
     coalesce(sum(${INPUT}), 0) as total_input_tokens,
     coalesce(sum(m.output), 0) as total_output_tokens,
     coalesce(sum(m.nano_dollars), 0) as total_nano_dollars,
     ${dollars('coalesce(sum(m.nano_dollars), 0)')} as total_cost,
     coalesce(sum(case when m.status = 'lost' then ${INPUT} + m.output end), 0) as in_doubt_tokens,
-    coalesce(sum(case when m.status = 'lost' then m.nano_dollars end), 0) as in_doubt_nano_dollars
+    coalesce(sum(case when m.status = 'lost' then m.nano_dollars end), 0) as in_doubt_nano_dollars`
+
+// A tree per agent that is asked for, where the database can; else all trees at once.
+const totals = ({ lateral }: Dialect) =>
+  lateral
+    ? `create view agent_lineage_totals as select l.id, l.run_id, t.* from agents l cross join lateral (
+  with recursive tree(id) as (
+    select l.id union all select a.id from tree join agents a on a.parent_agent_id = tree.id)
+  select ${SUMS} from tree left join model_calls m on m.agent_id = tree.id) as t`
+    : `create view agent_lineage_totals as
+  with recursive tree(top, id) as (
+    select id, id from agents
+    union all
+    select tree.top, a.id from tree join agents a on a.parent_agent_id = tree.id)
+  select l.id, l.run_id, ${SUMS}
   from agents l join tree on tree.top = l.id left join model_calls m on m.agent_id = tree.id
   group by l.id, l.run_id`
 
@@ -106,4 +115,4 @@ const facts = `create view checkpoint_facts as select agent_id, revision,
   window w as (partition by agent_id order by revision)) as running
   where checkpoint = 1`
 
-export const views = (d: Dialect): readonly string[] => [lineage, totals, artifacts(d), facts]
+export const views = (d: Dialect): readonly string[] => [lineage, totals(d), artifacts(d), facts]

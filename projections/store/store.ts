@@ -27,6 +27,8 @@ export interface Batch {
   readonly events: readonly EventRow[]
   /** Kept events whose payload goes, because an `erased` fact names them; after `events`. */
   readonly erased: readonly { readonly stream: string; readonly revision: number }[]
+  /** What is left of kept events that were erased; after `erased`. */
+  readonly left: readonly { readonly stream: string; readonly revision: number; readonly current: string }[]
 }
 
 /** Where a projector puts its rows, one transaction per batch. One interface, a database each behind it. */

@@ -2,6 +2,8 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { openEventStoreLog } from '../../adapters/log-eventstore/open.ts'
 import { MemoryLog } from '../../adapters/log-memory/log.ts'
 import { openSqliteLog } from '../../adapters/log-sqlite/open.ts'
+import { versions } from '../../domain/agent/events/events.ts'
+import { upcasters } from '../../domain/agent/events/upcasters.ts'
 import type { EventLog } from '../../domain/ports.ts'
 import { StandIn } from '../support/eventstore/stand-in.ts'
 import { tempFolder } from '../support/folders.ts'
@@ -12,6 +14,7 @@ import { alike, projectedInto, rowsOf } from '../support/golden/rows.ts'
 import { MEANINGS, toldOf } from '../support/golden/told.ts'
 import { MemoryBlobs } from '../support/harness.ts'
 import { describeWithPostgres } from '../support/postgres.ts'
+import { comparedCheckpoints, rowsOfView } from '../support/projections/checkpoint-view.ts'
 import { postgresKit } from '../support/projections/postgres-kit.ts'
 import { BEFORE } from '../support/sealing.ts'
 
@@ -84,12 +87,62 @@ describe.each(ADAPTERS)('replayed on $name', ({ open, erases }) => {
 
 describeWithPostgres('tables in PostgreSQL', (postgres) => {
   const kit = postgresKit(postgres)
-  const same = named.filter(([, { told }]) => told.versions.meaning === MEANINGS.meaning)
-  test.each(same)('hold the rows of %s', async (_, { text, told }) => {
+  const filled = async ({ text }: Recorded) => {
     const [log, blobs] = [new MemoryLog({ clock: BEFORE }), new MemoryBlobs()]
     await appendAgain(text, log, blobs)
     const tables = await kit.fresh()
     await projectedInto(log, blobs, await tables.open())
-    expect(await alike(await tables.dump(), log)).toEqual(told.rows)
+    return { tables, log, blobs }
+  }
+  const same = named.filter(([, { told }]) => told.versions.meaning === MEANINGS.meaning)
+  test.each(same)('hold the rows of %s', async (_, one) => {
+    const { tables, log } = await filled(one)
+    expect(await alike(await tables.dump(), log)).toEqual(one.told.rows)
+  })
+
+  test.each(named)('show the checkpoints of %s in SQL as this program reads them', async (_, one) => {
+    const { tables, ...sources } = await filled(one)
+    const { rows } = await comparedCheckpoints(tables, sources)
+    expect(rows).toBe((await tables.dump()).checkpoint_rows!.length)
   })
 })
+
+describeWithPostgres('a version that is new to PostgreSQL', (postgres) => {
+  const kit = postgresKit(postgres)
+
+  test('makes the tables anew, and what was recorded before it is shown in its shape', async () => {
+    const old = await kit.fresh()
+    await withNewVersions(async () => {
+      await expect(old.open()).rejects.toMatchObject({ code: 'SCHEMA_OTHER' })
+      const fresh = postgresKit(postgres)
+      for (const [, { text }] of named) {
+        const [log, blobs] = [new MemoryLog({ clock: BEFORE }), new MemoryBlobs()]
+        await appendAgain(text, log, blobs)
+        const tables = await fresh.fresh()
+        await projectedInto(log, blobs, await tables.open())
+        await comparedCheckpoints(tables, { log, blobs })
+        if (text.includes('"type":"user_input"'))
+          expect(JSON.stringify(await rowsOfView(tables, 'checkpoints'))).toContain('(brought up)')
+      }
+    })
+  })
+})
+
+/** As in a program that has raised the versions of two types. */
+async function withNewVersions(work: () => Promise<void>): Promise<void> {
+  const up = (key: string) => ({ 1: (body: unknown) => broughtUp(body as Record<string, unknown>, key) })
+  const raised = { user_input: 2, tool_call_end: 2 }
+  try {
+    Object.assign(versions, raised)
+    Object.assign(upcasters, { user_input: up('text'), tool_call_end: up('result') })
+    await work()
+  } finally {
+    for (const type of Object.keys(raised)) {
+      Object.assign(versions, { [type]: 1 })
+      delete (upcasters as Record<string, unknown>)[type]
+    }
+  }
+}
+
+const broughtUp = (body: Record<string, unknown>, key: string) =>
+  typeof body[key] === 'string' ? { ...body, [key]: `${body[key]} (brought up)` } : body

@@ -1,38 +1,13 @@
 import fc from 'fast-check'
-import { sql } from 'kysely'
 import { expect, it } from 'vitest'
-import { ERASED } from '../../domain/agent/events/residue.ts'
-import { Transcript } from '../../domain/agent/state/messages.ts'
-import { LogError } from '../../domain/log/errors.ts'
-import { history } from '../../domain/runtime/history/history.ts'
-import { assembleCheckpoint } from '../../projections/queries/checkpoint.ts'
-import { checkpointFacts, findCheckpoint } from '../../projections/queries/checkpoints.ts'
 import { describeWithPostgres } from '../support/postgres.ts'
+import { comparedCheckpoints, rowsOfView } from '../support/projections/checkpoint-view.ts'
 import { world } from '../support/projections/family.ts'
 import { runs, tape } from '../support/projections/fc.ts'
-import { projected, type Tables } from '../support/projections/kit.ts'
+import { projected } from '../support/projections/kit.ts'
 import type { MemoryLog } from '../support/projections/memory-log.ts'
 import { postgresKit } from '../support/projections/postgres-kit.ts'
 import { tell } from '../support/projections/tell.ts'
-
-type Row = Record<string, string | number | null>
-
-const all = async ({ db }: Tables, view: 'events' | 'checkpoints'): Promise<Row[]> =>
-  (await sql<Row>`select * from ${sql.table(view)} order by 1`.execute(db)).rows
-
-/** The messages of an agent at a revision, as the domain tells them; null where nothing is left of a body before. */
-async function messagesOf(log: MemoryLog, agentId: string, to: number): Promise<unknown> {
-  const transcript = new Transcript()
-  try {
-    for await (const page of history({ log, blobs: log.blobs }, agentId, { to })) {
-      for (const { event } of page) transcript.push(event)
-    }
-    return transcript.messages
-  } catch (error) {
-    if (error instanceof LogError && error.code === 'BODY_ERASED') return null
-    throw error
-  }
-}
 
 describeWithPostgres('the seed’s tables in PostgreSQL', (server) => {
   const kit = postgresKit(server)
@@ -41,7 +16,7 @@ describeWithPostgres('the seed’s tables in PostgreSQL', (server) => {
     const { log } = tell(fc.sample(tape, { numRuns: 6, seed: 5 }).flat())
     const tables = await kit.fresh()
     await projected(log, tables)
-    const rows = await all(tables, 'events')
+    const rows = await rowsOfView(tables, 'events')
     expect(rows.map((row) => row.id)).toEqual(log.events.map((event) => event.position))
     for (const [i, row] of rows.entries()) {
       const { header, erased, id, body } = log.events[i]!
@@ -71,31 +46,9 @@ describeWithPostgres('the seed’s tables in PostgreSQL', (server) => {
   }
 
   async function comparedIn(log: MemoryLog) {
-    const counts = { rows: 0, forked: 0, erased: 0 }
-    const forks = new Set(log.events.filter((e) => e.header.type === 'forked').map((e) => e.header.agentId))
     const tables = await kit.fresh()
     await projected(log, tables)
-    for (const row of await all(tables, 'checkpoints')) {
-      const columns = 'id thread_id step timestamp state_blob pending_tools completed_tools usage_tokens usage_cost'
-      expect(Object.keys(row).join(' ')).toBe(columns)
-      const agent = String(row.thread_id)
-      const found = (await findCheckpoint(tables.db, agent, Number(row.step)))!
-      const messages = await messagesOf(log, agent, found.revision)
-      const sources = { log, blobs: log.blobs, messagesAt: async () => (messages ?? []) as never }
-      const made = await assembleCheckpoint(sources, found, await checkpointFacts(tables.db, found))
-      expect(row).toMatchObject({ id: made.id, timestamp: made.timestamp, usage_cost: made.usage.cost })
-      expect(row.usage_tokens).toBe(made.usage.inputTokens + made.usage.outputTokens)
-      expect(JSON.parse(String(row.state_blob))).toEqual({ ...made.state, messages })
-      expect(JSON.parse(String(row.pending_tools))).toEqual(made.pendingToolCalls)
-      const results = JSON.parse(String(row.completed_tools)) as Row[]
-      expect(results.map((r) => [r.toolCallId, r.success, r.result ?? undefined])).toEqual(
-        made.completedToolResults.map((r) => [r.toolCallId, r.success, r.erased ? ERASED : r.result]),
-      )
-      counts.rows++
-      if (JSON.stringify(messages).includes(ERASED)) counts.erased++
-      if (forks.has(agent)) counts.forked++
-    }
-    return counts
+    return comparedCheckpoints(tables, { log, blobs: log.blobs })
   }
 
   it('checkpoints: the seed’s columns, and in them what domain and queries say', async () => {
@@ -183,11 +136,11 @@ describeWithPostgres('the seed’s tables in PostgreSQL', (server) => {
     agent.endTurn('text')
     const tables = await kit.fresh()
     await projected(log, tables)
-    const said = (await all(tables, 'events')).find((row) => row.event_type === 'user_input')!
+    const said = (await rowsOfView(tables, 'events')).find((row) => row.event_type === 'user_input')!
     expect(JSON.parse(String(said.payload))).toEqual({ text })
     const shown = text.replaceAll('\0', '\ufffd')
     expect((await tables.dump()).inputs).toMatchObject([{ preview: shown }])
-    const [checkpoint] = await all(tables, 'checkpoints')
+    const [checkpoint] = await rowsOfView(tables, 'checkpoints')
     const { messages } = JSON.parse(String(checkpoint!.state_blob))
     expect(messages[0]).toEqual({ role: 'user', content: shown })
     expect(messages.at(-1)).toMatchObject({ role: 'system' })

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { ProjectionError } from '../../errors.ts'
 import { postgres } from '../../schema/dialect.ts'
-import { MEANING, migrations } from '../../schema/migrations.ts'
+import { keptMeaning, migrations } from '../../schema/migrations.ts'
 import { type Progress, rowOf } from '../store.ts'
 import { createViews } from './audit.ts'
 import { dropGeneration, standsInTheWay, takeAlong } from './dependents.ts'
@@ -70,7 +70,7 @@ export class Generations {
     const schema = this.#names.tables(n)
     await this.#alone(async (client) => {
       const stored = await versionOf(client, this.#names, n)
-      if (stored === null || stored.meaning < MEANING) {
+      if (stored === null || stored.meaning < keptMeaning()) {
         throw new ProjectionError(
           'SCHEMA_OTHER',
           `the rows in ${schema} have an older meaning; rebuild them from the log`,
@@ -173,7 +173,7 @@ export class Generations {
   async #create(client: pg.PoolClient): Promise<number> {
     const { control, tables } = this.#names
     const next = `insert into ${control}.generations (n, meaning, version)
-      select coalesce(max(n), 0) + 1, ${MEANING}, 0 from ${control}.generations returning n`
+      select coalesce(max(n), 0) + 1, ${keptMeaning()}, 0 from ${control}.generations returning n`
     const { n } = (await client.query<{ n: number }>(next)).rows[0]!
     await client.query(`create schema ${tables(n)}`)
     await this.#step(client, n, 0)
@@ -206,7 +206,7 @@ interface Version {
 }
 
 function mustNotBeNewer({ meaning, version }: Version, schema: string): void {
-  if (meaning <= MEANING && version <= migrations.length) return
+  if (meaning <= keptMeaning() && version <= migrations.length) return
   throw new ProjectionError(
     'SCHEMA_NEWER',
     `${schema} was written by a newer program; use that, or another schema: the tables come back from the log`,

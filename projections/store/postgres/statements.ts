@@ -16,11 +16,12 @@ export interface Statement {
 }
 
 /** What writes a batch, in order. Statements of different rows only share one where the order does not matter. */
-export function statementsOf({ streams, changes, events, erased }: Batch): Statement[] {
+export function statementsOf({ streams, changes, events, erased, left }: Batch): Statement[] {
   return [
     ...rowsPut('streams', streamsSpec, streams as readonly (StreamRow & Cells)[]),
     ...rowsPut('event_rows', eventRows, events as readonly (EventRow & Cells)[]),
     ...emptied(erased),
+    ...leftOf(left),
     ...changed(changes),
   ]
 }
@@ -37,12 +38,18 @@ const emptied = (erased: Batch['erased']): Statement[] =>
     ? []
     : [
         {
-          text: `update event_rows t set payload = null
+          text: `update event_rows t set payload = null, current = null
             from unnest($1::text[], $2::bigint[]) as x(stream, revision)
-            where t.stream = x.stream and t.revision = x.revision`,
+            where t.stream = x.stream and t.revision = x.revision and t.payload is not null`,
           values: [texts(erased.map(({ stream }) => stream)), numbers(erased.map(({ revision }) => revision))],
         },
       ]
+
+// The payload goes with it: the log may have emptied the body before its `erased` fact is folded.
+const LEFT = ['payload', 'current']
+
+const leftOf = (left: Batch['left']): Statement[] =>
+  left.length === 0 ? [] : split(set('event_rows', eventRows, LEFT), eventRows, [...eventRows.key, ...LEFT], left)
 
 interface Group {
   readonly text: string

@@ -12,7 +12,7 @@ const at = (position: number): Progress => ({
   events: position,
 })
 
-const batch = (changes: Collapsed): Batch => ({ streams: [], changes, events: [], erased: [] })
+const batch = (changes: Collapsed): Batch => ({ streams: [], changes, events: [], erased: [], left: [] })
 
 const cell = fc.nat(3)
 const key = cell.map((n) => ({ agent_id: 'a', cause: `c${n}` }))

@@ -1,0 +1,89 @@
+import { join } from 'node:path'
+import { CompiledQuery, createQueryId, type Kysely, type RootOperationNode, sql } from 'kysely'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { listDoubts, listQuestions } from '../../projections/queries/asks.ts'
+import { eventStarts } from '../../projections/queries/events.ts'
+import { listApprovals } from '../../projections/queries/lists.ts'
+import { listRuns } from '../../projections/queries/runs.ts'
+import type { Database } from '../../projections/schema/database.ts'
+import { openSqliteStore } from '../../projections/store/sqlite.ts'
+import { tempFolder } from '../support/folders.ts'
+import { describeWithPostgres } from '../support/postgres.ts'
+import { postgresKit } from '../support/projections/postgres-kit.ts'
+
+// Questions that the API asks find their rows by an index, however many others there are.
+
+const MANY = 4000
+const rows = `with recursive n(i) as (select 1 union all select i + 1 from n where i < ${MANY})`
+const FILL = [
+  `insert into runs (id, status, started, created_at, code) ${rows}
+    select 'r' || i, case when i % 2 = 0 then 'failed' else 'completed' end, i, '', case i when 30 then 'CANCELLED' when 2 then 'X' else 'MODEL_FAILED' end from n`,
+  `insert into agents (id, run_id, status, depth, created_at, completed_at, turn, step, revision, updated_at, epoch)
+    ${rows} select 'r' || i, 'r' || i, '', 0, '', case when i % 1000 > 0 then '' end, 1, 1, 1, '', 1 from n`,
+  `insert into tool_calls (agent_id, id, run_id, turn, status, ran, erased)
+    ${rows} select 'r' || i, 'r' || i || '.t1.c0', 'r' || i, 1, case when i % 1000 > 0 then 'succeeded' else 'unknown' end, 1, 0 from n`,
+  `insert into approvals (agent_id, tool_call_id, run_id, turn, status, requested_position)
+    ${rows} select 'r' || i, 'r' || i || '.t1.c0', 'r' || i, 1, 'approved', i from n`,
+  `insert into checkpoint_rows (agent_id, revision, step, run_id, turn, position, timestamp)
+    ${rows} select 'r1', i * 5, i, 'r1', 1, i * 50, '' from n`,
+  'analyze',
+]
+
+/** What the database says of how it would answer the queries of a question. */
+async function plansOf(db: Kysely<Database>, explain: string, question: (db: Kysely<Database>) => Promise<unknown>) {
+  const asked: RootOperationNode[] = []
+  const watched = db.withPlugin({
+    transformQuery({ node }) {
+      asked.push(node)
+      return node
+    },
+    transformResult: async ({ result }) => result,
+  })
+  await question(watched)
+  const plans: string[] = []
+  for (const node of asked) {
+    const { sql: text, parameters } = db.getExecutor().compileQuery(node, createQueryId())
+    const { rows } = await db.executeQuery<Record<string, unknown>>(
+      CompiledQuery.raw(`${explain} ${text}`, [...parameters]),
+    )
+    plans.push(rows.map((row) => String(row['QUERY PLAN'] ?? row.detail)).join('\n'))
+  }
+  return plans
+}
+
+const QUESTIONS: readonly (readonly [string, string, (db: Kysely<Database>) => Promise<unknown>])[] = [
+  ['an approval by its call', 'idx_approvals_tool_call_id', (db) => listApprovals(db, { toolCallId: 'r99.t1.c0' })],
+  ['all open questions', 'idx_agents_partial', (db) => listQuestions(db)],
+  ['all doubts', 'idx_tool_calls_partial', (db) => listDoubts(db)],
+  ['runs that were cancelled', 'idx_runs_partial', (db) => listRuns(db, { status: 'cancelled' })],
+  [
+    'where the first page of a long run begins',
+    'idx_checkpoint_rows_agent_id_position',
+    (db) => eventStarts(db, 'r1', 49),
+  ],
+]
+
+function plans(name: string, explain: string, open: () => Promise<Kysely<Database>>): void {
+  describe(`the plan in ${name}`, () => {
+    it('finds each by its index, and reads no table from end to end', async () => {
+      const db = await open()
+      for (const text of FILL) await sql.raw(text).execute(db)
+      for (const [what, index, question] of QUESTIONS) {
+        const [plan] = await plansOf(db, explain, question)
+        expect(plan, what).toContain(index)
+        expect(plan, what).not.toMatch(/Seq Scan|^SCAN (?!.*USING INDEX)/m)
+      }
+    })
+  })
+}
+
+plans('SQLite', 'explain query plan', async () => {
+  const store = await openSqliteStore(join(tempFolder(), 't.db'))
+  onTestFinished(() => store.close())
+  return store.db
+})
+
+describeWithPostgres('plans', (server) => {
+  const kit = postgresKit(server)
+  plans('PostgreSQL', 'explain', async () => (await kit.fresh()).db)
+})
