@@ -68,14 +68,21 @@ export class EventStoreDoorbell {
     }
   }
 
-  /** The server's version, and why this user may not listen, nor make the group where there is none; null: he may. */
-  async check(): Promise<{ readonly version: string; readonly refused: string | null }> {
+  /**
+   * Makes nothing. `made`: somebody has listened before; `refused`: why this user may not, as far as it shows; null: it does
+   * not.
+   */
+  async look(): Promise<{ readonly version: string; readonly made: boolean; readonly refused: string | null }> {
     const version = await this.#connection.serverVersion(LIMITS.callMs)
-    const refused = await this.#makeGroup(await this.#connection.reader.take()).then(
-      () => null,
-      (error: unknown) => (error instanceof Error && error.message ? error.message : causeOf(error)),
-    )
-    return { version, refused }
+    const { client } = await this.#connection.reader.take()
+    try {
+      await client.getPersistentSubscriptionToAllInfo(this.#group)
+      return { version, made: true, refused: null }
+    } catch (error) {
+      const absent = causeOf(error) === ErrorType.PERSISTENT_SUBSCRIPTION_DOES_NOT_EXIST
+      const why = error instanceof Error && error.message ? error.message : causeOf(error)
+      return { version, made: false, refused: absent ? null : why }
+    }
   }
 
   async close(): Promise<void> {

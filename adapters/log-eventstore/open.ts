@@ -17,7 +17,7 @@ import { Strays } from './strays.ts'
 /**
  * Opens the log of a namespace on an EventStoreDB (23.10 is known to work), and makes it where there is none. Rejects with
  * a LogError that says what to do: `LOG_REFUSED` (connection string, credentials, scheme, version), `LOG_UNAVAILABLE`,
- * `LOG_FOREIGN`, `LOG_NEWER`, `LOG_CORRUPT`, `LOG_LOCKED` (this process writes to another server).
+ * `LOG_FOREIGN`, `LOG_NEWER`, `LOG_CORRUPT`, `LOG_LOCKED` (this process writes to another server), `LOG_MISSING` (it was only to look).
  */
 export async function openEventStoreLog(options: EventStoreLogOptions): Promise<EventStoreLog> {
   const { namespace } = options
@@ -38,6 +38,8 @@ export async function openEventStoreLog(options: EventStoreLogOptions): Promise<
   try {
     await greet(connection, limits, options.warn)
     const identity = await identify(reader, appender, () => {
+      if (options.looks)
+        throw new LogError('LOG_MISSING', `there is no log of ${namespace} yet; the first start makes it`)
       const now = new Date(options.clock?.now() ?? Date.now()).toISOString()
       return sealIdentity(options.random?.bytes(26) ?? randomBytes(26), now)
     })

@@ -18,6 +18,8 @@ export interface EventStoreLogOptions {
   /** Streams are named `<namespace>.<stream>`: two deployments on one server do not see each other. `[a-z][a-z0-9]*` */
   readonly namespace: string
   readonly limits?: Partial<Limits>
+  /** Makes no log: where there is none it is `LOG_MISSING`. */
+  readonly looks?: boolean
   readonly clock?: Pick<Clock, 'now'>
   readonly random?: Random
   /** Told to whoever runs the process: that the servers do not answer soon, and what others wrote into the namespace. */

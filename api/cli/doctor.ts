@@ -199,8 +199,9 @@ export async function checkServers(config: ServersConfig): Promise<Finding[]> {
     const [seen = '', ...todo] = message(eventstore).split('; ')
     findings.push(bad('broken', 'eventstore', seen, [...todo, 'nothing is recorded without it'].join('; ')))
   } else {
-    const { version, position, refused } = eventstore
-    const found = `${version}, namespace ${namespace}, log at ${position}`
+    const { version, log, made, refused } = eventstore
+    const heard = made || refused !== null ? '' : ', no worker yet'
+    const found = `${version}, namespace ${namespace}, ${log === null ? 'no log yet' : `log at ${log.position}`}${heard}`
     const todo = 'let this user make persistent subscriptions; until then workers find what is due by looking only'
     findings.push(
       refused === null ? ok('eventstore', found) : bad('warning', 'eventstore', `${found}; ${refused}`, todo),
@@ -209,15 +210,21 @@ export async function checkServers(config: ServersConfig): Promise<Finding[]> {
   if (postgres instanceof Error) {
     findings.push(bad('broken', 'postgres', message(postgres), 'do what the message says; blobs and tables are there'))
   } else {
-    const { version, position, mayCreate, behind, parked } = postgres
-    const count = behind === COUNTED ? `${COUNTED} events or more` : `${behind} events`
-    const lag = behind === null ? '' : behind === 0 ? ', up to the log' : `, ${count} behind`
-    const found = `${version}, schema ${namespace}, tables at ${position ?? 'the beginning'}${lag}`
-    const todo = `grant create on the database to this user, or make the schemas of ${namespace} for it`
+    const { version, tables, mayCreate } = postgres
+    const found = `${version}, schema ${namespace}, ${tables === null ? 'no tables yet; the first start makes them' : shown(tables)}`
+    const todo = 'grant create on the database to this user: the first start, a rebuild and a new version make schemas'
     findings.push(mayCreate ? ok('postgres', found) : bad('warning', 'postgres', `${found}; may make no schema`, todo))
-    findings.push(...checkParked(parked))
+    if (tables !== null) findings.push(...checkParked(tables.parked))
   }
+  if (!(eventstore instanceof Error || postgres instanceof Error))
+    findings.push(ok('log', eventstore.log?.logId ?? 'none yet; the first start makes it'))
   return findings
+}
+
+const shown = ({ position, behind }: { readonly position: number | null; readonly behind: number | null }) => {
+  const count = behind === COUNTED ? `${COUNTED} events or more` : `${behind} events`
+  const lag = behind === null ? '' : behind === 0 ? ', up to the log' : `, ${count} behind`
+  return `tables at ${position ?? 'the beginning'}${lag}`
 }
 
 /** Everything, in the order in which a person would look. */
@@ -239,8 +246,9 @@ export async function examine(
     await checkDisk([config.data, at.log, at.tables, at.blobs, at.versions, at.vault]),
     await checkClock(Date.now()),
     ...servers,
-    ...(broken ? [] : [await checkLog(identity)]),
-    ...(broken || onServers(config) ? [] : [...checkGuards(at.log), ...(await checkTables(parked))]),
+    ...(broken || onServers(config)
+      ? []
+      : [await checkLog(identity), ...checkGuards(at.log), ...(await checkTables(parked))]),
     await checkGit(),
     await checkSandbox(config.sandboxed),
     checkKeys(env),

@@ -24,6 +24,17 @@ const ALTERED = /^(42P01|42703|42804|42883|42P10|3F000|23502|23514|23505|23503)$
 // No such user, database or right.
 const REFUSED = /^(28...|3D000|42501)$/
 
+// A schema that is to be made is there.
+const TAKEN = '42P06'
+
+/** What stands where the tables are to be is not ours. `said`: by the server. */
+export const schemaTaken = (said: string, cause?: unknown) =>
+  new ProjectionError(
+    'REFUSED',
+    `the tables cannot be made (${said}, and no tables of ours are there); set another namespace, or drop that schema`,
+    { cause },
+  )
+
 /** An error as ours where it is known what to do about it; any other as it is. */
 export function named(error: unknown): unknown {
   const said = error instanceof Error ? error.message : String(error)
@@ -37,6 +48,7 @@ export function named(error: unknown): unknown {
   if (ALTERED.test(stateOf(error))) {
     return ours('SCHEMA_OTHER', `the tables are not as this program made them (${said}); rebuild them from the log`)
   }
+  if (stateOf(error) === TAKEN) return schemaTaken(said, error)
   if (REFUSED.test(stateOf(error))) {
     return ours(
       'REFUSED',

@@ -5,7 +5,7 @@ import { MEANING, migrations } from '../../schema/migrations.ts'
 import { type Progress, rowOf } from '../store.ts'
 import { createViews } from './audit.ts'
 import { dropGeneration, standsInTheWay, takeAlong } from './dependents.ts'
-import { stateOf } from './failures.ts'
+import { schemaTaken, stateOf } from './failures.ts'
 import type { Names } from './names.ts'
 import { damageOf } from './shape.ts'
 import { inTransaction, kyselyOver } from './transaction.ts'
@@ -39,6 +39,26 @@ export class Generations {
       await this.#point(client, null, first)
       return first
     })
+  }
+
+  /** Whether there is a live generation; makes none. Rejects with `SCHEMA_NEWER`, and with `REFUSED` where none can be made. */
+  async look(): Promise<boolean> {
+    const { control, tables, views } = this.#names
+    return inTransaction(
+      this.#pool,
+      async (client) => {
+        const found = (await exists(client, `${control}.live`)) ? await this.#pointer(client) : null
+        if (found !== null) {
+          const stored = await versionOf(client, this.#names, found)
+          if (stored !== null) mustNotBeNewer(stored, tables(found))
+          return true
+        }
+        const { rowCount } = await client.query('select where to_regnamespace($1) is not null', [views])
+        if (rowCount !== 0) throw schemaTaken(`schema "${views}" already exists`)
+        return false
+      },
+      'read only',
+    )
   }
 
   fresh(): Promise<number> {

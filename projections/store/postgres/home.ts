@@ -55,6 +55,16 @@ export class PostgresHome implements Home {
     return told(async () => String(await this.#generations.live()))
   }
 
+  /** The server, whether this user may make schemas, and whether there are live tables, without making anything. */
+  look(): Promise<{ version: string; mayCreate: boolean; there: boolean }> {
+    return told(async () => {
+      const asked = `select current_setting('server_version') as version,
+        has_database_privilege(current_database(), 'create') as may`
+      const { version, may } = (await this.#pool.query<{ version: string; may: boolean }>(asked)).rows[0]!
+      return { version, mayCreate: may, there: await this.#generations.look() }
+    })
+  }
+
   async open(name: string): Promise<Store> {
     const n = Number(name)
     await told(() => this.#generations.migrate(n))

@@ -151,16 +151,50 @@ describeWithPostgres('the command line on servers', (server) => {
     expect(well.code).toBe(0)
     expect(well.of('eventstore')).toMatchObject({ state: 'ok', found: expect.stringContaining('namespace ns') })
     expect(well.of('postgres')).toMatchObject({ state: 'ok', found: expect.stringContaining('up to the log') })
-    expect(well.of('log')).toMatchObject({ state: 'ok' })
+    expect(well.of('log')).toMatchObject({ state: 'ok', found: expect.stringMatching(/^[0-9a-z]{16}$/) })
 
     const alone = await doctor({ KEEPUP_POSTGRES: 'postgres://keepup:quiet@/postgres?host=/nowhere' })
     expect(alone.code).toBe(1)
     expect(alone.of('eventstore')).toMatchObject({ state: 'ok' })
     expect(alone.of('postgres')).toMatchObject({
       state: 'broken',
-      found: expect.stringContaining('see that PostgreSQL runs'),
+      found: expect.stringContaining('PostgreSQL does not answer'),
     })
     expect(JSON.stringify(alone.of('postgres'))).not.toContain('quiet')
+  })
+
+  it('makes nothing when it only looks', async () => {
+    const client = new pg.Client({ connectionString: server().url })
+    await client.connect()
+    const there = async () =>
+      (await client.query(`select nspname from pg_namespace where nspname !~ '^pg_' order by 1`)).rows
+    try {
+      const [schemas, streams] = [await there(), eventstore.store.all.length]
+      const typo = { KEEPUP_NAMESPACE: 'typo' }
+      const { code, of } = await doctor(typo)
+      expect(code).toBe(0)
+      expect(of('eventstore')).toMatchObject({
+        state: 'ok',
+        found: expect.stringContaining('no log yet, no worker yet'),
+      })
+      expect(of('postgres')).toMatchObject({ state: 'ok', found: expect.stringContaining('no tables yet') })
+      expect(of('log')).toMatchObject({ state: 'ok', found: 'none yet; the first start makes it' })
+      // A group that was made would show at the second look.
+      expect((await doctor(typo)).of('eventstore')).toEqual(of('eventstore'))
+      expect([await there(), eventstore.store.all.length]).toEqual([schemas, streams])
+    } finally {
+      await client.end()
+    }
+  })
+
+  it('names a schema that stands where the tables are to be', async () => {
+    const client = new pg.Client({ connectionString: server().url })
+    await client.connect()
+    await client.query('create schema theirs').finally(() => client.end())
+    const taken = { KEEPUP_NAMESPACE: 'theirs' }
+    const why = expect.stringMatching(/schema "theirs" already exists.*set another namespace/)
+    expect((await doctor(taken)).of('postgres')).toMatchObject({ state: 'broken', found: why })
+    expect(await look(['run', 'finish', '--no-workspace'], taken)).toMatchObject({ code: 1, err: why })
   })
 
   it('tells in doctor how far tables lag behind the log, and what a user may not do', async () => {
@@ -169,7 +203,7 @@ describeWithPostgres('the command line on servers', (server) => {
     try {
       // As after a restore of older tables.
       const tables = `ns_${(await client.query('select n from ns_control.live')).rows[0].n}`
-      await client.query(`create role low login; grant low to keepup`)
+      await client.query(`create role low login; create role bare login; grant create on database postgres to bare`)
       await client.query(`delete from ${tables}.position`)
     } finally {
       await client.end()
