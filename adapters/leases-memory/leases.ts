@@ -1,4 +1,5 @@
 import type { Clock, Leases } from '../../domain/ports.ts'
+import { checkTtl } from '../leases/ttl.ts'
 
 /** Leases of one process: for tests, and the reference of the contract. */
 export class MemoryLeases implements Leases {
@@ -20,10 +21,4 @@ export class MemoryLeases implements Leases {
   async release(agentId: string, driverId: string): Promise<void> {
     if (this.#held.get(agentId)?.driverId === driverId) this.#held.delete(agentId)
   }
-}
-
-/** Refuses a time to live that is none. */
-export function checkTtl(ttlMs: number): void {
-  if (!(ttlMs > 0 && ttlMs <= 86_400_000))
-    throw new RangeError(`a lease of ${ttlMs} ms cannot be taken; use more than 0 and at most a day`)
 }

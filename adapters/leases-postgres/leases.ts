@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
 import type { Leases } from '../../domain/ports.ts'
-import { checkTtl } from '../leases-memory/leases.ts'
+import { checkTtl } from '../leases/ttl.ts'
 import { ask, patiently } from '../postgres/ask.ts'
 import { prepareSchema } from '../postgres/prepare.ts'
 

@@ -10,7 +10,7 @@ import { type Config, onServers, type ServersConfig, unknownVariables } from '..
 import { paths } from '../host/paths.ts'
 import { tokenPath } from '../http/token.ts'
 import { OwnerError } from '../owner/backend.ts'
-import { COUNTED, lookAtServers, type TablesLook } from '../servers/look.ts'
+import { COUNTED, lookAtServers } from '../servers/look.ts'
 
 /** What was found out about one thing. `todo` says what to do where it is not `ok`. */
 export interface Finding {
@@ -214,14 +214,14 @@ export async function checkServers(config: ServersConfig): Promise<Finding[]> {
     const found = `${version}, schema ${namespace}, ${tables === null ? 'no tables yet; the first start makes them' : shown(tables)}`
     const todo = 'grant create on the database to this user: the first start, a rebuild and a new version make schemas'
     findings.push(mayCreate ? ok('postgres', found) : bad('warning', 'postgres', `${found}; may make no schema`, todo))
-    findings.push(...checkParked(tables?.parked ?? 0))
+    if (tables !== null) findings.push(...checkParked(tables.parked))
   }
   if (!(eventstore instanceof Error || postgres instanceof Error))
     findings.push(ok('log', eventstore.log?.logId ?? 'none yet; the first start makes it'))
   return findings
 }
 
-function shown({ position, behind }: TablesLook): string {
+const shown = ({ position, behind }: { readonly position: number | null; readonly behind: number | null }) => {
   const count = behind === COUNTED ? `${COUNTED} events or more` : `${behind} events`
   const lag = behind === null ? '' : behind === 0 ? ', up to the log' : `, ${count} behind`
   return `tables at ${position ?? 'the beginning'}${lag}`

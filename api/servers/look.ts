@@ -3,14 +3,6 @@ import type { EventLog } from '../../domain/ports.ts'
 import type { ServersConfig } from '../config.ts'
 import { schemasOf } from './schemas.ts'
 
-export interface TablesLook {
-  readonly position: number | null
-  /** Events that they do not show yet, counted up to {@link COUNTED}; null: not known. */
-  readonly behind: number | null
-  /** Streams that they could not read to their end. */
-  readonly parked: number
-}
-
 /** What can be learnt of the servers of a deployment, without making anything there; an Error where one cannot be used. */
 export interface ServersLook {
   /** `log` null: there is none yet. `made`: somebody has listened; `refused`: why this user may not. */
@@ -22,12 +14,17 @@ export interface ServersLook {
         readonly refused: string | null
       }
     | Error
-  /** `tables` null: there are none yet. */
+  /** `tables` null: there are none yet. `behind`: events that they do not show, counted up to {@link COUNTED}; null: not known. */
   readonly postgres:
     | {
         readonly version: string
         readonly mayCreate: boolean
-        readonly tables: TablesLook | null
+        readonly tables: {
+          readonly position: number | null
+          readonly behind: number | null
+          /** Streams that they could not read to their end. */
+          readonly parked: number
+        } | null
       }
     | Error
 }
@@ -77,15 +74,15 @@ async function lookAtTables({ postgres: url, namespace }: ServersConfig, log: Ev
   const pool = openPool({ url, max: 2 })
   try {
     const home = new PostgresHome({ pool, schema: schemasOf(namespace).tables })
-    const { version, mayCreate, position } = await home.look()
-    if (position === undefined) return { version, mayCreate, tables: null }
-    const { data: parked } = await home.read((db) => listParked(db))
+    const { version, mayCreate, there } = await home.look()
+    if (!there) return { version, mayCreate, tables: null }
+    const { position, data } = await home.read((db) => listParked(db))
     let behind: number | null = null
     if (log !== null && (position === null || position.logId === log.logId)) {
       behind = 0
       for await (const page of log.readAll(position, { limit: COUNTED, bodies: false })) behind += page.length
     }
-    return { version, mayCreate, tables: { position: position?.position ?? null, behind, parked: parked.length } }
+    return { version, mayCreate, tables: { position: position?.position ?? null, behind, parked: data.length } }
   } finally {
     await pool.shut()
   }

@@ -17,7 +17,7 @@ export type LogErrorCode =
   | 'LOG_FOREIGN' // not a keepup log
   | 'LOG_MISSING' // gone or empty, though what was written with it is there
   | 'LOG_NEWER' // written by a newer program
-  | 'LOG_REFUSED' // the server lets nobody in that way: credentials, scheme, version; the message says which
+  | 'LOG_REFUSED' // the server lets nobody in that way: credentials, rights, scheme, version; the message says which
   | 'LOG_CLOSED'
   | 'APPEND_TOO_LARGE'
   | 'APPEND_INVALID' // an empty or unchained batch: a programming error

@@ -1,13 +1,14 @@
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import type pg from 'pg'
 import type { Cursor } from '../../../domain/log/cursor.ts'
+import { connectionLost } from '../../../domain/log/lost.ts'
 import { ProjectionError } from '../../errors.ts'
 import type { Database, PositionRow } from '../../schema/database.ts'
 import type { Answer, Difference, Home } from '../home.ts'
 import { type Progress, progressOf, type Store } from '../store.ts'
 import { grantAuditors } from './audit.ts'
 import { differencesOf } from './compare.ts'
-import { isLost, named, stateOf } from './failures.ts'
+import { named, stateOf } from './failures.ts'
 import { Generations, versionOf } from './generations.ts'
 import { type Names, namesOf } from './names.ts'
 import { Session } from './session.ts'
@@ -55,17 +56,13 @@ export class PostgresHome implements Home {
     return told(async () => String(await this.#generations.live()))
   }
 
-  /**
-   * What is there, without making anything: the server, whether this user may make schemas, and how far the live tables are;
-   * `position` undefined: there are none.
-   */
-  look(): Promise<{ version: string; mayCreate: boolean; position: Cursor | null | undefined }> {
+  /** The server, whether this user may make schemas, and whether there are live tables, without making anything. */
+  look(): Promise<{ version: string; mayCreate: boolean; there: boolean }> {
     return told(async () => {
       const asked = `select current_setting('server_version') as version,
         has_database_privilege(current_database(), 'create') as may`
-      const { version, may: mayCreate } = (await this.#pool.query<{ version: string; may: boolean }>(asked)).rows[0]!
-      const there = await this.#generations.look()
-      return { version, mayCreate, position: there ? (await this.read(async () => null)).position : undefined }
+      const { version, may } = (await this.#pool.query<{ version: string; may: boolean }>(asked)).rows[0]!
+      return { version, mayCreate: may, there: await this.#generations.look() }
     })
   }
 
@@ -123,7 +120,7 @@ export class PostgresHome implements Home {
     try {
       for (const n of await this.#generations.old()) await this.#generations.drop(n)
     } catch (error) {
-      if (!isLost(error)) throw error
+      if (!connectionLost(error)) throw error
     }
   }
 
@@ -133,7 +130,7 @@ export class PostgresHome implements Home {
         return await this.#read(query)
       } catch (error) {
         // A pool finds out which of its connections a restart has broken when it uses them.
-        if (tries === MAX_TRIES || !(isLost(error) || GONE.test(stateOf(error)))) throw named(error)
+        if (tries === MAX_TRIES || !(connectionLost(error) || GONE.test(stateOf(error)))) throw named(error)
       }
     }
   }

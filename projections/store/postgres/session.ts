@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
-import { isLost, named } from './failures.ts'
+import { connectionLost } from '../../../domain/log/lost.ts'
+import { named } from './failures.ts'
 
 // Beyond this many distinct texts a session prepares no more: the server keeps what was prepared.
 const MAX_PREPARED = 500
@@ -43,7 +44,7 @@ export class Session {
         await this.#connect()
         return await work()
       } catch (error) {
-        if (!isLost(error)) throw named(error)
+        if (!connectionLost(error)) throw named(error)
         this.#drop(error)
         if (this.#closed || performance.now() + wait > until) throw named(error)
         await sleep(wait)
@@ -60,7 +61,7 @@ export class Session {
         await this.query('commit')
         return value
       } catch (error) {
-        if (!isLost(error)) await this.query('rollback')
+        if (!connectionLost(error)) await this.query('rollback')
         throw error
       }
     })

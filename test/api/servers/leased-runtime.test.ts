@@ -37,7 +37,7 @@ function deployment(at: (signal: AbortSignal) => Promise<string>) {
   const clock = new SystemClock()
   const leases = new MemoryLeases(clock)
   const tool: Tool = {
-    spec: toolSpec('fx:act', { effect: 'irreversible', timeLimitMs: 60_000 }),
+    spec: toolSpec('fx:act', { effect: 'irreversible', timeLimitMs: 600_000 }),
     run: async (_, { signal }) => ({ content: await at(signal) }),
   }
   const [log, blobs] = [new MemoryLog(), new MemoryBlobs()]

@@ -119,7 +119,7 @@ describeWithPostgres('tables of several processes', (server) => {
     const { open } = processes(log, schemas.fresh(), undefined, counted)
     const tables = await open('a', 2 * WATCH_MS)
     const other = new PostgresHome({ pool: schemas.pool(), schema: schemas.last() })
-    for (let n = 0; n < 4; n++) {
+    for (let n = 0; n < 3; n++) {
       await tables.caughtUpTo(await log.headCursor(), soon())
       await rebuildElsewhere(other, { log, blobs: log.blobs })
       add(log, `after${n}`)
