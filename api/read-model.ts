@@ -41,6 +41,8 @@ export interface ReadModel {
   caughtUp(withinMs?: number): Promise<void>
   /** The same, but false where the tables find no room to be brought up: what they show is older, and still true. */
   current(): Promise<boolean>
+  /** Resolves when the tables have answered, whatever they show. */
+  answers(): Promise<void>
   /** Newest first. */
   runs(
     page: Page & { status?: string; prefix?: string },

@@ -76,6 +76,9 @@ export function readModelOf(tables: Tables, log: EventLog, sources: CheckpointSo
         return false
       }
     },
+    async answers() {
+      await tables.read(async () => null)
+    },
     runs: ({ after, limit, status, prefix }) =>
       ask(
         (db) =>

@@ -10,6 +10,7 @@ import { compose } from '../host/compose.ts'
 import { checkDataFolder } from '../host/data-folder.ts'
 import { Opened, type Own, openHost } from '../host/open.ts'
 import { systemRandom } from '../host/random.ts'
+import { onStderr } from '../host/told.ts'
 import { Problem } from '../problem.ts'
 import type { Services } from '../services.ts'
 import { LeasedRuntime } from './leased-runtime.ts'
@@ -28,7 +29,7 @@ const LEASE_CONNECTIONS = 2
 export async function openOnServers(config: ServersConfig, autoDrive: boolean, own: Own = {}): Promise<Services> {
   checkDataFolder(config.data, 'owner')
   const { namespace, eventstore: connectionString, leaseMs: ttlMs } = config
-  const warn = (text: string) => process.stderr.write(`keepup: ${text}\n`)
+  const { tell: warn = onStderr } = own
   const clock = new SystemClock()
   const holder = base32(systemRandom.bytes(10))
   const closed = new AbortController()
@@ -58,6 +59,7 @@ export async function openOnServers(config: ServersConfig, autoDrive: boolean, o
       clock,
       tables,
       doorbell,
+      holder,
       autoDrive,
       runtime: (ports) => new LeasedRuntime(ports, { ...shared, closed: closed.signal }),
       backup: refuseBackup,

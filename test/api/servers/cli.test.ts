@@ -141,6 +141,21 @@ describeWithPostgres('the command line on servers', (server) => {
     expect(await look(['rebuild'])).toMatchObject({ code: 0, out: expect.stringContaining('switched to the new') })
   })
 
+  it('a worker and serve say with the time who they are, as the log and the leases know them', async () => {
+    const STAMPED = /^\d{4}-\d\d-\d\dT[\d:.]+Z (?:working on|serving) ns.*, as driver (\w+), process \d+ on /m
+    for (const args of [['worker'], ['serve', '--port', '0']]) {
+      const running = folder.start(args, { env: env() })
+      await running.said('as driver')
+      expect(running.err()).toMatch(STAMPED)
+      running.process.kill('SIGTERM')
+      const { code, err } = await running.ended
+      expect([code, err.split('\n').filter((line) => line !== '' && !/^\d{4}-.*Z /.test(line))]).toEqual([0, []])
+    }
+    const { out } = await look(['events', run, '-o', 'jsonl'])
+    const claimed = out.split('\n').find((line) => line.includes('driver_claimed')) ?? ''
+    expect(JSON.parse(claimed)).toMatchObject({ payload: { driverId: expect.stringMatching(/^\w+-\w+$/) } })
+  })
+
   it('workers need servers', async () => {
     const { code, err } = await inProcess(['--data', join(folder.root, 'embedded'), 'worker'])
     expect([code, err]).toEqual([2, expect.stringContaining('set KEEPUP_EVENTSTORE and KEEPUP_POSTGRES')])
