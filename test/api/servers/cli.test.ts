@@ -1,6 +1,8 @@
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { loadConfig } from '../../../api/config.ts'
+import { openServices } from '../../../api/keepup.ts'
 import { StandIn } from '../../support/eventstore/stand-in.ts'
 import { describeWithPostgres } from '../../support/postgres.ts'
 import { cliFolder, idIn, inProcess } from '../cli-support.ts'
@@ -154,6 +156,35 @@ describeWithPostgres('the command line on servers', (server) => {
     const { out } = await look(['events', run, '-o', 'jsonl'])
     const claimed = out.split('\n').find((line) => line.includes('driver_claimed')) ?? ''
     expect(JSON.parse(claimed)).toMatchObject({ payload: { driverId: expect.stringMatching(/^\w+-\w+$/) } })
+  })
+
+  it('tells whoever answers a run that workers drive that it goes on by itself, and other runs with what to type', async () => {
+    const config = loadConfig({ flags: { data: folder.data }, env: env() })
+    const services = await openServices(config, 'owner', { autoDrive: false })
+    let asked = ''
+    try {
+      const by = { kind: 'user', id: 'ada' } as const
+      const { spec } = (await services.runtime.at(run, null)).state
+      asked = services.runtime.newRunId()
+      await services.runtime.execute(asked, { kind: 'start', spec, task: 'finish', drive: true }, { by })
+    } finally {
+      await services.close()
+    }
+    const own = (await look(['run', 'finish', '--no-workspace', '--no-drive'])).out.trim()
+    for (const [id, says, not] of [
+      [asked, 'it goes on by itself where a worker runs', 'keepup resume'],
+      [own, `keepup resume ${own}`, 'by itself'],
+    ] as const) {
+      for (const command of [
+        ['input', id, 'and be quick'],
+        ['runs', 'show', id],
+      ]) {
+        const { code, err } = await look(command)
+        expect([code, err]).toEqual([0, expect.stringContaining(says)])
+        expect(err).not.toContain(not)
+      }
+    }
+    expect((await look(['pause', asked])).err).toContain(`keepup resume ${asked}`)
   })
 
   it('workers need servers', async () => {
