@@ -1,6 +1,7 @@
 import { LogError } from '../../domain/log/errors.ts'
 import type { EventLog } from '../../domain/ports.ts'
 import type { ServersConfig } from '../config.ts'
+import { postgresProblem } from './postgres-door.ts'
 import { schemasOf } from './schemas.ts'
 
 export interface TablesLook {
@@ -43,7 +44,10 @@ export async function lookAtServers(config: ServersConfig): Promise<ServersLook>
   try {
     const known = opened instanceof Error ? null : opened
     const eventstore = opened instanceof Error ? opened : await lookAtEventStore(config, opened).catch((e: Error) => e)
-    return { eventstore, postgres: await lookAtTables(config, known).catch((error: Error) => error) }
+    return {
+      eventstore,
+      postgres: await lookAtTables(config, known).catch((error: Error) => postgresProblem(error, config) as Error),
+    }
   } finally {
     if (!(opened instanceof Error)) await opened?.close()
   }
