@@ -4,6 +4,7 @@ import { LiveHub } from './live/hub.ts'
 import type { ReadModel } from './read-model.ts'
 import { Drivers } from './runs/drivers.ts'
 import { createStarts, type PrepareDoors } from './runs/prepare.ts'
+import { readiness } from './runs/readiness.ts'
 import type { Doorbell, Files, Services } from './services.ts'
 
 /** What a host brings to have the runtime behind its doors. */
@@ -25,6 +26,8 @@ export interface KeepUpPorts {
   sizes(): Promise<ReadonlyMap<string, number>>
   readonly readOnly?: boolean
   readonly doorbell?: Doorbell
+  /** Names this process among several that drive; absent where it is alone. */
+  readonly holder?: string
   readonly autoDrive?: boolean
   /** Drives at once (32). */
   readonly concurrency?: number
@@ -58,6 +61,8 @@ export function createKeepUp(ports: KeepUpPorts): Services {
     sizes: () => ports.sizes(),
     readOnly: ports.readOnly ?? false,
     doorbell: ports.doorbell ?? null,
+    holder: ports.holder ?? null,
+    ready: readiness(ports),
     autoDrive: ports.autoDrive ?? false,
     close() {
       closed ??= drivers.stop().then(() => ports.close())

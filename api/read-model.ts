@@ -41,12 +41,16 @@ export interface ReadModel {
   caughtUp(withinMs?: number): Promise<void>
   /** The same, but false where the tables find no room to be brought up: what they show is older, and still true. */
   current(): Promise<boolean>
+  /** Resolves when the tables have answered, whatever they show. */
+  answers(): Promise<void>
   /** Newest first. */
   runs(
     page: Page & { status?: string; prefix?: string },
   ): Promise<Shown<{ runs: readonly RunRow[]; next: string | null }>>
-  /** `cancelling`: somebody has asked for its end. */
-  run(runId: string): Promise<Shown<{ run: RunRow; tree: readonly AgentRow[]; cancelling: boolean } | null>>
+  /** `cancelling`: somebody has asked for its end. `asked`: it was started to be driven by whoever there is. */
+  run(
+    runId: string,
+  ): Promise<Shown<{ run: RunRow; tree: readonly AgentRow[]; cancelling: boolean; asked: boolean } | null>>
   /** The last revision that the tables have seen of each of a run's agents, the root first. */
   heads(runId: string): Promise<Shown<ReadonlyMap<string, number>>>
   /** In the order in which they were asked for. */

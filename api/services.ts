@@ -5,6 +5,7 @@ import type { StartRun } from './http/schemas/start.ts'
 import type { LiveHub } from './live/hub.ts'
 import type { ReadModel } from './read-model.ts'
 import type { Drivers } from './runs/drivers.ts'
+import type { Readiness } from './runs/readiness.ts'
 
 /** A point of an agent's history whose files are asked for. */
 export interface FilePoint {
@@ -99,5 +100,9 @@ export interface Services {
   readonly autoDrive: boolean
   /** Null: nobody but this process records, so there is nothing to hear. */
   readonly doorbell: Doorbell | null
+  /** Names this process among several that drive; null: it is alone. */
+  readonly holder: string | null
+  /** Whether log and tables answer, within two seconds. */
+  ready(): Promise<Readiness>
   close(): Promise<void>
 }

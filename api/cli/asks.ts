@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { RunDetail } from '../http/schemas/runs.ts'
+import type { Run, RunDetail } from '../http/schemas/runs.ts'
 import type { AskRow } from '../read-model.ts'
 import { hasEnded } from '../runs/ended.ts'
 import type { Context } from './context.ts'
@@ -54,16 +54,19 @@ export const parkedLines = (
       ]
 
 interface Going {
-  readonly run: { readonly runId: string; readonly status: string; readonly driving: boolean }
+  readonly run: Pick<Run, 'runId' | 'status' | 'driving' | 'waiting'>
   readonly asks: readonly AskRow[]
   readonly missingTools: readonly string[]
+  readonly workersDrive: boolean
 }
 
 /** How a run that nobody drives goes on. */
-export const goOn = (ctx: Context, { run, missingTools }: Omit<Going, 'asks'>): string =>
-  missingTools.length === 0
-    ? `go on with: ${ctx.command('resume', run.runId)}`
-    : `it goes on in the program that has its tools; this one does not have ${missingTools.map(oneLine).join(', ')}`
+export function goOn(ctx: Context, { run, missingTools, workersDrive }: Omit<Going, 'asks'>): string {
+  if (workersDrive && run.waiting?.for !== 'pause')
+    return `it goes on by itself where a worker runs; look with: ${ctx.command('runs', 'show', run.runId)}`
+  if (missingTools.length === 0) return `go on with: ${ctx.command('resume', run.runId)}`
+  return `it goes on in the program that has its tools; this one does not have ${missingTools.map(oneLine).join(', ')}`
+}
 
 /** What a person can do next about a run: answer what it asks, then go on; nothing where it has ended or is driven. */
 export function nextLines(ctx: Context, going: Going): string[] {

@@ -139,6 +139,11 @@ export class Context {
     this.io.stderr.write(`${safe(text)}\n`)
   }
 
+  /** A line for whoever runs this process, with its time. */
+  log(text: string): void {
+    this.note(`${new Date().toISOString()} ${text}`)
+  }
+
   /** A line for the person that is safe already, and may be painted. */
   line(painted: string): void {
     this.io.stderr.write(`${painted}\n`)

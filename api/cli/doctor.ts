@@ -188,6 +188,12 @@ async function checkTables(parked: () => Promise<number>): Promise<Finding[]> {
   }
 }
 
+/** A server that cannot be used: what was seen, and what to do about it. */
+function broken(check: string, error: Error, without: string): Finding {
+  const [seen = '', ...todo] = message(error).split('; ')
+  return bad('broken', check, seen, [...todo, without].join('; '))
+}
+
 /** The two servers, each by itself: what is there, and what this deployment has in it. */
 export async function checkServers(config: ServersConfig): Promise<Finding[]> {
   const { namespace } = config
@@ -195,9 +201,7 @@ export async function checkServers(config: ServersConfig): Promise<Finding[]> {
   const { eventstore, postgres } = servers
   const findings: Finding[] = []
   if (eventstore instanceof Error) {
-    // What was seen, and what to do about it.
-    const [seen = '', ...todo] = message(eventstore).split('; ')
-    findings.push(bad('broken', 'eventstore', seen, [...todo, 'nothing is recorded without it'].join('; ')))
+    findings.push(broken('eventstore', eventstore, 'nothing is recorded without it'))
   } else {
     const { version, log, made, refused } = eventstore
     const heard = made || refused !== null ? '' : ', no worker yet'
@@ -208,7 +212,7 @@ export async function checkServers(config: ServersConfig): Promise<Finding[]> {
     )
   }
   if (postgres instanceof Error) {
-    findings.push(bad('broken', 'postgres', message(postgres), 'do what the message says; blobs and tables are there'))
+    findings.push(broken('postgres', postgres, 'without it nothing is shown or taken over'))
   } else {
     const { version, tables, mayCreate } = postgres
     const found = `${version}, schema ${namespace}, ${tables === null ? 'no tables yet; the first start makes them' : shown(tables)}`

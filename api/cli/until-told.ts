@@ -1,3 +1,4 @@
+import { hostname } from 'node:os'
 import type { Services } from '../services.ts'
 import type { Context } from './context.ts'
 import { EXIT } from './exit.ts'
@@ -27,9 +28,6 @@ export async function untilTold(
   }
 }
 
-/** Resolves when the signal aborts. */
-export const aborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve()
-    else signal.addEventListener('abort', () => resolve(), { once: true })
-  })
+/** Who this process is among those that drive: the ids of its drivers begin so, in the log too. */
+export const identified = ({ holder }: Pick<Services, 'holder'>): string =>
+  holder === null ? '' : `, as driver ${holder}, process ${process.pid} on ${hostname()}`

@@ -16,7 +16,7 @@ import { Opened, type Own, openHost } from '../host/open.ts'
 import { paths } from '../host/paths.ts'
 import { systemRandom } from '../host/random.ts'
 import type { Tables } from '../host/read-model.ts'
-import { told } from '../host/told.ts'
+import { onStderr, type Tell, told } from '../host/told.ts'
 import { noRoom } from '../no-room.ts'
 import type { Services } from '../services.ts'
 import { backupFolder } from './backup.ts'
@@ -38,19 +38,20 @@ export async function openEmbedded(
   clock.notBefore(log.floor())
   const opened = new Opened()
   opened.push(() => log.close())
-  const warn = (text: string) => mode === 'owner' && process.stderr.write(`keepup: ${text}\n`)
+  const { tell = onStderr } = own
   try {
-    if (!existsSync(at.vaultMark) && (await holdsRuns(log))) process.stderr.write(`keepup: ${lostVault(config.data)}\n`)
-    const host = await openHost(config, own, opened, warn)
+    if (!existsSync(at.vaultMark) && (await holdsRuns(log))) tell(lostVault(config.data))
+    const host = await openHost(config, own, opened, mode === 'owner' ? tell : () => undefined)
     const blobs = new FileBlobs(at.blobs)
     const intents = new FileIntents(at.intents)
-    if (mode === 'owner') await sweep({ log, blobs, intents })
+    if (mode === 'owner') await sweep({ log, blobs, intents }, tell)
     return compose(host, {
       log,
       blobs,
       intents,
       clock,
-      tables: mode === 'owner' ? await liveTables(at.tables, log, blobs, opened) : frozenTables(at.tables, opened),
+      tables:
+        mode === 'owner' ? await liveTables(at.tables, log, blobs, opened, tell) : frozenTables(at.tables, opened),
       backup: (folder) => backupFolder(config.data, log, folder),
       sizes: async () => new Map((await log.sizes()).map((size) => [size.runId, size.bytes + size.blobBytes])),
       readOnly: mode === 'reader',
@@ -75,15 +76,21 @@ const lostVault = (data: string): string =>
   'put back the folder "vault" and "vault.check" before you go on; a new one is begun'
 
 /** What a process that was killed has stored for an event that never came to be. */
-async function sweep(stores: Parameters<typeof sweepBlobs>[0]): Promise<void> {
+async function sweep(stores: Parameters<typeof sweepBlobs>[0], tell: Tell): Promise<void> {
   const removed = await sweepBlobs(stores)
-  if (removed > 0) process.stderr.write(`keepup: removed ${removed} stored bodies that no event names\n`)
+  if (removed > 0) tell(`removed ${removed} stored bodies that no event names`)
 }
 
-async function liveTables(folder: string, log: EventLog, blobs: BlobStore, opened: Opened): Promise<Tables> {
+async function liveTables(
+  folder: string,
+  log: EventLog,
+  blobs: BlobStore,
+  opened: Opened,
+  tell: Tell,
+): Promise<Tables> {
   const projections = await Projections.open({ folder, log, blobs })
   const end = new AbortController()
-  const running = following(projections, end.signal, (text) => process.stderr.write(`projections: ${text}\n`))
+  const running = following(projections, end.signal, (text) => tell(`the tables: ${text}`))
   opened.push(async () => {
     end.abort()
     await running
@@ -99,7 +106,7 @@ const ROOM_MS = 1_000
 export async function following(
   tables: Pick<Projections, 'run'>,
   signal: AbortSignal,
-  tell: (text: string) => void,
+  tell: Tell,
   waitMs = ROOM_MS,
 ): Promise<void> {
   for (let before: string | null = null; !signal.aborted; ) {

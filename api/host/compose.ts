@@ -17,7 +17,8 @@ import { readModelOf, type Tables } from './read-model.ts'
 import { told } from './told.ts'
 
 /** Where a composition keeps what is recorded, and what is particular to it. */
-export interface Kept extends Pick<KeepUpPorts, 'backup' | 'sizes' | 'close' | 'readOnly' | 'autoDrive' | 'doorbell'> {
+export interface Kept
+  extends Pick<KeepUpPorts, 'backup' | 'sizes' | 'close' | 'readOnly' | 'autoDrive' | 'doorbell' | 'holder'> {
   readonly log: EventLog
   readonly blobs: BlobStore
   /** Absent where the blobs of a writer that died need no sweep. */
@@ -30,7 +31,8 @@ export interface Kept extends Pick<KeepUpPorts, 'backup' | 'sizes' | 'close' | '
 
 /** Puts the doors over a host and the place where things are kept: the same, whatever stands behind. */
 export function compose(host: Host, kept: Kept): Services {
-  const { config, vault, models, tools, knownSecrets } = host
+  const { config, vault, models, tools, knownSecrets, tell } = host
+  const warn = (agentId: string, message: string) => tell(`${agentId}: ${message}`)
   const { log, blobs, intents, tables, clock, runtime = (ports) => new Runtime(ports), ...particular } = kept
   const stores = { log, blobs, ...(intents && { intents }), snapshots: host.snapshots }
   const boundary = (spec: Pick<AgentSpec, 'secrets' | 'policy'>) => openBoundary(vault, knownSecrets, spec)
@@ -47,6 +49,11 @@ export function compose(host: Host, kept: Kept): Services {
     build: VERSION,
     patienceMs: config.fullPatienceMs,
     warn,
+    ...(kept.holder !== undefined && {
+      driver: kept.holder,
+      takenOver: (agentId, from) =>
+        warn(agentId, `taken over from driver ${from}, which did not end what it had begun`),
+    }),
     provider: (id) => models.provider(id),
     tool: (name) => named.get(name),
     secrets: async (spec) => (await boundary(spec)).secrets,
@@ -72,11 +79,9 @@ export function compose(host: Host, kept: Kept): Services {
     fork: forkDoor(ports, files),
     forkFound: (runId) => forkFound(config.data, runId),
     concurrency: config.concurrency,
-    onFault: (agentId, error) => process.stderr.write(`${agentId}: ${told(error)}\n`),
+    onFault: (agentId, error) => warn(agentId, told(error)),
   })
 }
-
-const warn = (agentId: string, message: string): void => void process.stderr.write(`${agentId}: ${message}\n`)
 
 /** A fork never works in its source's folder: the files of its point go into a new one, beside it where none is named. */
 function forkDoor(ports: Omit<RuntimePorts, 'feed'>, files: FileSources): Services['fork'] {

@@ -9,12 +9,14 @@ import type { SnapshotStore, Tool, Vault } from '../../domain/ports.ts'
 import type { RuntimePorts } from '../../domain/runtime/ports.ts'
 import type { Config } from '../config.ts'
 import { paths } from './paths.ts'
-import { told } from './told.ts'
+import { type Tell, told } from './told.ts'
 
 /** What a program brings beside its settings. */
 export interface Own {
   readonly tools?: readonly Tool[]
   readonly scripts?: Readonly<Record<string, ScriptInput>>
+  /** Where what goes on less well than it should is told; stderr where absent. */
+  readonly tell?: Tell
   /** Of fault tests. */
   readonly crashPoint?: NonNullable<RuntimePorts['crashPoint']>
 }
@@ -28,6 +30,7 @@ export interface Host extends Pick<Own, 'crashPoint'> {
   readonly snapshots: SnapshotStore
   /** Values that no run may show, whatever it was given. */
   readonly knownSecrets: readonly string[]
+  readonly tell: Tell
 }
 
 /** What is closed at the end, the last first, all of it: what fails is told when the rest is closed. */
@@ -57,7 +60,7 @@ export async function openHost(
   config: Config,
   own: Own,
   opened: Opened,
-  warn: (text: string) => void,
+  tell: Tell,
   passwords: readonly string[] = [],
 ): Promise<Host> {
   const at = paths(config.data)
@@ -69,7 +72,7 @@ export async function openHost(
     ...(own.scripts && { scripts: own.scripts }),
   })
   const short = models.unhidableKeys()
-  if (short.length > 0) warn(`${short.join(', ')}: too short to be hidden, so not looked for in what is recorded`)
+  if (short.length > 0) tell(`${short.join(', ')}: too short to be hidden, so not looked for in what is recorded`)
   const snapshots = SqliteSnapshots.open(at.snapshots, (path) => rmSync(path, { force: true }))
   opened.push(() => snapshots.close())
   return {
@@ -78,6 +81,7 @@ export async function openHost(
     models,
     tools: [...workspaceTools(), ...(own.tools ?? [])],
     snapshots,
+    tell,
     ...(own.crashPoint && { crashPoint: own.crashPoint }),
     knownSecrets: [...models.knownSecrets(), ...passwords.filter((password) => unhidable(password) === null)],
   }

@@ -76,6 +76,9 @@ export function readModelOf(tables: Tables, log: EventLog, sources: CheckpointSo
         return false
       }
     },
+    async answers() {
+      await tables.read(async () => null)
+    },
     runs: ({ after, limit, status, prefix }) =>
       ask(
         (db) =>
@@ -95,6 +98,7 @@ export function readModelOf(tables: Tables, log: EventLog, sources: CheckpointSo
             run: runRow(shown, shown.tree[0] ?? null),
             tree: agentRows(shown.tree),
             cancelling: shown.cancelling,
+            asked: shown.asked,
           },
       ),
     heads: (runId) =>

@@ -3,3 +3,8 @@ import { asProblem } from '../problem.ts'
 /** An error for whoever runs this process: where it is known what to do, that; else where it happened. */
 export const told = (error: unknown): string =>
   asProblem(error)?.message ?? (error instanceof Error ? (error.stack ?? error.message) : String(error))
+
+/** Tells whoever runs this process something, in plain words. */
+export type Tell = (text: string) => void
+
+export const onStderr: Tell = (text) => void process.stderr.write(`keepup: ${text}\n`)

@@ -29,10 +29,13 @@ export function hostGuard(allowed: readonly string[]): MiddlewareHandler {
   }
 }
 
-/** Wants `Authorization: Bearer <token>` everywhere but on the health route. */
+/** What whoever watches over processes asks, without a token. */
+const OPEN: ReadonlySet<string> = new Set(['/v1/health', '/v1/ready'])
+
+/** Wants `Authorization: Bearer <token>` everywhere but on the routes that watch over it. */
 export function tokenGuard(token: string): MiddlewareHandler {
   return async (c, next) => {
-    if (c.req.path !== '/v1/health' && !tokenMatches(c.req.header('authorization'), token)) {
+    if (!OPEN.has(c.req.path) && !tokenMatches(c.req.header('authorization'), token)) {
       throw new Problem(401, 'UNAUTHORIZED', 'send "Authorization: Bearer <token>"; the token is in the data folder')
     }
     await next()

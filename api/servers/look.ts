@@ -1,6 +1,7 @@
 import { LogError } from '../../domain/log/errors.ts'
 import type { EventLog } from '../../domain/ports.ts'
 import type { ServersConfig } from '../config.ts'
+import { postgresProblem } from './postgres-door.ts'
 import { schemasOf } from './schemas.ts'
 
 /** What can be learnt of the servers of a deployment, without making anything there; an Error where one cannot be used. */
@@ -40,7 +41,10 @@ export async function lookAtServers(config: ServersConfig): Promise<ServersLook>
   try {
     const known = opened instanceof Error ? null : opened
     const eventstore = opened instanceof Error ? opened : await lookAtEventStore(config, opened).catch((e: Error) => e)
-    return { eventstore, postgres: await lookAtTables(config, known).catch((error: Error) => error) }
+    return {
+      eventstore,
+      postgres: await lookAtTables(config, known).catch((error: Error) => postgresProblem(error, config) as Error),
+    }
   } finally {
     if (!(opened instanceof Error)) await opened?.close()
   }

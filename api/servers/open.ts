@@ -10,10 +10,12 @@ import { compose } from '../host/compose.ts'
 import { checkDataFolder } from '../host/data-folder.ts'
 import { Opened, type Own, openHost } from '../host/open.ts'
 import { systemRandom } from '../host/random.ts'
+import { onStderr } from '../host/told.ts'
 import { Problem } from '../problem.ts'
 import type { Services } from '../services.ts'
 import { LeasedRuntime } from './leased-runtime.ts'
 import { passwordsOf } from './passwords.ts'
+import { askingPostgres } from './postgres-door.ts'
 import { schemasOf } from './schemas.ts'
 import { SharedTables } from './tables.ts'
 
@@ -23,12 +25,12 @@ const LEASE_CONNECTIONS = 2
 
 /**
  * The log in EventStoreDB; tables, blobs and leases in PostgreSQL; what belongs to the host in the data folder. Every
- * process may record and drive, and nobody owns anything. Rejects with a LogError or ProjectionError that says what to do.
+ * process may record and drive, and nobody owns anything. Rejects with a LogError, a ProjectionError or a Problem that says what to do.
  */
 export async function openOnServers(config: ServersConfig, autoDrive: boolean, own: Own = {}): Promise<Services> {
   checkDataFolder(config.data, 'owner')
   const { namespace, eventstore: connectionString, leaseMs: ttlMs } = config
-  const warn = (text: string) => process.stderr.write(`keepup: ${text}\n`)
+  const { tell: warn = onStderr } = own
   const clock = new SystemClock()
   const holder = base32(systemRandom.bytes(10))
   const closed = new AbortController()
@@ -44,12 +46,13 @@ export async function openOnServers(config: ServersConfig, autoDrive: boolean, o
     const beats = openPool({ url: config.postgres, max: LEASE_CONNECTIONS, silentMs: ttlMs / 6 })
     opened.push(() => beats.shut())
     const schemas = schemasOf(namespace)
-    const blobs = await PostgresBlobs.open({ pool, schema: schemas.blobs })
-    const leases = await PostgresLeases.open({ pool: beats, schema: schemas.leases })
+    const reach = <T>(work: () => Promise<T>) => askingPostgres(config, warn, work)
+    const blobs = await reach(() => PostgresBlobs.open({ pool, schema: schemas.blobs }))
+    const leases = await reach(() => PostgresLeases.open({ pool: beats, schema: schemas.leases }))
     const host = await openHost(config, own, opened, warn, passwordsOf(config))
     const shared = { leases, clock, ttlMs, holder }
     const home = new PostgresHome({ pool, schema: schemas.tables, warn })
-    const tables = await SharedTables.open({ ...shared, home, log, blobs, warn })
+    const tables = await reach(() => SharedTables.open({ ...shared, home, log, blobs, warn }))
     opened.push(() => tables.close())
     opened.push(() => closed.abort(new Error('keepup was closed')))
     return compose(host, {
@@ -58,6 +61,7 @@ export async function openOnServers(config: ServersConfig, autoDrive: boolean, o
       clock,
       tables,
       doorbell,
+      holder,
       autoDrive,
       runtime: (ports) => new LeasedRuntime(ports, { ...shared, closed: closed.signal }),
       backup: refuseBackup,

@@ -155,7 +155,7 @@ export class SharedTables implements Tables {
   /** Once, where it is the same again. */
   #tell(error: unknown): void {
     const said = error instanceof Error ? error.message : String(error)
-    if (said !== this.#said) this.#options.warn(`projections: ${told(error)}`)
+    if (said !== this.#said) this.#options.warn(`the tables: ${told(error)}`)
     this.#said = said
   }
 

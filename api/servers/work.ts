@@ -27,25 +27,23 @@ export async function work({ services, leaseMs, onFault, onNote }: Work, signal:
   // The same fault again and again is told once.
   const onSweepFault = (error: unknown) => {
     const text = error instanceof Error ? error.message : String(error)
-    if (text !== said) onFault(error, 'sweep')
+    if (text !== said) onFault(error, 'looking for what is due')
     said = text
   }
-  await Promise.all([
-    sweep(services, signal, onSweepFault, onNote, how),
-    listen(services, bell, signal, (error) => onFault(error, 'doorbell')),
-  ])
+  await Promise.all([sweep(services, signal, onSweepFault, onNote, how), listen(services, bell, signal, onNote)])
 }
 
 async function listen(
   { doorbell, drivers, clock }: Services,
   bell: Bell,
   signal: AbortSignal,
-  onFault: (error: unknown) => void,
+  onNote: (text: string) => void,
 ): Promise<void> {
   if (doorbell === null) return
   let down = false
   const onTrouble = (error: unknown) => {
-    if (!down) onFault(error)
+    const [why] = (error instanceof Error ? error.message : String(error)).split('\n')
+    if (!down) onNote(`runs begin some seconds later: the event store's subscription is broken (${why})`)
     down = true
   }
   const answer = async ({ agentId, done }: Ring) => {
@@ -54,6 +52,7 @@ async function listen(
     if (!signal.aborted) done()
   }
   for await (const ring of doorbell.rings(signal, onTrouble)) {
+    if (down) onNote('runs begin at once again: the subscription works')
     down = false
     // What a driver has written concerns nobody else.
     if (ring.byDriver) ring.done()

@@ -1,6 +1,6 @@
 import type { DriverFact } from '../agent/decisions/commands.ts'
 import { type Owed, owed } from '../agent/decisions/owed.ts'
-import { type AgentState, callsOf, isFinished } from '../agent/state/state.ts'
+import { type AgentState, activityOf, callsOf, isFinished } from '../agent/state/state.ts'
 import { endOf } from './look.ts'
 import type { Mailbox } from './mailbox.ts'
 import { patiently } from './patience.ts'
@@ -77,12 +77,14 @@ export class Driver {
 
   private async claim(): Promise<void> {
     await this.ports.crashPoint?.('before_claim')
+    const left = isAtWork(this.state) ? this.state.driver : null
     await this.mailbox.submit(
       { kind: 'claim', driverId: this.id, build: this.ports.build },
       { by: { kind: 'driver', id: this.id }, commandId: `claim:${this.id}` },
       { fact: true, signal: this.hurry.signal },
     )
     this.epoch = this.state.driver?.epoch ?? 0
+    if (left !== null) this.ports.takenOver?.(this.state.agentId, left.id)
     await this.ports.crashPoint?.('after_claim')
   }
 
@@ -261,6 +263,13 @@ export class Driver {
     done.abort(POKED)
     this.wake = () => undefined
   }
+}
+
+/** Whether a driver has begun something of which the log knows no end. */
+function isAtWork(state: AgentState): boolean {
+  const activity = activityOf(state.machine)
+  const calling = activity?.status === 'THINKING' && activity.model.at === 'calling'
+  return calling || callsOf(state).some((call) => call.stage.at === 'running')
 }
 
 const NEVER = new AbortController().signal

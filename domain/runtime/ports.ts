@@ -56,6 +56,8 @@ export interface RuntimePorts {
   readonly feed: LiveFeed
   /** The program's version, recorded in claims. */
   readonly build: string
+  /** Names this process among several: the ids of its drivers begin so. */
+  readonly driver?: string
   /** Throws ModelError where the model cannot be had. */
   provider(modelId: string): ModelProvider
   tool(name: string): Tool | undefined
@@ -64,6 +66,8 @@ export interface RuntimePorts {
   environment(spec: AgentSpec, about: { runId: string; agentId: string; driverId: string }): Promise<Environment>
   /** Tells whoever runs this process what goes on less well than it should. */
   warn?(agentId: string, message: string): void
+  /** Told when a driver goes on with what another one had at work: that one has died, or hangs. */
+  takenOver?(agentId: string, from: string): void
   /** How long a person's request waits for the log, ms. */
   readonly requestLimitMs?: number
   /** How long a fact that finds no room, or no store that answers, is brought in again, ms. */

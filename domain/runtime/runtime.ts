@@ -94,7 +94,7 @@ export class Runtime implements AgentRuntimeDoors {
         const idle = isFinished(state) ? endOf(state) : idleEnd(state, this.ports)
         if (idle !== null) return idle
         this.mustHaveTools(state)
-        const driverId = base32(this.ports.random.bytes(10))
+        const driverId = [this.ports.driver, base32(this.ports.random.bytes(10))].filter(Boolean).join('-')
         await mailbox.loadMessages()
         const env = await this.ports.environment(state.spec, { runId: state.runId, agentId, driverId })
         const listener = new Callback(options.onEvent ?? (() => undefined))

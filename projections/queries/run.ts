@@ -24,6 +24,8 @@ export interface RunShown extends RunSummary {
   readonly standing_approvals: readonly Row<'standing_approvals'>[]
   /** Somebody has asked for its end. */
   readonly cancelling: boolean
+  /** It was started to be driven by whoever there is. */
+  readonly asked: boolean
 }
 
 /** A run with the tree of its agents, or null where there is none. */
@@ -42,10 +44,14 @@ export async function showRun(db: Kysely<Database>, runId: string): Promise<RunS
       .execute() as unknown as Promise<Row<T>[]>
   const phases = await phasesOf(db, runId)
   const tree = treeOf(agents, phases, await usageBy(db, 'agent_id', [runId]), await callsOf(db, [runId]))
-  const root = await db.selectFrom('agents').select('cancel_requested_at').where('id', '=', runId).executeTakeFirst()
+  const root = await db
+    .selectFrom('agents')
+    .select(['cancel_requested_at', 'asked'])
+    .where('id', '=', runId)
+    .executeTakeFirst()
   const cancelling = root !== undefined && root.cancel_requested_at !== null
   const [gates, standing_approvals] = [await of('gate_checks'), await of('standing_approvals')]
-  return { ...summary!, tree, gates, standing_approvals, cancelling }
+  return { ...summary!, tree, gates, standing_approvals, cancelling, asked: root?.asked === 1 }
 }
 
 /** The phase that each agent is in; a fork that has not moved is where its source was. */

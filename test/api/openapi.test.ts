@@ -45,7 +45,7 @@ describe('the OpenAPI document', () => {
         expect(Object.keys(route.responses).some((status) => status.startsWith('2'))).toBe(true)
       }
     }
-    expect(document.paths['/v1/health']!.get!.security).toEqual([])
+    for (const path of ['/v1/health', '/v1/ready']) expect(document.paths[path]!.get!.security).toEqual([])
   })
 
   it('says that unknown keys are refused', async () => {

@@ -20,10 +20,11 @@ async function auditors(ctx: Context, role: string | undefined): Promise<number>
       EXIT.usage,
     )
   const { letAuditorsRead } = await import('../../servers/auditors.ts')
-  const { role: name, made } = await letAuditorsRead(config, role)
+  const { role: name, made } = await letAuditorsRead(config, (text) => ctx.note(text), role)
   const more = made ? 'and nothing else' : 'and whatever it was granted before'
   ctx.show({ role: name, schema: config.namespace }, () => [
-    `${name} may read the schema ${config.namespace}, ${more}; let people in with: grant ${name} to PERSON`,
+    `${name} may read the schema ${config.namespace}, ${more}`,
+    `let people in, as a superuser or as whoever made the role: grant ${name} to PERSON`,
   ])
   return EXIT.done
 }

@@ -1,20 +1,22 @@
 import type { Command } from 'commander'
 import { LogError } from '../../../domain/log/errors.ts'
 import { onServers } from '../../config.ts'
+import { type Tell, told } from '../../host/told.ts'
 import { tokenPath } from '../../http/token.ts'
 import { sweep } from '../../runs/sweeper.ts'
+import { tellOutages } from '../../servers/outages.ts'
 import type { Context } from '../context.ts'
 import { CliError, EXIT } from '../exit.ts'
 import { quoted } from '../output/text.ts'
-import { aborted, untilTold } from '../until-told.ts'
+import { identified, untilTold } from '../until-told.ts'
 import type { Kit } from './kit.ts'
 
 /** Owns the data folder, drives what is due, and serves the API, until it is told to end. On servers workers drive. */
 async function serve(ctx: Context): Promise<number> {
   const { config, io } = ctx
-  const onFault = (error: unknown, where = 'driver') =>
-    ctx.note(`${where}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
-  const services = await io.open(config, 'owner', { autoDrive: true }).catch((error: unknown) => {
+  const onFault = (error: unknown, where = 'looking for what is due') => ctx.log(`${where}: ${told(error)}`)
+  const tell: Tell = (text) => ctx.log(text)
+  const services = await io.open(config, 'owner', { autoDrive: true }, { tell }).catch((error: unknown) => {
     if (!(error instanceof LogError && error.code === 'LOG_LOCKED')) throw error
     throw new CliError(`another process owns ${config.data}; end it first, or serve another folder with --data`)
   })
@@ -24,12 +26,10 @@ async function serve(ctx: Context): Promise<number> {
     ctx,
     services,
     (signal) => {
-      ctx.note(`serving ${onServers(config) ? config.namespace : config.data} on ${backend.url}`)
-      ctx.note(
-        `ask it: curl -H "Authorization: Bearer $(cat ${quoted(tokenPath(config.data))})" ${backend.url}/v1/runs`,
-      )
-      ctx.note('what it can be asked: /v1/openapi.json; press Ctrl-C to end')
-      return onServers(config) ? aborted(signal) : sweep(services, signal, onFault, (text) => ctx.note(text))
+      tell(`serving ${onServers(config) ? config.namespace : config.data} on ${backend.url}${identified(services)}`)
+      tell(`ask it: curl -H "Authorization: Bearer $(cat ${quoted(tokenPath(config.data))})" ${backend.url}/v1/runs`)
+      tell('what it can be asked: /v1/openapi.json; press Ctrl-C to end')
+      return onServers(config) ? tellOutages(services, tell, signal) : sweep(services, signal, onFault, tell)
     },
     () => backend.close(),
   )

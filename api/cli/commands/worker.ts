@@ -1,8 +1,10 @@
 import type { Command } from 'commander'
 import { onServers } from '../../config.ts'
+import { type Tell, told } from '../../host/told.ts'
+import { tellOutages } from '../../servers/outages.ts'
 import type { Context } from '../context.ts'
 import { CliError, EXIT } from '../exit.ts'
-import { untilTold } from '../until-told.ts'
+import { identified, untilTold } from '../until-told.ts'
 import type { Kit } from './kit.ts'
 
 /** Drives what was started to be driven, beside other workers, until it is told to end. */
@@ -13,17 +15,18 @@ async function worker(ctx: Context): Promise<number> {
       'workers share a log on servers: set KEEPUP_EVENTSTORE and KEEPUP_POSTGRES; with an embedded log "serve" drives',
       EXIT.usage,
     )
-  const services = await io.open(config, 'owner', { autoDrive: false })
+  const tell: Tell = (text) => ctx.log(text)
+  const services = await io.open(config, 'owner', { autoDrive: false }, { tell })
   const { work } = await import('../../servers/work.ts')
-  const { told } = await import('../../host/told.ts')
   const { leaseMs, concurrency, namespace } = config
-  const onFault = (error: unknown, where: string) => ctx.note(`${where}: ${told(error)}`)
+  const onFault = (error: unknown, where: string) => tell(`${where}: ${told(error)}`)
   await untilTold(
     ctx,
     services,
-    (signal) => {
-      ctx.note(`working on ${namespace}, ${concurrency} runs at once; press Ctrl-C to end`)
-      return work({ services, leaseMs, onFault, onNote: (text) => ctx.note(text) }, signal)
+    async (signal) => {
+      tell(`working on ${namespace}, ${concurrency} runs at once${identified(services)}; press Ctrl-C to end`)
+      const working = work({ services, leaseMs, onFault, onNote: tell }, signal)
+      await Promise.all([working, tellOutages(services, tell, signal)])
     },
     async () => {
       await services.drivers.stop(config.drainMs)

@@ -91,8 +91,12 @@ export function runRoutes(s: Services) {
       const asks = await s.read.asks({ runId: id })
       const parked = value.run.incomplete ? await s.read.parked(id) : []
       const missingTools = await missingOf(value.run, value.cancelling)
+      const workersDrive = s.holder !== null && value.asked && !hasEnded(value.run.status)
       c.header('ETag', `"${value.run.revision}"`)
       const run = view(value.run, await s.sizes())
-      return c.json({ position, run, tree: value.tree, asks: asks.value, parked: [...parked], missingTools }, 200)
+      return c.json(
+        { position, run, tree: value.tree, asks: asks.value, parked: [...parked], workersDrive, missingTools },
+        200,
+      )
     })
 }

@@ -16,6 +16,14 @@ const health = createRoute({
   responses: { 200: json(schema.Health, 'It answers'), ...refusals },
 })
 
+const ready = createRoute({
+  method: 'get',
+  path: '/v1/ready',
+  summary: 'Whether log and tables answer, within two seconds; needs no token',
+  security: [],
+  responses: { 200: json(schema.Ready, 'Both answer'), 503: json(schema.Ready, 'One does not'), ...refusals },
+})
+
 const projections = createRoute({
   method: 'get',
   path: '/v1/projections',
@@ -96,6 +104,12 @@ export function systemRoutes(s: Services) {
         200,
       ),
     )
+    .openapi(ready, async (c) => {
+      const { log, tables } = await s.ready()
+      const state = (why: string | null) => (why === null ? ('answers' as const) : ('silent' as const))
+      const found = { ready: log === null && tables === null, log: state(log), tables: state(tables) }
+      return found.ready ? c.json(found, 200) : c.json(found, 503)
+    })
     .openapi(projections, async (c) => c.json(await status(), 200))
     .openapi(rebuild, async (c) => {
       mustWrite(s)

@@ -92,6 +92,10 @@ export const RunDetail = z
       .array(Parked)
       .readonly()
       .openapi({ description: 'Why it is incomplete: agents of it whose events the tables cannot take any further' }),
+    workersDrive: z.boolean().openapi({
+      description:
+        'On servers: it was started to be driven by whoever there is, so that it goes on by itself where workers are',
+    }),
     missingTools: z
       .array(z.string())
       .openapi({ description: 'Tools of the run that the answering process does not have: another one must drive it' }),

@@ -24,6 +24,9 @@ export const Health = z
   })
   .openapi('Health')
 
+const Part = z.enum(['answers', 'silent'])
+export const Ready = z.strictObject({ ready: z.boolean(), log: Part, tables: Part }).openapi('Ready')
+
 /** A stream whose event at `revision` the tables cannot take: they show what came before it. */
 export const Parked = z
   .strictObject({ stream: z.string(), runId: z.string(), revision: z.int(), code: z.string(), error: z.string() })

@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import { ProjectionError } from '../../errors.ts'
 import { relationsOf } from './catalog.ts'
+import { stateOf } from './failures.ts'
 import type { Names } from './names.ts'
 import { inTransaction } from './transaction.ts'
 
@@ -66,7 +67,7 @@ export async function grantAuditors(pool: pg.Pool, names: Names, role: string): 
         `the role ${role} may do more than an auditor: it ${powers.join(', ')}; name another role, or take that from it`,
       )
     }
-    if (found.rowCount === 0) await client.query(`create role ${client.escapeIdentifier(role)} nologin`)
+    if (found.rowCount === 0) await makeRole(client, role)
     const rows = await relationsOf(client, names.views)
     await grant(
       client,
@@ -77,6 +78,20 @@ export async function grantAuditors(pool: pg.Pool, names: Names, role: string): 
     return found.rowCount === 0
   })
 }
+
+async function makeRole(client: pg.PoolClient, role: string): Promise<void> {
+  const statement = `create role ${client.escapeIdentifier(role)} nologin`
+  try {
+    await client.query(statement)
+  } catch (error) {
+    if (stateOf(error) !== DENIED) throw error
+    const todo = `let a superuser do it (${statement}), then ask again`
+    throw new ProjectionError('REFUSED', `this user of PostgreSQL may make no roles; ${todo}`, { cause: error })
+  }
+}
+
+/** SQLSTATE: no such right. */
+const DENIED = '42501'
 
 async function grant(client: pg.PoolClient, role: string, schema: string, views: readonly string[]): Promise<void> {
   const to = client.escapeIdentifier(role)

@@ -28,7 +28,7 @@ export function named(error: unknown): unknown {
   if (connectionLost(error)) {
     return ours(
       'UNAVAILABLE',
-      `PostgreSQL does not answer (${said}); see that it runs and that its address is right, then start again`,
+      `PostgreSQL does not answer (${said}); see that it runs and that its address is right; it is asked again and again`,
     )
   }
   if (ALTERED.test(stateOf(error))) {

@@ -1,6 +1,8 @@
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { loadConfig } from '../../../api/config.ts'
+import { openServices } from '../../../api/keepup.ts'
 import { StandIn } from '../../support/eventstore/stand-in.ts'
 import { describeWithPostgres } from '../../support/postgres.ts'
 import { cliFolder, idIn, inProcess } from '../cli-support.ts'
@@ -102,6 +104,7 @@ describeWithPostgres('the command line on servers', (server) => {
     await client.connect()
     try {
       await client.query(`create role plain login; create role grouped in role plain; create role maker createrole`)
+      await client.query(`create role helper login in role keepup`)
       await client.query(`create role holder; create schema held authorization holder`)
     } finally {
       await client.end()
@@ -115,6 +118,11 @@ describeWithPostgres('the command line on servers', (server) => {
       const { code, err } = await look(['auditors', role])
       expect([role, code, err]).toEqual([role, 1, expect.stringContaining(why)])
     }
+    const helper = { KEEPUP_POSTGRES: server().url.replace('keepup@', 'helper@') }
+    expect(await look(['auditors', 'fresh'], helper)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('let a superuser do it (create role "fresh" nologin)'),
+    })
     expect(await look(['auditors', 'fresh'])).toMatchObject({ out: expect.stringContaining('and nothing else') })
     expect(await look(['auditors', 'plain'])).toMatchObject({ out: expect.not.stringContaining('nothing else') })
   })
@@ -142,6 +150,50 @@ describeWithPostgres('the command line on servers', (server) => {
     expect(await look(['rebuild'])).toMatchObject({ code: 0, out: expect.stringContaining('switched to the new') })
   })
 
+  it('a worker and serve say with the time who they are, as the log and the leases know them', async () => {
+    const STAMPED = /^\d{4}-\d\d-\d\dT[\d:.]+Z (?:working on|serving) ns.*, as driver (\w+), process \d+ on /m
+    for (const args of [['worker'], ['serve', '--port', '0']]) {
+      const running = folder.start(args, { env: env() })
+      await running.said('as driver')
+      expect(running.err()).toMatch(STAMPED)
+      running.process.kill('SIGTERM')
+      const { code, err } = await running.ended
+      expect([code, err.split('\n').filter((line) => line !== '' && !/^\d{4}-.*Z /.test(line))]).toEqual([0, []])
+    }
+    const { out } = await look(['events', run, '-o', 'jsonl'])
+    const claimed = out.split('\n').find((line) => line.includes('driver_claimed')) ?? ''
+    expect(JSON.parse(claimed)).toMatchObject({ payload: { driverId: expect.stringMatching(/^\w+-\w+$/) } })
+  })
+
+  it('tells whoever answers a run that workers drive that it goes on by itself, and other runs with what to type', async () => {
+    const config = loadConfig({ flags: { data: folder.data }, env: env() })
+    const services = await openServices(config, 'owner', { autoDrive: false })
+    let asked = ''
+    try {
+      const by = { kind: 'user', id: 'ada' } as const
+      const { spec } = (await services.runtime.at(run, null)).state
+      asked = services.runtime.newRunId()
+      await services.runtime.execute(asked, { kind: 'start', spec, task: 'finish', drive: true }, { by })
+    } finally {
+      await services.close()
+    }
+    const own = (await look(['run', 'finish', '--no-workspace', '--no-drive'])).out.trim()
+    for (const [id, says, not] of [
+      [asked, 'it goes on by itself where a worker runs', 'keepup resume'],
+      [own, `keepup resume ${own}`, 'by itself'],
+    ] as const) {
+      for (const command of [
+        ['input', id, 'and be quick'],
+        ['runs', 'show', id],
+      ]) {
+        const { code, err } = await look(command)
+        expect([code, err]).toEqual([0, expect.stringContaining(says)])
+        expect(err).not.toContain(not)
+      }
+    }
+    expect((await look(['pause', asked])).err).toContain(`keepup resume ${asked}`)
+  })
+
   it('workers need servers', async () => {
     const { code, err } = await inProcess(['--data', join(folder.root, 'embedded'), 'worker'])
     expect([code, err]).toEqual([2, expect.stringContaining('set KEEPUP_EVENTSTORE and KEEPUP_POSTGRES')])
@@ -159,7 +211,8 @@ describeWithPostgres('the command line on servers', (server) => {
     expect(alone.of('eventstore')).toMatchObject({ state: 'ok' })
     expect(alone.of('postgres')).toMatchObject({
       state: 'broken',
-      found: expect.stringContaining('PostgreSQL does not answer'),
+      found: expect.stringMatching(/^PostgreSQL at \/nowhere:5432, database postgres \(KEEPUP_POSTGRES\): /),
+      todo: expect.stringContaining('see that PostgreSQL runs'),
     })
     expect(JSON.stringify(alone.of('postgres'))).not.toContain('quiet')
   })
@@ -193,9 +246,12 @@ describeWithPostgres('the command line on servers', (server) => {
     await client.connect()
     await client.query('create schema theirs').finally(() => client.end())
     const taken = { KEEPUP_NAMESPACE: 'theirs' }
-    const why = expect.stringMatching(/schema "theirs" already exists.*set another namespace/)
-    expect((await doctor(taken)).of('postgres')).toMatchObject({ state: 'broken', found: why })
-    expect(await look(['run', 'finish', '--no-workspace'], taken)).toMatchObject({ code: 1, err: why })
+    const [found, todo] = ['schema "theirs" already exists', 'set another namespace'].map((part) =>
+      expect.stringContaining(part),
+    )
+    expect((await doctor(taken)).of('postgres')).toMatchObject({ state: 'broken', found, todo })
+    const { code, err } = await look(['run', 'finish', '--no-workspace'], taken)
+    expect([code, err, err]).toEqual([1, found, todo])
   })
 
   it('tells in doctor how far tables lag behind the log, and what a user may not do', async () => {

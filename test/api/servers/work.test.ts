@@ -15,6 +15,7 @@ function played(due: () => readonly string[], drive: (id: string, options: Drive
   let sweeps = 0
   let failing: Error | null = null
   const answered: string[] = []
+  let trouble: (error: unknown) => void = () => {}
   const ring = (agentId: string, byDriver = false) => {
     rings.push({ agentId, byDriver, done: () => answered.push(agentId) })
     news.resolve()
@@ -33,7 +34,8 @@ function played(due: () => readonly string[], drive: (id: string, options: Drive
       nextDue: async () => null,
     },
     doorbell: {
-      async *rings(signal: AbortSignal) {
+      async *rings(signal: AbortSignal, onTrouble: (error: unknown) => void) {
+        trouble = onTrouble
         signal.addEventListener('abort', () => news.resolve())
         for (;;) {
           yield* rings.splice(0)
@@ -55,6 +57,7 @@ function played(due: () => readonly string[], drive: (id: string, options: Drive
   }
   return {
     ...{ ring, answered, drivers, faults, notes, stop, sweeps: () => sweeps },
+    trouble: (error: unknown) => trouble(error),
     fail: (error: Error | null) => {
       failing = error
     },
@@ -106,7 +109,7 @@ test('a ring whose look failed is not answered; the fault is told once, and look
   const before = worker.sweeps()
   await expect.poll(() => worker.sweeps()).toBeGreaterThan(before + 2)
   expect(worker.answered).toEqual([])
-  expect(worker.faults).toEqual(['sweep: the tables are gone'])
+  expect(worker.faults).toEqual(['looking for what is due: the tables are gone'])
   worker.fail(null)
   worker.ring('y')
   await expect.poll(() => worker.answered).toEqual(['y'])
@@ -124,5 +127,21 @@ test('what another worker drives is looked at again soon, without a word', async
   )
   await expect.poll(() => tries).toBeGreaterThan(4)
   expect(worker.notes).toEqual([])
+  await worker.stop()
+})
+
+test('a subscription that breaks is told of once, without its stack, and once when it works again', async () => {
+  const worker = played(
+    () => [],
+    async () => ({ end: 'done' }),
+  )
+  for (const heard of ['x', 'y']) {
+    const broken = new Error('14 UNAVAILABLE: Connection dropped')
+    for (let i = 0; i < 3; i++) worker.trouble(broken)
+    worker.ring(heard)
+    await expect.poll(() => worker.answered).toContain(heard)
+  }
+  const [broke, works] = [expect.stringMatching(/^runs begin.*Connection dropped\)$/), expect.stringMatching(/works$/)]
+  expect(worker.notes).toEqual([broke, works, broke, works])
   await worker.stop()
 })

@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest'
+import { askingPostgres, postgresProblem } from '../../../api/servers/postgres-door.ts'
+import { LogError } from '../../../domain/log/errors.ts'
+import { ProjectionError } from '../../../projections/errors.ts'
+import { openPool } from '../../../projections/postgres.ts'
+import { describeWithPostgres } from '../../support/postgres.ts'
+
+const URL = 'postgres://ann:quiet@db.example:6000/deeds'
+
+/** What is told of an error of the client or the server that one of ours wraps. */
+function told(cause: unknown, postgres = URL): string {
+  const error = postgresProblem(new LogError('LOG_UNAVAILABLE', 'cannot do it', { cause }), { postgres })
+  expect(error).toMatchObject({ status: 503, code: 'POSTGRES_UNAVAILABLE' })
+  return (error as Error).message
+}
+const failed = (message: string, code?: string) => Object.assign(new Error(message), code === undefined ? {} : { code })
+
+test.each([
+  [failed('connect ECONNREFUSED 10.0.0.1:6000', 'ECONNREFUSED'), 'see that PostgreSQL runs there'],
+  [failed('getaddrinfo ENOTFOUND db.example', 'ENOTFOUND'), 'see that PostgreSQL runs there'],
+  [failed('password authentication failed for user "ann"', '28P01'), 'see the user (ann) and the password'],
+  [failed('database "deeds" does not exist', '3D000'), 'createdb deeds'],
+  [failed('permission denied for database deeds', '42501'), 'grant create on database "deeds" to "ann"'],
+  [failed('sorry, too many clients already', '53300'), 'max_connections'],
+  [failed('SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string'), 'user:password@'],
+  [failed('Connection terminated unexpectedly'), 'is PostgreSQL'],
+  [failed('it rains', 'XX000'), 'the log of the server says more'],
+])('names the server, the setting and what to do: %s', (cause, todo) => {
+  const message = told(cause)
+  expect(message).toContain('PostgreSQL at db.example:6000, database deeds (KEEPUP_POSTGRES)')
+  expect(message).toContain(cause.message)
+  expect(message.split('; ')[1]).toContain(todo)
+  expect(message).not.toContain('quiet')
+})
+
+test('a connection string that is none is told without what it holds', () => {
+  expect(told(new TypeError('Invalid URL'), 'postgres://ann:qu/iet#@h:x/db')).toMatch(/^KEEPUP_POSTGRES is no .*%40\)$/)
+})
+
+test('what says itself what to do stays, whoever said it', () => {
+  for (const code of ['SCHEMA_NEWER', 'REFUSED'] as const) {
+    const ours = new ProjectionError(code, 'do this', { cause: failed('schema "x" already exists', '42P06') })
+    expect(postgresProblem(ours, { postgres: URL })).toBe(ours)
+  }
+  const full = new LogError('LOG_FULL', 'make room')
+  expect(postgresProblem(full, { postgres: URL })).toBe(full)
+})
+
+describeWithPostgres('a PostgreSQL that cannot be used', (server) => {
+  test.each([
+    ['no such database', (url: string) => url.replace('/postgres?', '/nope?'), /database nope .*createdb nope/],
+    ['no such user', (url: string) => url.replace('keepup@', 'nobody@'), /the user \(nobody\)/],
+  ])('is told of as the server says it: %s', async (_, changed, said) => {
+    const url = changed(server().url)
+    const pool = openPool({ url, max: 1 })
+    try {
+      const asked = askingPostgres(
+        { postgres: url } as never,
+        () => {},
+        () => pool.query('select 1'),
+      )
+      await expect(asked).rejects.toMatchObject({ code: 'POSTGRES_UNAVAILABLE', message: expect.stringMatching(said) })
+    } finally {
+      await pool.shut()
+    }
+  })
+})
