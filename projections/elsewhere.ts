@@ -1,7 +1,7 @@
 import { ProjectionError } from './errors.ts'
 import type { RebuildReport } from './projections.ts'
 import { Projector, type ProjectorOptions } from './projector/projector.ts'
-import { rebuildEqual, switchTo } from './rebuild.ts'
+import { type RebuildWishes, rebuildEqual, switchTo } from './rebuild.ts'
 import type { Home } from './store/home.ts'
 
 // What a process may do with tables that another one moves.
@@ -13,9 +13,9 @@ import type { Home } from './store/home.ts'
 export async function rebuildElsewhere(
   home: Home,
   options: Omit<ProjectorOptions, 'store'>,
-  accept = false,
+  wishes: RebuildWishes = {},
 ): Promise<RebuildReport> {
-  const { made, ...report } = await rebuildEqual(home, options, accept)
+  const { made, ...report } = await rebuildEqual(home, options, wishes)
   if (made === null) return { switched: false, ...report }
   await switchTo(home, made)
   await made.store.close()

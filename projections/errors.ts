@@ -12,6 +12,7 @@ export type ProjectionErrorCode =
   | 'POSITION_TAKEN' // another writer has moved the position; this one must stop
   | 'STREAM_GAP' // a stream's revisions do not follow each other
   | 'LOG_MISMATCH' // the tables were made from another log, or from a later state of this one; rebuild them
+  | 'LOG_OTHER' // tables that several hosts share are of another log; nobody replaces them unasked
   | 'SCHEMA_NEWER' // the file was written by a newer program
   | 'SCHEMA_OTHER' // the rows mean something else in this program; rebuild them
   | 'DAMAGED' // the file is not as it was written; rebuild the tables
@@ -22,3 +23,11 @@ export type ProjectionErrorCode =
   | 'REFUSED' // the database does not know this user, or does not let it
   | 'STOPPED' // the projector has ended
   | 'ABORTED'
+
+/** The tables are of one log, and the log at hand is another. */
+export const otherLog = (tables: string, log: string) =>
+  new ProjectionError(
+    'LOG_OTHER',
+    `the tables are of the log ${tables}, and the event store holds the log ${log}; look at KEEPUP_EVENTSTORE, KEEPUP_POSTGRES ` +
+      'and KEEPUP_NAMESPACE. If the log was really replaced, make the tables anew of this one: keepup rebuild --take-over',
+  )

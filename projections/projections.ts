@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import type { Cursor } from '../domain/log/cursor.ts'
 import { ProjectionError } from './errors.ts'
 import { Projector, type ProjectorOptions, type ProjectorStatus } from './projector/projector.ts'
-import { discard, type Made, rebuildBeside, rebuildEqual, switchTo } from './rebuild.ts'
+import { discard, type Made, mustBeOf, rebuildBeside, rebuildEqual, switchTo } from './rebuild.ts'
 import type { Database } from './schema/database.ts'
 import { damagedOr } from './store/damage.ts'
 import type { Answer, Difference, Home } from './store/home.ts'
@@ -47,10 +47,14 @@ export class Projections {
     this.#notice = notice
   }
 
-  /** Opens the tables, caught up to the log's head. Where they are missing or not of this log, they are made anew. */
+  /**
+   * Opens the tables, caught up to the log's head. Where they are missing, damaged, or of a later state of this log, they are
+   * made anew. Rejects with `LOG_OTHER` where they are another log's and not to be replaced unasked.
+   */
   static async open(options: ProjectionsOptions): Promise<Projections> {
     const home = 'home' in options ? options.home : new SqliteHome(options.folder)
     const live = await home.live()
+    await mustBeOf(home, options.log)
     let notice = 'the tables were missing'
     if (live !== null) {
       try {
@@ -138,17 +142,25 @@ export class Projections {
    * a difference is wanted (another program makes other rows). Answers go on all the while.
    */
   async rebuild({ accept = false } = {}): Promise<RebuildReport> {
-    const { made, ...report } = await rebuildEqual(this.#home, this.#options, accept)
+    const { made, ...report } = await rebuildEqual(this.#home, this.#options, { accept })
     if (made === null) return { switched: false, ...report }
-    const switched = this.#switching.then(() => this.#switchTo(made))
-    this.#switching = switched.catch(() => {})
-    await switched
+    await this.#alone(() => this.#switchTo(made))
     return { switched: true, ...report }
   }
 
-  /** Removes tables of before a rebuild that somebody was still reading then; a server does this now and then. */
+  /**
+   * Removes tables of before a rebuild that somebody was still reading then; a server does this now and then. Rejects where
+   * these tables are the live ones no more (`POSITION_TAKEN`), or not as they were made (`SCHEMA_OTHER`).
+   */
   tidy(): Promise<void> {
-    return this.#home.dropOthers()
+    return this.#alone(async () => {
+      const { name } = this.#made
+      const live = await this.#home.live()
+      if (live !== name) throw new ProjectionError('POSITION_TAKEN', `the live tables are ${live} now, no more ${name}`)
+      const store = await this.#home.open(name)
+      await store.close()
+      await this.#home.dropOthers()
+    })
   }
 
   async close(): Promise<void> {
@@ -158,6 +170,13 @@ export class Projections {
     await this.#made.store.close()
     await this.#home.dropOthers()
     await this.#home.close()
+  }
+
+  /** Neither beside a switch nor beside another such work. */
+  #alone<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#switching.then(work)
+    this.#switching = done.catch(() => {})
+    return done
   }
 
   async #switchTo(made: Made): Promise<void> {

@@ -1,4 +1,5 @@
-import { ProjectionError } from './errors.ts'
+import type { EventLog } from '../domain/ports.ts'
+import { otherLog, ProjectionError } from './errors.ts'
 import { Projector, type ProjectorOptions } from './projector/projector.ts'
 import type { Difference, Home } from './store/home.ts'
 import type { Store } from './store/store.ts'
@@ -8,6 +9,13 @@ export interface Made {
   readonly name: string
   readonly store: Store
   readonly projector: Projector
+}
+
+export interface RebuildWishes {
+  /** A difference is wanted: another program makes other rows. */
+  readonly accept?: boolean
+  /** The live tables may be another log's. They are not compared. */
+  readonly takeOver?: boolean
 }
 
 export interface Rebuilt extends Made {
@@ -45,16 +53,25 @@ export async function discard(home: Home, { name, store }: Pick<Made, 'name' | '
   await home.drop(name).catch(() => undefined)
 }
 
+/** Rejects with `LOG_OTHER` where tables that are not to be replaced unasked are of another log. */
+export async function mustBeOf(home: Home, log: EventLog): Promise<void> {
+  const of = await home.logId()
+  if (of !== null && of !== log.logId) throw otherLog(of, log.logId)
+}
+
 /**
  * {@link rebuildBeside}, and drops what is not equal unless `accept` says that a difference is wanted. `made` null: it was
- * dropped; else the caller switches, and closes it.
+ * dropped; else the caller switches, and closes it. Rejects with `LOG_OTHER`, unless `takeOver`.
  */
 export async function rebuildEqual(
   home: Home,
   options: Omit<ProjectorOptions, 'store'>,
-  accept: boolean,
+  { accept = false, takeOver = false }: RebuildWishes = {},
 ): Promise<Pick<Rebuilt, 'differences' | 'events'> & { readonly made: Made | null }> {
-  const { differences, events, ...made } = await rebuildBeside(home, options, await home.live())
+  const live = await home.live()
+  if (!takeOver) await mustBeOf(home, options.log)
+  // Tables of another log are no measure.
+  const { differences, events, ...made } = await rebuildBeside(home, options, takeOver ? null : live)
   if (accept || (differences ?? []).length === 0) return { made, differences, events }
   await discard(home, made)
   return { made: null, differences, events }

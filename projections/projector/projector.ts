@@ -159,10 +159,7 @@ export class Projector {
   }
 
   #stop(error: unknown): unknown {
-    const named =
-      error instanceof LogError && error.code === 'CURSOR_MISMATCH'
-        ? mismatch('the log does not hold their position', error)
-        : error
+    const named = error instanceof LogError && error.code === 'CURSOR_MISMATCH' ? older(this.#progress, error) : error
     this.#state = 'stopped'
     this.#stoppedBy = named
     this.#reason = named instanceof Error ? named.message : String(named)
@@ -183,6 +180,15 @@ const mismatch = (why: string, cause?: unknown) =>
   new ProjectionError('LOG_MISMATCH', `${why} (a restored backup, or another data folder); rebuild the projections`, {
     cause,
   })
+
+/** A log that was restored, most likely: the harmless case for the tables, and a loss for whoever relied on the log. */
+const older = ({ cursor, events }: Progress, cause: unknown) =>
+  new ProjectionError(
+    'LOG_MISMATCH',
+    `the tables show ${events} events up to position ${cursor?.position}, which the log does not hold: it is older than they ` +
+      'are, as after a restore, and what was recorded in it since that backup is lost; rebuild the tables of what it holds',
+    { cause },
+  )
 
 function aborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve()

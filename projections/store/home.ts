@@ -22,6 +22,8 @@ export interface Difference {
 export interface Home {
   /** The live tables; null: there are none. */
   live(): Promise<string | null>
+  /** The log of tables that are not to be replaced by another log's unasked; null: they may be, or nothing says whose they are. */
+  logId(): Promise<string | null>
   /** The writing side, migrated where needed. Rejects with `SCHEMA_NEWER` or `SCHEMA_OTHER`. */
   open(name: string): Promise<Store>
   /** New, empty tables. */

@@ -24,6 +24,11 @@ export class SqliteHome implements Home {
     return liveFile(this.#folder)
   }
 
+  /** Null: they lie in one folder with their log, and another log there has replaced theirs. */
+  async logId(): Promise<null> {
+    return null
+  }
+
   open(file: string): Promise<Store> {
     return openSqliteStore(file)
   }

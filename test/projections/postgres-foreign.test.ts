@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { rebuildElsewhere } from '../../projections/elsewhere.ts'
 import { describeWithPostgres } from '../support/postgres.ts'
 import { code, numbers, rebuilding } from '../support/projections/rebuilding.ts'
 import { Actor } from '../support/projections/story.ts'
@@ -28,7 +29,6 @@ describeWithPostgres('PostgreSQL', (server) => {
         (live: string) => `update ${live.replace(/_\d+$/, '_control')}.generations set meaning = 0`,
       ],
       ['the log is older', (live: string) => `update ${live}.position set hash = 'other', position = 999999`],
-      ['the log is another', (live: string) => `update ${live}.position set log_id = 'other'`],
     ])('%s: they are made anew at the next start, which is told', async (_, damage) => {
       const { log } = tell(numbers)
       const first = await open(log)
@@ -38,6 +38,30 @@ describeWithPostgres('PostgreSQL', (server) => {
       expect(projections.status().notice).toMatch(/rebuild/)
       expect(await dump()).toEqual(await zero(log))
       expect(await there()).toEqual([first.schema, `${first.schema}_2`, `${first.schema}_control`])
+    })
+
+    it('of another log are left alone, whatever else is amiss with them, until that is asked for', async () => {
+      const { log } = tell(numbers)
+      const first = await open(log)
+      await first.close()
+      const { pool, schema, home } = first
+      await pool.query(`update ${await first.live()}.position set log_id = 'other'`)
+      const before = await first.dump()
+      const sources = { log, blobs: log.blobs }
+      for (const meaning of ['meaning', '0']) {
+        await pool.query(`update ${schema}_control.generations set meaning = ${meaning}`)
+        await expect(open(log, schema)).rejects.toEqual(code('LOG_OTHER'))
+        await expect(open(log, schema)).rejects.toThrow(
+          `of the log other, and the event store holds the log ${log.logId};`,
+        )
+        await expect(rebuildElsewhere(home, sources)).rejects.toThrow(/KEEPUP_EVENTSTORE.*keepup rebuild --take-over/)
+      }
+      expect(await first.dump()).toEqual(before)
+      expect(await first.there()).toEqual([schema, `${schema}_1`, `${schema}_control`])
+      const report = { switched: true, differences: null, events: log.events.length }
+      expect(await rebuildElsewhere(home, sources, { takeOver: true })).toEqual(report)
+      const { dump } = await open(log, schema)
+      expect(await dump()).toEqual(await zero(log))
     })
 
     it('of a newer program are left alone', async () => {

@@ -15,16 +15,47 @@ export const READERS = `select pg_get_userbyid(g.grantee) as role, c.relname as 
  * others. Whoever may read the live views may read these: a view of the same name, and one that is new where all may be.
  */
 export async function createViews(client: pg.PoolClient, names: Names, n: number): Promise<void> {
-  const { control, views, tables, asideViews } = names
-  const aside = asideViews(n)
-  const rows = await relationsOf(client, tables(n))
-  await client.query(`create schema ${aside}`)
+  await client.query(`create schema ${names.asideViews(n)}`)
+  await addViews(client, names, n, names.asideViews(n), new Set())
+}
+
+/**
+ * Makes those of the live generation's views that the published schema lacks, in the place where they are looked for; gives
+ * their names. Rejects with `REFUSED` where something of somebody else's has the name of one.
+ */
+export async function mendViews(client: pg.PoolClient, names: Names, n: number): Promise<readonly string[]> {
+  const { views, tables } = names
+  const there = await relationsOf(client, views)
+  const ours = new Set((await relationsOf(client, tables(n))).map(({ name }) => name))
+  const alien = there.find(({ name, kind }) => ours.has(name) && kind !== 'v')
+  if (alien !== undefined)
+    throw new ProjectionError(
+      'REFUSED',
+      `${views}.${alien.name} is a table of somebody else's, and a view of the tables is to have that name; move it away`,
+    )
+  const kept = new Set(there.map(({ name }) => name))
+  const lost = [...ours].filter((name) => !kept.has(name))
+  if (lost.length === 0) return lost
+  const found = await client.query('select where to_regnamespace($1) is not null', [views])
+  if (found.rowCount === 0) await client.query(`create schema ${views}`)
+  await addViews(client, names, n, views, kept)
+  return lost
+}
+
+async function addViews(
+  client: pg.PoolClient,
+  { control, views, tables }: Names,
+  n: number,
+  aside: string,
+  kept: ReadonlySet<string>,
+): Promise<void> {
+  const granted = await client.query<{ role: string; name: string }>(READERS, [views])
+  const old = new Set((await relationsOf(client, views)).map(({ name }) => name))
+  const rows = (await relationsOf(client, tables(n))).filter(({ name }) => !kept.has(name))
   for (const { name } of rows) {
     const where = `(select ${control}.shows(${n}))`
     await client.query(`create view ${aside}."${name}" as select * from ${tables(n)}."${name}" where ${where}`)
   }
-  const granted = await client.query<{ role: string; name: string }>(READERS, [views])
-  const old = new Set((await relationsOf(client, views)).map(({ name }) => name))
   const readable = Map.groupBy(granted.rows, ({ role }) => role)
   for (const [role, grants] of readable) {
     const all = old.size === grants.length

@@ -3,7 +3,9 @@ import { ProjectionError } from '../../errors.ts'
 import { postgres } from '../../schema/dialect.ts'
 import { keptMeaning, migrations } from '../../schema/migrations.ts'
 import { type Progress, rowOf } from '../store.ts'
-import { createViews } from './audit.ts'
+import { createViews, mendViews } from './audit.ts'
+import { relationsOf } from './catalog.ts'
+import { controlSql, generationOf, isWhole, SHOWN } from './control.ts'
 import { dropGeneration, standsInTheWay, takeAlong } from './dependents.ts'
 import { schemaTaken, stateOf } from './failures.ts'
 import type { Names } from './names.ts'
@@ -29,62 +31,72 @@ export class Generations {
   /** The live generation; the first is made where there is none. Rejects with `SCHEMA_NEWER`. */
   async live(): Promise<number> {
     return this.#alone(async (client) => {
-      const found = await this.#pointer(client)
+      const found = (await this.#pointer(client)) ?? (await this.#recovered(client))
       if (found !== null) {
         const stored = await versionOf(client, this.#names, found)
         if (stored !== null) mustNotBeNewer(stored, this.#names.tables(found))
         return found
       }
+      await this.#mustBeFree(client)
       const first = await this.#create(client)
       await this.#point(client, null, first)
       return first
     })
   }
 
-  /** Whether there is a live generation; makes none. Rejects with `SCHEMA_NEWER`, and with `REFUSED` where none can be made. */
-  async look(): Promise<boolean> {
-    const { control, tables, views } = this.#names
+  /** What there is of the live tables, without making anything; null: there are none. Rejects as {@link live} does. */
+  look(): Promise<{ readonly damage: string | null } | null> {
+    const { control, tables } = this.#names
     return inTransaction(
       this.#pool,
       async (client) => {
-        const found = (await exists(client, `${control}.live`)) ? await this.#pointer(client) : null
+        const found = (await isWhole(client, control)) ? await this.#pointer(client) : null
         if (found !== null) {
           const stored = await versionOf(client, this.#names, found)
           if (stored !== null) mustNotBeNewer(stored, tables(found))
-          return true
+          return { damage: await this.#damage(client, found) }
         }
-        const { rowCount } = await client.query('select where to_regnamespace($1) is not null', [views])
-        if (rowCount !== 0) throw schemaTaken(`schema "${views}" already exists`)
-        return false
+        await this.#mustBeFree(client)
+        return null
       },
       'read only',
     )
   }
 
-  fresh(): Promise<number> {
-    return this.#alone((client) => this.#create(client))
+  /** New tables. `keep` makes sure that nobody takes them for abandoned, before anybody sees them. */
+  fresh(keep: (n: number) => Promise<void>): Promise<number> {
+    return this.#alone(async (client) => {
+      const n = await this.#create(client)
+      await keep(n)
+      return n
+    })
   }
 
-  /** Brings a generation's tables up to this program's version. Rejects with `SCHEMA_NEWER` or `SCHEMA_OTHER`. */
+  /** The log that the live tables are of; null: nothing says so. */
+  async logId(): Promise<string | null> {
+    return this.#alone(async (client) => {
+      const live = await this.#pointer(client)
+      if (live === null || !(await hasLogId(client, `${this.#names.tables(live)}.position`))) return null
+      const { rows } = await client.query<{ log_id: string }>(`select log_id from ${this.#names.tables(live)}.position`)
+      return rows[0]?.log_id ?? null
+    })
+  }
+
+  /**
+   * Brings a generation's tables up to this program's version, and makes views that somebody has dropped again. Rejects with
+   * `SCHEMA_NEWER` or `SCHEMA_OTHER`.
+   */
   async migrate(n: number): Promise<void> {
-    const schema = this.#names.tables(n)
+    const { tables, views } = this.#names
     await this.#alone(async (client) => {
       const stored = await versionOf(client, this.#names, n)
-      if (stored === null || stored.meaning < keptMeaning()) {
-        throw new ProjectionError(
-          'SCHEMA_OTHER',
-          `the rows in ${schema} have an older meaning; rebuild them from the log`,
-        )
-      }
-      mustNotBeNewer(stored, schema)
-      if (stored.version < migrations.length) await this.#step(client, n, stored.version)
-      const damage = await damageOf(client, schema)
-      if (damage !== null) {
-        throw new ProjectionError(
-          'SCHEMA_OTHER',
-          `${schema}.${damage}, which this program did not do; rebuild the tables from the log`,
-        )
-      }
+      if (stored !== null) mustNotBeNewer(stored, tables(n))
+      if (stored?.meaning === keptMeaning() && stored.version < migrations.length) await this.#step(client, n, stored.version)
+      const damage = await damageIn(client, this.#names, n)
+      if (damage !== null) throw new ProjectionError('SCHEMA_OTHER', `${damage}; rebuild the tables from the log`)
+      if ((await this.#pointer(client)) !== n) return
+      const lost = await mendViews(client, this.#names, n)
+      if (lost.length > 0) this.#warn(`made again in the schema ${views}, where they were missing: ${lost.join(', ')}`)
     })
   }
 
@@ -125,11 +137,12 @@ export class Generations {
     }
   }
 
-  /** Generations before the live one. */
-  async old(): Promise<number[]> {
-    const { control } = this.#names
-    const text = `select n from ${control}.generations where n < (select n from ${control}.live) order by n`
-    return (await this.#pool.query<{ n: number }>(text)).rows.map(({ n }) => n)
+  /** Every generation but the live one, and what is left of any. */
+  others(): Promise<number[]> {
+    return this.#alone(async (client) => {
+      const live = await this.#pointer(client)
+      return (await this.#known(client)).filter((n) => n !== live)
+    })
   }
 
   async #drop(client: pg.PoolClient, n: number): Promise<boolean> {
@@ -161,7 +174,7 @@ export class Generations {
     const { lock, control } = this.#names
     return inTransaction(this.#pool, async (client) => {
       await client.query(`select pg_advisory_xact_lock(${lock})`)
-      if (!(await exists(client, `${control}.live`))) await client.query(controlSql(control))
+      if (!(await isWhole(client, control))) await client.query(controlSql(control))
       return work(client)
     })
   }
@@ -170,14 +183,48 @@ export class Generations {
     return (await client.query<{ n: number }>(`select n from ${this.#names.control}.live`)).rows[0]?.n ?? null
   }
 
+  /** Where the pointer was lost, the published views tell whose they are. */
+  async #recovered(client: pg.PoolClient): Promise<number | null> {
+    const { views, control } = this.#names
+    const { rows } = await client.query<{ n: number }>(SHOWN, [views, generationOf(views)])
+    if (rows.length !== 1) return null
+    await client.query(`insert into ${control}.live (id, n) values (1, $1)`, [rows[0]!.n])
+    return rows[0]!.n
+  }
+
   async #create(client: pg.PoolClient): Promise<number> {
     const { control, tables } = this.#names
-    const next = `insert into ${control}.generations (n, meaning, version)
-      select coalesce(max(n), 0) + 1, ${keptMeaning()}, 0 from ${control}.generations returning n`
-    const { n } = (await client.query<{ n: number }>(next)).rows[0]!
+    const n = Math.max(0, ...(await this.#known(client)), (await this.#pointer(client)) ?? 0) + 1
+    await client.query(`insert into ${control}.generations (n, meaning, version) values ($1, ${keptMeaning()}, 0)`, [n])
     await client.query(`create schema ${tables(n)}`)
     await this.#step(client, n, 0)
     return n
+  }
+
+  /** Rejects with `REFUSED` where the schema of the views holds something, and no tables of ours are there. */
+  async #mustBeFree(client: pg.PoolClient): Promise<void> {
+    const { views } = this.#names
+    const found = await client.query('select from pg_namespace where nspname ~ $1', [generationOf(views)])
+    if (found.rowCount === 0 && (await relationsOf(client, views)).length > 0)
+      throw schemaTaken(`schema "${views}" already exists`)
+  }
+
+  /** What is amiss with the live tables or the views of them, in words; null: nothing. */
+  async #damage(client: pg.PoolClient, live: number): Promise<string | null> {
+    const { tables, views } = this.#names
+    const damage = await damageIn(client, this.#names, live)
+    if (damage !== null) return damage
+    const there = new Set((await relationsOf(client, views)).map(({ name }) => name))
+    const lost = (await relationsOf(client, tables(live))).filter(({ name }) => !there.has(name))
+    return lost.length === 0 ? null : `the schema ${views} has lost ${lost.map(({ name }) => name).join(', ')}`
+  }
+
+  /** Numbers of generations, and of schemas that bear the name of one. */
+  async #known(client: pg.PoolClient): Promise<number[]> {
+    const { control, views } = this.#names
+    const text = `select n from ${control}.generations
+      union select cast(substring(nspname from $1) as bigint) from pg_namespace where nspname ~ $1 order by n`
+    return (await client.query<{ n: number }>(text, [generationOf(views)])).rows.map(({ n }) => n)
   }
 
   async #step(client: pg.PoolClient, n: number, from: number): Promise<void> {
@@ -191,9 +238,13 @@ export class Generations {
   // that somebody has built on are replaced, and only where nobody reads them.
   async #point(client: pg.PoolClient, old: number | null, n: number): Promise<void> {
     const { control, views, asideViews } = this.#names
-    await createViews(client, this.#names, n)
-    if (old !== null) await client.query(`alter schema ${views} rename to ${asideViews(old)}`)
-    await client.query(`alter schema ${asideViews(n)} rename to ${views}`)
+    const there = await schemaThere(client, views)
+    if (old === null && there) await mendViews(client, this.#names, n)
+    else {
+      await createViews(client, this.#names, n)
+      if (there) await client.query(`alter schema ${views} rename to ${asideViews(old!)}`)
+      await client.query(`alter schema ${asideViews(n)} rename to ${views}`)
+    }
     const point = `insert into ${control}.live (id, n) values (1, $1) on conflict (id) do update set n = excluded.n`
     await client.query(point, [n])
     if (old !== null) await takeAlong(client, this.#names, old, n)
@@ -222,21 +273,25 @@ export async function versionOf(client: pg.PoolClient, { control }: Names, n: nu
 const exists = async (client: pg.PoolClient, table: string): Promise<boolean> =>
   (await client.query('select where to_regclass($1) is not null', [table])).rowCount === 1
 
-const TABLES_OF = `select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname = $1`
+const schemaThere = async (client: pg.PoolClient, schema: string): Promise<boolean> =>
+  (await client.query('select where to_regnamespace($1) is not null', [schema])).rowCount === 1
 
-/**
- * `live`: the pointer that each request reads. `shows`: true where the transaction that asks sees the generation as the live
- * one. A transaction from before a switch sees none of the rows of the tables that came after, and must not take that for
- * an answer.
- */
-const controlSql = (control: string) => `
-  create schema if not exists ${control};
-  create table ${control}.generations (n bigint primary key, meaning bigint not null, version bigint not null);
-  create table ${control}.live (id integer primary key check (id = 1), n bigint not null);
-  create function ${control}.shows(asked bigint) returns boolean
-    stable security definer set search_path = pg_catalog language plpgsql as $$
-    begin
-      if asked = (select n from ${control}.live) then return true; end if;
-      raise exception 'the tables were rebuilt and switched while this transaction was open'
-        using errcode = '40001', hint = 'begin a new transaction and ask again';
-    end $$`
+const hasLogId = async (client: pg.PoolClient, table: string): Promise<boolean> =>
+  (
+    await client.query(
+      `select from pg_attribute where attrelid = to_regclass($1) and attname = 'log_id' and not attisdropped`,
+      [table],
+    )
+  ).rowCount === 1
+
+/** What is amiss with a generation's tables, in words; null: nothing. */
+async function damageIn(client: pg.PoolClient, names: Names, n: number): Promise<string | null> {
+  const schema = names.tables(n)
+  const stored = await versionOf(client, names, n)
+  if (stored === null || stored.meaning < keptMeaning()) return `the rows in ${schema} have an older meaning`
+  if (stored.version < migrations.length) return null
+  const damage = await damageOf(client, schema)
+  return damage === null ? null : `${schema}.${damage}, which this program did not do`
+}
+
+const TABLES_OF = `select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname = $1`

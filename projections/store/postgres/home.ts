@@ -28,6 +28,13 @@ export interface PostgresOptions {
   warn?(text: string): void
 }
 
+export interface ServerLook {
+  readonly version: string
+  readonly mayCreate: boolean
+  readonly position: Cursor | null | undefined
+  readonly damage: string | null
+}
+
 const SNAPSHOT = 'isolation level repeatable read, read only'
 const MAX_TRIES = 3
 // The tables, or their schema, were dropped between the look at the pointer and this.
@@ -56,25 +63,52 @@ export class PostgresHome implements Home {
     return told(async () => String(await this.#generations.live()))
   }
 
-  /** The server, whether this user may make schemas, and whether there are live tables, without making anything. */
-  look(): Promise<{ version: string; mayCreate: boolean; there: boolean }> {
+  /**
+   * What is there, without making anything: the server, whether this user may make schemas, how far the live tables are
+   * (`position` undefined: there are none), and what is amiss with them or with the views of them (`damage` null: nothing).
+   */
+  look(): Promise<ServerLook> {
     return told(async () => {
       const asked = `select current_setting('server_version') as version,
         has_database_privilege(current_database(), 'create') as may`
-      const { version, may } = (await this.#pool.query<{ version: string; may: boolean }>(asked)).rows[0]!
-      return { version, mayCreate: may, there: await this.#generations.look() }
+      const { version, may: mayCreate } = (await this.#pool.query<{ version: string; may: boolean }>(asked)).rows[0]!
+      const there = await this.#generations.look()
+      if (there === null) return { version, mayCreate, position: undefined, damage: null }
+      const { damage } = there
+      const position = await this.read(async () => null).then(
+        (answer) => answer.position,
+        (error) => {
+          if (damage === null) throw error
+          return null
+        },
+      )
+      return { version, mayCreate, position, damage }
     })
   }
 
   async open(name: string): Promise<Store> {
     const n = Number(name)
     await told(() => this.#generations.migrate(n))
-    return this.#store(n)
+    return new PostgresStore(this.#session(n))
+  }
+
+  logId(): Promise<string | null> {
+    return told(() => this.#generations.logId())
   }
 
   async fresh(): Promise<{ name: string; store: Store }> {
-    const n = await told(() => this.#generations.fresh())
-    return { name: String(n), store: this.#store(n) }
+    const sessions: Session[] = []
+    const keep = async (n: number) => {
+      sessions.push(this.#session(n))
+      await sessions[0]!.try(async () => {})
+    }
+    try {
+      const n = await told(() => this.#generations.fresh(keep))
+      return { name: String(n), store: new PostgresStore(sessions[0]!) }
+    } catch (error) {
+      await sessions[0]?.close()
+      throw error
+    }
   }
 
   compare(live: string, rebuilt: string, catchUp: (to: Cursor) => Promise<unknown>): Promise<Difference[] | null> {
@@ -118,7 +152,7 @@ export class PostgresHome implements Home {
   /** What is still read, or cannot be had now, goes the next time. */
   async dropOthers(): Promise<void> {
     try {
-      for (const n of await this.#generations.old()) await this.#generations.drop(n)
+      for (const n of await this.#generations.others()) await this.#generations.drop(n)
     } catch (error) {
       if (!connectionLost(error)) throw error
     }
@@ -158,13 +192,13 @@ export class PostgresHome implements Home {
     })
   }
 
-  #store(n: number): Store {
+  #session(n: number): Session {
     const { tables, writers } = this.#names
     const begin = async (client: pg.PoolClient) => {
       await client.query(`set search_path to ${tables(n)}; set ${unlessHung(this.#hungAfterMs)}`)
       await client.query(`select pg_advisory_lock_shared(${writers(n)})`)
     }
-    return new PostgresStore(new Session(this.#pool, { patienceMs: this.#patienceMs, begin }))
+    return new Session(this.#pool, { patienceMs: this.#patienceMs, begin })
   }
 
   /** Where the live tables stand; null where they cannot be compared. */

@@ -244,7 +244,7 @@ describeWithPostgres('the command line on servers', (server) => {
   it('names a schema that stands where the tables are to be', async () => {
     const client = new pg.Client({ connectionString: server().url })
     await client.connect()
-    await client.query('create schema theirs').finally(() => client.end())
+    await client.query('create schema theirs; create table theirs.mine (a int)').finally(() => client.end())
     const taken = { KEEPUP_NAMESPACE: 'theirs' }
     const [found, todo] = ['schema "theirs" already exists', 'set another namespace'].map((part) =>
       expect.stringContaining(part),
