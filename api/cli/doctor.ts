@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 import { fileOf } from '../../adapters/log-sqlite/file.ts'
 import { alteredGuards } from '../../adapters/log-sqlite/guards.ts'
 import { unhidable } from '../../domain/agent/secrets/forms.ts'
+import { ProjectionError } from '../../projections/errors.ts'
 import { type Config, onServers, type ServersConfig, unknownVariables } from '../config.ts'
 import { paths } from '../host/paths.ts'
 import { tokenPath } from '../http/token.ts'
@@ -208,17 +209,37 @@ export async function checkServers(config: ServersConfig): Promise<Finding[]> {
     )
   }
   if (postgres instanceof Error) {
-    findings.push(bad('broken', 'postgres', message(postgres), 'do what the message says; blobs and tables are there'))
+    const [seen = '', ...todo] = message(postgres).split('; ')
+    const isOther = postgres instanceof ProjectionError && postgres.code === 'LOG_OTHER'
+    findings.push(
+      isOther
+        ? bad('broken', 'postgres', seen, todo.join('; '))
+        : bad('broken', 'postgres', message(postgres), 'do what the message says; blobs and tables are there'),
+    )
   } else {
     const { version, tables, mayCreate } = postgres
     const found = `${version}, schema ${namespace}, ${tables === null ? 'no tables yet; the first start makes them' : shown(tables)}`
     const todo = 'grant create on the database to this user: the first start, a rebuild and a new version make schemas'
     findings.push(mayCreate ? ok('postgres', found) : bad('warning', 'postgres', `${found}; may make no schema`, todo))
-    findings.push(...checkParked(tables?.parked ?? 0))
+    findings.push(...(tables === null ? [] : [...checkShared(tables), ...checkParked(tables.parked)]))
   }
   if (!(eventstore instanceof Error || postgres instanceof Error))
     findings.push(ok('log', eventstore.log?.logId ?? 'none yet; the first start makes it'))
   return findings
+}
+
+/** What is amiss with the tables, and comes right by itself. */
+function checkShared({ damage, ahead, position }: TablesLook): Finding[] {
+  if (damage !== null) {
+    const todo = 'whatever needs them next makes them anew of the log, as "rebuild" does; find out who has changed them'
+    return [bad('warning', 'tables', damage, todo)]
+  }
+  if (!ahead) return []
+  const found = `they are newer than the log, which holds no event at ${position}: it was restored from a backup`
+  const todo =
+    'the tables need nothing: the next process makes them anew of the log, and says what they showed; what was recorded ' +
+    'since that backup is lost from the log: compare with the world before workers start'
+  return [bad('warning', 'tables', found, todo)]
 }
 
 function shown({ position, behind }: TablesLook): string {
