@@ -71,8 +71,8 @@ export async function grantAuditors(pool: pg.Pool, names: Names, role: string): 
     await grant(
       client,
       role,
-      names.views,
-      rows.map(({ name }) => `${names.views}."${name}"`),
+      names.published,
+      rows.map(({ name }) => `${names.published}."${name}"`),
     )
     return found.rowCount === 0
   })
