@@ -61,8 +61,8 @@ export const ConfigSchema = z.strictObject({
   namespace: z
     .string()
     .regex(
-      /^(?!public$)[a-z][a-z0-9]{0,30}$/,
-      'expected a small letter, then small letters and digits, at most 31; not "public"',
+      /^(?!(?:public|pg)$)[a-z][a-z0-9]{0,30}$/,
+      'expected a small letter, then small letters and digits, at most 31; not "public" or "pg", which are PostgreSQL\'s own',
     )
     .default('keepup'),
   /** With `eventstore`: the connection string of the PostgreSQL that holds tables, blobs and leases. */

@@ -16,6 +16,7 @@ export type ProjectionErrorCode =
   | 'SCHEMA_NEWER' // the file was written by a newer program
   | 'SCHEMA_OTHER' // the rows mean something else in this program; rebuild them
   | 'DAMAGED' // the file is not as it was written; rebuild the tables
+  | 'ROWS_REFUSED' // the database does not take what the rows hold; nothing was written
   | 'NOT_FOUND'
   | 'NOT_PARKED'
   | 'NEWER_WRITER' // an agent is driven by a program whose events this one cannot read

@@ -6,7 +6,10 @@ import { hardExit } from './hard-exit.ts'
 
 const ENDING = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
 
-/** Does something until this process is told to end, then lets what is at work end, for `drainMs` at most. */
+/**
+ * Does something until this process is told to end, then lets what is at work end. From then on there is `drainMs`, whether
+ * what is done heeds the signal or hangs.
+ */
 export async function untilTold(
   ctx: Context,
   { drivers }: Pick<Services, 'drivers'>,
@@ -14,14 +17,18 @@ export async function untilTold(
   close: () => Promise<void>,
 ): Promise<void> {
   const over = new AbortController()
-  const end = () => over.abort()
-  for (const signal of ENDING) process.once(signal, end)
+  let callOff = () => {}
+  const end = () => {
+    // From here on a signal does what it does to any process.
+    for (const signal of ENDING) process.off(signal, end)
+    callOff = hardExit(ctx.config.drainMs, EXIT.failed, (text) => ctx.note(text))
+    over.abort()
+  }
+  for (const signal of ENDING) process.on(signal, end)
   try {
     await act(over.signal)
   } finally {
-    // From here on a signal does what it does to any process.
-    for (const signal of ENDING) process.off(signal, end)
-    const callOff = hardExit(ctx.config.drainMs, EXIT.failed, (text) => ctx.note(text))
+    if (!over.signal.aborted) end()
     if (drivers.count > 0) ctx.note('ending as soon as what is at work has ended; again to break it off')
     await close()
     callOff()

@@ -1,5 +1,6 @@
 import type { Services } from '../services.ts'
 import { Bell } from './bell.ts'
+import { unlessAborted } from './unless-aborted.ts'
 
 const FAR_MS = 60_000
 const FIRST_DELAY_MS = 1_000
@@ -52,17 +53,17 @@ export async function sweep(
     let wait = how.farMs
     const answer = how.bell.take()
     try {
-      await s.read.caughtUp()
+      await unlessAborted(s.read.caughtUp(), signal)
       const now = s.clock.now()
-      const due = await s.read.due(now, { asked: how.asked })
+      const due = await unlessAborted(s.read.due(now, { asked: how.asked }), signal)
       // Whoever is not due any more has got on.
       delays = new Map(due.map((one) => [one.agentId, wake(s, one, now, delays.get(one.agentId), onNote, how)]))
-      const next = await s.read.nextDue(now, { asked: how.asked })
+      const next = await unlessAborted(s.read.nextDue(now, { asked: how.asked }), signal)
       const wakes = [...delays.values()].map(({ until }) => until).filter((until) => until > now)
       wait = Math.max(1, Math.min(wait, ...(next === null ? [] : [next - now]), ...wakes.map((until) => until - now)))
       answer(null)
     } catch (error) {
-      onFault(error)
+      if (!signal.aborted) onFault(error)
       answer(error)
     }
     await how.bell.orAfter(s.clock, wait * how.jitter(), signal)

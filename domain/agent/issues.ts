@@ -13,6 +13,7 @@ export function issueText(issue: z.core.$ZodIssue): string {
     return `is missing; expected ${issue.expected}`
   }
   if (issue.code === 'too_small' && issue.origin === 'string' && issue.minimum === 1) return 'may not be empty'
+  if (issue.code === 'invalid_key') return `this name cannot be used: ${issue.issues[0]?.message ?? issue.message}`
   if (issue.code !== 'unrecognized_keys') return issue.message
   const more = issue.keys.length > ECHOED_KEYS ? ` and ${issue.keys.length - ECHOED_KEYS} more` : ''
   const keys = issue.keys.slice(0, ECHOED_KEYS).map((key) => `"${echo(key)}"`)

@@ -15,6 +15,7 @@ export interface Poison {
     | 'SHAPE'
     | 'BLOB_MISSING'
     | 'BODY_MISMATCH'
+    | 'ROWS_REFUSED'
   readonly message: string
 }
 

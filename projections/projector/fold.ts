@@ -14,6 +14,7 @@ import { pointsToArguments, withGiven } from './given.ts'
 import { Kept } from './kept.ts'
 import type { Left } from './left.ts'
 import { parking } from './parking.ts'
+import type { Refused } from './refused.ts'
 
 export interface Sources {
   readonly log: EventLog
@@ -31,14 +32,22 @@ export interface Folded extends Batch {
   readonly waitsAt: RecordedEvent | null
 }
 
-/** Folds events that follow `from` in the log; what was folded before is passed over. Rejects with `STREAM_GAP`. */
-export async function foldBatch(sources: Sources, from: Progress, events: readonly RecordedEvent[]): Promise<Folded> {
+/**
+ * Folds events that follow `from` in the log; what was folded before is passed over. `refused`: why none of them can be
+ * taken. Rejects with `STREAM_GAP`.
+ */
+export async function foldBatch(
+  sources: Sources,
+  from: Progress,
+  events: readonly RecordedEvent[],
+  refused: Poison | null = null,
+): Promise<Folded> {
   const { cursor: after } = from
   const fresh = after ? events.filter((event) => event.position > after.position) : events
   const standing = await sources.store.standing([...new Set(fresh.map(({ header }) => header.stream))])
   const fold = new Fold(sources, standing)
   let count = 0
-  while (count < fresh.length && (await fold.take(fresh[count]!))) count++
+  while (count < fresh.length && (await fold.take(fresh[count]!, refused))) count++
   await fold.refoldErased()
   const cursor = count > 0 ? sources.log.cursor(fresh[count - 1]!) : after
   return {
@@ -48,10 +57,13 @@ export async function foldBatch(sources: Sources, from: Progress, events: readon
   }
 }
 
-/** An agent's rows from the beginning of its stream up to a revision, whatever they were: after a release. */
-export async function refolded(sources: Sources, stream: string, upTo: number): Promise<Batch> {
+/**
+ * An agent's rows from the beginning of its stream up to a revision, whatever they were: after a release. `refused`: the
+ * event that is known not to be taken.
+ */
+export async function refolded(sources: Sources, stream: string, upTo: number, refused?: Refused): Promise<Batch> {
   const fold = new Fold(sources, { heads: new Map(), parked: new Set() })
-  await fold.refold(stream, upTo)
+  await fold.refold(stream, upTo, refused)
   return fold.batch()
 }
 
@@ -88,7 +100,7 @@ class Fold {
   }
 
   /** False: not taken, because a newer program must. */
-  async take(event: RecordedEvent): Promise<boolean> {
+  async take(event: RecordedEvent, refused: Poison | null): Promise<boolean> {
     const { stream, revision } = event.header
     this.#follows(event)
     const agent = agentOfStream(stream)
@@ -97,7 +109,7 @@ class Fold {
     const wanted = !isParked || this.#sources.store.keepsEvents
     const bytes = wanted ? (atHand(event) ?? (await bodyBytes(event, this.#sources.blobs))) : null
     if (this.#sources.store.keepsEvents) this.#kept.add(event, bytes)
-    if (!isParked) await this.#project(agent, event, bytes)
+    if (!isParked) await this.#project(agent, event, refused ? { poison: refused } : bytes)
     this.#streams.set(stream, { stream, revision, hash: event.hash })
     return true
   }
@@ -106,12 +118,13 @@ class Fold {
     for (const stream of this.#refold) await this.refold(stream, this.#streams.get(stream)!.revision)
   }
 
-  async refold(stream: string, upTo: number): Promise<void> {
+  async refold(stream: string, upTo: number, refused?: Refused): Promise<void> {
     const { log, blobs } = this.#sources
     this.#changes.restart(agentOfStream(stream)!)
     for await (const page of log.read(stream, { limit: upTo + 1 })) {
       for (const event of page) {
-        if (await this.#parks(event, atHand(event) ?? (await bodyBytes(event, blobs)))) return
+        const known = event.header.revision === refused?.revision ? refused : null
+        if (await this.#parks(event, known ?? atHand(event) ?? (await bodyBytes(event, blobs)))) return
       }
     }
   }

@@ -7,9 +7,10 @@ import { ProjectionError } from '../errors.ts'
 import { partsOf } from '../parts.ts'
 import { type Progress, positionTaken, type Store } from '../store/store.ts'
 import { bodySize } from './body.ts'
-import { READER } from './decode.ts'
+import { type Poison, READER } from './decode.ts'
 import { type Folded, foldBatch, keptAgain, refolded, type Sources } from './fold.ts'
 import { Left } from './left.ts'
+import { byHalves, parkedWhere } from './refused.ts'
 import { Waiters } from './waiters.ts'
 
 export interface ProjectorOptions {
@@ -108,7 +109,9 @@ export class Projector {
       const upTo = heads.get(stream)!.revision
       for await (const batch of keptAgain(this.#sources, stream, upTo))
         await store.commit(this.#stored, this.#progress, batch)
-      await store.commit(this.#stored, this.#progress, await refolded(this.#sources, stream, upTo))
+      await parkedWhere(upTo, async (refused) =>
+        store.commit(this.#stored, this.#progress, await refolded(this.#sources, stream, upTo, refused)),
+      )
       return !(await store.standing([stream])).parked.has(agentId)
     })
   }
@@ -127,12 +130,13 @@ export class Projector {
 
   /** False: it must wait for a newer program. */
   async #take(page: readonly RecordedEvent[]): Promise<boolean> {
-    for (const part of partsOf(page, bodySize)) if (!(await this.#takePart(part))) return false
+    for (const part of partsOf(page, bodySize))
+      if (!(await byHalves(part, (events, refused) => this.#takePart(events, refused)))) return false
     return true
   }
 
-  async #takePart(page: readonly RecordedEvent[]): Promise<boolean> {
-    const { to, waitsAt, ...batch } = await this.#fold(page)
+  async #takePart(events: readonly RecordedEvent[], refused: Poison | null): Promise<boolean> {
+    const { to, waitsAt, ...batch } = await this.#fold(events, refused)
     if (to.events > this.#progress.events) {
       await this.#sources.store.commit(this.#stored, to, batch)
       this.#stored = to
@@ -147,9 +151,9 @@ export class Projector {
     return false
   }
 
-  async #fold(page: readonly RecordedEvent[]): Promise<Folded> {
+  async #fold(events: readonly RecordedEvent[], refused: Poison | null): Promise<Folded> {
     try {
-      return await foldBatch(this.#sources, this.#progress, page)
+      return await foldBatch(this.#sources, this.#progress, events, refused)
     } catch (error) {
       // Behind another writer the streams look as if they had gaps. Which it is, the position tells.
       const stored = await this.#sources.store.progress()

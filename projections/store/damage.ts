@@ -10,6 +10,9 @@ const CLOSED = [8, 14]
 /** Whether SQLite says of a file that it is none of its own any more. */
 export const isDamaged = (error: unknown): boolean => isOneOf(error, DAMAGED)
 
+/** Whether SQLite says of a value that it is too long (SQLITE_TOOBIG). */
+export const isTooBig = (error: unknown): boolean => isOneOf(error, [18])
+
 const isOneOf = (error: unknown, codes: readonly number[]): boolean =>
   error instanceof Error &&
   'errcode' in error &&

@@ -5,10 +5,19 @@ import type { PositionRow, StreamRow } from '../schema/database.ts'
 import { sqlite } from '../schema/dialect.ts'
 import { MEANING, migrations } from '../schema/migrations.ts'
 import { agentOfStream } from '../text.ts'
-import { damagedOr } from './damage.ts'
+import { damagedOr, isTooBig } from './damage.ts'
 import { BUSY_MS, type Connection, connect } from './database.ts'
 import { Statements } from './statements.ts'
-import { type Batch, type Progress, positionTaken, progressOf, rowOf, type Standing, type Store } from './store.ts'
+import {
+  type Batch,
+  type Progress,
+  positionTaken,
+  progressOf,
+  rowOf,
+  rowsRefused,
+  type Standing,
+  type Store,
+} from './store.ts'
 
 /**
  * The writing side of a projections file; made and migrated where needed. Rejects with `SCHEMA_NEWER` or `SCHEMA_OTHER`
@@ -104,7 +113,7 @@ export class SqliteStore implements Store {
       raw.exec('commit')
     } catch (error) {
       if (raw.isTransaction) raw.exec('rollback')
-      throw error
+      throw isTooBig(error) ? rowsRefused('SQLite', error) : error
     }
     this.#stale ||= cleared(changes)
     if (this.#stale) this.#stale = !emptyWal(raw)

@@ -42,7 +42,7 @@ export interface Store {
   erasureSeen(agentId: string, revision: number): Promise<boolean>
   /**
    * Writes a batch and moves the position. Rejects with `POSITION_TAKEN`, having written nothing, where the stored progress
-   * is not `from`.
+   * is not `from`, and with `ROWS_REFUSED` where the database does not take what the rows hold.
    */
   commit(from: Progress | null, to: Progress, batch: Batch): Promise<void>
   close(): Promise<void>
@@ -69,4 +69,12 @@ export const positionTaken = (at: Progress | null) =>
   new ProjectionError(
     'POSITION_TAKEN',
     `another writer has moved the tables to position ${at?.cursor?.position ?? 'none'}; only one may write, so this one stops`,
+  )
+
+/** The database, by its name, does not take what rows hold. */
+export const rowsRefused = (database: string, cause: unknown) =>
+  new ProjectionError(
+    'ROWS_REFUSED',
+    `${database} does not take what this has to be in the tables: ${cause instanceof Error ? cause.message : String(cause)}`,
+    { cause },
   )

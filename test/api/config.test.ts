@@ -108,3 +108,7 @@ describe('the token', () => {
     expect(() => ensureToken(root, () => new Uint8Array(0))).toThrow('holds no token')
   })
 })
+
+it.each(['pg', 'pg_x', 'public', 'information_schema', 'User', '1a'])('no namespace is called %s', (namespace) => {
+  expect(() => loadConfig({ flags: { namespace }, env: {} })).toThrow(/bad value for "namespace".*"public" or "pg"/)
+})

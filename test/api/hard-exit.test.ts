@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 
 const keepsOn = (then: string) => {
   const module = JSON.stringify(new URL('../../api/cli/hard-exit.ts', import.meta.url).href)
@@ -15,4 +15,35 @@ it('ends a process that something keeps from ending', () => {
 
 it('leaves alone one that has come to rest', () => {
   expect(keepsOn('off(); setTimeout(() => process.exit(0), 200)')).toEqual([0, ''])
+})
+
+describe('told to end', () => {
+  const told = (act: string) => {
+    const module = JSON.stringify(new URL('../../api/cli/until-told.ts', import.meta.url).href)
+    const source = `import { untilTold } from ${module}
+      const ctx = { config: { drainMs: -1990 }, note: console.error }
+      const on = setInterval(() => {}, 1000)
+      await untilTold(ctx, { drivers: { count: 0 } }, ${act}, async () => clearInterval(on))`
+    const { status, signal } = spawnSync(process.execPath, ['--input-type=module', '-e', source], {
+      timeout: 8000,
+      killSignal: 'SIGKILL',
+    })
+    return { status, signal }
+  }
+
+  it('a process ends also where what it does does not heed that', () => {
+    expect(told(`() => new Promise(() => process.kill(process.pid, 'SIGTERM'))`)).toEqual({ status: 1, signal: null })
+  })
+
+  it('twice, it is broken off', () => {
+    const twice = `() => new Promise(() => {
+      process.once('SIGTERM', () => process.kill(process.pid, 'SIGHUP'))
+      process.kill(process.pid, 'SIGTERM')
+    })`
+    expect(told(twice)).toEqual({ status: null, signal: 'SIGHUP' })
+  })
+
+  it('by itself, it closes and is done', () => {
+    expect(told('async () => {}')).toEqual({ status: 0, signal: null })
+  })
 })

@@ -25,6 +25,19 @@ describe('starting runs', () => {
     expect(shown.position).toContain(services.log.logId)
   })
 
+  it('refuses a context variable whose name is too long, naming it, and records nothing', async () => {
+    const start = (length: number) =>
+      ask('POST', '/v1/runs', { body: { model, drive: false, contextVariables: { ['k'.repeat(length)]: 1 } } })
+    expect((await start(256)).status).toBe(201)
+    const before = (await services.log.headCursor())?.position
+    const refused = await start(257)
+    expect([refused.status, JSON.stringify(await refused.json())]).toEqual([
+      400,
+      expect.stringMatching(/contextVariables\.k+….*this name cannot be used: .*256 characters/),
+    ])
+    expect((await services.log.headCursor())?.position).toBe(before)
+  })
+
   it('starts once under one key, also after a restart, and refuses the key for something else', async () => {
     const before = await openWorld()
     const headers = { 'idempotency-key': 'hunter2' }

@@ -49,6 +49,7 @@ describe('5.12.4 tool inputs are sanitized before execution', () => {
     ['no JSON', { ...call('look'), input_text: '{"path":' }],
     ['a key that stands twice', { ...call('look'), input_text: '{"path":"a","path":"b"}' }],
     ['no object', { ...call('look'), input: [1] as never }],
+    ['a variable of too long a name', call('set_context', { key: 'k'.repeat(257), value: 1 })],
     ['more than 1 MiB', call('look', { path: 'x'.repeat((1 << 20) + 1) })],
   ]
   test.each(broken)('%s never reaches the tool', async (_, block) => {
@@ -56,7 +57,7 @@ describe('5.12.4 tool inputs are sanitized before execution', () => {
     const run = await given({ says: [calls(block), completes()], tools: [look] })
     expect(await run.drive()).toEqual({ end: 'done' })
     expect(look.ran).toEqual([])
-    expect(await run.ends()).toEqual(['look: INVALID_ARGUMENTS', 'complete_task: ok'])
+    expect(await run.ends()).toEqual([`${block.name}: INVALID_ARGUMENTS`, 'complete_task: ok'])
   })
 
   test('a path that leads out of the workspace is SANDBOX_VIOLATION, before the tool runs', async () => {

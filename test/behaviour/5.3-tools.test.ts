@@ -28,6 +28,15 @@ describe('5.3.1 every tool call is schema-validated before execution', () => {
     await expect(given({ says: [completes()], tools: [odd] })).rejects.toMatchObject({ code: 'SPEC_REFUSED' })
   })
 
+  test('a context variable whose name is too long for the tables is refused at start, by its name', async () => {
+    const start = (length: number) => given({ says: [], spec: { contextVariables: { ['k'.repeat(length)]: 1 } } })
+    await expect(start(256)).resolves.toBeDefined()
+    await expect(start(257)).rejects.toMatchObject({
+      code: 'SPEC_REFUSED',
+      message: expect.stringMatching(/^contextVariables: the name "k+… \(257 characters\)" .* at most 256 characters$/),
+    })
+  })
+
   test('two tools that look alike to the model are refused at start', async () => {
     const tools = [tool('web:get'), tool('web__get')]
     await expect(given({ says: [completes()], tools })).rejects.toMatchObject({ code: 'SPEC_REFUSED' })

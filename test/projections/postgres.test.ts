@@ -4,6 +4,7 @@ import { dueContract } from '../contracts/projections/due.ts'
 import { lawsContract } from '../contracts/projections/laws.ts'
 import { projectorContract } from '../contracts/projections/projector.ts'
 import { queriesContract } from '../contracts/projections/queries.ts'
+import { refusedContract } from '../contracts/projections/refused.ts'
 import { stateContract } from '../contracts/projections/state.ts'
 import { storeContract } from '../contracts/projections/store.ts'
 import { describeWithPostgres } from '../support/postgres.ts'
@@ -17,6 +18,7 @@ describeWithPostgres('tables in PostgreSQL', (server) => {
   const kit = postgresKit(server)
   storeContract(kit)
   projectorContract(kit)
+  refusedContract(kit, (store) => store)
   lawsContract(kit)
   queriesContract(kit)
   checkpointsContract(kit)

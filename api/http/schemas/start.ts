@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { VARIABLE_NAME } from '../../../domain/agent/spec/control-tools.ts'
 import { partly } from '../../../domain/agent/spec/partly.ts'
 import {
   Budget,
@@ -56,7 +57,7 @@ export const StartRun = z
       tools: names.optional().openapi({ description: 'Names of the tools to offer. Absent: all that are configured.' }),
       workspace: Folder.optional().openapi({ description: 'Absolute path of the folder to work in.' }),
       testCommand: z.array(z.string()).min(1).optional(),
-      contextVariables: z.record(z.string(), JsonValue).optional(),
+      contextVariables: z.record(z.string().max(VARIABLE_NAME), JsonValue).optional(),
       secrets: names.optional().openapi({ description: 'Names of secrets, never values.' }),
       budget: SETTINGS.budget.optional().openapi({ description: 'Tokens, and money in nano-dollars.' }),
       approve: names.optional().openapi({ description: 'Standing approval: these tools do not ask.' }),

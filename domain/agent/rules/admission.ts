@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { CommandRejected } from '../errors.ts'
 import { echo } from '../issues.ts'
 import { compilePattern } from '../secrets/pattern-run.ts'
+import { VARIABLE_NAME } from '../spec/control-tools.ts'
 import { GATES } from '../spec/roles.ts'
 import { type AgentSpec, ContextManagementConfig } from '../spec/spec.ts'
 import { UNKNOWN_TOOL, wireName } from '../spec/tools.ts'
@@ -56,6 +57,7 @@ export function admit(spec: AgentSpec): void {
   }
   checkTools(spec)
   checkContext(spec)
+  checkVariables(spec)
   const known = models.known.map((model) => model.id)
   if (!known.includes(models.safeDefault))
     refuse(`models.safeDefault: "${echo(models.safeDefault)}" is not among the run's models`)
@@ -69,6 +71,12 @@ const CONTEXT = ContextManagementConfig.parse({})
 function checkContext({ context }: AgentSpec): void {
   for (const key of Object.keys(CONTEXT) as (keyof typeof CONTEXT)[])
     if (context[key] !== CONTEXT[key]) refuse(`context.${key}: this version does not compress contexts; leave it out`)
+}
+
+function checkVariables({ contextVariables }: AgentSpec): void {
+  const long = Object.keys(contextVariables).find((name) => name.length > VARIABLE_NAME)
+  if (long !== undefined)
+    refuse(`contextVariables: the name "${echo(long)}" is too long; names have at most ${VARIABLE_NAME} characters`)
 }
 
 /** Refuses a money budget where a model has no price. */

@@ -7,6 +7,9 @@ import type { ToolSpec } from './tools.ts'
 
 const nonBlank = z.string().trim().min(1)
 
+/** The longest name of a context variable: a key of the tables, whose indexes take no long ones, in characters. */
+export const VARIABLE_NAME = 256
+
 /** Seed 000, 5.1. No other key; strings are trimmed, `artifacts` deduplicated. */
 export const CompleteTask = z.strictObject({
   summary: nonBlank.describe('The final answer: what was done and what came of it.'),
@@ -34,7 +37,7 @@ export const AdvancePhase = z.strictObject({
 })
 
 export const SetContext = z.strictObject({
-  key: nonBlank.describe('Name of the context variable.'),
+  key: nonBlank.max(VARIABLE_NAME).describe('Name of the context variable.'),
   value: z.json().describe('Any JSON value.'),
 })
 

@@ -24,7 +24,7 @@ export async function createViews(client: pg.PoolClient, names: Names, n: number
  * their names. Rejects with `REFUSED` where something of somebody else's has the name of one.
  */
 export async function mendViews(client: pg.PoolClient, names: Names, n: number): Promise<readonly string[]> {
-  const { views, tables } = names
+  const { views, published, tables } = names
   const there = await relationsOf(client, views)
   const ours = new Set((await relationsOf(client, tables(n))).map(({ name }) => name))
   const alien = there.find(({ name, kind }) => ours.has(name) && kind !== 'v')
@@ -36,8 +36,8 @@ export async function mendViews(client: pg.PoolClient, names: Names, n: number):
   const kept = new Set(there.map(({ name }) => name))
   const lost = [...ours].filter((name) => !kept.has(name))
   if (lost.length === 0) return lost
-  if (!(await schemaThere(client, views))) await client.query(`create schema ${views}`)
-  await addViews(client, names, n, views, kept)
+  if (!(await schemaThere(client, views))) await client.query(`create schema ${published}`)
+  await addViews(client, names, n, published, kept)
   return lost
 }
 
@@ -102,8 +102,8 @@ export async function grantAuditors(pool: pg.Pool, names: Names, role: string): 
     await grant(
       client,
       role,
-      names.views,
-      rows.map(({ name }) => `${names.views}."${name}"`),
+      names.published,
+      rows.map(({ name }) => `${names.published}."${name}"`),
     )
     return found.rowCount === 0
   })

@@ -19,7 +19,7 @@ export const tableThere = async (client: pg.PoolClient, table: string): Promise<
   (await client.query('select where to_regclass($1) is not null', [table])).rowCount === 1
 
 export const schemaThere = async (client: pg.PoolClient, schema: string): Promise<boolean> =>
-  (await client.query('select where to_regnamespace($1) is not null', [schema])).rowCount === 1
+  (await client.query('select from pg_namespace where nspname = $1', [schema])).rowCount === 1
 
 /** False also where there is no such table. */
 export async function columnThere(client: pg.PoolClient, table: string, column: string): Promise<boolean> {

@@ -31,7 +31,7 @@ const NOT_THIS_ONE = /^(55P03|42P16|2BP01|42501)$/
  * stays aside. Waits for nobody.
  */
 export async function takeAlong(client: pg.PoolClient, names: Names, old: number, live: number): Promise<void> {
-  const { control, views, tables } = names
+  const { control, views, published, tables } = names
   const aside = names.asideViews(old)
   await client.query(`set local lock_timeout = '100ms'`)
   const { rows } = await client.query<{ name: string; columns: string }>(BUILT_ON, [aside, tables(live)])
@@ -43,12 +43,12 @@ export async function takeAlong(client: pg.PoolClient, names: Names, old: number
     await attempt(client, [
       `create or replace view ${aside}.${view} as select ${columns} from ${tables(live)}.${view} where ${shows}`,
       ...grants.map(({ role }) => `grant select on ${aside}.${view} to ${client.escapeIdentifier(role)}`),
-      `drop view if exists ${views}.${view}`,
-      `alter view ${aside}.${view} set schema ${views}`,
+      `drop view if exists ${published}.${view}`,
+      `alter view ${aside}.${view} set schema ${published}`,
     ])
   }
   for (const { name } of await aliens(client, names, old)) {
-    await attempt(client, [`alter table ${aside}.${client.escapeIdentifier(name)} set schema ${views}`])
+    await attempt(client, [`alter table ${aside}.${client.escapeIdentifier(name)} set schema ${published}`])
   }
 }
 

@@ -238,13 +238,13 @@ export class Generations {
   // Schemas are renamed, not views replaced: that takes no lock on any table or view, so it waits for no reader. Only views
   // that somebody has built on are replaced, and only where nobody reads them.
   async #point(client: pg.PoolClient, old: number | null, n: number): Promise<void> {
-    const { control, views, asideViews } = this.#names
+    const { control, views, published, asideViews } = this.#names
     const there = await schemaThere(client, views)
     if (old === null && there) await mendViews(client, this.#names, n)
     else {
       await createViews(client, this.#names, n)
-      if (there) await client.query(`alter schema ${views} rename to ${asideViews(old!)}`)
-      await client.query(`alter schema ${asideViews(n)} rename to ${views}`)
+      if (there) await client.query(`alter schema ${published} rename to ${asideViews(old!)}`)
+      await client.query(`alter schema ${asideViews(n)} rename to ${published}`)
     }
     const point = `insert into ${control}.live (id, n) values (1, $1) on conflict (id) do update set n = excluded.n`
     await client.query(point, [n])

@@ -2,6 +2,8 @@
 export interface Names {
   /** Views of the live tables, for people who ask in SQL. */
   readonly views: string
+  /** The same in SQL, where it may be a word with a meaning; no other name can be one. */
+  readonly published: string
   /** The pointer to the live tables, and what tables there are. */
   readonly control: string
   /** A generation's tables. */
@@ -21,6 +23,7 @@ export function namesOf(schema: string): Names {
   }
   return {
     views: schema,
+    published: `"${schema}"`,
     control: `${schema}_control`,
     tables: (n) => `${schema}_${n}`,
     asideViews: (n) => `${schema}_${n}_views`,

@@ -1,7 +1,17 @@
 import type { PositionRow, StreamRow } from '../../schema/database.ts'
 import { agentOfStream } from '../../text.ts'
-import { type Batch, type Progress, positionTaken, progressOf, rowOf, type Standing, type Store } from '../store.ts'
+import {
+  type Batch,
+  type Progress,
+  positionTaken,
+  progressOf,
+  rowOf,
+  rowsRefused,
+  type Standing,
+  type Store,
+} from '../store.ts'
 import { texts } from './arrays.ts'
+import { stateOf } from './failures.ts'
 import type { Session } from './session.ts'
 import { statementsOf } from './statements.ts'
 
@@ -38,11 +48,14 @@ export class PostgresStore implements Store {
   async commit(from: Progress | null, to: Progress, batch: Batch): Promise<void> {
     const statements = statementsOf(batch)
     let tries = 0
-    await this.#session.transaction(async () => {
+    const written = this.#session.transaction(async () => {
       // The connection may have been lost after the server had committed: then it has happened, and is not done again.
       if (tries++ > 0 && !same(from, to) && same(await this.#progress(), to)) return
       await this.#move(from, to)
       for (const { text, values } of statements) await this.#session.query(text, values)
+    })
+    await written.catch((error: unknown) => {
+      throw REFUSED.test(stateOf(error)) ? rowsRefused('PostgreSQL', error) : error
     })
   }
 
@@ -63,6 +76,9 @@ export class PostgresStore implements Store {
     return rows[0] ? progressOf(rows[0]) : null
   }
 }
+
+// Classes of SQLSTATE that are due to what the rows hold: data, and limits of the program.
+const REFUSED = /^(22|54)/
 
 const STANDING = `select stream, revision, hash, false as parked from streams where stream = any($1::text[])
   union all select agent_id, 0, '', true from parked where agent_id = any($2::text[])`

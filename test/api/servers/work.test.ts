@@ -3,6 +3,7 @@ import { SystemClock } from '../../../api/host/clock.ts'
 import { systemRandom } from '../../../api/host/random.ts'
 import { LiveHub } from '../../../api/live/hub.ts'
 import { Drivers } from '../../../api/runs/drivers.ts'
+import { sweep } from '../../../api/runs/sweeper.ts'
 import { work } from '../../../api/servers/work.ts'
 import type { Ring, Services } from '../../../api/services.ts'
 import { CommandRejected } from '../../../domain/agent/errors.ts'
@@ -144,4 +145,15 @@ test('a subscription that breaks is told of once, without its stack, and once wh
   const [broke, works] = [expect.stringMatching(/^runs begin.*Connection dropped\)$/), expect.stringMatching(/works$/)]
   expect(worker.notes).toEqual([broke, works, broke, works])
   await worker.stop()
+})
+
+test('a look that hangs holds up nobody who is told to end, and is no fault', async () => {
+  const end = new AbortController()
+  const hangs = () => new Promise<never>(() => end.abort(new Error('told to end')))
+  const read = { caughtUp: hangs, due: hangs, nextDue: hangs }
+  const drivers = new Drivers({ drive: hangs }, new LiveHub(), () => {})
+  const faults: unknown[] = []
+  const onFault = (error: unknown) => faults.push(error)
+  await sweep({ read, drivers, clock: new SystemClock() }, end.signal, onFault, () => {})
+  expect(faults).toEqual([])
 })
