@@ -24,6 +24,11 @@ export class Gate {
     this.port = (server.address() as AddressInfo).port
   }
 
+  /** Connections that stand. */
+  get standing(): number {
+    return this.#pairs.size
+  }
+
   #join(outside: Socket): void {
     this.accepted++
     const inside = connect(this.#inner(), '127.0.0.1')

@@ -58,6 +58,11 @@ export class StandIn implements Served {
     return this.#gate.accepted
   }
 
+  /** Connections that stand. */
+  get connections(): number {
+    return this.#gate.standing
+  }
+
   get url(): string {
     return `esdb://127.0.0.1:${this.port}?tls=false`
   }
