@@ -157,6 +157,33 @@ test('the whole log is read up to its head although connections break, or it is 
   await Promise.all(refused.map((one) => expect(one).rejects.toEqual(code('LOG_UNAVAILABLE'))))
 })
 
+test.each([255, 256, 257, 300, 512, 513])(
+  'a reader that takes its time is given all %i events to the end',
+  async (count) => {
+    const server = await standIn()
+    const log = await openLog(server.url)
+    const { write } = await follower(log)
+    await write()
+    const after = await log.headCursor()
+    await write()
+    const batch = new Sealer('bulk').batch(
+      'agent-bulk',
+      NEW,
+      Array.from({ length: count }, () => ({})),
+    )
+    await log.append('agent-bulk', -1, batch)
+    const { sent } = server.asked
+    let seen = 0
+    for await (const page of log.readAll(after)) {
+      if (seen === 0) await expect.poll(() => server.asked.sent - sent).toBeGreaterThan(count)
+      // What the server has sent is here, and so is its word that this is all.
+      for (let turns = 0; turns < 50; turns++) await new Promise((resolve) => setImmediate(resolve))
+      seen += page.length
+    }
+    expect(seen).toBe(count + 1)
+  },
+)
+
 test('a log that is closed under who reads it says so', async () => {
   const server = await standIn()
   const log = await openLog(server.url)

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { Known } from '../../../adapters/log-eventstore/known.ts'
 import type { EventStoreLog } from '../../../adapters/log-eventstore/log.ts'
 import { openLog, standIn } from '../../support/eventstore/logs.ts'
 import type { StandIn } from '../../support/eventstore/stand-in.ts'
@@ -92,6 +93,29 @@ test('who follows the log knows how far it was looked through', async () => {
     .toBeGreaterThan(late)
   stop.abort()
   await following
+})
+
+test('who looks at some streams only learns nothing of the others', async () => {
+  const server = await standIn()
+  const [log, other] = await Promise.all([openLog(server.url), openLog(server.url)])
+  await log.headCursor()
+  await writer('agent-a')(other)
+  noise(server, 1000)
+  expect((await Array.fromAsync(log.streams('document-'))).flat()).toEqual([])
+  expect(await log.headCursor()).toEqual(await other.headCursor())
+})
+
+test('what is told late does not take back what is known', () => {
+  const known = new Known()
+  known.note({ position: 10, hash: 'ten' })
+  known.look({ commit: 20n, prepare: 0n })
+  known.note({ position: 5, hash: 'five' })
+  known.look({ commit: 15n, prepare: 0n })
+  expect(known.last).toEqual({ position: 10, hash: 'ten' })
+  expect(known.from).toEqual({ commit: 20n, prepare: 0n })
+  expect(known.after({ position: 5, hash: 'five' }).from).toEqual({ commit: 5n, prepare: 5n })
+  known.doubt()
+  expect(known.from).toEqual({ commit: 10n, prepare: 10n })
 })
 
 const ops = fc.constantFrom('write', 'write', 'read', 'noise', 'cut')
