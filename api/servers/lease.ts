@@ -31,11 +31,10 @@ export async function takeLease(
   // Counted from before the call: the server begins to count after it. By a clock that goes on while the machine sleeps.
   let until = clock.now() + ttlMs
   const left = () => Math.max(0, until - clock.now())
-  const asked = leases.acquire(name, holder, ttlMs)
+  let asked: Promise<boolean | null> = leases.acquire(name, holder, ttlMs)
   let taken: boolean | null = null
   while (taken === null && left() > 0) taken = await within(clock, left(), asked, null)
   if (taken === null) {
-    asked.catch(() => undefined)
     throw new LogError(
       'LOG_UNAVAILABLE',
       `whether ${name} is driven was not told within ${ttlMs} ms; see that PostgreSQL runs`,
@@ -49,22 +48,21 @@ export async function takeLease(
   const beat = async () => {
     while (!over.signal.aborted && !lost.signal.aborted) {
       const renewed = clock.now() + ttlMs
-      const answer = leases.acquire(name, holder, ttlMs).catch(() => null)
-      const held = await within(clock, left(), answer, null, over.signal)
+      asked = leases.acquire(name, holder, ttlMs).catch(() => null)
+      const held = await within(clock, left(), asked, null, over.signal)
       if (held === false) lose('another process holds it')
       if (held === true) until = renewed
       else if (left() === 0) lose('it could not be renewed')
       await clock.sleep(Math.min(ttlMs / 3, left()), over.signal).catch(() => undefined)
     }
   }
-  const beating = clock.sleep(ttlMs / 3, over.signal).then(beat, () => undefined)
+  clock.sleep(Math.min(ttlMs / 3, left()), over.signal).then(beat, () => undefined)
   return {
     lost: lost.signal,
     async release() {
       over.abort(new Error('given back'))
-      await beating
-      // Never after a renewal that is still under way, which would take it again: that one has an end of its own.
-      const given = leases.release(name, holder).catch(() => undefined)
+      // After a renewal that is still under way, which would take it again: that one has an end of its own.
+      const given = asked.then(() => leases.release(name, holder)).catch(() => undefined)
       await within(clock, RELEASE_WITHIN_MS, given, undefined)
     },
   }

@@ -56,3 +56,60 @@ test('it is lost where somebody else has it, and where it cannot be renewed in t
     await lease.release()
   }
 })
+
+test('it counts from before each call, so that it has never passed for others before it has for its holder', async () => {
+  for (const [slow, takes] of [
+    [1, 50],
+    [2, 30],
+  ] as const) {
+    const clock = new VirtualClock()
+    let asked = 0
+    let from = 0
+    const acquire = async () => {
+      if (++asked > slow) return new Promise<boolean>(() => undefined)
+      const at = clock.now()
+      if (asked === slow) await clock.sleep(takes)
+      from = at
+      return true
+    }
+    const lease = (await takeLease({ leases: { acquire, release: async () => {} }, clock, ttlMs: 60 }, 'x', 'a'))!
+    await lostOf(lease.lost)
+    expect(clock.now()).toBe(from + 60)
+    await lease.release()
+  }
+})
+
+test('where nobody answers while it would last, that is told, and what comes late is nobody’s', async () => {
+  const clock = new VirtualClock()
+  const [silent, release] = [Promise.withResolvers<boolean>(), async () => {}]
+  const [before, taken] = [
+    clock.now(),
+    takeLease({ leases: { acquire: () => silent.promise, release }, clock, ttlMs: 60 }, 'x', 'a'),
+  ]
+  await expect(taken).rejects.toMatchObject({ code: 'LOG_UNAVAILABLE' })
+  expect(clock.now()).toBe(before + 60)
+  silent.reject(new Error('late'))
+})
+
+test('it is given back after a renewal that was under way, and so is not taken again', async () => {
+  const clock = new VirtualClock()
+  const leases = new MemoryLeases(clock)
+  const [late, begun] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  let asked = 0
+  const slow: Leases = {
+    async acquire(...lease) {
+      if (++asked > 1) {
+        begun.resolve()
+        await late.promise
+      }
+      return leases.acquire(...lease)
+    },
+    release: (...lease) => leases.release(...lease),
+  }
+  const lease = (await takeLease({ leases: slow, clock, ttlMs: 60_000 }, 'x', 'a'))!
+  await begun.promise
+  const released = lease.release()
+  late.resolve()
+  await released
+  expect(await leases.acquire('x', 'b', 60_000)).toBe(true)
+})

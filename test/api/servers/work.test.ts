@@ -117,6 +117,21 @@ test('a ring whose look failed is not answered; the fault is told once, and look
   await worker.stop()
 })
 
+test('who ends answers no ring: another one is told of it', async () => {
+  const started: string[] = []
+  const worker = played(
+    () => ['a'],
+    (id, options) => {
+      started.push(id)
+      return new Promise((resolve) => options.drain!.addEventListener('abort', () => resolve({ end: 'interrupted' })))
+    },
+  )
+  worker.ring('a')
+  await expect.poll(() => started).toEqual(['a'])
+  await worker.stop()
+  expect(worker.answered).toEqual([])
+})
+
 test('what another worker drives is looked at again soon, without a word', async () => {
   let tries = 0
   const worker = played(
