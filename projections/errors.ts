@@ -25,9 +25,9 @@ export type ProjectionErrorCode =
   | 'ABORTED'
 
 /** The tables are of one log, and the log at hand is another. */
-export const otherLog = (tables: string, log: string) =>
+export const otherLog = (tables: string, log: string | null) =>
   new ProjectionError(
     'LOG_OTHER',
-    `the tables are of the log ${tables}, and the event store holds the log ${log}; look at KEEPUP_EVENTSTORE, KEEPUP_POSTGRES ` +
+    `the tables are of the log ${tables}, and the event store holds ${log === null ? 'none yet' : `the log ${log}`}; look at KEEPUP_EVENTSTORE, KEEPUP_POSTGRES ` +
       'and KEEPUP_NAMESPACE. If the log was really replaced, make the tables anew of this one: keepup rebuild --take-over',
   )

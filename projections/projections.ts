@@ -152,15 +152,13 @@ export class Projections {
    * Removes tables of before a rebuild that somebody was still reading then; a server does this now and then. Rejects where
    * these tables are the live ones no more (`POSITION_TAKEN`), or not as they were made (`SCHEMA_OTHER`).
    */
-  tidy(): Promise<void> {
-    return this.#alone(async () => {
-      const { name } = this.#made
-      const live = await this.#home.live()
-      if (live !== name) throw new ProjectionError('POSITION_TAKEN', `the live tables are ${live} now, no more ${name}`)
-      const store = await this.#home.open(name)
-      await store.close()
-      await this.#home.dropOthers()
-    })
+  async tidy(): Promise<void> {
+    try {
+      await this.#alone(() => this.#tidied(this.#made.name))
+    } catch (error) {
+      // The projector waits for that itself.
+      if (!(error instanceof ProjectionError && error.code === 'UNAVAILABLE')) throw error
+    }
   }
 
   async close(): Promise<void> {
@@ -177,6 +175,14 @@ export class Projections {
     const done = this.#switching.then(work)
     this.#switching = done.catch(() => {})
     return done
+  }
+
+  async #tidied(name: string): Promise<void> {
+    const live = await this.#home.live()
+    if (live !== name) throw new ProjectionError('POSITION_TAKEN', `the live tables are ${live} now, no more ${name}`)
+    const store = await this.#home.open(name)
+    await store.close()
+    await this.#home.dropOthers()
   }
 
   async #switchTo(made: Made): Promise<void> {

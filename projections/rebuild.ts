@@ -53,10 +53,14 @@ export async function discard(home: Home, { name, store }: Pick<Made, 'name' | '
   await home.drop(name).catch(() => undefined)
 }
 
-/** Rejects with `LOG_OTHER` where tables that are not to be replaced unasked are of another log. */
-export async function mustBeOf(home: Home, log: EventLog): Promise<void> {
+/**
+ * Rejects with `LOG_OTHER` where tables that are not to be replaced unasked are of another log. False: nothing says of which
+ * they are.
+ */
+export async function mustBeOf(home: Home, log: EventLog): Promise<boolean> {
   const of = await home.logId()
   if (of !== null && of !== log.logId) throw otherLog(of, log.logId)
+  return of !== null
 }
 
 /**

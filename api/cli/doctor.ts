@@ -6,11 +6,12 @@ import { promisify } from 'node:util'
 import { fileOf } from '../../adapters/log-sqlite/file.ts'
 import { alteredGuards } from '../../adapters/log-sqlite/guards.ts'
 import { unhidable } from '../../domain/agent/secrets/forms.ts'
+import { ProjectionError } from '../../projections/errors.ts'
 import { type Config, onServers, type ServersConfig, unknownVariables } from '../config.ts'
 import { paths } from '../host/paths.ts'
 import { tokenPath } from '../http/token.ts'
 import { OwnerError } from '../owner/backend.ts'
-import { COUNTED, lookAtServers } from '../servers/look.ts'
+import { COUNTED, lookAtServers, type TablesLook } from '../servers/look.ts'
 
 /** What was found out about one thing. `todo` says what to do where it is not `ok`. */
 export interface Finding {
@@ -191,7 +192,8 @@ async function checkTables(parked: () => Promise<number>): Promise<Finding[]> {
 /** A server that cannot be used: what was seen, and what to do about it. */
 function broken(check: string, error: Error, without: string): Finding {
   const [seen = '', ...todo] = message(error).split('; ')
-  return bad('broken', check, seen, [...todo, without].join('; '))
+  const isThere = error instanceof ProjectionError && error.code === 'LOG_OTHER'
+  return bad('broken', check, seen, [...todo, ...(isThere ? [] : [without])].join('; '))
 }
 
 /** The two servers, each by itself: what is there, and what this deployment has in it. */
@@ -218,14 +220,28 @@ export async function checkServers(config: ServersConfig): Promise<Finding[]> {
     const found = `${version}, schema ${namespace}, ${tables === null ? 'no tables yet; the first start makes them' : shown(tables)}`
     const todo = 'grant create on the database to this user: the first start, a rebuild and a new version make schemas'
     findings.push(mayCreate ? ok('postgres', found) : bad('warning', 'postgres', `${found}; may make no schema`, todo))
-    if (tables !== null) findings.push(...checkParked(tables.parked))
+    findings.push(...(tables === null ? [] : [...checkShared(tables), ...checkParked(tables.parked)]))
   }
   if (!(eventstore instanceof Error || postgres instanceof Error))
     findings.push(ok('log', eventstore.log?.logId ?? 'none yet; the first start makes it'))
   return findings
 }
 
-const shown = ({ position, behind }: { readonly position: number | null; readonly behind: number | null }) => {
+/** What is amiss with the tables, and comes right by itself. */
+function checkShared({ damage, ahead, position }: TablesLook): Finding[] {
+  if (damage !== null) {
+    const todo = 'whatever needs them next makes them anew of the log, as "rebuild" does; find out who has changed them'
+    return [bad('warning', 'tables', damage, todo)]
+  }
+  if (!ahead) return []
+  const found = `they are newer than the log, which holds no event at ${position}: it was restored from a backup`
+  const todo =
+    'the tables need nothing: the next process makes them anew of the log, and says what they showed; what was recorded ' +
+    'since that backup is lost from the log: compare with the world before workers start'
+  return [bad('warning', 'tables', found, todo)]
+}
+
+function shown({ position, behind }: TablesLook): string {
   const count = behind === COUNTED ? `${COUNTED} events or more` : `${behind} events`
   const lag = behind === null ? '' : behind === 0 ? ', up to the log' : `, ${count} behind`
   return `tables at ${position ?? 'the beginning'}${lag}`

@@ -29,7 +29,7 @@ import {
 } from '../../projections/index.ts'
 import { noRoom } from '../no-room.ts'
 import type { AskRow, ReadModel, Shown } from '../read-model.ts'
-import { agentRows, approvalAsk, approvalRow, artifactRow, askRow, parkedRow, runRow } from './rows.ts'
+import { agentRows, approvalAsk, approvalRow, artifactRow, askRow, parkedRow, rebuildRow, runRow } from './rows.ts'
 
 /** Where answers come from: the parts of `Projections` that questions need, whoever moves the tables. */
 export interface Tables {
@@ -203,11 +203,7 @@ export function readModelOf(tables: Tables, log: EventLog, sources: CheckpointSo
     async rebuild({ accept = false } = {}) {
       // A body that was erased a moment ago is gone for the new tables; the live ones have yet to hear of it.
       await caughtUp()
-      const { switched, differences, events } = await tables.rebuild({ accept })
-      const told = (differences ?? []).map(
-        ({ table, onlyLive, onlyRebuilt }) => `${table}: ${onlyLive} rows only live, ${onlyRebuilt} only rebuilt`,
-      )
-      return { events, equal: differences && told.length === 0, switched, differences: told }
+      return rebuildRow(await tables.rebuild({ accept }))
     },
     release: (stream) => tables.release(stream.replace(/^agent-/, '')),
   }

@@ -5,6 +5,7 @@ import type {
   listArtifacts,
   listParked,
   OpenCall,
+  RebuildReport,
   RunSummary,
   UsageSum,
 } from '../../projections/index.ts'
@@ -135,4 +136,11 @@ function metadata(text: string | null): Record<string, never> {
   if (text === null) return {}
   const all = JSON.parse(text) as Record<string, unknown>
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null)) as never
+}
+
+export function rebuildRow({ switched, differences, events }: RebuildReport) {
+  const told = (differences ?? []).map(
+    ({ table, onlyLive, onlyRebuilt }) => `${table}: ${onlyLive} rows only live, ${onlyRebuilt} only rebuilt`,
+  )
+  return { events, equal: differences && told.length === 0, switched, differences: told }
 }

@@ -1,8 +1,21 @@
+import type { Cursor } from '../../domain/log/cursor.ts'
 import { LogError } from '../../domain/log/errors.ts'
 import type { EventLog } from '../../domain/ports.ts'
 import type { ServersConfig } from '../config.ts'
 import { postgresProblem } from './postgres-door.ts'
 import { schemasOf } from './schemas.ts'
+
+export interface TablesLook {
+  readonly position: number | null
+  /** Events that they do not show yet, counted up to {@link COUNTED}; null: not known. */
+  readonly behind: number | null
+  /** Streams that they could not read to their end. */
+  readonly parked: number
+  /** What is amiss with them, which the next process mends that moves them; null: nothing. */
+  readonly damage: string | null
+  /** They show what the log does not hold. */
+  readonly ahead: boolean
+}
 
 /** What can be learnt of the servers of a deployment, without making anything there; an Error where one cannot be used. */
 export interface ServersLook {
@@ -15,18 +28,9 @@ export interface ServersLook {
         readonly refused: string | null
       }
     | Error
-  /** `tables` null: there are none yet. `behind`: events that they do not show, counted up to {@link COUNTED}; null: not known. */
+  /** `tables` null: there are none yet. */
   readonly postgres:
-    | {
-        readonly version: string
-        readonly mayCreate: boolean
-        readonly tables: {
-          readonly position: number | null
-          readonly behind: number | null
-          /** Streams that they could not read to their end. */
-          readonly parked: number
-        } | null
-      }
+    | { readonly version: string; readonly mayCreate: boolean; readonly tables: TablesLook | null }
     | Error
 }
 
@@ -39,11 +43,11 @@ const LOOK = { callMs: 3000, patienceMs: 2000 }
 export async function lookAtServers(config: ServersConfig): Promise<ServersLook> {
   const opened = await openLog(config).catch((error: Error) => error)
   try {
-    const known = opened instanceof Error ? null : opened
     const eventstore = opened instanceof Error ? opened : await lookAtEventStore(config, opened).catch((e: Error) => e)
+    const log = opened instanceof Error ? undefined : opened
     return {
       eventstore,
-      postgres: await lookAtTables(config, known).catch((error: Error) => postgresProblem(error, config) as Error),
+      postgres: await lookAtTables(config, log).catch((error: Error) => postgresProblem(error, config) as Error),
     }
   } finally {
     if (!(opened instanceof Error)) await opened?.close()
@@ -70,24 +74,37 @@ async function lookAtEventStore({ eventstore: connectionString, namespace }: Ser
   }
 }
 
-async function lookAtTables({ postgres: url, namespace }: ServersConfig, log: EventLog | null) {
-  const [{ openPool, PostgresHome }, { listParked }] = await Promise.all([
+/** `log` null: there is none yet; undefined: it is not known. */
+async function lookAtTables({ postgres: url, namespace }: ServersConfig, log: EventLog | null | undefined) {
+  const [{ openPool, PostgresHome }, { listParked, otherLog }] = await Promise.all([
     import('../../projections/postgres.ts'),
     import('../../projections/index.ts'),
   ])
   const pool = openPool({ url, max: 2 })
   try {
     const home = new PostgresHome({ pool, schema: schemasOf(namespace).tables })
-    const { version, mayCreate, there } = await home.look()
-    if (!there) return { version, mayCreate, tables: null }
-    const { position, data } = await home.read((db) => listParked(db))
-    let behind: number | null = null
-    if (log !== null && (position === null || position.logId === log.logId)) {
-      behind = 0
-      for await (const page of log.readAll(position, { limit: COUNTED, bodies: false })) behind += page.length
-    }
-    return { version, mayCreate, tables: { position: position?.position ?? null, behind, parked: data.length } }
+    const { version, mayCreate, position, damage } = await home.look()
+    if (position === undefined) return { version, mayCreate, tables: null }
+    if (position !== null && log !== undefined && position.logId !== log?.logId)
+      throw otherLog(position.logId, log?.logId ?? null)
+    const parked = damage === null ? (await home.read((db) => listParked(db))).data.length : 0
+    const behind = log == null || damage !== null ? null : await countAfter(log, position)
+    const ahead = behind === 'none such'
+    const tables = { position: position?.position ?? null, behind: ahead ? null : behind, parked, damage, ahead }
+    return { version, mayCreate, tables }
   } finally {
     await pool.shut()
+  }
+}
+
+/** How many events follow a position; `none such`: the log does not hold it. */
+async function countAfter(log: EventLog, position: Cursor | null): Promise<number | 'none such'> {
+  try {
+    let count = 0
+    for await (const page of log.readAll(position, { limit: COUNTED, bodies: false })) count += page.length
+    return count
+  } catch (error) {
+    if (error instanceof LogError && error.code === 'CURSOR_MISMATCH') return 'none such'
+    throw error
   }
 }

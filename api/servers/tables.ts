@@ -5,6 +5,8 @@ import {
   type Answer,
   type Database,
   type Home,
+  mustBeOf,
+  otherLog,
   ProjectionError,
   Projections,
   type RebuildReport,
@@ -31,6 +33,8 @@ const PROJECTOR = '.projector'
 const LOOK_MS = [10, 250] as const
 /** What stopped one projector may stop the next: it is not tried more often than this, ms. */
 const LONGEST_PAUSE_MS = 30_000
+/** Tables that were dropped or altered come back by themselves: answers wait for that, ms. */
+const BACK_WITHIN_MS = 30_000
 /** How long closing waits for what is under way, ms: nothing is lost, and the lease ends by itself. */
 const CLOSE_WITHIN_MS = 5_000
 
@@ -44,6 +48,8 @@ export class SharedTables implements Tables {
   readonly #serving: Promise<void>
   #live: Projections | null = null
   #said = ''
+  /** Why the tables were made anew, as it was told last. */
+  #anew: string | null = null
   /** Tries in a row that came to nothing. */
   #failed = 0
 
@@ -52,14 +58,26 @@ export class SharedTables implements Tables {
     this.#serving = this.#serve(this.#end.signal)
   }
 
-  /** Makes the tables where there are none, and takes part in moving them. */
+  /** Makes the tables where there are none, and takes part in moving them. Rejects with `LOG_OTHER` where they are another's. */
   static async open(options: SharedTablesOptions): Promise<SharedTables> {
-    await options.home.live()
+    const { home, log, warn } = options
+    await home.live()
+    if (!(await mustBeOf(home, log)) && (await holdsEvents(log)))
+      warn('the tables are missing; they are made anew of the log, which takes a while where it is long')
     return new SharedTables(options)
   }
 
-  read<T>(query: (db: Kysely<Database>) => Promise<T>): Promise<Answer<T>> {
-    return this.#options.home.read(query)
+  /** Waits, within a bound, for tables that were dropped or altered. Rejects with `LOG_OTHER` where they are another log's. */
+  async read<T>(query: (db: Kysely<Database>) => Promise<T>): Promise<Answer<T>> {
+    for (let [waited, pause] = [0, LOOK_MS[0] as number]; ; pause = Math.min(2 * pause, LOOK_MS[1])) {
+      try {
+        return await this.#read(query)
+      } catch (error) {
+        if (!comesBack(error) || waited >= BACK_WITHIN_MS) throw error
+        waited += pause
+        await this.#options.clock.sleep(pause, this.#end.signal).catch(() => Promise.reject(error))
+      }
+    }
   }
 
   /** Whether it is this process that moves them. */
@@ -74,11 +92,10 @@ export class SharedTables implements Tables {
         try {
           return await live.caughtUpTo(cursor, signal)
         } catch (error) {
-          // This process moves them no longer; another one will.
-          if (signal.aborted || live === this.#live) throw error
+          // This process moves them no longer, and another one will; or they are being made anew.
+          if (signal.aborted || (live === this.#live && !comesBack(error))) throw error
         }
-      }
-      if (reached((await this.read(async () => null)).position, cursor)) return
+      } else if (reached(await this.#shown(), cursor)) return
       await this.#options.clock.sleep(pause, signal).catch(() => {
         throw new ProjectionError('ABORTED', `the tables do not show ${formatCursor(cursor)} yet${this.#why()}`)
       })
@@ -86,7 +103,7 @@ export class SharedTables implements Tables {
   }
 
   async rebuild({ accept = false } = {}): Promise<RebuildReport> {
-    return this.#live?.rebuild({ accept }) ?? rebuildElsewhere(this.#options.home, this.#options, accept)
+    return this.#live?.rebuild({ accept }) ?? rebuildElsewhere(this.#options.home, this.#options, { accept })
   }
 
   async release(agentId: string): Promise<boolean> {
@@ -96,6 +113,24 @@ export class SharedTables implements Tables {
   async close(): Promise<void> {
     this.#end.abort(new Error('the tables were closed'))
     await within(this.#options.clock, CLOSE_WITHIN_MS, this.#serving, undefined)
+  }
+
+  async #read<T>(query: (db: Kysely<Database>) => Promise<T>): Promise<Answer<T>> {
+    const { home, log } = this.#options
+    const answer = await home.read(query)
+    if (answer.position !== null && answer.position.logId !== log.logId)
+      throw otherLog(answer.position.logId, log.logId)
+    return answer
+  }
+
+  /** How far the tables are; null also where they cannot be read until they have come back. */
+  async #shown(): Promise<Cursor | null> {
+    try {
+      return (await this.#read(async () => null)).position
+    } catch (error) {
+      if (comesBack(error)) return null
+      throw error
+    }
   }
 
   async #serve(signal: AbortSignal): Promise<void> {
@@ -124,6 +159,7 @@ export class SharedTables implements Tables {
     try {
       const projections = await Projections.open({ home, log, blobs })
       this.#live = projections
+      this.#tellAnew(projections)
       if (projections.status().state !== 'waiting') this.#said = ''
       this.#failed = 0
       const over = new AbortController()
@@ -148,6 +184,7 @@ export class SharedTables implements Tables {
     while (!signal.aborted && projections.status().state !== 'waiting') {
       await clock.sleep(ttlMs / 2, signal).catch(() => undefined)
       await projections.tidy()
+      this.#tellAnew(projections)
     }
     if (!signal.aborted) this.#tell(new ProjectionError('NEWER_WRITER', projections.status().reason ?? ''))
   }
@@ -159,12 +196,30 @@ export class SharedTables implements Tables {
     this.#said = said
   }
 
+  #tellAnew(projections: Projections): void {
+    const { notice, progress } = projections.status()
+    if (notice !== this.#anew && notice !== null)
+      this.#options.warn(`the tables were made anew, of the ${progress.events} events that the log holds: ${notice}`)
+    this.#anew = notice
+  }
+
   #why(): string {
     return this.#said === '' ? '; see that a process runs that moves them' : `: ${this.#said}`
   }
 }
 
 const isTaken = (error: unknown) => error instanceof ProjectionError && error.code === 'POSITION_TAKEN'
+
+/** Whoever moves the tables makes them anew then. */
+const comesBack = (error: unknown): boolean =>
+  error instanceof ProjectionError &&
+  (['SCHEMA_OTHER', 'NOT_FOUND'].includes(error.code) || (error.code === 'STOPPED' && comesBack(error.cause)))
+
+/** More than its own identity. */
+async function holdsEvents(log: EventLog): Promise<boolean> {
+  for await (const page of log.readAll(null, { limit: 2, bodies: false })) return page.length > 1
+  return false
+}
 
 const reached = (shown: Cursor | null, { logId, position, hash }: Cursor): boolean =>
   shown?.logId === logId && (shown.position > position || (shown.position === position && shown.hash === hash))

@@ -3,7 +3,8 @@ import { basename, resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import type { Command } from 'commander'
 import { LogError } from '../../../domain/log/errors.ts'
-import { ProjectionError } from '../../../projections/index.ts'
+import { ProjectionError, type RebuildWishes } from '../../../projections/index.ts'
+import { onServers } from '../../config.ts'
 import { NoExport, verifyExport } from '../../events/verify-export.ts'
 import { nextLines } from '../asks.ts'
 import { asOne, Refused, take } from '../client.ts'
@@ -30,6 +31,20 @@ const COMPARED = {
   false: 'the tables are NOT equal',
   null: 'the tables were made anew; there was nothing to compare them with',
 } as const
+
+/** On servers not behind the API: tables that nobody can open are to be made anew as well. */
+async function rebuilt(ctx: Context, wishes: RebuildWishes) {
+  if (onServers(ctx.config)) {
+    const [{ rebuildOnServers }, { rebuildRow }] = await Promise.all([
+      import('../../servers/rebuild.ts'),
+      import('../../host/rows.ts'),
+    ])
+    return rebuildRow(await rebuildOnServers(ctx.config, wishes, (text) => ctx.note(text)))
+  }
+  const { accept = false, takeOver = false } = wishes
+  if (takeOver) throw new UsageError('--take-over is for servers; embedded tables belong to the log in their folder')
+  return take((await ctx.client('write')).v1.projections.rebuild.$post({ json: { accept } }))
+}
 
 /** Checks one run; a run that the damaged file no longer gives is broken, and those beside it are checked all the same. */
 async function verifyRun(ctx: Context, id: string): Promise<boolean> {
@@ -176,9 +191,10 @@ export function proveCommands(program: Command, kit: Kit): void {
     .command('rebuild')
     .description('compute the tables anew from the log, compare, switch to them where they are equal')
     .option('--accept', 'switch to them also where they are not equal')
+    .option('--take-over', 'on servers: replace the tables of another log, because this one has taken its place')
     .action(
-      kit.action<{ accept?: boolean }>(async (ctx, _, { accept = false }) => {
-        const found = await take((await ctx.client('write')).v1.projections.rebuild.$post({ json: { accept } }))
+      kit.action<RebuildWishes>(async (ctx, _, wishes) => {
+        const found = await rebuilt(ctx, wishes)
         ctx.show(found, () => [
           `${found.events} events; ${COMPARED[`${found.equal}`]}`,
           ...found.differences,

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { ProjectionError } from '../../errors.ts'
-import { relationsOf } from './catalog.ts'
+import { relationsOf, schemaThere } from './catalog.ts'
 import { stateOf } from './failures.ts'
 import type { Names } from './names.ts'
 import { inTransaction } from './transaction.ts'
@@ -36,8 +36,7 @@ export async function mendViews(client: pg.PoolClient, names: Names, n: number):
   const kept = new Set(there.map(({ name }) => name))
   const lost = [...ours].filter((name) => !kept.has(name))
   if (lost.length === 0) return lost
-  const found = await client.query('select where to_regnamespace($1) is not null', [views])
-  if (found.rowCount === 0) await client.query(`create schema ${views}`)
+  if (!(await schemaThere(client, views))) await client.query(`create schema ${views}`)
   await addViews(client, names, n, views, kept)
   return lost
 }

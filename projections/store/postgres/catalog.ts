@@ -14,3 +14,15 @@ export const relationsOf = async (client: pg.PoolClient | pg.Pool, schema: strin
 
 /** A name as SQL, whatever it holds. */
 export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
+
+export const tableThere = async (client: pg.PoolClient, table: string): Promise<boolean> =>
+  (await client.query('select where to_regclass($1) is not null', [table])).rowCount === 1
+
+export const schemaThere = async (client: pg.PoolClient, schema: string): Promise<boolean> =>
+  (await client.query('select where to_regnamespace($1) is not null', [schema])).rowCount === 1
+
+/** False also where there is no such table. */
+export async function columnThere(client: pg.PoolClient, table: string, column: string): Promise<boolean> {
+  const text = 'select from pg_attribute where attrelid = to_regclass($1) and attname = $2 and not attisdropped'
+  return (await client.query(text, [table, column])).rowCount === 1
+}

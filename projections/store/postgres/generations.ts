@@ -4,13 +4,13 @@ import { postgres } from '../../schema/dialect.ts'
 import { keptMeaning, migrations } from '../../schema/migrations.ts'
 import { type Progress, rowOf } from '../store.ts'
 import { createViews, mendViews } from './audit.ts'
-import { relationsOf } from './catalog.ts'
+import { columnThere, relationsOf, schemaThere, tableThere } from './catalog.ts'
 import { controlSql, generationOf, isWhole, SHOWN } from './control.ts'
 import { dropGeneration, standsInTheWay, takeAlong } from './dependents.ts'
 import { schemaTaken, stateOf } from './failures.ts'
 import type { Names } from './names.ts'
-import { damageOf } from './shape.ts'
 import { inTransaction, kyselyOver } from './transaction.ts'
+import { damageIn, mustNotBeNewer, versionOf } from './version.ts'
 
 // Generations of tables side by side, a schema each, and the row that points to the live one. Whoever changes any of this
 // does it in one transaction that holds one lock, so that processes which start together do it one after the other.
@@ -76,7 +76,7 @@ export class Generations {
   async logId(): Promise<string | null> {
     return this.#alone(async (client) => {
       const live = await this.#pointer(client)
-      if (live === null || !(await hasLogId(client, `${this.#names.tables(live)}.position`))) return null
+      if (live === null || !(await columnThere(client, `${this.#names.tables(live)}.position`, 'log_id'))) return null
       const { rows } = await client.query<{ log_id: string }>(`select log_id from ${this.#names.tables(live)}.position`)
       return rows[0]?.log_id ?? null
     })
@@ -91,7 +91,8 @@ export class Generations {
     await this.#alone(async (client) => {
       const stored = await versionOf(client, this.#names, n)
       if (stored !== null) mustNotBeNewer(stored, tables(n))
-      if (stored?.meaning === keptMeaning() && stored.version < migrations.length) await this.#step(client, n, stored.version)
+      if (stored?.meaning === keptMeaning() && stored.version < migrations.length)
+        await this.#step(client, n, stored.version)
       const damage = await damageIn(client, this.#names, n)
       if (damage !== null) throw new ProjectionError('SCHEMA_OTHER', `${damage}; rebuild the tables from the log`)
       if ((await this.#pointer(client)) !== n) return
@@ -109,7 +110,7 @@ export class Generations {
       const old = await this.#pointer(client)
       if (old === n) return true
       const position = `${this.#names.tables(old ?? n)}.position`
-      const there = old !== null && (await exists(client, position))
+      const there = old !== null && (await tableThere(client, position))
       if (there && atLeast !== null) {
         const { log_id, position: shown } = rowOf(atLeast)
         const ahead = `select from ${position} where log_id = $1 and position > $2 for update`
@@ -249,49 +250,6 @@ export class Generations {
     await client.query(point, [n])
     if (old !== null) await takeAlong(client, this.#names, old, n)
   }
-}
-
-interface Version {
-  readonly meaning: number
-  readonly version: number
-}
-
-function mustNotBeNewer({ meaning, version }: Version, schema: string): void {
-  if (meaning <= keptMeaning() && version <= migrations.length) return
-  throw new ProjectionError(
-    'SCHEMA_NEWER',
-    `${schema} was written by a newer program; use that, or another schema: the tables come back from the log`,
-  )
-}
-
-/** What a generation's rows were made by; null: there is no such generation. */
-export async function versionOf(client: pg.PoolClient, { control }: Names, n: number): Promise<Version | null> {
-  const text = `select meaning, version from ${control}.generations where n = $1`
-  return (await client.query<Version>(text, [n])).rows[0] ?? null
-}
-
-const exists = async (client: pg.PoolClient, table: string): Promise<boolean> =>
-  (await client.query('select where to_regclass($1) is not null', [table])).rowCount === 1
-
-const schemaThere = async (client: pg.PoolClient, schema: string): Promise<boolean> =>
-  (await client.query('select where to_regnamespace($1) is not null', [schema])).rowCount === 1
-
-const hasLogId = async (client: pg.PoolClient, table: string): Promise<boolean> =>
-  (
-    await client.query(
-      `select from pg_attribute where attrelid = to_regclass($1) and attname = 'log_id' and not attisdropped`,
-      [table],
-    )
-  ).rowCount === 1
-
-/** What is amiss with a generation's tables, in words; null: nothing. */
-async function damageIn(client: pg.PoolClient, names: Names, n: number): Promise<string | null> {
-  const schema = names.tables(n)
-  const stored = await versionOf(client, names, n)
-  if (stored === null || stored.meaning < keptMeaning()) return `the rows in ${schema} have an older meaning`
-  if (stored.version < migrations.length) return null
-  const damage = await damageOf(client, schema)
-  return damage === null ? null : `${schema}.${damage}, which this program did not do`
 }
 
 const TABLES_OF = `select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname = $1`

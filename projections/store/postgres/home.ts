@@ -9,11 +9,12 @@ import { type Progress, progressOf, type Store } from '../store.ts'
 import { grantAuditors } from './audit.ts'
 import { differencesOf } from './compare.ts'
 import { named, stateOf } from './failures.ts'
-import { Generations, versionOf } from './generations.ts'
+import { Generations } from './generations.ts'
 import { type Names, namesOf } from './names.ts'
 import { Session } from './session.ts'
 import { PostgresStore } from './store.ts'
 import { HUNG_AFTER_MS, inTransaction, unlessHung } from './transaction.ts'
+import { versionOf } from './version.ts'
 
 export interface PostgresOptions {
   /** From {@link openPool}; whoever opened it ends it. */

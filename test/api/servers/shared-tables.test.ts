@@ -56,7 +56,8 @@ describeWithPostgres('tables of several processes', (server) => {
     await reader.caughtUpTo(await log.headCursor(), soon())
     expect(reader.moves).toBe(true)
     expect(await live()).toEqual(await folded(log, kit))
-    expect(said).toEqual([])
+    expect(said[0]).toMatch(/^a the tables are missing; they are made anew of the log/)
+    expect(said.slice(1).every((text) => text === said[0]!.replace('a', 'b'))).toBe(true)
   })
 
   it('two that both believe to be the one keep each other out: nothing is lost, nothing twice', async () => {

@@ -1,0 +1,109 @@
+import { expect, it, onTestFinished } from 'vitest'
+import { MemoryLeases } from '../../../adapters/leases-memory/leases.ts'
+import { SharedTables } from '../../../api/servers/tables.ts'
+import { listRuns } from '../../../projections/queries/runs.ts'
+import { PostgresHome } from '../../../projections/store/postgres/home.ts'
+import { describeWithPostgres } from '../../support/postgres.ts'
+import { MemoryLog } from '../../support/projections/memory-log.ts'
+import { schemasOf } from '../../support/projections/postgres-kit.ts'
+import { Actor } from '../../support/projections/story.ts'
+import { tell } from '../../support/projections/tell.ts'
+import { standing } from '../../support/standing-clock.ts'
+
+const numbers = Array.from({ length: 60 }, (_, i) => (i * 7919 + (i >> 3) * 31) % 1000)
+const clock = standing()
+
+describeWithPostgres('tables of several processes that are another log’s, or lost', (server) => {
+  const schemas = schemasOf(server)
+
+  /** Openings of the tables of one schema, of any log; all are closed after the test. */
+  function processes() {
+    const [pool, schema, leases] = [schemas.pool(), schemas.fresh(), new MemoryLeases(clock)]
+    const said: string[] = []
+    const home = new PostgresHome({ pool, schema })
+    const open = async (log: MemoryLog, holder = 'a') => {
+      const warn = (text: string) => said.push(text)
+      const options = { home, log, blobs: log.blobs, leases, clock, ttlMs: 200, holder, warn }
+      const tables = await SharedTables.open(options)
+      onTestFinished(() => tables.close())
+      const current = async () => {
+        await tables.caughtUpTo(await log.headCursor(), AbortSignal.timeout(100_000))
+        return (await tables.read((db) => listRuns(db))).data.runs.length
+      }
+      return { tables, current }
+    }
+    const there = async () => {
+      const text = `select nspname as name from pg_namespace where nspname ~ '^${schema}(_|$)' order by 1`
+      return (await pool.query<{ name: string }>(text)).rows.map(({ name }) => name)
+    }
+    return { open, said, home, pool, schema, there }
+  }
+  const other = () => {
+    const log = new MemoryLog('another')
+    new Actor(log, () => Date.UTC(2027, 0, 1), 'x', 'x').start()
+    return log
+  }
+
+  it('a process on another log ends with the error at its start, changes nothing and keeps nobody waiting', async () => {
+    const { open, home, said } = processes()
+    const { log } = tell(numbers)
+    const first = await open(log)
+    const runs = await first.current()
+    await first.tables.close()
+    const wrong = open(other(), 'wrong')
+    await expect(wrong).rejects.toMatchObject({ code: 'LOG_OTHER' })
+    await expect(wrong).rejects.toThrow(
+      'the tables are of the log log0, and the event store holds the log another; look',
+    )
+    said.length = 0
+    expect([await home.live(), await (await open(log)).current(), said]).toEqual(['1', runs, []])
+  })
+
+  it('a process whose tables another log has taken over answers with the error at once, and leaves them alone', async () => {
+    const { open, home, said } = processes()
+    const { log } = tell(numbers)
+    const mine = await open(log)
+    await mine.current()
+    const log2 = other()
+    const { rebuildElsewhere } = await import('../../../projections/elsewhere.ts')
+    await rebuildElsewhere(home, { log: log2, blobs: log2.blobs }, { takeOver: true })
+    const theirs = await open(log2, 'b')
+    await expect(mine.tables.read((db) => listRuns(db))).rejects.toMatchObject({ code: 'LOG_OTHER' })
+    await expect.poll(() => said.filter((text) => text.includes('of the log another'))).toHaveLength(1)
+    await expect(mine.current()).rejects.toMatchObject({ code: 'LOG_OTHER' })
+    await expect(mine.tables.rebuild()).rejects.toMatchObject({ code: 'LOG_OTHER' })
+    expect([await theirs.current(), await home.live()]).toEqual([1, '2'])
+  })
+
+  it('dropped under the process that moves them: answers wait, and they are back, which is told', async () => {
+    const { open, said, pool, schema, there } = processes()
+    const { log } = tell(numbers)
+    const [mover, reader] = [await open(log), await open(log, 'b')]
+    const runs = await mover.current()
+    for (const sql of [
+      `drop schema ${schema} cascade; drop schema ${schema}_1 cascade`,
+      `alter table ${schema}_2.runs drop column created_by cascade`,
+      `drop schema ${schema}_control cascade`,
+    ]) {
+      await pool.query(sql)
+      expect([sql, await reader.current()]).toEqual([sql, runs])
+      await expect.poll(async () => (await there()).length).toBe(3)
+    }
+    expect(said.filter((text) => text.startsWith('the tables were made anew'))).toHaveLength(2)
+    expect(await there()).toEqual([schema, `${schema}_4`, `${schema}_control`])
+  })
+
+  it('an older log under newer tables: it is told, with both counts', async () => {
+    const { open, said } = processes()
+    const { log } = tell(numbers)
+    const events = log.events.length
+    new Actor(log, () => Date.UTC(2027, 0, 1), 'lost', 'lost').start()
+    const first = await open(log)
+    await first.current()
+    await first.tables.close()
+    said.length = 0
+    await (await open(tell(numbers).log)).current()
+    const why = `of the ${events} events that the log holds: the tables show ${log.events.length} events up to position`
+    expect(said).toEqual([expect.stringMatching(`^the tables were made anew, ${why}.* is lost`)])
+  })
+})
