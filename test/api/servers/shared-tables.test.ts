@@ -176,7 +176,7 @@ describeWithPostgres('tables of several processes', (server) => {
     const { open, said } = processes(log, schemas.fresh(), failing)
     const tables = await open('a', 40)
     await tables.caughtUpTo(await log.headCursor(), soon())
-    expect(said).toEqual([expect.stringContaining('a projections: Error: the leases are gone')])
+    expect(said).toEqual([expect.stringContaining('a the tables: Error: the leases are gone')])
   })
 
   it('where nobody can move them it is told what to look for', async () => {
