@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 import { fileOf } from '../../adapters/log-sqlite/file.ts'
 import { alteredGuards } from '../../adapters/log-sqlite/guards.ts'
 import { unhidable } from '../../domain/agent/secrets/forms.ts'
+import { ProjectionError } from '../../projections/errors.ts'
 import { type Config, onServers, type ServersConfig, unknownVariables } from '../config.ts'
 import { paths } from '../host/paths.ts'
 import { tokenPath } from '../http/token.ts'
@@ -191,7 +192,8 @@ async function checkTables(parked: () => Promise<number>): Promise<Finding[]> {
 /** A server that cannot be used: what was seen, and what to do about it. */
 function broken(check: string, error: Error, without: string): Finding {
   const [seen = '', ...todo] = message(error).split('; ')
-  return bad('broken', check, seen, [...todo, without].join('; '))
+  const isThere = error instanceof ProjectionError && error.code === 'LOG_OTHER'
+  return bad('broken', check, seen, [...todo, ...(isThere ? [] : [without])].join('; '))
 }
 
 /** The two servers, each by itself: what is there, and what this deployment has in it. */

@@ -30,11 +30,7 @@ export interface ServersLook {
     | Error
   /** `tables` null: there are none yet. */
   readonly postgres:
-    | {
-        readonly version: string
-        readonly mayCreate: boolean
-        readonly tables: TablesLook | null
-      }
+    | { readonly version: string; readonly mayCreate: boolean; readonly tables: TablesLook | null }
     | Error
 }
 
@@ -49,8 +45,10 @@ export async function lookAtServers(config: ServersConfig): Promise<ServersLook>
   try {
     const eventstore = opened instanceof Error ? opened : await lookAtEventStore(config, opened).catch((e: Error) => e)
     const log = opened instanceof Error ? undefined : opened
-    const postgres = await lookAtTables(config, log).catch((error: Error) => postgresProblem(error, config) as Error)
-    return { eventstore, postgres }
+    return {
+      eventstore,
+      postgres: await lookAtTables(config, log).catch((error: Error) => postgresProblem(error, config) as Error),
+    }
   } finally {
     if (!(opened instanceof Error)) await opened?.close()
   }

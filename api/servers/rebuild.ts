@@ -4,17 +4,20 @@ import { type RebuildReport, type RebuildWishes, rebuildElsewhere } from '../../
 import { openPool, PostgresHome } from '../../projections/postgres.ts'
 import type { ServersConfig } from '../config.ts'
 import { Opened } from '../host/open.ts'
+import { askingPostgres } from './postgres-door.ts'
 import { schemasOf } from './schemas.ts'
 
 /**
  * Makes the tables again from the log, whatever is left of them, and with `takeOver` whosever they are; whoever moves them
- * goes on with the new ones. Rejects with a LogError or ProjectionError that says what to do.
+ * goes on with the new ones. Rejects with a LogError, a ProjectionError or a Problem that says
+ * what to do.
  */
 export async function rebuildOnServers(
-  { eventstore: connectionString, postgres: url, namespace }: ServersConfig,
+  config: ServersConfig,
   wishes: RebuildWishes,
   warn: (text: string) => void,
 ): Promise<RebuildReport> {
+  const { eventstore: connectionString, postgres: url, namespace } = config
   const opened = new Opened()
   try {
     const log = await openEventStoreLog({ connectionString, namespace, warn })
@@ -22,7 +25,7 @@ export async function rebuildOnServers(
     const pool = openPool({ url })
     opened.push(() => pool.shut())
     const schemas = schemasOf(namespace)
-    const blobs = await PostgresBlobs.open({ pool, schema: schemas.blobs })
+    const blobs = await askingPostgres(config, warn, () => PostgresBlobs.open({ pool, schema: schemas.blobs }))
     const home = new PostgresHome({ pool, schema: schemas.tables, warn })
     return await rebuildElsewhere(home, { log, blobs }, wishes)
   } finally {
