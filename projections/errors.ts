@@ -21,6 +21,7 @@ export type ProjectionErrorCode =
   | 'NOT_PARKED'
   | 'NEWER_WRITER' // an agent is driven by a program whose events this one cannot read
   | 'UNAVAILABLE' // the database does not answer
+  | 'FULL' // the database has no room; nothing was written
   | 'REFUSED' // the database does not know this user, or does not let it
   | 'STOPPED' // the projector has ended
   | 'ABORTED'

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { LogError } from '../../domain/log/errors.ts'
 
 /** What is known of a connection string before it is used. */
@@ -58,6 +59,12 @@ export function parseAddress(text: string): Address {
   if (credentials !== undefined && !tls)
     throw refused('has a user and tls=false, where the client would silently not send it; remove one of the two')
   const endpoints = hosts.split(',').map(endpoint)
+  // The client makes no TLS to where only an address names the server.
+  const digits = tls ? endpoints.find(({ host }) => isIP(host) !== 0) : undefined
+  if (digits !== undefined)
+    throw refused(
+      `names ${digits.host}, where TLS needs a name; put its host name, or add tls=false if it speaks no TLS`,
+    )
   const cluster = discover !== undefined || endpoints.length > 1
   // A node that hangs must not use up the whole time limit of a call when the client looks for the leader.
   if (cluster && !options.has('gossiptimeout')) options.set('gossiptimeout', '2')

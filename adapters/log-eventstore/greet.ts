@@ -1,4 +1,3 @@
-import { isIP } from 'node:net'
 import { connect } from 'node:tls'
 import { LogError } from '../../domain/log/errors.ts'
 import type { Connection } from './connection.ts'
@@ -40,9 +39,6 @@ async function checkScheme(address: Address): Promise<void> {
     const shown = await protocolOf(endpoint)
     if (shown === 'plain' && address.tls) throw refused('speaks no TLS; add tls=false')
     if (shown !== 'plain' && shown !== null && !address.tls) throw refused('speaks TLS; remove tls=false')
-    // Node 26 makes none to where only an address names the server.
-    if (shown !== null && address.tls && isIP(endpoint.host) !== 0)
-      throw refused('speaks TLS, which needs its name; put its host name for the address')
     if (shown === 'untrusted' && address.tls && !authority(address))
       throw refused('has a certificate that is not trusted here; name its authority with tlsCAFile=…')
   }

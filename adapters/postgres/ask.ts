@@ -23,13 +23,18 @@ export async function ask<R extends QueryResultRow>(
   return patiently(what, () => pool.query<R>(text, values as unknown[]))
 }
 
-/** {@link ask}, of anything that may be done again. */
-export async function patiently<T>(what: string, work: () => Promise<T>): Promise<T> {
+/** {@link ask}, of anything that may be done again; `withinMs`: after so long it is not tried again. */
+export async function patiently<T>(
+  what: string,
+  work: () => Promise<T>,
+  withinMs = Number.POSITIVE_INFINITY,
+): Promise<T> {
+  const end = performance.now() + withinMs
   for (let tries = 0; ; tries++) {
     try {
       return await work()
     } catch (error) {
-      const wait = connectionLost(error) ? WAITS[tries] : undefined
+      const wait = connectionLost(error) && performance.now() < end ? WAITS[tries] : undefined
       if (wait === undefined) throw failed(what, error)
       await sleep(wait)
     }

@@ -8,3 +8,8 @@ export const told = (error: unknown): string =>
 export type Tell = (text: string) => void
 
 export const onStderr: Tell = (text) => void process.stderr.write(`keepup: ${text}\n`)
+
+/** Whether two messages say the same but for what is another each time: numbers, cursors, names of files. */
+export const alike = (a: string, b: string): boolean => fixed(a) === fixed(b)
+
+const fixed = (text: string) => text.replace(/[^\s"():;,]*\d[^\s"();,]*/g, '…')

@@ -14,7 +14,7 @@ import {
   releaseElsewhere,
 } from '../../projections/index.ts'
 import type { Tables } from '../host/read-model.ts'
-import { told } from '../host/told.ts'
+import { alike, told } from '../host/told.ts'
 import { type Lease, type LeaseOptions, takeLease } from './lease.ts'
 import { comesBack, holdsEvents, notHeld } from './lost-tables.ts'
 import { within } from './within.ts'
@@ -208,7 +208,7 @@ export class SharedTables implements Tables {
   /** Once, where it is the same again. */
   #tell(error: unknown): void {
     const said = error instanceof Error ? error.message : String(error)
-    if (said !== this.#said) this.#options.warn(`the tables: ${told(error)}`)
+    if (!alike(said, this.#said)) this.#options.warn(`the tables: ${told(error)}`)
     this.#said = said
   }
 

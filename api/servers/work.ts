@@ -1,3 +1,4 @@
+import { alike } from '../host/told.ts'
 import { Bell } from '../runs/bell.ts'
 import { sweep } from '../runs/sweeper.ts'
 import type { Ring, Services } from '../services.ts'
@@ -27,7 +28,7 @@ export async function work({ services, leaseMs, onFault, onNote }: Work, signal:
   // The same fault again and again is told once.
   const onSweepFault = (error: unknown) => {
     const text = error instanceof Error ? error.message : String(error)
-    if (text !== said) onFault(error, 'looking for what is due')
+    if (!alike(text, said)) onFault(error, 'looking for what is due')
     said = text
   }
   await Promise.all([sweep(services, signal, onSweepFault, onNote, how), listen(services, bell, signal, onNote)])

@@ -10,6 +10,11 @@ const ALTERED = /^(42P01|42703|42804|42883|42P10|3F000|23502|23514|23505|23503)$
 // No such user, database or right.
 const REFUSED = /^(28...|3D000|42501)$/
 
+// Disk or memory of the server.
+const FULL = /^(53100|53200)$/
+// An operator, a time limit of the server's, or a lock that is not given.
+const GIVEN_UP = /^(57014|55P03)$/
+
 // A schema that is to be made is there.
 const TAKEN = '42P06'
 
@@ -29,6 +34,18 @@ export function named(error: unknown): unknown {
     return ours(
       'UNAVAILABLE',
       `PostgreSQL does not answer (${said}); see that it runs and that its address is right; it is asked again and again`,
+    )
+  }
+  if (FULL.test(stateOf(error))) {
+    return ours(
+      'FULL',
+      `PostgreSQL has no room (${said}); make room on its disk: nothing is lost, and it goes on by itself`,
+    )
+  }
+  if (GIVEN_UP.test(stateOf(error))) {
+    return ours(
+      'UNAVAILABLE',
+      `PostgreSQL has given up (${said}); see what holds its tables, and let this user's statements take longer`,
     )
   }
   if (ALTERED.test(stateOf(error))) {
