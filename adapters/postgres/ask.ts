@@ -41,6 +41,11 @@ export async function patiently<T>(
   }
 }
 
+/** Makes sure that there is a server that lets this user in, which is waited for `withinMs` or little longer. */
+export function greet(pool: Pool, withinMs = 10_000): Promise<void> {
+  return patiently('connect to PostgreSQL', async () => (await pool.connect()).release(), withinMs)
+}
+
 function failed(what: string, error: unknown): unknown {
   if (error instanceof LogError || error instanceof RangeError) return error
   const told = `cannot ${what}: ${error instanceof Error ? error.message : String(error)}`

@@ -2,7 +2,7 @@ import { PostgresBlobs } from '../../adapters/blobs-postgres/store.ts'
 import { PostgresLeases } from '../../adapters/leases-postgres/leases.ts'
 import { EventStoreDoorbell } from '../../adapters/log-eventstore/doorbell.ts'
 import { openEventStoreLog } from '../../adapters/log-eventstore/open.ts'
-import { greet } from '../../adapters/postgres/greet.ts'
+import { greet } from '../../adapters/postgres/ask.ts'
 import { base32 } from '../../domain/log/ids.ts'
 import { openPool, PostgresHome } from '../../projections/postgres.ts'
 import type { ServersConfig } from '../config.ts'
@@ -43,12 +43,12 @@ export async function openOnServers(config: ServersConfig, autoDrive: boolean, o
     opened.push(() => doorbell.close())
     const pool = openPool({ url: config.postgres, max: MAX_CONNECTIONS - LEASE_CONNECTIONS })
     opened.push(() => pool.shut())
-    await greet(pool, { url: config.postgres, onWait: warn })
     // A heartbeat waits for nobody's question, and a connection that is silent is replaced while the lease lasts.
     const beats = openPool({ url: config.postgres, max: LEASE_CONNECTIONS, silentMs: ttlMs / 6 })
     opened.push(() => beats.shut())
     const schemas = schemasOf(namespace)
     const reach = <T>(work: () => Promise<T>) => askingPostgres(config, warn, work)
+    await reach(() => greet(pool))
     const blobs = await reach(() => PostgresBlobs.open({ pool, schema: schemas.blobs }))
     const leases = await reach(() => PostgresLeases.open({ pool: beats, schema: schemas.leases }))
     const host = await openHost(config, own, opened, warn, passwordsOf(config))
