@@ -109,6 +109,20 @@ export function unknownVariables(env: ConfigSources['env']): string[] {
   return Object.keys(env).filter((name) => name.startsWith('KEEPUP_') && !known.has(name))
 }
 
+/** Refuses a variable that is meant for a setting and would be passed over: with one for servers data would lie elsewhere. */
+function mustBeSpelt(env: ConfigSources['env']): void {
+  for (const name of unknownVariables(env)) {
+    const meant = KEYS.filter((key) => !FILE_ONLY.has(key))
+      .map(envName)
+      .find((known) => isNear(name.replaceAll('_', ''), known.replaceAll('_', '')))
+    if (meant !== undefined)
+      throw new ConfigError(`${name} is no setting; ${meant} is one: call it so, or take the variable away`)
+  }
+}
+
+const isNear = (a: string, b: string): boolean =>
+  (a.startsWith(b) || b.startsWith(a)) && Math.abs(a.length - b.length) <= 2
+
 function defaultData(env: ConfigSources['env']): string {
   const base = env.XDG_DATA_HOME && env.XDG_DATA_HOME !== '' ? env.XDG_DATA_HOME : join(homedir(), '.local', 'share')
   return join(base, 'keepup')
@@ -134,6 +148,7 @@ function readFile(path: string): Record<string, unknown> {
 /** Flags, then environment, then file, then defaults. Throws {@link ConfigError}. */
 export function loadConfig(sources: ConfigSources): Config {
   const { flags, env } = sources
+  mustBeSpelt(env)
   const values = new Map<string, { value: unknown; from: string }>()
   const data = String(flags.data ?? env.KEEPUP_DATA ?? defaultData(env))
   const path = sources.file ?? join(data, 'keepup.json')
@@ -156,7 +171,8 @@ export function loadConfig(sources: ConfigSources): Config {
   const issue = parsed.error.issues[0]!
   const key = String(issue.path[0])
   const from = values.get(key)?.from ?? 'default'
-  const example = EXAMPLES[key] === undefined ? '' : `; such as "${key}": ${JSON.stringify(EXAMPLES[key])}`
+  const ms = key.endsWith('Ms') ? '; it is a number of ms, 10000 for 10 s' : ''
+  const example = EXAMPLES[key] === undefined ? ms : `; such as "${key}": ${JSON.stringify(EXAMPLES[key])}`
   throw new ConfigError(`bad value for "${issue.path.join('.')}" (${from}): ${issueText(issue)}${example}`)
 }
 

@@ -69,5 +69,5 @@ export const noSuchBody = (stream: string, revision: number) =>
 export const eraseImpossible = () =>
   new LogError(
     'ERASE_IMPOSSIBLE',
-    'this log cannot empty a stored body; destroy the key of the run, if its bodies are enciphered',
+    'this log cannot empty a stored body, as no event store can: on servers nothing is erased',
   )

@@ -107,6 +107,21 @@ describe('the token', () => {
     writeFileSync(tokenPath(root), '', { mode: 0o600 })
     expect(() => ensureToken(root, () => new Uint8Array(0))).toThrow('holds no token')
   })
+
+  it('refuses a variable that is nearly that of a setting, and a time with a unit', () => {
+    const load = (env: Record<string, string>) => () => loadConfig({ flags: {}, env: { KEEPUP_DATA: root, ...env } })
+    for (const [said, meant] of [
+      ['KEEPUP_EVENT_STORE', 'KEEPUP_EVENTSTORE'],
+      ['KEEPUP_POSTGRESQL', 'KEEPUP_POSTGRES'],
+      ['KEEPUP_LEASEMS', 'KEEPUP_LEASE_MS'],
+    ] as const)
+      expect(load({ [said]: 'x' })).toThrow(`${said} is no setting; ${meant} is one`)
+    for (const other of ['KEEPUP_POSTGRES_PASSWORD', 'KEEPUP_COMMAND', 'KEEPUP_PROT'])
+      expect(load({ [other]: 'x' })).not.toThrow()
+    expect(load({ KEEPUP_LEASE_MS: '10s' })).toThrow(
+      /"leaseMs" \(variable KEEPUP_LEASE_MS\): .*a number of ms, 10000 for 10 s/,
+    )
+  })
 })
 
 it.each(['pg', 'pg_x', 'public', 'information_schema', 'User', '1a'])('no namespace is called %s', (namespace) => {

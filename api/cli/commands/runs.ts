@@ -20,13 +20,14 @@ const STATUSES = [...STORED, 'interrupted'] as const
 type Detail = z.infer<typeof RunDetail>
 type Run = Detail['run']
 
+const DISK = { title: 'DISK', of: (r: Run) => bytes(r.bytes), side: 'right' as const }
 const COLUMNS = [
   { title: 'RUN', of: (r: Run) => r.runId },
   { title: 'STATUS', of: (r: Run) => statusOf(r) },
   { title: 'ROLE', of: (r: Run) => r.role },
   { title: 'TURN', of: (r: Run) => r.turn, side: 'right' as const },
   { title: 'COST', of: (r: Run) => dollars(r.total.nanoDollars), side: 'right' as const },
-  { title: 'DISK', of: (r: Run) => bytes(r.bytes), side: 'right' as const },
+  DISK,
   { title: 'UPDATED', of: (r: Run) => r.updatedAt },
   { title: 'TASK', of: (r: Run) => r.task, flexible: true },
 ]
@@ -52,7 +53,16 @@ async function list(ctx: Context, status: (typeof STATUSES)[number] | undefined,
     after = page.next
     if (after === null) break
   }
-  ctx.list(rows.slice(0, limit), COLUMNS)
+  // Servers keep no count per run.
+  const counted = rows.length === 0 || rows.some((run) => run.bytes !== null)
+  ctx.list(
+    rows.slice(0, limit),
+    COLUMNS.filter((column) => counted || column !== DISK),
+  )
+  if (after !== null || rows.length > limit)
+    ctx.note(
+      `these are the newest ${limit}, there are more: ${ctx.command('runs', 'list', '--limit', `${10 * limit}`)}`,
+    )
   return EXIT.done
 }
 
@@ -76,7 +86,7 @@ function runLines({ run, tree }: Detail): string[] {
       'used',
       `${run.total.modelCalls} model calls, ${run.total.toolCalls} tool calls, ${tokens}, ${dollars(run.total.nanoDollars)}${inDoubt(run.total.inDoubt)}`,
     ],
-    ['disk', bytes(run.bytes)],
+    ['disk', run.bytes === null ? null : bytes(run.bytes)],
     ['started', run.createdAt],
     ['updated', run.updatedAt],
     ['incomplete', run.incomplete ? 'something could not be read; the figures may be too low' : null],

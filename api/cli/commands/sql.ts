@@ -7,7 +7,7 @@ import { CliError, EXIT, UsageError } from '../exit.ts'
 import type { Kit } from './kit.ts'
 
 const COLUMNS = `
-Tables (beside these, those of: select name from sqlite_schema):
+Tables, and views with the same columns on servers:
   checkpoints    id thread_id step timestamp state_blob pending_tools completed_tools usage_tokens usage_cost
   events         id thread_id event_type timestamp payload
                  event_id stream run_id agent_id turn revision tool_call_id
@@ -19,11 +19,14 @@ Tables (beside these, those of: select name from sqlite_schema):
                  unpriced_calls incomplete_from
 
 A thread is an agent. state_blob, pending_tools, completed_tools, metadata and payload are JSON: payload ->> '$.toolName'.
-What was erased is null. agent_lineage counts an agent's own use; agent_lineage_totals that of its whole tree.
+All that there is: select name from sqlite_schema. What was erased is null. agent_lineage counts an agent's own use; agent_lineage_totals that of its whole tree.
 
 Examples:
   keepup sql "select event_type, count(*) from events group by 1"
   keepup sql -o jsonl "select step, usage_cost from checkpoints where thread_id = 'RUN' order by step"
+
+On servers ask with psql, in the schema of the namespace; JSON is read as payload::jsonb ->> 'toolName', and \\dv names all views:
+  PGOPTIONS='-c search_path=keepup' psql "$KEEPUP_POSTGRES" -c "select event_type, count(*) from events group by 1"
 `
 
 type Row = Record<string, string | number | null>
@@ -67,8 +70,8 @@ async function sql(ctx: Context, text: string): Promise<number> {
   const { namespace } = ctx.config
   if (onServers(ctx.config))
     throw new CliError(
-      `the tables are in PostgreSQL: ask them there, with psql, in the schema ${namespace}, where they have these names ` +
-        `("${ctx.command('sql', '--help')}")`,
+      `the tables are in PostgreSQL, in the schema ${namespace}: PGOPTIONS='-c search_path=${namespace}' psql "$KEEPUP_POSTGRES"; ` +
+        `"${ctx.command('sql', '--help')}" names them`,
     )
   // Whoever owns the folder brings the tables up to the log; without an owner this process does.
   const { position, head } = await take((await ctx.client('read')).v1.projections.$get({}))

@@ -46,11 +46,13 @@ describeWithPostgres('the command line on servers', (server) => {
   it('runs, lists, proves and rebuilds', async () => {
     const list = await look(['runs', 'list', '-o', 'jsonl'])
     expect(JSON.parse(list.out)).toMatchObject({ runId: run, status: 'completed' })
+    expect((await look(['runs', 'list'])).out).not.toMatch(/DISK|\?/)
+    expect((await look(['runs', 'show', run])).out).not.toContain('disk')
     expect(await look(['verify', run.slice(0, 12)])).toMatchObject({ code: 0 })
     expect(await look(['rebuild'])).toMatchObject({ code: 0 })
     expect(await look(['sql', 'select 1'])).toMatchObject({
       code: 1,
-      err: expect.stringContaining('in the schema ns'),
+      err: expect.stringContaining(`PGOPTIONS='-c search_path=ns' psql "$KEEPUP_POSTGRES"`),
     })
     expect(await look(['backup', join(folder.root, 'copy')])).toMatchObject({
       code: 1,
