@@ -88,9 +88,7 @@ it('is told which, one run or all', async () => {
 it('says that there are more runs than it lists', async () => {
   const one = await folder.look('runs', 'list', '--limit', '1')
   expect(one.out.trim().split('\n')).toHaveLength(2)
-  expect(one.err).toBe(
-    `these are the newest 1, there are more: keepup runs list --limit 10 --data ${folder.data}\n`,
-  )
+  expect(one.err).toBe(`these are the newest 1, there are more: keepup runs list --limit 10 --data ${folder.data}\n`)
   const all = await folder.look('runs', 'list', '--limit', '2')
   expect([all.out.trim().split('\n').length, all.err]).toEqual([3, ''])
 })
