@@ -8,6 +8,11 @@ import { StartRun } from '../../api/http/schemas/start.ts'
 import { backoff } from '../../domain/agent/rules/retry.ts'
 import { MAX_MODEL_FAILURES } from '../../domain/agent/rules/routing.ts'
 import { ErrorRecoveryPolicy, Policy } from '../../domain/agent/spec/spec.ts'
+import { postgres, sqlite } from '../../projections/schema/dialect.ts'
+import { eventRows } from '../../projections/schema/event-rows.ts'
+import { keptViews } from '../../projections/schema/kept-views.ts'
+import { specOf, tableNames } from '../../projections/schema/tables.ts'
+import { views } from '../../projections/schema/views.ts'
 import { PAGE, toolSections, writtenSections } from '../support/papers/tool-page.ts'
 
 // Pages of reference say what the program says.
@@ -26,6 +31,22 @@ describe('the page of HTTP', () => {
     const { context: _, ...shape } = StartRun.shape
     expect(Object.keys(example).sort()).toEqual(Object.keys(shape).sort())
     expect(Object.keys(example.policy).sort()).toEqual(Object.keys(Policy.shape).sort())
+  })
+})
+
+describe('the page of the tables', () => {
+  const page = readFileSync(join(import.meta.dirname, '../../api/docs/tables.md'), 'utf8')
+
+  it('has each table once, with its columns, and names every view', () => {
+    const rows = [...page.matchAll(/^\| `(\w+)` \| [^|]+ \| ([^|]+) \|$/gm)].map(([, name, columns]) => [name, columns])
+    const specs = [...tableNames.map((name) => [name, specOf(name)] as const), ['event_rows', eventRows] as const]
+    expect(rows).toEqual(specs.map(([name, { columns }]) => [name, Object.keys(columns).join(' ')]))
+    const made = [...views(postgres), ...views(sqlite), ...keptViews].flatMap(
+      (sql) => /^create view (\w+)/.exec(sql) ?? [],
+    )
+    const names = new Set(made.filter((name) => !name.startsWith('create')))
+    expect(names.size).toBeGreaterThan(5)
+    for (const name of [...names, 'position', 'streams']) expect(page).toContain(`\`${name}\``)
   })
 })
 

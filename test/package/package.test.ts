@@ -73,6 +73,7 @@ describe('the published package', () => {
       'api/docs/library.md',
       'api/docs/servers.md',
       'api/docs/settings.md',
+      'api/docs/tables.md',
       'api/docs/tools.md',
     ])
   })
