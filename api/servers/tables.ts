@@ -16,6 +16,7 @@ import {
 import type { Tables } from '../host/read-model.ts'
 import { told } from '../host/told.ts'
 import { type Lease, type LeaseOptions, takeLease } from './lease.ts'
+import { comesBack, holdsEvents, notHeld } from './lost-tables.ts'
 import { within } from './within.ts'
 
 export interface SharedTablesOptions extends LeaseOptions {
@@ -35,6 +36,7 @@ const LOOK_MS = [10, 250] as const
 const LONGEST_PAUSE_MS = 30_000
 /** Tables that were dropped or altered come back by themselves: answers wait for that, ms. */
 const BACK_WITHIN_MS = 30_000
+const MISSING = 'the tables are missing; they are made anew of the log, which takes a while where it is long'
 /** How long closing waits for what is under way, ms: nothing is lost, and the lease ends by itself. */
 const CLOSE_WITHIN_MS = 5_000
 
@@ -53,8 +55,14 @@ export class SharedTables implements Tables {
   /** Tries in a row that came to nothing. */
   #failed = 0
 
-  private constructor(options: SharedTablesOptions) {
+  /** Up to which position somebody was told that the tables show it: less is no answer, whoever has replaced them. */
+  #reached = -1
+  /** Where the tables stood when this process began, if the log does not hold that: nothing is answered from them. */
+  readonly #notHeld: Cursor | null
+
+  private constructor(options: SharedTablesOptions, notHeld: Cursor | null) {
     this.#options = options
+    this.#notHeld = notHeld
     this.#serving = this.#serve(this.#end.signal)
   }
 
@@ -62,9 +70,8 @@ export class SharedTables implements Tables {
   static async open(options: SharedTablesOptions): Promise<SharedTables> {
     const { home, log, warn } = options
     await home.live()
-    if (!(await mustBeOf(home, log)) && (await holdsEvents(log)))
-      warn('the tables are missing; they are made anew of the log, which takes a while where it is long')
-    return new SharedTables(options)
+    if (!(await mustBeOf(home, log)) && (await holdsEvents(log))) warn(MISSING)
+    return new SharedTables(options, await notHeld(home, log))
   }
 
   /** Waits, within a bound, for tables that were dropped or altered. Rejects with `LOG_OTHER` where they are another log's. */
@@ -86,6 +93,24 @@ export class SharedTables implements Tables {
   }
 
   async caughtUpTo(cursor: Cursor, signal: AbortSignal): Promise<void> {
+    await this.#caughtUpTo(cursor, signal)
+    this.#reached = Math.max(this.#reached, cursor.position)
+  }
+
+  async rebuild({ accept = false } = {}): Promise<RebuildReport> {
+    return this.#live?.rebuild({ accept }) ?? rebuildElsewhere(this.#options.home, this.#options, { accept })
+  }
+
+  async release(agentId: string): Promise<boolean> {
+    return this.#live?.release(agentId) ?? releaseElsewhere(this.#options.home, this.#options, agentId)
+  }
+
+  async close(): Promise<void> {
+    this.#end.abort(new Error('the tables were closed'))
+    await within(this.#options.clock, CLOSE_WITHIN_MS, this.#serving, undefined)
+  }
+
+  async #caughtUpTo(cursor: Cursor, signal: AbortSignal): Promise<void> {
     for (let pause: number = LOOK_MS[0]; ; pause = Math.min(2 * pause, LOOK_MS[1])) {
       const live = this.#live
       if (live !== null) {
@@ -102,24 +127,14 @@ export class SharedTables implements Tables {
     }
   }
 
-  async rebuild({ accept = false } = {}): Promise<RebuildReport> {
-    return this.#live?.rebuild({ accept }) ?? rebuildElsewhere(this.#options.home, this.#options, { accept })
-  }
-
-  async release(agentId: string): Promise<boolean> {
-    return this.#live?.release(agentId) ?? releaseElsewhere(this.#options.home, this.#options, agentId)
-  }
-
-  async close(): Promise<void> {
-    this.#end.abort(new Error('the tables were closed'))
-    await within(this.#options.clock, CLOSE_WITHIN_MS, this.#serving, undefined)
-  }
-
   async #read<T>(query: (db: Kysely<Database>) => Promise<T>): Promise<Answer<T>> {
     const { home, log } = this.#options
     const answer = await home.read(query)
-    if (answer.position !== null && answer.position.logId !== log.logId)
-      throw otherLog(answer.position.logId, log.logId)
+    const { position } = answer
+    if (position !== null && position.logId !== log.logId) throw otherLog(position.logId, log.logId)
+    const isOld = position !== null && position.hash === this.#notHeld?.hash
+    if (isOld || (position?.position ?? -1) < this.#reached)
+      throw new ProjectionError('NOT_FOUND', 'the tables are being made anew; ask again')
     return answer
   }
 
@@ -155,8 +170,9 @@ export class SharedTables implements Tables {
 
   /** Moves the tables while the lease holds. */
   async #move(lease: Lease, signal: AbortSignal): Promise<void> {
-    const { home, log, blobs } = this.#options
+    const { home, log, blobs, warn } = this.#options
     try {
+      if (!(await mustBeOf(home, log)) && this.#reached >= 0) warn(MISSING)
       const projections = await Projections.open({ home, log, blobs })
       this.#live = projections
       this.#tellAnew(projections)
@@ -199,7 +215,9 @@ export class SharedTables implements Tables {
   #tellAnew(projections: Projections): void {
     const { notice, progress } = projections.status()
     if (notice !== this.#anew && notice !== null)
-      this.#options.warn(`the tables were made anew, of the ${progress.events} events that the log holds: ${notice}`)
+      this.#options.warn(
+        `the tables were made anew, of the ${progress.events} events that the log holds: ${notice.split('; ')[0]}`,
+      )
     this.#anew = notice
   }
 
@@ -209,17 +227,6 @@ export class SharedTables implements Tables {
 }
 
 const isTaken = (error: unknown) => error instanceof ProjectionError && error.code === 'POSITION_TAKEN'
-
-/** Whoever moves the tables makes them anew then. */
-const comesBack = (error: unknown): boolean =>
-  error instanceof ProjectionError &&
-  (['SCHEMA_OTHER', 'NOT_FOUND'].includes(error.code) || (error.code === 'STOPPED' && comesBack(error.cause)))
-
-/** More than its own identity. */
-async function holdsEvents(log: EventLog): Promise<boolean> {
-  for await (const page of log.readAll(null, { limit: 2, bodies: false })) return page.length > 1
-  return false
-}
 
 const reached = (shown: Cursor | null, { logId, position, hash }: Cursor): boolean =>
   shown?.logId === logId && (shown.position > position || (shown.position === position && shown.hash === hash))

@@ -1,0 +1,31 @@
+import type { Cursor } from '../../domain/log/cursor.ts'
+import { LogError } from '../../domain/log/errors.ts'
+import type { EventLog } from '../../domain/ports.ts'
+import { type Home, ProjectionError } from '../../projections/index.ts'
+
+// Tables that are not, or not yet, those of the log.
+
+/** Whoever moves the tables makes them anew then. */
+export const comesBack = (error: unknown): boolean =>
+  error instanceof ProjectionError &&
+  (['SCHEMA_OTHER', 'NOT_FOUND'].includes(error.code) || (error.code === 'STOPPED' && comesBack(error.cause)))
+
+/** More than its own identity. */
+export async function holdsEvents(log: EventLog): Promise<boolean> {
+  for await (const page of log.readAll(null, { limit: 2, bodies: false })) return page.length > 1
+  return false
+}
+
+/** Where the tables stand, if the log does not hold that: it was restored, and they are to be made anew. */
+export async function notHeld(home: Home, log: EventLog): Promise<Cursor | null> {
+  try {
+    const { position } = await home.read(async () => null)
+    if (position !== null) for await (const _ of log.readAll(position, { limit: 1, bodies: false })) break
+    return null
+  } catch (error) {
+    if (error instanceof LogError && error.code === 'CURSOR_MISMATCH')
+      return (await home.read(async () => null)).position
+    if (comesBack(error)) return null
+    throw error
+  }
+}
