@@ -112,10 +112,10 @@ describeWithPostgres('tables of several processes that are another log’s, or l
     const events = log.events.length
     new Actor(log, () => Date.UTC(2027, 0, 1), 'lost', 'lost').start()
     const first = await open(log)
-    await first.current()
+    const shown = await first.current()
     await first.tables.close()
     said.length = 0
-    await (await open(tell(numbers).log)).current()
+    expect(await (await open(tell(numbers).log)).current()).toBe(shown - 1)
     const why = `of the ${events} events that the log holds: the tables show ${log.events.length} events up to position`
     await expect.poll(() => said).toEqual([expect.stringMatching(`^the tables were made anew, ${why}.* is lost$`)])
   })
