@@ -19,16 +19,26 @@ export async function greet(connection: Connection, limits: Limits, onWait?: (te
   const patience = { limits, servers: address.servers, signal: new AbortController().signal, onWait }
   await patiently(patience, 'connecting', address.servers, async () => {
     try {
-      if (await connection.appendsInBatches(limits.callMs)) return
+      if (await connection.appendsInBatches(limits.callMs)) {
+        const version = await connection.serverVersion(limits.callMs)
+        if (!isOlder(version)) return
+        throw tooOld(address, `version ${version} does not tell when a subscription has caught up`)
+      }
     } catch (error) {
       if (causeOf(error) === 'unavailable') await checkScheme(address)
       throw error
     }
-    throw new LogError(
-      'LOG_REFUSED',
-      `the event store at ${address.servers} is too old: it cannot append in batches. Use EventStoreDB 23.10`,
-    )
+    throw tooOld(address, 'it cannot append in batches')
   })
+}
+
+const tooOld = ({ servers }: Address, why: string) =>
+  new LogError('LOG_REFUSED', `the event store at ${servers} is too old: ${why}; use EventStoreDB 23.10 or newer`)
+
+/** Of the versions that there were; what somebody has built and numbered otherwise is not known to be older. */
+function isOlder(version: string): boolean {
+  const [, major = 0, minor = 0] = /^(\d+)\.(\d+)\./.exec(version)?.map(Number) ?? []
+  return major >= 20 && (major < 23 || (major === 23 && minor < 10))
 }
 
 /** The client says only "unavailable" where client and server disagree on TLS. */

@@ -73,6 +73,27 @@ test('a server that is too old', async () => {
   await expect(openLog(server.url)).rejects.toMatchObject({ code: 'LOG_REFUSED', message: /too old/ })
 })
 
+test.each([
+  ['22.10.5.0', false],
+  ['23.6.1', false],
+  ['23.10.0', true],
+  ['24.2.0', true],
+  ['25.1.0.1234 nightly', true],
+  ['0.0.0.0', true],
+  ['20.6.1', false],
+  ['main', true],
+])('a server that says it is %s (%s)', async (version, isTaken) => {
+  const server = await standIn()
+  server.switches.version = version
+  const opened = openLog(server.url)
+  if (isTaken) await opened
+  else
+    await expect(opened).rejects.toMatchObject({
+      code: 'LOG_REFUSED',
+      message: new RegExp(`too old: version ${version}`),
+    })
+})
+
 test('a server without TLS where it is expected, and the other way round', async () => {
   const server = await standIn()
   const tls = server.url.replace('127.0.0.1', 'localhost').replace('?tls=false', '')

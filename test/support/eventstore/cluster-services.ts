@@ -11,13 +11,13 @@ const PERSISTENT = persistent.PersistentSubscriptionsService
 export const supportedMethods =
   (node: Served) => (_: grpc.ServerUnaryCall<Empty, SupportedMethods>, done: grpc.sendUnaryData<SupportedMethods>) => {
     node.asked.features++
-    const { stalled, old, denied, featuresFail } = node.switches
+    const { stalled, old, denied, featuresFail, version } = node.switches
     if (stalled) return
     if (old) return done(asError({ code: grpc.status.UNIMPLEMENTED, details: 'unknown service' }))
     if (denied) return done(asError({ code: grpc.status.UNAUTHENTICATED, details: 'who are you' }))
     if (featuresFail) return done(asError({ code: grpc.status.INTERNAL, details: 'no features now' }))
     const answer = new featuresPb.SupportedMethods()
-    answer.setEventStoreServerVersion('23.10.6')
+    answer.setEventStoreServerVersion(version)
     for (const { path } of [...Object.values(streams.StreamsService), ...Object.values(PERSISTENT)]) {
       const [, service = '', method = ''] = path.split('/')
       const supported = new featuresPb.SupportedMethod()

@@ -19,6 +19,8 @@ export class Switches {
   answered: () => void = () => undefined
   /** A server from before batched appends. */
   old = false
+  /** What it says that it is. */
+  version = '23.10.6'
   /** Has forgotten its subscriptions; those who ask anew are served. */
   deaf = false
   /** Delivers each event of a subscription twice. */
