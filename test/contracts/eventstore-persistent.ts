@@ -35,12 +35,18 @@ export function persistentContract(name: string, url: () => string): void {
     return { stream, ids: events.map(({ id }) => id) }
   }
 
+  const info = (stream: string) => client().getPersistentSubscriptionToStreamInfo(stream, 'g')
+
   type Delivered = PersistentSubscriptionToStreamResolvedEvent
-  /** Reads until `enough`. What is done with each event is `settle`'s. */
+  /**
+   * Reads until `enough`. What is done with each event is `settle`'s; the server has heard of all of it when `left` of them
+   * are unsettled.
+   */
   async function deliveries(
     stream: string,
     settle: (subscription: PersistentSubscriptionToStream, event: Delivered) => Promise<void>,
     enough: number,
+    left = 0,
   ): Promise<readonly (readonly [string, number])[]> {
     const seen: [string, number][] = []
     const subscription = client().subscribeToPersistentSubscriptionToStream(stream, 'g')
@@ -52,10 +58,10 @@ export function persistentContract(name: string, url: () => string): void {
         if (seen.length === enough) resolve()
       })
     })
+    await expect.poll(async () => Number((await info(stream)).stats.totalInFlightMessages)).toBe(left)
     await subscription.unsubscribe()
     return seen
   }
-  const info = (stream: string) => client().getPersistentSubscriptionToStreamInfo(stream, 'g')
 
   describe(`${name}: persistent subscriptions`, () => {
     test('are made once, asked about, ended once', async () => {
@@ -103,6 +109,7 @@ export function persistentContract(name: string, url: () => string): void {
           if (event.event!.id === ids[0]) await subscription.ack(event)
         },
         4,
+        3,
       )
       expect(first.map(([id]) => id)).toEqual(ids)
       const second = await deliveries(stream, (subscription, event) => subscription.ack(event), 3)
