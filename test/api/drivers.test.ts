@@ -142,56 +142,16 @@ describe('the sweeper', () => {
   })
 
   it('waits longer each time for what is due again right after its drive, and says once why', async () => {
-    const over = new AbortController()
-    let now = 0
-    const at: number[] = []
-    const clock = {
-      now: () => now,
-      sleep: async (ms: number) => {
-        now += ms
-        // Something else is due all the time.
-        if (now > 700_000) over.abort()
-      },
-    }
-    const busy = () => {
-      at.push(now)
-      return Promise.reject(new WorkspaceError('WORKSPACE_BUSY', 'another run works there'))
-    }
-    const drivers = new Drivers({ drive: busy }, new LiveHub(), fail)
-    const due = async () => {
-      await drivers.ended('a')
-      return [{ agentId: 'a', wakeAt: 0, reason: 'start' }]
-    }
-    const said: string[] = []
-    const read = { caughtUp: async () => {}, due, nextDue: async () => now + 10 }
-    await sweep({ read, clock, drivers }, over.signal, fail, (text) => said.push(text))
+    const busy = new WorkspaceError('WORKSPACE_BUSY', 'another run works there')
+    const { at, said } = await sweptWhileRefused(busy, { untilMs: 700_000, othersDueInMs: 10, reason: () => 'start' })
     expect(at).toEqual([0, 1_000, 3_000, 7_000, 15_000, 31_000, 63_000, 127_000, 255_000, 511_000])
     expect(said).toEqual([expect.stringMatching(/^a: another run works there/)])
   })
 
   it('leaves a run to the program that has its tools, until it is to end, which needs none', async () => {
-    const over = new AbortController()
-    let now = 0
-    const at: number[] = []
-    const clock = {
-      now: () => now,
-      sleep: async (ms: number) => {
-        now += ms
-        if (now > 600_000) over.abort()
-      },
-    }
-    const foreign = () => {
-      at.push(now)
-      return Promise.reject(new CommandRejected('TOOLS_MISSING', 'its tools are not here'))
-    }
-    const drivers = new Drivers({ drive: foreign }, new LiveHub(), fail)
-    const due = async () => {
-      await drivers.ended('a')
-      return [{ agentId: 'a', wakeAt: 0, reason: now < 300_000 ? 'start' : 'cancel' }]
-    }
-    const said: string[] = []
-    const read = { caughtUp: async () => {}, due, nextDue: async () => now + 1_000 }
-    await sweep({ read, clock, drivers }, over.signal, fail, (text) => said.push(text))
+    const foreign = new CommandRejected('TOOLS_MISSING', 'its tools are not here')
+    const reason = (now: number) => (now < 300_000 ? 'start' : 'cancel')
+    const { at, said } = await sweptWhileRefused(foreign, { untilMs: 600_000, othersDueInMs: 1_000, reason })
     expect(at.slice(0, 4)).toEqual([0, 300_000, 301_000, 303_000])
     expect(said).toEqual(['a: its tools are not here'])
   })
@@ -221,4 +181,33 @@ describe('the sweeper', () => {
 
 const fail = (error: unknown): never => {
   throw error
+}
+
+/** When a run that is due all the time, and each of whose drives ends with `why`, was driven, and what was said of it. */
+async function sweptWhileRefused(
+  why: Error,
+  times: { readonly untilMs: number; readonly othersDueInMs: number; readonly reason: (now: number) => string },
+): Promise<{ at: readonly number[]; said: readonly string[] }> {
+  const over = new AbortController()
+  const [at, said]: [number[], string[]] = [[], []]
+  let now = 0
+  const clock = {
+    now: () => now,
+    sleep: async (ms: number) => {
+      now += ms
+      if (now > times.untilMs) over.abort()
+    },
+  }
+  const drive = () => {
+    at.push(now)
+    return Promise.reject(why)
+  }
+  const drivers = new Drivers({ drive }, new LiveHub(), fail)
+  const due = async () => {
+    await drivers.ended('a')
+    return [{ agentId: 'a', wakeAt: 0, reason: times.reason(now) }]
+  }
+  const read = { caughtUp: async () => {}, due, nextDue: async () => now + times.othersDueInMs }
+  await sweep({ read, clock, drivers }, over.signal, fail, (text) => said.push(text))
+  return { at, said }
 }
