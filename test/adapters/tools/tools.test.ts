@@ -7,9 +7,8 @@ import { openWorkspace } from '../../../adapters/workspace/open.ts'
 import { byteLength } from '../../../domain/agent/bounded.ts'
 import { createRedactor } from '../../../domain/agent/secrets/redactor.ts'
 import type { JsonObject } from '../../../domain/log/json.ts'
-import type { Command, Sandbox, ToolContext } from '../../../domain/ports.ts'
+import type { ToolContext } from '../../../domain/ports.ts'
 import { freshFolders } from '../../support/folders.ts'
-import { playedTimers } from '../../support/played-timers.ts'
 
 let folders: ReturnType<typeof freshFolders>
 let context: ToolContext
@@ -237,66 +236,5 @@ describe('what search_code shows', () => {
     expect(await shown('TOKEN')).toEqual([expect.stringMatching(/^TOKEN=secret:ku_\w{26}$/), 'TOKEN=plain'])
     for (let n = 0; n < 3; n++) put(`big${n}`, `needle\n${' '.repeat(9_000_000)}`)
     expect(await shown('needle')).toEqual(['needle', 'needle', expect.stringMatching(/^\[not shown: /)])
-  })
-})
-
-describe('run_command', () => {
-  it('takes a non-zero exit for a result, and gives the parsed argv to gates', async () => {
-    mkdirSync(join(folders.ws, 'sub'))
-    const result = await call('run_command', { command: 'pwd; echo no >&2; exit 3', cwd: 'sub' })
-    expect(result.content).toMatchObject({
-      exitCode: 3,
-      signal: null,
-      timedOut: false,
-      stdout: `${folders.ws}/sub\n`,
-      stderr: 'no\n',
-      stderrBytes: 3,
-    })
-    expect(result.detail).toEqual({ argv: null, exitCode: 3, confined: false })
-    expect((await call('run_command', { command: "echo 'a b'" })).detail).toMatchObject({ argv: ['echo', 'a b'] })
-  })
-
-  it('asks for the network only where it was granted', async () => {
-    const asked: Command[] = []
-    const exec: Sandbox['exec'] = async (command) => {
-      asked.push(command)
-      throw new Error('seen')
-    }
-    const sandbox = { confined: true, exec }
-    for (const network of [false, true]) {
-      const tool = workspaceTools({ network }).find(({ spec }) => spec.name === 'run_command')
-      await expect(tool?.run({ command: 'x' }, { ...context, sandbox })).rejects.toThrow('seen')
-    }
-    expect(asked.map(({ network }) => network)).toEqual([false, true])
-  })
-
-  it('ends with TIMEOUT and the last output at its time limit', async () => {
-    const pass = playedTimers()
-    const command = 'echo begun; sleep 60'
-    const failing = call('run_command', { command, timeoutMs: 30_000 }, { onOutput: () => pass(30_000) })
-    await expect(failing).rejects.toMatchObject({
-      code: 'TIMEOUT',
-      message: expect.stringMatching(/30000 ms.*begun$/s),
-    })
-  })
-
-  it('bounds what it shows, tells the sizes, and streams', async () => {
-    const live: string[] = []
-    const command = `yes out | head -c 10000000; yes err | head -c 1000000 >&2`
-    const shown = (await content('run_command', { command }, { onOutput: (text) => live.push(text) })) as JsonObject
-    expect(byteLength(`${shown.stdout}${shown.stderr}`)).toBeLessThanOrEqual(30_720)
-    expect(shown).toMatchObject({ stdoutBytes: 10_000_000, stderrBytes: 1_000_000 })
-    expect(shown.stdout).toMatch(/^out\n[\s\S]*left out; redirect it to a file[\s\S]*out\n$/)
-    expect(live.join('').length).toBe(11_000_000)
-  })
-
-  it('hides secrets before it cuts', async () => {
-    const { redactStream } = createRedactor({ key: new Uint8Array(32), known: ['S3cretS3cretS3cret'] })
-    const { exec } = context.sandbox as Sandbox
-    const hiding: Sandbox = { confined: false, exec: (run, signal, told) => exec(run, signal, told, redactStream) }
-    const command = `i=0; while [ $i -lt 4000 ]; do printf S3cretS3cretS3cret; i=$((i+1)); done`
-    const shown = (await content('run_command', { command }, { sandbox: hiding })) as JsonObject
-    expect(shown.stdout).toMatch(/secret:ku_/)
-    expect(shown.stdout).not.toMatch(/S3c|cretS/)
   })
 })

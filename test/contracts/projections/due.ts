@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { dueBefore, nextDue } from '../../../projections/queries/due.ts'
 import { runs, tape } from '../../support/projections/fc.ts'
 import { projected, type TablesKit } from '../../support/projections/kit.ts'
+import { owes } from '../../support/projections/owes.ts'
 import { HASH } from '../../support/projections/spec.ts'
 import type { Actor } from '../../support/projections/story.ts'
 import { tell } from '../../support/projections/tell.ts'
@@ -284,19 +285,4 @@ export function dueContract(kit: TablesKit): void {
   })
 
   undrivenContract(kit)
-}
-
-/** What the story says the agent owes, apart from any table. */
-function owes(actor: Actor, paused: boolean, row: Record<string, unknown>): boolean {
-  if (actor.inTurn === 'model') return true
-  const open = actor.calls.filter((call) => call.status !== 'ended')
-  if (actor.inTurn === 'tools') {
-    if (open.some((call) => call.status === 'asked')) return true
-    if (open.length === 0 || open.some((call) => call.status === 'running')) return !paused
-    // A call in doubt keeps its place; without one nothing starts.
-    const places =
-      Number(row.places ?? Number.POSITIVE_INFINITY) - open.filter((call) => call.status === 'unknown').length
-    return !paused && places > 0 && open.some((call) => call.status === 'planned')
-  }
-  return actor.turn > 0 && row.asked_at === null && !paused
 }
