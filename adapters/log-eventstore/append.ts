@@ -1,8 +1,9 @@
-import { type AppendResult, ErrorType, type WrongExpectedVersionError } from '@eventstore/db-client'
+import { ErrorType, type WrongExpectedVersionError } from '@eventstore/db-client'
 import { checkChain, checkNext } from '../../domain/log/chain.ts'
 import type { SealedEvent } from '../../domain/log/envelope.ts'
 import { ConflictError, LogError } from '../../domain/log/errors.ts'
 import { GENESIS } from '../../domain/log/seal.ts'
+import type { Appended } from './append-message.ts'
 import { encode, nameOf, positionOf } from './codec.ts'
 import { causeOf, hidden } from './errors.ts'
 import { patiently } from './patience.ts'
@@ -145,9 +146,8 @@ function checkSize(stream: string, events: readonly ReturnType<typeof encode>[])
 }
 
 /** A success that left no visible event where it was to stand means that an operator deleted or truncated the stream. */
-function checkResult(stream: string, revision: number, { nextExpectedRevision, position }: AppendResult): number {
-  if (nextExpectedRevision !== BigInt(revision))
-    throw hidden(stream, `its event ${revision} was written as ${nextExpectedRevision}`)
+function checkResult(stream: string, revision: number, { revision: written, position }: Appended): number {
+  if (written !== BigInt(revision)) throw hidden(stream, `its event ${revision} was written as ${written}`)
   if (!position) throw hidden(stream, `its event ${revision} is hidden`)
   return positionOf({ position, streamId: stream })
 }

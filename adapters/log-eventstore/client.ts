@@ -1,8 +1,9 @@
 import { EventStoreDBClient } from '@eventstore/db-client'
 import { LogError } from '../../domain/log/errors.ts'
+import { AppendStream } from './append-stream.ts'
 import { type Address, connectionString } from './connection-string.ts'
 import { isAnswer, needsNewClient, Replaced } from './errors.ts'
-import { type Inner, patched } from './patched.ts'
+import { innerOf, patched } from './inner.ts'
 
 /** How long the end of a replaced client is waited for, in ms. */
 const DISPOSE_WITHIN = 2_000
@@ -11,6 +12,7 @@ const CLOSE_WITHIN = 500
 /** A client in use. `gone` aborts when it is replaced. */
 export interface Held {
   readonly client: EventStoreDBClient
+  readonly appends: AppendStream
   readonly gone: AbortController
 }
 
@@ -34,7 +36,7 @@ export class ReplaceableClient {
   /** The client to use now. Waits while the one before is being ended. */
   async take(): Promise<Held> {
     await this.#retired
-    this.#held ??= { client: newClient(this.#address), gone: new AbortController() }
+    this.#held ??= hold(newClient(this.#address))
     return this.#held
   }
 
@@ -65,13 +67,20 @@ export class ReplaceableClient {
   }
 }
 
+const hold = (client: EventStoreDBClient): Held => ({
+  client,
+  appends: new AppendStream(client),
+  gone: new AbortController(),
+})
+
 async function retire(client: EventStoreDBClient): Promise<void> {
   await atMost(DISPOSE_WITHIN, client.dispose())
-  // Else it would wake up when a node that hangs goes on, and reject what the next client has in flight.
-  const { getChannel } = client as unknown as Inner
+  // Else it would wake up when a node that hangs goes on.
   await atMost(
     CLOSE_WITHIN,
-    getChannel().then((channel) => channel.close()),
+    innerOf(client)
+      .getChannel()
+      .then((channel) => channel.close()),
   )
 }
 

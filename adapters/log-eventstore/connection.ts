@@ -1,25 +1,16 @@
-import {
-  type AllStreamResolvedEvent,
-  type AppendResult,
-  type EventData,
-  type EventStoreDBClient,
-  NO_STREAM,
-  type StreamingRead,
-} from '@eventstore/db-client'
-import { LogError } from '../../domain/log/errors.ts'
+import type { AllStreamResolvedEvent, EventStoreDBClient, StreamingRead } from '@eventstore/db-client'
+import type { Appended, BinaryEvent } from './append-message.ts'
 import { ReplaceableClient } from './client.ts'
 import type { Address } from './connection-string.ts'
-import { isAnswer, Overdue } from './errors.ts'
+import { Overdue } from './errors.ts'
 import { gather } from './gather.ts'
 import { Slots } from './slots.ts'
 
 const BATCH_APPEND = { path: '/event_store.client.streams.Streams/BatchAppend' }
 
 /**
- * The connections of this process to one event store. The client keeps its pending appends in a table of the module: if
- * one stream of appends ends, those of all clients of the process are rejected, and their late answers end the process.
- * Hence one client appends, whoever asks; and because a read may move its client to another node, which leaves a stream of
- * appends behind, another one reads.
+ * The connections of this process to one event store: one client appends, whoever asks; and because a read may move its
+ * client to another node, which ends a stream of appends, another one reads.
  */
 export class Connection {
   readonly address: Address
@@ -40,28 +31,23 @@ export class Connection {
   async append(
     name: string,
     expected: number,
-    events: readonly EventData[],
+    events: readonly BinaryEvent[],
     ms: number,
     patienceMs: number,
-  ): Promise<AppendResult> {
+  ): Promise<Appended> {
     await this.#slots.take(patienceMs)
-    let answered = false
     try {
       const held = await this.#writer.take()
       try {
-        const expectedRevision = expected < 0 ? NO_STREAM : BigInt(expected)
-        const sent = held.client.appendToStream(name, [...events], { expectedRevision })
-        const result = await within(ms, `an append to ${name}`, sent)
-        answered = true
+        const appended = await within(ms, `an append to ${name}`, held.appends.send(name, expected, events))
         this.#writer.worked()
-        return result
+        return appended
       } catch (error) {
-        answered = isAnswer(error)
         this.#writer.failed(held, error)
         throw error
       }
     } finally {
-      this.#slots.give(answered)
+      this.#slots.give()
     }
   }
 
@@ -123,29 +109,20 @@ function within<T>(ms: number, what: string, work: Promise<T>): Promise<T> {
   })
 }
 
-let shared: { readonly connection: Connection; users: number } | null = null
-let closing: Promise<void> = Promise.resolve()
+const shared = new Map<string, { readonly connection: Connection; users: number }>()
 
-/** The process's connection; {@link disconnect} must follow. Rejects with `LOG_LOCKED` where it has one to other servers. */
-export async function connect(address: Address, failingFor: number): Promise<Connection> {
-  while (!shared) {
-    const before = closing
-    await before
-    if (before === closing) shared ??= { connection: new Connection(address, failingFor), users: 0 }
-  }
-  if (shared.connection.address.text !== address.text)
-    throw new LogError(
-      'LOG_LOCKED',
-      `this process already writes to the event store at ${shared.connection.address.servers}, and the client cannot ` +
-        `write to two; use another process for ${address.servers}`,
-    )
-  shared.users++
-  return shared.connection
+/** The process's connection to these servers; {@link disconnect} must follow. */
+export function connect(address: Address, failingFor: number): Connection {
+  const held = shared.get(address.text) ?? { connection: new Connection(address, failingFor), users: 0 }
+  shared.set(address.text, held)
+  held.users++
+  return held.connection
 }
 
 export async function disconnect(connection: Connection): Promise<void> {
-  if (shared?.connection !== connection || --shared.users > 0) return
-  shared = null
-  closing = connection.close()
-  await closing
+  const { text } = connection.address
+  const held = shared.get(text)
+  if (held?.connection !== connection || --held.users > 0) return
+  shared.delete(text)
+  await connection.close()
 }

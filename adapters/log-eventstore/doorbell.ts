@@ -43,7 +43,7 @@ export class EventStoreDoorbell {
 
   /** Shares the process's connection; {@link close} must follow. */
   static async open({ connectionString, namespace }: { connectionString: string; namespace: string }) {
-    return new EventStoreDoorbell(await connect(parseAddress(connectionString), LIMITS.callMs), namespace)
+    return new EventStoreDoorbell(connect(parseAddress(connectionString), LIMITS.callMs), namespace)
   }
 
   /** Goes on until the signal aborts: what breaks is made anew, and told of. */

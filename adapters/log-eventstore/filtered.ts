@@ -1,6 +1,6 @@
 import type { AllStreamResolvedEvent, EventStoreDBClient, ReadAllOptions, StreamingRead } from '@eventstore/db-client'
 import streamsPb, { type ReadReq } from '@eventstore/db-client/generated/streams_pb.js'
-import type { Inner } from './patched.ts'
+import { type Inner, innerOf } from './inner.ts'
 
 /** How many events the server looks through before it sees whether it has found enough. */
 const WINDOW = 2048
@@ -14,7 +14,7 @@ export function readFiltered(
   prefix: string,
   options: ReadAllOptions,
 ): StreamingRead<AllStreamResolvedEvent> {
-  const { GRPCStreamCreator } = client as unknown as Inner
+  const { GRPCStreamCreator } = innerOf(client)
   const creator: Inner['GRPCStreamCreator'] = (service, call, open) =>
     GRPCStreamCreator(service, call, (grpc) => open(filtering(grpc as Reads, prefix)))
   const filtered: EventStoreDBClient = Object.create(client, { GRPCStreamCreator: { value: creator } })

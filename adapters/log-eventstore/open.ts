@@ -17,14 +17,14 @@ import { Strays } from './strays.ts'
 /**
  * Opens the log of a namespace on an EventStoreDB (23.10 is known to work), and makes it where there is none. Rejects with
  * a LogError that says what to do: `LOG_REFUSED` (connection string, credentials, scheme, version), `LOG_UNAVAILABLE`,
- * `LOG_FOREIGN`, `LOG_NEWER`, `LOG_CORRUPT`, `LOG_LOCKED` (this process writes to another server), `LOG_MISSING` (it was only to look).
+ * `LOG_FOREIGN`, `LOG_NEWER`, `LOG_CORRUPT`, `LOG_MISSING` (it was only to look).
  */
 export async function openEventStoreLog(options: EventStoreLogOptions): Promise<EventStoreLog> {
   const { namespace } = options
   if (!/^[a-z][a-z0-9]*$/.test(namespace))
     throw new LogError('LOG_REFUSED', `the namespace "${namespace}" is not a lower-case letter and letters or digits`)
   const limits = { ...LIMITS, ...options.limits }
-  const connection = await connect(parseAddress(options.connectionString), limits.callMs)
+  const connection = connect(parseAddress(options.connectionString), limits.callMs)
   const closed = new AbortController()
   const strays = new Strays(namespace, options.warn ?? (() => undefined))
   const place: Place = { connection, namespace, limits, closed: closed.signal, known: new Known(), strays }

@@ -3,18 +3,19 @@ import { Overdue } from './errors.ts'
 /** Appends at a time. Each is held in memory until it is answered; more than one flush of a server takes gain nothing. */
 export const AT_ONCE = 128
 
-/**
- * Lets appends pass in call order, a bounded number at a time. Until one was answered on the connection as it is, they
- * pass one by one: the client's first two appends would overtake each other.
- */
+/** Lets appends pass in call order, a bounded number at a time. */
 export class Slots {
   /** Each says whether it still waits. */
   readonly #waiting: (() => boolean)[] = []
   #taken = 0
-  #proven = false
 
-  /** Resolves when it is this caller's turn; {@link give} must follow. Rejects with `Overdue` after `ms`. */
-  take(ms: number): Promise<void> {
+  /** Ends when it is this caller's turn; {@link give} must follow. Rejects with `Overdue` after `ms`. */
+  async take(ms: number): Promise<void> {
+    if (this.#taken >= AT_ONCE) return this.#turn(ms)
+    this.#taken++
+  }
+
+  #turn(ms: number): Promise<void> {
     return new Promise((resolve, reject) => {
       let left = false
       const timer = setTimeout(() => {
@@ -27,19 +28,12 @@ export class Slots {
         resolve()
         return true
       })
-      this.#pass()
     })
   }
 
-  /** `answered`: the server answered on this connection. */
-  give(answered: boolean): void {
+  give(): void {
     this.#taken--
-    this.#proven = answered
-    this.#pass()
-  }
-
-  #pass(): void {
-    while (this.#taken < (this.#proven ? AT_ONCE : 1)) {
+    while (this.#taken < AT_ONCE) {
       const next = this.#waiting.shift()
       if (!next) return
       if (next()) this.#taken++

@@ -12,7 +12,7 @@ import {
 } from '@eventstore/db-client'
 import { afterAll, describe, expect, test } from 'vitest'
 import { readFiltered } from '../../adapters/log-eventstore/filtered.ts'
-import { patched } from '../../adapters/log-eventstore/patched.ts'
+import { patched } from '../../adapters/log-eventstore/inner.ts'
 
 const event = (): EventData => binaryEvent({ type: 'noted', data: new Uint8Array(3) })
 const ids = (events: readonly { id: string }[]) => events.map(({ id }) => id)

@@ -172,12 +172,20 @@ test('two namespaces on one server do not see each other, also where one name be
   expect(await b.head('agent-a')).toMatchObject({ revision: 1 })
 })
 
-test('one process writes to one event store', async () => {
+test('one process writes to two event stores, and closes one while the other goes on', async () => {
   const [one, two] = await Promise.all([standIn(), standIn()])
-  const log = await openLog(one.url)
-  await expect(openLog(two.url)).rejects.toEqual(code('LOG_LOCKED'))
-  await log.close()
-  await openLog(two.url)
+  const [a, b] = [await openLog(one.url), await openLog(two.url)]
+  two.switches.holdAnswers()
+  const before = two.asked.appends
+  const sealer = new Sealer()
+  const batch = sealer.batch('agent-a', NEW, [{}])
+  const appended = b.append('agent-a', -1, batch)
+  await expect.poll(() => two.asked.appends).toBe(before + 1)
+  await a.append('agent-a', -1, batch)
+  await a.close()
+  two.switches.release()
+  await appended
+  expect(two.asked.appends).toBe(before + 1)
 })
 
 test('a first event that is no identity is not taken for one', async () => {

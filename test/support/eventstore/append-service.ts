@@ -1,3 +1,4 @@
+import type { UUID } from '@eventstore/db-client/generated/shared_pb.js'
 import type { BatchAppendReq, BatchAppendResp } from '@eventstore/db-client/generated/streams_pb.js'
 import type grpc from '@grpc/grpc-js'
 import { anyPb, bytes, emptyPb, identifier, nameOf, shared, status, streamsPb } from './protocol.ts'
@@ -16,12 +17,12 @@ export const batchAppend = (node: Served) => (call: grpc.ServerDuplexStream<Batc
   const refused = refusal(node, call)
   if (refused) return void call.emit('error', asError(refused))
   call.on('data', (request: BatchAppendReq) => {
-    const id = request.getCorrelationId()!.getString()
+    const correlation = request.getCorrelationId()!
+    const id = JSON.stringify(correlation.toObject())
     const options = request.getOptions()
-    if (options) {
-      const expected = expectedBy(options, options.getStreamPosition())
-      open.set(id, { stream: nameOf(options.getStreamIdentifier()), expected, events: [] })
-    }
+    if (options && isLate(options, node.store.skewMs))
+      return void call.write(answer(correlation, batchOf(options), LATE))
+    if (options) open.set(id, batchOf(options))
     const batch = open.get(id)!
     for (const message of request.getProposedMessagesList()) batch.events.push(proposed(message))
     if (!request.getIsFinal()) return
@@ -34,7 +35,7 @@ export const batchAppend = (node: Served) => (call: grpc.ServerDuplexStream<Batc
       const outcome = node.switches.notReady ? null : node.store.append(batch.stream, batch.expected, batch.events)
       if (outcome?.is === 'wrong') node.asked.wrong++
       node.switches.answer(() => {
-        if (!call.cancelled) call.write(answer(id, batch, outcome))
+        if (!call.cancelled) call.write(answer(correlation, batch, outcome))
       })
     }
     if (node.switches.delayMs > 0) setTimeout(write, node.switches.delayMs)
@@ -73,10 +74,23 @@ export function proposed(message: Message): Proposed {
   }
 }
 
-function answer(id: string, { stream, expected }: Batch, outcome: Outcome | null): BatchAppendResp {
+const LATE: Outcome = { is: 'no-quorum' }
+
+const batchOf = (options: BatchAppendReq.Options): Batch => ({
+  stream: nameOf(options.getStreamIdentifier()),
+  expected: expectedBy(options, options.getStreamPosition()),
+  events: [],
+})
+
+/** A request's deadline is by the clock of whoever sent it. */
+function isLate(options: BatchAppendReq.Options, skewMs: number): boolean {
+  const deadline = options.getDeadline()
+  return deadline !== undefined && deadline.toDate().getTime() <= Date.now() + skewMs
+}
+
+/** The id comes back in the form in which it was sent. */
+function answer(correlation: UUID, { stream, expected }: Batch, outcome: Outcome | null): BatchAppendResp {
   const response = new streamsPb.BatchAppendResp()
-  const correlation = new shared.UUID()
-  correlation.setString(id)
   response.setCorrelationId(correlation)
   response.setStreamIdentifier(identifier(stream))
   if (outcome?.is === 'written') {
