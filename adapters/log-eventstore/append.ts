@@ -3,7 +3,7 @@ import { checkChain, checkNext } from '../../domain/log/chain.ts'
 import type { SealedEvent } from '../../domain/log/envelope.ts'
 import { ConflictError, LogError } from '../../domain/log/errors.ts'
 import { GENESIS } from '../../domain/log/seal.ts'
-import type { Appended } from './append-message.ts'
+import type { Appended, BinaryEvent } from './append-message.ts'
 import { encode, nameOf, positionOf } from './codec.ts'
 import { causeOf, hidden } from './errors.ts'
 import { patiently } from './patience.ts'
@@ -15,51 +15,51 @@ const MAX_DATA = 1024 * 1024
 /** Ours, over all of it: a message of more than 16 MiB would fail all other appends of the process. */
 const MAX_ALL = 2 * 1024 * 1024
 
-/** An append of this process whose end is not known yet. */
-interface Pending {
-  /** What comes next stands after this. */
-  readonly tip: Tip
-  readonly settled: Promise<unknown>
-}
-
 /** Appends batches that were checked for their shape. */
 export class Appender {
   readonly #place: Place
   readonly #reader: StreamReader
-  readonly #pending = new Map<string, Pending>()
+  /** Of each stream the end of the last append that is under way: why nothing is known of it, if so. */
+  readonly #pending = new Map<string, Promise<LogError | null>>()
 
   constructor(place: Place, reader: StreamReader) {
     this.#place = place
     this.#reader = reader
   }
 
-  /** Resolves with the position of the batch's last event. Takes its place in the order of appends synchronously. */
+  /**
+   * Resolves with the position of the batch's last event. Takes its place in the order of appends synchronously. One at a
+   * time for each stream: where the one before loses its place to another process, this one would land on that one's. Where
+   * nothing is known of the one before, nothing is of this one.
+   */
   append(stream: string, expected: number, batch: readonly SealedEvent[]): Promise<{ readonly position: number }> {
     const events = batch.map(encode)
     checkSize(stream, events)
+    const send = () => this.#send(stream, expected, batch, events)
     const before = this.#pending.get(stream)
-    const known = expected < 0 ? null : (at(before, expected) ?? this.#reader.tips.at(stream, expected))
-    const sent =
-      known !== undefined && fits(known, batch)
-        ? this.#deliver(stream, expected, batch, events, before)
-        : this.#check(stream, expected, batch, before).then(() => this.#deliver(stream, expected, batch, events))
-    const settled = Promise.allSettled([sent, before?.settled]).then(() => undefined)
-    const pending = { tip: tipOf(batch[batch.length - 1]!), settled }
-    this.#pending.set(stream, pending)
-    settled.then(() => {
-      if (this.#pending.get(stream) === pending) this.#pending.delete(stream)
-    })
+    const sent = before ? before.then((doubt) => (doubt ? Promise.reject(doubt) : send())) : send()
+    const ended = sent
+      .then(() => null, inDoubt)
+      .finally(() => {
+        if (this.#pending.get(stream) === ended) this.#pending.delete(stream)
+      })
+    this.#pending.set(stream, ended)
     return sent
   }
 
   /** Resolves when nothing is under way any more. */
   async drained(): Promise<void> {
-    await Promise.all([...this.#pending.values()].map(({ settled }) => settled))
+    await Promise.all(this.#pending.values())
+  }
+
+  async #send(stream: string, expected: number, batch: readonly SealedEvent[], events: BinaryEvent[]) {
+    const known = expected < 0 ? null : this.#reader.tips.at(stream, expected)
+    if (known === undefined || !fits(known, batch)) await this.#check(stream, expected, batch)
+    return this.#deliver(stream, expected, batch, events)
   }
 
   /** Reads the place that the batch is to take, where nobody has seen it yet, or where the batch does not fit it. */
-  async #check(stream: string, expected: number, batch: readonly SealedEvent[], before?: Pending): Promise<void> {
-    await before?.settled
+  async #check(stream: string, expected: number, batch: readonly SealedEvent[]): Promise<void> {
     const found = await this.#reader.some(stream, Math.max(expected, 0), 2)
     const previous = expected < 0 ? null : found[0]
     const taken = found[expected < 0 ? 0 : 1]
@@ -70,18 +70,16 @@ export class Appender {
     else checkNext(previous && tipOf(previous), batch)
   }
 
-  /** Sends the very same batch until it is known what became of it. `before`: an append that this one may stand on. */
+  /** Sends the very same batch until it is known what became of it. */
   #deliver(
     stream: string,
     expected: number,
     batch: readonly SealedEvent[],
-    events: ReturnType<typeof encode>[],
-    before?: Pending,
+    events: BinaryEvent[],
   ): Promise<{ readonly position: number }> {
     const { connection, namespace, limits, closed, known } = this.#place
     const name = nameOf(namespace, stream)
     const patience = { limits, servers: connection.address.servers, signal: NEVER, writes: true }
-    let standsOn = before
     return patiently(patience, `appending to ${name}`, name, async (left) => {
       try {
         const result = await connection.append(name, expected, events, limits.callMs, left)
@@ -94,11 +92,8 @@ export class Appender {
         const cause = causeOf(error)
         if (cause === ErrorType.MAXIMUM_APPEND_SIZE_EXCEEDED)
           throw tooLarge(stream, `more bytes than the server takes (MaxAppendSize)`)
-        if (cause === ErrorType.WRONG_EXPECTED_VERSION) {
-          if (standsOn) await standsOn.settled
-          else await this.#judge(stream, expected, error as WrongExpectedVersionError)
-          standsOn = undefined
-        }
+        if (cause === ErrorType.WRONG_EXPECTED_VERSION)
+          await this.#judge(stream, expected, error as WrongExpectedVersionError)
         closed.throwIfAborted()
         throw error
       }
@@ -116,11 +111,10 @@ export class Appender {
   }
 }
 
+const inDoubt = (error: unknown) => (error instanceof LogError && error.code === 'LOG_UNAVAILABLE' ? error : null)
+
 // An append that was begun is answered also while the log is being closed.
 const NEVER = new AbortController().signal
-
-const at = (pending: Pending | undefined, revision: number) =>
-  pending?.tip.revision === revision ? pending.tip : undefined
 
 function fits(tip: Tip | null, batch: readonly SealedEvent[]): boolean {
   try {
@@ -134,7 +128,7 @@ function fits(tip: Tip | null, batch: readonly SealedEvent[]): boolean {
 const tooLarge = (stream: string, why: string) =>
   new LogError('APPEND_TOO_LARGE', `an append to ${stream} holds ${why}; put large bodies into the blob store`)
 
-function checkSize(stream: string, events: readonly ReturnType<typeof encode>[]): void {
+function checkSize(stream: string, events: readonly BinaryEvent[]): void {
   let data = 0
   let all = 0
   for (const event of events) {

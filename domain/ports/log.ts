@@ -31,7 +31,7 @@ export interface EventLog {
   floor(): number
   /**
    * Appends sealed events after revision `expected` (-1: the stream does not exist), all or none. Resolves once they are
-   * durable. The call enqueues synchronously: two calls in one tick are written in call order.
+   * durable. The call enqueues synchronously: two calls in one tick for one stream are written in call order.
    * `position` is that of the last event; positions of the others are told by reading.
    * Resending the same batch after an unknown outcome is safe. `CONFLICT` means somebody else's event stands there.
    * The bodies of the stream that an `erased` fact of the batch names are emptied with it.

@@ -1,5 +1,6 @@
 import { binaryEvent, EventStoreDBClient } from '@eventstore/db-client'
 import { expect, test } from 'vitest'
+import { encode } from '../../../adapters/log-eventstore/codec.ts'
 import type { EventStoreLog } from '../../../adapters/log-eventstore/log.ts'
 import type { SealedEvent } from '../../../domain/log/envelope.ts'
 import { code } from '../../contracts/event-log-factory.ts'
@@ -203,6 +204,18 @@ test('appends that stand on one whose answer is lost wait for it, and are no con
   server.store.vanish()
   await Promise.all(calls)
   await expectOnce(log, server, [a, b, c])
+})
+
+test('what stands on an append that loses its place to another process loses too', async () => {
+  const server = await standIn()
+  const log = await openLog(server.url)
+  const sealer = new Sealer()
+  const a = sealer.batch(stream, NEW, [{}])
+  const b = sealer.batch(stream, tipOf(a), [{}])
+  server.store.append(`ns.${stream}`, -1, new Sealer('theirs').batch(stream, NEW, [{}]).map(encode))
+  const calls = await Promise.allSettled([log.append(stream, -1, a), log.append(stream, 0, b)])
+  expect(calls).toMatchObject([{ reason: { code: 'CONFLICT' } }, { reason: { code: 'APPEND_INVALID' } }])
+  expect(server.store.events(`ns.${stream}`)).toHaveLength(1)
 })
 
 test('what is too large is refused before it is sent, by headers too; a server that takes less says so', async () => {
