@@ -1,4 +1,5 @@
 import {
+  type AllStreamRecordedEvent,
   type AllStreamResolvedEvent,
   BACKWARDS,
   END,
@@ -13,6 +14,7 @@ import { cursorError, LogError } from '../../domain/log/errors.ts'
 import { LOG_META } from '../../domain/log/ids.ts'
 import { hashOf, nameOf } from './codec.ts'
 import { isUnexpectedResult, Overdue } from './errors.ts'
+import type { Feed } from './feed.ts'
 import { readFiltered } from './filtered.ts'
 import type { Spot } from './known.ts'
 import { patiently } from './patience.ts'
@@ -89,14 +91,35 @@ export class Cursors {
     if ((await this.#hashAt(this.first.position, signal)) !== this.first.hash) throw this.#replaced()
   }
 
+  /** Where to look on for what comes after one of our events, which the log is known to hold. */
+  async start(spot: Spot, signal: AbortSignal): Promise<number> {
+    const looked = this.#place.known.beyond(spot)
+    return looked && (await this.#eventAt(looked.position, signal))?.id === looked.id ? looked.position : spot.position
+  }
+
+  /** Keeps how far a feed has looked after our event `spot`, if that can be told again later. */
+  async learn({ position: after, hash }: Spot, feed: Feed, signal: AbortSignal): Promise<void> {
+    const { known } = this.#place
+    const position = feed.checkpoint
+    if (position === null || position <= (known.beyond({ position: after, hash })?.position ?? after)) return
+    const event = await this.#eventAt(position, signal).catch(() => null)
+    // Else it may be the event of another state of the log.
+    if (event && !feed.broken) known.look({ after, position, id: event.id })
+  }
+
   /** The hash of our event at a position; null where none of ours begins there. */
   async #hashAt(position: number, signal: AbortSignal): Promise<string | null> {
-    const { connection, namespace, limits } = this.#place
+    const event = await this.#eventAt(position, signal)
+    return event?.streamId.startsWith(`${this.#place.namespace}.`) ? hashOf(event) : null
+  }
+
+  /** Whosever event begins at a position; null where none does. */
+  async #eventAt(position: number, signal: AbortSignal): Promise<AllStreamRecordedEvent | null> {
+    const { connection, limits } = this.#place
     const at = { commit: BigInt(position), prepare: BigInt(position) }
     try {
       const [found] = await connection.read(readAll({ fromPosition: at, maxCount: 1 }), limits.callMs, signal)
-      const event = found?.event
-      return event?.position.commit === at.commit && event.streamId.startsWith(`${namespace}.`) ? hashOf(event) : null
+      return found?.event?.position.commit === at.commit ? found.event : null
     } catch (error) {
       // A place where no event begins is answered like a fault of the server: ask for one where an event does.
       if (!isUnexpectedResult(error) || position === this.first.position) throw error

@@ -1,10 +1,4 @@
-import {
-  type AllStreamResolvedEvent,
-  type AllStreamSubscription,
-  type Position,
-  START,
-  streamNameFilter,
-} from '@eventstore/db-client'
+import { type AllStreamResolvedEvent, type AllStreamSubscription, streamNameFilter } from '@eventstore/db-client'
 import type { Held } from './client.ts'
 import { Overdue } from './errors.ts'
 import type { Limits } from './options.ts'
@@ -24,7 +18,7 @@ export class Feed {
   #ready: AllStreamResolvedEvent[] = []
   #confirmed = false
   #broken: unknown = null
-  #checkpoint: Position | null = null
+  #checkpoint: number | null = null
   /** Something else than events was heard, and not told of yet. */
   #fresh = false
   #given = 0
@@ -32,12 +26,12 @@ export class Feed {
   #standing = Number.POSITIVE_INFINITY
   #wake: () => void = () => undefined
 
-  /** `after`: exclusive, both halves; null: from the start. */
-  constructor({ client }: Held, after: Position | null, prefix: string, limits: Limits) {
+  /** `after`: exclusive. */
+  constructor({ client }: Held, after: number, prefix: string, limits: Limits) {
     this.#limits = limits
     this.#subscription = client.subscribeToAll(
       {
-        fromPosition: after ?? START,
+        fromPosition: { commit: BigInt(after), prepare: BigInt(after) },
         requiresLeader: true,
         filter: streamNameFilter({
           prefixes: [prefix],
@@ -45,7 +39,7 @@ export class Feed {
           checkpointInterval: 1,
           checkpointReached: (_, position) =>
             this.#heard(() => {
-              this.#checkpoint = position
+              this.#checkpoint = Number(position.commit)
               this.#fresh = true
             }),
         }),
@@ -76,8 +70,12 @@ export class Feed {
   }
 
   /** How far the server has looked, where all that it found so far was taken; else null. */
-  get checkpoint(): Position | null {
+  get checkpoint(): number | null {
     return this.#waiting > 0 ? null : this.#checkpoint
+  }
+
+  get broken(): boolean {
+    return this.#broken !== null
   }
 
   /** Was all that was in the log at some time since the beginning taken? */

@@ -31,7 +31,6 @@ export async function* follow(
   const { connection, namespace, limits, closed, strays } = place
   const signal = asked ? AbortSignal.any([asked, closed]) : closed
   const backoff = new Backoff()
-  const known = place.known.after(after ?? cursors.first)
   let last = after
   let failingSince: number | null = null
   for (;;) {
@@ -47,28 +46,27 @@ export async function* follow(
       const held = await connection.reader.take()
       const broken = AbortSignal.any([signal, held.gone.signal])
       try {
-        feed = new Feed(held, known.from, nameOf(namespace, prefix), limits)
+        feed = new Feed(held, await cursors.start(last, broken), nameOf(namespace, prefix), limits)
         for (;;) {
           const raw = await feed.page(broken)
           connection.reader.worked()
           failingSince = null
           backoff.reset()
           const events = raw.flatMap(({ event }) => strays.own(event!) ?? []).filter(isNew(last))
-          const { caughtUp, checkpoint } = feed
+          const { caughtUp } = feed
           const end = events.at(-1)
           if (end) {
             last = cursors.of(end)
-            known.note(last)
+            place.known.note(last)
           }
-          if (checkpoint) known.look(checkpoint)
-          // Who is far behind shows nobody the way to the head.
-          if (prefix === '' && caughtUp) place.known.learn(known)
           if (events.length > 0) yield events
-          if (ends && caughtUp) return
+          if (!ends || !caughtUp) continue
+          if (prefix === '') await cursors.learn(last, feed, broken)
+          return
         }
       } catch (error) {
-        if (!broken.aborted && !(error instanceof Silence)) connection.reader.failed(held, error)
-        if (!signal.aborted && !(error instanceof Silence)) for (const one of [known, place.known]) one.doubt()
+        if (error instanceof Silence && feed && prefix === '') await cursors.learn(last, feed, broken)
+        else if (!broken.aborted) connection.reader.failed(held, error)
         throw error
       } finally {
         feed?.close()

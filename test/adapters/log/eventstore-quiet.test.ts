@@ -1,8 +1,11 @@
+import { Readable } from 'node:stream'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { encode } from '../../../adapters/log-eventstore/codec.ts'
+import { Feed } from '../../../adapters/log-eventstore/feed.ts'
 import { Known } from '../../../adapters/log-eventstore/known.ts'
 import type { EventStoreLog } from '../../../adapters/log-eventstore/log.ts'
-import { openLog, standIn } from '../../support/eventstore/logs.ts'
+import { openLog, SHORT, standIn } from '../../support/eventstore/logs.ts'
 import type { StandIn } from '../../support/eventstore/stand-in.ts'
 import { property } from '../../support/property.ts'
 import { collect, NEW, Sealer, type Tip, tipOf } from '../../support/sealing.ts'
@@ -43,7 +46,7 @@ test('what others write is never fetched, and looked through once', async () => 
     const { from, subscriptions } = server.asked
     expect(await collect(log.readAll(await log.headCursor()))).toEqual([])
     // Each makes sure that the log still is what it was.
-    expect(server.asked.sent - sent).toBeLessThan(8)
+    expect(server.asked.sent - sent).toBeLessThan(12)
     expect(server.asked.subscriptions).toBe(subscriptions + 2)
     expect(server.asked.from).toBeGreaterThan(late)
     expect(from).toBeLessThan(late)
@@ -108,14 +111,74 @@ test('who looks at some streams only learns nothing of the others', async () => 
 test('what is told late does not take back what is known', () => {
   const known = new Known()
   known.note({ position: 10, hash: 'ten' })
-  known.look({ commit: 20n, prepare: 0n })
   known.note({ position: 5, hash: 'five' })
-  known.look({ commit: 15n, prepare: 0n })
   expect(known.last).toEqual({ position: 10, hash: 'ten' })
-  expect(known.from).toEqual({ commit: 20n, prepare: 0n })
-  expect(known.after({ position: 5, hash: 'five' }).from).toEqual({ commit: 5n, prepare: 5n })
-  known.doubt()
-  expect(known.from).toEqual({ commit: 10n, prepare: 10n })
+  const looked = { after: 10, position: 20, id: 'x' }
+  known.look(looked)
+  const beyond = (position: number) => known.beyond({ position, hash: '' })
+  expect([beyond(9), beyond(10), beyond(12), beyond(20)]).toEqual([null, looked, looked, null])
+})
+
+// A subscription from beyond the end of an older state is taken: it says that it has caught up, and gives what comes.
+test.each([
+  ['while nobody is connected', async (server: StandIn) => server.kill()],
+  [
+    'after a silence',
+    async (server: StandIn) => {
+      server.freeze()
+      await server.kill()
+      server.thaw()
+    },
+  ],
+])('an older state of the server that is put back %s is looked through again', async (_, end) => {
+  const server = await standIn()
+  const log = await openLog(server.url, { limits: { ...SHORT, silenceMs: 100 } })
+  await writer('agent-a')(log)
+  const before = server.store.copy()
+  const stop = new AbortController()
+  const heard: string[] = []
+  const following = (async () => {
+    for await (const page of log.subscribe(null, stop.signal)) heard.push(...page.map(({ id }) => id))
+  })()
+  noise(server, 3000)
+  const head = await log.headCursor()
+  expect(await log.headCursor()).toEqual(head)
+  const { subscriptions } = server.asked
+  // Until the follower too has begun where it had looked up to.
+  await expect.poll(() => server.asked.subscriptions).toBeGreaterThan(subscriptions + 1)
+  await end(server)
+  server.restore(before)
+  const theirs = new Sealer('b').batch('agent-b', NEW, [{}, {}])
+  server.store.append('ns.agent-b', -1, theirs.map(encode))
+  await server.start()
+  expect(await log.headCursor()).toMatchObject({ hash: theirs[1]!.hash })
+  expect(await collect(log.readAll(head))).toHaveLength(2)
+  await expect.poll(() => heard).toHaveLength(4)
+  stop.abort()
+  await following
+})
+
+test('what waits to be taken was not looked through, though the server has looked further', async () => {
+  const subscription = new Readable({ objectMode: true, read: () => undefined })
+  let looked: (subscription: unknown, position: { commit: bigint }) => void = () => undefined
+  const subscribeToAll = ({ filter }: { filter: { checkpointReached: typeof looked } }) => {
+    looked = filter.checkpointReached
+    return subscription
+  }
+  const held = { client: { subscribeToAll } } as unknown as ConstructorParameters<typeof Feed>[0]
+  const feed = new Feed(held, 0, 'ns.', { ...SHORT, callMs: 600_000 })
+  const { signal } = new AbortController()
+  for (let n = 0; n < 300; n++) subscription.push({})
+  looked(subscription, { commit: 1000n })
+  const taken: (readonly [number, number | null])[] = []
+  while (taken.length < 2) {
+    const { length } = await feed.page(signal)
+    if (length > 0) taken.push([length, feed.checkpoint])
+  }
+  expect(taken).toEqual([
+    [256, null],
+    [44, 1000],
+  ])
 })
 
 const ops = fc.constantFrom('write', 'write', 'read', 'noise', 'cut')

@@ -50,6 +50,17 @@ export class Store {
     this.#write([this.#stored('$$$scavenges', 0, json('$metadata', '00000000-0000-4000-8000-000000000000', {}))])
   }
 
+  /** As a copy of its folder: the same events at the same places. */
+  copy(): Store {
+    const copy = new Store()
+    copy.all.length = 0
+    copy.#streams.clear()
+    copy.#end = 0
+    copy.#write(this.all)
+    for (const stream of this.#tombstoned) copy.#tombstoned.add(stream)
+    return copy
+  }
+
   append(stream: string, expected: Expected, events: readonly Proposed[]): Outcome {
     if (stream === '' || events.some(({ id, type }) => type === '' || !UUID.test(id))) return { is: 'bad-request' }
     if (this.#tombstoned.has(stream)) return { is: 'deleted' }
