@@ -43,6 +43,7 @@ export async function* follow(
         last = cursors.of(cursors.first)
         if (cursors.first.header.stream.startsWith(prefix)) yield [cursors.first]
       }
+      place.known.note(last)
       const held = await connection.reader.take()
       const broken = AbortSignal.any([signal, held.gone.signal])
       try {
