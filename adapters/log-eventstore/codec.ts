@@ -27,18 +27,23 @@ export function encode(event: SealedEvent): EventData & { data: Uint8Array; meta
 export const nameOf = (namespace: string, stream: string) => `${namespace}.${stream}`
 
 /**
- * An event of our namespace as it was sealed. Throws `LOG_FOREIGN` for what this program did not write, `LOG_NEWER` for
+ * An event of our namespace as it was sealed. Throws `LOG_FOREIGN` for what this program did not write there, `LOG_NEWER` for
  * what a newer one did, `LOG_CORRUPT` where it does not stand where it was sealed for.
  */
 export function decode(namespace: string, event: AllStreamRecordedEvent): RecordedEvent {
   const { header, hash } = metadataOf(event)
   const { stream, revision, body } = header
   const place = `event ${event.revision} of ${event.streamId}`
-  if (event.streamId !== nameOf(namespace, stream) || event.revision !== BigInt(revision))
+  if (event.streamId !== nameOf(namespace, stream))
+    throw new LogError(
+      'LOG_FOREIGN',
+      `${place} was copied from ${stream}, which keepup never does; let nothing else write to streams of this namespace`,
+    )
+  if (event.revision !== BigInt(revision))
     throw new LogError(
       'LOG_CORRUPT',
-      `${place} was sealed as event ${revision} of ${stream}: the stream was deleted and written to again, or its ` +
-        'events were copied. Restore a backup of the server',
+      `${place} was sealed as event ${revision}: the stream was deleted and written to again. Restore a backup of the ` +
+        'server',
     )
   const data = event.data as Uint8Array
   if (

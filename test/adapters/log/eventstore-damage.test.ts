@@ -135,8 +135,8 @@ test('a stream of ours that was tombstoned ends who follows the whole log', asyn
     await expect(reading()).rejects.toMatchObject({ code: 'LOG_CORRUPT', message: /tombstoned/ })
 })
 
-test('events of a newer format, and events that were altered or copied', async () => {
-  const { server, log, batch, next } = await filled()
+test('events of a newer format, and events that were altered or moved', async () => {
+  const { server, log, next } = await filled()
   const stored = asStored(next[0]!)
   const text = new TextDecoder().decode(stored.metadata)
   const cases = [
@@ -144,6 +144,7 @@ test('events of a newer format, and events that were altered or copied', async (
     ['LOG_CORRUPT', { ...stored, data: new Uint8Array(3) }],
     ['LOG_CORRUPT', { ...stored, type: 'other' }],
     ['LOG_CORRUPT', { ...stored, id: crypto.randomUUID() }],
+    ['LOG_CORRUPT', { ...stored, metadata: new TextEncoder().encode(text.replace('"revision":5', '"revision":6')) }],
     ['LOG_FOREIGN', { ...stored, metadata: new TextEncoder().encode('{"hash":"x"}') }],
   ] as const
   for (const [expected, event] of cases) {
@@ -157,10 +158,18 @@ test('events of a newer format, and events that were altered or copied', async (
     server.store.append(`ns.${to}`, 4, [as])
     await expect(collect(log.read(to, { from: 5 })), expected).rejects.toEqual(code(expected))
   }
-  server.store.append('ns.agent-copy', -1, [stored])
-  await expect(collect(log.read('agent-copy'))).rejects.toEqual(code('LOG_CORRUPT'))
-  server.store.append('ns.agent-same', -1, [asStored(batch[0]!)])
-  await expect(collect(log.read('agent-same'))).rejects.toEqual(code('LOG_CORRUPT'))
+})
+
+test('a stream that somebody copied under another name is passed over, and refused by its own name', async () => {
+  const { server, batch } = await filled()
+  const told: string[] = []
+  const log = await openLog(server.url, { warn: (text) => told.push(text) })
+  server.store.append('ns.agent-copy', -1, server.store.events(name)!)
+  expect((await collect(log.readAll(null))).slice(1).map(({ id }) => id)).toEqual(batch.map(({ id }) => id))
+  expect(told).toEqual([
+    expect.stringMatching(/^an event in ns\.agent-copy is passed over: .* was copied from agent-a1/),
+  ])
+  await expect(collect(log.read('agent-copy'))).rejects.toEqual(code('LOG_FOREIGN'))
 })
 
 test('an answer that is larger than the client takes', async () => {
