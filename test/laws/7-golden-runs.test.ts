@@ -7,7 +7,7 @@ import { upcasters } from '../../domain/agent/events/upcasters.ts'
 import type { EventLog } from '../../domain/ports.ts'
 import { StandIn } from '../support/eventstore/stand-in.ts'
 import { tempFolder } from '../support/folders.ts'
-import { newestOf, type Recorded, recorded, recording } from '../support/golden/files.ts'
+import { digests, kept, newestOf, type Recorded, recorded, recording } from '../support/golden/files.ts'
 import { HISTORIES } from '../support/golden/histories.ts'
 import { appendAgain } from '../support/golden/recording.ts'
 import { alike, projectedInto, rowsOf } from '../support/golden/rows.ts'
@@ -27,6 +27,10 @@ const named = all.map((one) => [`${one.name}.${one.number}`, one] as const)
 const RECORDED_OTHERWISE =
   'this program writes other histories, or makes something else of them: if that is meant, raise what names the change ' +
   '(a version and its upcaster, FOLD, ASSEMBLER, MEANING), and run node test/support/record-golden.ts'
+
+test('nothing that was recorded was changed or taken away', () => {
+  expect(digests()).toEqual(kept())
+})
 
 describe('told again', () => {
   test.each(Object.entries(HISTORIES))('%s is the same to the byte', async (name, tell) => {

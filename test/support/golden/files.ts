@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { hash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Dump } from '../projections/kit.ts'
 import type { RecordingLog } from './recording.ts'
@@ -42,9 +43,22 @@ export async function recording(log: RecordingLog, folder: string): Promise<Pick
   return { text: log.text, told: JSON.parse(JSON.stringify(told)) as Told }
 }
 
+const KEPT = join(GOLDEN, 'kept.json')
+type Digests = Record<string, string>
+
+/** The digest of each file when it was recorded. What was recorded is kept for ever: no line of it is ever changed. */
+export const kept = (): Digests => (existsSync(KEPT) ? (JSON.parse(readFileSync(KEPT, 'utf8')) as Digests) : {})
+
+/** The digest of each file as it is. */
+export function digests(): Digests {
+  const files = readdirSync(GOLDEN).filter((file) => /\.\d+\.jsonl?$/.test(file))
+  return Object.fromEntries(files.sort().map((file) => [file, hash('sha256', readFileSync(join(GOLDEN, file)))]))
+}
+
 /** Records beside what was recorded, never over it. */
 export function record({ name, number, text, told }: Recorded): void {
   const file = join(GOLDEN, `${name}.${number}.json`)
   writeFileSync(`${file}l`, text, { flag: 'wx' })
   writeFileSync(file, `${JSON.stringify(told, null, 1)}\n`, { flag: 'wx' })
+  writeFileSync(KEPT, `${JSON.stringify({ ...digests(), ...kept() }, Object.keys(digests()), 2)}\n`)
 }
