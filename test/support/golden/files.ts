@@ -60,5 +60,5 @@ export function record({ name, number, text, told }: Recorded): void {
   const file = join(GOLDEN, `${name}.${number}.json`)
   writeFileSync(`${file}l`, text, { flag: 'wx' })
   writeFileSync(file, `${JSON.stringify(told, null, 1)}\n`, { flag: 'wx' })
-  writeFileSync(KEPT, `${JSON.stringify({ ...digests(), ...kept() }, Object.keys(digests()), 2)}\n`)
+  writeFileSync(KEPT, `${JSON.stringify({ ...digests(), ...kept() }, null, 2)}\n`)
 }
