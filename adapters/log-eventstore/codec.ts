@@ -33,7 +33,7 @@ export const nameOf = (namespace: string, stream: string) => `${namespace}.${str
 export function decode(namespace: string, event: AllStreamRecordedEvent): RecordedEvent {
   const { header, hash } = metadataOf(event)
   const { stream, revision, body } = header
-  const place = `event ${event.revision} of ${event.streamId}`
+  const place = placeOf(event)
   if (event.streamId !== nameOf(namespace, stream))
     throw new LogError(
       'LOG_FOREIGN',
@@ -78,7 +78,7 @@ export function positionOf({ position, streamId }: Pick<AllStreamRecordedEvent, 
 
 function metadataOf(event: AllStreamRecordedEvent): { header: Header; hash: string } {
   if (event.type === '$streamDeleted') throw tombstoned(event.streamId)
-  const place = `event ${event.revision} of ${event.streamId}`
+  const place = placeOf(event)
   const { header, hash } = (event.metadata ?? {}) as { header?: Header; hash?: unknown }
   const format: unknown = header?.format
   if (typeof format === 'number' && format > FORMAT)
@@ -86,11 +86,17 @@ function metadataOf(event: AllStreamRecordedEvent): { header: Header; hash: stri
   if (event.isJson || typeof hash !== 'string' || !HEX32.test(hash) || !isRecord(header) || !isHeader(header))
     throw new LogError(
       'LOG_FOREIGN',
-      `${place} (type ${event.type.slice(0, 80)}) was not written by keepup; let nothing else write to streams of this ` +
+      `${place} (type ${shown(event.type)}) was not written by keepup; let nothing else write to streams of this ` +
         'namespace, and start with another namespace',
     )
   return { header, hash }
 }
+
+const placeOf = ({ revision, streamId }: AllStreamRecordedEvent) => `event ${revision} of ${shown(streamId)}`
+
+/** What others named as they liked, in one line of a message. */
+export const shown = (name: string) => name.slice(0, 100).replace(CONTROL, '·')
+const CONTROL = /[\p{C}\p{Zl}\p{Zp}]/gu
 
 const isRecord = (value: unknown): value is Header => typeof value === 'object' && value !== null
 const HEX32 = /^[0-9a-f]{64}$/

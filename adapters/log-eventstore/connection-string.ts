@@ -16,21 +16,15 @@ export interface Address {
 /** Does the string name the authority of the servers' certificates? */
 export const authority = ({ text }: Address): boolean => /[?&]tls[_-]?ca[_-]?file=/i.test(text)
 
-const OPTIONS: ReadonlySet<string> = new Set(
-  [
-    'tls',
-    'tlsCAFile',
-    'userCertFile',
-    'userKeyFile',
-    'connectionName',
-    'maxDiscoverAttempts',
-    'discoveryInterval',
-    'gossipTimeout',
-    'keepAliveInterval',
-    'keepAliveTimeout',
-    'defaultDeadline',
-  ].map((name) => name.toLowerCase()),
-)
+const lower = (names: readonly string[]) => new Set(names.map((name) => name.toLowerCase()))
+const NUMBERS = lower([
+  'maxDiscoverAttempts',
+  'discoveryInterval',
+  'gossipTimeout',
+  'keepAliveTimeout',
+  'defaultDeadline',
+])
+const TEXTS = lower(['tls', 'tlsCAFile', 'userCertFile', 'userKeyFile', 'connectionName', 'keepAliveInterval'])
 
 /** The client warns of less, in the log of the process. */
 const KEEP_ALIVE = 10_000
@@ -86,14 +80,27 @@ function option(text: string): [string, string] {
   const at = text.indexOf('=')
   const name = text.slice(0, Math.max(at, 0)).toLowerCase().replaceAll(/[_-]/g, '')
   const value = text.slice(at + 1)
-  if (value === '' || !OPTIONS.has(name))
+  if (value === '' || !(TEXTS.has(name) || NUMBERS.has(name)))
     throw refused(`has the option "${text.slice(0, Math.max(at, 0)) || text}", which is not used here; remove it`)
+  if (NUMBERS.has(name) && !/^[1-9]\d{0,8}$/.test(value))
+    throw refused(`has a ${text.slice(0, at)} that is no number from 1 on`)
+  if (name === 'connectionname' && !/^[\x21-\x7e]+$/.test(decoded(value)))
+    throw refused('has a connectionName with other characters than visible ones of ASCII')
   if (name === 'tls' && value !== 'true' && value !== 'false') throw refused('has a tls that is neither true nor false')
   return [name, value]
 }
 
 function endpoint(text: string): { host: string; port: number } {
   const m = /^([^:]+)(?::(\d{1,5}))?$/.exec(text)
-  if (!m) throw refused(`names "${text}", which is not host:port`)
-  return { host: m[1]!, port: Number(m[2] ?? 2113) }
+  const port = Number(m?.[2] ?? 2113)
+  if (!m || port < 1 || port > 65_535) throw refused(`names "${text}", which is not host:port`)
+  return { host: m[1]!, port }
+}
+
+function decoded(value: string): string {
+  try {
+    return decodeURIComponent(value)
+  } catch {
+    return ''
+  }
 }

@@ -2,7 +2,7 @@ import type { AllStreamRecordedEvent } from '@eventstore/db-client'
 import type { RecordedEvent } from '../../domain/log/envelope.ts'
 import { LogError } from '../../domain/log/errors.ts'
 import { agentStream, LOG_META } from '../../domain/log/ids.ts'
-import { decode, nameOf } from './codec.ts'
+import { decode, nameOf, shown } from './codec.ts'
 
 /** So many streams are told of by name. */
 const TOLD = 100
@@ -42,6 +42,6 @@ export class Strays {
     if (this.#told.size >= TOLD || this.#told.has(stream)) return
     this.#told.add(stream)
     const more = this.#told.size === TOLD ? '; further streams are not named' : ''
-    this.#tell(`an event in ${nameOf(this.#namespace, stream)} is passed over: ${why}${more}`)
+    this.#tell(`an event in ${shown(nameOf(this.#namespace, stream))} is passed over: ${why}${more}`)
   }
 }

@@ -160,6 +160,18 @@ test('events of a newer format, and events that were altered or moved', async ()
   }
 })
 
+test('what others named as they liked is told in one short line', async () => {
+  const { server } = await filled()
+  const told: string[] = []
+  const log = await openLog(server.url, { warn: (text) => told.push(text) })
+  const name = `agent-\u001b[31m\n2026-01-01 a line\u2028${'x'.repeat(3_000)}`
+  server.store.append(`ns.${name}`, -1, [{ ...foreign(), type: 'a\r\nb' }])
+  await log.headCursor()
+  expect(told).toEqual([
+    expect.stringMatching(/^an event in ns\.agent-·\[31m·2026-01-01 a line·x{1,100} is .*type a··b/),
+  ])
+})
+
 test('a stream that somebody copied under another name is passed over, and refused by its own name', async () => {
   const { server, batch } = await filled()
   const told: string[] = []

@@ -22,7 +22,10 @@ test.each([
   ['esdb://localhost?keepAliveInterval=5', 'keepAliveInterval'],
   ['esdb://localhost:port', 'localhost:port'],
   ['esdb://admin:hunter2@localhost?tlsCAFile=/nowhere/ca.crt', 'tlsCAFile'],
-  ['esdb://localhost?tls=false&gossipTimeout=soon', 'values of their kind'],
+  ['esdb://localhost?tls=false&gossipTimeout=soon', 'a gossipTimeout that is no number'],
+  ['esdb://a,b?tls=false&gossipTimeout=0', 'a gossipTimeout that is no number'],
+  ['esdb://localhost:99999?tls=false', 'localhost:99999'],
+  ['esdb://localhost?tls=false&connectionName=%0aX', 'connectionName'],
 ])('the connection string %s is refused, without telling a password', async (text, why) => {
   const refused = openEventStoreLog({ connectionString: text, namespace: 'ns' })
   await expect(refused).rejects.toMatchObject({ code: 'LOG_REFUSED', message: expect.stringContaining(why) })
@@ -196,7 +199,7 @@ test('a first event that is no identity is not taken for one', async () => {
   await log.close()
   const [event] = server.store.events('ns.agent-a')!
   server.store.append('other.log-meta', -1, [event!])
-  await expect(openLog(server.url, { namespace: 'other' })).rejects.toEqual(code('LOG_CORRUPT'))
+  await expect(openLog(server.url, { namespace: 'other' })).rejects.toEqual(code('LOG_FOREIGN'))
   server.store.delete('ns.log-meta', 'any', false)
-  await expect(openLog(server.url)).rejects.toEqual(code('LOG_CORRUPT'))
+  await expect(openLog(server.url)).rejects.toEqual(code('LOG_FOREIGN'))
 })
