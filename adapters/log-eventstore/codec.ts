@@ -83,7 +83,14 @@ function metadataOf(event: AllStreamRecordedEvent): { header: Header; hash: stri
   const format: unknown = header?.format
   if (typeof format === 'number' && format > FORMAT)
     throw new LogError('LOG_NEWER', `${place} has format ${format}, this program reads ${FORMAT}; install a newer one`)
-  if (event.isJson || typeof hash !== 'string' || !HEX32.test(hash) || !isRecord(header) || !isHeader(header))
+  if (
+    event.isJson ||
+    typeof hash !== 'string' ||
+    !HEX32.test(hash) ||
+    !isRecord(header) ||
+    !isHeader(header) ||
+    isLong(header)
+  )
     throw new LogError(
       'LOG_FOREIGN',
       `${place} (type ${shown(event.type)}) was not written by keepup; let nothing else write to streams of this ` +
@@ -97,6 +104,10 @@ const placeOf = ({ revision, streamId }: AllStreamRecordedEvent) => `event ${rev
 /** What others named as they liked, in one line of a message. */
 export const shown = (name: string) => name.slice(0, 100).replace(CONTROL, '·')
 const CONTROL = /[\p{C}\p{Zl}\p{Zp}]/gu
+
+/** Tables have indexes of these; keepup's own are short. */
+const isLong = ({ stream, type, runId, agentId, toolCallId = '' }: Header) =>
+  [stream, type, runId, agentId, toolCallId].some(({ length }) => length > 256)
 
 const isRecord = (value: unknown): value is Header => typeof value === 'object' && value !== null
 const HEX32 = /^[0-9a-f]{64}$/

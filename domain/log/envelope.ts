@@ -13,10 +13,6 @@ export const Actor = z.strictObject({
 })
 export type Actor = z.infer<typeof Actor>
 
-/** How long the names of streams, types, runs, agents and calls may be: tables have indexes of them. Characters. */
-export const NAME_LENGTH = 256
-const Name = z.string().min(1).max(NAME_LENGTH)
-
 const Hex = (bytes: number) => z.string().regex(new RegExp(`^[0-9a-f]{${bytes * 2}}$`))
 
 /** What a header says of its body: place, size in bytes as stored, salt and salted hash (lower-case hex). */
@@ -46,11 +42,11 @@ export type BodyHeader = z.infer<typeof BodyHeader>
  */
 export const Header = z.strictObject({
   format: z.literal(FORMAT),
-  stream: Name,
-  type: Name,
+  stream: z.string().min(1),
+  type: z.string().min(1),
   version: z.int().positive(),
-  runId: Name,
-  agentId: Name,
+  runId: z.string().min(1),
+  agentId: z.string().min(1),
   turn: z.int().nonnegative(),
   revision: z.int().nonnegative(),
   timestamp: z.iso.datetime({ precision: 3 }),
@@ -59,7 +55,7 @@ export const Header = z.strictObject({
   driver: z.strictObject({ id: z.string().min(1), epoch: z.int().positive() }).optional(),
   correlationId: z.string().min(1).optional(),
   causationId: z.string().min(1).optional(),
-  toolCallId: Name.optional(),
+  toolCallId: z.string().min(1).optional(),
   trace: z.string().min(1).optional(),
   digest: z.strictObject({ fold: z.int().positive(), value: Hex(32) }).optional(),
   body: BodyHeader,

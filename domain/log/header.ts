@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Actor, BodyHeader, FORMAT, Header, NAME_LENGTH } from './envelope.ts'
+import { Actor, BodyHeader, FORMAT, Header } from './envelope.ts'
 
 const CONTROL = /[\u0000-\u001f\u007f]/
 const KINDS: ReadonlySet<string> = new Set(Actor.shape.kind.options)
@@ -21,8 +21,6 @@ export function headerFault(h: Header): string | null {
   return (
     (h.format !== FORMAT && `format ${String(h.format)} is not ${FORMAT}`) ||
     (ids.some((id) => typeof id !== 'string' || id === '') && 'an id is empty or no text') ||
-    ([h.stream, h.type, h.runId, h.agentId, h.toolCallId ?? ''].some(({ length }) => length > NAME_LENGTH) &&
-      `a name is longer than ${NAME_LENGTH} characters`) ||
     (cipher?.some((text) => typeof text !== 'string') && 'the cipher is not described') ||
     (unstorable(cipher ? [...ids, ...cipher] : ids) && 'an id holds a control character or a lone surrogate') ||
     (!TIME.test(h.timestamp) && `timestamp ${h.timestamp} is not ISO 8601 with milliseconds and Z`) ||

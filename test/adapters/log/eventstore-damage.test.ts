@@ -146,6 +146,10 @@ test('events of a newer format, and events that were altered or moved', async ()
     ['LOG_CORRUPT', { ...stored, id: crypto.randomUUID() }],
     ['LOG_CORRUPT', { ...stored, metadata: new TextEncoder().encode(text.replace('"revision":5', '"revision":6')) }],
     ['LOG_FOREIGN', { ...stored, metadata: new TextEncoder().encode('{"hash":"x"}') }],
+    [
+      'LOG_FOREIGN',
+      { ...stored, metadata: new TextEncoder().encode(text.replace('"runId":"', `$&${'x'.repeat(257)}`)) },
+    ],
   ] as const
   for (const [expected, event] of cases) {
     const to = `agent-${crypto.randomUUID()}`

