@@ -158,6 +158,35 @@ test.each([
   await following
 })
 
+test('where an older state is put back, its last event is the head, however far the log was known', async () => {
+  const server = await standIn()
+  const log = await openLog(server.url)
+  const write = writer('agent-a')
+  await write(log)
+  const older = await log.headCursor()
+  const before = server.store.copy()
+  await write(log)
+  const newer = await log.headCursor()
+  await server.kill()
+  server.restore(before)
+  await server.start()
+  expect(await log.headCursor()).toEqual(older)
+  expect(await log.headCursor()).toEqual(older)
+  await expect(collect(log.readAll(newer))).rejects.toMatchObject({ code: 'CURSOR_MISMATCH' })
+})
+
+test('more of others at the end than are looked at at once does not hide the last event', async () => {
+  const server = await standIn()
+  const first = await openLog(server.url)
+  await writer('agent-a')(first)
+  const head = await first.headCursor()
+  const none = new Uint8Array()
+  // In the namespace, so that the server's filter lets them through.
+  const event = () => ({ id: crypto.randomUUID(), type: 'noise', contentType: '', data: none, metadata: none })
+  server.store.append('ns.other', -1, Array.from({ length: 700 }, event))
+  expect(await (await openLog(server.url)).headCursor()).toEqual(head)
+})
+
 test('what waits to be taken was not looked through, though the server has looked further', async () => {
   const subscription = new Readable({ objectMode: true, read: () => undefined })
   let looked: (subscription: unknown, position: { commit: bigint }) => void = () => undefined
