@@ -69,7 +69,7 @@ export class Cursors {
         if (own) return own
       }
       const end = page.at(-1)?.event
-      if (!end || page.length < maxCount) throw this.#replaced()
+      if (!end) throw this.#replaced()
       fromPosition = end.position
     }
   }

@@ -2,9 +2,12 @@ import { Readable } from 'node:stream'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { encode } from '../../../adapters/log-eventstore/codec.ts'
+import { Cursors } from '../../../adapters/log-eventstore/cursor.ts'
 import { Feed } from '../../../adapters/log-eventstore/feed.ts'
 import { Known } from '../../../adapters/log-eventstore/known.ts'
 import type { EventStoreLog } from '../../../adapters/log-eventstore/log.ts'
+import type { Place } from '../../../adapters/log-eventstore/read.ts'
+import type { RecordedEvent } from '../../../domain/log/envelope.ts'
 import { openLog, SHORT, standIn } from '../../support/eventstore/logs.ts'
 import type { StandIn } from '../../support/eventstore/stand-in.ts'
 import { property } from '../../support/property.ts'
@@ -156,6 +159,20 @@ test.each([
   await expect.poll(() => heard).toHaveLength(4)
   stop.abort()
   await following
+})
+
+test('what a feed that has broken meanwhile had looked through may be of another state of the log', async () => {
+  const known = new Known()
+  const event = { id: 'x', streamId: 'other', position: { commit: 20n, prepare: 20n } }
+  const place = { known, namespace: 'ns', limits: SHORT, connection: { read: async () => [{ event }] } }
+  const cursors = new Cursors(place as unknown as Place, {} as RecordedEvent, 'log')
+  const spot = { position: 10, hash: 'ten' }
+  const { signal } = new AbortController()
+  for (const broken of [true, false]) {
+    expect(known.beyond(spot)).toBeNull()
+    await cursors.learn(spot, { checkpoint: 20, broken } as Feed, signal)
+  }
+  expect(known.beyond(spot)).toEqual({ after: 10, position: 20, id: 'x' })
 })
 
 test('where an older state is put back, its last event is the head, however far the log was known', async () => {
