@@ -1,6 +1,7 @@
 import type { SealedEvent } from './envelope.ts'
 import { LogError } from './errors.ts'
 import { headerFault } from './header.ts'
+import { sealedAfter } from './seal.ts'
 
 /** The most bytes of inline bodies that one append may hold. */
 export const MAX_APPEND_BYTES = 16 * 1024 * 1024
@@ -19,25 +20,31 @@ export function checkBatch(stream: string, expected: number, batch: readonly Sea
   let bytes = 0
   let time = ''
   for (const [index, event] of batch.entries()) {
-    const { header, body } = event
-    const at = `event ${index} of an append to ${stream}`
-    const fault = headerFault(header)
-    if (fault !== null) throw invalid(`${at}: ${fault}`)
-    if (header.stream !== stream) throw invalid(`${at} was sealed for stream ${header.stream}; append it there`)
-    if (!HEX32.test(event.hash) || !ID.test(event.id)) throw invalid(`${at} has no well-formed hash and id; seal it`)
-    if (header.revision !== expected + 1 + index)
-      throw invalid(`${at} has revision ${header.revision}, not ${expected + 1 + index}; seal it for its own place`)
-    if (header.timestamp < time) throw invalid(`${at} is older than the event before it; clamp times when sealing`)
-    time = header.timestamp
-    if (header.body.place === 'blob' ? body !== null : body?.length !== header.body.size)
-      throw invalid(`${at}: the body is not what its header says (${header.body.place}, ${header.body.size} bytes)`)
-    bytes += body?.length ?? 0
+    const fault = headerFault(event.header) ?? placeFault(event, stream, expected + 1 + index, time)
+    if (fault !== null) throw invalid(`event ${index} of an append to ${stream}: ${fault}`)
+    time = event.header.timestamp
+    bytes += event.body?.length ?? 0
   }
   if (bytes > MAX_APPEND_BYTES)
     throw new LogError(
       'APPEND_TOO_LARGE',
       `an append to ${stream} holds ${bytes} bytes, more than ${MAX_APPEND_BYTES}; put large bodies into the blob store`,
     )
+}
+
+/** Why an event cannot stand at a place of a stream after an event of some time, or null. */
+function placeFault(event: SealedEvent, stream: string, revision: number, after: string): string | null {
+  const { header, body } = event
+  if (header.stream !== stream) return `it was sealed for stream ${header.stream}; append it there`
+  // What was sealed here has them.
+  if (sealedAfter(event) === undefined && !(HEX32.test(event.hash) && ID.test(event.id)))
+    return 'it has no well-formed hash and id; seal it'
+  if (header.revision !== revision)
+    return `it has revision ${header.revision}, not ${revision}; seal it for its own place`
+  if (header.timestamp < after) return 'it is older than the event before it; clamp times when sealing'
+  if (header.body.place === 'blob' ? body !== null : body?.length !== header.body.size)
+    return `the body is not what its header says (${header.body.place}, ${header.body.size} bytes)`
+  return null
 }
 
 const HEX32 = /^[0-9a-f]{64}$/
