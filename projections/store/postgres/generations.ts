@@ -6,9 +6,10 @@ import { type Progress, rowOf } from '../store.ts'
 import { createViews, mendViews } from './audit.ts'
 import { columnThere, relationsOf, schemaThere, tableThere } from './catalog.ts'
 import { controlSql, generationOf, isWhole, SHOWN } from './control.ts'
-import { dropGeneration, standsInTheWay, takeAlong } from './dependents.ts'
+import { dropGeneration, type Staying, standsInTheWay, takeAlong } from './dependents.ts'
 import { schemaTaken, stateOf } from './failures.ts'
 import type { Names } from './names.ts'
+import { ownIn } from './shape.ts'
 import { inTransaction, kyselyOver } from './transaction.ts'
 import { damageIn, mustNotBeNewer, versionOf } from './version.ts'
 
@@ -21,7 +22,7 @@ export class Generations {
   readonly #pool: pg.Pool
   readonly #names: Names
   readonly #warn: (text: string) => void
-  #said = ''
+  readonly #said = new Map<number | null, string>()
   constructor(pool: pg.Pool, names: Names, warn: (text: string) => void) {
     this.#pool = pool
     this.#names = names
@@ -94,7 +95,8 @@ export class Generations {
       if (stored?.meaning === keptMeaning() && stored.version < migrations.length)
         await this.#step(client, n, stored.version)
       const damage = await damageIn(client, this.#names, n)
-      if (damage !== null) throw new ProjectionError('SCHEMA_OTHER', `${damage}; rebuild the tables from the log`)
+      if (damage !== null)
+        throw new ProjectionError('SCHEMA_OTHER', `${damage}; whoever moves the tables makes them anew of the log`)
       if ((await this.#pointer(client)) !== n) return
       const lost = await mendViews(client, this.#names, n)
       if (lost.length > 0) this.#warn(`made again in the schema ${views}, where they were missing: ${lost.join(', ')}`)
@@ -124,15 +126,16 @@ export class Generations {
 
   /** Drops a generation. False, at once, where somebody reads or writes it, or has built on it, which is told. */
   async drop(n: number): Promise<boolean> {
+    const staying = await this.#alone(async (client) => {
+      const live = await this.#pointer(client)
+      return live === null || live === n ? [] : takeAlong(client, this.#names, n, live)
+    })
+    if (staying.some(({ why }) => stateOf(why) === NOT_NOW)) return false
     try {
-      await this.#alone(async (client) => {
-        const live = await this.#pointer(client)
-        if (live !== null && live !== n) await takeAlong(client, this.#names, n, live)
-      })
       return await this.#alone((client) => this.#drop(client, n))
     } catch (error) {
       const dependents = standsInTheWay(error)
-      if (dependents !== null) this.#stays(n, dependents)
+      if (dependents !== null) this.#stays(n, staying, dependents)
       if (dependents !== null || stateOf(error) === NOT_NOW) return false
       throw error
     }
@@ -144,6 +147,12 @@ export class Generations {
       const live = await this.#pointer(client)
       return (await this.#known(client)).filter((n) => n !== live)
     })
+  }
+
+  /** Once of each, where it is the same again. */
+  tell(text: string, of: number | null): void {
+    if (text !== this.#said.get(of)) this.#warn(text)
+    this.#said.set(of, text)
   }
 
   async #drop(client: pg.PoolClient, n: number): Promise<boolean> {
@@ -162,13 +171,13 @@ export class Generations {
     return true
   }
 
-  /** Once, where it is the same again. */
-  #stays(n: number, dependents: string): void {
+  #stays(n: number, staying: readonly Staying[], dependents: string): void {
+    const { tables, views } = this.#names
+    const why = [...staying.map(({ name, why }) => `${name} (${why.message})`), ...dependents.split('\n')]
     const text =
-      `tables of before a rebuild stay (${this.#names.tables(n)}), because something stands on them that does not fit the ` +
-      `new ones: ${dependents.replaceAll('\n', '; ')}. Drop that and make it anew on the views in ${this.#names.views}; they go then.`
-    if (text !== this.#said) this.#warn(text)
-    this.#said = text
+      `tables of before a rebuild stay (${tables(n)}), because of what somebody has put there or built on them: ${why.join('; ')}. ` +
+      `Take what is to be kept out of there (alter … set schema), make views anew on those in ${views}, and drop the rest; they go then.`
+    this.tell(text, n)
   }
 
   async #alone<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
@@ -216,7 +225,7 @@ export class Generations {
     const damage = await damageIn(client, this.#names, live)
     if (damage !== null) return damage
     const there = new Set((await relationsOf(client, views)).map(({ name }) => name))
-    const lost = (await relationsOf(client, tables(live))).filter(({ name }) => !there.has(name))
+    const lost = (await ownIn(client, tables(live))).filter(({ name }) => !there.has(name))
     return lost.length === 0 ? null : `the schema ${views} has lost ${lost.map(({ name }) => name).join(', ')}`
   }
 
