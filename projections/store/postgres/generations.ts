@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { ProjectionError } from '../../errors.ts'
+import { otherLog, ProjectionError } from '../../errors.ts'
 import { postgres } from '../../schema/dialect.ts'
 import { keptMeaning, migrations } from '../../schema/migrations.ts'
 import { type Progress, rowOf } from '../store.ts'
@@ -32,7 +32,7 @@ export class Generations {
   /** The live generation; the first is made where there is none. Rejects with `SCHEMA_NEWER`. */
   async live(): Promise<number> {
     return this.#alone(async (client) => {
-      const found = (await this.#pointer(client)) ?? (await this.#recovered(client))
+      const found = await this.#pointer(client)
       if (found !== null) {
         const stored = await versionOf(client, this.#names, found)
         if (stored !== null) mustNotBeNewer(stored, this.#names.tables(found))
@@ -51,7 +51,7 @@ export class Generations {
     return inTransaction(
       this.#pool,
       async (client) => {
-        const found = (await isWhole(client, control)) ? await this.#pointer(client) : null
+        const found = (await isWhole(client, control)) ? await this.#stored(client) : null
         if (found !== null) {
           const stored = await versionOf(client, this.#names, found)
           if (stored !== null) mustNotBeNewer(stored, tables(found))
@@ -77,9 +77,7 @@ export class Generations {
   async logId(): Promise<string | null> {
     return this.#alone(async (client) => {
       const live = await this.#pointer(client)
-      if (live === null || !(await columnThere(client, `${this.#names.tables(live)}.position`, 'log_id'))) return null
-      const { rows } = await client.query<{ log_id: string }>(`select log_id from ${this.#names.tables(live)}.position`)
-      return rows[0]?.log_id ?? null
+      return live === null ? null : this.#logOf(client, live)
     })
   }
 
@@ -103,8 +101,8 @@ export class Generations {
     })
   }
 
-  /** Points to a generation, unless the present one shows more than `atLeast`. Its writers find their position gone. */
-  async pointTo(n: number, atLeast: Progress | null): Promise<boolean> {
+  /** See {@link Home.pointTo}. Writers of the present one find their position gone. */
+  async pointTo(n: number, atLeast: Progress | null, takeOver: boolean): Promise<boolean> {
     // Who asks next should not ask tables that the planner takes for empty.
     const { rows: made } = await this.#pool.query<{ name: string }>(TABLES_OF, [this.#names.tables(n)])
     await this.#pool.query(`analyze ${made.map(({ name }) => name).join(', ')}`)
@@ -113,6 +111,10 @@ export class Generations {
       if (old === n) return true
       const position = `${this.#names.tables(old ?? n)}.position`
       const there = old !== null && (await tableThere(client, position))
+      if (there && !takeOver) {
+        const [theirs, ours] = [await this.#logOf(client, old), await this.#logOf(client, n)]
+        if (theirs !== null && ours !== null && theirs !== ours) throw otherLog(theirs, ours)
+      }
       if (there && atLeast !== null) {
         const { log_id, position: shown } = rowOf(atLeast)
         const ahead = `select from ${position} where log_id = $1 and position > $2 for update`
@@ -189,17 +191,25 @@ export class Generations {
     })
   }
 
-  async #pointer(client: pg.PoolClient): Promise<number | null> {
-    return (await client.query<{ n: number }>(`select n from ${this.#names.control}.live`)).rows[0]?.n ?? null
+  async #logOf(client: pg.PoolClient, n: number): Promise<string | null> {
+    const position = `${this.#names.tables(n)}.position`
+    if (!(await columnThere(client, position, 'log_id'))) return null
+    return (await client.query<{ log_id: string }>(`select log_id from ${position}`)).rows[0]?.log_id ?? null
   }
 
-  /** Where the pointer was lost, the published views tell whose they are. */
-  async #recovered(client: pg.PoolClient): Promise<number | null> {
-    const { views, control } = this.#names
+  /** Where the pointer was lost, or leads nowhere, the published views tell whose they are. */
+  async #pointer(client: pg.PoolClient): Promise<number | null> {
+    const { views, control, tables } = this.#names
+    const stored = await this.#stored(client)
+    if (stored !== null && (await schemaThere(client, tables(stored)))) return stored
     const { rows } = await client.query<{ n: number }>(SHOWN, [views, generationOf(views)])
-    if (rows.length !== 1) return null
-    await client.query(`insert into ${control}.live (id, n) values (1, $1)`, [rows[0]!.n])
+    if (rows.length !== 1) return stored
+    await client.query(pointing(control), [rows[0]!.n])
     return rows[0]!.n
+  }
+
+  async #stored(client: pg.PoolClient): Promise<number | null> {
+    return (await client.query<{ n: number }>(`select n from ${this.#names.control}.live`)).rows[0]?.n ?? null
   }
 
   async #create(client: pg.PoolClient): Promise<number> {
@@ -255,10 +265,12 @@ export class Generations {
       if (there) await client.query(`alter schema ${published} rename to ${asideViews(old!)}`)
       await client.query(`alter schema ${asideViews(n)} rename to ${published}`)
     }
-    const point = `insert into ${control}.live (id, n) values (1, $1) on conflict (id) do update set n = excluded.n`
-    await client.query(point, [n])
+    await client.query(pointing(control), [n])
     if (old !== null) await takeAlong(client, this.#names, old, n)
   }
 }
+
+const pointing = (control: string) =>
+  `insert into ${control}.live (id, n) values (1, $1) on conflict (id) do update set n = excluded.n`
 
 const TABLES_OF = `select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname = $1`

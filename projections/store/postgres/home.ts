@@ -142,8 +142,8 @@ export class PostgresHome implements Home {
     })
   }
 
-  pointTo(name: string, atLeast: Progress | null): Promise<boolean> {
-    return told(() => this.#generations.pointTo(Number(name), atLeast))
+  pointTo(name: string, atLeast: Progress | null, takeOver = false): Promise<boolean> {
+    return told(() => this.#generations.pointTo(Number(name), atLeast, takeOver))
   }
 
   async drop(name: string): Promise<void> {
