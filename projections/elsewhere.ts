@@ -17,7 +17,7 @@ export async function rebuildElsewhere(
 ): Promise<RebuildReport> {
   const { made, ...report } = await rebuildEqual(home, options, wishes)
   if (made === null) return { switched: false, ...report }
-  await switchTo(home, made)
+  await switchTo(home, made, wishes.takeOver)
   await made.store.close()
   return { switched: true, ...report }
 }
@@ -28,12 +28,14 @@ export async function releaseElsewhere(
   options: Omit<ProjectorOptions, 'store'>,
   agentId: string,
 ): Promise<boolean> {
-  const live = await home.live()
-  if (live === null) throw new ProjectionError('NOT_FOUND', 'there are no tables yet; start a run first')
   for (let tries = 1; ; tries++) {
+    const live = await home.live()
+    if (live === null) throw new ProjectionError('NOT_FOUND', 'there are no tables yet; start a run first')
     const store = await home.open(live)
     try {
-      return await new Projector({ ...options, store }).release(agentId)
+      const released = await new Projector({ ...options, store }).release(agentId)
+      // What is done to tables that were switched away meanwhile is done to nothing.
+      if ((await home.live()) === live || tries === MAX_TRIES) return released
     } catch (error) {
       if (!(error instanceof ProjectionError && error.code === 'POSITION_TAKEN') || tries === MAX_TRIES) throw error
     } finally {

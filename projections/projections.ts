@@ -1,7 +1,8 @@
 import type { Kysely } from 'kysely'
 import type { Cursor } from '../domain/log/cursor.ts'
-import { ProjectionError } from './errors.ts'
+import { ProjectionError, type ProjectionErrorCode } from './errors.ts'
 import { Projector, type ProjectorOptions, type ProjectorStatus } from './projector/projector.ts'
+import { unlessGivenUp } from './projector/waiters.ts'
 import { discard, type Made, mustBeOf, rebuildBeside, rebuildEqual, switchTo } from './rebuild.ts'
 import type { Database } from './schema/database.ts'
 import { damagedOr } from './store/damage.ts'
@@ -36,6 +37,8 @@ export class Projections {
   readonly #home: Home
   #made: Made
   #following: { readonly end: AbortController; readonly done: Promise<void> } | null = null
+  /** What excludes each other: switches, and tidying up. */
+  #alone: Promise<unknown> = Promise.resolve()
   #switching: Promise<unknown> = Promise.resolve()
   #closed = false
   #notice: string | null
@@ -53,16 +56,20 @@ export class Projections {
    */
   static async open(options: ProjectionsOptions): Promise<Projections> {
     const home = 'home' in options ? options.home : new SqliteHome(options.folder)
-    const live = await home.live()
-    await mustBeOf(home, options.log)
     let notice = 'the tables were missing'
-    if (live !== null) {
+    for (;;) {
+      const live = await home.live()
+      await mustBeOf(home, options.log)
+      if (live === null) break
       try {
         return new Projections(options, home, await caughtUp(home, options, live), null)
       } catch (caught) {
         const error = damagedOr(caught)
-        if (!(error instanceof ProjectionError && MADE_ANEW.has(error.code))) throw error
-        notice = error.message
+        // What tables are like that were switched away meanwhile says nothing.
+        if (AMISS.has(codeOf(error)) && (await home.live()) !== live) continue
+        if (!MADE_ANEW.has(codeOf(error))) throw error
+        notice = textOf(error)
+        break
       }
     }
     const made = await rebuildBeside(home, options, null)
@@ -97,9 +104,9 @@ export class Projections {
         if (!end.signal.aborted) return
       } catch (caught) {
         const error = damagedOr(caught)
-        if (!(error instanceof ProjectionError && BROKEN.has(error.code))) throw error
+        if (!BROKEN.has(codeOf(error))) throw error
         await this.rebuild({ accept: true })
-        this.#notice = error.message
+        this.#notice = textOf(error)
       }
     }
   }
@@ -113,14 +120,14 @@ export class Projections {
   /** Resolves when answers show the event of this cursor. Rejects as {@link Projector.caughtUpTo} does. */
   async caughtUpTo(cursor: Cursor, signal?: AbortSignal): Promise<void> {
     for (;;) {
-      await this.#switching
+      await unlessGivenUp(this.#switching, signal)
       const projector = this.#made.projector
       try {
         await projector.caughtUpTo(cursor, signal)
         if (projector === this.#made.projector) return
       } catch (error) {
-        const replaced = error instanceof ProjectionError && error.code === 'STOPPED'
-        await this.#switching
+        const replaced = codeOf(error) === 'STOPPED'
+        await unlessGivenUp(this.#switching, signal)
         if (!replaced || projector === this.#made.projector) throw damagedOr(error)
       }
     }
@@ -144,7 +151,7 @@ export class Projections {
   async rebuild({ accept = false } = {}): Promise<RebuildReport> {
     const { made, ...report } = await rebuildEqual(this.#home, this.#options, { accept })
     if (made === null) return { switched: false, ...report }
-    await this.#alone(() => this.#switchTo(made))
+    await this.#inTurn(() => this.#switchTo(made))
     return { switched: true, ...report }
   }
 
@@ -154,10 +161,10 @@ export class Projections {
    */
   async tidy(): Promise<void> {
     try {
-      await this.#alone(() => this.#tidied(this.#made.name))
+      await this.#inTurn(() => this.#tidied(this.#made.name))
     } catch (error) {
       // The projector waits for that itself.
-      if (!(error instanceof ProjectionError && error.code === 'UNAVAILABLE')) throw error
+      if (codeOf(error) !== 'UNAVAILABLE') throw error
     }
   }
 
@@ -171,9 +178,9 @@ export class Projections {
   }
 
   /** Neither beside a switch nor beside another such work. */
-  #alone<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.#switching.then(work)
-    this.#switching = done.catch(() => {})
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#alone.then(work)
+    this.#alone = done.catch(() => {})
     return done
   }
 
@@ -185,7 +192,13 @@ export class Projections {
     await this.#home.dropOthers()
   }
 
-  async #switchTo(made: Made): Promise<void> {
+  #switchTo(made: Made): Promise<void> {
+    const done = this.#switched(made)
+    this.#switching = done.catch(() => {})
+    return done
+  }
+
+  async #switched(made: Made): Promise<void> {
     this.#following?.end.abort()
     await this.#following?.done
     await switchTo(this.#home, made)
@@ -209,5 +222,11 @@ async function caughtUp(home: Home, options: ProjectionsOptions, name: string): 
   }
 }
 
-const BROKEN = new Set<string>(['SCHEMA_OTHER', 'DAMAGED'])
-const MADE_ANEW = new Set<string>(['LOG_MISMATCH', ...BROKEN])
+const codeOf = (error: unknown): ProjectionErrorCode | null => (error instanceof ProjectionError ? error.code : null)
+const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+type Codes = ReadonlySet<ProjectionErrorCode | null>
+const BROKEN: Codes = new Set(['SCHEMA_OTHER', 'DAMAGED'] as const)
+const MADE_ANEW: Codes = new Set(['LOG_MISMATCH', 'SCHEMA_OTHER', 'DAMAGED'] as const)
+/** What is told of tables that are not as their own position says. */
+const AMISS: Codes = new Set([...MADE_ANEW, 'STREAM_GAP', 'POSITION_TAKEN'] as const)

@@ -37,12 +37,22 @@ export async function rebuildBeside(
   const { name, store } = await home.fresh()
   const projector = new Projector({ ...options, store })
   try {
-    const differences = live === null ? null : await home.compare(live, name, (to) => projector.catchUp(to))
+    const differences = live === null ? null : await compared(home, live, name, projector)
     const { events } = await projector.catchUp()
     return { name, store, projector, differences, events }
   } catch (error) {
     await discard(home, { name, store })
     throw error
+  }
+}
+
+/** Compares with the live tables, and where somebody has switched to others meanwhile with those. */
+async function compared(home: Home, live: string, name: string, projector: Projector): Promise<Difference[] | null> {
+  for (let asked = live; ; ) {
+    const differences = await home.compare(asked, name, (to) => projector.catchUp(to))
+    const now = differences === null ? await home.live() : null
+    if (now === null || now === asked) return differences
+    asked = now
   }
 }
 
@@ -81,21 +91,24 @@ export async function rebuildEqual(
   return { made: null, differences, events }
 }
 
-/** Makes rebuilt tables the live ones, when they show no less than answers have shown already; else discards them. */
-export async function switchTo(home: Home, made: Made): Promise<void> {
+/**
+ * Makes rebuilt tables the live ones, when they show no less than answers have shown already; else discards them. Rejects with
+ * `LOG_OTHER` where the live ones are of another log, unless `takeOver`.
+ */
+export async function switchTo(home: Home, made: Made, takeOver = false): Promise<void> {
   try {
-    await pointedTo(home, made)
+    await pointedTo(home, made, takeOver)
   } catch (error) {
     await discard(home, made)
     throw error
   }
 }
 
-async function pointedTo(home: Home, { name, projector }: Made): Promise<void> {
+async function pointedTo(home: Home, { name, projector }: Made, takeOver: boolean): Promise<void> {
   let before = -1
   for (;;) {
     const { cursor, events } = await projector.catchUp()
-    if (await home.pointTo(name, projector.status().progress)) return
+    if (await home.pointTo(name, projector.status().progress, takeOver)) return
     if (events === before) {
       throw new ProjectionError(
         'LOG_MISMATCH',

@@ -35,9 +35,10 @@ export interface Home {
   compare(live: string, rebuilt: string, catchUp: (to: Cursor) => Promise<unknown>): Promise<Difference[] | null>
   /**
    * Makes tables the live ones, durably and at once. False, and nothing is changed, where the present ones show more than
-   * `atLeast`; null: whatever they show.
+   * `atLeast`; null: whatever they show. Rejects with `LOG_OTHER` where those that are not to be replaced by another log's
+   * unasked are of another log, unless `takeOver`.
    */
-  pointTo(name: string, atLeast: Progress | null): Promise<boolean>
+  pointTo(name: string, atLeast: Progress | null, takeOver?: boolean): Promise<boolean>
   /** Removes tables that never were, or are no longer, the live ones. */
   drop(name: string): Promise<void>
   /** Removes all of those that nobody uses any more. */

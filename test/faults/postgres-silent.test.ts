@@ -22,10 +22,14 @@ describeWithPostgres('PostgreSQL behind a network that falls silent', (server) =
   const add = (log: ReturnType<typeof tell>['log'], id: string) =>
     new Actor(log, () => Date.UTC(2027, 0, 1), id, id).start()
 
-  async function behind(silentMs = SILENT_MS): Promise<{ proxy: SilentProxy; pool: ConnectionPool }> {
+  async function behind(
+    silentMs = SILENT_MS,
+    { max = 12, settings = '' } = {},
+  ): Promise<{ proxy: SilentProxy; pool: ConnectionPool }> {
     const folder = decodeURIComponent(/host=(.*)$/.exec(server().url)![1]!)
     const proxy = new SilentProxy(`${folder}/.s.PGSQL.5432`)
-    const pool = openPool({ url: `postgres://keepup@127.0.0.1:${await proxy.listen()}/postgres`, silentMs })
+    const url = `postgres://keepup@127.0.0.1:${await proxy.listen()}/postgres?options=${encodeURIComponent(settings)}`
+    const pool = openPool({ url, silentMs, max })
     onTestFinished(async () => {
       await pool.shut(0)
       proxy.close()
@@ -88,19 +92,30 @@ describeWithPostgres('PostgreSQL behind a network that falls silent', (server) =
     await fallen
   })
 
-  it('what takes long, or waits for a lock, is waited for', async () => {
-    const { pool } = await behind(20)
-    const [holder, waiter] = [await pool.connect(), await pool.connect()]
-    await holder.query('select pg_advisory_lock(7)')
-    const waits = waiter.query('select pg_advisory_lock(7)')
-    await holder.query('select pg_sleep(0.6)')
-    await holder.query('select pg_advisory_unlock(7)')
-    await waits
-    const long = await holder.query(`select repeat('x', 1000) as text, pg_sleep(0.001) from generate_series(1, 300)`)
-    expect(long.rows).toHaveLength(300)
-    holder.release()
-    waiter.release(true)
+  it('one that falls silent between its login and the first answer keeps no place', async () => {
+    const { proxy, pool } = await behind(SILENT_MS, { max: 1 })
+    const fallen = proxy.silenceAt('pg_backend_pid')
+    await expect(pool.query('select 1')).rejects.toMatchObject({ code: 'ETIMEDOUT' })
+    await fallen
+    expect((await pool.query('select 2 as n')).rows).toEqual([{ n: 2 }])
   })
+
+  it.each(['on', 'off'])(
+    'what takes long, or waits for a lock, is waited for: track_activities %s',
+    async (tracked) => {
+      const { pool } = await behind(20, { settings: `-c track_activities=${tracked}` })
+      const [holder, waiter] = [await pool.connect(), await pool.connect()]
+      await holder.query('select pg_advisory_lock(7)')
+      const waits = waiter.query('select pg_advisory_lock(7)')
+      await holder.query('select pg_sleep(0.6)')
+      await holder.query('select pg_advisory_unlock(7)')
+      await waits
+      const long = await holder.query(`select repeat('x', 1000) as text, pg_sleep(0.001) from generate_series(1, 300)`)
+      expect(long.rows).toHaveLength(300)
+      holder.release()
+      waiter.release(true)
+    },
+  )
 
   it('closing ends, also where nothing is ever answered again', async () => {
     const { proxy, pool } = await behind(NEVER_MS)

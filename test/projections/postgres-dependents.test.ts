@@ -111,7 +111,7 @@ describeWithPostgres('what people have built on the published views', (server) =
     expect(await projections.rebuild()).toMatchObject({ switched: true })
     await projections.tidy()
     expect(warned).toEqual([expect.stringContaining(`view ${team}.old depends on`)])
-    expect(warned[0]).toMatch(/make it anew on the views in/)
+    expect(warned[0]).toMatch(/make views anew on those in/)
     expect(await there()).toEqual([schema, `${schema}_1`, `${schema}_1_views`, `${schema}_2`, `${schema}_control`])
     expect(await relation(pool, `${team}.old`)).toBe(true)
     expect(await count(`${team}.dear`)).toBeGreaterThan(2)

@@ -14,8 +14,8 @@ type Damage = readonly [what: string, sql: (ns: string) => string, told: RegExp 
 const damages: readonly Damage[] = [
   ['the views', (ns) => drop(ns), /schema t\d+ has lost .*runs/],
   ['one view', (ns) => `drop view ${ns}.runs`, /schema t\d+ has lost runs$/],
-  ['the live generation', (ns) => drop(`${ns}_1`), /t\d+_1\.position has lost/],
-  ['the views and the live generation', (ns) => drop(ns, `${ns}_1`), /t\d+_1\.position has lost/],
+  ['the live generation', (ns) => drop(`${ns}_1`), /t\d+_1\.position is gone/],
+  ['the views and the live generation', (ns) => drop(ns, `${ns}_1`), /t\d+_1\.position is gone/],
   ['the control schema', (ns) => drop(`${ns}_control`), null],
   ['the pointer', (ns) => `delete from ${ns}_control.live`, null],
   ['the table of the pointer', (ns) => `drop table ${ns}_control.live`, null],
@@ -24,8 +24,8 @@ const damages: readonly Damage[] = [
   ['the control schema and the views', (ns) => drop(`${ns}_control`, ns), null],
   ['the control schema and the live generation', (ns) => drop(`${ns}_control`, `${ns}_1`), null],
   ['everything', (ns) => drop(ns, `${ns}_1`, `${ns}_control`), null],
-  ['one table', (ns) => `drop table ${ns}_1.runs cascade`, /runs has lost its column/],
-  ['the position', (ns) => `drop table ${ns}_1.position cascade`, /position has lost its column/],
+  ['one table', (ns) => `drop table ${ns}_1.runs cascade`, /runs is gone/],
+  ['the position', (ns) => `drop table ${ns}_1.position cascade`, /position is gone/],
   ['one column', (ns) => `alter table ${ns}_1.runs drop column created_by cascade`, /lost its column created_by/],
 ]
 

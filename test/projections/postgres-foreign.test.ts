@@ -35,7 +35,7 @@ describeWithPostgres('PostgreSQL', (server) => {
       await first.close()
       await first.pool.query(damage(await first.live()))
       const { projections, dump, there } = await open(log, first.schema)
-      expect(projections.status().notice).toMatch(/rebuild/)
+      expect(projections.status().notice).toMatch(/anew|rebuild/)
       expect(await dump()).toEqual(await zero(log))
       expect(await there()).toEqual([first.schema, `${first.schema}_2`, `${first.schema}_control`])
     })

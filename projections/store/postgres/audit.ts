@@ -2,13 +2,10 @@ import type pg from 'pg'
 import { ProjectionError } from '../../errors.ts'
 import { relationsOf, schemaThere } from './catalog.ts'
 import { stateOf } from './failures.ts'
+import { granting, grantsIn } from './grants.ts'
 import type { Names } from './names.ts'
+import { ownIn } from './shape.ts'
 import { inTransaction } from './transaction.ts'
-
-/** Who may use a schema, and who may read which of its views, but for the owner. */
-export const READERS = `select pg_get_userbyid(g.grantee) as role, c.relname as name
-  from pg_class c join pg_namespace s on s.oid = c.relnamespace cross join aclexplode(c.relacl) g
-  where s.nspname = $1 and g.privilege_type = 'SELECT' and g.grantee not in (0, c.relowner)`
 
 /**
  * Views of a generation's tables in a schema that waits to become the live one, under the seed's section 8 names among
@@ -26,7 +23,7 @@ export async function createViews(client: pg.PoolClient, names: Names, n: number
 export async function mendViews(client: pg.PoolClient, names: Names, n: number): Promise<readonly string[]> {
   const { views, published, tables } = names
   const there = await relationsOf(client, views)
-  const ours = new Set((await relationsOf(client, tables(n))).map(({ name }) => name))
+  const ours = new Set((await ownIn(client, tables(n))).map(({ name }) => name))
   const alien = there.find(({ name, kind }) => ours.has(name) && kind !== 'v')
   if (alien !== undefined)
     throw new ProjectionError(
@@ -48,24 +45,21 @@ async function addViews(
   aside: string,
   kept: ReadonlySet<string>,
 ): Promise<void> {
-  const granted = await client.query<{ role: string; name: string }>(READERS, [views])
-  const old = new Set((await relationsOf(client, views)).map(({ name }) => name))
-  const rows = (await relationsOf(client, tables(n))).filter(({ name }) => !kept.has(name))
-  for (const { name } of rows) {
+  const { users, views: granted } = await grantsIn(client, views, tables(n))
+  const old = new Set((await ownIn(client, views)).map(({ name }) => name))
+  const lacking = (await ownIn(client, tables(n))).map(({ name }) => name).filter((name) => !kept.has(name))
+  for (const name of lacking) {
     const where = `(select ${control}.shows(${n}))`
     await client.query(`create view ${aside}."${name}" as select * from ${tables(n)}."${name}" where ${where}`)
   }
-  const readable = Map.groupBy(granted.rows, ({ role }) => role)
-  for (const [role, grants] of readable) {
-    const all = old.size === grants.length
-    const may = new Set(grants.map(({ name }) => name))
-    const some = rows.filter(({ name }) => may.has(name) || (all && !old.has(name)))
-    await grant(
-      client,
-      role,
-      aside,
-      some.map(({ name }) => `${aside}."${name}"`),
-    )
+  for (const role of users) await client.query(`grant usage on schema ${aside} to ${role}`)
+  const ours = granted.filter(({ name }) => old.has(name))
+  for (const one of ours) if (lacking.includes(one.name)) await client.query(granting(one, `${aside}."${one.name}"`))
+  const whole = ours.filter(({ columns }) => columns === null)
+  for (const [role, may] of Map.groupBy(whole, (one) => one.role)) {
+    if (may.length < old.size) continue
+    const more = { role, columns: null, option: false }
+    for (const name of lacking) if (!old.has(name)) await client.query(granting(more, `${aside}."${name}"`))
   }
 }
 

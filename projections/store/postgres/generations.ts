@@ -1,14 +1,15 @@
 import type pg from 'pg'
-import { ProjectionError } from '../../errors.ts'
+import { otherLog, ProjectionError } from '../../errors.ts'
 import { postgres } from '../../schema/dialect.ts'
 import { keptMeaning, migrations } from '../../schema/migrations.ts'
 import { type Progress, rowOf } from '../store.ts'
 import { createViews, mendViews } from './audit.ts'
 import { columnThere, relationsOf, schemaThere, tableThere } from './catalog.ts'
 import { controlSql, generationOf, isWhole, SHOWN } from './control.ts'
-import { dropGeneration, standsInTheWay, takeAlong } from './dependents.ts'
+import { dropGeneration, type Staying, standsInTheWay, takeAlong } from './dependents.ts'
 import { schemaTaken, stateOf } from './failures.ts'
 import type { Names } from './names.ts'
+import { ownIn } from './shape.ts'
 import { inTransaction, kyselyOver } from './transaction.ts'
 import { damageIn, mustNotBeNewer, versionOf } from './version.ts'
 
@@ -21,7 +22,7 @@ export class Generations {
   readonly #pool: pg.Pool
   readonly #names: Names
   readonly #warn: (text: string) => void
-  #said = ''
+  readonly #said = new Map<number | null, string>()
   constructor(pool: pg.Pool, names: Names, warn: (text: string) => void) {
     this.#pool = pool
     this.#names = names
@@ -31,7 +32,7 @@ export class Generations {
   /** The live generation; the first is made where there is none. Rejects with `SCHEMA_NEWER`. */
   async live(): Promise<number> {
     return this.#alone(async (client) => {
-      const found = (await this.#pointer(client)) ?? (await this.#recovered(client))
+      const found = await this.#pointer(client)
       if (found !== null) {
         const stored = await versionOf(client, this.#names, found)
         if (stored !== null) mustNotBeNewer(stored, this.#names.tables(found))
@@ -50,7 +51,7 @@ export class Generations {
     return inTransaction(
       this.#pool,
       async (client) => {
-        const found = (await isWhole(client, control)) ? await this.#pointer(client) : null
+        const found = (await isWhole(client, control)) ? await this.#stored(client) : null
         if (found !== null) {
           const stored = await versionOf(client, this.#names, found)
           if (stored !== null) mustNotBeNewer(stored, tables(found))
@@ -76,9 +77,7 @@ export class Generations {
   async logId(): Promise<string | null> {
     return this.#alone(async (client) => {
       const live = await this.#pointer(client)
-      if (live === null || !(await columnThere(client, `${this.#names.tables(live)}.position`, 'log_id'))) return null
-      const { rows } = await client.query<{ log_id: string }>(`select log_id from ${this.#names.tables(live)}.position`)
-      return rows[0]?.log_id ?? null
+      return live === null ? null : this.#logOf(client, live)
     })
   }
 
@@ -94,15 +93,16 @@ export class Generations {
       if (stored?.meaning === keptMeaning() && stored.version < migrations.length)
         await this.#step(client, n, stored.version)
       const damage = await damageIn(client, this.#names, n)
-      if (damage !== null) throw new ProjectionError('SCHEMA_OTHER', `${damage}; rebuild the tables from the log`)
+      if (damage !== null)
+        throw new ProjectionError('SCHEMA_OTHER', `${damage}; whoever moves the tables makes them anew of the log`)
       if ((await this.#pointer(client)) !== n) return
       const lost = await mendViews(client, this.#names, n)
       if (lost.length > 0) this.#warn(`made again in the schema ${views}, where they were missing: ${lost.join(', ')}`)
     })
   }
 
-  /** Points to a generation, unless the present one shows more than `atLeast`. Its writers find their position gone. */
-  async pointTo(n: number, atLeast: Progress | null): Promise<boolean> {
+  /** See {@link Home.pointTo}. Writers of the present one find their position gone. */
+  async pointTo(n: number, atLeast: Progress | null, takeOver: boolean): Promise<boolean> {
     // Who asks next should not ask tables that the planner takes for empty.
     const { rows: made } = await this.#pool.query<{ name: string }>(TABLES_OF, [this.#names.tables(n)])
     await this.#pool.query(`analyze ${made.map(({ name }) => name).join(', ')}`)
@@ -111,6 +111,10 @@ export class Generations {
       if (old === n) return true
       const position = `${this.#names.tables(old ?? n)}.position`
       const there = old !== null && (await tableThere(client, position))
+      if (there && !takeOver) {
+        const [theirs, ours] = [await this.#logOf(client, old), await this.#logOf(client, n)]
+        if (theirs !== null && ours !== null && theirs !== ours) throw otherLog(theirs, ours)
+      }
       if (there && atLeast !== null) {
         const { log_id, position: shown } = rowOf(atLeast)
         const ahead = `select from ${position} where log_id = $1 and position > $2 for update`
@@ -124,15 +128,16 @@ export class Generations {
 
   /** Drops a generation. False, at once, where somebody reads or writes it, or has built on it, which is told. */
   async drop(n: number): Promise<boolean> {
+    const staying = await this.#alone(async (client) => {
+      const live = await this.#pointer(client)
+      return live === null || live === n ? [] : takeAlong(client, this.#names, n, live)
+    })
+    if (staying.some(({ why }) => stateOf(why) === NOT_NOW)) return false
     try {
-      await this.#alone(async (client) => {
-        const live = await this.#pointer(client)
-        if (live !== null && live !== n) await takeAlong(client, this.#names, n, live)
-      })
       return await this.#alone((client) => this.#drop(client, n))
     } catch (error) {
       const dependents = standsInTheWay(error)
-      if (dependents !== null) this.#stays(n, dependents)
+      if (dependents !== null) this.#stays(n, staying, dependents)
       if (dependents !== null || stateOf(error) === NOT_NOW) return false
       throw error
     }
@@ -144,6 +149,12 @@ export class Generations {
       const live = await this.#pointer(client)
       return (await this.#known(client)).filter((n) => n !== live)
     })
+  }
+
+  /** Once of each, where it is the same again. */
+  tell(text: string, of: number | null): void {
+    if (text !== this.#said.get(of)) this.#warn(text)
+    this.#said.set(of, text)
   }
 
   async #drop(client: pg.PoolClient, n: number): Promise<boolean> {
@@ -162,13 +173,13 @@ export class Generations {
     return true
   }
 
-  /** Once, where it is the same again. */
-  #stays(n: number, dependents: string): void {
+  #stays(n: number, staying: readonly Staying[], dependents: string): void {
+    const { tables, views } = this.#names
+    const why = [...staying.map(({ name, why }) => `${name} (${why.message})`), ...dependents.split('\n')]
     const text =
-      `tables of before a rebuild stay (${this.#names.tables(n)}), because something stands on them that does not fit the ` +
-      `new ones: ${dependents.replaceAll('\n', '; ')}. Drop that and make it anew on the views in ${this.#names.views}; they go then.`
-    if (text !== this.#said) this.#warn(text)
-    this.#said = text
+      `tables of before a rebuild stay (${tables(n)}), because of what somebody has put there or built on them: ${why.join('; ')}. ` +
+      `Take what is to be kept out of there (alter … set schema), make views anew on those in ${views}, and drop the rest; they go then.`
+    this.tell(text, n)
   }
 
   async #alone<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
@@ -180,17 +191,25 @@ export class Generations {
     })
   }
 
-  async #pointer(client: pg.PoolClient): Promise<number | null> {
-    return (await client.query<{ n: number }>(`select n from ${this.#names.control}.live`)).rows[0]?.n ?? null
+  async #logOf(client: pg.PoolClient, n: number): Promise<string | null> {
+    const position = `${this.#names.tables(n)}.position`
+    if (!(await columnThere(client, position, 'log_id'))) return null
+    return (await client.query<{ log_id: string }>(`select log_id from ${position}`)).rows[0]?.log_id ?? null
   }
 
-  /** Where the pointer was lost, the published views tell whose they are. */
-  async #recovered(client: pg.PoolClient): Promise<number | null> {
-    const { views, control } = this.#names
+  /** Where the pointer was lost, or leads nowhere, the published views tell whose they are. */
+  async #pointer(client: pg.PoolClient): Promise<number | null> {
+    const { views, control, tables } = this.#names
+    const stored = await this.#stored(client)
+    if (stored !== null && (await schemaThere(client, tables(stored)))) return stored
     const { rows } = await client.query<{ n: number }>(SHOWN, [views, generationOf(views)])
-    if (rows.length !== 1) return null
-    await client.query(`insert into ${control}.live (id, n) values (1, $1)`, [rows[0]!.n])
+    if (rows.length !== 1) return stored
+    await client.query(pointing(control), [rows[0]!.n])
     return rows[0]!.n
+  }
+
+  async #stored(client: pg.PoolClient): Promise<number | null> {
+    return (await client.query<{ n: number }>(`select n from ${this.#names.control}.live`)).rows[0]?.n ?? null
   }
 
   async #create(client: pg.PoolClient): Promise<number> {
@@ -216,7 +235,7 @@ export class Generations {
     const damage = await damageIn(client, this.#names, live)
     if (damage !== null) return damage
     const there = new Set((await relationsOf(client, views)).map(({ name }) => name))
-    const lost = (await relationsOf(client, tables(live))).filter(({ name }) => !there.has(name))
+    const lost = (await ownIn(client, tables(live))).filter(({ name }) => !there.has(name))
     return lost.length === 0 ? null : `the schema ${views} has lost ${lost.map(({ name }) => name).join(', ')}`
   }
 
@@ -246,10 +265,12 @@ export class Generations {
       if (there) await client.query(`alter schema ${published} rename to ${asideViews(old!)}`)
       await client.query(`alter schema ${asideViews(n)} rename to ${published}`)
     }
-    const point = `insert into ${control}.live (id, n) values (1, $1) on conflict (id) do update set n = excluded.n`
-    await client.query(point, [n])
+    await client.query(pointing(control), [n])
     if (old !== null) await takeAlong(client, this.#names, old, n)
   }
 }
+
+const pointing = (control: string) =>
+  `insert into ${control}.live (id, n) values (1, $1) on conflict (id) do update set n = excluded.n`
 
 const TABLES_OF = `select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname = $1`

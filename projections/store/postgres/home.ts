@@ -142,20 +142,23 @@ export class PostgresHome implements Home {
     })
   }
 
-  pointTo(name: string, atLeast: Progress | null): Promise<boolean> {
-    return told(() => this.#generations.pointTo(Number(name), atLeast))
+  pointTo(name: string, atLeast: Progress | null, takeOver = false): Promise<boolean> {
+    return told(() => this.#generations.pointTo(Number(name), atLeast, takeOver))
   }
 
   async drop(name: string): Promise<void> {
     await told(() => this.#generations.drop(Number(name)))
   }
 
-  /** What is still read, or cannot be had now, goes the next time. */
+  /** What is still read, or cannot be had now, goes the next time: nobody is to end because of what is left over. */
   async dropOthers(): Promise<void> {
     try {
       for (const n of await this.#generations.others()) await this.#generations.drop(n)
     } catch (error) {
-      if (!connectionLost(error)) throw error
+      if (connectionLost(error)) return
+      const why = error instanceof Error ? error.message : String(error)
+      const text = `tables of before a rebuild cannot be dropped now (${why}); it is tried again and again`
+      this.#generations.tell(text, null)
     }
   }
 

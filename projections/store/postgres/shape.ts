@@ -5,6 +5,7 @@ import { eventRows } from '../../schema/event-rows.ts'
 import { keptViews } from '../../schema/kept-views.ts'
 import { specOf, tableNames } from '../../schema/tables.ts'
 import { views } from '../../schema/views.ts'
+import { type Relation, relationsOf } from './catalog.ts'
 
 const position: TableSpec = {
   columns: {
@@ -33,7 +34,17 @@ export const described: readonly (readonly [string, TableSpec])[] = [
   ['event_rows', eventRows],
 ]
 
-const VIEWS = [...views(postgres), ...keptViews].flatMap((text) => /^create view (\w+)/.exec(text)?.[1] ?? [])
+const namesIn = (pattern: RegExp) => [...views(postgres), ...keptViews].flatMap((text) => pattern.exec(text)?.[1] ?? [])
+const VIEWS = namesIn(/^create view (\w+)/)
+
+/** Names of tables and views that this program, or one before it, has made in a generation: no others are dropped. */
+const OWN = new Set([...described.map(([table]) => table), ...VIEWS])
+/** The same of functions. */
+export const ownRoutines: readonly string[] = namesIn(/^create function (\w+)/)
+
+/** Those of a generation's relations that are not somebody else's. */
+export const ownIn = async (client: pg.PoolClient, tables: string): Promise<readonly Relation[]> =>
+  (await relationsOf(client, tables)).filter(({ name }) => OWN.has(name))
 
 const COLUMNS = `select c.relname as table, a.attname as column, format_type(a.atttypid, null) as type,
     a.attnotnull as required, a.atthasdef as filled
@@ -52,6 +63,9 @@ interface Column {
 export async function damageOf(client: pg.PoolClient, schema: string): Promise<string | null> {
   const { rows } = await client.query<Column>(COLUMNS, [schema])
   const found = new Map(rows.map((row) => [`${row.table}.${row.column}`, row]))
+  const relations = new Set(rows.map(({ table }) => table))
+  const lost = [...OWN].filter((name) => !relations.has(name))
+  if (lost.length > 0) return `${lost[0]} is gone${lost.length > 1 ? `, and ${lost.length - 1} more` : ''}`
   for (const [table, { columns }] of described) {
     for (const [column, kind] of Object.entries(columns)) {
       const there = found.get(`${table}.${column}`)
@@ -62,9 +76,6 @@ export async function damageOf(client: pg.PoolClient, schema: string): Promise<s
       if (there.required && !kind.endsWith('!')) return `${table}.${column} must not be null now`
     }
   }
-  const relations = new Set(rows.map(({ table }) => table))
-  const lost = VIEWS.find((view) => !relations.has(view))
-  if (lost !== undefined) return `${lost} is lost`
   const names = new Set(described.map(([table]) => table))
   const alien = [...found.values()].find((one) => names.has(one.table) && one.required && !one.filled)
   return alien ? `${alien.table} has got a column ${alien.column} that must be filled` : null

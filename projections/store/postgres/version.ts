@@ -29,6 +29,12 @@ export async function damageIn(client: pg.PoolClient, names: Names, n: number): 
   const stored = await versionOf(client, names, n)
   if (stored === null || stored.meaning < keptMeaning()) return `the rows in ${schema} have an older meaning`
   if (stored.version < migrations.length) return null
-  const damage = await damageOf(client, schema)
+  const damage = (await damageOf(client, schema)) ?? (await positionLost(client, schema))
   return damage === null ? null : `${schema}.${damage}, which this program did not do`
+}
+
+/** Tables that hold something and do not say how far they are. */
+async function positionLost(client: pg.PoolClient, schema: string): Promise<string | null> {
+  const text = `select where not exists (select from ${schema}.position) and exists (select from ${schema}.streams)`
+  return (await client.query(text)).rowCount === 0 ? null : 'position has lost its row'
 }

@@ -5,8 +5,12 @@ import pg from 'pg'
 const ANSWER_WITHIN_MS = 10_000
 /** A connection is silent when the server has said so often in a row that it is not at work for it. */
 const LOOKS = 2
-/** Who is at work, or waits for a lock; not who waits for its client, be it in the middle of a statement. */
-const AT_WORK = `select from pg_stat_activity where pid = $1 and state = 'active' and wait_event_type is distinct from 'Client'`
+/**
+ * Who is at work, or waits for a lock; not who waits for its client, be it in the middle of a statement. `disabled`: the
+ * server keeps no count of who is at work (track_activities), but still of who waits.
+ */
+const AT_WORK = `select from pg_stat_activity
+  where pid = $1 and state in ('active', 'disabled') and wait_event_type is distinct from 'Client'`
 
 /**
  * A connection that cannot be silent for ever. A proxy, a firewall or a host that died may leave it open and answer nothing;
@@ -35,9 +39,12 @@ export class WatchedClient extends pg.Client {
     this.on('error', () => undefined)
   }
 
-  /** Asks who serves it: what the client is told at its start may be a proxy's own number. */
+  /**
+   * Asks who serves it: what the client is told at its start may be a proxy's own number. Until then nobody is known to be at
+   * work for it, so that it is broken off where others are answered in the meantime.
+   */
   async identify(): Promise<void> {
-    const { rows } = await super.query<{ pid: number }>('select pg_backend_pid() as pid')
+    const { rows } = await (this as pg.Client).query<{ pid: number }>('select pg_backend_pid() as pid')
     this.#pid = rows[0]!.pid
   }
 
