@@ -16,7 +16,7 @@ import {
 import type { Tables } from '../host/read-model.ts'
 import { alike, told } from '../host/told.ts'
 import { type Lease, type LeaseOptions, takeLease } from './lease.ts'
-import { comesBack, holdsEvents, notHeld } from './lost-tables.ts'
+import { comesBack, holds, holdsEvents, notHeld } from './lost-tables.ts'
 import { within } from './within.ts'
 
 export interface SharedTablesOptions extends LeaseOptions {
@@ -55,8 +55,8 @@ export class SharedTables implements Tables {
   /** Tries in a row that came to nothing. */
   #failed = 0
 
-  /** Up to which position somebody was told that the tables show it: less is no answer, whoever has replaced them. */
-  #reached = -1
+  /** What somebody was told that the tables show: less is no answer, whoever has replaced them, while the log holds it. */
+  #reached: Cursor | null = null
   /** Where the tables stood when this process began, if the log does not hold that: nothing is answered from them. */
   readonly #notHeld: Cursor | null
 
@@ -94,7 +94,7 @@ export class SharedTables implements Tables {
 
   async caughtUpTo(cursor: Cursor, signal: AbortSignal): Promise<void> {
     await this.#caughtUpTo(cursor, signal)
-    this.#reached = Math.max(this.#reached, cursor.position)
+    if (cursor.position > (this.#reached?.position ?? -1)) this.#reached = cursor
   }
 
   async rebuild({ accept = false } = {}): Promise<RebuildReport> {
@@ -133,9 +133,18 @@ export class SharedTables implements Tables {
     const { position } = answer
     if (position !== null && position.logId !== log.logId) throw otherLog(position.logId, log.logId)
     const isOld = position !== null && position.hash === this.#notHeld?.hash
-    if (isOld || (position?.position ?? -1) < this.#reached)
+    if (isOld || (await this.#isLess(position)))
       throw new ProjectionError('NOT_FOUND', 'the tables are being made anew; ask again')
     return answer
+  }
+
+  /** Whether somebody was told more. Not where the log holds that no longer: it was restored under this process. */
+  async #isLess(shown: Cursor | null): Promise<boolean> {
+    const told = this.#reached
+    if (told === null || told.position <= (shown?.position ?? -1)) return false
+    if (await holds(this.#options.log, told)) return true
+    if (this.#reached === told) this.#reached = null
+    return false
   }
 
   /** How far the tables are; null also where they cannot be read until they have come back. */
@@ -172,7 +181,7 @@ export class SharedTables implements Tables {
   async #move(lease: Lease, signal: AbortSignal): Promise<void> {
     const { home, log, blobs, warn } = this.#options
     try {
-      if (!(await mustBeOf(home, log)) && this.#reached >= 0) warn(MISSING)
+      if (!(await mustBeOf(home, log)) && this.#reached !== null) warn(MISSING)
       const projections = await Projections.open({ home, log, blobs })
       this.#live = projections
       this.#tellAnew(projections)

@@ -1,6 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { MemoryLeases } from '../../../adapters/leases-memory/leases.ts'
 import { SharedTables } from '../../../api/servers/tables.ts'
+import type { Cursor } from '../../../domain/log/cursor.ts'
 import { listRuns } from '../../../projections/queries/runs.ts'
 import { PostgresHome } from '../../../projections/store/postgres/home.ts'
 import { describeWithPostgres } from '../../support/postgres.ts'
@@ -12,6 +13,30 @@ import { standing } from '../../support/standing-clock.ts'
 
 const numbers = Array.from({ length: 60 }, (_, i) => (i * 7919 + (i >> 3) * 31) % 1000)
 const clock = standing()
+
+/** A log whose server can be stopped, and started again on another state of it. */
+function replaceable(first: MemoryLog) {
+  let log = first
+  let stop = new AbortController()
+  async function* subscribe(from: Cursor | null, signal: AbortSignal) {
+    for (let after = from; !signal.aborted; ) {
+      for await (const page of log.subscribe(after, AbortSignal.any([signal, stop.signal]))) {
+        after = log.cursor(page.at(-1)!)
+        yield page
+      }
+    }
+  }
+  const get = (_: MemoryLog, name: keyof MemoryLog) => {
+    const found: unknown = name === 'subscribe' ? subscribe : log[name]
+    return typeof found === 'function' ? found.bind(log) : found
+  }
+  const putBack = (next: MemoryLog) => {
+    log = next
+    stop.abort(new Error('the server was stopped'))
+    stop = new AbortController()
+  }
+  return { log: new Proxy(first, { get } as ProxyHandler<MemoryLog>), putBack }
+}
 
 describeWithPostgres('tables of several processes that are another log’s, or lost', (server) => {
   const schemas = schemasOf(server)
@@ -118,5 +143,20 @@ describeWithPostgres('tables of several processes that are another log’s, or l
     expect(await (await open(tell(numbers).log)).current()).toBe(shown - 1)
     const why = `of the ${events} events that the log holds: the tables show ${log.events.length} events up to position`
     await expect.poll(() => said).toEqual([expect.stringMatching(`^the tables were made anew, ${why}.* is lost$`)])
+  })
+
+  it('an older log put back under those who have told of a newer one: all of them answer from it', async () => {
+    const { open } = processes()
+    const [newer, older] = [tell(numbers).log, tell(numbers).log]
+    for (const id of ['lost', 'too']) new Actor(newer, () => Date.UTC(2027, 0, 1), id, id).start()
+    const { log, putBack } = replaceable(newer)
+    const [mover, reader] = [await open(log), await open(log, 'b')]
+    const runs = await mover.current()
+    expect(await reader.current()).toBe(runs)
+    putBack(older)
+    for (const { current } of [mover, reader]) await expect.poll(current).toBe(runs - 2)
+    // Nothing of what was told before counts any more.
+    new Actor(older, () => Date.UTC(2027, 0, 1), 'next', 'next').start()
+    expect([await mover.current(), await reader.current()]).toEqual([runs - 1, runs - 1])
   })
 })
