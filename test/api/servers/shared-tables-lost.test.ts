@@ -1,7 +1,8 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { MemoryLeases } from '../../../adapters/leases-memory/leases.ts'
-import { SharedTables } from '../../../api/servers/tables.ts'
+import { SharedTables, type SharedTablesOptions } from '../../../api/servers/tables.ts'
 import type { Cursor } from '../../../domain/log/cursor.ts'
+import type { Leases } from '../../../domain/ports.ts'
 import { listRuns } from '../../../projections/queries/runs.ts'
 import { PostgresHome } from '../../../projections/store/postgres/home.ts'
 import { describeWithPostgres } from '../../support/postgres.ts'
@@ -46,9 +47,9 @@ describeWithPostgres('tables of several processes that are another log’s, or l
     const [pool, schema, leases] = [schemas.pool(), schemas.fresh(), new MemoryLeases(clock)]
     const said: string[] = []
     const home = new PostgresHome({ pool, schema })
-    const open = async (log: MemoryLog, holder = 'a') => {
+    const open = async (log: MemoryLog, holder = 'a', its: Partial<SharedTablesOptions> = {}) => {
       const warn = (text: string) => said.push(text)
-      const options = { home, log, blobs: log.blobs, leases, clock, ttlMs: 200, holder, warn }
+      const options = { home, log, blobs: log.blobs, leases, clock, ttlMs: 200, holder, warn, ...its }
       const tables = await SharedTables.open(options)
       onTestFinished(() => tables.close())
       const current = async () => {
@@ -120,6 +121,36 @@ describeWithPostgres('tables of several processes that are another log’s, or l
     }
     expect(await reader.current()).toBe(runs)
     await expect.poll(there).toEqual([schema, `${schema}_4`, `${schema}_control`])
+  })
+
+  it('who was told more waits while they are made anew: the new ones, not full yet, are no answer', async () => {
+    const { open, home, pool, schema } = processes()
+    const { log } = tell(numbers)
+    const mover = await open(log)
+    const runs = await mover.current()
+    const reads: Leases = { acquire: async () => false, release: async () => {} }
+    const reader = await open(log, 'b', { leases: reads })
+    expect(await reader.current()).toBe(runs)
+    await mover.tables.close()
+    await pool.query(
+      `drop schema ${schema}_control cascade; drop schema ${schema} cascade; drop schema ${schema}_1 cascade`,
+    )
+    await home.live()
+    const answer = reader.tables.read((db) => listRuns(db))
+    await open(log)
+    expect((await answer).data.runs.length).toBe(runs)
+  })
+
+  it('found altered by what is written next: whoever waits for that is answered when they are made anew', async () => {
+    const { open, pool, schema } = processes()
+    const { log } = tell(numbers)
+    // So long that nothing else comes upon it first.
+    const { tables, current } = await open(log, 'a', { ttlMs: 3_600_000 })
+    const runs = await current()
+    await expect.poll(() => tables.moves).toBe(true)
+    await pool.query(`alter table ${schema}_1.runs drop column created_by cascade`)
+    new Actor(log, () => Date.UTC(2027, 0, 1), 'more', 'more').start()
+    expect(await current()).toBe(runs + 1)
   })
 
   it('tables of which nothing is there are told to be made, where the log holds something', async () => {
