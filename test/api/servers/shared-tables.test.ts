@@ -19,6 +19,34 @@ const numbers = Array.from({ length: 300 }, (_, i) => (i * 7919 + (i >> 3) * 31)
 const clock = standing()
 /** How often whoever moves the tables looks for what else is to be done, ms: like nothing else here. */
 const WATCH_MS = 51
+/** The clock, and what was waited for by it, ms. */
+function counting() {
+  const waits: number[] = []
+  let watching = 0
+  const counted: Clock = {
+    now: () => clock.now(),
+    async sleep(ms, signal) {
+      waits.push(ms)
+      if (ms === WATCH_MS) watching++
+      await clock.sleep(ms, signal).finally(() => ms === WATCH_MS && watching--)
+    },
+  }
+  return { counted, waits, watching: () => watching }
+}
+
+/** Leases that cannot be had so often. */
+function failingFirst(times: number): Leases {
+  const leases = new MemoryLeases(clock)
+  let tries = 0
+  return {
+    acquire: async (...asked) => {
+      if (tries++ < times) throw new Error('the leases are gone')
+      return leases.acquire(...asked)
+    },
+    release: (...asked) => leases.release(...asked),
+  }
+}
+
 /** Not that tables are made for the first time. */
 const isFault = (text: string) => !text.includes('the tables are missing')
 
@@ -109,17 +137,8 @@ describeWithPostgres('tables of several processes', (server) => {
 
   it('who loses its place again and again is back as soon each time, and leaves nothing running', async () => {
     const { log } = tell(numbers)
-    const waits: number[] = []
-    let watching = 0
-    const counted: Clock = {
-      now: () => clock.now(),
-      async sleep(ms, signal) {
-        waits.push(ms)
-        if (ms === WATCH_MS) watching++
-        await clock.sleep(ms, signal).finally(() => ms === WATCH_MS && watching--)
-      },
-    }
-    const { open } = processes(log, schemas.fresh(), undefined, counted)
+    const { counted, waits, watching } = counting()
+    const { open, said } = processes(log, schemas.fresh(), undefined, counted)
     const tables = await open('a', 2 * WATCH_MS)
     const other = new PostgresHome({ pool: schemas.pool(), schema: schemas.last() })
     for (let n = 0; n < 3; n++) {
@@ -128,9 +147,27 @@ describeWithPostgres('tables of several processes', (server) => {
       add(log, `after${n}`)
     }
     await tables.caughtUpTo(await log.headCursor(), soon())
-    expect(watching).toBeLessThanOrEqual(1)
+    expect(watching()).toBeLessThanOrEqual(1)
+    expect(said.filter(isFault)).toEqual([])
     // What a pause grows to where one try after the other comes to nothing.
     expect([4, 8, 16].filter((times) => waits.includes(times * WATCH_MS))).toEqual([])
+  })
+
+  it('what failed before it moved them delays nothing after', async () => {
+    const { log } = tell(numbers)
+    const { counted, waits } = counting()
+    const { open } = processes(log, schemas.fresh(), failingFirst(3), counted)
+    const tables = await open('a', 2 * WATCH_MS)
+    await tables.caughtUpTo(await log.headCursor(), soon())
+    expect(waits).toContain(4 * WATCH_MS)
+    waits.length = 0
+    await rebuildElsewhere(new PostgresHome({ pool: schemas.pool(), schema: schemas.last() }), {
+      log,
+      blobs: log.blobs,
+    })
+    add(log, 'after')
+    await tables.caughtUpTo(await log.headCursor(), soon())
+    expect(waits).not.toContain(4 * WATCH_MS)
   })
 
   it('what was still read while tables were rebuilt goes by itself when it is read no longer', async () => {
@@ -166,16 +203,7 @@ describeWithPostgres('tables of several processes', (server) => {
 
   it('what stopped a projector is told once, and it is tried again', async () => {
     const { log } = tell(numbers)
-    const leases = new MemoryLeases(clock)
-    let tries = 0
-    const failing: Leases = {
-      acquire: async (...asked) => {
-        if (tries++ < 2) throw new Error('the leases are gone')
-        return leases.acquire(...asked)
-      },
-      release: (...asked) => leases.release(...asked),
-    }
-    const { open, said } = processes(log, schemas.fresh(), failing)
+    const { open, said } = processes(log, schemas.fresh(), failingFirst(2))
     const tables = await open('a', 40)
     await tables.caughtUpTo(await log.headCursor(), soon())
     expect(said.filter(isFault)).toEqual([expect.stringContaining('a the tables: Error: the leases are gone')])
