@@ -57,11 +57,14 @@ export class SharedTables implements Tables {
 
   /** What somebody was told that the tables show: less is no answer, whoever has replaced them, while the log holds it. */
   #reached: Cursor | null = null
+  /** Somebody was told that they are missing, and not yet that they are made. */
+  #missing: boolean
   /** Where the tables stood when this process began, if the log does not hold that: nothing is answered from them. */
   readonly #notHeld: Cursor | null
 
-  private constructor(options: SharedTablesOptions, notHeld: Cursor | null) {
+  private constructor(options: SharedTablesOptions, missing: boolean, notHeld: Cursor | null) {
     this.#options = options
+    this.#missing = missing
     this.#notHeld = notHeld
     this.#serving = this.#serve(this.#end.signal)
   }
@@ -70,8 +73,9 @@ export class SharedTables implements Tables {
   static async open(options: SharedTablesOptions): Promise<SharedTables> {
     const { home, log, warn } = options
     await home.live()
-    if (!(await mustBeOf(home, log)) && (await holdsEvents(log))) warn(MISSING)
-    return new SharedTables(options, await notHeld(home, log))
+    const missing = !(await mustBeOf(home, log)) && (await holdsEvents(log))
+    if (missing) warn(MISSING)
+    return new SharedTables(options, missing, await notHeld(home, log))
   }
 
   /** Waits, within a bound, for tables that were dropped or altered. Rejects with `LOG_OTHER` where they are another log's. */
@@ -95,6 +99,13 @@ export class SharedTables implements Tables {
   async caughtUpTo(cursor: Cursor, signal: AbortSignal): Promise<void> {
     await this.#caughtUpTo(cursor, signal)
     if (cursor.position > (this.#reached?.position ?? -1)) this.#reached = cursor
+  }
+
+  /** Whether tables and leases can be used. */
+  async answers(): Promise<void> {
+    const { leases, holder } = this.#options
+    // Nobody has it: what is asked is whether it could be given back.
+    await Promise.all([this.#read(async () => null), leases.release('.nobody', holder)])
   }
 
   async rebuild({ accept = false } = {}): Promise<RebuildReport> {
@@ -163,6 +174,8 @@ export class SharedTables implements Tables {
       try {
         const lease = await takeLease(this.#options, PROJECTOR, holder)
         if (lease !== null) await this.#move(lease, signal)
+        // Whoever makes them tells it.
+        else this.#missing = false
         this.#failed = 0
       } catch (error) {
         if (signal.aborted) return
@@ -181,11 +194,14 @@ export class SharedTables implements Tables {
   async #move(lease: Lease, signal: AbortSignal): Promise<void> {
     const { home, log, blobs, warn } = this.#options
     try {
-      if (!(await mustBeOf(home, log)) && this.#reached !== null) warn(MISSING)
+      if (!(await mustBeOf(home, log)) && this.#reached !== null && !this.#missing) {
+        warn(MISSING)
+        this.#missing = true
+      }
       const projections = await Projections.open({ home, log, blobs })
       this.#live = projections
       this.#tellAnew(projections)
-      if (projections.status().state !== 'waiting') this.#said = ''
+      this.#tellWell(projections)
       this.#failed = 0
       const over = new AbortController()
       const end = AbortSignal.any([signal, lease.lost, over.signal])
@@ -219,6 +235,16 @@ export class SharedTables implements Tables {
     const said = error instanceof Error ? error.message : String(error)
     if (!alike(said, this.#said)) this.#options.warn(`the tables: ${told(error)}`)
     this.#said = said
+  }
+
+  /** The end of what was told. */
+  #tellWell(projections: Projections): void {
+    const { state, progress } = projections.status()
+    if (state === 'waiting') return
+    if (this.#missing) this.#options.warn(`the tables were made, of the ${progress.events} events that the log holds`)
+    if (this.#said !== '') this.#options.warn('the tables: this process moves them now')
+    this.#missing = false
+    this.#said = ''
   }
 
   #tellAnew(projections: Projections): void {
