@@ -50,7 +50,7 @@ export async function openOnServers(config: ServersConfig, autoDrive: boolean, o
     const reach = <T>(work: () => Promise<T>) => askingPostgres(config, warn, work)
     await reach(() => greet(pool))
     const blobs = await reach(() => PostgresBlobs.open({ pool, schema: schemas.blobs }))
-    const leases = await reach(() => PostgresLeases.open({ pool: beats, schema: schemas.leases }))
+    const leases = await reach(() => PostgresLeases.open({ pool: beats, schema: schemas.leases, warn }))
     const host = await openHost(config, own, opened, warn, passwordsOf(config))
     const shared = { leases, clock, ttlMs, holder }
     const home = new PostgresHome({ pool, schema: schemas.tables, warn })
