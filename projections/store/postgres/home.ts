@@ -155,7 +155,7 @@ export class PostgresHome implements Home {
     try {
       for (const n of await this.#generations.others()) await this.#generations.drop(n)
     } catch (error) {
-      if (!connectionLost(error)) throw error
+      if (!connectionLost(error)) throw named(error)
     }
   }
 
