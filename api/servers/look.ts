@@ -92,8 +92,8 @@ async function lookAtTables({ postgres: url, namespace }: ServersConfig, log: Ev
   const pool = openPool({ url, max: 2 })
   try {
     const home = new PostgresHome({ pool, schema: schemasOf(namespace).tables })
-    const rights = await rightsIn(pool, namespace)
     const { position, damage, ...server } = await home.look()
+    const rights = await rightsIn(pool, namespace)
     if (position === undefined) return { ...server, rights, tables: null }
     if (position !== null && log !== undefined && position.logId !== log?.logId)
       throw otherLog(position.logId, log?.logId ?? null)

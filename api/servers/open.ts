@@ -54,7 +54,8 @@ export async function openOnServers(config: ServersConfig, autoDrive: boolean, o
     const host = await openHost(config, own, opened, warn, passwordsOf(config))
     const shared = { leases, clock, ttlMs, holder }
     const home = new PostgresHome({ pool, schema: schemas.tables, warn })
-    const tables = await reach(() => SharedTables.open({ ...shared, home, log, blobs, warn }))
+    await reach(() => home.live())
+    const tables = await SharedTables.open({ ...shared, home, log, blobs, warn })
     opened.push(() => tables.close())
     opened.push(() => closed.abort(new Error('keepup was closed')))
     return compose(host, {

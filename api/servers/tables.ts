@@ -69,10 +69,9 @@ export class SharedTables implements Tables {
     this.#serving = this.#serve(this.#end.signal)
   }
 
-  /** Makes the tables where there are none, and takes part in moving them. Rejects with `LOG_OTHER` where they are another's. */
+  /** Takes part in moving the tables, which are made where there are none. Rejects with `LOG_OTHER` where they are another's. */
   static async open(options: SharedTablesOptions): Promise<SharedTables> {
     const { home, log, warn } = options
-    await home.live()
     const missing = !(await mustBeOf(home, log)) && (await holdsEvents(log))
     if (missing) warn(MISSING)
     return new SharedTables(options, missing, await notHeld(home, log))
