@@ -41,7 +41,7 @@ export interface ReadModel {
   caughtUp(withinMs?: number): Promise<void>
   /** The same, but false where the tables find no room to be brought up: what they show is older, and still true. */
   current(): Promise<boolean>
-  /** Resolves when the tables have answered, whatever they show. */
+  /** Resolves when the tables, and what they need, have answered at once, whatever they show. */
   answers(): Promise<void>
   /** Newest first. */
   runs(

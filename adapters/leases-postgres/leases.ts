@@ -1,4 +1,6 @@
 import type { Pool } from 'pg'
+import { LogError } from '../../domain/log/errors.ts'
+import { sqlState } from '../../domain/log/lost.ts'
 import type { Leases } from '../../domain/ports.ts'
 import { checkTtl } from '../leases/ttl.ts'
 import { ask, patiently } from '../postgres/ask.ts'
@@ -9,27 +11,56 @@ export interface PostgresLeasesOptions {
   readonly pool: Pool
   /** A schema of their own (default `keepup_leases`), made where it is missing. */
   readonly schema?: string
+  /** Is told when the table was missing and was made again. */
+  warn?(text: string): void
 }
+
+const isMissing = (error: unknown): boolean => error instanceof LogError && sqlState(error.cause) === '42P01'
 
 /** Leases by the server's clock, so that the drivers' own may differ. Rejects with LogError where it does not answer. */
 export class PostgresLeases implements Leases {
   readonly #pool: Pool
+  readonly #schema: string
   readonly #table: string
-  private constructor(pool: Pool, table: string) {
+  readonly #warn: (text: string) => void
+  private constructor({ pool, schema = 'keepup_leases', warn = () => {} }: PostgresLeasesOptions) {
     this.#pool = pool
-    this.#table = table
+    this.#schema = schema
+    this.#table = `${schema}.leases`
+    this.#warn = warn
   }
 
-  static async open({ pool, schema = 'keepup_leases' }: PostgresLeasesOptions): Promise<PostgresLeases> {
-    const table = `${schema}.leases`
-    const create = `create table ${table} (
-      agent_id text collate "C" primary key, driver_id text collate "C" not null, until timestamptz not null)`
-    await patiently(`prepare ${table}`, () => prepareSchema(pool, schema, 'leases', create))
-    return new PostgresLeases(pool, table)
+  static async open(options: PostgresLeasesOptions): Promise<PostgresLeases> {
+    const leases = new PostgresLeases(options)
+    await leases.#make()
+    return leases
   }
 
+  /** Makes the table again where it was dropped: whoever drives is known by the log. */
   async acquire(agentId: string, driverId: string, ttlMs: number): Promise<boolean> {
     checkTtl(ttlMs)
+    try {
+      return await this.#take(agentId, driverId, ttlMs)
+    } catch (error) {
+      if (!isMissing(error)) throw error
+      await this.#make()
+      this.#warn(`made again, because it was missing: ${this.#table}; what was held in it is not held any more`)
+      return this.#take(agentId, driverId, ttlMs)
+    }
+  }
+
+  async release(agentId: string, driverId: string): Promise<void> {
+    const text = `delete from ${this.#table} where agent_id = $1 and driver_id = $2`
+    await ask(this.#pool, `release the lease of ${agentId}`, text, [agentId, driverId])
+  }
+
+  async #make(): Promise<void> {
+    const create = `create table ${this.#table} (
+      agent_id text collate "C" primary key, driver_id text collate "C" not null, until timestamptz not null)`
+    await patiently(`prepare ${this.#table}`, () => prepareSchema(this.#pool, this.#schema, 'leases', create))
+  }
+
+  async #take(agentId: string, driverId: string, ttlMs: number): Promise<boolean> {
     // A heartbeat that a crash of the server takes along is no loss, so nobody waits until it is durable.
     const text = `with soon as materialized (select set_config('synchronous_commit', 'off', true))
       insert into ${this.#table} as held
@@ -38,10 +69,5 @@ export class PostgresLeases implements Leases {
         where held.driver_id = excluded.driver_id or held.until <= clock_timestamp()`
     const taken = await ask(this.#pool, `take the lease of ${agentId}`, text, [agentId, driverId, ttlMs])
     return taken.rowCount === 1
-  }
-
-  async release(agentId: string, driverId: string): Promise<void> {
-    const text = `delete from ${this.#table} where agent_id = $1 and driver_id = $2`
-    await ask(this.#pool, `release the lease of ${agentId}`, text, [agentId, driverId])
   }
 }

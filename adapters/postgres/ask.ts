@@ -1,11 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pool, QueryResult, QueryResultRow } from 'pg'
-import { LogError } from '../../domain/log/errors.ts'
+import { LogError, type LogErrorCode } from '../../domain/log/errors.ts'
 import { connectionLost, sqlState } from '../../domain/log/lost.ts'
 
-const FULL = '53100'
-// No such user, database, right, schema or table.
-const REFUSED = /^(28...|3D000|42501|3F000|42P01)$/
+type Said = readonly [RegExp, LogErrorCode, string]
+
+/** What the server says, by its SQLSTATE, and what to do about it. */
+const SAID: readonly Said[] = [
+  [/^53100$/, 'LOG_FULL', 'make room on the disk of PostgreSQL and try again'],
+  [/^(28...|3D000)$/, 'LOG_REFUSED', 'see user, password and database of the connection string that this process was started with'],
+  [/^(42501|3F000|42P01)$/, 'LOG_REFUSED', 'see the rights of this user, and what became of the table'],
+  [/^25006$/, 'LOG_REFUSED', 'this PostgreSQL takes no writes (a standby, or set so); name the one that does'],
+  [/^(57014|55P03)$/, 'LOG_UNAVAILABLE', "see what holds its tables, and let this user's statements take longer"],
+]
+
+/** Anything else: it is not known whether it was done. */
+const UNKNOWN: Said = [/^/, 'LOG_UNAVAILABLE', 'see that PostgreSQL runs']
 
 /** Waits between tries (ms): long enough for a server that is restarted. */
 const WAITS = [0, 50, 200, 500, 1000, 2000, 4000]
@@ -48,12 +58,8 @@ export function greet(pool: Pool, withinMs = 10_000): Promise<void> {
 
 function failed(what: string, error: unknown): unknown {
   if (error instanceof LogError || error instanceof RangeError) return error
-  const told = `cannot ${what}: ${error instanceof Error ? error.message : String(error)}`
-  if (sqlState(error) === FULL)
-    return new LogError('LOG_FULL', `${told}; make room on the disk of PostgreSQL and try again`, { cause: error })
-  if (REFUSED.test(sqlState(error)))
-    return new LogError('LOG_REFUSED', `${told}; see the user and its rights, and what became of the table`, {
-      cause: error,
-    })
-  return new LogError('LOG_UNAVAILABLE', `${told}; see that PostgreSQL runs`, { cause: error })
+  const said = error instanceof Error ? error.message : String(error)
+  const known = SAID.find(([state]) => state.test(sqlState(error)))
+  const [, code, todo] = known ?? UNKNOWN
+  return new LogError(code, `cannot ${what}: ${said}; ${todo}`, { cause: error })
 }

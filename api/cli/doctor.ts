@@ -6,29 +6,13 @@ import { promisify } from 'node:util'
 import { fileOf } from '../../adapters/log-sqlite/file.ts'
 import { alteredGuards } from '../../adapters/log-sqlite/guards.ts'
 import { unhidable } from '../../domain/agent/secrets/forms.ts'
-import { ProjectionError } from '../../projections/errors.ts'
-import { type Config, onServers, type ServersConfig, unknownVariables } from '../config.ts'
+import { type Config, onServers, unknownVariables } from '../config.ts'
 import { paths } from '../host/paths.ts'
 import { tokenPath } from '../http/token.ts'
 import { OwnerError } from '../owner/backend.ts'
-import { COUNTED, lookAtServers, type TablesLook } from '../servers/look.ts'
+import { checkServers } from './doctor-servers.ts'
+import { bad, checkParked, type Finding, message, ok } from './finding.ts'
 
-/** What was found out about one thing. `todo` says what to do where it is not `ok`. */
-export interface Finding {
-  readonly check: string
-  readonly state: 'ok' | 'warning' | 'broken'
-  readonly found: string
-  readonly todo: string | null
-}
-
-const ok = (check: string, found: string): Finding => ({ check, state: 'ok', found, todo: null })
-const bad = (state: 'warning' | 'broken', check: string, found: string, todo: string): Finding => ({
-  check,
-  state,
-  found,
-  todo,
-})
-const message = (error: unknown): string => (error instanceof Error ? error.message.split('\n')[0]! : String(error))
 const run = promisify(execFile)
 
 const MIN_FREE = 1024 ** 3
@@ -172,13 +156,6 @@ export function checkVariables(env: NodeJS.ProcessEnv): Finding {
   return bad('warning', 'settings', `unknown variables: ${unknown.join(', ')}`, 'look for a misspelt name')
 }
 
-/** Runs that the tables could not read to their end; nothing where there are none. */
-export function checkParked(parked: number): Finding[] {
-  if (parked === 0) return []
-  const todo = '"runs show" of such a run says why; when that is mended, "release --all" reads them again'
-  return [bad('warning', 'parked', `${parked} agents are shown only in part`, todo)]
-}
-
 /** Of the embedded tables. What keeps the log from being opened was told of the log itself. */
 async function checkTables(parked: () => Promise<number>): Promise<Finding[]> {
   try {
@@ -187,64 +164,6 @@ async function checkTables(parked: () => Promise<number>): Promise<Finding[]> {
     if (error instanceof OwnerError) return []
     return [bad('warning', 'tables', message(error), 'do what the message says; the log is complete without them')]
   }
-}
-
-/** A server that cannot be used: what was seen, and what to do about it. */
-function broken(check: string, error: Error, without: string): Finding {
-  const [seen = '', ...todo] = message(error).split('; ')
-  const isThere = error instanceof ProjectionError && error.code === 'LOG_OTHER'
-  return bad('broken', check, seen, [...todo, ...(isThere ? [] : [without])].join('; '))
-}
-
-/** The two servers, each by itself: what is there, and what this deployment has in it. */
-export async function checkServers(config: ServersConfig): Promise<Finding[]> {
-  const { namespace } = config
-  const servers = await lookAtServers(config)
-  const { eventstore, postgres } = servers
-  const findings: Finding[] = []
-  if (eventstore instanceof Error) {
-    findings.push(broken('eventstore', eventstore, 'nothing is recorded without it'))
-  } else {
-    const { version, log, made, refused } = eventstore
-    const heard = made || refused !== null ? '' : ', no worker yet'
-    const found = `${version}, namespace ${namespace}, ${log === null ? 'no log yet' : `log at ${log.position}`}${heard}`
-    const todo = 'let this user make persistent subscriptions; until then workers find what is due by looking only'
-    findings.push(
-      refused === null ? ok('eventstore', found) : bad('warning', 'eventstore', `${found}; ${refused}`, todo),
-    )
-  }
-  if (postgres instanceof Error) {
-    findings.push(broken('postgres', postgres, 'without it nothing is shown or taken over'))
-  } else {
-    const { version, tables, mayCreate } = postgres
-    const found = `${version}, schema ${namespace}, ${tables === null ? 'no tables yet; the first start makes them' : shown(tables)}`
-    const todo = 'grant create on the database to this user: the first start, a rebuild and a new version make schemas'
-    findings.push(mayCreate ? ok('postgres', found) : bad('warning', 'postgres', `${found}; may make no schema`, todo))
-    findings.push(...(tables === null ? [] : [...checkShared(tables), ...checkParked(tables.parked)]))
-  }
-  if (!(eventstore instanceof Error || postgres instanceof Error))
-    findings.push(ok('log', eventstore.log?.logId ?? 'none yet; the first start makes it'))
-  return findings
-}
-
-/** What is amiss with the tables, and comes right by itself. */
-function checkShared({ damage, ahead, position }: TablesLook): Finding[] {
-  if (damage !== null) {
-    const todo = 'whatever needs them next makes them anew of the log, as "rebuild" does; find out who has changed them'
-    return [bad('warning', 'tables', damage, todo)]
-  }
-  if (!ahead) return []
-  const found = `they are newer than the log, which holds no event at ${position}: it was restored from a backup`
-  const todo =
-    'the tables need nothing: the next process makes them anew of the log, and says what they showed; what was recorded ' +
-    'since that backup is lost from the log: compare with the world before workers start'
-  return [bad('warning', 'tables', found, todo)]
-}
-
-function shown({ position, behind }: TablesLook): string {
-  const count = behind === COUNTED ? `${COUNTED} events or more` : `${behind} events`
-  const lag = behind === null ? '' : behind === 0 ? ', up to the log' : `, ${count} behind`
-  return `tables at ${position ?? 'the beginning'}${lag}`
 }
 
 /** Everything, in the order in which a person would look. */

@@ -34,6 +34,8 @@ import { agentRows, approvalAsk, approvalRow, artifactRow, askRow, parkedRow, re
 /** Where answers come from: the parts of `Projections` that questions need, whoever moves the tables. */
 export interface Tables {
   read<T>(query: (db: Kysely<Database>) => Promise<T>): Promise<Answer<T>>
+  /** Resolves when all that is behind answers can be used, at once; where absent a {@link read} says so. */
+  answers?(): Promise<void>
   /** Resolves when answers show the event of this cursor; rejects when the signal says so. */
   caughtUpTo(cursor: Cursor, signal: AbortSignal): Promise<void>
   rebuild(how: { readonly accept: boolean }): Promise<RebuildReport>
@@ -77,7 +79,7 @@ export function readModelOf(tables: Tables, log: EventLog, sources: CheckpointSo
       }
     },
     async answers() {
-      await tables.read(async () => null)
+      await (tables.answers?.() ?? tables.read(async () => null))
     },
     runs: ({ after, limit, status, prefix }) =>
       ask(

@@ -1,11 +1,19 @@
 import type { Clock, EventLog } from '../../domain/ports.ts'
 import { told } from '../host/told.ts'
+import { asProblem } from '../problem.ts'
 import type { ReadModel } from '../read-model.ts'
 
-/** Why a part does not answer; null: it does. */
+/** Why a part cannot be used. */
+export interface Trouble {
+  /** `silent`: it does not answer, which passes by itself; `unusable`: it says why it is of no use. */
+  readonly state: 'silent' | 'unusable'
+  readonly why: string
+}
+
+/** Null: it can be used. */
 export interface Readiness {
-  readonly log: string | null
-  readonly tables: string | null
+  readonly log: Trouble | null
+  readonly tables: Trouble | null
 }
 
 interface Asked {
@@ -26,17 +34,17 @@ export function readiness({ log, read, clock }: Asked): () => Promise<Readiness>
   }
 }
 
-function answering(ask: () => Promise<unknown>, clock: Asked['clock']): () => Promise<string | null> {
-  let asking: Promise<string | null> | null = null
+function answering(ask: () => Promise<unknown>, clock: Asked['clock']): () => Promise<Trouble | null> {
+  let asking: Promise<Trouble | null> | null = null
   return async () => {
     asking ??= ask()
-      .then(() => null, firstLine)
+      .then(() => null, troubleOf)
       .finally(() => {
         asking = null
       })
     const over = new AbortController()
     const late = clock.sleep(WITHIN_MS, over.signal).then(
-      () => `no answer within ${WITHIN_MS / 1000} s`,
+      () => ({ state: 'silent', why: `no answer within ${WITHIN_MS / 1000} s` }) as const,
       () => null,
     )
     const answer = await Promise.race([asking, late])
@@ -45,4 +53,10 @@ function answering(ask: () => Promise<unknown>, clock: Asked['clock']): () => Pr
   }
 }
 
-const firstLine = (error: unknown): string => told(error).split('\n')[0]!
+/** Of a server that is not there. */
+const SILENT: readonly (string | undefined)[] = ['LOG_UNAVAILABLE', 'TABLES_UNAVAILABLE', 'TIME_LIMIT']
+
+function troubleOf(error: unknown): Trouble {
+  const state = SILENT.includes(asProblem(error)?.code) ? 'silent' : 'unusable'
+  return { state, why: told(error).split('\n')[0]! }
+}

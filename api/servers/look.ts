@@ -3,6 +3,7 @@ import { LogError } from '../../domain/log/errors.ts'
 import type { EventLog } from '../../domain/ports.ts'
 import type { ServersConfig } from '../config.ts'
 import { postgresProblem } from './postgres-door.ts'
+import { type Rights, rightsIn } from './rights.ts'
 import { schemasOf } from './schemas.ts'
 
 export interface TablesLook {
@@ -30,7 +31,12 @@ export interface ServersLook {
     | Error
   /** `tables` null: there are none yet. */
   readonly postgres:
-    | { readonly version: string; readonly mayCreate: boolean; readonly tables: TablesLook | null }
+    | {
+        readonly version: string
+        readonly mayCreate: boolean
+        readonly rights: Rights
+        readonly tables: TablesLook | null
+      }
     | Error
 }
 
@@ -42,15 +48,18 @@ const LOOK = { callMs: 3000, patienceMs: 2000 }
 /** Looks at both servers, each whatever the other one is like. The clients are loaded only here. */
 export async function lookAtServers(config: ServersConfig): Promise<ServersLook> {
   const opened = await openLog(config).catch((error: Error) => error)
+  const log = opened instanceof Error ? undefined : opened
   try {
-    const eventstore = opened instanceof Error ? opened : await lookAtEventStore(config, opened).catch((e: Error) => e)
-    const log = opened instanceof Error ? undefined : opened
-    return {
-      eventstore,
-      postgres: await lookAtTables(config, log).catch((error: Error) => postgresProblem(error, config) as Error),
-    }
+    const seen = opened instanceof Error ? opened : await lookAtEventStore(config, opened).catch((e: Error) => e)
+    const postgres = await lookAtTables(config, log).catch((error: Error) => postgresProblem(error, config) as Error)
+    if (postgres instanceof Error || postgres.tables === null) return { eventstore: seen, postgres }
+    const { position, damage } = postgres.tables
+    const lag = log == null || damage !== null ? null : await countAfter(log, position).catch((error: Error) => error)
+    const [ahead, behind] = [lag === 'none such', typeof lag === 'number' ? lag : null]
+    const tables = { ...postgres.tables, position: position?.position ?? null, behind, ahead }
+    return { eventstore: lag instanceof Error ? lag : seen, postgres: { ...postgres, tables } }
   } finally {
-    if (!(opened instanceof Error)) await opened?.close()
+    await log?.close()
   }
 }
 
@@ -83,15 +92,13 @@ async function lookAtTables({ postgres: url, namespace }: ServersConfig, log: Ev
   const pool = openPool({ url, max: 2 })
   try {
     const home = new PostgresHome({ pool, schema: schemasOf(namespace).tables })
-    const { version, mayCreate, position, damage } = await home.look()
-    if (position === undefined) return { version, mayCreate, tables: null }
+    const { position, damage, ...server } = await home.look()
+    const rights = await rightsIn(pool, namespace)
+    if (position === undefined) return { ...server, rights, tables: null }
     if (position !== null && log !== undefined && position.logId !== log?.logId)
       throw otherLog(position.logId, log?.logId ?? null)
     const parked = damage === null ? (await home.read((db) => listParked(db))).data.length : 0
-    const behind = log == null || damage !== null ? null : await countAfter(log, position)
-    const ahead = behind === 'none such'
-    const tables = { position: position?.position ?? null, behind: ahead ? null : behind, parked, damage, ahead }
-    return { version, mayCreate, tables }
+    return { ...server, rights, tables: { position, parked, damage } }
   } finally {
     await pool.shut()
   }

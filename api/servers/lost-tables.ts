@@ -16,15 +16,23 @@ export async function holdsEvents(log: EventLog): Promise<boolean> {
   return false
 }
 
+/** Whether the log holds the event of a cursor. */
+export async function holds(log: EventLog, cursor: Cursor): Promise<boolean> {
+  try {
+    for await (const _ of log.readAll(cursor, { limit: 1, bodies: false })) break
+    return true
+  } catch (error) {
+    if (error instanceof LogError && error.code === 'CURSOR_MISMATCH') return false
+    throw error
+  }
+}
+
 /** Where the tables stand, if the log does not hold that: it was restored, and they are to be made anew. */
 export async function notHeld(home: Home, log: EventLog): Promise<Cursor | null> {
   try {
     const { position } = await home.read(async () => null)
-    if (position !== null) for await (const _ of log.readAll(position, { limit: 1, bodies: false })) break
-    return null
+    return position === null || (await holds(log, position)) ? null : position
   } catch (error) {
-    if (error instanceof LogError && error.code === 'CURSOR_MISMATCH')
-      return (await home.read(async () => null)).position
     if (comesBack(error)) return null
     throw error
   }

@@ -23,6 +23,8 @@ import { SharedTables } from './tables.ts'
 /** Connections to PostgreSQL of one process, at most. */
 const MAX_CONNECTIONS = 12
 const LEASE_CONNECTIONS = 2
+/** How long the last words to PostgreSQL may take, ms: whoever has asked it something has ended by then. */
+const SHUT_WITHIN_MS = 1_000
 
 /**
  * The log in EventStoreDB; tables, blobs and leases in PostgreSQL; what belongs to the host in the data folder. Every
@@ -42,19 +44,19 @@ export async function openOnServers(config: ServersConfig, autoDrive: boolean, o
     const doorbell = await EventStoreDoorbell.open({ connectionString, namespace })
     opened.push(() => doorbell.close())
     const pool = openPool({ url: config.postgres, max: MAX_CONNECTIONS - LEASE_CONNECTIONS })
-    opened.push(() => pool.shut())
     // A heartbeat waits for nobody's question, and a connection that is silent is replaced while the lease lasts.
     const beats = openPool({ url: config.postgres, max: LEASE_CONNECTIONS, silentMs: ttlMs / 6 })
-    opened.push(() => beats.shut())
+    opened.push(async () => void (await Promise.all([pool, beats].map((one) => one.shut(SHUT_WITHIN_MS)))))
     const schemas = schemasOf(namespace)
     const reach = <T>(work: () => Promise<T>) => askingPostgres(config, warn, work)
     await reach(() => greet(pool))
     const blobs = await reach(() => PostgresBlobs.open({ pool, schema: schemas.blobs }))
-    const leases = await reach(() => PostgresLeases.open({ pool: beats, schema: schemas.leases }))
+    const leases = await reach(() => PostgresLeases.open({ pool: beats, schema: schemas.leases, warn }))
     const host = await openHost(config, own, opened, warn, passwordsOf(config))
     const shared = { leases, clock, ttlMs, holder }
     const home = new PostgresHome({ pool, schema: schemas.tables, warn })
-    const tables = await reach(() => SharedTables.open({ ...shared, home, log, blobs, warn }))
+    await reach(() => home.live())
+    const tables = await SharedTables.open({ ...shared, home, log, blobs, warn })
     opened.push(() => tables.close())
     opened.push(() => closed.abort(new Error('keepup was closed')))
     return compose(host, {

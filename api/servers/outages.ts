@@ -1,45 +1,65 @@
 import type { Tell } from '../host/told.ts'
-import type { Readiness } from '../runs/readiness.ts'
+import type { Readiness, Trouble } from '../runs/readiness.ts'
+import { unlessAborted } from '../runs/unless-aborted.ts'
 import type { Services } from '../services.ts'
 
 /** How often the servers are looked at, and how soon again where one did not answer, ms. */
 const LOOK_MS = { well: 5_000, doubtful: 1_000 }
 
+/** A part that cannot be used: what is told of it, by its trouble, and what is not possible without it. */
 const PARTS = {
-  log: { name: 'the event store', without: 'nothing is recorded, and nothing new is begun' },
-  tables: { name: 'PostgreSQL', without: 'nobody can look at runs or take them over' },
+  log: {
+    names: { silent: 'the event store', unusable: 'the event store' },
+    without: 'nothing is recorded, and nothing new is begun',
+  },
+  tables: {
+    names: { silent: 'PostgreSQL', unusable: 'what is in PostgreSQL' },
+    without: 'nobody can look at runs or take them over',
+  },
 } as const satisfies Record<keyof Readiness, object>
 
-/** `told`: whoever runs this process knows of it. */
+const BEGINS = {
+  silent: (what: string, why: string) => `does not answer; ${what}; it all goes on by itself when it does (${why})`,
+  unusable: (what: string, why: string) => `cannot be used; ${what}: ${why}`,
+}
+const ENDS = { silent: 'answers again', unusable: 'can be used again' }
+
 interface Outage {
   readonly since: number
-  readonly told: boolean
+  /** As what whoever runs this process knows of it, the last first. */
+  readonly told: readonly Trouble['state'][]
 }
 
-/** Tells once when a server does not answer, which is looked at twice, and once when it does again, until the signal aborts. */
+/**
+ * Tells once when a server does not answer or cannot be used, which is looked at twice, and once when it can be used again,
+ * until the signal aborts.
+ */
 export async function tellOutages(
   { ready, clock }: Pick<Services, 'ready' | 'clock'>,
   tell: Tell,
   signal: AbortSignal,
 ): Promise<void> {
   const outages = new Map<keyof Readiness, Outage>()
-  const look = (part: keyof Readiness, why: string | null) => {
+  const look = (part: keyof Readiness, trouble: Trouble | null) => {
     const outage = outages.get(part)
-    const { name, without } = PARTS[part]
-    if (why === null) {
+    const { names, without } = PARTS[part]
+    if (trouble === null) {
       outages.delete(part)
-      if (outage?.told) tell(`${name} answers again after ${Math.round((clock.now() - outage.since) / 1000)} s`)
-    } else if (outage === undefined) outages.set(part, { since: clock.now(), told: false })
-    else if (!outage.told) {
-      tell(`${name} does not answer; ${without}; it all goes on by itself when it does (${why})`)
-      outages.set(part, { ...outage, told: true })
+      const last = outage?.told[0]
+      if (outage && last)
+        tell(`${names[last]} ${ENDS[last]} after ${Math.round((clock.now() - outage.since) / 1000)} s`)
+    } else if (outage === undefined) outages.set(part, { since: clock.now(), told: [] })
+    else if (!outage.told.includes(trouble.state)) {
+      const { state, why } = trouble
+      tell(`${names[state]} ${BEGINS[state](without, why)}`)
+      outages.set(part, { ...outage, told: [state, ...outage.told] })
     }
   }
   while (!signal.aborted) {
-    const { log, tables } = await ready()
-    if (signal.aborted) return
-    look('log', log)
-    look('tables', tables)
+    const found = await unlessAborted(ready(), signal).catch(() => null)
+    if (found === null) return
+    look('log', found.log)
+    look('tables', found.tables)
     await clock.sleep(outages.size > 0 ? LOOK_MS.doubtful : LOOK_MS.well, signal).catch(() => undefined)
   }
 }

@@ -15,22 +15,36 @@ function placeOf(url: string) {
   if (!URL.canParse(whole)) return null
   const { hostname, port, pathname, searchParams, username } = new URL(whole)
   const host = searchParams.get('host') ?? hostname
-  const user = decodeURIComponent(username) || 'your own name'
-  return { at: `${host || 'this host'}:${port || 5432}`, database: decodeURIComponent(pathname.slice(1)) || user, user }
+  try {
+    const user = decodeURIComponent(username) || 'your own name'
+    const database = decodeURIComponent(pathname.slice(1)) || user
+    return { at: `${host || 'this host'}:${port || 5432}`, database, user }
+  } catch {
+    return null
+  }
 }
 
 type Place = NonNullable<ReturnType<typeof placeOf>>
+
+/** Of the client, which has waited for long enough. */
+const TIMED_OUT = /^(Connection terminated due to connection timeout|timeout exceeded when trying to connect)/
 
 /** What to do about what the client or the server says, by its code or, where there is none, its words. */
 const TO_DO: readonly (readonly [RegExp, (place: Place) => string])[] = [
   [/^28/, ({ user }) => `see the user (${user}) and the password in ${SETTING}, and pg_hba.conf of the server`],
   [/^3D000/, ({ database }) => `make the database (createdb ${database}), or name another one in ${SETTING}`],
+  [
+    /^permission denied for (?!database)/,
+    ({ user }) => `name the user (not ${user}) that owns the schemas in ${SETTING}`,
+  ],
   [/^42501/, ({ database, user }) => `let its owner: grant create on database "${database}" to "${user}"`],
   [/^53300/, () => 'let max_connections of the server be greater: a process of keepup holds up to 12'],
   [
     /client password must be a string/,
     () => `the server asks for a password: ${SETTING}=postgres://user:password@host:port/database`,
   ],
+  [/^25006/, () => 'this server takes no writes (a standby, or set so): name the one that does'],
+  [TIMED_OUT, () => 'it takes connections and does not answer; see whether it hangs, and what is on the way to it'],
   [/^Connection terminated/, () => 'see that what listens there is PostgreSQL, and look into its log'],
 ]
 
@@ -41,14 +55,15 @@ const otherwise = (code: string): string =>
 /** The error of the client or the server at the root of ours. */
 function rootOf(error: unknown): Error | null {
   if (!(error instanceof Error)) return null
-  return error.cause instanceof Error ? rootOf(error.cause) : error
+  return error.cause instanceof Error && !TIMED_OUT.test(error.message) ? rootOf(error.cause) : error
 }
 
 /** Whether it is PostgreSQL itself that cannot be had, whoever of us asked for it. */
 function isRefused(error: unknown): boolean {
   if (error instanceof LogError) return error.code === 'LOG_UNAVAILABLE' || error.code === 'LOG_REFUSED'
   if (error instanceof ProjectionError) return error.code === 'UNAVAILABLE' || error.code === 'REFUSED'
-  return error instanceof Error && (codeOf(error) === 'ERR_INVALID_URL' || knownOf(error) !== undefined)
+  const isNoUrl = error instanceof URIError || (error instanceof Error && codeOf(error) === 'ERR_INVALID_URL')
+  return isNoUrl || (error instanceof Error && knownOf(error) !== undefined)
 }
 
 const codeOf = (error: Error): string => ('code' in error ? String(error.code) : '')

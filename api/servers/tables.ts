@@ -16,7 +16,7 @@ import {
 import type { Tables } from '../host/read-model.ts'
 import { alike, told } from '../host/told.ts'
 import { type Lease, type LeaseOptions, takeLease } from './lease.ts'
-import { comesBack, holdsEvents, notHeld } from './lost-tables.ts'
+import { comesBack, holds, holdsEvents, notHeld } from './lost-tables.ts'
 import { within } from './within.ts'
 
 export interface SharedTablesOptions extends LeaseOptions {
@@ -55,23 +55,26 @@ export class SharedTables implements Tables {
   /** Tries in a row that came to nothing. */
   #failed = 0
 
-  /** Up to which position somebody was told that the tables show it: less is no answer, whoever has replaced them. */
-  #reached = -1
+  /** What somebody was told that the tables show: less is no answer, whoever has replaced them, while the log holds it. */
+  #reached: Cursor | null = null
+  /** Somebody was told that they are missing, and not yet that they are made. */
+  #missing: boolean
   /** Where the tables stood when this process began, if the log does not hold that: nothing is answered from them. */
   readonly #notHeld: Cursor | null
 
-  private constructor(options: SharedTablesOptions, notHeld: Cursor | null) {
+  private constructor(options: SharedTablesOptions, missing: boolean, notHeld: Cursor | null) {
     this.#options = options
+    this.#missing = missing
     this.#notHeld = notHeld
     this.#serving = this.#serve(this.#end.signal)
   }
 
-  /** Makes the tables where there are none, and takes part in moving them. Rejects with `LOG_OTHER` where they are another's. */
+  /** Takes part in moving the tables, which are made where there are none. Rejects with `LOG_OTHER` where they are another's. */
   static async open(options: SharedTablesOptions): Promise<SharedTables> {
     const { home, log, warn } = options
-    await home.live()
-    if (!(await mustBeOf(home, log)) && (await holdsEvents(log))) warn(MISSING)
-    return new SharedTables(options, await notHeld(home, log))
+    const missing = !(await mustBeOf(home, log)) && (await holdsEvents(log))
+    if (missing) warn(MISSING)
+    return new SharedTables(options, missing, await notHeld(home, log))
   }
 
   /** Waits, within a bound, for tables that were dropped or altered. Rejects with `LOG_OTHER` where they are another log's. */
@@ -94,7 +97,14 @@ export class SharedTables implements Tables {
 
   async caughtUpTo(cursor: Cursor, signal: AbortSignal): Promise<void> {
     await this.#caughtUpTo(cursor, signal)
-    this.#reached = Math.max(this.#reached, cursor.position)
+    if (cursor.position > (this.#reached?.position ?? -1)) this.#reached = cursor
+  }
+
+  /** Whether tables and leases can be used. */
+  async answers(): Promise<void> {
+    const { leases, holder } = this.#options
+    // Nobody has it: what is asked is whether it could be given back.
+    await Promise.all([this.#read(async () => null), leases.release('.nobody', holder)])
   }
 
   async rebuild({ accept = false } = {}): Promise<RebuildReport> {
@@ -133,9 +143,18 @@ export class SharedTables implements Tables {
     const { position } = answer
     if (position !== null && position.logId !== log.logId) throw otherLog(position.logId, log.logId)
     const isOld = position !== null && position.hash === this.#notHeld?.hash
-    if (isOld || (position?.position ?? -1) < this.#reached)
+    if (isOld || (await this.#isLess(position)))
       throw new ProjectionError('NOT_FOUND', 'the tables are being made anew; ask again')
     return answer
+  }
+
+  /** Whether somebody was told more. Not where the log holds that no longer: it was restored under this process. */
+  async #isLess(shown: Cursor | null): Promise<boolean> {
+    const told = this.#reached
+    if (told === null || told.position <= (shown?.position ?? -1)) return false
+    if (await holds(this.#options.log, told)) return true
+    if (this.#reached === told) this.#reached = null
+    return false
   }
 
   /** How far the tables are; null also where they cannot be read until they have come back. */
@@ -154,6 +173,8 @@ export class SharedTables implements Tables {
       try {
         const lease = await takeLease(this.#options, PROJECTOR, holder)
         if (lease !== null) await this.#move(lease, signal)
+        // Whoever makes them tells it.
+        else this.#missing = false
         this.#failed = 0
       } catch (error) {
         if (signal.aborted) return
@@ -172,11 +193,14 @@ export class SharedTables implements Tables {
   async #move(lease: Lease, signal: AbortSignal): Promise<void> {
     const { home, log, blobs, warn } = this.#options
     try {
-      if (!(await mustBeOf(home, log)) && this.#reached >= 0) warn(MISSING)
+      if (!(await mustBeOf(home, log)) && this.#reached !== null && !this.#missing) {
+        warn(MISSING)
+        this.#missing = true
+      }
       const projections = await Projections.open({ home, log, blobs })
       this.#live = projections
       this.#tellAnew(projections)
-      if (projections.status().state !== 'waiting') this.#said = ''
+      this.#tellWell(projections)
       this.#failed = 0
       const over = new AbortController()
       const end = AbortSignal.any([signal, lease.lost, over.signal])
@@ -210,6 +234,16 @@ export class SharedTables implements Tables {
     const said = error instanceof Error ? error.message : String(error)
     if (!alike(said, this.#said)) this.#options.warn(`the tables: ${told(error)}`)
     this.#said = said
+  }
+
+  /** The end of what was told. */
+  #tellWell(projections: Projections): void {
+    const { state, progress } = projections.status()
+    if (state === 'waiting') return
+    if (this.#missing) this.#options.warn(`the tables were made, of the ${progress.events} events that the log holds`)
+    if (this.#said !== '') this.#options.warn('the tables: this process moves them now')
+    this.#missing = false
+    this.#said = ''
   }
 
   #tellAnew(projections: Projections): void {

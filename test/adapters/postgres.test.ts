@@ -2,6 +2,7 @@ import type { Pool } from 'pg'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { PostgresBlobs } from '../../adapters/blobs-postgres/store.ts'
 import { PostgresLeases } from '../../adapters/leases-postgres/leases.ts'
+import { openPool } from '../../projections/postgres.ts'
 import { blobStoreContract } from '../contracts/blob-store.ts'
 import { leasesContract } from '../contracts/leases.ts'
 import { describeWithPostgres } from '../support/postgres.ts'
@@ -73,6 +74,19 @@ describeWithPostgres('adapters on PostgreSQL', (server) => {
       },
     })
 
+    test('whose table was dropped make it again, which is told once; none of those that it held is held', async () => {
+      const [pool, own, said] = [schemas.pool(), schemas.fresh(), [] as string[]]
+      const leases = await PostgresLeases.open({ pool, schema: own, warn: (text) => said.push(text) })
+      await leases.acquire('a', 'd1', 60_000)
+      await pool.query(`drop schema ${own} cascade`)
+      await expect(leases.release('a', 'd1')).rejects.toMatchObject({ code: 'LOG_REFUSED' })
+      expect(await leases.acquire('a', 'd2', 60_000)).toBe(true)
+      expect(await leases.acquire('a', 'd1', 60_000)).toBe(false)
+      expect(said).toEqual([
+        `made again, because it was missing: ${own}.leases; what was held in it is not held any more`,
+      ])
+    })
+
     test('go by the server’s clock', async () => {
       const [pool, own] = [schemas.pool(), schemas.fresh()]
       const leases = await PostgresLeases.open({ pool, schema: own })
@@ -82,6 +96,29 @@ describeWithPostgres('adapters on PostgreSQL', (server) => {
       expect(seconds).toBeGreaterThan(0)
       expect(seconds).toBeLessThanOrEqual(60)
     })
+  })
+
+  test.each([
+    [
+      '25006',
+      'set default_transaction_read_only to on',
+      'row share',
+      'LOG_REFUSED',
+      /takes no writes.*the one that does/,
+    ],
+    ['57014', `set statement_timeout to '1ms'`, 'access exclusive', 'LOG_UNAVAILABLE', /statements take longer/],
+  ])('what PostgreSQL does not do is told with what to do about it: %s', async (_, setting, lock, code, says) => {
+    const [own, pool] = [schemas.fresh(), schemas.pool()]
+    const one = openPool({ url: server().url, max: 1 })
+    onTestFinished(() => one.shut())
+    const leases = await PostgresLeases.open({ pool: one, schema: own })
+    await one.query(setting)
+    const holder = await pool.connect()
+    await holder.query(`begin; lock table ${own}.leases in ${lock} mode`)
+    onTestFinished(() => holder.release(true))
+    const error = await leases.acquire('a', 'd', 60_000).catch((failed: unknown) => failed)
+    expect(error).toMatchObject({ code, message: expect.stringMatching(says) })
+    expect(String(error)).not.toContain('see that PostgreSQL runs')
   })
 
   test('processes that start together make each schema once', async () => {

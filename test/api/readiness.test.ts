@@ -1,6 +1,7 @@
 import { afterAll, expect, it } from 'vitest'
-import { readiness } from '../../api/runs/readiness.ts'
+import { readiness, type Trouble } from '../../api/runs/readiness.ts'
 import { LogError } from '../../domain/log/errors.ts'
+import { ProjectionError } from '../../projections/errors.ts'
 import { VirtualClock } from '../support/virtual-clock.ts'
 import { appOver, bodyOf, openWorld } from './http-support.ts'
 
@@ -12,15 +13,17 @@ const READY = 'http://localhost/v1/ready'
 it('says without a token that both answer, or which does not, and why to nobody', async () => {
   const well = await world.http.request(READY)
   expect([well.status, await bodyOf(well)]).toEqual([200, { ready: true, log: 'answers', tables: 'answers' }])
-  const answer = { log: null as string | null, tables: null as string | null }
+  const answer: { log: Trouble | null; tables: Trouble | null } = { log: null, tables: null }
   const { http } = appOver({ ...world.services, ready: async () => answer }, world.model)
   for (const [part, other] of [
     ['log', 'tables'],
     ['tables', 'log'],
   ] as const) {
-    Object.assign(answer, { [part]: 'no route to a-secret-host', [other]: null })
-    const found = await http.request(READY)
-    expect([found.status, await bodyOf(found)]).toEqual([503, { ready: false, [part]: 'silent', [other]: 'answers' }])
+    for (const state of ['silent', 'unusable']) {
+      Object.assign(answer, { [part]: { state, why: 'no route to a-secret-host' }, [other]: null })
+      const found = await http.request(READY)
+      expect([found.status, await bodyOf(found)]).toEqual([503, { ready: false, [part]: state, [other]: 'answers' }])
+    }
   }
 })
 
@@ -32,12 +35,31 @@ it('takes for silent what does not answer in time, and asks it once at a time', 
     return answer.promise
   }
   const ready = readiness({ log: { headCursor }, read: { answers: async () => {} }, clock: new VirtualClock() })
-  const silent = { log: 'no answer within 2 s', tables: null }
+  const silent = { log: { state: 'silent', why: 'no answer within 2 s' }, tables: null }
   expect(await Promise.all([ready(), ready()])).toEqual([silent, silent])
   expect([await ready(), asked]).toEqual([silent, 1])
-  answer.reject(new LogError('LOG_UNAVAILABLE', 'the event store did not answer\nat length'))
+  const why = 'the event store did not answer'
+  answer.reject(new LogError('LOG_UNAVAILABLE', `${why}\nat length`))
   await answer.promise.catch(() => undefined)
   answer = Promise.withResolvers()
-  answer.reject(new LogError('LOG_UNAVAILABLE', 'the event store did not answer\nat length'))
-  expect([await ready(), asked]).toEqual([{ log: 'the event store did not answer', tables: null }, 2])
+  answer.reject(new LogError('LOG_UNAVAILABLE', `${why}\nat length`))
+  expect([await ready(), asked]).toEqual([{ log: { state: 'silent', why }, tables: null }, 2])
+})
+
+it('tells what does not answer from what answers that it cannot be used', async () => {
+  const failing = async (log: Error, tables: Error) => {
+    const asks = {
+      log: { headCursor: async () => Promise.reject(log) },
+      read: { answers: async () => Promise.reject(tables) },
+    }
+    return Object.values(await readiness({ ...asks, clock: new VirtualClock() })()).map((found) => found?.state)
+  }
+  const gone = new ProjectionError('UNAVAILABLE', 'PostgreSQL does not answer')
+  expect(await failing(new LogError('LOG_CORRUPT', 'an event was changed'), gone)).toEqual(['unusable', 'silent'])
+  for (const code of ['LOG_OTHER', 'REFUSED', 'NOT_FOUND'] as const)
+    expect(await failing(new LogError('LOG_UNAVAILABLE', ''), new ProjectionError(code, ''))).toEqual([
+      'silent',
+      'unusable',
+    ])
+  expect(await failing(new LogError('LOG_REFUSED', ''), new TypeError('a slip'))).toEqual(['unusable', 'unusable'])
 })

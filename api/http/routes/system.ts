@@ -1,6 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import { exportRun } from '../../events/export.ts'
 import { mustWrite, notFound } from '../../runs/commands.ts'
+import type { Trouble } from '../../runs/readiness.ts'
 import { release } from '../../runs/release.ts'
 import type { Services } from '../../services.ts'
 import { body, json, newApp, RunId, refusals } from '../new-app.ts'
@@ -106,7 +107,7 @@ export function systemRoutes(s: Services) {
     )
     .openapi(ready, async (c) => {
       const { log, tables } = await s.ready()
-      const state = (why: string | null) => (why === null ? ('answers' as const) : ('silent' as const))
+      const state = (trouble: Trouble | null) => trouble?.state ?? ('answers' as const)
       const found = { ready: log === null && tables === null, log: state(log), tables: state(tables) }
       return found.ready ? c.json(found, 200) : c.json(found, 503)
     })

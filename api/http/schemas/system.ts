@@ -24,7 +24,7 @@ export const Health = z
   })
   .openapi('Health')
 
-const Part = z.enum(['answers', 'silent'])
+const Part = z.enum(['answers', 'silent', 'unusable'])
 export const Ready = z.strictObject({ ready: z.boolean(), log: Part, tables: Part }).openapi('Ready')
 
 /** A stream whose event at `revision` the tables cannot take: they show what came before it. */

@@ -10,6 +10,9 @@ const ALTERED = /^(42P01|42703|42804|42883|42P10|3F000|23502|23514|23505|23503)$
 // No such user, database or right.
 const REFUSED = /^(28...|3D000|42501)$/
 
+// A standby, or a user, a database or a server that was set so.
+const READ_ONLY = '25006'
+
 // Disk or memory of the server.
 const FULL = /^(53100|53200)$/
 // An operator, a time limit of the server's, or a lock that is not given.
@@ -52,10 +55,12 @@ export function named(error: unknown): unknown {
     return ours('SCHEMA_OTHER', `the tables are not as this program made them (${said}); rebuild them from the log`)
   }
   if (stateOf(error) === TAKEN) return schemaTaken(said, error)
+  if (stateOf(error) === READ_ONLY)
+    return ours('REFUSED', `this PostgreSQL takes no writes (${said}); name the one that does, or let it take them`)
   if (REFUSED.test(stateOf(error))) {
     return ours(
       'REFUSED',
-      `PostgreSQL refuses it (${said}); see the user, its password, the database and its rights there`,
+      `PostgreSQL refuses it (${said}); see user, password and database that this process was started with, and its rights there`,
     )
   }
   return error

@@ -92,7 +92,8 @@ export class WatchedClient extends pg.Client {
   /** Whether the server is at what was asked here, as far as can be learnt; one that says why it lets nobody in is there. */
   async #atWork(): Promise<boolean> {
     const limits = { connectionTimeoutMillis: ANSWER_WITHIN_MS, query_timeout: ANSWER_WITHIN_MS }
-    const other = new pg.Client({ ...this.#config, ...limits })
+    // Nobody waits for it alone, least of all the end of the process.
+    const other = new pg.Client({ ...this.#config, ...limits, stream: () => new Socket().unref() })
     other.on('error', () => undefined)
     try {
       await other.connect()

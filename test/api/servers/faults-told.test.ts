@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { expect, it } from 'vitest'
 import { alike } from '../../../api/host/told.ts'
+import { PostgresHome } from '../../../projections/postgres.ts'
 import { named } from '../../../projections/store/postgres/failures.ts'
 import { describeWithPostgres } from '../../support/postgres.ts'
 
@@ -13,9 +14,24 @@ it('messages are alike where only numbers, cursors and names of files differ', (
   expect(alike('PostgreSQL refuses it (no right)', 'PostgreSQL refuses it (no such user)')).toBe(false)
 })
 
+it('what keeps tables of before a rebuild from being dropped is told by name too', async () => {
+  const wrong = Object.assign(new pg.DatabaseError('password authentication failed', 1, 'error'), { code: '28P01' })
+  const pool = { connect: () => Promise.reject(wrong) } as unknown as pg.Pool
+  await expect(new PostgresHome({ pool }).dropOthers()).rejects.toMatchObject({
+    name: 'ProjectionError',
+    code: 'REFUSED',
+  })
+})
+
 describeWithPostgres('what PostgreSQL cannot do', (server) => {
   it.each([
     ['a full disk', `do $$ begin raise exception 'No space left' using errcode = '53100'; end $$`, 'FULL', /make room/],
+    [
+      'a server that takes no writes',
+      'set transaction_read_only to on; create table t ()',
+      'REFUSED',
+      /name the one that/,
+    ],
     ['a time limit', `set statement_timeout to 1; select pg_sleep(60)`, 'UNAVAILABLE', /given up/],
     ['a lock that is not given', `set lock_timeout to 1; lock table kept in share mode`, 'UNAVAILABLE', /given up/],
   ])('%s is told by name', async (_, text, code, says) => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Readiness } from '../../../api/runs/readiness.ts'
+import type { Readiness, Trouble } from '../../../api/runs/readiness.ts'
 import { tellOutages } from '../../../api/servers/outages.ts'
 
 /** What is told while each look finds the next of these; the clock goes on as it is slept. */
@@ -23,7 +23,9 @@ async function toldOf(looks: readonly Partial<Readiness>[]): Promise<string[]> {
   return told
 }
 
-const down = (n: number): Partial<Readiness>[] => Array.from({ length: n }, () => ({ log: 'refused' }))
+const silent = (why: string): Trouble => ({ state: 'silent', why })
+const unusable = (why: string): Trouble => ({ state: 'unusable', why })
+const down = (n: number): Partial<Readiness>[] => Array.from({ length: n }, () => ({ log: silent('refused') }))
 
 test('an outage is told once when it begins and once when it is over, each one', async () => {
   const told = await toldOf([{}, ...down(40), {}, {}, ...down(3), {}])
@@ -36,9 +38,33 @@ test('an outage is told once when it begins and once when it is over, each one',
 })
 
 test('an answer that is missed once is no outage, and each server is told of by its name', async () => {
-  expect(await toldOf([{}, { tables: 'late' }, {}, { log: 'late' }, {}])).toEqual([])
-  expect(await toldOf([{ tables: 'gone' }, { tables: 'gone' }, {}])).toEqual([
+  expect(await toldOf([{}, { tables: silent('late') }, {}, { log: silent('late') }, {}])).toEqual([])
+  expect(await toldOf([{ tables: silent('gone') }, { tables: silent('gone') }, {}])).toEqual([
     expect.stringMatching(/^PostgreSQL does not answer; .*\(gone\)$/),
     'PostgreSQL answers again after 2 s',
   ])
+})
+
+test('what answers and cannot be used is told as that, with what it says and no promise, also where it was silent before', async () => {
+  const other = unusable('the tables are of the log a, and the event store holds the log b')
+  expect(await toldOf([{ tables: other }, { tables: other }, { tables: other }, {}])).toEqual([
+    `what is in PostgreSQL cannot be used; nobody can look at runs or take them over: ${other.why}`,
+    'what is in PostgreSQL can be used again after 3 s',
+  ])
+  const stopped = silent('refused')
+  const changed = [stopped, stopped, other, stopped, other].map((tables) => ({ tables }))
+  expect(await toldOf([...changed, {}])).toEqual([
+    expect.stringMatching(/^PostgreSQL does not answer/),
+    expect.stringMatching(/^what is in PostgreSQL cannot be used; /),
+    'what is in PostgreSQL can be used again after 5 s',
+  ])
+})
+
+test('whoever is told to end does not wait for a look', async () => {
+  const over = new AbortController()
+  const ready = () => {
+    over.abort(new Error('told to end'))
+    return new Promise<never>(() => undefined)
+  }
+  await tellOutages({ ready, clock: {} } as never, () => {}, over.signal)
 })

@@ -1,4 +1,8 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import pg from 'pg'
 import { expect, test } from 'vitest'
+import { greet } from '../../../adapters/postgres/ask.ts'
 import { askingPostgres, postgresProblem } from '../../../api/servers/postgres-door.ts'
 import { LogError } from '../../../domain/log/errors.ts'
 import { ProjectionError } from '../../../projections/errors.ts'
@@ -21,6 +25,9 @@ test.each([
   [failed('password authentication failed for user "ann"', '28P01'), 'see the user (ann) and the password'],
   [failed('database "deeds" does not exist', '3D000'), 'createdb deeds'],
   [failed('permission denied for database deeds', '42501'), 'grant create on database "deeds" to "ann"'],
+  [failed('permission denied for schema acme', '42501'), 'name the user (not ann) that owns the schemas'],
+  [failed('permission denied for table leases', '42501'), 'name the user (not ann) that owns the schemas'],
+  [failed('cannot execute INSERT in a read-only transaction', '25006'), 'takes no writes'],
   [failed('sorry, too many clients already', '53300'), 'max_connections'],
   [failed('SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string'), 'user:password@'],
   [failed('Connection terminated unexpectedly'), 'is PostgreSQL'],
@@ -35,6 +42,37 @@ test.each([
 
 test('a connection string that is none is told without what it holds', () => {
   expect(told(new TypeError('Invalid URL'), 'postgres://ann:qu/iet#@h:x/db')).toMatch(/^KEEPUP_POSTGRES is no .*%40\)$/)
+})
+
+test('a percent sign that stands for itself in a connection string is told too', async () => {
+  const config = { postgres: 'postgres://50%off:x@127.0.0.1:1/db' }
+  const pool = openPool({ url: config.postgres, max: 1 })
+  const asked = askingPostgres(
+    config as never,
+    () => {},
+    () => greet(pool),
+  )
+  await expect(asked).rejects.toMatchObject({
+    code: 'POSTGRES_UNAVAILABLE',
+    message: expect.stringMatching(/no connection string.*%/),
+  })
+  expect(postgresProblem(new URIError('URI malformed'), config)).toMatchObject({ code: 'POSTGRES_UNAVAILABLE' })
+})
+
+test('a server that takes connections and says nothing is no stranger', async () => {
+  const silent = createServer().listen(0, '127.0.0.1')
+  await once(silent, 'listening')
+  const url = `postgres://ann@127.0.0.1:${(silent.address() as AddressInfo).port}/db`
+  const pool = new pg.Pool({ connectionString: url, connectionTimeoutMillis: 50 })
+  try {
+    const error = await greet(pool, 1).catch((thrown: unknown) => thrown)
+    const { message } = postgresProblem(error, { postgres: url }) as Error
+    expect(message).toMatch(/takes connections and does not answer; see whether it hangs/)
+    expect(message).not.toContain('what listens there is PostgreSQL')
+  } finally {
+    await pool.end()
+    silent.close()
+  }
 })
 
 test('what says itself what to do stays, whoever said it', () => {

@@ -1,6 +1,8 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { MemoryLeases } from '../../../adapters/leases-memory/leases.ts'
-import { SharedTables } from '../../../api/servers/tables.ts'
+import { SharedTables, type SharedTablesOptions } from '../../../api/servers/tables.ts'
+import type { Cursor } from '../../../domain/log/cursor.ts'
+import type { Leases } from '../../../domain/ports.ts'
 import { listRuns } from '../../../projections/queries/runs.ts'
 import { PostgresHome } from '../../../projections/store/postgres/home.ts'
 import { describeWithPostgres } from '../../support/postgres.ts'
@@ -13,6 +15,30 @@ import { standing } from '../../support/standing-clock.ts'
 const numbers = Array.from({ length: 60 }, (_, i) => (i * 7919 + (i >> 3) * 31) % 1000)
 const clock = standing()
 
+/** A log whose server can be stopped, and started again on another state of it. */
+function replaceable(first: MemoryLog) {
+  let log = first
+  let stop = new AbortController()
+  async function* subscribe(from: Cursor | null, signal: AbortSignal) {
+    for (let after = from; !signal.aborted; ) {
+      for await (const page of log.subscribe(after, AbortSignal.any([signal, stop.signal]))) {
+        after = log.cursor(page.at(-1)!)
+        yield page
+      }
+    }
+  }
+  const get = (_: MemoryLog, name: keyof MemoryLog) => {
+    const found: unknown = name === 'subscribe' ? subscribe : log[name]
+    return typeof found === 'function' ? found.bind(log) : found
+  }
+  const putBack = (next: MemoryLog) => {
+    log = next
+    stop.abort(new Error('the server was stopped'))
+    stop = new AbortController()
+  }
+  return { log: new Proxy(first, { get } as ProxyHandler<MemoryLog>), putBack }
+}
+
 describeWithPostgres('tables of several processes that are another log’s, or lost', (server) => {
   const schemas = schemasOf(server)
 
@@ -21,9 +47,9 @@ describeWithPostgres('tables of several processes that are another log’s, or l
     const [pool, schema, leases] = [schemas.pool(), schemas.fresh(), new MemoryLeases(clock)]
     const said: string[] = []
     const home = new PostgresHome({ pool, schema })
-    const open = async (log: MemoryLog, holder = 'a') => {
+    const open = async (log: MemoryLog, holder = 'a', its: Partial<SharedTablesOptions> = {}) => {
       const warn = (text: string) => said.push(text)
-      const options = { home, log, blobs: log.blobs, leases, clock, ttlMs: 200, holder, warn }
+      const options = { home, log, blobs: log.blobs, leases, clock, ttlMs: 200, holder, warn, ...its }
       const tables = await SharedTables.open(options)
       onTestFinished(() => tables.close())
       const current = async () => {
@@ -86,7 +112,7 @@ describeWithPostgres('tables of several processes that are another log’s, or l
         /made anew, of the 23 events.*_1\.position has/,
       ],
       [`alter table ${schema}_2.runs drop column created_by cascade`, /made anew, of the 23 events.*_2\.runs has/],
-      [`drop schema ${schema}_control cascade`, /the tables are missing; they are made anew/],
+      [`drop schema ${schema}_control cascade`, /the tables were made, of the 23 events/],
     ] as const) {
       said.length = 0
       await pool.query(sql)
@@ -97,13 +123,48 @@ describeWithPostgres('tables of several processes that are another log’s, or l
     await expect.poll(there).toEqual([schema, `${schema}_4`, `${schema}_control`])
   })
 
+  it('who was told more waits while they are made anew: the new ones, not full yet, are no answer', async () => {
+    const { open, home, pool, schema } = processes()
+    const { log } = tell(numbers)
+    const mover = await open(log)
+    const runs = await mover.current()
+    const reads: Leases = { acquire: async () => false, release: async () => {} }
+    const reader = await open(log, 'b', { leases: reads })
+    expect(await reader.current()).toBe(runs)
+    await mover.tables.close()
+    await pool.query(
+      `drop schema ${schema}_control cascade; drop schema ${schema} cascade; drop schema ${schema}_1 cascade`,
+    )
+    await home.live()
+    const answer = reader.tables.read((db) => listRuns(db))
+    await open(log)
+    expect((await answer).data.runs.length).toBe(runs)
+  })
+
+  it('found altered by what is written next: whoever waits for that is answered when they are made anew', async () => {
+    const { open, pool, schema } = processes()
+    const { log } = tell(numbers)
+    // So long that nothing else comes upon it first.
+    const { tables, current } = await open(log, 'a', { ttlMs: 3_600_000 })
+    const runs = await current()
+    await expect.poll(() => tables.moves).toBe(true)
+    await pool.query(`alter table ${schema}_1.runs drop column created_by cascade`)
+    new Actor(log, () => Date.UTC(2027, 0, 1), 'more', 'more').start()
+    expect(await current()).toBe(runs + 1)
+  })
+
   it('tables of which nothing is there are told to be made, where the log holds something', async () => {
     const { open, said, pool, schema } = processes()
     await (await open(new MemoryLog())).tables.close()
     expect(said).toEqual([])
     await pool.query(`drop schema ${schema}_control cascade`)
     await (await open(tell(numbers).log)).current()
-    expect(said).toEqual([expect.stringMatching(/^the tables are missing; they are made anew of the log/)])
+    await expect
+      .poll(() => said)
+      .toEqual([
+        expect.stringMatching(/^the tables are missing; they are made anew of the log/),
+        'the tables were made, of the 23 events that the log holds',
+      ])
   })
 
   it('an older log under newer tables: it is told, with both counts', async () => {
@@ -118,5 +179,20 @@ describeWithPostgres('tables of several processes that are another log’s, or l
     expect(await (await open(tell(numbers).log)).current()).toBe(shown - 1)
     const why = `of the ${events} events that the log holds: the tables show ${log.events.length} events up to position`
     await expect.poll(() => said).toEqual([expect.stringMatching(`^the tables were made anew, ${why}.* is lost$`)])
+  })
+
+  it('an older log put back under those who have told of a newer one: all of them answer from it', async () => {
+    const { open } = processes()
+    const [newer, older] = [tell(numbers).log, tell(numbers).log]
+    for (const id of ['lost', 'too']) new Actor(newer, () => Date.UTC(2027, 0, 1), id, id).start()
+    const { log, putBack } = replaceable(newer)
+    const [mover, reader] = [await open(log), await open(log, 'b')]
+    const runs = await mover.current()
+    expect(await reader.current()).toBe(runs)
+    putBack(older)
+    for (const { current } of [mover, reader]) await expect.poll(current).toBe(runs - 2)
+    // Nothing of what was told before counts any more.
+    new Actor(older, () => Date.UTC(2027, 0, 1), 'next', 'next').start()
+    expect([await mover.current(), await reader.current()]).toEqual([runs - 1, runs - 1])
   })
 })

@@ -1,0 +1,36 @@
+import type { Pool } from 'pg'
+import { schemasOf } from './schemas.ts'
+
+/** What the user of PostgreSQL may do with what a deployment has there. */
+export interface Rights {
+  /** False: a standby, or somebody has set it so. */
+  readonly takesWrites: boolean
+  /** Tables that it may not read and write. */
+  readonly lacking: readonly string[]
+  /** Schemas that are another one's, in which it can make and rename nothing. */
+  readonly foreign: readonly string[]
+  /** Whether the tables of leases and of blobs are there. */
+  readonly leases: boolean
+  readonly blobs: boolean
+}
+
+const OURS = `with ours as (select oid, nspname, nspowner from pg_namespace where nspname ~ $1),
+  tables as (select c.oid, o.nspname || '.' || c.relname as name, o.nspname, o.oid as schema
+    from pg_class c join ours o on o.oid = c.relnamespace where c.relkind = 'r')`
+
+/** A blob is never changed. */
+const ASKED = `${OURS}
+  select current_setting('transaction_read_only') = 'off' as "takesWrites",
+    array(select name from tables t where not (has_schema_privilege(t.schema, 'usage')
+      and has_table_privilege(t.oid, 'select') and has_table_privilege(t.oid, 'insert') and has_table_privilege(t.oid, 'delete')
+      and (t.nspname = $3 or has_table_privilege(t.oid, 'update'))) order by name) as lacking,
+    array(select nspname::text from ours where not pg_has_role(nspowner, 'usage') order by nspname) as "foreign",
+    exists(select from tables where name = $2 || '.leases') as leases,
+    exists(select from tables where name = $3 || '.blobs') as blobs`
+
+/** Asks for them, without making anything. Rejects with the client's error. */
+export async function rightsIn(pool: Pool, namespace: string): Promise<Rights> {
+  const { leases, blobs } = schemasOf(namespace)
+  const ours = `^${namespace}(_leases|_blobs|_control|_\\d{1,15}(_views)?)?$`
+  return (await pool.query<Rights>(ASKED, [ours, leases, blobs])).rows[0]!
+}
