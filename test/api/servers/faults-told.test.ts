@@ -13,6 +13,13 @@ it('messages are alike where only numbers, cursors and names of files differ', (
   expect(alike('PostgreSQL refuses it (no right)', 'PostgreSQL refuses it (no such user)')).toBe(false)
 })
 
+it('a word that is as long as one likes is looked at once', async () => {
+  const word = 'a'.repeat(50_000)
+  expect([alike(`${word} is at 1`, `${word} is at 2`), alike(word, `${word}b`)]).toEqual([true, false])
+  // Where it takes longer than the test may, that shows here.
+  await new Promise(setImmediate)
+}, 3_000)
+
 describeWithPostgres('what PostgreSQL cannot do', (server) => {
   it.each([
     ['a full disk', `do $$ begin raise exception 'No space left' using errcode = '53100'; end $$`, 'FULL', /make room/],
