@@ -44,17 +44,17 @@ async function listen(
   let down = false
   const onTrouble = (error: unknown) => {
     const [why] = (error instanceof Error ? error.message : String(error)).split('\n')
-    if (!down) onNote(`runs begin some seconds later: the event store's subscription is broken (${why})`)
-    down = true
+    if (error === null && down) onNote('runs begin at once again: the subscription works')
+    if (error !== null && !down)
+      onNote(`runs begin some seconds later: the event store's subscription is broken (${why})`)
+    down = error !== null
   }
   const answer = async ({ agentId, done }: Ring) => {
     await bell.ring()
-    await within(clock, CLAIM_WITHIN_MS, drivers.claimed(agentId), undefined, signal)
+    await within(clock, CLAIM_WITHIN_MS, drivers.claimed(agentId), undefined)
     if (!signal.aborted) done()
   }
   for await (const ring of doorbell.rings(signal, onTrouble)) {
-    if (down) onNote('runs begin at once again: the subscription works')
-    down = false
     // What a driver has written concerns nobody else.
     if (ring.byDriver) ring.done()
     // Where the look failed the ring comes again.
