@@ -75,6 +75,11 @@ export class Drivers {
     return { driving: this.#drives.has(agentId), end: this.#ends.get(agentId) ?? null }
   }
 
+  /** Agents whose last drive here could not go on. */
+  faulted(): ReadonlySet<string> {
+    return new Set([...this.#ends].flatMap(([agentId, { end }]) => (end === 'fault' ? [agentId] : [])))
+  }
+
   /** Resolves when the current drive of the agent, if any, has ended. */
   async ended(agentId: string): Promise<void> {
     await this.#drives.get(agentId)?.done
