@@ -7,7 +7,7 @@ import { unread } from '../../runs/unread.ts'
 import type { Services } from '../../services.ts'
 import { current } from '../current.ts'
 import { body, json, newApp, RunId, refusals } from '../new-app.ts'
-import { PlacedPage } from '../schemas/common.ts'
+import { Id, PlacedPage } from '../schemas/common.ts'
 import { StartHeaders } from '../schemas/headers.ts'
 import { type Run, RunDetail, RunList, Started } from '../schemas/runs.ts'
 import { StartRun } from '../schemas/start.ts'
@@ -34,7 +34,7 @@ const list = createRoute({
         .enum(['active', 'completed', 'failed', 'cancelled', 'recovering'])
         .optional()
         .openapi({ description: 'cancelled: those of the failed that people ended' }),
-      prefix: z.string().min(1).max(200).optional().openapi({ description: 'Only runs whose id begins so' }),
+      prefix: Id.optional().openapi({ description: 'Only runs whose id begins so' }),
     }),
   },
   responses: { 200: json(RunList, 'A page of runs'), ...refusals },
