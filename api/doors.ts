@@ -31,7 +31,7 @@ export interface KeepUpPorts {
   readonly autoDrive?: boolean
   /** Drives at once (32). */
   readonly concurrency?: number
-  /** A drive that could not go on. */
+  /** A drive that could not go on, or had not come to rest when this process had to end. */
   onFault(agentId: string, error: unknown): void
   /** Closes what was opened for these ports; the drives have ended by then. */
   close(): Promise<void>

@@ -64,7 +64,7 @@ export interface Ring {
 
 /** Wakes one of the workers that listen. */
 export interface Doorbell {
-  /** Goes on until the signal aborts. `onTrouble` hears why nothing can be heard just now. */
+  /** Goes on until the signal aborts. `onTrouble` hears why nothing can be heard just now, and null when it can. */
   rings(signal: AbortSignal, onTrouble: (error: unknown) => void): AsyncIterable<Ring>
 }
 

@@ -46,14 +46,15 @@ export class EventStoreDoorbell {
     return new EventStoreDoorbell(connect(parseAddress(connectionString), LIMITS.callMs), namespace)
   }
 
-  /** Goes on until the signal aborts: what breaks is made anew, and told of. */
+  /** Goes on until the signal aborts: what breaks is made anew. `onTrouble` hears of it, and null when it is heard again. */
   async *rings(signal: AbortSignal, onTrouble: (error: unknown) => void): AsyncGenerator<Ring> {
     const backoff = new Backoff()
     while (!signal.aborted) {
       const held = await this.#connection.reader.take()
       try {
         await this.#makeGroup(held)
-        for await (const ring of this.#listen(held, AbortSignal.any([signal, held.gone.signal]))) {
+        const hears = () => onTrouble(null)
+        for await (const ring of this.#listen(held, AbortSignal.any([signal, held.gone.signal]), hears)) {
           backoff.reset()
           yield ring
         }
@@ -103,7 +104,7 @@ export class EventStoreDoorbell {
     }
   }
 
-  async *#listen({ client }: Held, signal: AbortSignal): AsyncGenerator<Ring> {
+  async *#listen({ client }: Held, signal: AbortSignal, hears: () => void): AsyncGenerator<Ring> {
     const subscription = client.subscribeToPersistentSubscriptionToAll(this.#group, { bufferSize: AT_ONCE })
     const ready: PersistentSubscriptionToAllResolvedEvent[] = []
     let broken: unknown = null
@@ -114,6 +115,7 @@ export class EventStoreDoorbell {
       broken ??= error
       heard()
     })
+    subscription.on('confirmation', hears)
     subscription.on('end', () => {
       broken ??= new Error('the server ended the subscription')
       heard()

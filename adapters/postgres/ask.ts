@@ -8,7 +8,11 @@ type Said = readonly [RegExp, LogErrorCode, string]
 /** What the server says, by its SQLSTATE, and what to do about it. */
 const SAID: readonly Said[] = [
   [/^53100$/, 'LOG_FULL', 'make room on the disk of PostgreSQL and try again'],
-  [/^(28...|3D000)$/, 'LOG_REFUSED', 'see user, password and database of the connection string that this process was started with'],
+  [
+    /^(28...|3D000)$/,
+    'LOG_REFUSED',
+    'see user, password and database of the connection string that this process was started with',
+  ],
   [/^(42501|3F000|42P01)$/, 'LOG_REFUSED', 'see the rights of this user, and what became of the table'],
   [/^25006$/, 'LOG_REFUSED', 'this PostgreSQL takes no writes (a standby, or set so); name the one that does'],
   [/^(57014|55P03)$/, 'LOG_UNAVAILABLE', "see what holds its tables, and let this user's statements take longer"],

@@ -8,7 +8,7 @@ import type { Vault } from '../../domain/ports.ts'
 import { exclusively } from '../files/exclusive.ts'
 import { makeFolder } from '../files/folders.ts'
 import { VaultError } from './error.ts'
-import { holdToMark, refuseLost } from './mark.ts'
+import { holdToMark, refuseLost, refuseOther } from './mark.ts'
 import { appendPrivate, checkPrivate, createPrivate, replacePrivate } from './private-file.ts'
 
 export interface VaultOptions {
@@ -29,22 +29,36 @@ const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
 /** The folder of the vault in a data folder: what a sandbox must hide at least. */
 export const vaultFolder = (dataFolder: string): string => join(dataFolder, 'vault')
 
+function filesOf(dataFolder: string) {
+  const at = (name: string) => join(vaultFolder(dataFolder), name)
+  return {
+    secrets: at('secrets.json'),
+    retired: at('retired.json'),
+    noted: at('noted.json'),
+    key: at('reference.key'),
+    kept: at('references.jsonl'),
+  }
+}
+
+/** Throws as {@link openVault} would where a vault was kept here and cannot be used. Makes nothing. */
+export async function checkVault(dataFolder: string): Promise<void> {
+  const { key, kept, secrets } = filesOf(dataFolder)
+  refuseLost(dataFolder, [key, kept])
+  if (checkPrivate(key)) refuseOther(dataFolder, await loadKey(key))
+  checkPrivate(kept)
+  await loadSecrets(secrets)
+}
+
 /**
  * Secrets in files of mode 0600 in the data folder: named ones, the values of references, and the install's reference
  * key, made at the first start. Rejects with VaultError VAULT_EXPOSED where others can read one of them, VAULT_MISSING
  * where what references stand for was here and is gone.
  */
 export async function openVault(options: VaultOptions): Promise<Vault> {
-  const folder = vaultFolder(options.dataFolder)
-  makeFolder(folder)
-  const files = {
-    secrets: join(folder, 'secrets.json'),
-    retired: join(folder, 'retired.json'),
-    noted: join(folder, 'noted.json'),
-    key: join(folder, 'reference.key'),
-  }
-  const kept = join(folder, 'references.jsonl')
+  const { kept, ...files } = filesOf(options.dataFolder)
+  // Before anything is made: what is restored here must find its place free.
   refuseLost(options.dataFolder, [files.key, kept])
+  makeFolder(vaultFolder(options.dataFolder))
   const key = await loadKey(files.key)
   // Made durably at once: what is added to a file counts for nothing while its folder does not name it.
   if (!checkPrivate(kept)) await createPrivate(kept, REFERENCES)

@@ -23,6 +23,13 @@ export function refuseLost(dataFolder: string, files: readonly string[]): void {
 export async function holdToMark(dataFolder: string, key: Uint8Array): Promise<void> {
   const path = vaultMark(dataFolder)
   if (statSync(path, { throwIfNoEntry: false }) === undefined) await createPrivate(path, `${markOf(key)}\n`)
+  refuseOther(dataFolder, key)
+}
+
+/** Throws VaultError VAULT_MISSING where another key was marked here. */
+export function refuseOther(dataFolder: string, key: Uint8Array): void {
+  const path = vaultMark(dataFolder)
+  if (statSync(path, { throwIfNoEntry: false }) === undefined) return
   if (readFileSync(path, 'latin1').trim() === markOf(key)) return
   throw vaultMissing(dataFolder, 'its reference key is not the one that belongs to this data folder')
 }

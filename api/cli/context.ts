@@ -183,12 +183,15 @@ export class Context {
     if (!/^[\w.-]+$/.test(prefix)) throw new UsageError(`"${prefix}" is no run id`)
     const client = await this.client(need)
     const { runs } = await take(client.v1.runs.$get({ query: { prefix, limit: '5' } }))
-    const exact = runs.find((r) => r.runId === prefix)
-    if (exact) return exact.runId
-    if (runs.length === 1) return runs[0]!.runId
-    if (runs.length === 0) throw new UsageError(`no run begins with "${prefix}"; see "${this.command('runs', 'list')}"`)
-    const some = runs.map((r) => r.runId).join(', ')
-    throw new UsageError(`"${prefix}" is not unique: ${some}${runs.length === 5 ? ', …' : ''}`)
+    if (runs.some((r) => r.runId === prefix)) return prefix
+    // Runs whose first event could not be read are in no list.
+    const { parked } = await take(client.v1.projections.$get({}))
+    const ids = [...new Set([...runs, ...parked].map(({ runId }) => runId))].filter((id) => id.startsWith(prefix))
+    const [first] = ids.includes(prefix) ? [prefix] : ids
+    if (first === undefined)
+      throw new UsageError(`no run begins with "${prefix}"; see "${this.command('runs', 'list')}"`)
+    if (ids.length === 1 || first === prefix) return first
+    throw new UsageError(`"${prefix}" is not unique: ${ids.slice(0, 5).join(', ')}${ids.length >= 5 ? ', …' : ''}`)
   }
 
   /** The call that is meant: its id, with the run's part shortened, or a run where only one call waits. */

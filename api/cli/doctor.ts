@@ -5,6 +5,7 @@ import { dirname } from 'node:path'
 import { promisify } from 'node:util'
 import { fileOf } from '../../adapters/log-sqlite/file.ts'
 import { alteredGuards } from '../../adapters/log-sqlite/guards.ts'
+import { checkVault } from '../../adapters/vault/file-vault.ts'
 import { unhidable } from '../../domain/agent/secrets/forms.ts'
 import { type Config, onServers, unknownVariables } from '../config.ts'
 import { paths } from '../host/paths.ts'
@@ -55,6 +56,17 @@ export async function checkToken(folder: string): Promise<Finding> {
   const { mode } = await stat(path)
   if (process.platform === 'win32' || (mode & 0o077) === 0) return ok('token', 'only you can read it')
   return bad('broken', 'token', 'other users can read it', `delete '${path}' (a new one is made) or chmod 600 it`)
+}
+
+/** Only what is amiss is told: nothing starts without the vault that was kept here. */
+export async function vaultFault(folder: string): Promise<Finding[]> {
+  try {
+    await checkVault(folder)
+    return []
+  } catch (error) {
+    const [found = '', ...todo] = message(error).split('; ')
+    return [bad('broken', 'vault', found, todo.join('; '))]
+  }
 }
 
 export async function checkLog(identity: () => Promise<{ logId: string; kind: string }>): Promise<Finding> {
@@ -176,12 +188,14 @@ export async function examine(
   const at = paths(config.data)
   const folder = await checkFolder(config.data)
   const servers = onServers(config) ? await checkServers(config) : []
-  const broken = [folder, ...servers].find(({ state }) => state === 'broken')
+  const vault = await vaultFault(config.data)
+  const broken = [folder, ...vault, ...servers].find(({ state }) => state === 'broken')
   return [
     checkNode(process.version),
     checkVariables(env),
     folder,
     await checkToken(config.data),
+    ...vault,
     await checkDisk([config.data, at.log, at.tables, at.blobs, at.versions, at.vault]),
     await checkClock(Date.now()),
     ...servers,

@@ -19,6 +19,6 @@ export const message = (error: unknown): string =>
 /** Runs that the tables could not read to their end; nothing where there are none. */
 export function checkParked(parked: number): Finding[] {
   if (parked === 0) return []
-  const todo = '"runs show" of such a run says why; when that is mended, "release --all" reads them again'
+  const todo = '"runs list" names them, "runs show" says why; when that is mended, "release --all" reads them again'
   return [bad('warning', 'parked', `${parked} agents are shown only in part`, todo)]
 }

@@ -13,7 +13,7 @@ const ENDING = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
 export async function untilTold(
   ctx: Context,
   { drivers }: Pick<Services, 'drivers'>,
-  act: (signal: AbortSignal) => Promise<void>,
+  act: (signal: AbortSignal) => Promise<unknown>,
   close: () => Promise<void>,
 ): Promise<void> {
   const over = new AbortController()

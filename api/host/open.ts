@@ -71,7 +71,9 @@ export async function openHost(
     dataFolder: config.data,
     ...(own.scripts && { scripts: own.scripts }),
   })
-  const short = models.unhidableKeys()
+  const short = [...models.unhidableKeys()]
+  const hidden = passwords.filter((password) => unhidable(password) === null)
+  if (hidden.length < passwords.length) short.push('a password in KEEPUP_EVENTSTORE or KEEPUP_POSTGRES')
   if (short.length > 0) tell(`${short.join(', ')}: too short to be hidden, so not looked for in what is recorded`)
   const snapshots = SqliteSnapshots.open(at.snapshots, (path) => rmSync(path, { force: true }))
   opened.push(() => snapshots.close())
@@ -83,6 +85,6 @@ export async function openHost(
     snapshots,
     tell,
     ...(own.crashPoint && { crashPoint: own.crashPoint }),
-    knownSecrets: [...models.knownSecrets(), ...passwords.filter((password) => unhidable(password) === null)],
+    knownSecrets: [...models.knownSecrets(), ...hidden],
   }
 }

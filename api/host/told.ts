@@ -12,4 +12,5 @@ export const onStderr: Tell = (text) => void process.stderr.write(`keepup: ${tex
 /** Whether two messages say the same but for what is another each time: numbers, cursors, names of files. */
 export const alike = (a: string, b: string): boolean => fixed(a) === fixed(b)
 
-const fixed = (text: string) => text.replace(/[^\s"():;,]*\d[^\s"();,]*/g, '…')
+/** Word by word, so that a long one without a digit is looked at once. */
+const fixed = (text: string) => text.replace(/[^\s"():;,]+/g, (word) => (/\d/.test(word) ? '…' : word))

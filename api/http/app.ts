@@ -14,7 +14,7 @@ import { streamRoutes } from './routes/streams.ts'
 import { systemRoutes } from './routes/system.ts'
 
 export interface AppOptions {
-  readonly token: string
+  readonly token: () => string
   /** Host names that are served beside the loopback ones. */
   readonly hosts: readonly string[]
   readonly maxBodyBytes: number

@@ -3,7 +3,7 @@ import type { Context } from 'hono'
 import { issuesOf, issuesText } from '../../domain/agent/issues.ts'
 import { Problem } from '../problem.ts'
 import { problemResponse } from './problem-response.ts'
-import { ProblemBody } from './schemas/common.ts'
+import { Id, ProblemBody } from './schemas/common.ts'
 
 /** An app whose refused requests become problems. Every group of routes is one. */
 export function newApp() {
@@ -31,4 +31,4 @@ export const refusals = {
   default: { description: 'Refused', content: { 'application/problem+json': { schema: ProblemBody } } },
 }
 
-export const RunId = z.object({ id: z.string().min(1).max(200) })
+export const RunId = z.object({ id: Id })

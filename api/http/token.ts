@@ -36,6 +36,29 @@ export function ensureToken(dataFolder: string, randomBytes: (n: number) => Uint
   return token
 }
 
+/**
+ * The token that is in its file when it is asked for: to change it, replace the file, or delete it, and a new one is made.
+ * Where the file cannot be used then, the last one counts. Throws as {@link ensureToken} does, the first time.
+ */
+export function liveToken(dataFolder: string, randomBytes: (n: number) => Uint8Array): () => string {
+  const look = () => ({ token: ensureToken(dataFolder, randomBytes), stamp: stampOf(tokenPath(dataFolder)) })
+  let seen = look()
+  return () => {
+    if (seen.stamp === stampOf(tokenPath(dataFolder))) return seen.token
+    try {
+      seen = look()
+    } catch {
+      // The folder is gone, or the file is being written.
+    }
+    return seen.token
+  }
+}
+
+function stampOf(path: string): string | null {
+  const stat = statSync(path, { throwIfNoEntry: false, bigint: true })
+  return stat === undefined ? null : `${stat.ino}:${stat.mtimeNs}:${stat.size}`
+}
+
 /** Constant-time check of an `Authorization` header. */
 export function tokenMatches(header: string | undefined, token: string): boolean {
   const given = /^Bearer +(\S+)$/i.exec(header ?? '')?.[1] ?? ''

@@ -1,6 +1,6 @@
 import { type Config, onServers } from '../config.ts'
 import { createApp } from '../http/app.ts'
-import { ensureToken } from '../http/token.ts'
+import { liveToken } from '../http/token.ts'
 import type { Services } from '../services.ts'
 import { VERSION } from '../version.ts'
 import { abortable } from './abortable.ts'
@@ -69,7 +69,7 @@ export async function localBackend(services: Services, options: LocalOptions): P
     url,
     async fetch(asked) {
       const request = new Request(asked)
-      request.headers.set('authorization', `Bearer ${token}`)
+      request.headers.set('authorization', `Bearer ${token()}`)
       const response = await app.fetch(request)
       return response.body ? new Response(abortable(response.body, asked), response) : response
     },
@@ -82,9 +82,9 @@ export async function localBackend(services: Services, options: LocalOptions): P
 }
 
 /** The install's token; where it cannot be had, what was opened for it is closed again, lest its lock be kept. */
-async function tokenOf(services: Services, config: Config): Promise<string> {
+async function tokenOf(services: Services, config: Config): Promise<() => string> {
   try {
-    return ensureToken(config.data, (n) => services.random.bytes(n))
+    return liveToken(config.data, (n) => services.random.bytes(n))
   } catch (error) {
     await services.close()
     throw error

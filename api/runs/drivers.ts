@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { SealedEvent } from '../../domain/log/envelope.ts'
 import type { AgentRuntimeDoors, DriveEnd } from '../../domain/runtime/types.ts'
 import type { LiveHub } from '../live/hub.ts'
-import { asProblem } from '../problem.ts'
+import { asProblem, Problem } from '../problem.ts'
 import type { Ended } from './ended.ts'
 import { Places } from './places.ts'
 
@@ -21,6 +21,12 @@ interface Drive {
 }
 
 const KEPT_ENDS = 1000
+const brokenOff = (graceMs: number) =>
+  new Problem(
+    503,
+    'BROKEN_OFF',
+    `what was at work did not end within ${graceMs} ms (KEEPUP_DRAIN_MS) and is broken off; whoever drives it next goes on`,
+  )
 const ENDING = new Error('this process is ending')
 
 /** The drives of this process, one per agent at most. */
@@ -75,6 +81,11 @@ export class Drivers {
     return { driving: this.#drives.has(agentId), end: this.#ends.get(agentId) ?? null }
   }
 
+  /** Agents whose last drive here could not go on. */
+  faulted(): ReadonlySet<string> {
+    return new Set([...this.#ends].flatMap(([agentId, { end }]) => (end === 'fault' ? [agentId] : [])))
+  }
+
   /** Resolves when the current drive of the agent, if any, has ended. */
   async ended(agentId: string): Promise<void> {
     await this.#drives.get(agentId)?.done
@@ -89,13 +100,15 @@ export class Drivers {
     return this.#drives.size
   }
 
-  /** Lets what is at work end, for `graceMs` at most, then breaks it off. No drive begins any more. */
+  /** Lets what is at work end, for `graceMs` at most, then breaks it off, which is told. No drive begins any more. */
   async stop(graceMs = 0): Promise<void> {
     this.#drain.abort(ENDING)
     const ended = Promise.all([...this.#drives.values()].map((d) => d.done))
     const over = new AbortController()
     await Promise.race([ended, wait(graceMs, undefined, { signal: over.signal }).catch(() => {})])
     over.abort()
+    if (graceMs > 0 && !this.#stop.signal.aborted)
+      for (const agentId of this.#drives.keys()) this.#onFault(agentId, brokenOff(graceMs))
     this.#stop.abort(ENDING)
     await ended
   }

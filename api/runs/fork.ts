@@ -1,4 +1,5 @@
 import { agentStream } from '../../domain/log/ids.ts'
+import { wellFormed } from '../../domain/log/well-formed.ts'
 import type { At, ForkOptions } from '../../domain/runtime/types.ts'
 import { type StartHeaders, tracing } from '../http/schemas/headers.ts'
 import type { Services } from '../services.ts'
@@ -30,7 +31,7 @@ export async function forkRun(
   mustWrite(s)
   const { by, drive, headers } = who
   const key = headers['idempotency-key']
-  const said = JSON.parse(JSON.stringify(asked)) as Changes & { at: unknown }
+  const said = wellFormed(JSON.parse(JSON.stringify(asked))) as Changes & { at: unknown }
   const { at: _, ...what } = said
   const make = async () => {
     const runId = key === undefined ? s.runtime.newRunId() : keyedRunId(s, `fork\n${source}`, key)

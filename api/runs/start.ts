@@ -1,3 +1,4 @@
+import { wellFormed } from '../../domain/log/well-formed.ts'
 import { type StartHeaders, tracing } from '../http/schemas/headers.ts'
 import type { StartRun } from '../http/schemas/start.ts'
 import type { Services } from '../services.ts'
@@ -16,12 +17,18 @@ export interface StartedRun {
  * Starts a run, or finds the one that the same Idempotency-Key started. Rejects with what `prepare` refuses. `here` false:
  * one that is to be driven is left to whoever does so.
  */
-export async function startRun(s: Services, asked: StartRun, headers: StartHeaders, here = true): Promise<StartedRun> {
+export async function startRun(
+  s: Services,
+  request: StartRun,
+  headers: StartHeaders,
+  here = true,
+): Promise<StartedRun> {
   mustWrite(s)
+  const asked = wellFormed(request)
   const key = headers['idempotency-key']
   const runId = key === undefined ? s.runtime.newRunId() : keyedRunId(s, 'run', key)
   const { drive, by, ...what } = asked
-  const request = {
+  const asking = {
     by: actorOf('user', by),
     ...(key === undefined ? {} : { key, asked: what }),
     ...tracing(headers),
@@ -35,7 +42,7 @@ export async function startRun(s: Services, asked: StartRun, headers: StartHeade
     const approve = asked.approve?.length ? { approve: asked.approve } : {}
     const start = { kind: 'start', spec, task: asked.task ?? null, ...(drive ? { drive } : {}), ...approve } as const
     // Of requests that come at the same time one starts the run; the state of the others' knows their command id.
-    ;({ recorded: created, revision } = await s.runtime.execute(runId, start, request))
+    ;({ recorded: created, revision } = await s.runtime.execute(runId, start, asking))
   }
   if (drive && here) s.drivers.start(runId)
   const { driving } = s.drivers.state(runId)

@@ -23,6 +23,8 @@ interface Delay {
 export interface Sweeping {
   /** Only runs that were started to be driven by whoever there is. */
   readonly asked: boolean
+  /** Only these agents; nothing is looked at where there are none. */
+  mine?(): ReadonlySet<string>
   /** The longest wait between two looks, ms. */
   readonly farMs: number
   /** How long what another process drives is left alone, ms. */
@@ -49,18 +51,26 @@ export async function sweep(
   how: Sweeping = ALONE,
 ): Promise<void> {
   let delays: ReadonlyMap<string, Delay> = new Map()
+  /** Wakes what is due; gives how long nothing will be, ms. */
+  const look = async (): Promise<number> => {
+    const mine = how.mine?.().union(new Set(delays.keys()))
+    if (mine?.size === 0) return how.farMs
+    await unlessAborted(s.read.caughtUp(), signal)
+    const now = s.clock.now()
+    const all = await unlessAborted(s.read.due(now, { asked: how.asked }), signal)
+    const due = mine === undefined ? all : all.filter(({ agentId }) => mine.has(agentId))
+    // Whoever is not due any more has got on.
+    delays = new Map(due.map((one) => [one.agentId, wake(s, one, now, delays.get(one.agentId), onNote, how)]))
+    const next = await unlessAborted(s.read.nextDue(now, { asked: how.asked }), signal)
+    const wakes = [...delays.values()].map(({ until }) => until).filter((until) => until > now)
+    const waits = [...(next === null ? [] : [next]), ...wakes].map((until) => until - now)
+    return Math.max(1, Math.min(how.farMs, ...waits))
+  }
   while (!signal.aborted) {
     let wait = how.farMs
     const answer = how.bell.take()
     try {
-      await unlessAborted(s.read.caughtUp(), signal)
-      const now = s.clock.now()
-      const due = await unlessAborted(s.read.due(now, { asked: how.asked }), signal)
-      // Whoever is not due any more has got on.
-      delays = new Map(due.map((one) => [one.agentId, wake(s, one, now, delays.get(one.agentId), onNote, how)]))
-      const next = await unlessAborted(s.read.nextDue(now, { asked: how.asked }), signal)
-      const wakes = [...delays.values()].map(({ until }) => until).filter((until) => until > now)
-      wait = Math.max(1, Math.min(wait, ...(next === null ? [] : [next - now]), ...wakes.map((until) => until - now)))
+      wait = await look()
       answer(null)
     } catch (error) {
       if (!signal.aborted) onFault(error)
@@ -77,7 +87,7 @@ function wake(
   now: number,
   last: Delay | undefined,
   onNote: (text: string) => void,
-  { asked, elsewhereMs, jitter }: Sweeping,
+  { elsewhereMs, jitter }: Sweeping,
 ): Delay {
   const { driving, end } = drivers.state(agentId)
   const fault = !driving && end?.end === 'fault' ? end : null
@@ -92,7 +102,7 @@ function wake(
   const before = last?.until === Number.POSITIVE_INFINITY ? undefined : last
   if (driving) return before ?? { until: now + FIRST_DELAY_MS, ms: FIRST_DELAY_MS, said }
   if (before !== undefined && before.until > now) return { ...before, said }
-  drivers.start(agentId, !asked)
+  drivers.start(agentId, false)
   // What another process drives is no failure: whether it still does is looked at again and again.
   if (elsewhere) return { until: clock.now() + elsewhereMs * jitter(), ms: FIRST_DELAY_MS, said }
   const ms = before === undefined ? FIRST_DELAY_MS : Math.min(before.ms * 2, LONGEST_DELAY_MS)

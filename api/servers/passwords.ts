@@ -1,11 +1,17 @@
+import pg from 'pg'
 import type { ServersConfig } from '../config.ts'
 
-/** The passwords in the connection strings, as they stand there and as they are meant: no run may show them. */
-export function passwordsOf({ eventstore, postgres }: ServersConfig): string[] {
-  return [eventstore, postgres].flatMap((text) => {
-    const password = /^[^/]*\/\/[^/?@:]*:([^/?@]*)@/.exec(text)?.[1] ?? /[?&]password=([^&]*)/.exec(text)?.[1]
-    return password === undefined ? [] : [password, decoded(password)]
-  })
+/** The passwords of the two servers, as they stand in the settings and as the clients read them: no run may show them. */
+export function passwordsOf({ eventstore, postgres }: Pick<ServersConfig, 'eventstore' | 'postgres'>): string[] {
+  const { password } = new pg.Client({ connectionString: postgres })
+  const written = [eventstore, postgres].flatMap(passwordsIn)
+  return [...new Set([...written, ...(password ? [password] : [])])]
+}
+
+/** Before the last `@` of what names user and host, and in the query. */
+function passwordsIn(text: string): string[] {
+  const found = [/^[^/]*\/\/[^/?#:]*:([^/?#]*)@/, /[?&]password=([^&#]*)/].map((place) => place.exec(text)?.[1])
+  return found.flatMap((password) => (password ? [password, decoded(password)] : []))
 }
 
 function decoded(text: string): string {

@@ -20,7 +20,14 @@ export interface Work {
  * Drives the runs that were started to be driven, beside other processes that do the same, until the signal aborts. What is
  * due is looked for again and again; the doorbell makes it soon, and where it is down nothing is lost but time.
  */
-export async function work({ services, leaseMs, onFault, onNote }: Work, signal: AbortSignal): Promise<void> {
+export async function work(work: Work, signal: AbortSignal): Promise<void> {
+  const { services, onNote } = work
+  const { how, onSweepFault } = sharing(work)
+  await Promise.all([sweep(services, signal, onSweepFault, onNote, how), listen(services, how.bell, signal, onNote)])
+}
+
+/** How one of many who drive looks for what is due. */
+export function sharing({ services, leaseMs, onFault }: Work) {
   const bell = new Bell()
   const jitter = () => 0.75 + services.random.bytes(1)[0]! / 512
   const how = { asked: true, farMs: Math.min(SWEEP_MS, leaseMs), elsewhereMs: leaseMs / 2, bell, jitter }
@@ -31,7 +38,7 @@ export async function work({ services, leaseMs, onFault, onNote }: Work, signal:
     if (!alike(text, said)) onFault(error, 'looking for what is due')
     said = text
   }
-  await Promise.all([sweep(services, signal, onSweepFault, onNote, how), listen(services, bell, signal, onNote)])
+  return { how, onSweepFault }
 }
 
 async function listen(
@@ -44,17 +51,17 @@ async function listen(
   let down = false
   const onTrouble = (error: unknown) => {
     const [why] = (error instanceof Error ? error.message : String(error)).split('\n')
-    if (!down) onNote(`runs begin some seconds later: the event store's subscription is broken (${why})`)
-    down = true
+    if (error === null && down) onNote('runs begin at once again: the subscription works')
+    if (error !== null && !down)
+      onNote(`runs begin some seconds later: the event store's subscription is broken (${why})`)
+    down = error !== null
   }
   const answer = async ({ agentId, done }: Ring) => {
     await bell.ring()
-    await within(clock, CLAIM_WITHIN_MS, drivers.claimed(agentId), undefined, signal)
+    await within(clock, CLAIM_WITHIN_MS, drivers.claimed(agentId), undefined)
     if (!signal.aborted) done()
   }
   for await (const ring of doorbell.rings(signal, onTrouble)) {
-    if (down) onNote('runs begin at once again: the subscription works')
-    down = false
     // What a driver has written concerns nobody else.
     if (ring.byDriver) ring.done()
     // Where the look failed the ring comes again.

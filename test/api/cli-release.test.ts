@@ -45,7 +45,7 @@ it('names what a run lacks and how it is read again, and reads it again', async 
     expect(await parked()).toMatchObject({
       state: 'warning',
       found: '2 agents are shown only in part',
-      todo: expect.stringContaining('release --all'),
+      todo: expect.stringContaining('"runs list" names them'),
     })
     return folder.look('runs', 'show', first)
   })
@@ -91,4 +91,32 @@ it('says that there are more runs than it lists', async () => {
   expect(one.err).toBe(`these are the newest 1, there are more: keepup runs list --limit 10 --data ${folder.data}\n`)
   const all = await folder.look('runs', 'list', '--limit', '2')
   expect([all.out.trim().split('\n').length, all.err]).toEqual([3, ''])
+})
+
+it('a run whose first event could not be read is known by its id everywhere, and is read again', async () => {
+  const { code, err } = await folder.look('run', 'finish', '--no-workspace', '--var', `big="${'a'.repeat(100_000)}"`)
+  expect(code, err.slice(-300)).toBe(0)
+  const id = idIn(err)
+  await restored(async () => {
+    const list = await folder.look('runs', 'list')
+    expect([list.out, list.err]).toEqual([
+      expect.stringMatching(/active.*, read in part/),
+      expect.stringMatching(`read of ${id}; why:\n  keepup runs show ${id}`),
+    ])
+    expect(list.out).not.toContain(id)
+    const shown = await folder.look('runs', 'show', id.slice(0, -1))
+    expect(shown).toMatchObject({ code: 1, err: expect.stringMatching(/cannot be read from 0 on: .*BLOB_MISSING/) })
+    for (const command of ['verify', 'release']) expect(shown.err).toContain(`keepup ${command} ${id}`)
+    expect(await folder.look('verify', id.slice(0, -1))).toMatchObject({ code: 5 })
+    expect(await folder.look('release', id)).toMatchObject({ code: 1, out: expect.stringContaining('1 still parked') })
+  })
+  expect(await folder.look('release', id.slice(0, -1))).toMatchObject({ code: 0, out: '1 released, 0 still parked\n' })
+  expect((await folder.look('runs', 'show', id)).out).toContain('completed')
+  expect(await folder.look('release', '--all')).toMatchObject({ code: 0 })
+  const list = await folder.look('runs', 'list')
+  expect([list.out.includes('in part'), list.err]).toEqual([false, ''])
+  expect(await folder.look('runs', 'show', 'zz')).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('no run begins'),
+  })
 })

@@ -1,8 +1,10 @@
+import { renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, it } from 'vitest'
 import { openSqliteLog } from '../../adapters/log-sqlite/open.ts'
-import { checkDisk, checkGuards } from '../../api/cli/doctor.ts'
+import { openVault } from '../../adapters/vault/file-vault.ts'
+import { checkDisk, checkGuards, vaultFault } from '../../api/cli/doctor.ts'
 import { tempFolder } from '../support/folders.ts'
 
 it.skipIf(process.platform !== 'linux')(
@@ -17,6 +19,18 @@ it.skipIf(process.platform !== 'linux')(
     })
   },
 )
+
+it('tells of a vault that was here and is gone, and how it comes back, and makes nothing', async () => {
+  const folder = tempFolder()
+  expect(await vaultFault(folder)).toEqual([])
+  await openVault({ dataFolder: folder, env: {} })
+  expect(await vaultFault(folder)).toEqual([])
+  renameSync(join(folder, 'vault'), join(folder, 'elsewhere'))
+  const [found, todo] = ['is gone or empty', 'restore the folder "vault"'].map((part) => expect.stringContaining(part))
+  expect(await vaultFault(folder)).toEqual([{ check: 'vault', state: 'broken', found, todo }])
+  renameSync(join(folder, 'elsewhere'), join(folder, 'vault'))
+  expect(await vaultFault(folder)).toEqual([])
+})
 
 it("tells which of the log's guards are not as they were made", async () => {
   const folder = join(tempFolder(), 'log')

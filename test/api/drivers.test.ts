@@ -60,13 +60,18 @@ describe('drives', () => {
     quick.start('quick')
     // Nothing is left to wait for: an hour is not waited out.
     await quick.stop(3_600_000)
-    const stuck = new Drivers({ drive }, new LiveHub(), () => {})
+    const stuck = new Drivers({ drive }, new LiveHub(), fail)
     stuck.start('stuck')
     const patient = stuck.stop(3_600_000)
     await stuck.stop(0)
     await patient
     expect(said.slice(0, 2)).toEqual(['quick drains', 'quick has ended'])
     expect(said.slice(-2)).toEqual(['stuck drains', 'stuck is broken off'])
+    // Where nobody has asked for that, it is told.
+    const slow = new Drivers({ drive }, new LiveHub(), (id, error) => said.push(`${id}: ${(error as Error).message}`))
+    slow.start('slow')
+    await slow.stop(1)
+    expect(said.slice(-2)).toEqual([expect.stringMatching(/^slow: .*within 1 ms.*broken off/), 'slow is broken off'])
   })
 
   it('are so many at once, the others in the order in which they came', async () => {

@@ -38,6 +38,21 @@ describe('starting runs', () => {
     expect((await services.log.headCursor())?.position).toBe(before)
   })
 
+  it('says that workers drive a run where there may be any, it was started for them, and it has not ended', async () => {
+    const shared = appOver({ ...services, holder: 'me' }, model)
+    const ended = await driven('finish')
+    const waits = await driven('write it', { workspace: world.workspace() })
+    const kept = await started('write it', { workspace: world.workspace(), drive: false })
+    const told = async ({ ask }: Pick<typeof world, 'ask'>) =>
+      Promise.all(
+        [ended, waits, kept].map(async (id) => (await bodyOf(await ask('GET', `/v1/runs/${id}`))).workersDrive),
+      )
+    expect([await told(shared), await told(world)]).toEqual([
+      [false, true, false],
+      [false, false, false],
+    ])
+  })
+
   it('starts once under one key, also after a restart, and refuses the key for something else', async () => {
     const before = await openWorld()
     const headers = { 'idempotency-key': 'hunter2' }

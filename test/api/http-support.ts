@@ -26,7 +26,7 @@ const TOOLS = ['list_dir', 'read_file', 'write_file']
 export function appOver(services: Services, model: string, { heartbeatMs = 15_000, maxBodyBytes = 4096 } = {}) {
   const faults: unknown[] = []
   const http = createApp(services, {
-    token: TOKEN,
+    token: () => TOKEN,
     hosts: ['keepup.example'],
     maxBodyBytes,
     heartbeatMs,

@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest'
-import { Opened } from '../../api/host/open.ts'
+import { ConfigSchema } from '../../api/config.ts'
+import { Opened, openHost } from '../../api/host/open.ts'
+import { tempFolder } from '../support/folders.ts'
 
 /** Closes three things, of which some fail; in what order, and with what, is told. */
 async function closed(...fails: string[]) {
@@ -21,4 +23,14 @@ it('all is closed, the last first, whatever fails', async () => {
   const { order, error } = await closed('b', 'c')
   expect(order).toEqual(['c', 'b', 'a'])
   expect((error as AggregateError).errors).toEqual([new Error('c failed'), new Error('b failed')])
+})
+
+it('passwords of servers are hidden, and one that is too short for that is told of without being shown', async () => {
+  const config = ConfigSchema.parse({ data: tempFolder() })
+  const told: string[] = []
+  const opened = new Opened()
+  const { knownSecrets } = await openHost(config, {}, opened, (text) => told.push(text), ['long enough', 'abc'])
+  await opened.closeAll()
+  expect([knownSecrets.includes('long enough'), knownSecrets.includes('abc')]).toEqual([true, false])
+  expect(told).toEqual([expect.stringMatching(/a password in .*KEEPUP_POSTGRES: too short to be hidden/)])
 })

@@ -1,11 +1,12 @@
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it, type TestContext } from 'vitest'
 import { loadConfig } from '../../api/config.ts'
 import { openServices } from '../../api/keepup.ts'
 import { localBackend } from '../../api/owner/local.ts'
+import { socketFetch } from '../../api/owner/socket-fetch.ts'
 import { chooseSocketPath, findSocketPath, MAX_SOCKET_PATH } from '../../api/owner/socket-path.ts'
 import { cliFolder, idIn } from './cli-support.ts'
 import { giveSign } from './script.ts'
@@ -169,9 +170,24 @@ describe.concurrent('the owner of a data folder', { timeout: 240_000 }, () => {
     const folder = newFolder(context)
     const owner = folder.start(folder.waits(folder.workspace()))
     await owner.said('thinking')
-    writeFileSync(join(folder.data, 'token'), `${'x'.repeat(43)}\n`, { mode: 0o600 })
-    const { code, err } = await folder.look('runs')
-    expect([code, err.includes('UNAUTHORIZED')]).toEqual([1, true])
+    const status = async (token: string) => {
+      const asked = new Request('http://localhost/v1/runs', { headers: { authorization: `Bearer ${token}` } })
+      return (await socketFetch(findSocketPath(folder.data), asked)).status
+    }
+    const path = join(folder.data, 'token')
+    const first = readFileSync(path, 'utf8').trim()
+    const other = 'x'.repeat(43)
+    expect([await status(other), await status(first)]).toEqual([401, 200])
+    // Whoever replaces it, or deletes it, has changed it at once.
+    writeFileSync(path, `${other}\n`, { mode: 0o600 })
+    expect([await status(other), await status(first)]).toEqual([200, 401])
+    rmSync(path)
+    expect(await folder.look('runs')).toMatchObject({ code: 0 })
+    const made = readFileSync(path, 'utf8').trim()
+    expect([await status(made), await status(other), made === first]).toEqual([200, 401, false])
+    // What holds no token is none.
+    writeFileSync(path, '\n', { mode: 0o600 })
+    expect([await status(made), await status('')]).toEqual([200, 401])
   })
 
   it('that listens but is somebody else is not taken for one', async (context) => {

@@ -143,12 +143,6 @@ it('a fork that is to be driven is refused without the tools also where its sour
   await refusedFork()
   services.drivers.start(id)
   await services.drivers.ended(id)
-  console.log(
-    'ENDED',
-    services.drivers.state(id).end,
-    await services.read.due(Date.now()),
-    (await eventsIn(services, id)).map((e) => e.header.type),
-  )
   expect(services.drivers.state(id).end).toMatchObject({ end: 'error', code: 'CANCELLED' })
   await refusedFork()
 })

@@ -8,11 +8,13 @@ import type { Context } from '../context.ts'
 import { EXIT } from '../exit.ts'
 import { oneLine } from '../output/text.ts'
 import { bytes, dollars, inDoubt } from '../output/units.ts'
-import { statusOf } from '../run-status.ts'
+import { listedAs, statusOf } from '../run-status.ts'
 import { alone, choice, type Kit, whole } from './kit.ts'
 
 const SHOWN = 100
 const PAGE = 500
+/** Runs that cannot be listed are named up to so many. */
+const NAMED = 10
 const STORED = ['active', 'completed', 'failed', 'cancelled', 'recovering'] as const
 /** Whether anybody drives a run is not stored. */
 const STATUSES = [...STORED, 'interrupted'] as const
@@ -23,7 +25,7 @@ type Run = Detail['run']
 const DISK = { title: 'DISK', of: (r: Run) => bytes(r.bytes), side: 'right' as const }
 const COLUMNS = [
   { title: 'RUN', of: (r: Run) => r.runId },
-  { title: 'STATUS', of: (r: Run) => statusOf(r) },
+  { title: 'STATUS', of: (r: Run) => listedAs(r) },
   { title: 'ROLE', of: (r: Run) => r.role },
   { title: 'TURN', of: (r: Run) => r.turn, side: 'right' as const },
   { title: 'COST', of: (r: Run) => dollars(r.total.nanoDollars), side: 'right' as const },
@@ -63,7 +65,20 @@ async function list(ctx: Context, status: (typeof STATUSES)[number] | undefined,
     ctx.note(
       `these are the newest ${limit}, there are more: ${ctx.command('runs', 'list', '--limit', `${10 * limit}`)}`,
     )
+  if (ctx.format === 'table') await noteUnread(ctx)
   return EXIT.done
+}
+
+/** Of which the tables could read so little that they cannot list them. */
+async function noteUnread(ctx: Context): Promise<void> {
+  const { parked } = await take((await ctx.client('read')).v1.projections.$get({}))
+  const unread = parked.filter(({ stream, runId, revision }) => revision === 0 && stream === `agent-${runId}`)
+  const [first] = unread
+  if (first === undefined) return
+  const ids = unread.slice(0, NAMED).map(({ runId }) => runId)
+  const more = unread.length > NAMED ? `, and ${unread.length - NAMED} more` : ''
+  ctx.note(`not even the beginning could be read of ${ids.join(', ')}${more}; why:`)
+  ctx.note(`  ${ctx.command('runs', 'show', first.runId)}`)
 }
 
 /** A run for people: what it is, how it stands, what it used; of its agents only where there are more than one. */

@@ -6,10 +6,10 @@ import type { Services } from '../../services.ts'
 import { current } from '../current.ts'
 import { body, json, newApp, refusals } from '../new-app.ts'
 import { ApprovalDetail, ApprovalList, DecisionBody, DoubtBody, DoubtList, QuestionList } from '../schemas/approvals.ts'
-import { PlacedPage, Recorded } from '../schemas/common.ts'
+import { Id, PlacedPage, Recorded } from '../schemas/common.ts'
 import { CommandHeaders } from '../schemas/headers.ts'
 
-const CallId = z.object({ toolCallId: z.string().min(1).max(300) })
+const CallId = z.object({ toolCallId: Id })
 
 const list = createRoute({
   method: 'get',
@@ -17,7 +17,7 @@ const list = createRoute({
   summary: 'Approvals that wait, or those in another state, in the order in which they were asked for',
   request: {
     query: PlacedPage.extend({
-      run: z.string().min(1).optional(),
+      run: Id.optional(),
       state: z.enum(['pending', 'approved', 'rejected', 'expired', 'all']).default('pending'),
     }),
   },
@@ -44,7 +44,7 @@ const doubts = createRoute({
   method: 'get',
   path: '/v1/doubts',
   summary: 'Calls of which nobody knows whether they happened',
-  request: { query: z.strictObject({ run: z.string().min(1).optional() }) },
+  request: { query: z.strictObject({ run: Id.optional() }) },
   responses: { 200: json(DoubtList, 'Doubts'), ...refusals },
 })
 
@@ -52,7 +52,7 @@ const questions = createRoute({
   method: 'get',
   path: '/v1/questions',
   summary: 'Questions of agents that wait for an answer, which is input to their run',
-  request: { query: z.strictObject({ run: z.string().min(1).optional() }) },
+  request: { query: z.strictObject({ run: Id.optional() }) },
   responses: { 200: json(QuestionList, 'Questions'), ...refusals },
 })
 

@@ -3,6 +3,7 @@ import { agentStream } from '../../../domain/log/ids.ts'
 import type { Json } from '../../../domain/log/json.ts'
 import type { AgentAt, At } from '../../../domain/runtime/types.ts'
 import { EventViews } from '../../events/view.ts'
+import { isPlain, PLAIN } from '../../plain-text.ts'
 import { notFound } from '../../runs/commands.ts'
 import { afterCommon, differences } from '../../runs/difference.ts'
 import { forkRun } from '../../runs/fork.ts'
@@ -11,7 +12,7 @@ import { verifyRun } from '../../runs/verify.ts'
 import type { FilePoint, Services } from '../../services.ts'
 import { current } from '../current.ts'
 import { body, json, newApp, RunId, refusals } from '../new-app.ts'
-import { AtQuery, PlacedPage } from '../schemas/common.ts'
+import { AtQuery, Id, PlacedPage } from '../schemas/common.ts'
 import { EventPage, type EventView } from '../schemas/events.ts'
 import { StartHeaders } from '../schemas/headers.ts'
 import { AgentAtPoint, Difference, ForkBody, Forked, VerifiedRun } from '../schemas/runs.ts'
@@ -20,7 +21,7 @@ const events = createRoute({
   method: 'get',
   path: '/v1/runs/{id}/events',
   summary: 'The events of all agents of a run, or of one of them, in the order of the log',
-  request: { params: RunId, query: PlacedPage.extend({ agent: z.string().min(1).optional() }) },
+  request: { params: RunId, query: PlacedPage.extend({ agent: Id.optional() }) },
   responses: { 200: json(EventPage, 'A page of events'), ...refusals },
 })
 
@@ -35,6 +36,7 @@ const state = createRoute({
 const point = z
   .string()
   .regex(/^(?:[^:]+:)?\d+$/, { error: 'expected a step, or <agent>:<step>' })
+  .refine(isPlain, PLAIN)
   .openapi({ description: 'A step of this run, or <agent>:<step>' })
 
 const diff = createRoute({

@@ -2,15 +2,15 @@ import { createRoute, z } from '@hono/zod-openapi'
 import { notFound } from '../../runs/commands.ts'
 import type { Services } from '../../services.ts'
 import { current } from '../current.ts'
-import { json, newApp, refusals } from '../new-app.ts'
+import { json, newApp, RunId, refusals } from '../new-app.ts'
 import { ArtifactList, CheckpointDetail, CheckpointList } from '../schemas/approvals.ts'
-import { Digits, PlacedPage } from '../schemas/common.ts'
+import { Digits, Id, PlacedPage } from '../schemas/common.ts'
 
 const checkpoints = createRoute({
   method: 'get',
   path: '/v1/agents/{id}/checkpoints',
   summary: "An agent's checkpoints, in order of their steps",
-  request: { params: z.object({ id: z.string().min(1) }), query: PlacedPage },
+  request: { params: RunId, query: PlacedPage },
   responses: { 200: json(CheckpointList, 'A page of checkpoints'), ...refusals },
 })
 
@@ -18,7 +18,7 @@ const checkpoint = createRoute({
   method: 'get',
   path: '/v1/agents/{id}/checkpoints/{step}',
   summary: 'A whole checkpoint',
-  request: { params: z.object({ id: z.string().min(1), step: Digits.pipe(z.int().positive()) }) },
+  request: { params: z.object({ id: Id, step: Digits.pipe(z.int().positive()) }) },
   responses: { 200: json(CheckpointDetail, 'The checkpoint'), ...refusals },
 })
 
@@ -26,7 +26,7 @@ const artifacts = createRoute({
   method: 'get',
   path: '/v1/artifacts',
   summary: 'Artifacts, in the order in which they were registered',
-  request: { query: PlacedPage.extend({ run: z.string().min(1).optional() }) },
+  request: { query: PlacedPage.extend({ run: Id.optional() }) },
   responses: { 200: json(ArtifactList, 'A page of artifacts'), ...refusals },
 })
 

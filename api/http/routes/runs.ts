@@ -1,13 +1,13 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import { specOf } from '../../../domain/runtime/history/spec.ts'
 import type { RunRow } from '../../read-model.ts'
-import { notFound } from '../../runs/commands.ts'
 import { hasEnded } from '../../runs/ended.ts'
 import { startRun } from '../../runs/start.ts'
+import { unread } from '../../runs/unread.ts'
 import type { Services } from '../../services.ts'
 import { current } from '../current.ts'
 import { body, json, newApp, RunId, refusals } from '../new-app.ts'
-import { PlacedPage } from '../schemas/common.ts'
+import { Id, PlacedPage } from '../schemas/common.ts'
 import { StartHeaders } from '../schemas/headers.ts'
 import { type Run, RunDetail, RunList, Started } from '../schemas/runs.ts'
 import { StartRun } from '../schemas/start.ts'
@@ -34,7 +34,7 @@ const list = createRoute({
         .enum(['active', 'completed', 'failed', 'cancelled', 'recovering'])
         .optional()
         .openapi({ description: 'cancelled: those of the failed that people ended' }),
-      prefix: z.string().min(1).max(200).optional().openapi({ description: 'Only runs whose id begins so' }),
+      prefix: Id.optional().openapi({ description: 'Only runs whose id begins so' }),
     }),
   },
   responses: { 200: json(RunList, 'A page of runs'), ...refusals },
@@ -87,13 +87,14 @@ export function runRoutes(s: Services) {
       await current(c, s)
       const { id } = c.req.valid('param')
       const { position, value } = await s.read.run(id)
-      if (!value) throw notFound('run')
+      if (!value) throw await unread(s, id)
       const asks = await s.read.asks({ runId: id })
-      const parked = value.run.incomplete ? await s.read.parked(id) : []
+      const parked = await s.read.parked(id)
       const missingTools = await missingOf(value.run, value.cancelling)
       const workersDrive = s.holder !== null && value.asked && !hasEnded(value.run.status)
       c.header('ETag', `"${value.run.revision}"`)
-      const run = view(value.run, await s.sizes())
+      const incomplete = value.run.incomplete || parked.length > 0
+      const run = view({ ...value.run, incomplete }, await s.sizes())
       return c.json(
         { position, run, tree: value.tree, asks: asks.value, parked: [...parked], workersDrive, missingTools },
         200,

@@ -6,6 +6,7 @@ import { EventViews } from '../../events/view.ts'
 import { notFound } from '../../runs/commands.ts'
 import type { Services } from '../../services.ts'
 import { newApp, RunId, refusals } from '../new-app.ts'
+import { Id } from '../schemas/common.ts'
 import { EventView } from '../schemas/events.ts'
 import { type StreamOptions, sse, streamResponse } from '../stream.ts'
 
@@ -32,8 +33,8 @@ const events = createRoute({
     headers: z.object({ 'last-event-id': z.string().optional(), accept: z.string().optional() }),
     query: z.strictObject({
       after: z.string().optional(),
-      run: z.string().min(1).optional(),
-      agent: z.string().min(1).optional(),
+      run: Id.optional(),
+      agent: Id.optional(),
       type: Types.optional(),
       from: z.enum(['start', 'head']).default('start').openapi({ description: 'Where to begin without a cursor' }),
       follow: z.enum(['true', 'false']).default('true').openapi({ description: 'false: end at the head of now' }),

@@ -16,6 +16,9 @@ export const By = z
   .refine(isPlain, PLAIN)
   .openapi({ description: 'Who asks. Recorded as said, marked as claimed.' })
 
+/** What is looked up by its id: a run, an agent, a call, a stream; or the beginning of one. */
+export const Id = z.string().min(1).max(300).refine(isPlain, PLAIN)
+
 /** RFC 9457. `code` is stable; `errors` say where in the request. */
 export const ProblemBody = z
   .strictObject({
@@ -68,7 +71,7 @@ export const AtQuery = z
     step: Digits.optional().openapi({ type: 'integer' }),
     turn: Digits.optional().openapi({ type: 'integer' }),
     event: Digits.optional().openapi({ type: 'integer' }),
-    agent: z.string().min(1).optional(),
+    agent: Id.optional(),
   })
   .refine((q) => [q.step, q.turn, q.event].filter((v) => v !== undefined).length <= 1, {
     error: 'give only one of step, turn and event',

@@ -1,8 +1,9 @@
 import { z } from '@hono/zod-openapi'
 import { ERASE_WHICH, erasable, MAX_ERASURE_REASON } from '../../../domain/agent/decisions/commands.ts'
 import { Budget } from '../../../domain/agent/spec/spec.ts'
+import { Milliseconds } from '../../../domain/agent/time-span.ts'
 import { Ask } from './approvals.ts'
-import { AnyJson, By, FileChanged, Folder, Position, Recorded } from './common.ts'
+import { AnyJson, By, FileChanged, Folder, Id, Position, Recorded } from './common.ts'
 import { Parked } from './system.ts'
 
 const count = z.int().nonnegative()
@@ -111,7 +112,7 @@ export const Forked = Started.extend({ workspace: z.string().nullable() }).opena
 
 export const InputBody = z.strictObject({ text: z.string().trim().min(1), by: By.optional() }).openapi('Input')
 export const CancelBody = z
-  .strictObject({ reason: z.string().min(1).optional(), deadlineMs: z.int().positive().optional(), by: By.optional() })
+  .strictObject({ reason: z.string().min(1).optional(), deadlineMs: Milliseconds.optional(), by: By.optional() })
   .openapi('Cancel')
 export const PauseBody = z.strictObject({ reason: z.string().min(1).optional(), by: By.optional() }).openapi('Pause')
 /** `drive` false: only lift the pause. */
@@ -127,7 +128,7 @@ export const EraseBody = z
     all: z.literal(true).optional(),
     reason: z.string().trim().min(1).max(MAX_ERASURE_REASON),
     dryRun: z.boolean().default(false),
-    agent: z.string().min(1).optional(),
+    agent: Id.optional(),
     by: By.optional(),
   })
   .refine(erasable, { message: ERASE_WHICH })
@@ -153,7 +154,7 @@ export const ForkBody = z
     step: count.optional(),
     turn: count.optional(),
     event: count.optional(),
-    agent: z.string().min(1).optional(),
+    agent: Id.optional(),
     workspace: Folder.optional(),
     model: z.string().min(1).optional(),
     maxTurns: z.int().positive().optional(),

@@ -8,6 +8,7 @@ import {
   Policy,
   RecoveryConfig,
 } from '../../../domain/agent/spec/spec.ts'
+import { Milliseconds } from '../../../domain/agent/time-span.ts'
 import { By, Folder, JsonValue } from './common.ts'
 
 const names = z.array(z.string().min(1))
@@ -17,8 +18,8 @@ export const RunLimits = z
   .strictObject({
     maxTurns: z.int().positive().optional(),
     graceTurns: z.int().nonnegative().optional(),
-    graceTimeoutMs: z.int().positive().optional(),
-    wallClockMs: z.int().positive().nullable().optional(),
+    graceTimeoutMs: Milliseconds.optional(),
+    wallClockMs: Milliseconds.nullable().optional(),
   })
   .openapi('RunLimits')
 

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { FileChanged, Folder } from './common.ts'
+import { FileChanged, Folder, Id } from './common.ts'
 
 /** `replaced`: the version that holds the files as they were before; restoring it brings them back. */
 export const Restored = z
@@ -59,8 +59,8 @@ export const RebuildBody = z.strictObject({ accept: z.boolean().default(false) }
 /** One stream, those of a run, or all that are parked. */
 export const ReleaseBody = z
   .strictObject({
-    stream: z.string().min(1).optional(),
-    runId: z.string().min(1).optional(),
+    stream: Id.optional(),
+    runId: Id.optional(),
     all: z.literal(true).optional(),
   })
   .refine((b) => [b.stream, b.runId, b.all].filter((v) => v !== undefined).length === 1, {

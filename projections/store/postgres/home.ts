@@ -156,8 +156,8 @@ export class PostgresHome implements Home {
       for (const n of await this.#generations.others()) await this.#generations.drop(n)
     } catch (error) {
       if (connectionLost(error)) return
-      const { message } = named(error)
-      const text = `tables of before a rebuild cannot be dropped now (${message}); it is tried again and again`
+      const why = error instanceof Error ? error.message : String(error)
+      const text = `tables of before a rebuild cannot be dropped now (${why}); it is tried again and again`
       this.#generations.tell(text, null)
     }
   }

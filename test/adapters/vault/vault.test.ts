@@ -10,7 +10,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { openVault, vaultFolder } from '../../../adapters/vault/file-vault.ts'
+import { checkVault, openVault, vaultFolder } from '../../../adapters/vault/file-vault.ts'
 import { vaultMark } from '../../../adapters/vault/mark.ts'
 import { createRedactor, reference } from '../../../domain/agent/secrets/redactor.ts'
 import { freshFolders } from '../../support/folders.ts'
@@ -147,6 +147,15 @@ describe('the vault', () => {
     expect(vault.resolve((value as { authorization: string }).authorization)).toBe('Bearer token-1')
   })
 
+  it('is looked at without making anything', async () => {
+    await checkVault(folders.data)
+    expect(readdirSync(folders.data)).toEqual([])
+    await open()
+    await checkVault(folders.data)
+    chmodSync(file('references.jsonl'), 0o644)
+    await expect(checkVault(folders.data)).rejects.toMatchObject({ code: 'VAULT_EXPOSED' })
+  })
+
   it('survives a line that was cut off by a crash', async () => {
     const vault = await open()
     await vault.remember(new Map([['secret:ku_a', 'value-a']]))
@@ -166,11 +175,14 @@ describe('the vault', () => {
   ])('is not made anew where %s, until a person says that it is lost', async (_, lose) => {
     await (await open()).remember(new Map([['secret:ku_a', 'value-a']]))
     lose()
-    for (const _ of [1, 2])
-      await expect(open()).rejects.toMatchObject({
+    const left = readdirSync(folders.data, { recursive: true })
+    for (const look of [open, open, () => checkVault(folders.data)])
+      await expect(look()).rejects.toMatchObject({
         code: 'VAULT_MISSING',
         message: expect.stringMatching(/restore.*delete .*vault\.check/),
       })
+    // What is restored finds its place as it was.
+    expect(readdirSync(folders.data, { recursive: true })).toEqual(left)
     rmSync(vaultMark(folders.data))
     const next = await open()
     expect(await next.referenceKey()).toHaveLength(32)

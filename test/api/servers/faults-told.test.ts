@@ -1,7 +1,6 @@
 import pg from 'pg'
 import { expect, it } from 'vitest'
 import { alike } from '../../../api/host/told.ts'
-import { PostgresHome } from '../../../projections/postgres.ts'
 import { named } from '../../../projections/store/postgres/failures.ts'
 import { describeWithPostgres } from '../../support/postgres.ts'
 
@@ -14,13 +13,9 @@ it('messages are alike where only numbers, cursors and names of files differ', (
   expect(alike('PostgreSQL refuses it (no right)', 'PostgreSQL refuses it (no such user)')).toBe(false)
 })
 
-it('what keeps tables of before a rebuild from being dropped is told by name too', async () => {
-  const wrong = Object.assign(new pg.DatabaseError('password authentication failed', 1, 'error'), { code: '28P01' })
-  const pool = { connect: () => Promise.reject(wrong) } as unknown as pg.Pool
-  await expect(new PostgresHome({ pool }).dropOthers()).rejects.toMatchObject({
-    name: 'ProjectionError',
-    code: 'REFUSED',
-  })
+it('a word that is as long as one likes is looked at once', async () => {
+  const word = 'a'.repeat(2_000_000)
+  expect([alike(`${word} is at 1`, `${word} is at 2`), alike(word, `${word}b`)]).toEqual([true, false])
 })
 
 describeWithPostgres('what PostgreSQL cannot do', (server) => {

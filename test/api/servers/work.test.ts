@@ -128,8 +128,12 @@ test('who ends answers no ring: another one is told of it', async () => {
   )
   worker.ring('a')
   await expect.poll(() => started).toEqual(['a'])
+  // It rang later: by the time it is answered, only the claim of the first is waited for.
+  worker.ring('nothing')
+  await expect.poll(() => worker.answered).toEqual(['nothing'])
   await worker.stop()
-  expect(worker.answered).toEqual([])
+  await new Promise(setImmediate)
+  expect(worker.answered).toEqual(['nothing'])
 })
 
 test('what another worker drives is looked at again soon, without a word', async () => {
@@ -151,12 +155,9 @@ test('a subscription that breaks is told of once, without its stack, and once wh
     () => [],
     async () => ({ end: 'done' }),
   )
-  for (const heard of ['x', 'y']) {
-    const broken = new Error('14 UNAVAILABLE: Connection dropped')
-    for (let i = 0; i < 3; i++) worker.trouble(broken)
-    worker.ring(heard)
-    await expect.poll(() => worker.answered).toContain(heard)
-  }
+  const broken = new Error('14 UNAVAILABLE: Connection dropped')
+  // Also where nothing is recorded that could ring.
+  for (const heard of [null, broken, broken, broken, null, null, broken, broken, null]) worker.trouble(heard)
   const [broke, works] = [expect.stringMatching(/^runs begin.*Connection dropped\)$/), expect.stringMatching(/works$/)]
   expect(worker.notes).toEqual([broke, works, broke, works])
   await worker.stop()

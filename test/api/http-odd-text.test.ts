@@ -1,0 +1,82 @@
+import { afterAll, expect, it } from 'vitest'
+import { bodyOf, openWorld } from './http-support.ts'
+
+const world = await openWorld()
+afterAll(() => world.close())
+const { ask, faults, model } = world
+
+interface Parameter {
+  readonly in: string
+  readonly name: string
+  readonly required?: boolean
+  readonly schema: { readonly type: string; readonly enum?: unknown }
+}
+type Document = { paths: Record<string, Record<string, { parameters?: Parameter[] }>> }
+
+/** Cursors are no text that is looked up: they are read, and refused in their own words. */
+const READ = ['after', 'type']
+
+it('no id with control characters is looked up, on any route of the document', async () => {
+  const { paths } = await bodyOf<Document>(await ask('GET', '/v1/openapi.json'))
+  const all = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).flatMap(([method, { parameters = [] }]) =>
+      parameters
+        .filter(({ schema, name }) => schema.type === 'string' && schema.enum === undefined && !READ.includes(name))
+        .map((parameter) => ({ path, method: method.toUpperCase(), ...parameter })),
+    ),
+  )
+  const ids = all.filter((parameter) => parameter.in !== 'header')
+  expect(ids.length).toBeGreaterThan(30)
+  for (const { path, method, name, in: place } of ids)
+    for (const odd of ['%00', 'a%00b', 'a%0a', '%1b%5b']) {
+      const filled = path.replace(/\{(\w+)\}/g, (_, part: string) => (part === name ? odd : '1'))
+      const query = {
+        ...(path.endsWith('/diff') ? { a: '1', b: '1' } : {}),
+        ...(place === 'query' ? { [name]: odd } : {}),
+      }
+      const to = `${filled}?${Object.entries(query)
+        .map(([key, value]) => `${key}=${value}`)
+        .join('&')}`
+      const answer = await ask(method, to, method === 'GET' || method === 'DELETE' ? {} : { body: {} })
+      const { code, errors } = await bodyOf<{ code: string; errors: { path: string }[] }>(answer)
+      expect([method, to, answer.status, code]).toEqual([method, to, 400, 'INVALID_REQUEST'])
+      expect(new Set(errors.map((error) => error.path))).toEqual(
+        new Set([`${place === 'query' ? 'query' : 'param'}.${name}`]),
+      )
+    }
+  for (const body of [{ runId: 'a\0' }, { stream: 'a\0' }])
+    expect((await ask('POST', '/v1/projections/release', { body })).status).toBe(400)
+})
+
+it('times that no clock can count are refused before anything is recorded', async () => {
+  const id = await world.started('finish', { drive: false })
+  for (const ms of [8_640_000_001, Number.MAX_SAFE_INTEGER]) {
+    for (const limits of [{ wallClockMs: ms }, { graceTimeoutMs: ms }]) {
+      const answer = await ask('POST', '/v1/runs', { body: { task: 'finish', model, limits } })
+      expect([answer.status, (await bodyOf(answer)).detail]).toEqual([
+        400,
+        expect.stringMatching(/^json\.limits\.\w+Ms: /),
+      ])
+    }
+    expect((await ask('POST', `/v1/runs/${id}/cancel`, { body: { deadlineMs: ms } })).status).toBe(400)
+  }
+})
+
+it('text that is half a character is mended wherever it stands, as in a task', async () => {
+  const half = '\ud800'
+  const odd = {
+    task: `finish ${half}`,
+    instructions: half,
+    recovery: { warningTemplate: half },
+    policy: { secretPatterns: [`a${half}{7}`] },
+    contextVariables: { [half]: half },
+    testCommand: ['npm', half],
+  }
+  const answer = await ask('POST', '/v1/runs', { body: { model, drive: false, ...odd } })
+  const { runId, code } = await bodyOf<{ runId: string; code?: string }>(answer)
+  expect([answer.status, code]).toEqual([201, undefined])
+  const { state } = await bodyOf<{ state: { spec: { recovery: object } } }>(await ask('GET', `/v1/runs/${runId}/state`))
+  expect(state.spec).toMatchObject({ instructions: '\ufffd', recovery: { warningTemplate: '\ufffd' } })
+  expect((await ask('POST', `/v1/runs/${runId}/fork`, { body: { model: half } })).status).toBeLessThan(500)
+  expect(faults).toEqual([])
+})

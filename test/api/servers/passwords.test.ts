@@ -1,0 +1,29 @@
+import { afterEach, expect, test, vi } from 'vitest'
+import { passwordsOf } from '../../../api/servers/passwords.ts'
+
+const of = (postgres: string, eventstore = 'esdb://a:2113?tls=false') => new Set(passwordsOf({ eventstore, postgres }))
+
+afterEach(() => void vi.unstubAllEnvs())
+
+test.each([
+  ['postgres://keepup:Corr3ct@horse@battery@h:5911/db', ['Corr3ct@horse@battery']],
+  ['postgres://keepup:P@ssw0rd@h/db?sslmode=disable', ['P@ssw0rd']],
+  ['postgres://keepup:a:b@@h/db', ['a:b@']],
+  ['postgres://keepup:Corr3ct%40horse@h/db', ['Corr3ct%40horse', 'Corr3ct@horse']],
+  ['postgres://keepup:half%40raw@rest@h/db', ['half%40raw@rest', 'half@raw@rest']],
+  ['postgres://keepup:100%sure@h/db', ['100%sure']],
+  ['postgres://keepup:with space@h/db', ['with space']],
+  ['postgres://keepup:quiet@/db?host=/run/sock', ['quiet']],
+  ['postgres://keepup@/db?host=/run/sock&password=a+b%21', ['a+b%21', 'a+b!', 'a b!']],
+  ['postgres://keepup:old@h/db?password=really', ['old', 'really']],
+  ['postgres://keepup@h/db', []],
+  ['postgres://h:5432/db?application_name=a:b@c', []],
+])('%s: what the client reads and what stands there', (postgres, passwords) => {
+  expect(of(postgres)).toEqual(new Set(passwords))
+})
+
+test("the event store's, as it stands there and as it is meant; and one that the client finds in the environment", () => {
+  vi.stubEnv('PGPASSWORD', 'from-outside')
+  const eventstore = 'esdb://ops:ch%40ngeit@es.example:2113'
+  expect(of('postgres://keepup@h/db', eventstore)).toEqual(new Set(['ch%40ngeit', 'ch@ngeit', 'from-outside']))
+})
