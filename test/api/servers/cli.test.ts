@@ -54,10 +54,11 @@ describeWithPostgres('the command line on servers', (server) => {
       code: 1,
       err: expect.stringContaining(`PGOPTIONS='-c search_path=ns' psql "$KEEPUP_POSTGRES"`),
     })
-    expect(await look(['backup', join(folder.root, 'copy')])).toMatchObject({
-      code: 1,
-      err: expect.stringContaining('BACKUP_ON_SERVERS'),
-    })
+    for (const to of ['copy', '.'])
+      expect(await look(['backup', join(folder.root, to)])).toMatchObject({
+        code: 1,
+        err: expect.stringContaining('BACKUP_ON_SERVERS'),
+      })
   })
 
   it('lets auditors read the tables, and nothing else', async () => {
