@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -238,6 +239,13 @@ describeWithPostgres('the command line on servers', (server) => {
       expect(of('log')).toMatchObject({ state: 'ok', found: 'none yet; the first start makes it' })
       // A group that was made would show at the second look.
       expect((await doctor(typo)).of('eventstore')).toEqual(of('eventstore'))
+      const unused = join(folder.root, 'unused')
+      for (const args of [['runs', 'list'], ['runs', 'show', run], ['verify'], ['approvals'], ['tail', '--no-follow']])
+        expect(await look(['--data', unused, ...args], typo)).toMatchObject({
+          code: 1,
+          err: expect.stringContaining('no log of the namespace "typo" yet; start a run, or see KEEPUP_NAMESPACE'),
+        })
+      expect(existsSync(unused)).toBe(false)
       expect([await there(), eventstore.store.all.length]).toEqual([schemas, streams])
     } finally {
       await client.end()
