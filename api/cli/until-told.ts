@@ -21,7 +21,7 @@ export async function untilTold(
   const end = () => {
     // From here on a signal does what it does to any process.
     for (const signal of ENDING) process.off(signal, end)
-    callOff = hardExit(ctx.config.drainMs, EXIT.failed, (text) => ctx.note(text))
+    callOff = hardExit(ctx.config.drainMs, EXIT.failed, (text) => ctx.log(text))
     over.abort()
   }
   for (const signal of ENDING) process.on(signal, end)
@@ -29,9 +29,10 @@ export async function untilTold(
     await act(over.signal)
   } finally {
     if (!over.signal.aborted) end()
-    if (drivers.count > 0) ctx.note('ending as soon as what is at work has ended; again to break it off')
+    ctx.log(drivers.count > 0 ? 'ending as soon as what is at work has ended; again to break it off' : 'ending')
     await close()
     callOff()
+    ctx.log('ended')
   }
 }
 

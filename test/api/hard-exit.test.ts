@@ -21,7 +21,7 @@ describe('told to end', () => {
   const told = (act: string) => {
     const module = JSON.stringify(new URL('../../api/cli/until-told.ts', import.meta.url).href)
     const source = `import { untilTold } from ${module}
-      const ctx = { config: { drainMs: -1990 }, note: console.error }
+      const ctx = { config: { drainMs: -1990 }, log: console.error }
       const on = setInterval(() => {}, 1000)
       await untilTold(ctx, { drivers: { count: 0 } }, ${act}, async () => clearInterval(on))`
     const { status, signal } = spawnSync(process.execPath, ['--input-type=module', '-e', source], {

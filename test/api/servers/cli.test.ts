@@ -163,6 +163,7 @@ describeWithPostgres('the command line on servers', (server) => {
       running.process.kill('SIGTERM')
       const { code, err } = await running.ended
       expect([code, err.split('\n').filter((line) => line !== '' && !/^\d{4}-.*Z /.test(line))]).toEqual([0, []])
+      expect(err).toMatch(/^\S+Z ending\n\S+Z ended\n$/m)
     }
     const { out } = await look(['events', run, '-o', 'jsonl'])
     const claimed = out.split('\n').find((line) => line.includes('driver_claimed')) ?? ''
