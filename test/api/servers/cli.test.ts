@@ -266,6 +266,27 @@ describeWithPostgres('the command line on servers', (server) => {
     expect([code, err, err]).toEqual([1, found, todo])
   })
 
+  it('says whose it is what another role has there, before anything is made', async () => {
+    const client = new pg.Client({ connectionString: server().url })
+    await client.connect()
+    try {
+      await client.query('create role guest login; grant create on database postgres to guest; create schema closed')
+      const guest = { KEEPUP_POSTGRES: server().url.replace('keepup@', 'guest@') }
+      const closed = { ...guest, KEEPUP_NAMESPACE: 'closed' }
+      const whose = expect.stringContaining('schema "closed" already exists and belongs to keepup')
+      expect((await doctor(closed)).of('postgres')).toMatchObject({ state: 'broken', found: whose })
+      expect(await look(['run', 'finish', '--no-workspace'], closed)).toMatchObject({ code: 1, err: whose })
+      const made = `select nspname from pg_namespace where nspname like 'closed%'`
+      expect((await client.query(made)).rows).toEqual([{ nspname: 'closed' }])
+      expect(eventstore.store.all.filter(({ stream }) => stream.startsWith('closed.'))).toEqual([])
+      // The way in is the right role, and no right for this one.
+      const todo = expect.stringMatching(/^what this namespace has there belongs to another role than "guest"/)
+      expect((await doctor(guest)).of('postgres')).toMatchObject({ state: 'broken', todo })
+    } finally {
+      await client.end()
+    }
+  })
+
   it('tells in doctor how far tables lag behind the log, and what a user may not do', async () => {
     const client = new pg.Client({ connectionString: server().url })
     await client.connect()
