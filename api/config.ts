@@ -26,6 +26,9 @@ const list = z.preprocess(
   z.array(z.string().min(1)),
 )
 
+/** A comma behind user and password, before the database: the client would look for a host of that name. */
+const SEVERAL_HOSTS = /^\w+:\/\/(?:.*@)?[^/?@]*,[^@]*$/
+
 /** Every setting. Flags and environment give text, the file gives JSON; both end here. Times in ms. */
 export const ConfigSchema = z.strictObject({
   data: z.string().min(1),
@@ -70,6 +73,10 @@ export const ConfigSchema = z.strictObject({
   postgres: z
     .string()
     .regex(/^postgres(ql)?:\/\//, 'expected postgres://user:password@host:port/database')
+    .refine(
+      (url) => !SEVERAL_HOSTS.test(url),
+      'expected one host; name the one that may be written to, or a proxy before them',
+    )
     .nullable()
     .default(null),
   /** How long a process of several may give no sign of life before another one takes over what it drives. */

@@ -66,11 +66,14 @@ describe('settings', () => {
     const [eventstore, postgres] = ['esdb://ada:geheim1@db:2113', 'postgres://ada:geheim2@db/keepup']
     const load = (env: Record<string, string>) => loadConfig({ flags: {}, env, file })
     expect(load({ KEEPUP_EVENTSTORE: eventstore, KEEPUP_POSTGRES: postgres })).toMatchObject({ namespace: 'keepup' })
+    const odd = 'postgres://ada:ge,heim@db/keepup?application_name=a,b'
+    expect(load({ KEEPUP_EVENTSTORE: eventstore, KEEPUP_POSTGRES: odd }).postgres).toBe(odd)
     expect(() => load({ KEEPUP_EVENTSTORE: eventstore })).toThrow('Set KEEPUP_POSTGRES too')
     expect(() => load({ KEEPUP_POSTGRES: postgres })).toThrow('Set KEEPUP_EVENTSTORE too')
     for (const wrong of [
       { KEEPUP_EVENTSTORE: `http${eventstore}`, KEEPUP_POSTGRES: postgres },
       { KEEPUP_EVENTSTORE: eventstore, KEEPUP_POSTGRES: `http${postgres}` },
+      { KEEPUP_EVENTSTORE: eventstore, KEEPUP_POSTGRES: 'postgres://ada:geheim2@a:5432,b:5432/keepup' },
       { KEEPUP_EVENTSTORE: eventstore, KEEPUP_POSTGRES: postgres, KEEPUP_NAMESPACE: 'public' },
       { KEEPUP_EVENTSTORE: eventstore },
     ]) {
