@@ -26,10 +26,8 @@ const TO_DO: readonly (readonly [RegExp, (place: Place) => string])[] = [
   [/^28/, ({ user }) => `see the user (${user}) and the password in ${SETTING}, and pg_hba.conf of the server`],
   [/^3D000/, ({ database }) => `make the database (createdb ${database}), or name another one in ${SETTING}`],
   [
-    /^(permission denied for (?!database)|must be owner of)/,
-    ({ user }) =>
-      `what this namespace has there belongs to another role than "${user}": connect as that one in ${SETTING}, or set another ` +
-      'KEEPUP_NAMESPACE; who only reads the tables asks with psql',
+    /^permission denied for (?!database)/,
+    ({ user }) => `name the user (not ${user}) that owns the schemas in ${SETTING}`,
   ],
   [/^42501/, ({ database, user }) => `let its owner: grant create on database "${database}" to "${user}"`],
   [/^53300/, () => 'let max_connections of the server be greater: a process of keepup holds up to 12'],

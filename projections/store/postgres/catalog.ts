@@ -21,13 +21,6 @@ export const tableThere = async (client: pg.PoolClient, table: string): Promise<
 export const schemaThere = async (client: pg.PoolClient, schema: string): Promise<boolean> =>
   (await client.query('select from pg_namespace where nspname = $1', [schema])).rowCount === 1
 
-/** Whose a schema is in which this user may make nothing; null: it may, or there is no such schema. */
-export async function ownerIfClosed(client: pg.PoolClient, schema: string): Promise<string | null> {
-  const text = `select pg_get_userbyid(nspowner) as owner from pg_namespace
-    where nspname = $1 and not has_schema_privilege(oid, 'create')`
-  return (await client.query<{ owner: string }>(text, [schema])).rows[0]?.owner ?? null
-}
-
 /** False also where there is no such table. */
 export async function columnThere(client: pg.PoolClient, table: string, column: string): Promise<boolean> {
   const text = 'select from pg_attribute where attrelid = to_regclass($1) and attname = $2 and not attisdropped'

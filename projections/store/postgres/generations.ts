@@ -4,7 +4,7 @@ import { postgres } from '../../schema/dialect.ts'
 import { keptMeaning, migrations } from '../../schema/migrations.ts'
 import { type Progress, rowOf } from '../store.ts'
 import { createViews, mendViews } from './audit.ts'
-import { columnThere, ownerIfClosed, relationsOf, schemaThere, tableThere } from './catalog.ts'
+import { columnThere, relationsOf, schemaThere, tableThere } from './catalog.ts'
 import { controlSql, generationOf, isWhole, SHOWN } from './control.ts'
 import { dropGeneration, standsInTheWay, takeAlong } from './dependents.ts'
 import { schemaTaken, stateOf } from './failures.ts'
@@ -206,10 +206,8 @@ export class Generations {
   async #mustBeFree(client: pg.PoolClient): Promise<void> {
     const { views } = this.#names
     const found = await client.query('select from pg_namespace where nspname ~ $1', [generationOf(views)])
-    if (found.rowCount !== 0) return
-    if ((await relationsOf(client, views)).length > 0) throw schemaTaken(`schema "${views}" already exists`)
-    const owner = await ownerIfClosed(client, views)
-    if (owner !== null) throw schemaTaken(`schema "${views}" already exists and belongs to ${owner}`)
+    if (found.rowCount === 0 && (await relationsOf(client, views)).length > 0)
+      throw schemaTaken(`schema "${views}" already exists`)
   }
 
   /** What is amiss with the live tables or the views of them, in words; null: nothing. */

@@ -273,14 +273,15 @@ describeWithPostgres('the command line on servers', (server) => {
       await client.query('create role guest login; grant create on database postgres to guest; create schema closed')
       const guest = { KEEPUP_POSTGRES: server().url.replace('keepup@', 'guest@') }
       const closed = { ...guest, KEEPUP_NAMESPACE: 'closed' }
-      const whose = expect.stringContaining('schema "closed" already exists and belongs to keepup')
-      expect((await doctor(closed)).of('postgres')).toMatchObject({ state: 'broken', found: whose })
-      expect(await look(['run', 'finish', '--no-workspace'], closed)).toMatchObject({ code: 1, err: whose })
+      expect(await look(['run', 'finish', '--no-workspace'], closed)).toMatchObject({
+        code: 1,
+        err: expect.stringContaining('permission denied for schema closed; name the user (not guest) that owns'),
+      })
       const made = `select nspname from pg_namespace where nspname like 'closed%'`
       expect((await client.query(made)).rows).toEqual([{ nspname: 'closed' }])
       expect(eventstore.store.all.filter(({ stream }) => stream.startsWith('closed.'))).toEqual([])
       // The way in is the right role, and no right for this one.
-      const todo = expect.stringMatching(/^what this namespace has there belongs to another role than "guest"/)
+      const todo = expect.stringMatching(/^name the user \(not guest\) that owns the schemas/)
       expect((await doctor(guest)).of('postgres')).toMatchObject({ state: 'broken', todo })
     } finally {
       await client.end()
