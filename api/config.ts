@@ -8,6 +8,7 @@ import { partly } from '../domain/agent/spec/partly.ts'
 import { ErrorRecoveryPolicy } from '../domain/agent/spec/spec.ts'
 import { jsonFault } from '../domain/log/json-fault.ts'
 import { isPlain, PLAIN } from './plain-text.ts'
+import { isNear } from './spelling.ts'
 
 const flag = z.preprocess(
   (v) =>
@@ -24,6 +25,9 @@ const list = z.preprocess(
   (v) => (typeof v === 'string' ? v.split(',').map((item) => item.trim()) : v),
   z.array(z.string().min(1)),
 )
+
+/** A comma behind user and password, before the database: the client would look for a host of that name. */
+const SEVERAL_HOSTS = /^\w+:\/\/(?:.*@)?[^/?@]*,[^@]*$/
 
 /** Every setting. Flags and environment give text, the file gives JSON; both end here. Times in ms. */
 export const ConfigSchema = z.strictObject({
@@ -69,6 +73,10 @@ export const ConfigSchema = z.strictObject({
   postgres: z
     .string()
     .regex(/^postgres(ql)?:\/\//, 'expected postgres://user:password@host:port/database')
+    .refine(
+      (url) => !SEVERAL_HOSTS.test(url),
+      'expected one host; name the one that may be written to, or a proxy before them',
+    )
     .nullable()
     .default(null),
   /** How long a process of several may give no sign of life before another one takes over what it drives. */
@@ -101,27 +109,32 @@ export const envName = (key: string): string => `KEEPUP_${key.replace(/[A-Z]/g, 
 const FILE_ONLY = new Set(['models', 'retry'])
 const KEYS = Object.keys(ConfigSchema.shape)
 
+/** Of all settings that a variable can give. */
+const VARIABLES: ReadonlySet<string> = new Set(KEYS.filter((key) => !FILE_ONLY.has(key)).map(envName))
+/** The password is for docker-compose.yml, the marker of the commands that tools run. */
+const OTHERS: ReadonlySet<string> = new Set(['KEEPUP_POSTGRES_PASSWORD', 'KEEPUP_COMMAND'])
+
 /** Variables that look like ours but name no setting. */
 export function unknownVariables(env: ConfigSources['env']): string[] {
-  // The password is for docker-compose.yml.
-  const others = ['KEEPUP_POSTGRES_PASSWORD']
-  const known = new Set([...KEYS.filter((k) => !FILE_ONLY.has(k)).map(envName), ...others])
-  return Object.keys(env).filter((name) => name.startsWith('KEEPUP_') && !known.has(name))
+  const ours = Object.keys(env).filter((name) => /^KEEPUP_/i.test(name))
+  // Kubernetes tells every container so of a service that is called keepup-something.
+  const services = ours.flatMap((name) => /^(.+)_SERVICE_HOST$/.exec(name)?.[1] ?? [])
+  const ofService = (name: string) =>
+    services.some((one) => [`${one}_SERVICE_`, `${one}_PORT_`].some((start) => `${name}_`.startsWith(start)))
+  return ours.filter((name) => !VARIABLES.has(name) && !OTHERS.has(name) && !ofService(name))
 }
 
 /** Refuses a variable that is meant for a setting and would be passed over: with one for servers data would lie elsewhere. */
 function mustBeSpelt(env: ConfigSources['env']): void {
   for (const name of unknownVariables(env)) {
-    const meant = KEYS.filter((key) => !FILE_ONLY.has(key))
-      .map(envName)
-      .find((known) => isNear(name.replaceAll('_', ''), known.replaceAll('_', '')))
+    const inFile = [...FILE_ONLY].find((key) => envName(key) === name.toUpperCase())
+    if (inFile !== undefined)
+      throw new ConfigError(`${name} is no setting: "${inFile}" stands in keepup.json; take the variable away`)
+    const meant = [...VARIABLES].find((known) => isNear(name, known))
     if (meant !== undefined)
       throw new ConfigError(`${name} is no setting; ${meant} is one: call it so, or take the variable away`)
   }
 }
-
-const isNear = (a: string, b: string): boolean =>
-  (a.startsWith(b) || b.startsWith(a)) && Math.abs(a.length - b.length) <= 2
 
 function defaultData(env: ConfigSources['env']): string {
   const base = env.XDG_DATA_HOME && env.XDG_DATA_HOME !== '' ? env.XDG_DATA_HOME : join(homedir(), '.local', 'share')

@@ -7,7 +7,7 @@ import type { OpenServices } from './owner/connect.ts'
 export const openServices = (async (config, mode, { autoDrive }, own) => {
   if (onServers(config)) {
     const { openOnServers } = await import('./servers/open.ts')
-    return openOnServers(config, autoDrive, own)
+    return openOnServers(config, mode, autoDrive, own)
   }
   const { openEmbedded } = await import('./embedded/open.ts')
   return openEmbedded(config, mode, autoDrive, own)

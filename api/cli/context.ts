@@ -194,22 +194,23 @@ export class Context {
     throw new UsageError(`"${prefix}" is not unique: ${ids.slice(0, 5).join(', ')}${ids.length >= 5 ? ', …' : ''}`)
   }
 
-  /** The call that is meant: its id, with the run's part shortened, or a run where only one call waits. */
+  /** The call that is meant: its id, or how one that waits begins, with the run's part shortened; or a run where only one waits. */
   async callId(text: string, waiting: 'approval' | 'doubt'): Promise<string> {
-    const [, agent, rest] = /^(.+?)(\.t\d+\.c\d+)$/.exec(text) ?? []
-    if (agent !== undefined) {
+    const [, agent = text, rest = ''] = /^(.+?)(\.t(?:\d+(?:\.(?:c\d*)?)?)?)$/.exec(text) ?? []
+    if (/c\d+$/.test(rest)) {
       // Agents below the root bear longer ids of their own; those are not shortened.
       const client = await this.client('write')
       const { runs } = await take(client.v1.runs.$get({ query: { prefix: agent, limit: '2' } }))
       return runs.length === 1 ? `${runs[0]!.runId}${rest}` : text
     }
-    const id = await this.runId(text, 'write')
+    const id = await this.runId(agent, 'write')
     const client = await this.client('write')
     const { run } = await take(client.v1.runs[':id'].$get({ param: { id } }))
     const calls = run.waiting?.for === waiting ? run.waiting.toolCallIds : []
-    if (calls.length === 1) return calls[0]!
-    if (calls.length > 0) throw new UsageError(`say which call: ${calls.join(', ')}`)
+    const meant = calls.filter((call) => call.startsWith(id + rest))
+    if (meant.length === 1) return meant[0]!
+    if (meant.length > 0) throw new UsageError(`say which call: ${meant.join(', ')}`)
     const { approvals, show } = { approvals: this.command('approvals'), show: this.command('runs', 'show', id) }
-    throw new CliError(`nothing of ${id} waits for this; see "${approvals}" and "${show}"`)
+    throw new CliError(`nothing of ${id}${rest} waits for this; see "${approvals}" and "${show}"`)
   }
 }

@@ -136,9 +136,9 @@ async function pause(ctx: Context, runId: string): Promise<void> {
 async function terminate(ctx: Context): Promise<void> {
   const backend = await ctx.backend('write')
   if (backend.kind === 'remote') process.exit(EXIT.interrupted)
-  const callOff = hardExit(ctx.config.drainMs, EXIT.interrupted, (text) => ctx.note(text))
+  // Not called off: what comes after the drive may hang as well.
+  hardExit(ctx.config.drainMs, EXIT.interrupted, (text) => ctx.note(text))
   await backend.drain()
-  callOff()
 }
 
 /** Breaks off what this process drives, but does not wait long for it. */

@@ -15,11 +15,12 @@ Exit codes:
   1    failed: what was asked could not be done
   2    the command line or a setting cannot be understood, or names what is not there; nothing was recorded
   3    the run ended in ERROR, or was cancelled
-  5    verification failed
+  5    verification failed, an export is damaged, or a rebuild found the tables not equal
   8    the run waits for a person
   130  interrupted, or not agreed to
 
 With -o json or jsonl a failure is {"error": {message, code, exitCode}} on stderr.
+How it belongs together: README.md, and the pages in api/docs of the package (command-line.md, settings.md, servers.md …).
 `
 
 /** A wrong command line; the message says what is expected. */

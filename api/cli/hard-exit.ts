@@ -9,6 +9,6 @@ export function hardExit(drainMs: number, code: number, say: (text: string) => v
   const timer = setTimeout(() => {
     say('what is at work does not end; ending without it')
     process.exit(code)
-  }, drainMs + PATIENCE_MS)
+  }, drainMs + PATIENCE_MS).unref()
   return () => clearTimeout(timer)
 }

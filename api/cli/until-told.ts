@@ -32,6 +32,7 @@ export async function untilTold(
     ctx.log(drivers.count > 0 ? 'ending as soon as what is at work has ended; again to break it off' : 'ending')
     await close()
     callOff()
+    ctx.log('ended')
   }
 }
 

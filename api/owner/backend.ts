@@ -17,6 +17,13 @@ export const nothingYet = (dataFolder: string): OwnerError =>
     `nothing is recorded in ${dataFolder} yet; start a run, or name another folder with --data`,
   )
 
+/** The same on servers, where a namespace may be misspelt. */
+export const nothingOf = (namespace: string): OwnerError =>
+  new OwnerError(
+    'NOTHING_YET',
+    `the event store holds no log of the namespace "${namespace}" yet; start a run, or see KEEPUP_NAMESPACE and KEEPUP_EVENTSTORE`,
+  )
+
 export const ownerSilent = (dataFolder: string): OwnerError =>
   new OwnerError(
     'OWNER_SILENT',

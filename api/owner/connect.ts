@@ -8,18 +8,19 @@ import { paths } from '../host/paths.ts'
 import { tokenPath } from '../http/token.ts'
 import { noRoom } from '../no-room.ts'
 import type { Services } from '../services.ts'
-import { type Backend, nothingYet, ownerSilent } from './backend.ts'
+import { type Backend, nothingOf, nothingYet, ownerSilent } from './backend.ts'
 import { probe } from './probe.ts'
 import { remoteBackend } from './remote.ts'
 import { findSocketPath } from './socket-path.ts'
 
 /**
  * Puts the services together. `owner` rejects with `LOG_LOCKED` where another process owns the folder; `reader` works
- * beside an owner and gives null where there is nothing to read yet. On servers there is no owner: every process is one.
+ * beside an owner and gives null where there is nothing to read yet. On servers there is no owner: every process is one,
+ * and a `reader` is one that begins no log.
  */
 export interface OpenServices {
   (config: Config, mode: 'owner', options: { autoDrive: boolean }, own?: Own): Promise<Services>
-  (config: Config, mode: 'reader', options: { autoDrive: boolean }, own?: Own): Promise<Services | null>
+  (config: Config, mode: 'owner' | 'reader', options: { autoDrive: boolean }, own?: Own): Promise<Services | null>
 }
 
 export interface ConnectOptions {
@@ -46,7 +47,9 @@ export async function connect(options: ConnectOptions): Promise<Backend> {
   const local = { config, env: options.env, tcp: false, onFault: options.onFault }
   if (onServers(config)) {
     const { localBackend } = await import('./local.ts')
-    return localBackend(await open(config, 'owner', { autoDrive: false }), local)
+    const services = await open(config, need === 'read' ? 'reader' : 'owner', { autoDrive: false })
+    if (services === null) throw nothingOf(config.namespace)
+    return localBackend(services, local)
   }
   for (;;) {
     const socketPath = findSocketPath(dataFolder)

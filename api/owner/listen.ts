@@ -35,8 +35,23 @@ function listen(fetch: Fetch, where: ListenOptions): Promise<Listening> {
   })
 }
 
-/** Listens on TCP. `port` 0: any free one. */
-export const listenTcp = (fetch: Fetch, host: string, port: number): Promise<Listening> => listen(fetch, { host, port })
+/** What to do where an address cannot be listened on, by the system's code. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'another process listens there: end it, or name another port with --port (0: any)',
+  EACCES: 'this user may not listen there: name a port from 1024 on with --port',
+  EADDRNOTAVAIL: 'no network of this machine has that address: name one of its own with --host',
+  ENOTFOUND: 'there is no host of that name: name an address of this machine with --host',
+}
+
+/** Listens on TCP. `port` 0: any free one. Rejects with a Problem `ADDRESS_UNUSABLE` that says what to do. */
+export function listenTcp(fetch: Fetch, host: string, port: number): Promise<Listening> {
+  return listen(fetch, { host, port }).catch((error: NodeJS.ErrnoException) => {
+    const todo = ELSEWHERE[error.code ?? '']
+    throw todo === undefined
+      ? error
+      : new Problem(503, 'ADDRESS_UNUSABLE', `cannot serve on ${host}, port ${port}: ${todo}`)
+  })
+}
 
 /**
  * Listens on a unix socket that only this user can reach. A socket at the path is left over from an owner that died: the

@@ -1,7 +1,6 @@
 import { PostgresBlobs } from '../../adapters/blobs-postgres/store.ts'
 import { PostgresLeases } from '../../adapters/leases-postgres/leases.ts'
 import { EventStoreDoorbell } from '../../adapters/log-eventstore/doorbell.ts'
-import { openEventStoreLog } from '../../adapters/log-eventstore/open.ts'
 import { greet } from '../../adapters/postgres/ask.ts'
 import { base32 } from '../../domain/log/ids.ts'
 import { openPool, PostgresHome } from '../../projections/postgres.ts'
@@ -15,6 +14,7 @@ import { onStderr } from '../host/told.ts'
 import { Problem } from '../problem.ts'
 import type { Services } from '../services.ts'
 import { LeasedRuntime } from './leased-runtime.ts'
+import { findLog, makeLog } from './open-log.ts'
 import { passwordsOf } from './passwords.ts'
 import { askingPostgres } from './postgres-door.ts'
 import { schemasOf } from './schemas.ts'
@@ -28,10 +28,16 @@ const SHUT_WITHIN_MS = 1_000
 
 /**
  * The log in EventStoreDB; tables, blobs and leases in PostgreSQL; what belongs to the host in the data folder. Every
- * process may record and drive, and nobody owns anything. Rejects with a LogError, a ProjectionError or a Problem that says what to do.
+ * process may record and drive, and nobody owns anything. A `reader` makes no log: null where there is none. Rejects with a
+ * LogError, a ProjectionError or a Problem that says what to do.
  */
-export async function openOnServers(config: ServersConfig, autoDrive: boolean, own: Own = {}): Promise<Services> {
-  checkDataFolder(config.data, 'owner')
+export async function openOnServers(
+  config: ServersConfig,
+  mode: 'owner' | 'reader',
+  autoDrive: boolean,
+  own: Own = {},
+): Promise<Services | null> {
+  checkDataFolder(config.data, mode)
   const { namespace, eventstore: connectionString, leaseMs: ttlMs } = config
   const { tell: warn = onStderr } = own
   const clock = new SystemClock()
@@ -39,8 +45,11 @@ export async function openOnServers(config: ServersConfig, autoDrive: boolean, o
   const closed = new AbortController()
   const opened = new Opened()
   try {
-    const log = await openEventStoreLog({ connectionString, namespace, clock, random: systemRandom, warn })
+    const making = { clock, random: systemRandom, warn }
+    const log = (await findLog(config, making)) ?? (mode === 'owner' ? await makeLog(config, making) : null)
+    if (log === null) return null
     opened.push(() => log.close())
+    checkDataFolder(config.data, 'owner')
     const doorbell = await EventStoreDoorbell.open({ connectionString, namespace })
     opened.push(() => doorbell.close())
     const pool = openPool({ url: config.postgres, max: MAX_CONNECTIONS - LEASE_CONNECTIONS })

@@ -1,9 +1,9 @@
 import { PostgresBlobs } from '../../adapters/blobs-postgres/store.ts'
-import { openEventStoreLog } from '../../adapters/log-eventstore/open.ts'
 import { type RebuildReport, type RebuildWishes, rebuildElsewhere } from '../../projections/index.ts'
 import { openPool, PostgresHome } from '../../projections/postgres.ts'
 import type { ServersConfig } from '../config.ts'
 import { Opened } from '../host/open.ts'
+import { findLog, makeLog } from './open-log.ts'
 import { askingPostgres } from './postgres-door.ts'
 import { schemasOf } from './schemas.ts'
 
@@ -17,10 +17,10 @@ export async function rebuildOnServers(
   wishes: RebuildWishes,
   warn: (text: string) => void,
 ): Promise<RebuildReport> {
-  const { eventstore: connectionString, postgres: url, namespace } = config
+  const { postgres: url, namespace } = config
   const opened = new Opened()
   try {
-    const log = await openEventStoreLog({ connectionString, namespace, warn })
+    const log = (wishes.takeOver ? null : await findLog(config, { warn })) ?? (await makeLog(config, { warn }))
     opened.push(() => log.close())
     const pool = openPool({ url })
     opened.push(() => pool.shut())

@@ -1,5 +1,7 @@
 import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { cliFolder, entry, idIn, inProcess } from './cli-support.ts'
@@ -57,6 +59,18 @@ describe('what cannot be had', { timeout: 120_000 }, () => {
     giveSign(workspace)
     expect((await first.ended).code).toBe(0)
     expect(await folder.look('resume', idIn(second.err))).toMatchObject({ code: 0, out: 'wait too\n' })
+  })
+
+  it('is an address that cannot be listened on', async () => {
+    const taken = createServer().listen(0, '127.0.0.1')
+    await once(taken, 'listening')
+    const { port } = taken.address() as AddressInfo
+    try {
+      await fails(['serve', '--port', `${port}`], 1, `port ${port}: another process listens there: end it`)
+      await fails(['serve', '--port', '0', '--host', '192.0.2.1'], 1, 'no network of this machine has that address')
+    } finally {
+      taken.close()
+    }
   })
 
   it('is a current folder that is gone', () => {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { openServices } from '../../api/keepup.ts'
@@ -179,6 +179,31 @@ describe('what people are told', { timeout: 120_000 }, () => {
     const looked = await folder.look('approve', call, '--dry-run')
     expect([looked.code, looked.out]).toEqual([0, expect.stringContaining('+hello')])
     expect((await folder.look('approvals')).out).toContain(call)
+    // A call may be named by the beginning of its id.
+    for (const beginning of [call.slice(0, -8), ...[1, 2, 3, 4].map((n) => call.slice(0, -n))])
+      expect(await folder.look('approve', beginning, '--dry-run')).toEqual(looked)
+    expect(await folder.look('approve', call.replace('.t1.c0', '.t2'))).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('.t2 waits for this; see "keepup approvals '),
+    })
+  })
+
+  it('the demo keeps to a folder of its own, also where the settings name servers', async () => {
+    const servers = {
+      KEEPUP_EVENTSTORE: 'esdb://127.0.0.1:9?tls=false',
+      KEEPUP_POSTGRES: 'postgres://127.0.0.1:9/none',
+    }
+    const { code, err } = await inProcess(['--data', folder.data, 'demo'], { ...servers, PATH: process.env.PATH ?? '' })
+    const own = /lies in (\S+);/.exec(err)?.[1] ?? expect.unreachable(err)
+    try {
+      expect([code, err]).toEqual([0, expect.stringContaining('Nothing of it goes to the servers of the settings.\n')])
+      // Where the variables stand, what it says to type next finds the run all the same.
+      const next = `env -u KEEPUP_EVENTSTORE -u KEEPUP_POSTGRES keepup runs show (\\S+) --data ${own}/data\n`
+      const [, id = ''] = new RegExp(next).exec(err) ?? []
+      expect(await inProcess(['--data', join(own, 'data'), 'runs', 'show', id])).toMatchObject({ code: 0 })
+    } finally {
+      rmSync(own, { recursive: true })
+    }
   })
 
   it('the reason of a cancel stands in the run and among its events', async () => {

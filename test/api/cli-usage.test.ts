@@ -19,7 +19,9 @@ describe('the command line', () => {
       '0    done',
       '2    the command line or a setting cannot be understood',
       '3    the run ended in ERROR, or was cancelled',
+      '5    verification failed, an export is damaged, or a rebuild found the tables not equal',
       '8    the run waits for a person',
+      'api/docs of the package',
     ]) {
       expect(out).toContain(line)
     }

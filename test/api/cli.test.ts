@@ -244,8 +244,8 @@ describe('runs on the command line', { timeout: 120_000 }, () => {
   })
 
   it('looks after itself with doctor', async () => {
-    const { code, out } = await folder.start(['doctor', '-o', 'json'], {
-      env: { ANTHROPIC_API_KEY: 'sk-hush', KEEPUP_PROT: '1' },
+    const { code, out, err } = await folder.start(['doctor', '-o', 'json'], {
+      env: { ANTHROPIC_API_KEY: 'sk-hush', KEEPUP_FOO: '1' },
     }).ended
     const findings = JSON.parse(out) as { check: string; state: string; found: string }[]
     expect(code).toBe(0)
@@ -262,7 +262,8 @@ describe('runs on the command line', { timeout: 120_000 }, () => {
       'model keys',
     ])
     const of = (check: string) => findings.find((f) => f.check === check)!
-    expect(of('settings')).toMatchObject({ state: 'warning', found: 'unknown variables: KEEPUP_PROT' })
+    expect(err).toContain('KEEPUP_FOO is no setting and is passed over\n')
+    expect(of('settings')).toMatchObject({ state: 'warning', found: 'unknown variables: KEEPUP_FOO' })
     expect(of('log').found).toMatch(/^[0-9a-z]{16}, opened here$/)
     expect(of('model keys').found).toContain('ANTHROPIC_API_KEY')
     expect(out).not.toContain('sk-hush')

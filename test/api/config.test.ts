@@ -66,11 +66,14 @@ describe('settings', () => {
     const [eventstore, postgres] = ['esdb://ada:geheim1@db:2113', 'postgres://ada:geheim2@db/keepup']
     const load = (env: Record<string, string>) => loadConfig({ flags: {}, env, file })
     expect(load({ KEEPUP_EVENTSTORE: eventstore, KEEPUP_POSTGRES: postgres })).toMatchObject({ namespace: 'keepup' })
+    const odd = 'postgres://ada:ge,heim@db/keepup?application_name=a,b'
+    expect(load({ KEEPUP_EVENTSTORE: eventstore, KEEPUP_POSTGRES: odd }).postgres).toBe(odd)
     expect(() => load({ KEEPUP_EVENTSTORE: eventstore })).toThrow('Set KEEPUP_POSTGRES too')
     expect(() => load({ KEEPUP_POSTGRES: postgres })).toThrow('Set KEEPUP_EVENTSTORE too')
     for (const wrong of [
       { KEEPUP_EVENTSTORE: `http${eventstore}`, KEEPUP_POSTGRES: postgres },
       { KEEPUP_EVENTSTORE: eventstore, KEEPUP_POSTGRES: `http${postgres}` },
+      { KEEPUP_EVENTSTORE: eventstore, KEEPUP_POSTGRES: 'postgres://ada:geheim2@a:5432,b:5432/keepup' },
       { KEEPUP_EVENTSTORE: eventstore, KEEPUP_POSTGRES: postgres, KEEPUP_NAMESPACE: 'public' },
       { KEEPUP_EVENTSTORE: eventstore },
     ]) {
@@ -86,7 +89,7 @@ describe('settings', () => {
 
   it('know their variables', () => {
     expect(envName('maxBodyBytes')).toBe('KEEPUP_MAX_BODY_BYTES')
-    expect(unknownVariables({ KEEPUP_PORT: '1', KEEPUP_PROT: '1', PATH: '' })).toEqual(['KEEPUP_PROT'])
+    expect(unknownVariables({ KEEPUP_PORT: '1', KEEPUP_FOO: '1', PATH: '' })).toEqual(['KEEPUP_FOO'])
   })
 })
 
@@ -112,12 +115,25 @@ describe('the token', () => {
     const load = (env: Record<string, string>) => () => loadConfig({ flags: {}, env: { KEEPUP_DATA: root, ...env } })
     for (const [said, meant] of [
       ['KEEPUP_EVENT_STORE', 'KEEPUP_EVENTSTORE'],
+      ['KEEPUP_EVENSTORE', 'KEEPUP_EVENTSTORE'],
+      ['KEEPUP_EVENTSTORE_URL', 'KEEPUP_EVENTSTORE'],
       ['KEEPUP_POSTGRESQL', 'KEEPUP_POSTGRES'],
+      ['KEEPUP_POSTGRES_URL', 'KEEPUP_POSTGRES'],
+      ['KEEPUP_POSTGERS', 'KEEPUP_POSTGRES'],
+      ['KEEPUP_NAMSPACE', 'KEEPUP_NAMESPACE'],
+      ['KEEPUP_NAMESPCE', 'KEEPUP_NAMESPACE'],
+      ['keepup_namespace', 'KEEPUP_NAMESPACE'],
       ['KEEPUP_LEASEMS', 'KEEPUP_LEASE_MS'],
+      ['KEEPUP_PROT', 'KEEPUP_PORT'],
+      ['KEEPUP_DATA_DIR', 'KEEPUP_DATA'],
     ] as const)
       expect(load({ [said]: 'x' })).toThrow(`${said} is no setting; ${meant} is one`)
-    for (const other of ['KEEPUP_POSTGRES_PASSWORD', 'KEEPUP_COMMAND', 'KEEPUP_PROT'])
+    expect(load({ KEEPUP_MODELS: '[]' })).toThrow('KEEPUP_MODELS is no setting: "models" stands in keepup.json')
+    for (const other of ['KEEPUP_POSTGRES_PASSWORD', 'KEEPUP_COMMAND', 'KEEPUP_HOME', 'KEEPUP_VERSION', 'KEEPUP_TOKEN'])
       expect(load({ [other]: 'x' })).not.toThrow()
+    const service = { KEEPUP_POSTGRES_SERVICE_HOST: '10.0.0.1', KEEPUP_POSTGRES_PORT: 'tcp://10.0.0.1:5432' }
+    expect(load(service)).not.toThrow()
+    expect(load({ KEEPUP_POSTGRES_PORT: '5432' })).toThrow('KEEPUP_POSTGRES is one')
     expect(load({ KEEPUP_LEASE_MS: '10s' })).toThrow(
       /"leaseMs" \(variable KEEPUP_LEASE_MS\): .*a number of ms, 10000 for 10 s/,
     )

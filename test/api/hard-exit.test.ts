@@ -21,7 +21,7 @@ describe('told to end', () => {
   const told = (act: string) => {
     const module = JSON.stringify(new URL('../../api/cli/until-told.ts', import.meta.url).href)
     const source = `import { untilTold } from ${module}
-      const ctx = { config: { drainMs: -1990 }, note: console.error }
+      const ctx = { config: { drainMs: -1990 }, log: console.error }
       const on = setInterval(() => {}, 1000)
       await untilTold(ctx, { drivers: { count: 0 } }, ${act}, async () => clearInterval(on))`
     const { status, signal } = spawnSync(process.execPath, ['--input-type=module', '-e', source], {
@@ -41,6 +41,22 @@ describe('told to end', () => {
       process.kill(process.pid, 'SIGTERM')
     })`
     expect(told(twice)).toEqual({ status: null, signal: 'SIGHUP' })
+  })
+
+  it('it ends also where the drive has come to rest, and what follows hangs', () => {
+    const module = JSON.stringify(new URL('../../api/cli/drive.ts', import.meta.url).href)
+    const source = `import { driveToEnd, FROM_BIRTH } from ${module}
+      const backend = { kind: 'owner', drain: async () => {}, fetch: () => new Promise(() => {}) }
+      const ctx = { config: { drainMs: -1990 }, note: console.error, backend: async () => backend }
+      setInterval(() => {}, 1000)
+      const driven = driveToEnd(ctx, 'r', FROM_BIRTH, () => new Promise(() => {}))
+      process.kill(process.pid, 'SIGTERM')
+      await driven`
+    const { status, signal } = spawnSync(process.execPath, ['--input-type=module', '-e', source], {
+      timeout: 8000,
+      killSignal: 'SIGKILL',
+    })
+    expect({ status, signal }).toEqual({ status: 130, signal: null })
   })
 
   it('by itself, it closes and is done', () => {

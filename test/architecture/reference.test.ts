@@ -48,6 +48,15 @@ describe('the page of the tables', () => {
     expect(names.size).toBeGreaterThan(5)
     for (const name of [...names, 'position', 'streams']) expect(page).toContain(`\`${name}\``)
   })
+
+  it('says which columns are dollars, and which nano-dollars', () => {
+    const made = [...views(postgres), ...views(sqlite), ...keptViews].join('\n')
+    const dollars = new Set([...made.matchAll(/ \/ 1e9 as (\w+)/g)].map(([, name]) => name!))
+    const nano = new Set([...made.matchAll(/ as (\w*nano_dollars)\b/g)].map(([, name]) => name!))
+    const [, whole = '', point = ''] = /Money is whole nano-dollars(.*?);(.*?):/s.exec(page)!
+    expect(point.match(/`\w+`/g)?.sort()).toEqual([...dollars].sort().map((name) => `\`${name}\``))
+    for (const name of whole.match(/(?<=`)\w+(?=`)/g)!) expect([...nano, 'nano_dollars']).toContain(name)
+  })
 })
 
 describe('the page of the settings', () => {

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Command } from 'commander'
+import { envName, onServers } from '../../config.ts'
 import { demoScript, freshDemo, TASK } from '../../demo/project.ts'
 import { tellStory } from '../../demo/story.ts'
 import { Refused, take } from '../client.ts'
@@ -68,27 +69,41 @@ async function play(ctx: Context, model: string | null, workspace: string): Prom
 
 type Settings = GlobalOptions & DemoOptions
 
-/** Without a data folder named, the demo keeps to a folder of its own: nothing of it stands among a person's runs. */
+/** The context of a folder of the demo's own: whatever servers the settings name, its log is not written into theirs. */
+function apart(ctx: Context, options: Settings, data: string): Context {
+  const file = join(ctx.config.data, 'keepup.json')
+  const settings = existsSync(file) ? { config: file } : {}
+  const named = SERVERS.map(envName).filter((name) => ctx.io.env[name] !== undefined)
+  const program = ['env', ...named.map((name) => `-u ${name}`), ctx.io.program].join(' ')
+  const io = named.length === 0 ? ctx.io : { ...ctx.io, program }
+  return new Context(io, { ...settings, ...options, data }, { eventstore: null, postgres: null })
+}
+const SERVERS = ['eventstore', 'postgres']
+
+/** On servers, and without a data folder named, the demo keeps to a folder of its own: nothing of it stands among a person's runs. */
 async function demo(ctx: Context, options: Settings): Promise<number> {
   const { live, model: asked } = options
   const model =
     asked === undefined ? (live ? ctx.config.model : `scripted:${demoScript()}`) : modelId(asked, ctx.io.cwd)
   const { folder, project, data } = freshDemo()
   const named = options.data !== undefined || ctx.io.env.KEEPUP_DATA !== undefined
-  const file = join(ctx.config.data, 'keepup.json')
-  const settings = existsSync(file) ? { config: file } : {}
-  const place = named ? ctx : new Context(ctx.io, { ...settings, ...options, data })
+  const place = named && !onServers(ctx.config) ? ctx : apart(ctx, options, data)
   ctx.note(
     model?.startsWith('scripted:')
       ? 'A scripted model plays the Coder; the tools, the tests and the gates are real. Use --live for a real model.'
       : `The model is ${model ?? 'the default one'}.`,
   )
+  if (onServers(ctx.config)) ctx.note('Nothing of it goes to the servers of the settings.')
   ctx.note(`Project: ${project}`)
   try {
     return await play(place, model, project)
   } finally {
     await place.leave()
-    ctx.note(`\nEverything of this demo lies in ${folder}; delete that folder when you have seen enough.`)
+    ctx.note(
+      place === ctx
+        ? `\nThe run stays in ${ctx.config.data}; the project lies in ${folder}, which you may delete.`
+        : `\nEverything of this demo lies in ${folder}; delete that folder when you have seen enough.`,
+    )
   }
 }
 

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { parseDollars } from '../../../domain/agent/rules/money.ts'
+import { unknownVariables } from '../../config.ts'
 import type { CliIo, GlobalOptions } from '../context.ts'
 import { Context } from '../context.ts'
 import { UsageError } from '../exit.ts'
@@ -25,6 +26,7 @@ export function kitOf(io: CliIo, done: (code: number) => void): Kit {
         const options = command.optsWithGlobals() as GlobalOptions & Record<string, unknown>
         const settings = Object.fromEntries(flags.map((f) => [f, options[f]]))
         const ctx = new Context(io, options, settings)
+        for (const name of unknownVariables(io.env)) ctx.note(`${name} is no setting and is passed over`)
         const args = all
           .slice(0, -2)
           .flat()

@@ -214,7 +214,8 @@ export function proveCommands(program: Command, kit: Kit): void {
     .action(
       kit.action(async (ctx, [to]) => {
         const folder = resolve(ctx.io.cwd, to!)
-        if (existsSync(folder))
+        // On servers there is no backup by this command, into whatever folder; that is what is told.
+        if (!onServers(ctx.config) && existsSync(folder))
           throw new CliError(`${folder} exists; name a folder that does not, such as ${basename(folder)}-2`)
         const done = await take((await ctx.client('write')).v1.backup.$post({ json: { folder } }))
         ctx.show(done, () => [`${done.files.length} files, ${bytes(done.bytes)} in ${done.folder}`])

@@ -20,6 +20,7 @@ Tables, and views with the same columns on servers:
 
 A thread is an agent. state_blob, pending_tools, completed_tools, metadata and payload are JSON: payload ->> '$.toolName'.
 All that there is: select name from sqlite_schema. What was erased is null. agent_lineage counts an agent's own use; agent_lineage_totals that of its whole tree.
+usage_cost and total_cost are dollars with a point; nano_dollars and total_nano_dollars are exact, to be added up.
 
 Examples:
   keepup sql "select event_type, count(*) from events group by 1"

@@ -58,6 +58,7 @@ describeWithPostgres('the command line on servers whose tables are not the logâ€
       expect([args, code, err]).toEqual([args, 1, expect.stringMatching(why)])
       expect(err).toMatch(/KEEPUP_EVENTSTORE.*keepup rebuild --take-over/)
     }
+    expect(wrong.store.all.filter(({ stream }) => stream.startsWith('ns.'))).toEqual([])
     expect(await doctor('postgres', wrong)).toMatchObject({ ...told, todo: expect.stringContaining('--take-over') })
     expect([await sql('select * from ns.position'), await listed()]).toEqual([before, 2])
     expect(await look(['rebuild', '--take-over'], wrong)).toMatchObject({ code: 0 })

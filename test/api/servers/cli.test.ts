@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -54,10 +55,11 @@ describeWithPostgres('the command line on servers', (server) => {
       code: 1,
       err: expect.stringContaining(`PGOPTIONS='-c search_path=ns' psql "$KEEPUP_POSTGRES"`),
     })
-    expect(await look(['backup', join(folder.root, 'copy')])).toMatchObject({
-      code: 1,
-      err: expect.stringContaining('BACKUP_ON_SERVERS'),
-    })
+    for (const to of ['copy', '.'])
+      expect(await look(['backup', join(folder.root, to)])).toMatchObject({
+        code: 1,
+        err: expect.stringContaining('BACKUP_ON_SERVERS'),
+      })
   })
 
   it('lets auditors read the tables, and nothing else', async () => {
@@ -161,6 +163,7 @@ describeWithPostgres('the command line on servers', (server) => {
       running.process.kill('SIGTERM')
       const { code, err } = await running.ended
       expect([code, err.split('\n').filter((line) => line !== '' && !/^\d{4}-.*Z /.test(line))]).toEqual([0, []])
+      expect(err).toMatch(/^\S+Z ending\n\S+Z ended\n$/m)
     }
     const { out } = await look(['events', run, '-o', 'jsonl'])
     const claimed = out.split('\n').find((line) => line.includes('driver_claimed')) ?? ''
@@ -237,6 +240,13 @@ describeWithPostgres('the command line on servers', (server) => {
       expect(of('log')).toMatchObject({ state: 'ok', found: 'none yet; the first start makes it' })
       // A group that was made would show at the second look.
       expect((await doctor(typo)).of('eventstore')).toEqual(of('eventstore'))
+      const unused = join(folder.root, 'unused')
+      for (const args of [['runs', 'list'], ['runs', 'show', run], ['verify'], ['approvals'], ['tail', '--no-follow']])
+        expect(await look(['--data', unused, ...args], typo)).toMatchObject({
+          code: 1,
+          err: expect.stringContaining('no log of the namespace "typo" yet; start a run, or see KEEPUP_NAMESPACE'),
+        })
+      expect(existsSync(unused)).toBe(false)
       expect([await there(), eventstore.store.all.length]).toEqual([schemas, streams])
     } finally {
       await client.end()
@@ -254,6 +264,28 @@ describeWithPostgres('the command line on servers', (server) => {
     expect((await doctor(taken)).of('postgres')).toMatchObject({ state: 'broken', found, todo })
     const { code, err } = await look(['run', 'finish', '--no-workspace'], taken)
     expect([code, err, err]).toEqual([1, found, todo])
+  })
+
+  it('says whose it is what another role has there, before anything is made', async () => {
+    const client = new pg.Client({ connectionString: server().url })
+    await client.connect()
+    try {
+      await client.query('create role guest login; grant create on database postgres to guest; create schema closed')
+      const guest = { KEEPUP_POSTGRES: server().url.replace('keepup@', 'guest@') }
+      const closed = { ...guest, KEEPUP_NAMESPACE: 'closed' }
+      expect(await look(['run', 'finish', '--no-workspace'], closed)).toMatchObject({
+        code: 1,
+        err: expect.stringContaining('permission denied for schema closed; name the user (not guest) that owns'),
+      })
+      const made = `select nspname from pg_namespace where nspname like 'closed%'`
+      expect((await client.query(made)).rows).toEqual([{ nspname: 'closed' }])
+      expect(eventstore.store.all.filter(({ stream }) => stream.startsWith('closed.'))).toEqual([])
+      // The way in is the right role, and no right for this one.
+      const todo = expect.stringMatching(/^name the user \(not guest\) that owns the schemas/)
+      expect((await doctor(guest)).of('postgres')).toMatchObject({ state: 'broken', todo })
+    } finally {
+      await client.end()
+    }
   })
 
   it('tells in doctor how far tables lag behind the log, and what a user may not do', async () => {

@@ -21,7 +21,7 @@ describeWithPostgres('a process on servers that is told to end', (server) => {
       KEEPUP_NAMESPACE: 'held',
       KEEPUP_DRAIN_MS: '20000',
     }
-    expect(await inProcess(['--data', folder.data, 'runs', 'list'], env)).toMatchObject({ code: 0 })
+    expect(await inProcess(['--data', folder.data, 'release', '--all'], env)).toMatchObject({ code: 0 })
     const operator = new pg.Client({ connectionString: server().url })
     await operator.connect()
     try {

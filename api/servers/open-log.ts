@@ -1,0 +1,54 @@
+import { openEventStoreLog } from '../../adapters/log-eventstore/open.ts'
+import type { EventStoreLogOptions } from '../../adapters/log-eventstore/options.ts'
+import { greet } from '../../adapters/postgres/ask.ts'
+import { LogError } from '../../domain/log/errors.ts'
+import type { EventLog } from '../../domain/ports.ts'
+import { otherLog } from '../../projections/index.ts'
+import { openPool, PostgresHome } from '../../projections/postgres.ts'
+import type { ServersConfig } from '../config.ts'
+import { askingPostgres } from './postgres-door.ts'
+import { schemasOf } from './schemas.ts'
+
+interface Wishes extends Pick<EventStoreLogOptions, 'clock' | 'random'> {
+  warn(text: string): void
+}
+
+/** The log of a deployment, made where there is none. Rejects as `openEventStoreLog`. */
+export const makeLog = (
+  { eventstore: connectionString, namespace }: ServersConfig,
+  wishes: Wishes,
+): Promise<EventLog> => openEventStoreLog({ ...wishes, connectionString, namespace })
+
+/**
+ * The log of a deployment; null: there is none, and PostgreSQL does not speak against making one. Tables of a log that the
+ * event store does not hold tell that it is the wrong one, before anything is made there: `LOG_OTHER`. Schemas of somebody else
+ * are a Problem. Else rejects as {@link makeLog}.
+ */
+export async function findLog(config: ServersConfig, wishes: Wishes): Promise<EventLog | null> {
+  const { eventstore: connectionString, namespace, postgres } = config
+  try {
+    return await openEventStoreLog({ ...wishes, connectionString, namespace, looks: true })
+  } catch (error) {
+    if (!(error instanceof LogError && error.code === 'LOG_MISSING')) throw error
+  }
+  await askingPostgres(config, wishes.warn, () => mustBeFree(postgres, namespace))
+  return null
+}
+
+async function mustBeFree(url: string, namespace: string): Promise<void> {
+  const pool = openPool({ url, max: 1 })
+  const schemas = schemasOf(namespace)
+  try {
+    await greet(pool)
+    const { position } = await new PostgresHome({ pool, schema: schemas.tables }).look()
+    if (position) throw otherLog(position.logId, null)
+    const { rows } = await pool.query<{ name: string }>(CLOSED, [Object.values(schemas)])
+    // As the server would say it, when a part of the deployment was made.
+    if (rows[0] !== undefined) throw new Error(`permission denied for schema ${rows[0].name}`)
+  } finally {
+    await pool.shut()
+  }
+}
+
+/** Schemas that are there and in which this user may make nothing. */
+const CLOSED = `select nspname as name from pg_namespace where nspname = any($1) and not has_schema_privilege(oid, 'create')`
