@@ -1,5 +1,8 @@
-import { afterEach, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, it, test, vi } from 'vitest'
 import { passwordsOf } from '../../../api/servers/passwords.ts'
+import { StandIn } from '../../support/eventstore/stand-in.ts'
+import { describeWithPostgres } from '../../support/postgres.ts'
+import { cliFolder, inProcess } from '../cli-support.ts'
 
 const of = (postgres: string, eventstore = 'esdb://a:2113?tls=false') => new Set(passwordsOf({ eventstore, postgres }))
 
@@ -26,4 +29,29 @@ test("the event store's, as it stands there and as it is meant; and one that the
   vi.stubEnv('PGPASSWORD', 'from-outside')
   const eventstore = 'esdb://ops:ch%40ngeit@es.example:2113'
   expect(of('postgres://keepup@h/db', eventstore)).toEqual(new Set(['ch%40ngeit', 'ch@ngeit', 'from-outside']))
+})
+
+describeWithPostgres('on servers', (server) => {
+  const folder = cliFolder()
+  const eventstore = new StandIn()
+  beforeAll(() => eventstore.start())
+  afterAll(async () => {
+    folder.clean()
+    await eventstore.stop()
+  })
+
+  it('a password with an @ in it works, and none of it is recorded', async () => {
+    const env = {
+      KEEPUP_MODEL: folder.env.KEEPUP_MODEL,
+      KEEPUP_EVENTSTORE: eventstore.url,
+      KEEPUP_POSTGRES: server().url.replace('keepup@', 'keepup:Corr3ct@horse@battery@'),
+    }
+    const task = 'finish; the password is Corr3ct@horse@battery'
+    const { code, err } = await inProcess(['--data', folder.data, 'run', task, '--no-workspace'], env)
+    expect(code, err).toBe(0)
+    const recorded = eventstore.store.all.map((event) => JSON.stringify(event)).join('\n')
+    const texts = eventstore.store.all.map((event) => Buffer.from(event.data).toString('utf8')).join('\n')
+    expect(texts).toContain('the password is secret:ku_')
+    for (const part of ['Corr3ct', 'horse', 'battery']) expect(texts + recorded).not.toContain(part)
+  })
 })
