@@ -56,7 +56,7 @@ describeWithPostgres('a process on servers that is told to end', (server) => {
       proxy.silence({ deaf: true })
       worker.process.kill('SIGTERM')
       const { code, err } = await worker.ended
-      expect([code, err]).toEqual([0, expect.stringMatching(/Z ending\n$/)])
+      expect([code, err]).toEqual([0, expect.stringMatching(/Z ending\n\S+Z ended\n$/)])
     } finally {
       await operator.end()
       proxy.close()

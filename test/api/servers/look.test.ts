@@ -26,7 +26,7 @@ describeWithPostgres('a look at servers', (server) => {
     })
     await once(way, 'listening')
     const env = { KEEPUP_EVENTSTORE: eventstore.url, KEEPUP_POSTGRES: server().url, KEEPUP_NAMESPACE: 'ns' }
-    expect(await inProcess(['--data', folder.data, 'runs', 'list'], env)).toMatchObject({ code: 0 })
+    expect(await inProcess(['--data', folder.data, 'release', '--all'], env)).toMatchObject({ code: 0 })
     const postgres = `postgres://keepup@127.0.0.1:${(way.address() as AddressInfo).port}/postgres`
     const seen = await lookAtServers({ eventstore: eventstore.url, postgres, namespace: 'ns' } as never)
     expect(seen.eventstore).toMatchObject({ code: 'LOG_UNAVAILABLE' })

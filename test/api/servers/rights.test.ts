@@ -30,7 +30,7 @@ describeWithPostgres('a user who may not do everything', (server) => {
 
   beforeAll(async () => {
     await eventstore.start()
-    expect(await call(['runs', 'list'], server().url)).toMatchObject({ code: 0 })
+    expect(await call(['release', '--all'], server().url)).toMatchObject({ code: 0 })
     await sql(`create role app login; grant create on database postgres to app; grant usage on schema ${schemas} to app;
       ${schemas.map((name) => `grant all on all tables in schema ${name} to app`).join(';')}`)
   })
