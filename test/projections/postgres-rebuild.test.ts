@@ -213,7 +213,9 @@ describeWithPostgres('rebuilding in PostgreSQL', (server) => {
     }
     await expect(asked('//keepup@', `//${schema}_poor@`)).rejects.toEqual(code('REFUSED'))
     await expect(asked('/postgres?', '/none?')).rejects.toEqual(code('REFUSED'))
-    await expect(asked('/postgres?', '/none?')).rejects.toThrow(/"none" does not exist.*see user, password and database/)
+    await expect(asked('/postgres?', '/none?')).rejects.toThrow(
+      /"none" does not exist.*see user, password and database/,
+    )
   })
 
   it('refuses a schema whose name would need quoting', () => {
