@@ -20,3 +20,6 @@ export function millis(time: string): number | null {
 export function agentOfStream(stream: string): string | null {
   return stream.startsWith('agent-') ? stream.slice('agent-'.length) : null
 }
+
+/** `1 event`, `2 events`. */
+export const counted = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`

@@ -1,4 +1,5 @@
 import { ProjectionError } from '../../projections/errors.ts'
+import { counted } from '../../projections/text.ts'
 import type { ServersConfig } from '../config.ts'
 import { COUNTED, lookAtServers, type TablesLook } from '../servers/look.ts'
 import type { Rights } from '../servers/rights.ts'
@@ -87,7 +88,7 @@ function checkShared({ damage, ahead, position }: TablesLook): Finding[] {
 }
 
 function shown({ position, behind }: TablesLook): string {
-  const count = behind === COUNTED ? `${COUNTED} events or more` : `${behind} events`
+  const count = behind === COUNTED ? `${COUNTED} events or more` : counted(behind ?? 0, 'event')
   const lag = behind === null ? '' : behind === 0 ? ', up to the log' : `, ${count} behind`
   return `tables at ${position ?? 'the beginning'}${lag}`
 }

@@ -1,3 +1,5 @@
+import { counted } from '../../projections/text.ts'
+
 /** What was found out about one thing. `todo` says what to do where it is not `ok`. */
 export interface Finding {
   readonly check: string
@@ -20,5 +22,7 @@ export const message = (error: unknown): string =>
 export function checkParked(parked: number): Finding[] {
   if (parked === 0) return []
   const todo = '"runs list" names them, "runs show" says why; when that is mended, "release --all" reads them again'
-  return [bad('warning', 'parked', `${parked} agents are shown only in part`, todo)]
+  return [
+    bad('warning', 'parked', `${counted(parked, 'agent')} ${parked === 1 ? 'is' : 'are'} shown only in part`, todo),
+  ]
 }

@@ -13,6 +13,7 @@ import {
   rebuildElsewhere,
   releaseElsewhere,
 } from '../../projections/index.ts'
+import { counted } from '../../projections/text.ts'
 import type { Tables } from '../host/read-model.ts'
 import { alike, told } from '../host/told.ts'
 import { type Lease, type LeaseOptions, takeLease } from './lease.ts'
@@ -250,7 +251,7 @@ export class SharedTables implements Tables {
     const { notice, progress } = projections.status()
     if (notice !== this.#anew && notice !== null)
       this.#options.warn(
-        `the tables were made anew, of the ${progress.events} events that the log holds: ${notice.split('; ')[0]}`,
+        `the tables were made anew, of the ${counted(progress.events, 'event')} that the log holds: ${notice.split('; ')[0]}`,
       )
     this.#anew = notice
   }

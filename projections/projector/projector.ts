@@ -6,6 +6,7 @@ import type { BlobStore, EventLog } from '../../domain/ports.ts'
 import { ProjectionError } from '../errors.ts'
 import { partsOf } from '../parts.ts'
 import { type Progress, positionTaken, type Store } from '../store/store.ts'
+import { counted } from '../text.ts'
 import { bodySize } from './body.ts'
 import { type Poison, READER } from './decode.ts'
 import { type Folded, foldBatch, keptAgain, refolded, type Sources } from './fold.ts'
@@ -189,8 +190,8 @@ const mismatch = (why: string, cause?: unknown) =>
 const older = ({ cursor, events }: Progress, cause: unknown) =>
   new ProjectionError(
     'LOG_MISMATCH',
-    `the tables show ${events} events up to position ${cursor?.position}, which the log does not hold: it is older than they ` +
-      'are, as after a restore, and what was recorded in it since that backup is lost; rebuild the tables of what it holds',
+    `the tables show ${counted(events, 'event')} up to position ${cursor?.position}, which the log does not hold: it is older than ` +
+      'they are, as after a restore, and what was recorded in it since that backup is lost; rebuild the tables of what it holds',
     { cause },
   )
 

@@ -52,5 +52,5 @@ it('a rebuild of a folder that is new compares what there is', async () => {
   onTestFinished(() => folder.clean())
   const { KEEPUP_MODEL } = folder.env
   const { code, out } = await inProcess(['--data', folder.data, 'rebuild'], { KEEPUP_MODEL })
-  expect([code, out]).toEqual([0, '1 events; the tables are equal\nswitched to the new ones\n'])
+  expect([code, out]).toEqual([0, '1 event; the tables are equal\nswitched to the new ones\n'])
 })

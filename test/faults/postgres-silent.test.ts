@@ -24,11 +24,11 @@ describeWithPostgres('PostgreSQL behind a network that falls silent', (server) =
 
   async function behind(
     silentMs = SILENT_MS,
-    { max = 12, settings = '' } = {},
+    { max = 12, settings = '', user = 'keepup' } = {},
   ): Promise<{ proxy: SilentProxy; pool: ConnectionPool }> {
     const folder = decodeURIComponent(/host=(.*)$/.exec(server().url)![1]!)
     const proxy = new SilentProxy(`${folder}/.s.PGSQL.5432`)
-    const url = `postgres://keepup@127.0.0.1:${await proxy.listen()}/postgres?options=${encodeURIComponent(settings)}`
+    const url = `postgres://${user}@127.0.0.1:${await proxy.listen()}/postgres?options=${encodeURIComponent(settings)}`
     const pool = openPool({ url, silentMs, max })
     onTestFinished(async () => {
       await pool.shut(0)
@@ -116,6 +116,12 @@ describeWithPostgres('PostgreSQL behind a network that falls silent', (server) =
       waiter.release(true)
     },
   )
+
+  it('what takes long is waited for, also where the server lets nobody in who would ask after it', async () => {
+    await direct().query('create role alone login connection limit 1')
+    const { pool } = await behind(20, { user: 'alone' })
+    expect((await pool.query('select pg_sleep(0.6)')).rowCount).toBe(1)
+  })
 
   it('closing ends, also where nothing is ever answered again', async () => {
     const { proxy, pool } = await behind(NEVER_MS)

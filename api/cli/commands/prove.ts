@@ -4,6 +4,7 @@ import { Readable } from 'node:stream'
 import type { Command } from 'commander'
 import { LogError } from '../../../domain/log/errors.ts'
 import { ProjectionError, type RebuildWishes } from '../../../projections/index.ts'
+import { counted } from '../../../projections/text.ts'
 import { onServers } from '../../config.ts'
 import { NoExport, verifyExport } from '../../events/verify-export.ts'
 import { nextLines } from '../asks.ts'
@@ -62,7 +63,7 @@ async function proveRun(ctx: Context, id: string): Promise<boolean> {
   const found = await take((await ctx.client('read')).v1.runs[':id'].verify.$get({ param: { id } }))
   ctx.show(found, () =>
     found.agents.flatMap((a) => [
-      `${a.agentId}: ${a.ok ? 'holds' : 'BROKEN'}, ${a.events} events, ${digests(a)}, head ${a.head}`,
+      `${a.agentId}: ${a.ok ? 'holds' : 'BROKEN'}, ${counted(a.events, 'event')}, ${digests(a)}, head ${a.head}`,
       ...a.erased.map((e) => `  revision ${e.revision} erased: ${e.reason}`),
       ...a.problems.map((p) => `  revision ${p.revision} ${p.code}: ${p.message}`),
     ]),
@@ -112,7 +113,7 @@ export function proveCommands(program: Command, kit: Kit): void {
         if (file !== undefined) {
           const found = await verifyFile(resolve(ctx.io.cwd, file))
           ctx.show(found, () => [
-            `run ${found.runId}: ${found.ok ? 'holds' : 'BROKEN'}, ${found.events} events`,
+            `run ${found.runId}: ${found.ok ? 'holds' : 'BROKEN'}, ${counted(found.events, 'event')}`,
             ...found.problems.map((p) => `  ${p.stream} revision ${p.revision} ${p.code}: ${p.message}`),
           ])
           return found.ok ? EXIT.done : EXIT.verification
@@ -196,7 +197,7 @@ export function proveCommands(program: Command, kit: Kit): void {
       kit.action<RebuildWishes>(async (ctx, _, wishes) => {
         const found = await rebuilt(ctx, wishes)
         ctx.show(found, () => [
-          `${found.events} events; ${COMPARED[`${found.equal}`]}`,
+          `${counted(found.events, 'event')}; ${COMPARED[`${found.equal}`]}`,
           ...found.differences,
           found.switched ? 'switched to the new ones' : 'NOT switched: the tables are as they were',
         ])

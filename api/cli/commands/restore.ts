@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { counted } from '../../../projections/text.ts'
 import { agreed } from '../choose.ts'
 import { take } from '../client.ts'
 import type { Context } from '../context.ts'
@@ -20,8 +21,6 @@ const KINDS = [
   { kind: 'modified', sign: '~', told: 'modified' },
   { kind: 'deleted', sign: '-', told: 'deleted (that version does not know them)' },
 ] as const
-
-const counted = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`
 
 /** What a restore does to the folder, kind by kind, each counted and listed. */
 function changeLines(changes: readonly Change[]): string[] {
