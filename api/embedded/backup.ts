@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs'
 import { cp, open, readdir, rename, stat } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
-import { makeFolder, syncFolder } from '../../adapters/files/folders.ts'
+import { syncFolder } from '../../adapters/files/folders.ts'
 import type { SqliteLog } from '../../adapters/log-sqlite/log.ts'
 import { workspaceAround } from '../../adapters/workspace/lock.ts'
 import { nearestReal } from '../../adapters/workspace/open.ts'
+import { asFolder, entriesOf, makeAsked } from '../host/asked-folder.ts'
 import { rememberBackup } from '../host/hidden.ts'
 import { paths } from '../host/paths.ts'
 import { Problem } from '../problem.ts'
@@ -20,8 +21,8 @@ export async function backupFolder(
   log: SqliteLog,
   folder: string,
 ): Promise<{ files: readonly string[]; bytes: number }> {
-  const target = await nearestReal(resolve(folder))
-  if (existsSync(target) && (await readdir(target)).length > 0) {
+  const target = await asFolder(folder, () => nearestReal(resolve(folder)))
+  if ((await entriesOf(target)).length > 0) {
     throw new Problem(409, 'FOLDER_NOT_EMPTY', `${target} is not empty; name a new folder for the backup`)
   }
   if (!relative(data, target).startsWith('..')) {
@@ -36,7 +37,7 @@ export async function backupFolder(
     )
   }
   await rememberBackup(data, target)
-  makeFolder(target)
+  await makeAsked(target)
   const [from, to] = [paths(data), paths(target)]
   await log.backup(to.halfLog)
   for (const part of ['blobs', 'versions', 'vault', 'vaultMark'] as const) {

@@ -1,7 +1,6 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { readdir, realpath, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { makeFolder } from '../../adapters/files/folders.ts'
 import { lockWorkspace } from '../../adapters/workspace/lock.ts'
 import { openWorkspace, refuseNested } from '../../adapters/workspace/open.ts'
 import { CommandRejected } from '../../domain/agent/errors.ts'
@@ -11,6 +10,7 @@ import type { Versions } from '../../domain/ports.ts'
 import { ContentionError, TimeLimitError } from '../../domain/runtime/errors.ts'
 import type { At } from '../../domain/runtime/types.ts'
 import { asProblem, Problem } from '../problem.ts'
+import { asFolder, entriesOf, makeAsked } from './asked-folder.ts'
 import type { FileSources } from './files.ts'
 
 /** Where a fork works, with the files of its point in it. */
@@ -43,7 +43,7 @@ export async function forkInto<T>(
   const { dataFolder } = sources
   const path = resolve(fork.folder)
   // Before anything is made: a folder that is refused must not be left behind.
-  await refuseNested(path, dataFolder)
+  await asFolder(path, () => refuseNested(path, dataFolder))
   const note = noteOf(dataFolder, fork.runId)
   const begun = note.read() === path
   const found = existsSync(path)
@@ -53,12 +53,12 @@ export async function forkInto<T>(
     for (const one of made) await rm(one, { recursive: true, force: true })
     note.remove()
   }
-  makeFolder(path, 0o777)
+  await makeAsked(path, 0o777)
   // Of two forks into one folder, the one that comes second must find it busy, or full.
   const lock = lockWorkspace(path, dataFolder, null)
   let files: ForkFiles
   try {
-    if (!begun && (await readdir(path)).length > 0) {
+    if (!begun && (await entriesOf(path)).length > 0) {
       throw notEmpty(`${path} is not empty; name a new folder for the fork, or empty this one`)
     }
     if (fork.keyed) note.write(path)

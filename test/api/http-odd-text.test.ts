@@ -1,7 +1,9 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { bodyOf, openWorld } from './http-support.ts'
 
-const world = await openWorld()
+const world = await openWorld({ maxBodyBytes: 20_000 })
 afterAll(() => world.close())
 const { ask, faults, model } = world
 
@@ -60,6 +62,31 @@ it('times that no clock can count are refused before anything is recorded', asyn
     }
     expect((await ask('POST', `/v1/runs/${id}/cancel`, { body: { deadlineMs: ms } })).status).toBe(400)
   }
+})
+
+it('what can be no folder is refused, wherever a folder is named', async () => {
+  const id = await world.driven('finish', { workspace: world.workspace() })
+  const file = join(world.root, 'file')
+  writeFileSync(file, '')
+  const asking = [
+    ['/v1/backup', 'folder'],
+    [`/v1/runs/${id}/fork`, 'workspace'],
+  ] as const
+  for (const [path, key] of asking) {
+    for (const folder of [file, join(file, 'below'), `/${'d/'.repeat(3000)}`, `/${'d'.repeat(300)}`]) {
+      const { status, ...answer } = await bodyOf<{ status: number; code: string }>(
+        await ask('POST', path, { body: { [key]: folder } }),
+      )
+      expect([path, folder.slice(0, 99), status, answer.code]).toEqual([
+        path,
+        folder.slice(0, 99),
+        422,
+        'FOLDER_UNUSABLE',
+      ])
+    }
+    expect((await ask('POST', path, { body: { [key]: '/a\0' } })).status).toBe(400)
+  }
+  expect(faults).toEqual([])
 })
 
 it('text that is half a character is mended wherever it stands, as in a task', async () => {

@@ -42,9 +42,13 @@ export const Digits = z
   .transform(Number)
 
 /** A folder of the server's host. */
-export const Folder = z.string().min(1).refine(isAbsolute, {
-  error: 'expected an absolute path: a relative one would start at whatever folder the server runs in',
-})
+export const Folder = z
+  .string()
+  .min(1)
+  .refine((path) => !path.includes('\0'), { error: 'expected a path; no path holds a NUL character' })
+  .refine(isAbsolute, {
+    error: 'expected an absolute path: a relative one would start at whatever folder the server runs in',
+  })
 
 export const PageQuery = z.strictObject({
   limit: Digits.pipe(z.int().min(1).max(500)).prefault('50').openapi({ type: 'integer' }),

@@ -1,0 +1,26 @@
+import { existsSync } from 'node:fs'
+import { readdir } from 'node:fs/promises'
+import { makeFolder } from '../../adapters/files/folders.ts'
+import { noRoom } from '../no-room.ts'
+import { Problem } from '../problem.ts'
+
+/** Does something with a folder that somebody has named; rejects with a 422 Problem where what is there can be none. */
+export async function asFolder<T>(folder: string, work: () => Promise<T> | T): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    const { code, syscall } = error as NodeJS.ErrnoException
+    if (syscall === undefined || noRoom(error) !== null) throw error
+    const name = folder.length > LONGEST ? `${folder.slice(0, LONGEST)}…` : folder
+    throw new Problem(422, 'FOLDER_UNUSABLE', `${name} cannot be used as a folder (${code}); name another one`)
+  }
+}
+const LONGEST = 200
+
+/** What is in it, by name; nothing where it is missing. Rejects as {@link asFolder} does. */
+export const entriesOf = (folder: string): Promise<string[]> =>
+  asFolder(folder, () => (existsSync(folder) ? readdir(folder) : []))
+
+/** Makes it where it is missing. Rejects as {@link asFolder} does. */
+export const makeAsked = (folder: string, mode?: number): Promise<void> =>
+  asFolder(folder, () => makeFolder(folder, mode))
