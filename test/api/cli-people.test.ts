@@ -206,6 +206,16 @@ describe('what people are told', { timeout: 120_000 }, () => {
     }
   })
 
+  it('the demo of a data folder that was named says that its run stays there', async () => {
+    const { code, err } = await inProcess(['--data', folder.data, 'demo'], { PATH: process.env.PATH ?? '' })
+    const [, data, project = expect.unreachable(err)] =
+      /stays in (\S+); the project lies in (\S+), which/.exec(err) ?? []
+    rmSync(project, { recursive: true })
+    expect([code, data]).toEqual([0, folder.data])
+    const [, id = ''] = /runs show (\S+) /.exec(err) ?? []
+    expect(await folder.look('runs', 'show', id)).toMatchObject({ code: 0 })
+  })
+
   it('the reason of a cancel stands in the run and among its events', async () => {
     const { err } = await folder.look('run', 'finish', '--no-workspace', '--no-drive')
     const id = idIn(err)
