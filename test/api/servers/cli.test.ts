@@ -142,7 +142,7 @@ describeWithPostgres('the command line on servers', (server) => {
       expect(accepted.code, accepted.err).toBe(0)
       expect((await doctor()).of('parked')).toMatchObject({
         state: 'warning',
-        found: expect.stringMatching(/^1 agents/),
+        found: expect.stringMatching(/^1 agent is /),
       })
       await client.query('insert into ns_blobs.blobs select * from lost; drop table lost')
     } finally {
