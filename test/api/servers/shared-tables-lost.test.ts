@@ -2,6 +2,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { MemoryLeases } from '../../../adapters/leases-memory/leases.ts'
 import { SharedTables, type SharedTablesOptions } from '../../../api/servers/tables.ts'
 import type { Cursor } from '../../../domain/log/cursor.ts'
+import { LogError } from '../../../domain/log/errors.ts'
 import type { Leases } from '../../../domain/ports.ts'
 import { listRuns } from '../../../projections/queries/runs.ts'
 import { PostgresHome } from '../../../projections/store/postgres/home.ts'
@@ -98,6 +99,7 @@ describeWithPostgres('tables of several processes that are another log’s, or l
     await expect.poll(() => mine.tables.moves).toBe(false)
     await expect(mine.current()).rejects.toMatchObject({ code: 'LOG_OTHER' })
     await expect(mine.tables.rebuild()).rejects.toMatchObject({ code: 'LOG_OTHER' })
+    await expect(mine.tables.answers()).rejects.toMatchObject({ code: 'LOG_OTHER' })
     expect([await theirs.current(), await home.live()]).toEqual([1, '2'])
   })
 
@@ -139,6 +141,29 @@ describeWithPostgres('tables of several processes that are another log’s, or l
     const answer = reader.tables.read((db) => listRuns(db))
     await open(log)
     expect((await answer).data.runs.length).toBe(runs)
+  })
+
+  it('what is behind answers is asked at once: the tables, and the leases, of which nobody’s is given back', async () => {
+    const { open, pool, schema } = processes()
+    const { log } = tell(numbers)
+    let refused = false
+    const given: string[] = []
+    const release = async (name: string, holder: string) => {
+      if (refused) throw new LogError('LOG_REFUSED', 'the leases are gone')
+      given.push(`${name} ${holder}`)
+    }
+    const reads: Leases = { acquire: async () => false, release }
+    const mover = await open(log)
+    const { tables, current } = await open(log, 'b', { leases: reads })
+    await current()
+    await tables.answers()
+    expect(given).toEqual(['.nobody b'])
+    refused = true
+    await expect(tables.answers()).rejects.toMatchObject({ code: 'LOG_REFUSED' })
+    refused = false
+    await mover.tables.close()
+    await pool.query(`drop schema ${schema}_control cascade`)
+    await expect(tables.answers()).rejects.toMatchObject({ code: 'NOT_FOUND' })
   })
 
   it('found altered by what is written next: whoever waits for that is answered when they are made anew', async () => {
