@@ -214,7 +214,8 @@ export class PostgresHome implements Home {
   }
 }
 
-const missing = () => new ProjectionError('NOT_FOUND', 'there are no projections yet; start their projector first')
+const missing = () =>
+  new ProjectionError('NOT_FOUND', 'there are no tables yet; whoever moves them makes them of the log')
 
 async function told<T>(work: () => Promise<T>): Promise<T> {
   try {
