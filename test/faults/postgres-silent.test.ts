@@ -117,6 +117,14 @@ describeWithPostgres('PostgreSQL behind a network that falls silent', (server) =
     },
   )
 
+  it('an answer that comes slowly is waited for', async () => {
+    const { proxy, pool } = await behind(20)
+    const slow = proxy.slowAt('generate_series', 6)
+    const asked = pool.query(`select repeat('x', 1000000) as text from generate_series(1, 8)`)
+    await slow
+    expect((await asked).rows).toHaveLength(8)
+  })
+
   it('what takes long is waited for, also where the server lets nobody in who would ask after it', async () => {
     await direct().query('create role alone login connection limit 1')
     const { pool } = await behind(20, { user: 'alone' })

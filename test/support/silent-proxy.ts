@@ -9,12 +9,14 @@ export class SilentProxy {
   readonly #pairs = new Map<Socket, Socket>()
   readonly #server
   #deaf = false
+  #slow: (() => void) | null = null
   #until: { readonly text: string; readonly heard: () => void } | null = null
 
   /** `path`: the socket of the server behind it. */
   constructor(path: string) {
     this.#server = createServer((from) => {
       if (this.#deaf) return
+      this.#slow?.()
       const to = createConnection(path)
       this.#pairs.set(from, to)
       from.on('data', (bytes: Buffer) => {
@@ -56,6 +58,21 @@ export class SilentProxy {
     return new Promise((heard) => {
       this.#until = { text, heard }
     })
+  }
+
+  /** The connection that sends this gets its answer a piece at a time, one for each of the next connections; then the rest. */
+  async slowAt(text: string, connections: number): Promise<void> {
+    await this.silenceAt(text)
+    const [from, to] = [...this.#pairs].find(([, to]) => to.isPaused())!
+    let left = connections
+    to.on('data', (bytes: Buffer) => {
+      from.write(bytes)
+      if (left > 0) to.pause()
+    })
+    this.#slow = () => {
+      left--
+      to.resume()
+    }
   }
 
   close(): void {
