@@ -16,6 +16,7 @@ import {
 import { counted } from '../../projections/text.ts'
 import type { Tables } from '../host/read-model.ts'
 import { alike, told } from '../host/told.ts'
+import { unlessAborted } from '../runs/unless-aborted.ts'
 import { type Lease, type LeaseOptions, takeLease } from './lease.ts'
 import { comesBack, holds, holdsEvents, notHeld } from './lost-tables.ts'
 import { within } from './within.ts'
@@ -122,6 +123,9 @@ export class SharedTables implements Tables {
   }
 
   async #caughtUpTo(cursor: Cursor, signal: AbortSignal): Promise<void> {
+    const late = () => {
+      throw new ProjectionError('ABORTED', `the tables do not show ${formatCursor(cursor)} yet${this.#why()}`)
+    }
     for (let pause: number = LOOK_MS[0]; ; pause = Math.min(2 * pause, LOOK_MS[1])) {
       const live = this.#live
       if (live !== null) {
@@ -131,10 +135,11 @@ export class SharedTables implements Tables {
           // This process moves them no longer, and another one will; or they are being made anew.
           if (signal.aborted || (live === this.#live && !comesBack(error))) throw error
         }
-      } else if (reached(await this.#shown(), cursor)) return
-      await this.#options.clock.sleep(pause, signal).catch(() => {
-        throw new ProjectionError('ABORTED', `the tables do not show ${formatCursor(cursor)} yet${this.#why()}`)
-      })
+      } else {
+        const shown = unlessAborted(this.#shown(), signal)
+        if (reached(await shown.catch((error) => (signal.aborted ? late() : Promise.reject(error))), cursor)) return
+      }
+      await this.#options.clock.sleep(pause, signal).catch(late)
     }
   }
 

@@ -131,6 +131,21 @@ describeWithPostgres('PostgreSQL behind a network that falls silent', (server) =
     expect((await pool.query('select pg_sleep(0.6)')).rowCount).toBe(1)
   })
 
+  it('who only watches the tables waits no longer than it was told to', async () => {
+    const { proxy, pool } = await behind(NEVER_MS)
+    const { log } = tell(numbers)
+    const clock = standing()
+    const leases = new MemoryLeases(clock)
+    await leases.acquire('.projector', 'another', NEVER_MS)
+    const home = new PostgresHome({ pool, schema: 'watcher' })
+    const sources = { home, log, blobs: log.blobs, leases, clock }
+    const opened = await SharedTables.open({ ...sources, ttlMs: 400, holder: 'a', warn: () => undefined })
+    onTestFinished(() => opened.close())
+    proxy.silence({ deaf: true })
+    const asked = opened.caughtUpTo(await log.headCursor(), AbortSignal.timeout(300))
+    await expect(asked).rejects.toMatchObject({ code: 'ABORTED' })
+  })
+
   it('closing ends, also where nothing is ever answered again', async () => {
     const { proxy, pool } = await behind(NEVER_MS)
     const { log, opened } = await tables(pool, 'closing')
