@@ -16,7 +16,6 @@ export interface Poison {
     | 'BLOB_MISSING'
     | 'BODY_MISMATCH'
     | 'ROWS_REFUSED'
-    | 'STREAM_GAP'
   readonly message: string
 }
 

@@ -34,7 +34,7 @@ export interface Folded extends Batch {
 
 /**
  * Folds events that follow `from` in the log; what was folded before is passed over. `refused`: why none of them can be
- * taken. Rejects with `STREAM_GAP` where one is missing in a stream that is no agent's; an agent's is parked.
+ * taken. Rejects with `STREAM_GAP`.
  */
 export async function foldBatch(
   sources: Sources,
@@ -102,20 +102,15 @@ class Fold {
   /** False: not taken, because a newer program must. */
   async take(event: RecordedEvent, refused: Poison | null): Promise<boolean> {
     const { stream, revision } = event.header
+    this.#follows(event)
     const agent = agentOfStream(stream)
-    const next = this.#next(stream)
-    const gap = revision === next ? null : gapAt(event, next)
-    if (agent === null && gap !== null) throw new ProjectionError('STREAM_GAP', gap.message)
     const isParked = agent === null || this.#parked.has(agent) || this.#standing.parked.has(agent)
-    if (!isParked && gap === null && minReader(event, event.body) > this.#sources.reader) return false
+    if (!isParked && minReader(event, event.body) > this.#sources.reader) return false
     const wanted = !isParked || this.#sources.store.keepsEvents
     const bytes = wanted ? (atHand(event) ?? (await bodyBytes(event, this.#sources.blobs))) : null
-    const poison = gap ?? refused
-    // What was taken for a revision stays.
-    const isNew = revision >= next
-    if (isNew && this.#sources.store.keepsEvents) this.#kept.add(event, bytes)
-    if (!isParked) await this.#project(agent, event, poison ? { poison } : bytes)
-    if (isNew) this.#streams.set(stream, { stream, revision, hash: event.hash })
+    if (this.#sources.store.keepsEvents) this.#kept.add(event, bytes)
+    if (!isParked) await this.#project(agent, event, refused ? { poison: refused } : bytes)
+    this.#streams.set(stream, { stream, revision, hash: event.hash })
     return true
   }
 
@@ -126,22 +121,23 @@ class Fold {
   async refold(stream: string, upTo: number, refused?: Refused): Promise<void> {
     const { log, blobs } = this.#sources
     this.#changes.restart(agentOfStream(stream)!)
-    let next = 0
     for await (const page of log.read(stream, { limit: upTo + 1 })) {
       for (const event of page) {
-        const { revision } = event.header
-        const gap = revision === next ? null : gapAt(event, next)
-        const poison = gap ?? (revision === refused?.revision ? refused.poison : null)
-        next++
-        if (await this.#parks(event, poison ? { poison } : (atHand(event) ?? (await bodyBytes(event, blobs))))) return
+        const known = event.header.revision === refused?.revision ? refused : null
+        if (await this.#parks(event, known ?? atHand(event) ?? (await bodyBytes(event, blobs)))) return
       }
     }
   }
 
-  /** The revision that must follow in a stream. */
-  #next(stream: string): number {
+  #follows({ header: { stream, revision } }: RecordedEvent): void {
     const known = this.#streams.get(stream) ?? this.#standing.heads.get(stream)
-    return known ? known.revision + 1 : 0
+    const expected = known ? known.revision + 1 : 0
+    if (revision === expected) return
+    throw new ProjectionError(
+      'STREAM_GAP',
+      `stream ${stream} goes on with revision ${revision} where ${expected} must follow: ` +
+        'events are missing from the log or out of order. Verify the log, restore it, then rebuild the projections.',
+    )
   }
 
   async #project(agent: string, event: RecordedEvent, bytes: Body): Promise<void> {
@@ -179,11 +175,3 @@ class Fold {
     return false
   }
 }
-
-/** An event that does not follow what was taken of its stream. */
-const gapAt = ({ header: { stream, revision } }: RecordedEvent, next: number): Poison => ({
-  code: 'STREAM_GAP',
-  message:
-    `stream ${stream} goes on with revision ${revision} where ${next} must follow: events are missing from the log or out ` +
-    'of order. Verify the log, restore it, then release the agent or rebuild the projections.',
-})

@@ -49,8 +49,6 @@ export class MemoryLog implements EventLog {
   pages: () => number = () => 100
   /** How many events a reader of the whole log gets to see. */
   visible = Number.MAX_SAFE_INTEGER
-  /** Events that no reader gets to see. */
-  readonly lost = new Set<RecordedEvent>()
   /** How many events before its place a page of the whole log begins, as a log that delivers again would. */
   overlap: () => number = () => 0
   readonly #streams = new Map<string, number[]>()
@@ -123,7 +121,7 @@ export class MemoryLog implements EventLog {
     const places = this.#places(stream).slice(from, from + limit)
     for (let i = 0; i < places.length; ) {
       const length = this.pages()
-      yield this.#seen(places.slice(i, i + length).map((place) => this.events[place]!))
+      yield places.slice(i, i + length).map((place) => this.events[place]!)
       i += length
     }
   }
@@ -133,7 +131,7 @@ export class MemoryLog implements EventLog {
     const end = Math.min(this.events.length, this.visible)
     while (next < end) {
       const stop = Math.min(end, next + this.pages())
-      yield this.#seen(this.events.slice(Math.max(0, next - this.overlap()), stop))
+      yield this.events.slice(Math.max(0, next - this.overlap()), stop)
       next = stop
     }
   }
@@ -166,10 +164,6 @@ export class MemoryLog implements EventLog {
   }
 
   async close() {}
-
-  #seen(page: readonly RecordedEvent[]): readonly RecordedEvent[] {
-    return this.lost.size === 0 ? page : page.filter((event) => !this.lost.has(event))
-  }
 
   #places(stream: string): number[] {
     const places = this.#streams.get(stream) ?? []
