@@ -6,8 +6,9 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     exclude: [...configDefaults.exclude, 'test/package/**', 'test/workers/**'],
-    // Two files at a time: many tests start processes and workers of their own, and all are to pass on two cores.
-    maxWorkers: 2,
+    // Many tests wait for processes and workers that they start: three files at a time keep two cores busy, and all are to
+    // pass there.
+    maxWorkers: 3,
     // Half of the time went into loading the same modules for each file anew; no test changes what they hold.
     isolate: false,
     testTimeout: 120_000,
