@@ -12,7 +12,7 @@ import { type Tip, tipOf } from './tips.ts'
 
 /** The server's limit, over the data of an append; metadata and types do not count there. */
 const MAX_DATA = 1024 * 1024
-/** Ours, over all of it: a message of more than 16 MiB would fail all other appends of the process. */
+/** Ours, over all of it: a message of more than 16 MiB would fail all appends of its stream. */
 const MAX_ALL = 2 * 1024 * 1024
 
 /** Appends batches that were checked for their shape. */

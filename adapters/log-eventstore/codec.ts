@@ -1,9 +1,10 @@
-import type { AllStreamRecordedEvent, EventData } from '@eventstore/db-client'
+import type { AllStreamRecordedEvent } from '@eventstore/db-client'
 import { sealedHeader } from '../../domain/log/canonical.ts'
 import { FORMAT, type Header, type RecordedEvent, type SealedEvent } from '../../domain/log/envelope.ts'
 import { LogError } from '../../domain/log/errors.ts'
 import { isHeader } from '../../domain/log/header.ts'
 import { eventId } from '../../domain/log/seal.ts'
+import type { BinaryEvent } from './append-message.ts'
 import { tombstoned } from './errors.ts'
 
 // Storage format: the body's bytes are the event's data, as binary; hash and canonical header are its metadata.
@@ -12,7 +13,7 @@ const EMPTY = new Uint8Array()
 const utf8 = new TextEncoder()
 
 /** A sealed event as the client takes it. */
-export function encode(event: SealedEvent): EventData & { data: Uint8Array; metadata: Uint8Array } {
+export function encode(event: SealedEvent): BinaryEvent {
   return {
     id: event.id,
     type: event.header.type,

@@ -4,6 +4,7 @@ import { ReplaceableClient } from './client.ts'
 import type { Address } from './connection-string.ts'
 import { Overdue } from './errors.ts'
 import { gather } from './gather.ts'
+import { innerOf } from './inner.ts'
 import { Slots } from './slots.ts'
 
 const BATCH_APPEND = { path: '/event_store.client.streams.Streams/BatchAppend' }
@@ -25,7 +26,7 @@ export class Connection {
   }
 
   /**
-   * Appends once, in call order, after revision `expected` (-1: none). `name`: with the namespace. Rejects with the client's
+   * Appends once after revision `expected` (-1: none). `name`: with the namespace. Rejects with the client's
    * errors, or `Overdue` after `ms`, or where its turn did not come for `patienceMs`: then nothing was sent.
    */
   async append(
@@ -55,8 +56,7 @@ export class Connection {
   async appendsInBatches(ms: number): Promise<boolean> {
     const held = await this.#writer.take()
     try {
-      const { supports } = held.client as unknown as { supports(method: { path: string }): Promise<boolean> }
-      return await within(ms, 'the first call', supports(BATCH_APPEND))
+      return await within(ms, 'the first call', innerOf(held.client).supports(BATCH_APPEND))
     } catch (error) {
       this.#writer.failed(held, error)
       throw error
@@ -66,7 +66,7 @@ export class Connection {
   /** The version that the server tells of itself. Rejects as {@link append} does. */
   async serverVersion(ms: number): Promise<string> {
     const held = await this.#writer.take()
-    const { capabilities } = held.client as unknown as { capabilities: Promise<{ serverVersion: string }> }
+    const { capabilities } = innerOf(held.client)
     return (await within(ms, 'the question for its version', capabilities)).serverVersion
   }
 

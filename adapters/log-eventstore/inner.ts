@@ -3,6 +3,8 @@ import type { EventStoreDBClient } from '@eventstore/db-client'
 
 /** What the client does not show in its types. */
 export interface Inner {
+  readonly capabilities: Promise<{ serverVersion: string }>
+  supports(method: { path: string }): Promise<boolean>
   getChannel(): Promise<{ close(): void }>
   handleError(client: unknown, error: Error): Promise<void>
   callArguments(options: object, call: { deadline: number }): unknown[]

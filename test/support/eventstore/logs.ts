@@ -41,7 +41,7 @@ export async function openLog(url: string, options: Partial<EventStoreLogOptions
   return log
 }
 
-/** A client of an operator, who must not append while a log does: the client shares a table over all its instances. */
+/** A client of an operator. */
 export function operator(url: string): EventStoreDBClient {
   const client = EventStoreDBClient.connectionString(url)
   onTestFinished(() => client.dispose())
