@@ -27,7 +27,7 @@ export class Connection {
 
   /**
    * Appends once after revision `expected` (-1: none). `name`: with the namespace. Rejects with the client's
-   * errors, or `Overdue` after `ms`, or where its turn did not come for `patienceMs`: then nothing was sent.
+   * errors, or `Overdue` after `ms`, or `Unsent` where its turn did not come for `patienceMs`.
    */
   async append(
     name: string,

@@ -9,6 +9,9 @@ export class Overdue extends Error {
   }
 }
 
+/** Its turn did not come: the server was not asked. */
+export class Unsent extends Overdue {}
+
 /** The client was replaced under a call; the call is made again with the next one. */
 export class Replaced extends Error {
   constructor() {

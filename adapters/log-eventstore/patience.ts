@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { permanent, unavailable } from './errors.ts'
+import { permanent, Unsent, unavailable } from './errors.ts'
 import type { Limits } from './options.ts'
 
 export const LIMITS: Limits = { callMs: 5_000, patienceMs: 20_000, silenceMs: 10_000 }
@@ -65,6 +65,7 @@ async function trying<T>(
 ): Promise<T> {
   const end = performance.now() + limits.patienceMs
   const backoff = new Backoff()
+  let inDoubt = false
   for (;;) {
     signal.throwIfAborted()
     try {
@@ -74,7 +75,8 @@ async function trying<T>(
       signal.throwIfAborted()
       const final = permanent(error, stream)
       if (final) throw final
-      if (performance.now() >= end) throw unavailable(what, servers, error, writes)
+      inDoubt ||= writes === true && !(error instanceof Unsent)
+      if (performance.now() >= end) throw unavailable(what, servers, error, inDoubt)
       await backoff.wait(signal)
     }
   }

@@ -1,4 +1,4 @@
-import { Overdue } from './errors.ts'
+import { Unsent } from './errors.ts'
 
 /** Appends at a time. Each is held in memory until it is answered; more than one flush of a server takes gain nothing. */
 export const AT_ONCE = 128
@@ -9,7 +9,7 @@ export class Slots {
   readonly #waiting: (() => boolean)[] = []
   #taken = 0
 
-  /** Ends when it is this caller's turn; {@link give} must follow. Rejects with `Overdue` after `ms`. */
+  /** Ends when it is this caller's turn; {@link give} must follow. Rejects with `Unsent` after `ms`. */
   async take(ms: number): Promise<void> {
     if (this.#taken >= AT_ONCE) return this.#turn(ms)
     this.#taken++
@@ -20,7 +20,7 @@ export class Slots {
       let left = false
       const timer = setTimeout(() => {
         left = true
-        reject(new Overdue('the appends before this one', ms))
+        reject(new Unsent('the appends before this one', ms))
       }, ms)
       this.#waiting.push(() => {
         if (left) return false
