@@ -41,7 +41,8 @@ export function ensureToken(dataFolder: string, randomBytes: (n: number) => Uint
  * Where the file cannot be used then, the last one counts. Throws as {@link ensureToken} does, the first time.
  */
 export function liveToken(dataFolder: string, randomBytes: (n: number) => Uint8Array): () => string {
-  const look = () => ({ token: ensureToken(dataFolder, randomBytes), stamp: stampOf(tokenPath(dataFolder)) })
+  // In this order: what is replaced in between is looked at again.
+  const look = () => ({ stamp: stampOf(tokenPath(dataFolder)), token: ensureToken(dataFolder, randomBytes) })
   let seen = look()
   return () => {
     if (seen.stamp === stampOf(tokenPath(dataFolder))) return seen.token
