@@ -124,6 +124,10 @@ export function unknownVariables(env: ConfigSources['env']): string[] {
   return ours.filter((name) => !VARIABLES.has(name) && !OTHERS.has(name) && !ofService(name))
 }
 
+/** Of a service that is called just keepup Kubernetes says `KEEPUP_PORT=tcp://10.0.0.1:7433`. */
+const isOfService = (name: string, env: ConfigSources['env']): boolean =>
+  name === 'KEEPUP_PORT' && env.KEEPUP_SERVICE_HOST !== undefined && /^\w+:\/\//.test(env[name] ?? '')
+
 /** Refuses a variable that is meant for a setting and would be passed over: with one for servers data would lie elsewhere. */
 function mustBeSpelt(env: ConfigSources['env']): void {
   for (const name of unknownVariables(env)) {
@@ -175,7 +179,8 @@ export function loadConfig(sources: ConfigSources): Config {
   }
   for (const key of KEYS) {
     const name = envName(key)
-    if (!FILE_ONLY.has(key) && env[name] !== undefined) values.set(key, { value: env[name], from: `variable ${name}` })
+    if (!FILE_ONLY.has(key) && env[name] !== undefined && !isOfService(name, env))
+      values.set(key, { value: env[name], from: `variable ${name}` })
     if (flags[key] !== undefined) values.set(key, { value: flags[key], from: 'command line' })
   }
   values.set('data', { value: resolve(data), from: values.get('data')?.from ?? 'default' })

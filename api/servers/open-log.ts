@@ -26,13 +26,19 @@ export const makeLog = (
  */
 export async function findLog(config: ServersConfig, wishes: Wishes): Promise<EventLog | null> {
   const { eventstore: connectionString, namespace, postgres } = config
+  const look = () => openEventStoreLog({ ...wishes, connectionString, namespace, looks: true })
   try {
-    return await openEventStoreLog({ ...wishes, connectionString, namespace, looks: true })
+    return await look()
   } catch (error) {
     if (!(error instanceof LogError && error.code === 'LOG_MISSING')) throw error
   }
-  await askingPostgres(config, wishes.warn, () => mustBeFree(postgres, namespace))
-  return null
+  try {
+    await askingPostgres(config, wishes.warn, () => mustBeFree(postgres, namespace))
+    return null
+  } catch (error) {
+    // Another process may have made both meanwhile.
+    return await look().catch(() => Promise.reject(error))
+  }
 }
 
 async function mustBeFree(url: string, namespace: string): Promise<void> {

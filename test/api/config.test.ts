@@ -133,6 +133,13 @@ describe('the token', () => {
       expect(load({ [other]: 'x' })).not.toThrow()
     const service = { KEEPUP_POSTGRES_SERVICE_HOST: '10.0.0.1', KEEPUP_POSTGRES_PORT: 'tcp://10.0.0.1:5432' }
     expect(load(service)).not.toThrow()
+    const own = {
+      KEEPUP_SERVICE_HOST: '10.0.0.1',
+      KEEPUP_PORT: 'tcp://10.0.0.1:7433',
+      KEEPUP_PORT_7433_TCP_PROTO: 'tcp',
+    }
+    expect(load(own)).not.toThrow()
+    expect(load({ KEEPUP_PORT: own.KEEPUP_PORT })).toThrow('bad value for "port"')
     expect(load({ KEEPUP_POSTGRES_PORT: '5432' })).toThrow('KEEPUP_POSTGRES is one')
     expect(load({ KEEPUP_LEASE_MS: '10s' })).toThrow(
       /"leaseMs" \(variable KEEPUP_LEASE_MS\): .*a number of ms, 10000 for 10 s/,
