@@ -14,9 +14,11 @@ export interface Rights {
   readonly blobs: boolean
 }
 
-const OURS = `with ours as (select oid, nspname, nspowner from pg_namespace where nspname ~ $1),
+/** Schemas by their names; those of tables by what is in them too, since anybody may call a schema so. */
+const OURS = `with ours as (select oid, nspname, nspowner from pg_namespace where nspname = any($1)
+    or (nspname ~ $4 and to_regclass(format('%I.position', nspname)) is not null)),
   tables as (select c.oid, o.nspname || '.' || c.relname as name, o.nspname, o.oid as schema
-    from pg_class c join ours o on o.oid = c.relnamespace where c.relkind = 'r')`
+    from pg_class c join ours o on o.oid = c.relnamespace where c.relkind = 'r' and o.nspname <> $5)`
 
 /** A blob is never changed. */
 const ASKED = `${OURS}
@@ -30,7 +32,8 @@ const ASKED = `${OURS}
 
 /** Asks for them, without making anything. Rejects with the client's error. */
 export async function rightsIn(pool: Pool, namespace: string): Promise<Rights> {
-  const { leases, blobs } = schemasOf(namespace)
-  const ours = `^${namespace}(_leases|_blobs|_control|_\\d{1,15}(_views)?)?$`
-  return (await pool.query<Rights>(ASKED, [ours, leases, blobs])).rows[0]!
+  const { leases, blobs, tables: views } = schemasOf(namespace)
+  const named = [views, `${views}_control`, leases, blobs]
+  const generations = `^${views}_\\d{1,15}(_views)?$`
+  return (await pool.query<Rights>(ASKED, [named, leases, blobs, generations, views])).rows[0]!
 }

@@ -82,10 +82,32 @@ describeWithPostgres('what somebody keeps in the schemas of the tables', (server
     expect(await there()).toEqual([schema, `${schema}_2`, `${schema}_control`])
   })
 
+  it('is left alone in a schema that is called like tables of ours, whatever lies in it', async () => {
+    const { pool, schema, projections, there } = await open(story())
+    await pool.query(`create schema ${schema}_2; create table ${schema}_2.event_rows as table ${schema}_1.event_rows`)
+    await projections.tidy()
+    await projections.rebuild()
+    expect(await there()).toEqual([schema, `${schema}_2`, `${schema}_3`, `${schema}_control`])
+    expect((await pool.query(`select from ${schema}_2.event_rows`)).rowCount).toBeGreaterThan(0)
+  })
+
+  it('is not given to auditors, nor does its name mean anything', async () => {
+    const { pool, schema, home } = await open(story())
+    const name = `agent_lineage" to public; --`
+    await pool.query(`create view ${schema}."${name.replaceAll('"', '""')}" as select 1 as x`)
+    const { role } = await home.grantAuditors(`${schema}_ann`)
+    const may = `select has_table_privilege('public', '${schema}.agent_lineage', 'select') as everybody,
+      has_table_privilege('${role}', '${schema}.agent_lineage', 'select') as ann,
+      has_table_privilege('${role}', (select oid from pg_class where relname = $1), 'select') as theirs`
+    expect((await pool.query(may, [name])).rows).toEqual([{ everybody: false, ann: true, theirs: false }])
+  })
+
   it('what is left over that cannot be dropped stops nobody, and is told once', async () => {
     const log = story()
     const { pool, schema, projections, warned, close } = await open(log)
-    await pool.query(`create schema ${schema}_9; create role ${schema}_me nosuperuser`)
+    await pool.query(
+      `create schema ${schema}_9; create table ${schema}_9.position (); create role ${schema}_me nosuperuser`,
+    )
     const connect = pool.connect.bind(pool) as () => Promise<pg.PoolClient>
     // Who cleans up may not drop it.
     Object.assign(pool, {

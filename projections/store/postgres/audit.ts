@@ -92,12 +92,13 @@ export async function grantAuditors(pool: pg.Pool, names: Names, role: string): 
       )
     }
     if (found.rowCount === 0) await makeRole(client, role)
-    const rows = await relationsOf(client, names.views)
+    // What somebody else has put there is not ours to give.
+    const ours = (await ownIn(client, names.views)).filter(({ kind }) => kind === 'v')
     await grant(
       client,
       role,
       names.published,
-      rows.map(({ name }) => `${names.published}."${name}"`),
+      ours.map(({ name }) => `${names.published}."${name}"`),
     )
     return found.rowCount === 0
   })

@@ -48,7 +48,7 @@ export async function takeAlong(
   const { rows } = await client.query<{ name: string; columns: string }>(BUILT_ON, [aside, tables(live)])
   const grants = await grantsIn(client, views, tables(live))
   for (const { name, columns } of rows) {
-    const view = `"${name}"`
+    const view = quoted(name)
     const shows = `(select ${control}.shows(${live}))`
     await attempt(client, [
       `create or replace view ${aside}.${view} as select ${columns} from ${tables(live)}.${view} where ${shows}`,

@@ -214,7 +214,7 @@ export class Generations {
 
   async #create(client: pg.PoolClient): Promise<number> {
     const { control, tables } = this.#names
-    const n = Math.max(0, ...(await this.#known(client)), (await this.#pointer(client)) ?? 0) + 1
+    const n = Math.max(0, ...(await this.#taken(client)), (await this.#pointer(client)) ?? 0) + 1
     await client.query(`insert into ${control}.generations (n, meaning, version) values ($1, ${keptMeaning()}, 0)`, [n])
     await client.query(`create schema ${tables(n)}`)
     await this.#step(client, n, 0)
@@ -239,11 +239,20 @@ export class Generations {
     return lost.length === 0 ? null : `the schema ${views} has lost ${lost.map(({ name }) => name).join(', ')}`
   }
 
-  /** Numbers of generations, and of schemas that bear the name of one. */
-  async #known(client: pg.PoolClient): Promise<number[]> {
+  /** Numbers of generations, also where what is kept of them was lost. */
+  #known(client: pg.PoolClient): Promise<number[]> {
+    return this.#numbers(client, `and to_regclass(format('%I.position', nspname)) is not null`)
+  }
+
+  /** Numbers that no new generation can have: somebody else's schema may bear the name of one. */
+  #taken(client: pg.PoolClient): Promise<number[]> {
+    return this.#numbers(client, '')
+  }
+
+  async #numbers(client: pg.PoolClient, which: string): Promise<number[]> {
     const { control, views } = this.#names
     const text = `select n from ${control}.generations
-      union select cast(substring(nspname from $1) as bigint) from pg_namespace where nspname ~ $1 order by n`
+      union select cast(substring(nspname from $1) as bigint) from pg_namespace where nspname ~ $1 ${which} order by n`
     return (await client.query<{ n: number }>(text, [generationOf(views)])).rows.map(({ n }) => n)
   }
 
