@@ -3,6 +3,7 @@ import type { RebuildReport } from './projections.ts'
 import { Projector, type ProjectorOptions } from './projector/projector.ts'
 import { type RebuildWishes, rebuildEqual, switchTo } from './rebuild.ts'
 import type { Home } from './store/home.ts'
+import type { Store } from './store/store.ts'
 
 // What a process may do with tables that another one moves.
 
@@ -28,19 +29,25 @@ export async function releaseElsewhere(
   options: Omit<ProjectorOptions, 'store'>,
   agentId: string,
 ): Promise<boolean> {
+  let done = false
   for (let tries = 1; ; tries++) {
     const live = await home.live()
     if (live === null) throw new ProjectionError('NOT_FOUND', 'there are no tables yet; start a run first')
-    const store = await home.open(live)
     try {
-      const released = await new Projector({ ...options, store }).release(agentId)
+      done = (await releaseIn(await home.open(live), options, agentId)) || done
       // What is done to tables that were switched away meanwhile is done to nothing.
-      if ((await home.live()) === live || tries === MAX_TRIES) return released
+      if ((await home.live()) === live || tries === MAX_TRIES) return done
     } catch (error) {
       if (!(error instanceof ProjectionError && error.code === 'POSITION_TAKEN') || tries === MAX_TRIES) throw error
-    } finally {
-      await store.close()
     }
+  }
+}
+
+async function releaseIn(store: Store, options: Omit<ProjectorOptions, 'store'>, agentId: string): Promise<boolean> {
+  try {
+    return await new Projector({ ...options, store }).release(agentId)
+  } finally {
+    await store.close()
   }
 }
 

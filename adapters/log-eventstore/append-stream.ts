@@ -1,9 +1,10 @@
 import { randomInt } from 'node:crypto'
 import type { Duplex } from 'node:stream'
-import { convertToCommandError, type EventStoreDBClient } from '@eventstore/db-client'
+import type { EventStoreDBClient } from '@eventstore/db-client'
 import streams from '@eventstore/db-client/generated/streams_grpc_pb.js'
 import type { BatchAppendResp } from '@eventstore/db-client/generated/streams_pb.js'
 import { type Appended, answeredBy, appendedBy, type BinaryEvent, requestOf } from './append-message.ts'
+import { asCommandError } from './errors.ts'
 import { innerOf } from './inner.ts'
 
 /**
@@ -65,26 +66,29 @@ class Call {
   readonly #waiting = new Map<string, Waiting>()
   readonly #most = String(randomInt(2 ** 48 - 1))
   #sent = 0
+  #over: Error | null = null
 
   constructor(duplex: Duplex, over: () => void) {
     this.#duplex = duplex
     const end = (error: Error) => {
       over()
+      this.#over = error
       this.#failed(error)
     }
     duplex.on('data', (answer: BatchAppendResp) => this.#answered(answer))
-    duplex.on('error', (error) => end(convertToCommandError(error) as Error))
+    duplex.on('error', (error) => end(asCommandError(error)))
     duplex.on('end', () => end(new Error('the server ended the stream of appends')))
   }
 
   /** How much waits in the stream is bounded before, so it is not asked whether it is full. */
   send(name: string, expected: number, events: readonly BinaryEvent[]): Promise<Appended> {
+    if (this.#over) return Promise.reject(this.#over)
     const id = String(++this.#sent)
     const request = requestOf([this.#most, id], name, expected, events)
     return new Promise((resolve, reject) => {
       this.#waiting.set(id, { name, resolve, reject })
       this.#duplex.write(request, (error) => {
-        if (error && this.#waiting.delete(id)) reject(convertToCommandError(error))
+        if (error && this.#waiting.delete(id)) reject(asCommandError(error))
       })
     })
   }

@@ -26,10 +26,13 @@ export type Cause = ErrorType | 'other'
 /** What kind of error the client threw. `other`: none of its own, such as a failed discovery or a closed channel. */
 export function causeOf(error: unknown): Cause {
   if (!(error instanceof Error)) return 'other'
-  // The client's conversion stumbles over errors with a number as their code that are not gRPC's.
-  const known = 'details' in error ? convertToCommandError(error) : error
+  const known = asCommandError(error)
   return isCommandError(known) ? known.type : 'other'
 }
+
+/** The client's error for one of gRPC's. Its conversion stumbles over others that have a number as their code. */
+export const asCommandError = (error: Error): Error =>
+  'details' in error ? (convertToCommandError(error) as Error) : error
 
 /**
  * Did the server answer this very call, so that the connection is known to work? Its refusals of an append are answers;

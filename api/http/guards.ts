@@ -3,7 +3,7 @@ import { matchedRoutes } from 'hono/route'
 import { echo } from '../../domain/agent/issues.ts'
 import { jsonFault } from '../../domain/log/json-fault.ts'
 import { Problem } from '../problem.ts'
-import { tokenMatches } from './token.ts'
+import { TokenError, tokenMatches } from './token.ts'
 
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
 
@@ -32,14 +32,28 @@ export function hostGuard(allowed: readonly string[]): MiddlewareHandler {
 /** What whoever watches over processes asks, without a token. */
 const OPEN: ReadonlySet<string> = new Set(['/v1/health', '/v1/ready'])
 
+const NO_TOKEN =
+  'the token file in the data folder cannot be used: it is another user’s, readable for others, or holds no token; ' +
+  'delete it, and a new one is made'
+
+function orNone(token: () => string): string | null {
+  try {
+    return token()
+  } catch (error) {
+    if (error instanceof TokenError) return null
+    throw error
+  }
+}
+
 /** Wants `Authorization: Bearer <token>` everywhere but on the routes that watch over it. */
 export function tokenGuard(token: () => string): MiddlewareHandler {
   return async (c, next) => {
     // Asked for first: who looks whether this process answers finds the file, also where it was deleted.
-    const wanted = token()
-    if (!OPEN.has(c.req.path) && !tokenMatches(c.req.header('authorization'), wanted)) {
+    const wanted = orNone(token)
+    if (OPEN.has(c.req.path)) return next()
+    if (wanted === null) throw new Problem(401, 'UNAUTHORIZED', NO_TOKEN)
+    if (!tokenMatches(c.req.header('authorization'), wanted))
       throw new Problem(401, 'UNAUTHORIZED', 'send "Authorization: Bearer <token>"; the token is in the data folder')
-    }
     await next()
   }
 }

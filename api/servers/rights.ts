@@ -15,8 +15,8 @@ export interface Rights {
 }
 
 /** Schemas by their names; those of tables by what is in them too, since anybody may call a schema so. */
-const OURS = `with ours as (select oid, nspname, nspowner from pg_namespace where nspname = any($1)
-    or (nspname ~ $4 and to_regclass(format('%I.position', nspname)) is not null)),
+const OURS = `with ours as (select oid, nspname, nspowner from pg_namespace n where nspname = any($1)
+    or (nspname ~ $4 and exists (select from pg_class where relnamespace = n.oid and relname = 'position'))),
   tables as (select c.oid, o.nspname || '.' || c.relname as name, o.nspname, o.oid as schema
     from pg_class c join ours o on o.oid = c.relnamespace where c.relkind = 'r' and o.nspname <> $5)`
 

@@ -1,7 +1,7 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { liveToken, tokenPath } from '../../api/http/token.ts'
+import { liveToken, TokenError, tokenPath } from '../../api/http/token.ts'
 import { tempFolder } from '../support/folders.ts'
 
 let made = 0
@@ -29,4 +29,15 @@ test('a token that cannot be read, as its folder is gone, stays what it was', ()
   rmSync(folder, { recursive: true })
   writeFileSync(folder, 'no folder')
   expect(token()).toBe(first)
+})
+
+test('a token file that another one can read ends the token before it, and is none', () => {
+  const folder = tempFolder()
+  const token = liveToken(folder, bytes)
+  token()
+  rmSync(tokenPath(folder))
+  writeFileSync(tokenPath(folder), 'b'.repeat(43), { mode: 0o644 })
+  expect(token).toThrow(TokenError)
+  chmodSync(tokenPath(folder), 0o600)
+  expect(token()).toBe('b'.repeat(43))
 })

@@ -93,9 +93,12 @@ export class Generations {
       if (stored?.meaning === keptMeaning() && stored.version < migrations.length)
         await this.#step(client, n, stored.version)
       const damage = await damageIn(client, this.#names, n)
+      const isLive = (await this.#pointer(client)) === n
+      if (damage !== null && !isLive)
+        throw new ProjectionError('POSITION_TAKEN', `the tables ${this.#names.tables(n)} were switched away`)
       if (damage !== null)
         throw new ProjectionError('SCHEMA_OTHER', `${damage}; whoever moves the tables makes them anew of the log`)
-      if ((await this.#pointer(client)) !== n) return
+      if (!isLive) return
       const lost = await mendViews(client, this.#names, n)
       if (lost.length > 0) this.#warn(`made again in the schema ${views}, where they were missing: ${lost.join(', ')}`)
     })
@@ -241,7 +244,10 @@ export class Generations {
 
   /** Numbers of generations, also where what is kept of them was lost. */
   #known(client: pg.PoolClient): Promise<number[]> {
-    return this.#numbers(client, `and to_regclass(format('%I.position', nspname)) is not null`)
+    return this.#numbers(
+      client,
+      `and exists (select from pg_class where relnamespace = s.oid and relname = 'position')`,
+    )
   }
 
   /** Numbers that no new generation can have: somebody else's schema may bear the name of one. */
@@ -252,7 +258,7 @@ export class Generations {
   async #numbers(client: pg.PoolClient, which: string): Promise<number[]> {
     const { control, views } = this.#names
     const text = `select n from ${control}.generations
-      union select cast(substring(nspname from $1) as bigint) from pg_namespace where nspname ~ $1 ${which} order by n`
+      union select cast(substring(nspname from $1) as bigint) from pg_namespace s where nspname ~ $1 ${which} order by n`
     return (await client.query<{ n: number }>(text, [generationOf(views)])).rows.map(({ n }) => n)
   }
 

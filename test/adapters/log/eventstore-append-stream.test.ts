@@ -79,3 +79,13 @@ test('a call that is lost fails what waits there and nothing that was sent over 
   for (const answer of held) answer()
   expect(await second).toMatchObject({ revision: 0n })
 })
+
+test('a call that has ended takes nothing more, and what ended it need not be an error of gRPC', async () => {
+  const { calls, appends } = fake((request, call) => call.push(success(request)))
+  await appends.send('a', -1, batch)
+  const late = appends.send('b', -1, batch)
+  calls[0]!.emit('error', Object.assign(new Error('no gRPC'), { code: 7777 }))
+  await expect(late).rejects.toThrow('no gRPC')
+  expect(await appends.send('c', -1, batch)).toMatchObject({ revision: 0n })
+  expect(calls).toHaveLength(2)
+})
