@@ -2,10 +2,10 @@ import type { AllStreamResolvedEvent, EventStoreDBClient, StreamingRead } from '
 import type { Appended, BinaryEvent } from './append-message.ts'
 import { ReplaceableClient } from './client.ts'
 import type { Address } from './connection-string.ts'
-import { Overdue } from './errors.ts'
 import { gather } from './gather.ts'
 import { innerOf } from './inner.ts'
 import { Slots } from './slots.ts'
+import { within } from './within.ts'
 
 const BATCH_APPEND = { path: '/event_store.client.streams.Streams/BatchAppend' }
 
@@ -91,22 +91,6 @@ export class Connection {
   async close(): Promise<void> {
     await Promise.all([this.#writer.close(), this.reader.close()])
   }
-}
-
-function within<T>(ms: number, what: string, work: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Overdue(what, ms)), ms)
-    work.then(
-      (result) => {
-        clearTimeout(timer)
-        resolve(result)
-      },
-      (error) => {
-        clearTimeout(timer)
-        reject(error)
-      },
-    )
-  })
 }
 
 const shared = new Map<string, { readonly connection: Connection; users: number }>()

@@ -16,6 +16,7 @@ import { type Connection, connect, disconnect } from './connection.ts'
 import { parseAddress } from './connection-string.ts'
 import { causeOf } from './errors.ts'
 import { Backoff, LIMITS } from './patience.ts'
+import { within } from './within.ts'
 
 /** Something was recorded about an agent. `byDriver`: by one who drives it. `done`: nobody else needs to be told. */
 export interface Ring {
@@ -77,7 +78,7 @@ export class EventStoreDoorbell {
     const version = await this.#connection.serverVersion(LIMITS.callMs)
     const { client } = await this.#connection.reader.take()
     try {
-      await client.getPersistentSubscriptionToAllInfo(this.#group)
+      await within(LIMITS.callMs, 'the question for its group', client.getPersistentSubscriptionToAllInfo(this.#group))
       return { version, made: true, refused: null }
     } catch (error) {
       const absent = causeOf(error) === ErrorType.PERSISTENT_SUBSCRIPTION_DOES_NOT_EXIST

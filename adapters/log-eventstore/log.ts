@@ -5,10 +5,12 @@ import { ERASED_FACT, eraseImpossible } from '../../domain/log/erased.ts'
 import { LogError } from '../../domain/log/errors.ts'
 import type { EventLog, Head, ReadOptions } from '../../domain/ports.ts'
 import type { Appender } from './append.ts'
+import { isLong, shown } from './codec.ts'
 import type { Cursors } from './cursor.ts'
 import { type Following, follow } from './follow.ts'
 import type { Spot } from './known.ts'
 import type { Place, StreamReader } from './read.ts'
+import { isOwnName } from './strays.ts'
 
 /**
  * An EventLog in the streams `<namespace>.*` of an EventStoreDB (DESIGN, Event log). Open it with `openEventStoreLog`.
@@ -46,6 +48,7 @@ export class EventStoreLog implements EventLog {
       this.#open()
       checkBatch(stream, expected, batch)
       if (batch.some(({ header }) => header.type === ERASED_FACT)) throw eraseImpossible()
+      if (!isOwnName(stream) || batch.some(({ header }) => isLong(header))) throw notOwn(stream)
       return this.#appender.append(stream, expected, batch)
     } catch (error) {
       return Promise.reject(error)
@@ -130,5 +133,12 @@ export class EventStoreLog implements EventLog {
     this.#place.closed.throwIfAborted()
   }
 }
+
+// It would be passed over as somebody else's.
+const notOwn = (stream: string) =>
+  new LogError(
+    'APPEND_INVALID',
+    `${shown(stream)} is no stream of keepup's, or bears a name of more than 256 characters; name it agent-…, document-… or external-…`,
+  )
 
 const withoutBody = (event: RecordedEvent): RecordedEvent => ({ ...event, body: null })

@@ -8,6 +8,10 @@ import { decode, nameOf, shown } from './codec.ts'
 const TOLD = 100
 const KINDS = [agentStream(''), 'document-', 'external-']
 
+/** Is that the name of a stream of keepup's? */
+export const isOwnName = (stream: string): boolean =>
+  stream === LOG_META || KINDS.some((kind) => stream.startsWith(kind))
+
 /**
  * What others wrote into streams of the namespace. Whoever follows the whole log passes it over, so that one stray event
  * does not end a deployment, and it is told, once per stream; whoever reads that very stream is refused by name.
@@ -25,7 +29,7 @@ export class Strays {
   /** The event, where it is one of ours; null: it was passed over. Throws what `decode` throws but for `LOG_FOREIGN`. */
   own(event: AllStreamRecordedEvent): RecordedEvent | null {
     const stream = event.streamId.slice(nameOf(this.#namespace, '').length)
-    if (stream !== LOG_META && !KINDS.some((kind) => stream.startsWith(kind))) {
+    if (!isOwnName(stream)) {
       this.#once(stream, 'it is no stream of keepup’s; let what writes there use a name that does not begin like that')
       return null
     }

@@ -248,6 +248,11 @@ test.each([-1e9, 1e9])('a server that is slow and whose clock is wrong by %d ms 
   expect(await log.head(last.header.stream)).toMatchObject({ timestamp: Date.parse(last.header.timestamp) })
 })
 
+test.each(['notes-1', `agent-${'a'.repeat(260)}`])('what would be passed over is not taken: %s', async (name) => {
+  const log = await openLog((await standIn()).url)
+  await expect(log.append(name, -1, new Sealer().batch(name, NEW, [{}]))).rejects.toEqual(code('APPEND_INVALID'))
+})
+
 test('erasing is refused by name', async () => {
   const server = await standIn()
   const log = await openLog(server.url)
