@@ -187,7 +187,7 @@ describe.concurrent('the owner of a data folder', { timeout: 240_000 }, () => {
     expect([await status(made), await status(other), made === first]).toEqual([200, 401, false])
     // What holds no token is none.
     writeFileSync(path, '\n', { mode: 0o600 })
-    expect([await status(made), await status('')]).toEqual([200, 401])
+    expect([await status(made), await status('')]).toEqual([401, 401])
   })
 
   it('that listens but is somebody else is not taken for one', async (context) => {
