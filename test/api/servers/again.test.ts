@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { lockWorkspace } from '../../../adapters/workspace/lock.ts'
 import { SystemClock } from '../../../api/host/clock.ts'
 import { systemRandom } from '../../../api/host/random.ts'
@@ -10,9 +10,8 @@ import type { Services } from '../../../api/services.ts'
 import { CommandRejected } from '../../../domain/agent/errors.ts'
 import { LogError } from '../../../domain/log/errors.ts'
 import type { DriveEnd } from '../../../domain/runtime/types.ts'
-import { StandIn } from '../../support/eventstore/stand-in.ts'
 import { describeWithPostgres } from '../../support/postgres.ts'
-import { cliFolder } from '../cli-support.ts'
+import { deployment } from './deployment.ts'
 
 /** A process on servers where `due` is due, whose drives are played. */
 function played(due: readonly string[], drive: (id: string, waits: boolean) => Promise<DriveEnd>) {
@@ -82,13 +81,7 @@ it('the tables are not asked while all goes well', async () => {
 })
 
 describeWithPostgres('serve on servers', (server) => {
-  const folder = cliFolder()
-  const eventstore = new StandIn()
-  beforeAll(() => eventstore.start())
-  afterAll(async () => {
-    folder.clean()
-    await eventstore.stop()
-  })
+  const { folder, eventstore } = deployment()
 
   it('drives a run that it has taken, also where its folder was that of another at first', async () => {
     const env = {

@@ -1,18 +1,12 @@
 import pg from 'pg'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { StandIn } from '../../support/eventstore/stand-in.ts'
+import { expect, it } from 'vitest'
 import { describeWithPostgres } from '../../support/postgres.ts'
 import { SilentProxy } from '../../support/silent-proxy.ts'
-import { cliFolder, inProcess } from '../cli-support.ts'
+import { inProcess } from '../cli-support.ts'
+import { deployment } from './deployment.ts'
 
 describeWithPostgres('a process on servers that is told to end', (server) => {
-  const folder = cliFolder()
-  const eventstore = new StandIn()
-  beforeAll(() => eventstore.start())
-  afterAll(async () => {
-    folder.clean()
-    await eventstore.stop()
-  })
+  const { folder, eventstore } = deployment()
 
   it('ends while what it asked of PostgreSQL hangs', async () => {
     const env = {

@@ -1,8 +1,8 @@
-import { afterAll, afterEach, beforeAll, expect, it, test, vi } from 'vitest'
+import { afterEach, expect, it, test, vi } from 'vitest'
 import { passwordsOf } from '../../../api/servers/passwords.ts'
-import { StandIn } from '../../support/eventstore/stand-in.ts'
 import { describeWithPostgres } from '../../support/postgres.ts'
-import { cliFolder, inProcess } from '../cli-support.ts'
+import { inProcess } from '../cli-support.ts'
+import { deployment } from './deployment.ts'
 
 const of = (postgres: string, eventstore = 'esdb://a:2113?tls=false') => new Set(passwordsOf({ eventstore, postgres }))
 
@@ -32,13 +32,7 @@ test("the event store's, as it stands there and as it is meant; and one that the
 })
 
 describeWithPostgres('on servers', (server) => {
-  const folder = cliFolder()
-  const eventstore = new StandIn()
-  beforeAll(() => eventstore.start())
-  afterAll(async () => {
-    folder.clean()
-    await eventstore.stop()
-  })
+  const { folder, eventstore } = deployment()
 
   it('a password with an @ in it works, and none of it is recorded', async () => {
     const env = {
