@@ -1,47 +1,21 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { loadConfig } from '../../../api/config.ts'
 import { openServices } from '../../../api/keepup.ts'
-import { StandIn } from '../../support/eventstore/stand-in.ts'
 import { describeWithPostgres } from '../../support/postgres.ts'
-import { cliFolder, idIn, inProcess } from '../cli-support.ts'
+import { idIn, inProcess } from '../cli-support.ts'
+import { cliOf, deployment } from './deployment.ts'
 
 describeWithPostgres('the command line on servers', (server) => {
-  const folder = cliFolder()
-  const eventstore = new StandIn()
+  const { folder, eventstore } = deployment()
+  const { env, look, doctor } = cliOf({ folder, eventstore }, server)
   let run = ''
-  const env = (more: Record<string, string> = {}) => ({
-    KEEPUP_MODEL: folder.env.KEEPUP_MODEL,
-    KEEPUP_EVENTSTORE: eventstore.url,
-    KEEPUP_POSTGRES: server().url,
-    KEEPUP_NAMESPACE: 'ns',
-    ...more,
-  })
-  const look = (args: readonly string[], more?: Record<string, string>) =>
-    inProcess(['--data', folder.data, ...args], env(more))
-  interface Finding {
-    check: string
-    state: string
-    found: string
-    todo: string | null
-  }
-  const doctor = async (more?: Record<string, string>) => {
-    const { code, out } = await look(['doctor', '-o', 'json'], more)
-    const findings = JSON.parse(out) as Finding[]
-    return { code, of: (check: string) => findings.find((finding) => finding.check === check) }
-  }
-
   beforeAll(async () => {
-    await eventstore.start()
     const { code, err } = await look(['run', 'finish', '--no-workspace'])
     expect(code, err).toBe(0)
     run = idIn(err)
-  })
-  afterAll(async () => {
-    folder.clean()
-    await eventstore.stop()
   })
 
   it('runs, lists, proves and rebuilds', async () => {
@@ -248,41 +222,6 @@ describeWithPostgres('the command line on servers', (server) => {
         })
       expect(existsSync(unused)).toBe(false)
       expect([await there(), eventstore.store.all.length]).toEqual([schemas, streams])
-    } finally {
-      await client.end()
-    }
-  })
-
-  it('names a schema that stands where the tables are to be', async () => {
-    const client = new pg.Client({ connectionString: server().url })
-    await client.connect()
-    await client.query('create schema theirs; create table theirs.mine (a int)').finally(() => client.end())
-    const taken = { KEEPUP_NAMESPACE: 'theirs' }
-    const [found, todo] = ['schema "theirs" already exists', 'set another namespace'].map((part) =>
-      expect.stringContaining(part),
-    )
-    expect((await doctor(taken)).of('postgres')).toMatchObject({ state: 'broken', found, todo })
-    const { code, err } = await look(['run', 'finish', '--no-workspace'], taken)
-    expect([code, err, err]).toEqual([1, found, todo])
-  })
-
-  it('says whose it is what another role has there, before anything is made', async () => {
-    const client = new pg.Client({ connectionString: server().url })
-    await client.connect()
-    try {
-      await client.query('create role guest login; grant create on database postgres to guest; create schema closed')
-      const guest = { KEEPUP_POSTGRES: server().url.replace('keepup@', 'guest@') }
-      const closed = { ...guest, KEEPUP_NAMESPACE: 'closed' }
-      expect(await look(['run', 'finish', '--no-workspace'], closed)).toMatchObject({
-        code: 1,
-        err: expect.stringContaining('permission denied for schema closed; name the user (not guest) that owns'),
-      })
-      const made = `select nspname from pg_namespace where nspname like 'closed%'`
-      expect((await client.query(made)).rows).toEqual([{ nspname: 'closed' }])
-      expect(eventstore.store.all.filter(({ stream }) => stream.startsWith('closed.'))).toEqual([])
-      // The way in is the right role, and no right for this one.
-      const todo = expect.stringMatching(/^name the user \(not guest\) that owns the schemas/)
-      expect((await doctor(guest)).of('postgres')).toMatchObject({ state: 'broken', todo })
     } finally {
       await client.end()
     }

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createConnection, createServer } from 'node:net'
 import { afterAll, beforeAll, onTestFinished } from 'vitest'
 import { StandIn } from '../../support/eventstore/stand-in.ts'
-import { cliFolder } from '../cli-support.ts'
+import { cliFolder, inProcess } from '../cli-support.ts'
 
 /** A data folder and an event store for the tests of a group. */
 export function deployment() {
@@ -14,6 +14,32 @@ export function deployment() {
     await eventstore.stop()
   })
   return { folder, eventstore }
+}
+
+interface Finding {
+  check: string
+  state: string
+  found: string
+  todo: string | null
+}
+
+/** The command line on a deployment, in the namespace `ns`. */
+export function cliOf({ folder, eventstore }: ReturnType<typeof deployment>, server: () => { readonly url: string }) {
+  const env = (more: Record<string, string> = {}) => ({
+    KEEPUP_MODEL: folder.env.KEEPUP_MODEL,
+    KEEPUP_EVENTSTORE: eventstore.url,
+    KEEPUP_POSTGRES: server().url,
+    KEEPUP_NAMESPACE: 'ns',
+    ...more,
+  })
+  const look = (args: readonly string[], more?: Record<string, string>) =>
+    inProcess(['--data', folder.data, ...args], env(more))
+  const doctor = async (more?: Record<string, string>) => {
+    const { code, out } = await look(['doctor', '-o', 'json'], more)
+    const findings = JSON.parse(out) as Finding[]
+    return { code, of: (check: string) => findings.find((finding) => finding.check === check) }
+  }
+  return { env, look, doctor }
 }
 
 /** A way to a PostgreSQL for one test; `comes` is done before each connection is let through. Gives its address. */
