@@ -30,10 +30,10 @@ export function endTurn(d: Deciding, outcome: TurnOutcome): void {
 }
 
 /** What a call that ended well came to. */
-type Success = Pick<Extract<DriverFact, { kind: 'tool_succeeded' }>, 'result' | 'durationMs' | 'tested'>
+type Success = Pick<Extract<DriverFact, { kind: 'tool_succeeded' }>, 'result' | 'attached' | 'durationMs' | 'tested'>
 
 /** Ends a call with its result. */
-export function endCall(d: Deciding, call: Call, { result, durationMs, tested }: Success): void {
+export function endCall(d: Deciding, call: Call, { result, attached, durationMs, tested }: Success): void {
   d.emit(
     'tool_call_end',
     {
@@ -43,6 +43,7 @@ export function endCall(d: Deciding, call: Call, { result, durationMs, tested }:
       attempt: call.attempt,
       durationMs,
       result: result.content,
+      ...(attached === undefined ? {} : { attachment: attached.attachment }),
       ...(result.created === undefined ? {} : { created: [...result.created] }),
       ...(result.changed === undefined ? {} : { changed: [...result.changed] }),
       ...(tested === undefined ? {} : { tested }),

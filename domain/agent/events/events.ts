@@ -5,6 +5,7 @@ import { Effect } from '../spec/tools.ts'
 import { Block, Usage } from './content.ts'
 import {
   Artifact,
+  Attachment,
   argumentsSalt,
   count,
   Failure,
@@ -24,7 +25,7 @@ import {
 /** Whoever asked for the run also asked for it to be driven; absent: it waits for somebody to resume it. */
 const drive = z.literal(true).optional()
 
-export { Artifact, Failure, Given, PlannedCall }
+export { Artifact, Attachment, Failure, Given, PlannedCall }
 
 export const bodies = {
   /** First event of an agent's stream. */

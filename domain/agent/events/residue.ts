@@ -38,7 +38,7 @@ const residues: Residues = {
     ...(tested === undefined ? {} : { tested }),
     ...outcome(result, error),
   }),
-  late_outcome: ({ result, error, ...rest }) => ({ ...rest, ...outcome(result, error) }),
+  late_outcome: ({ result, attachment: _, error, ...rest }) => ({ ...rest, ...outcome(result, error) }),
   approval_requested: (body) => ({ ...body, reason: ERASED }),
   approval_decided: ({ reason: _, ...rest }) => rest,
   standing_approval: ({ tools }) => ({ tools }),

@@ -1,5 +1,5 @@
 import { bodyFault, decode } from '../../agent/events/codec.ts'
-import type { AgentEvent } from '../../agent/events/events.ts'
+import type { AgentEvent, Attachment } from '../../agent/events/events.ts'
 import { digestOf, FOLD } from '../../agent/state/digest.ts'
 import { evolve } from '../../agent/state/evolve.ts'
 import type { AgentState } from '../../agent/state/state.ts'
@@ -9,6 +9,7 @@ import { agentStream } from '../../log/ids.ts'
 import { StreamVerifier } from '../../log/verify.ts'
 import { Residues } from '../erasure/residues.ts'
 import type { Verification } from '../types.ts'
+import { attachmentIn, isAttached } from './attachments.ts'
 import type { Stores } from './bodies.ts'
 import { newerFold } from './check-digest.ts'
 import { stateAt } from './replay.ts'
@@ -24,6 +25,7 @@ export async function verifyAgent(stores: Stores, agentId: string): Promise<Veri
   const chain = new StreamVerifier(stream)
   const fold = new FoldVerifier(stores)
   const residues = new Residues(stores, stream)
+  const attached: Problem[] = []
   for await (const page of stores.log.read(stream)) {
     const blobs = new Map<number, Uint8Array | null>()
     for (const event of page) {
@@ -33,20 +35,33 @@ export async function verifyAgent(stores: Stores, agentId: string): Promise<Veri
     chain.page(page, blobs)
     for (const event of page) {
       const left = event.erased ? await residues.of(event.header) : null
+      const attachment = attachmentIn(
+        event.header,
+        event.erased ? null : (event.body ?? blobs.get(event.header.revision)),
+      )
+      const lost = attachment && (await attachmentFault(stores, event, attachment))
+      if (lost) attached.push({ revision: event.header.revision, code: 'BLOB', message: lost })
       const waits = fold.next(event, blobs.get(event.header.revision), left)
       if (waits !== null) await waits
     }
   }
   const { events, head, erased, problems } = chain.result()
-  const all: Problem[] = [...problems, ...fold.problems].sort((a, b) => a.revision - b.revision)
+  const all: Problem[] = [...problems, ...fold.problems, ...attached].sort((a, b) => a.revision - b.revision)
   const { digests, recorded } = fold
   const ok = all.length === 0 && events > 0
   return { agentId, events, ok, head, erased, problems: all, digests, unchecked: recorded - digests }
 }
 
-async function blobOf(stores: Stores, event: RecordedEvent): Promise<Uint8Array | null> {
+/** What is wrong with the whole result that an event names; null: nothing. One is in memory at a time. */
+async function attachmentFault(stores: Stores, event: RecordedEvent, attachment: Attachment): Promise<string | null> {
+  const bytes = await blobOf(stores, event, attachment.hash)
+  if (bytes === null) return 'the whole result that it names is missing'
+  return (await isAttached(attachment, bytes)) ? null : 'the whole result that it names is not the one that was stored'
+}
+
+async function blobOf(stores: Stores, event: RecordedEvent, hash = event.header.body.hash): Promise<Uint8Array | null> {
   try {
-    return await stores.blobs.get(event.header.runId, event.header.body.hash)
+    return await stores.blobs.get(event.header.runId, hash)
   } catch (error) {
     if (error instanceof LogError && error.code === 'BLOB_MISSING') return null
     throw error
