@@ -10,7 +10,7 @@ async function told(does: () => unknown, spec = {}) {
   const run = await given({
     says: [calls(call('mine')), completes()],
     tools: [tool('mine', {}, does)],
-    spec,
+    spec: { readsOn: true, ...spec },
   })
   expect(await run.drive()).toEqual({ end: 'done' })
   const message = run.seen(1).at(-1)
