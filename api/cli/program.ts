@@ -8,6 +8,7 @@ import { kitOf, likeIt } from './commands/kit.ts'
 import { proveCommands } from './commands/prove.ts'
 import { releaseCommand } from './commands/release.ts'
 import { restoreCommand } from './commands/restore.ts'
+import { resultCommand } from './commands/result.ts'
 import { runCommand } from './commands/run.ts'
 import { runsCommands } from './commands/runs.ts'
 import { secretsCommand } from './commands/secrets.ts'
@@ -46,6 +47,7 @@ function programOf(io: CliIo, done: (code: number) => void): Command {
   restoreCommand(program, kit)
   runsCommands(program, kit)
   historyCommands(program, kit)
+  resultCommand(program, kit)
   proveCommands(program, kit)
   releaseCommand(program, kit)
   secretsCommand(program, kit)

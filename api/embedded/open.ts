@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 import { FileIntents } from '../../adapters/blobs-file/intents.ts'
 import { FileBlobs } from '../../adapters/blobs-file/store.ts'
+import { BlobUsage } from '../../adapters/blobs-file/usage.ts'
 import { openSqliteLog } from '../../adapters/log-sqlite/open.ts'
 import type { BlobStore, EventLog } from '../../domain/ports.ts'
 import { sweepBlobs } from '../../domain/runtime/blob-writes.ts'
@@ -43,6 +44,7 @@ export async function openEmbedded(
     if (!existsSync(at.vaultMark) && (await holdsRuns(log))) tell(lostVault(config.data))
     const host = await openHost(config, own, opened, mode === 'owner' ? tell : () => undefined)
     const blobs = new FileBlobs(at.blobs)
+    const usage = new BlobUsage(at.blobs)
     const intents = new FileIntents(at.intents)
     if (mode === 'owner') await sweep({ log, blobs, intents }, tell)
     return compose(host, {
@@ -53,7 +55,11 @@ export async function openEmbedded(
       tables:
         mode === 'owner' ? await liveTables(at.tables, log, blobs, opened, tell) : frozenTables(at.tables, opened),
       backup: (folder) => backupFolder(config.data, log, folder),
-      sizes: async () => new Map((await log.sizes()).map((size) => [size.runId, size.bytes + size.blobBytes])),
+      sizes: async () => {
+        // Not the log's own count of blobs, which knows no whole results.
+        const stored = await usage.sizes()
+        return new Map((await log.sizes()).map(({ runId, bytes }) => [runId, bytes + (stored.get(runId) ?? 0)]))
+      },
       readOnly: mode === 'reader',
       autoDrive,
       close: () => opened.closeAll(),

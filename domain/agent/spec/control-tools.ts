@@ -54,7 +54,7 @@ export const ReadResult = z.strictObject({
   from: z.int().nonnegative().default(0).describe('First byte to read, counted from 0. Default: 0'),
   length: z
     .int()
-    .min(1)
+    .min(4)
     .max(READ_BYTES)
     .default(READ_BYTES)
     .describe(`How many bytes to read. Default, and at most: ${READ_BYTES}`),

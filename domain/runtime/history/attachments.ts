@@ -7,16 +7,13 @@ import { bodyHasher } from '../../log/seal.ts'
 import type { BlobStore } from '../../ports.ts'
 import { breather } from '../breather.ts'
 
+/** So much is in memory at a time, bytes. */
 const PART = 1024 * 1024
 
 /** The whole result that a stored event names; undefined: none, or its body cannot be read. */
 export function attachmentIn(header: Header, body: Uint8Array | null | undefined): Attachment | undefined {
-  if (
-    body == null ||
-    !ATTACHING.has(header.type) ||
-    !Buffer.from(body.buffer, body.byteOffset, body.length).includes(MARK)
-  )
-    return undefined
+  if (body == null || !ATTACHING.has(header.type)) return undefined
+  if (!Buffer.from(body.buffer, body.byteOffset, body.length).includes(MARK)) return undefined
   try {
     return attachmentOf(decode(header, body))
   } catch {
@@ -25,26 +22,42 @@ export function attachmentIn(header: Header, body: Uint8Array | null | undefined
 }
 const MARK = '"attachment":{'
 
-/** Are these bytes what the event says: of its size, and with its salted hash? Gives way to others meanwhile. */
-export async function isAttached({ salt, size, hash }: Attachment, bytes: Uint8Array): Promise<boolean> {
-  if (bytes.length !== size) return false
-  const hasher = bodyHasher(Buffer.from(salt, 'hex'))
-  const breathe = breather()
-  for (let from = 0; from < size; from += PART) {
-    hasher.update(bytes.subarray(from, from + PART))
-    await breathe()
+/** The bytes `from` to `to` (exclusive) of a blob, part by part. Rejects as the store does. */
+export async function* blobParts(
+  blobs: BlobStore,
+  runId: string,
+  hash: string,
+  from: number,
+  to: number,
+): AsyncGenerator<Uint8Array> {
+  const whole = blobs.part === undefined ? await blobs.get(runId, hash) : null
+  for (let at = from; at < to; at += PART) {
+    const length = Math.min(PART, to - at)
+    const part = whole?.subarray(at, at + length) ?? (await blobs.part!(runId, hash, at, length))
+    if (part.length > 0) yield part
+    if (part.length < length) return
   }
-  return hasher.hex() === hash
 }
 
-/** The bytes of a whole result. Rejects with BLOB_MISSING, or LOG_CORRUPT where they are not what was stored. */
-export async function attachedBytes(
-  blobs: BlobStore,
-  { runId, stream, revision }: Header,
-  attachment: Attachment,
-): Promise<Uint8Array> {
-  const bytes = await blobs.get(runId, attachment.hash)
-  if (await isAttached(attachment, bytes)) return bytes
-  const what = `the result at ${stream}@${revision} is not the one that was stored`
+/**
+ * Is what lies in the blob store what the event says: of its size, and with its salted hash? Gives way to others meanwhile.
+ * Rejects as the store does.
+ */
+export async function isAttached(blobs: BlobStore, runId: string, { salt, size, hash }: Attachment): Promise<boolean> {
+  const hasher = bodyHasher(Buffer.from(salt, 'hex'))
+  const breathe = breather()
+  let found = 0
+  for await (const part of blobParts(blobs, runId, hash, 0, size + 1)) {
+    hasher.update(part)
+    found += part.length
+    await breathe()
+  }
+  return found === size && hasher.hex() === hash
+}
+
+/** Rejects with BLOB_MISSING, or with LOG_CORRUPT where a whole result is not what was stored. */
+export async function checkAttached(blobs: BlobStore, header: Header, attachment: Attachment): Promise<void> {
+  if (await isAttached(blobs, header.runId, attachment)) return
+  const what = `the result at ${header.stream}@${header.revision} is not the one that was stored: it was altered`
   throw new LogError('LOG_CORRUPT', `${what}; verify the log and restore it from a backup`)
 }

@@ -1,10 +1,9 @@
-import { attachmentOf } from '../../agent/events/attachment.ts'
 import { decode } from '../../agent/events/codec.ts'
 import type { EventOf } from '../../agent/events/events.ts'
 import { resultText } from '../../agent/state/messages.ts'
 import type { RecordedEvent } from '../../log/envelope.ts'
 import { agentStream } from '../../log/ids.ts'
-import { attachedBytes } from './attachments.ts'
+import { blobParts, checkAttached } from './attachments.ts'
 import { bodyOf, type Stores } from './bodies.ts'
 import { firstOf } from './history.ts'
 
@@ -13,7 +12,10 @@ export interface WholeResult {
   readonly toolCallId: string
   readonly toolName: string
   readonly success: boolean
-  readonly bytes: Uint8Array
+  /** In bytes. */
+  readonly size: number
+  /** The bytes from a place to another one (exclusive), part by part. */
+  parts(from: number, to: number): AsyncIterable<Uint8Array>
 }
 
 /** Where a call's result stands; `erased`: it was there. */
@@ -47,13 +49,24 @@ export async function findResult(stores: Stores, agentId: string, toolCallId: st
   return null
 }
 
-/** Reads the whole result at the event that ended a call. Rejects with BODY_ERASED, BLOB_MISSING or LOG_CORRUPT. */
+/**
+ * The whole result at the event that ended a call, proved before anything of it is given out. Rejects with BODY_ERASED,
+ * BLOB_MISSING or LOG_CORRUPT.
+ */
 export async function resultAt(stores: Stores, end: RecordedEvent): Promise<WholeResult> {
   const event = decode(end.header, await bodyOf(stores, end)) as EventOf<'tool_call_end'>
-  const { toolName, success, result, error } = event.body
-  const attachment = attachmentOf(event)
-  const text = () => (success ? resultText(result ?? null) : `${error?.code}: ${error?.message}`)
-  const bytes =
-    attachment === undefined ? Buffer.from(text()) : await attachedBytes(stores.blobs, end.header, attachment)
-  return { toolCallId: end.header.toolCallId ?? '', toolName, success, bytes }
+  const { toolName, success, result, error, attachment } = event.body
+  const about = { toolCallId: end.header.toolCallId ?? '', toolName, success }
+  if (attachment === undefined) {
+    const bytes = Buffer.from(success ? resultText(result ?? null) : `${error?.code}: ${error?.message}`)
+    return { ...about, size: bytes.length, parts: (from, to) => once(bytes.subarray(from, to)) }
+  }
+  const { header } = end
+  await checkAttached(stores.blobs, header, attachment)
+  const { hash, size } = attachment
+  return { ...about, size, parts: (from, to) => blobParts(stores.blobs, header.runId, hash, from, Math.min(to, size)) }
+}
+
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes
 }

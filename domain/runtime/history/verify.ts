@@ -52,16 +52,24 @@ export async function verifyAgent(stores: Stores, agentId: string): Promise<Veri
   return { agentId, events, ok, head, erased, problems: all, digests, unchecked: recorded - digests }
 }
 
-/** What is wrong with the whole result that an event names; null: nothing. One is in memory at a time. */
-async function attachmentFault(stores: Stores, event: RecordedEvent, attachment: Attachment): Promise<string | null> {
-  const bytes = await blobOf(stores, event, attachment.hash)
-  if (bytes === null) return 'the whole result that it names is missing'
-  return (await isAttached(attachment, bytes)) ? null : 'the whole result that it names is not the one that was stored'
+/** What is wrong with the whole result that an event names; null: nothing. */
+async function attachmentFault(
+  { blobs }: Stores,
+  { header }: RecordedEvent,
+  attachment: Attachment,
+): Promise<string | null> {
+  try {
+    const sound = await isAttached(blobs, header.runId, attachment)
+    return sound ? null : 'the whole result that it names is not the one that was stored'
+  } catch (error) {
+    if (error instanceof LogError && error.code === 'BLOB_MISSING') return 'the whole result that it names is missing'
+    throw error
+  }
 }
 
-async function blobOf(stores: Stores, event: RecordedEvent, hash = event.header.body.hash): Promise<Uint8Array | null> {
+async function blobOf(stores: Stores, event: RecordedEvent): Promise<Uint8Array | null> {
   try {
-    return await stores.blobs.get(event.header.runId, hash)
+    return await stores.blobs.get(event.header.runId, event.header.body.hash)
   } catch (error) {
     if (error instanceof LogError && error.code === 'BLOB_MISSING') return null
     throw error

@@ -1,4 +1,4 @@
-import { byteLength, decodeText } from '../../agent/bounded.ts'
+import { decodeText } from '../../agent/bounded.ts'
 import { ToolError } from '../../agent/errors.ts'
 import { wholeEnd, wholeStart } from '../../agent/kept-text.ts'
 import { type ReadResultInput, readOnNote } from '../../agent/spec/control-tools.ts'
@@ -18,15 +18,16 @@ export async function readResult(
   const found = await findResult(stores, agentId, toolCallId)
   if (found === null) throw new ToolError('RESOURCE_NOT_FOUND', `there is no result of ${JSON.stringify(toolCallId)}`)
   if ('erased' in found) throw new ToolError('RESOURCE_NOT_FOUND', `the result of ${toolCallId} was erased`)
-  const { bytes } = await resultAt(stores, found.end).catch(unreadable)
-  if (from >= bytes.length && bytes.length > 0)
-    throw new ToolError('INVALID_ARGUMENTS', `from: the result has only ${bytes.length} bytes`)
-  const all = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  const part = wholeEnd(wholeStart(all.subarray(from, from + length)))
-  const begin = part.byteOffset - all.byteOffset
-  const end = begin + byteLength(decodeText(part))
-  const more = end < bytes.length ? `; ${readOnNote(toolCallId, end)}` : ''
-  return `${decodeText(part)}\n[bytes ${begin} to ${end} of ${bytes.length}${more}]`
+  const { size, parts } = await resultAt(stores, found.end).catch(unreadable)
+  if (from >= size && size > 0) throw new ToolError('INVALID_ARGUMENTS', `from: the result has only ${size} bytes`)
+  const read: Uint8Array[] = []
+  for await (const part of parts(from, from + length)) read.push(part)
+  const bytes = Buffer.concat(read)
+  const text = wholeEnd(wholeStart(bytes))
+  const begin = from + text.byteOffset - bytes.byteOffset
+  const end = begin + text.length
+  const more = end < size ? `; ${readOnNote(toolCallId, end)}` : ''
+  return `${decodeText(text)}\n[bytes ${begin} to ${end} of ${size}${more}]`
 }
 
 function unreadable(error: unknown): never {
