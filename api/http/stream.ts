@@ -28,20 +28,20 @@ export interface StreamOptions {
  * one, so that a slow consumer costs no memory. A source that fails breaks the connection off; it never ends cleanly. One
  * whose consumer has left is released.
  */
-export function streamResponse(source: AsyncIterator<Piece>, options: StreamOptions): Response {
+export function streamResponse(source: AsyncIterator<Piece> | Iterator<Piece>, options: StreamOptions): Response {
   let pending: Promise<IteratorResult<Piece>> | null = null
   const over = new AbortController()
   const close = () => {
     over.abort()
     options.onClose?.()
     // Nobody is left who could be told what fails in it now.
-    source.return?.().catch(() => undefined)
+    Promise.resolve(source.return?.()).catch(() => undefined)
   }
   const stream = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
         try {
-          pending ??= source.next()
+          pending ??= Promise.resolve(source.next())
           const got = await (options.heartbeat ? orHeartbeat(pending, options.heartbeat, over.signal) : pending)
           if (typeof got === 'string') return controller.enqueue(utf8.encode(got))
           pending = null
@@ -83,10 +83,14 @@ async function orHeartbeat(
   }
 }
 
+/** The first lines of a server-sent event, which its data follow. */
+export function sseLines(event: { id?: string; event?: string }): string {
+  const id = event.id === undefined ? '' : `id: ${event.id}\n`
+  return event.event === undefined ? id : `${id}event: ${event.event}\n`
+}
+
 /** One server-sent event. `data` is one line of JSON. */
 export function sse(event: { id?: string; event?: string; data?: unknown }): string {
-  const id = event.id === undefined ? '' : `id: ${event.id}\n`
-  const name = event.event === undefined ? '' : `event: ${event.event}\n`
   const data = event.data === undefined ? '' : `data: ${JSON.stringify(event.data)}\n`
-  return `${id}${name}${data}\n`
+  return `${sseLines(event)}${data}\n`
 }

@@ -10,9 +10,13 @@ import { linesOf } from '../lines.ts'
 import { changeText, messageText, stateLines, telling } from '../state-text.ts'
 import { type Kit, known, whole } from './kit.ts'
 
-function showEvent(ctx: Context, event: EventView, ofManyRuns: boolean): void {
-  ctx.data(`${ctx.format === 'table' ? eventRow(event, ofManyRuns) : JSON.stringify(event)}\n`)
+function showEvent(ctx: Context, event: EventView, ofManyRuns: boolean): Promise<void> {
+  return ctx.flow(`${ctx.format === 'table' ? eventRow(event, ofManyRuns) : JSON.stringify(event)}\n`)
 }
+
+/** One member of a JSON array, indented as the whole would be. */
+const member = (event: EventView, nth: number): string =>
+  `${nth === 0 ? '[\n' : ',\n'}${JSON.stringify(event, null, 2).replace(/^/gm, '  ')}`
 
 /** Options that name a point of a history, to `query`. */
 export function pointOf(o: { to?: number; turn?: number; event?: number }): {
@@ -30,17 +34,17 @@ export function pointOf(o: { to?: number; turn?: number; event?: number }): {
 async function events(ctx: Context, run: string, agent: string | undefined): Promise<number> {
   const id = await ctx.runId(run, 'read')
   const client = await ctx.client('read')
-  const all: EventView[] = []
+  let shown = 0
   let after: string | null = null
   do {
     const query = { limit: '500', ...(after === null ? {} : { after }), ...(agent ? { agent } : {}) }
     const answer = client.v1.runs[':id'].events.$get({ param: { id }, query })
     const page = (await take(answer)) as { events: EventView[]; next: string | null }
-    if (ctx.format === 'json') all.push(...page.events)
-    else for (const event of page.events) showEvent(ctx, event, false)
+    for (const event of page.events)
+      await (ctx.format === 'json' ? ctx.flow(member(event, shown++)) : showEvent(ctx, event, false))
     after = page.next
   } while (after !== null)
-  if (ctx.format === 'json') ctx.data(`${JSON.stringify(all, null, 2)}\n`)
+  if (ctx.format === 'json') ctx.data(shown === 0 ? '[]\n' : '\n]\n')
   return EXIT.done
 }
 
@@ -63,7 +67,9 @@ async function tail(ctx: Context, o: TailOptions): Promise<number> {
   const response = await backend.fetch(new Request(`http://localhost/v1/events?${query}`, { headers }))
   if (!response.ok || !response.body) throw await refusal(response)
   for await (const line of linesOf(response.body)) {
-    if (line !== '') showEvent(ctx, JSON.parse(line) as EventView, o.run === undefined)
+    if (line === '') continue
+    if (ctx.format === 'table') await showEvent(ctx, JSON.parse(line) as EventView, o.run === undefined)
+    else await ctx.flow(`${line}\n`)
   }
   return EXIT.done
 }
@@ -152,7 +158,7 @@ export function historyCommands(program: Command, kit: Kit): void {
         const backend = await ctx.backend('read')
         const response = await backend.fetch(new Request(`http://localhost/v1/runs/${id}/export`))
         if (!response.ok || !response.body) throw await refusal(response)
-        for await (const line of linesOf(response.body)) ctx.data(`${line}\n`)
+        for await (const line of linesOf(response.body)) await ctx.flow(`${line}\n`)
         return EXIT.done
       }),
     )
