@@ -27,7 +27,7 @@ export const runCommandTool = ({ network = false }: RunCommandOptions = {}): Too
       'Run a command with /bin/sh in the workspace and wait for its end. Returns exit code, stdout and stderr; a ' +
       'non-zero exit code is a result, not an error. There is no terminal and no input. What it leaves running in the ' +
       `background is ended with it. ${network ? '' : 'There is no network. '}Long output is shown with its beginning ` +
-      'and end: redirect it to a file to read all of it.',
+      'and end, and with how to read on.',
     parameters: z.strictObject({
       command: wellFormedText.refine((text) => text.trim() !== '', 'expected a command').describe('e.g. "npm test"'),
       cwd: wellFormedText.optional().describe('Folder relative to the workspace. Default: the workspace itself'),
