@@ -86,6 +86,14 @@ describe('a whole result', () => {
     },
   )
 
+  test('that the log names stays where its note was not taken back', async () => {
+    const intents = Object.assign(new MemoryIntents(), { end: async () => undefined })
+    const run = await looked([], () => long, { intents })
+    expect((await intents.left()).map(({ hash }) => hash)).toContain(run.attachment.hash)
+    expect(await sweepBlobs({ log: run.log, blobs: run.blobs, intents })).toBe(0)
+    expect(heldText(run.blobs)).toEqual([long])
+  })
+
   test('of a process that died while it erased goes at the next start', async () => {
     const run = await looked()
     const blobs = Object.assign(Object.create(run.blobs), {
