@@ -13,6 +13,7 @@ import type { Context } from '../context.ts'
 import { driveToEnd, FROM_BIRTH, resuming } from '../drive.ts'
 import { CliError, EXIT, UsageError } from '../exit.ts'
 import { linesOf } from '../lines.ts'
+import { lossLines, lossReport } from '../losses.ts'
 import { bytes } from '../output/units.ts'
 import { pointOf } from './history.ts'
 import { type Kit, modelId, money, some, whole } from './kit.ts'
@@ -71,6 +72,13 @@ async function proveRun(ctx: Context, id: string): Promise<boolean> {
   return found.ok
 }
 
+/** Whether the log holds all that was seen of it, at every position. */
+async function verifyLog(ctx: Context): Promise<boolean> {
+  const { loss } = await lossReport(ctx, true)
+  if (loss !== null) ctx.show({ ok: false, loss }, () => lossLines(loss))
+  return loss === null
+}
+
 async function verifyFile(path: string) {
   const there = statSync(path, { throwIfNoEntry: false })
   if (there === undefined) throw new UsageError(`there is no file ${path}`)
@@ -124,7 +132,10 @@ export function proveCommands(program: Command, kit: Kit): void {
           throw why === null ? error : new CliError(why, EXIT.verification)
         })
         if (run !== undefined) ok = await verifyRun(ctx, await ctx.runId(run, 'read'))
-        else for await (const id of allRuns(ctx)) ok = (await verifyRun(ctx, id)) && ok
+        else {
+          ok = await verifyLog(ctx)
+          for await (const id of allRuns(ctx)) ok = (await verifyRun(ctx, id)) && ok
+        }
         return ok ? EXIT.done : EXIT.verification
       }),
     )
