@@ -85,6 +85,7 @@ const SUBSTANCE: Readonly<Record<string, (p: Payload) => string>> = {
 
 /** What an event says, on one line; people are named. Erased bodies say so. */
 export function substance(event: EventView): string {
+  if (event.altered) return '(altered: the stored body is not the one that was sealed)'
   if (event.payload === null) return '(erased)'
   const { kind, id } = event.actor as { kind: string; id?: string }
   const who = kind === 'user' || kind === 'approver' ? `by ${plain(id)}` : ''

@@ -1,15 +1,20 @@
 import type { Command } from 'commander'
 import { asOne, Refused, take } from '../client.ts'
 import type { Context } from '../context.ts'
-import { EXIT, UsageError } from '../exit.ts'
+import { CliError, EXIT, UsageError } from '../exit.ts'
 import { oneLine } from '../output/text.ts'
 import type { Kit } from './kit.ts'
 
 async function release(ctx: Context, run: string | undefined, all: boolean): Promise<number> {
   if ((run === undefined) !== all) throw new UsageError('name a run, or give --all')
-  if (run !== undefined && (await releasedLoss(ctx, run))) return EXIT.done
   const json = run === undefined ? { all: true as const } : { runId: await ctx.runId(run, 'write') }
-  const { released, parked } = await take((await ctx.client('write')).v1.projections.release.$post({ json }))
+  const client = await ctx.client('write')
+  const done = await take(client.v1.projections.release.$post({ json })).catch((error: unknown) => {
+    if ('runId' in json && isRefused(error, 'TABLES_NOT_PARKED')) return null
+    throw error
+  })
+  if (done === null) return 'runId' in json && json.runId !== undefined ? releaseLoss(ctx, json.runId) : EXIT.failed
+  const { released, parked } = done
   const left = parked.filter(({ runId }) => !('runId' in json) || runId === json.runId)
   ctx.show({ released, parked: left }, () => [
     `${released} released, ${left.length} still parked`,
@@ -18,18 +23,20 @@ async function release(ctx: Context, run: string | undefined, all: boolean): Pro
   return left.length === 0 ? EXIT.done : EXIT.failed
 }
 
-/** After an accepted loss: lets the irreversible calls of the run begin again. False: it has none to be released from. */
-async function releasedLoss(ctx: Context, run: string): Promise<boolean> {
-  const [id, client] = [await ctx.runId(run, 'write'), await ctx.client('write')]
+const isRefused = (error: unknown, code: string): boolean => error instanceof Refused && error.code === code
+
+/** After an accepted loss: lets the irreversible calls of the run begin again. */
+async function releaseLoss(ctx: Context, id: string): Promise<number> {
   const asked = { param: { id }, header: asOne(), json: { by: ctx.by } }
-  try {
-    const done = await take(client.v1.runs[':id'].release.$post(asked))
-    ctx.show(done, () => [`${id}: irreversible calls may begin again`])
-    return true
-  } catch (error) {
-    if (error instanceof Refused && ['NO_LOSS_TO_RELEASE', 'RUN_FINISHED'].includes(error.code)) return false
-    throw error
-  }
+  const client = await ctx.client('write')
+  const done = await take(client.v1.runs[':id'].release.$post(asked)).catch((error: unknown) => {
+    if (!isRefused(error, 'NO_LOSS_TO_RELEASE') && !isRefused(error, 'RUN_FINISHED')) throw error
+    throw new CliError(
+      `no stream of ${id} is parked, and it has no loss to be released from: there is nothing to release`,
+    )
+  })
+  ctx.show(done, () => [`${id}: irreversible calls may begin again`])
+  return EXIT.done
 }
 
 export function releaseCommand(program: Command, kit: Kit): void {
