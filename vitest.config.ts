@@ -5,7 +5,7 @@ export default defineConfig({
   plugins: [mutationPlugin()],
   test: {
     include: ['test/**/*.test.ts'],
-    exclude: [...configDefaults.exclude, 'test/package/**', 'test/workers/**'],
+    exclude: [...configDefaults.exclude, 'test/package/**', 'test/workers/**', 'test/campaigns/**'],
     // Many tests wait for processes and workers that they start: three files at a time keep two cores busy, and all are to
     // pass there.
     maxWorkers: 3,

@@ -1,7 +1,9 @@
 import { LogError } from '../../domain/log/errors.ts'
 import { agentStream } from '../../domain/log/ids.ts'
 import type { EventLog } from '../../domain/ports.ts'
+import { acceptedLosses } from '../../domain/runtime/losses.ts'
 import { seenHead } from '../../projections/index.ts'
+import { Problem } from '../problem.ts'
 import { holdsEvent, type Witnesses } from './find.ts'
 import { type Loss, lossText } from './loss.ts'
 
@@ -39,10 +41,21 @@ export class LossGate {
   }
 }
 
-/** Whether a stream still holds what the tables have seen of it: before its run is driven. Rejects with `LOG_SHORTENED`. */
+/**
+ * Whether a stream still holds what the tables have seen of it: before its run is driven or written to. Rejects with
+ * `LOG_SHORTENED`, and with `RUN_LOST` where a person has accepted that the whole stream is gone: a repeated start must not do
+ * anew what that run had done.
+ */
 export async function mustBeWhole({ log, read }: Pick<Witnesses, 'log' | 'read'>, agentId: string): Promise<void> {
+  if ((await log.head(agentStream(agentId))) === null && (await isLost(log, agentId))) {
+    const why = `the events of ${agentId} were lost, which was accepted; start a new run, without the key of that one`
+    throw new Problem(409, 'RUN_LOST', why)
+  }
   if (read === null) return
   const { position, data } = await read((db) => seenHead(db, agentStream(agentId)))
   if (data === undefined || position?.logId !== log.logId || (await holdsEvent(log, data))) return
   throw shortened(`the log has lost events of ${agentId}: the tables have seen revision ${data.revision} of it`)
 }
+
+const isLost = async (log: EventLog, agentId: string): Promise<boolean> =>
+  (await acceptedLosses(log)).some(({ vanished }) => vanished.some(({ stream }) => stream === agentStream(agentId)))

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { asOne, Refused, take } from '../client.ts'
 import type { Context } from '../context.ts'
-import { CliError, EXIT, UsageError } from '../exit.ts'
+import { EXIT, UsageError } from '../exit.ts'
 import { oneLine } from '../output/text.ts'
 import type { Kit } from './kit.ts'
 
@@ -9,11 +9,13 @@ async function release(ctx: Context, run: string | undefined, all: boolean): Pro
   if ((run === undefined) !== all) throw new UsageError('name a run, or give --all')
   const json = run === undefined ? { all: true as const } : { runId: await ctx.runId(run, 'write') }
   const client = await ctx.client('write')
-  const done = await take(client.v1.projections.release.$post({ json })).catch((error: unknown) => {
-    if ('runId' in json && isRefused(error, 'TABLES_NOT_PARKED')) return null
-    throw error
+  const done = await take(client.v1.projections.release.$post({ json })).catch(async (error: unknown) => {
+    // A run that is not parked may wait to be released after an accepted loss.
+    if (!isRefused(error, 'TABLES_NOT_PARKED') || !('runId' in json) || json.runId === undefined) throw error
+    if (!(await releaseLoss(ctx, json.runId))) throw error
+    return null
   })
-  if (done === null) return 'runId' in json && json.runId !== undefined ? releaseLoss(ctx, json.runId) : EXIT.failed
+  if (done === null) return EXIT.done
   const { released, parked } = done
   const left = parked.filter(({ runId }) => !('runId' in json) || runId === json.runId)
   ctx.show({ released, parked: left }, () => [
@@ -25,18 +27,18 @@ async function release(ctx: Context, run: string | undefined, all: boolean): Pro
 
 const isRefused = (error: unknown, code: string): boolean => error instanceof Refused && error.code === code
 
-/** After an accepted loss: lets the irreversible calls of the run begin again. */
-async function releaseLoss(ctx: Context, id: string): Promise<number> {
-  const asked = { param: { id }, header: asOne(), json: { by: ctx.by } }
+/** After an accepted loss: lets the irreversible calls of the run begin again. False: it has none to be released from. */
+async function releaseLoss(ctx: Context, id: string): Promise<boolean> {
   const client = await ctx.client('write')
-  const done = await take(client.v1.runs[':id'].release.$post(asked)).catch((error: unknown) => {
-    if (!isRefused(error, 'NO_LOSS_TO_RELEASE') && !isRefused(error, 'RUN_FINISHED')) throw error
-    throw new CliError(
-      `no stream of ${id} is parked, and it has no loss to be released from: there is nothing to release`,
-    )
-  })
-  ctx.show(done, () => [`${id}: irreversible calls may begin again`])
-  return EXIT.done
+  try {
+    const asked = { param: { id }, header: asOne(), json: { by: ctx.by } }
+    const done = await take(client.v1.runs[':id'].release.$post(asked))
+    ctx.show(done, () => [`${id}: irreversible calls may begin again`])
+    return true
+  } catch (error) {
+    if (isRefused(error, 'NO_LOSS_TO_RELEASE') || isRefused(error, 'RUN_FINISHED')) return false
+    throw error
+  }
 }
 
 export function releaseCommand(program: Command, kit: Kit): void {
