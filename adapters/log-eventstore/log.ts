@@ -123,8 +123,9 @@ export class EventStoreLog implements EventLog {
       return await this.#headFrom(known.last ?? (await this.#cursors.last()))
     } catch (error) {
       if (!(error instanceof LogError && error.code === 'CURSOR_MISMATCH')) throw error
-      // Another state of the log was put back: what was known of it is gone.
+      // Another state of the log was put back, or another log: what was known of it is gone.
       known.forget()
+      await this.#cursors.stillThis()
       return await this.#headFrom(await this.#cursors.last())
     }
   }
