@@ -27,7 +27,7 @@ export const parkedIdOf = (stream: string): string => agentOfStream(stream) ?? s
 
 /** The stream that is parked under an id. */
 export const streamOfParked = (id: string): string => (OTHER_KINDS.test(id) ? id : agentStream(id))
-const OTHER_KINDS = /^(log-meta$|document-|external-)/
+const OTHER_KINDS = /^(log-meta$|document-|external-|key-)/
 
 /** `1 event`, `2 events`. */
 export const counted = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`

@@ -6,7 +6,7 @@ import { damageOf, decode, nameOf, shown } from './codec.ts'
 
 /** So many streams are told of by name. */
 const TOLD = 100
-const KINDS = [agentStream(''), 'document-', 'external-']
+const KINDS = [agentStream(''), 'document-', 'external-', 'key-']
 
 /** Is that the name of a stream of keepup's? */
 export const isOwnName = (stream: string): boolean =>
