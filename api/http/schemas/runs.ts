@@ -221,5 +221,9 @@ export const VerifiedRun = z
         unchecked: count,
       }),
     ),
+    parked: z
+      .array(Parked)
+      .readonly()
+      .openapi({ description: 'Its streams that the tables cannot take any further, whether or not they are whole' }),
   })
   .openapi('VerifiedRun')
