@@ -50,6 +50,12 @@ async function sandboxOf(
 ): Promise<Sandbox | null> {
   if (!spec.tools.some((tool) => tool.name === 'run_command')) return null
   return spec.policy.sandboxed
-    ? createSandbox({ workspace, hide: await hiddenFrom(config, workspace), warn })
+    ? createSandbox({
+        workspace,
+        hide: await hiddenFrom(config, workspace),
+        dataFolder: config.data,
+        driverId,
+        warn,
+      })
     : createUnconfined({ workspace, dataFolder: config.data, driverId })
 }

@@ -47,7 +47,7 @@ export function prepareDoors(
     },
     async sandboxFault(path) {
       try {
-        await createSandbox({ workspace: path, hide: await hiddenFrom(config, path) })
+        await createSandbox({ workspace: path, hide: await hiddenFrom(config, path), dataFolder: config.data })
         return null
       } catch (error) {
         return (error as Error).message
