@@ -99,12 +99,11 @@ export async function openVault(options: VaultOptions): Promise<Vault> {
   /** Before the value goes: what was secret yesterday may still stand in a file, or still open a door. */
   const retire = async (value: string | null) => {
     if (value === null) return
-    const before = (await retired()).filter((one) => one !== value)
-    const kept = [...before, value].slice(-MAX_RETIRED)
-    await writeRecords(
-      files.retired,
-      Object.fromEntries(kept.map((one, i) => [i, seal(ring.current(), PURPOSE.retired, one)])),
+    const before = Object.values(await readRecords(files.retired)).filter(
+      (kept) => read(kept, PURPOSE.retired) !== value,
     )
+    const kept = [...before, seal(ring.current(), PURPOSE.retired, value)].slice(-MAX_RETIRED)
+    await writeRecords(files.retired, Object.fromEntries(kept.entries()))
   }
   return {
     get: async (name) => {

@@ -10,9 +10,11 @@ import { findProgram } from '../../adapters/programs/programs.ts'
 import { inWorkspaces } from '../../adapters/programs/workspaces.ts'
 import { createSandbox } from '../../adapters/sandbox/bubblewrap.ts'
 import { checkVault } from '../../adapters/vault/file-vault.ts'
+import type { KeySource } from '../../adapters/vault/keys.ts'
 import { unhidable } from '../../domain/agent/secrets/forms.ts'
 import { type Config, onServers, unknownVariables } from '../config.ts'
 import { paths } from '../host/paths.ts'
+import { vaultKeys } from '../host/vault-keys.ts'
 import { tokenPath } from '../http/token.ts'
 import { OwnerError } from '../owner/backend.ts'
 import { checkServers } from './doctor-servers.ts'
@@ -63,9 +65,9 @@ export async function checkToken(folder: string): Promise<Finding> {
 }
 
 /** Only what is amiss is told: nothing starts without the vault that was kept here. */
-export async function vaultFault(folder: string): Promise<Finding[]> {
+export async function vaultFault(folder: string, keys?: KeySource): Promise<Finding[]> {
   try {
-    await checkVault(folder)
+    await checkVault(folder, keys)
     return []
   } catch (error) {
     const [found = '', ...todo] = message(error).split('; ')
@@ -201,7 +203,7 @@ export async function examine(
   const at = paths(config.data)
   const folder = await checkFolder(config.data)
   const servers = onServers(config) ? await checkServers(config) : []
-  const vault = await vaultFault(config.data)
+  const vault = await vaultFault(config.data, vaultKeys(config))
   // Most runs work in the folder that they are started in.
   const writable = inWorkspaces(process.cwd(), config.data)
   const program = (name: string) => () => findProgram(name, { env, writable })

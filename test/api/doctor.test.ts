@@ -33,6 +33,10 @@ it('tells of a vault that was here and is gone, and how it comes back, and makes
   expect(await vaultFault(folder)).toEqual([{ check: 'vault', state: 'broken', found, todo }])
   renameSync(join(folder, 'elsewhere'), join(folder, 'vault'))
   expect(await vaultFault(folder)).toEqual([])
+  const other = { text: 'ab'.repeat(32), file: '/none' }
+  expect(await vaultFault(folder, other)).toMatchObject([
+    { state: 'broken', found: expect.stringMatching(/cannot be decrypted with KEEPUP_VAULT_KEY: it needs key/) },
+  ])
 })
 
 it("tells which of the log's guards are not as they were made", async () => {
