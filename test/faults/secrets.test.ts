@@ -54,7 +54,7 @@ test('a secret passes through tools and input, and is written nowhere but in the
   const server = await modelServer(...answers)
   try {
     writeFileSync(join(place.workspace, 'given.txt'), GIVEN)
-    writeFileSync(join(place.workspace, 'kept.txt'), `${KEPT}\n`)
+    writeFileSync(join(place.workspace, 'kept.txt'), `${KEPT}\n${server.env.OPENAI_API_KEY}\n`)
     writeFileSync(join(place.workspace, 'public.txt'), `${PUBLIC}\n`)
     const set = await keepup(place, ['secrets', 'set', 'KEPT'], { input: `${KEPT}\n` })
     expect(set).toMatchObject({ code: 0 })
