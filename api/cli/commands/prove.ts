@@ -2,11 +2,13 @@ import { createReadStream, existsSync, statSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import type { Command } from 'commander'
+import { placeOf } from '../../../adapters/vault/keys.ts'
 import { LogError } from '../../../domain/log/errors.ts'
 import { ProjectionError, type RebuildWishes } from '../../../projections/index.ts'
 import { counted } from '../../../projections/text.ts'
 import { onServers } from '../../config.ts'
 import { NoExport, verifyExport } from '../../events/verify-export.ts'
+import { vaultKeys } from '../../host/vault-keys.ts'
 import { nextLines } from '../asks.ts'
 import { asOne, Refused, take } from '../client.ts'
 import type { Context } from '../context.ts'
@@ -237,7 +239,10 @@ export function proveCommands(program: Command, kit: Kit): void {
         if (!onServers(ctx.config) && existsSync(folder))
           throw new CliError(`${folder} exists; name a folder that does not, such as ${basename(folder)}-2`)
         const done = await take((await ctx.client('write')).v1.backup.$post({ json: { folder } }))
-        ctx.show(done, () => [`${done.files.length} files, ${bytes(done.bytes)} in ${done.folder}`])
+        ctx.show(done, () => [
+          `${done.files.length} files, ${bytes(done.bytes)} in ${done.folder}`,
+          `without the vault's key, which opens it: keep a copy of ${placeOf(vaultKeys(ctx.config))} elsewhere`,
+        ])
         return EXIT.done
       }),
     )
