@@ -1,3 +1,4 @@
+import { CUT_AT } from '../events/answer-bounds.ts'
 import { READER } from '../events/codec.ts'
 import { requestedCalls } from '../events/content.ts'
 import { cost } from '../rules/money.ts'
@@ -5,7 +6,6 @@ import { planCalls } from '../rules/plan.ts'
 import { timeIsOver } from '../rules/recovery.ts'
 import { backoff } from '../rules/retry.ts'
 import { modelInfo } from '../rules/routing.ts'
-import { MAX_CALLS } from '../state/call.ts'
 import { activityOf, type ModelStage, recoveryOf } from '../state/state.ts'
 import type { DriverFact } from './commands.ts'
 import { lateAnswer } from './decide-late.ts'
@@ -61,10 +61,10 @@ function openAttempt(
 function modelAnswered(d: Deciding, fact: Fact<'model_answered'>): void {
   const open = openAttempt(d, fact)
   if (open === null) return lateAnswer(d, fact)
-  const { content, stopReason, usage, servedBy, requestId } = fact.outcome
+  const { content, stopReason, usage, servedBy, requestId, cut } = fact.outcome
   const { price } = modelInfo(d.state, open.model)
   const calls = stopReason === 'refusal' ? [] : requestedCalls(content)
-  const flood = calls.length > MAX_CALLS
+  const cutOff = cut !== undefined ? CUT_AT[cut] : stopReason === 'max_tokens' ? 'at the output limit' : null
   d.emit(
     'model_call_end',
     {
@@ -77,8 +77,8 @@ function modelAnswered(d: Deciding, fact: Fact<'model_answered'>): void {
       durationMs: fact.durationMs,
       servedBy,
       ...(requestId === undefined ? {} : { requestId }),
-      calls: flood ? [] : planCalls(d.state, calls, fact.paths, stopReason === 'max_tokens'),
-      ...(flood ? { flood: calls.length } : {}),
+      calls: planCalls(d.state, calls, fact.paths, cutOff),
+      ...(cut === undefined ? {} : { cut }),
     },
     { actor: { kind: 'model', id: open.model } },
   )

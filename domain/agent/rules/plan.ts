@@ -3,7 +3,6 @@ import { canonicalBytes } from '../../log/canonical.ts'
 import { sha256 } from '../../log/ids.ts'
 import type { Json, JsonObject } from '../../log/json.ts'
 import { wellFormed } from '../../log/well-formed.ts'
-import { byteLength } from '../bounded.ts'
 import type { RequestedCall } from '../events/content.ts'
 import type { ResolvedPaths } from '../events/event-parts.ts'
 import type { Failure, PlannedCall } from '../events/events.ts'
@@ -20,15 +19,15 @@ import { denial } from './policy.ts'
 // turn as a whole → known → well formed → schema → policy → duplicate of a failed call. What follows (approval, secrets,
 // run) has events of its own.
 
-/** Arguments of one call may not be larger, UTF-8 bytes of JSON. */
-export const MAX_ARGUMENT_BYTES = 1 << 20
-
-/** Judges the calls of one model answer, in order. `cut`: the answer was cut off, so its calls cannot be trusted. */
+/**
+ * Judges the calls of one model answer, in order. `cut`: where the answer was cut off, in words, so that its calls cannot be
+ * trusted; null where it was not.
+ */
 export function planCalls(
   state: AgentState,
   calls: readonly RequestedCall[],
   paths: readonly ResolvedPaths[],
-  cut: boolean,
+  cut: string | null,
 ): PlannedCall[] {
   return calls.map((call, index) => {
     const tool = toolNamed(state.spec.tools, call.name)
@@ -62,7 +61,7 @@ function wholeTurn(
   state: AgentState,
   calls: readonly RequestedCall[],
   tool: ToolSpec | undefined,
-  cut: boolean,
+  cut: string | null,
 ): Failure | null {
   const completions = calls.filter((call) => call.name === 'complete_task').length
   if (recoveryOf(state.machine) !== null && tool?.name !== 'complete_task') {
@@ -72,11 +71,11 @@ function wholeTurn(
       message: 'after the final warning only complete_task may be called',
     }
   }
-  if (cut) {
+  if (cut !== null) {
     return {
       code: 'INVALID_ARGUMENTS',
       rule: 'cut_off',
-      message: 'the answer was cut off at the output limit, so none of its calls ran; answer again, shorter',
+      message: `the answer was cut off ${cut}, so none of its calls ran; answer again, shorter`,
     }
   }
   if (completions > 0 && calls.length > 1) {
@@ -114,11 +113,10 @@ function unknownTool(state: AgentState, call: RequestedCall, tool: ToolSpec | un
 const invalid = (message: string): Failure => ({ code: 'INVALID_ARGUMENTS', message })
 
 function malformed(call: RequestedCall, paths: ResolvedPaths): Failure | null {
+  if (call.beyond !== undefined) return invalid(call.beyond)
   if (call.arguments === null) return invalid('the arguments are not a JSON object, or a key stands twice in one')
   const flaw = flawIn(call.arguments, '')
   if (flaw !== null) return invalid(flaw)
-  if (byteLength(JSON.stringify(call.arguments)) > MAX_ARGUMENT_BYTES)
-    return invalid('the arguments are larger than 1 MiB')
   for (const path of Object.values(paths)) if (typeof path !== 'string') return path
   return null
 }
