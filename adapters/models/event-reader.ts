@@ -8,6 +8,8 @@ export interface WireEvent {
 
 /** The longest event, in characters. */
 const MAX_EVENT = 8 << 20
+/** The lines of one stream: several for each of the most events that are read. */
+const MAX_LINES = 2_000_000
 
 /** Puts server-sent events together from pieces of text, in time that is linear in the text. */
 export class EventReader {
@@ -17,6 +19,7 @@ export class EventReader {
   private data: string[] = []
   private size = 0
   private skipFeed = false
+  private lines = 0
 
   /** The events that end within this piece. Throws {@link BoundReached} for one that is too long. */
   push(text: string): WireEvent[] {
@@ -26,6 +29,7 @@ export class EventReader {
     const ends = /\r\n|\n|\r/g
     ends.lastIndex = from
     for (let end = ends.exec(text); end !== null; end = ends.exec(text)) {
+      if (++this.lines > MAX_LINES) throw new BoundReached('bytes')
       const event = this.line(this.whole(text.slice(from, end.index)))
       if (event !== null) events.push(event)
       from = ends.lastIndex

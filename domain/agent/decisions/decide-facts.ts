@@ -1,4 +1,3 @@
-import { CUT_AT } from '../events/answer-bounds.ts'
 import { READER } from '../events/codec.ts'
 import { requestedCalls } from '../events/content.ts'
 import { cost } from '../rules/money.ts'
@@ -64,7 +63,7 @@ function modelAnswered(d: Deciding, fact: Fact<'model_answered'>): void {
   const { content, stopReason, usage, servedBy, requestId, cut } = fact.outcome
   const { price } = modelInfo(d.state, open.model)
   const calls = stopReason === 'refusal' ? [] : requestedCalls(content)
-  const cutOff = cut !== undefined ? CUT_AT[cut] : stopReason === 'max_tokens' ? 'at the output limit' : null
+  const cutOff = cut ?? (stopReason === 'max_tokens' ? 'limit' : null)
   d.emit(
     'model_call_end',
     {
