@@ -104,8 +104,8 @@ export function textOf(content: readonly Block[]): string {
 }
 
 /**
- * The argument object of a `tool_use` block; null where it is none, has a key twice, or is nested too deep to be handled
- * safely.
+ * The argument object of a `tool_use` block; null where it is none, has a key twice, is nested too deep to be handled
+ * safely, or holds too many values.
  */
 export function callArguments(block: Block): JsonObject | null {
   const raw: Json | undefined = 'input_text' in block ? parse(block.input_text as Json) : block.input
@@ -128,8 +128,9 @@ const SCALARS: ReadonlySet<string> = new Set(['string', 'boolean', 'object', 'un
 function parse(text: Json): Json {
   if (typeof text !== 'string') return null
   if (text.trim() === '') return {}
-  // Parsing what is nested very deep takes more than the square of its length.
-  if (jsonSize(text).depth > MAX_DEPTH) return null
+  // Parsing what is nested very deep takes more than its length, and values are looked through one by one.
+  const { depth, values } = jsonSize(text)
+  if (depth > MAX_DEPTH || values > MAX_ARGUMENT_VALUES) return null
   // A key that stands twice says two things, of which a parser hides one.
   return jsonFault(text) === null ? (JSON.parse(text) as Json) : null
 }
