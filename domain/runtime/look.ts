@@ -11,7 +11,8 @@ export function endOf(state: AgentState): DriveEnd | null {
   if (machine.status === 'DONE') return { end: 'done' }
   if (machine.status === 'ERROR') return { end: 'error', code: machine.code, error: machine.error }
   const waits = waitingFor(state)
-  if (waits === null) return null
+  // A model comes back without anybody's doing, so that its driver waits for it.
+  if (waits === null || waits === 'model') return null
   const toolCallIds = callsOf(state)
     .filter((call) => call.stage.at === 'approval' || call.stage.at === 'doubt')
     .map((call) => call.id)

@@ -233,6 +233,8 @@ export const bodies = {
     recoverable: z.boolean(),
     attempt: z.int().positive().optional(),
     delayMs: count.optional(),
+    /** Every model that may serve has failed: the run waits for one to come back, and its time stands still. */
+    outage: z.literal(true).optional(),
     partialOutput: text.optional(),
     /** Gates of the role that a run which ended in ERROR had not passed. */
     unmetGates: z.array(text).optional(),
