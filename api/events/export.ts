@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Header, type RecordedEvent } from '../../domain/log/envelope.ts'
 import { agentStream } from '../../domain/log/ids.ts'
+import { isSealedBody } from '../../domain/log/seal.ts'
 import type { BlobStore, EventLog } from '../../domain/ports.ts'
 import { attachmentIn, blobParts } from '../../domain/runtime/history/attachments.ts'
 import { bodyBytes } from './body.ts'
@@ -31,6 +32,14 @@ export type ExportLine = z.infer<typeof ExportLine>
 /** Lines that follow an event whose result is only a part: the whole one, in order, as base64 of its next bytes. */
 export const ExportPart = z.strictObject({ attachment: z.string(), bytes: z.string() })
 export type ExportPart = z.infer<typeof ExportPart>
+
+/** Whether a line of an export holds a body that is not the one that was sealed. */
+export function isAltered(text: string): boolean {
+  if (text.startsWith('{"attachment":')) return false
+  const { header, body, erased } = JSON.parse(text) as Partial<ExportLine>
+  if (header === undefined || erased === true) return false
+  return body == null || !isSealedBody(header.body, Buffer.from(body, 'base64'))
+}
 
 function line(event: RecordedEvent, body: Uint8Array | null): ExportLine {
   return {

@@ -4,7 +4,7 @@ import type { RecordedEvent } from '../../domain/log/envelope.ts'
 import type { JsonObject } from '../../domain/log/json.ts'
 import type { BlobStore, EventLog } from '../../domain/ports.ts'
 import type { EventView } from '../http/schemas/events.ts'
-import { bodyBytes, bodyJson } from './body.ts'
+import { shownBody, soundBytes } from './body.ts'
 
 /** Answers whose blocks are at hand for the calls that point to them, bytes; the last one in any case. */
 const KEPT_BYTES = 8 * 1024 * 1024
@@ -33,15 +33,19 @@ export class EventViews {
 
   async view(event: RecordedEvent): Promise<EventView> {
     const h = event.header
-    const body = await bodyJson(event, this.#blobs)
+    const { altered, json: body } = await shownBody(event, this.#blobs)
     if (h.type === 'model_call_end' && body) this.#keep(`${h.stream}@${h.revision}`, contentOf(body), h.body.size)
-    return { ...this.#place(event), payload: body && (await this.#withGiven(h, body)) }
+    return {
+      ...this.#place(event),
+      ...(altered ? { altered: true as const } : {}),
+      payload: body && (await this.#withGiven(h, body)),
+    }
   }
 
   /** {@link view} as JSON. A large body goes out as it is stored, and nothing is awaited after the first piece. */
   async *json(event: RecordedEvent): AsyncGenerator<Piece> {
     const { size, cipher } = event.header.body
-    const bytes = size > LARGE_BODY && cipher === undefined ? await bodyBytes(event, this.#blobs) : null
+    const bytes = size > LARGE_BODY && cipher === undefined ? await soundBytes(event, this.#blobs) : null
     if (bytes === null) {
       yield JSON.stringify(await this.view(event))
       return
@@ -92,7 +96,7 @@ export class EventViews {
     const kept = this.#answers.get(place)
     if (kept !== undefined) return this.#keep(place, kept.blocks, kept.bytes)
     for await (const [found] of this.#log.read(stream, { from: revision, limit: 1 })) {
-      const body = found && (await bodyJson(found, this.#blobs))
+      const body = found && (await shownBody(found, this.#blobs)).json
       if (body) return this.#keep(place, contentOf(body), found.header.body.size)
     }
     return []

@@ -4,6 +4,7 @@ import { type Block, callArguments } from '../agent/events/content.ts'
 import { jsonValueFilter } from '../agent/secrets/json-stream.ts'
 import { canonicalText } from '../log/canonical.ts'
 import type { Json, JsonObject } from '../log/json.ts'
+import { wellFormed } from '../log/well-formed.ts'
 import type { ModelOutcome, TextFilter, ToolResult } from '../ports.ts'
 import type { SecretBoundary } from './ports.ts'
 
@@ -39,6 +40,7 @@ export function redactRequest(secrets: SecretBoundary, command: UserCommand): Us
     case 'erase':
       return { ...command, reason: secrets.text(command.reason) }
     case 'pause':
+    case 'release_loss':
     case 'cancel':
     case 'decide_approval':
       return { ...command, ...reasonOf(secrets, command) }
@@ -111,8 +113,8 @@ function redactRaw(secrets: SecretBoundary, raw: string): Json {
   return shown === plain ? raw : shown
 }
 
-/** Whatever the order of members is. */
-const same = (a: unknown, b: unknown) => canonicalText(a) === canonicalText(b)
+/** Whatever the order of members is. Halves of surrogate pairs, which have no canonical form, count as U+FFFD. */
+const same = (a: unknown, b: unknown) => canonicalText(wellFormed(a)) === canonicalText(wellFormed(b))
 
 /**
  * A filter for a text that comes in pieces and is a tool's result as a whole: secrets are hidden in it, also values under

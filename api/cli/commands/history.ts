@@ -1,5 +1,7 @@
 import type { Command } from 'commander'
 import type { Message } from '../../../domain/agent/events/content.ts'
+import { counted } from '../../../projections/text.ts'
+import { isAltered } from '../../events/export.ts'
 import { EVENT_TYPES } from '../../events/stream.ts'
 import type { EventView } from '../../http/schemas/events.ts'
 import { refusal, take } from '../client.ts'
@@ -31,10 +33,19 @@ export function pointOf(o: { to?: number; turn?: number; event?: number }): {
   return o.event === undefined ? {} : { event: String(o.event) }
 }
 
+/** Exit code of a view: an event whose stored body is not the one that was sealed is damage, which a script must see. */
+function seen(ctx: Context, altered: number): number {
+  if (altered === 0) return EXIT.done
+  ctx.note(`${counted(altered, 'event')} altered: what is stored is not what was sealed, so it is not shown as true`)
+  ctx.note(`  ${ctx.command('verify')}`)
+  return EXIT.verification
+}
+
 async function events(ctx: Context, run: string, agent: string | undefined): Promise<number> {
   const id = await ctx.runId(run, 'read')
   const client = await ctx.client('read')
   let shown = 0
+  let altered = 0
   let after: string | null = null
   do {
     const query = { limit: '500', ...(after === null ? {} : { after }), ...(agent ? { agent } : {}) }
@@ -42,10 +53,11 @@ async function events(ctx: Context, run: string, agent: string | undefined): Pro
     const page = (await take(answer)) as { events: EventView[]; next: string | null }
     for (const event of page.events)
       await (ctx.format === 'json' ? ctx.flow(member(event, shown++)) : showEvent(ctx, event, false))
+    altered += page.events.filter((event) => event.altered).length
     after = page.next
   } while (after !== null)
   if (ctx.format === 'json') ctx.data(shown === 0 ? '[]\n' : '\n]\n')
-  return EXIT.done
+  return seen(ctx, altered)
 }
 
 interface TailOptions {
@@ -66,12 +78,15 @@ async function tail(ctx: Context, o: TailOptions): Promise<number> {
   const backend = await ctx.backend('read')
   const response = await backend.fetch(new Request(`http://localhost/v1/events?${query}`, { headers }))
   if (!response.ok || !response.body) throw await refusal(response)
+  let altered = 0
   for await (const line of linesOf(response.body)) {
     if (line === '') continue
-    if (ctx.format === 'table') await showEvent(ctx, JSON.parse(line) as EventView, o.run === undefined)
+    const event = JSON.parse(line) as EventView
+    if (event.altered) altered++
+    if (ctx.format === 'table') await showEvent(ctx, event, o.run === undefined)
     else await ctx.flow(`${line}\n`)
   }
-  return EXIT.done
+  return seen(ctx, altered)
 }
 
 interface ReplayOptions {
@@ -158,8 +173,12 @@ export function historyCommands(program: Command, kit: Kit): void {
         const backend = await ctx.backend('read')
         const response = await backend.fetch(new Request(`http://localhost/v1/runs/${id}/export`))
         if (!response.ok || !response.body) throw await refusal(response)
-        for await (const line of linesOf(response.body)) await ctx.flow(`${line}\n`)
-        return EXIT.done
+        let altered = 0
+        for await (const line of linesOf(response.body)) {
+          await ctx.flow(`${line}\n`)
+          if (isAltered(line)) altered++
+        }
+        return seen(ctx, altered)
       }),
     )
 }
