@@ -39,6 +39,7 @@ export function redactRequest(secrets: SecretBoundary, command: UserCommand): Us
     case 'erase':
       return { ...command, reason: secrets.text(command.reason) }
     case 'pause':
+    case 'release_loss':
     case 'cancel':
     case 'decide_approval':
       return { ...command, ...reasonOf(secrets, command) }

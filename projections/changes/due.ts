@@ -28,6 +28,7 @@ export function due(e: Seen): Change[] {
     case 'paused':
     case 'resumed':
     case 'step_requested':
+    case 'loss_accepted':
     case 'residue':
     case 'request_noted':
     case 'standing_approval':

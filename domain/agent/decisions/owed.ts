@@ -1,4 +1,5 @@
 import { effectId, modelCallId } from '../../log/ids.ts'
+import { undecided } from '../state/loss.ts'
 import { outageOf } from '../state/outage.ts'
 import { type AgentState, activityOf, callsOf, isFinished, recoveryOf } from '../state/state.ts'
 
@@ -66,6 +67,7 @@ export function waitingFor(state: AgentState): 'input' | 'approval' | 'doubt' | 
   if (open.some(({ stage }) => stage.at === 'running' && stage.epoch === epoch)) return null
   const activity = activityOf(state.machine)
   if (activity?.status === 'THINKING' && activity.model.at === 'calling' && activity.model.epoch === epoch) return null
+  if (undecided(state).length > 0) return 'doubt'
   if (open.some((call) => call.stage.at === 'approval')) return 'approval'
   if (open.some((call) => call.stage.at === 'doubt')) return 'doubt'
   if (state.paused) return 'pause'

@@ -19,6 +19,7 @@ import {
   purpose,
   text,
 } from './event-parts.ts'
+import { lossEvents } from './loss.ts'
 
 // These names and shapes are the storage format. A change of a shape is a new version and an upcaster, never an edit.
 
@@ -247,6 +248,7 @@ export const bodies = {
   /** A request under an Idempotency-Key that found nothing to do: made again it must still do nothing. */
   request_noted: z.strictObject({ request: text }),
   cancel_requested: z.strictObject({ reason: text.optional(), deadlineMs: z.int().positive() }),
+  ...lossEvents,
   /** A resume found files changed since the last step. */
   workspace_drifted: z.strictObject({ expected: text, found: text, changed: z.array(text) }),
   /**

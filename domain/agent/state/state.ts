@@ -3,6 +3,7 @@ import type { Usage } from '../events/content.ts'
 import type { BodyOf } from '../events/events.ts'
 import type { AgentSpec } from '../spec/spec.ts'
 import type { Call, CallStage } from './call.ts'
+import type { Loss } from './loss.ts'
 
 // The folded state of one agent: plain JSON, small, and no longer than its open turn, however long the run is.
 // What grows (messages, context variables, events) stands here as a rolling root only.
@@ -174,6 +175,8 @@ export interface AgentState {
   readonly unheard: readonly UnheardAttempt[]
   /** Model attempts that were given up, by estimate on the bill until their answer is known; at most {@link LOST_KEPT}. */
   readonly lostAttempts: readonly LostAttempt[]
+  /** What an accepted loss of the log's end leaves to be settled; null: nothing. */
+  readonly loss: Loss | null
   /** Revision of the last event from which something follows by itself. */
   readonly follows: number
   /** Types of the artifacts registered so far, sorted. */
@@ -242,6 +245,7 @@ export const BLANK: Omit<AgentState, 'spec'> = {
   unresolved: [],
   unheard: [],
   lostAttempts: [],
+  loss: null,
   follows: 0,
   artifactTypes: [],
   standing: [],
