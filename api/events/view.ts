@@ -1,4 +1,5 @@
 import { type Block, callArguments } from '../../domain/agent/events/content.ts'
+import { askedName, UNKNOWN_TOOL } from '../../domain/agent/spec/tools.ts'
 import { formatCursor } from '../../domain/log/cursor.ts'
 import type { RecordedEvent } from '../../domain/log/envelope.ts'
 import type { JsonObject } from '../../domain/log/json.ts'
@@ -18,7 +19,8 @@ export type Piece = string | Uint8Array
 
 /**
  * Turns stored events into what consumers see (CONTRACTS 6): people as `user:<id>` in turn 0, and the arguments of a
- * call, which are stored once, in the model's answer. One instance per reader.
+ * call, which are stored once, in the model's answer. A tool that does not exist has the name that the model wrote. One
+ * instance per reader.
  */
 export class EventViews {
   readonly #log: EventLog
@@ -84,11 +86,14 @@ export class EventViews {
   /** What a body points to in an answer, beside it. */
   async #withGiven({ type, stream }: RecordedEvent['header'], body: JsonObject): Promise<JsonObject> {
     const given = body.given as { readonly revision: number; readonly block: number } | undefined
+    if (typeof body.askedName === 'string') return { ...body, toolName: body.askedName }
     if (given === undefined) return body
     const block = (await this.#answer(stream, given.revision))[given.block]
     const args = block ? callArguments(block) : null
     if (type === 'context_set') return { ...body, value: args?.value ?? null }
-    return type === 'tool_call_start' ? { ...body, arguments: args } : body
+    if (type !== 'tool_call_start') return body
+    const asked = body.toolName === UNKNOWN_TOOL && typeof block?.name === 'string' ? askedName(block.name) : null
+    return { ...body, ...(asked === null ? {} : { toolName: asked }), arguments: args }
   }
 
   async #answer(stream: string, revision: number): Promise<readonly Block[]> {

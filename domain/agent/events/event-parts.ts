@@ -52,6 +52,8 @@ export type Artifact = z.infer<typeof Artifact>
 export const PlannedCall = z.strictObject({
   block: count,
   toolName: text,
+  /** The name that the model wrote, where there is no such tool. */
+  askedName: text.optional(),
   argumentsHash: Hash,
   /** Real workspace paths that the call touches, for grouping. */
   reads: z.array(text),

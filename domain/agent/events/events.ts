@@ -71,7 +71,7 @@ export const bodies = {
     requested: text,
     resolved: text,
     reason: text,
-    /** By what it was chosen among those that could serve; `fixed`: nothing was ranked. */
+    /** By what it was chosen among those that could serve; `fixed`: written by earlier versions, nothing was ranked. */
     policy: z.enum(['cost', 'latency', 'quality', 'fixed']),
     purpose,
   }),
@@ -160,6 +160,8 @@ export const bodies = {
     .strictObject({
       step: z.int().positive(),
       ...outcome,
+      /** The name that the model wrote, where there is no such tool. */
+      askedName: text.optional(),
       /** Files created by this call (003: pendingCreates). */
       created: z.array(text).optional(),
       changed: z.array(text).optional(),

@@ -28,7 +28,12 @@ const residues: Residues = {
         body.calls.find((call) => call.block === index),
       ),
     ),
-    calls: body.calls.map(({ refused, ...call }) => ({ ...call, reads: [], writes: [], ...failure({ refused }) })),
+    calls: body.calls.map(({ refused, askedName: _, ...call }) => ({
+      ...call,
+      reads: [],
+      writes: [],
+      ...failure({ refused }),
+    })),
   }),
   tool_call_retry: ({ signature: _, error, ...rest }) => ({ ...rest, error: { ...error, message: ERASED } }),
   tool_call_unknown: (body) => ({ ...body, reason: ERASED }),
