@@ -18,7 +18,9 @@ import { vaultKeys } from '../host/vault-keys.ts'
 import { tokenPath } from '../http/token.ts'
 import { OwnerError } from '../owner/backend.ts'
 import { checkServers } from './doctor-servers.ts'
+import { checkEnd, checkStored } from './doctor-stored.ts'
 import { bad, checkParked, type Finding, message, ok } from './finding.ts'
+import type { LossReport } from './losses.ts'
 
 const run = promisify(execFile)
 
@@ -199,10 +201,12 @@ export async function examine(
   env: NodeJS.ProcessEnv,
   identity: () => Promise<{ logId: string; kind: string }>,
   parked: () => Promise<number>,
+  losses: () => Promise<LossReport>,
 ): Promise<Finding[]> {
   const at = paths(config.data)
   const folder = await checkFolder(config.data)
   const servers = onServers(config) ? await checkServers(config) : []
+  const stored = onServers(config) ? [] : checkStored(config.data)
   const vault = await vaultFault(config.data, vaultKeys(config))
   // Most runs work in the folder that they are started in.
   const writable = inWorkspaces(process.cwd(), config.data)
@@ -214,12 +218,14 @@ export async function examine(
     folder,
     await checkToken(config.data),
     ...vault,
+    ...stored,
     await checkDisk([config.data, at.log, at.tables, at.blobs, at.versions, at.vault]),
     await checkClock(Date.now()),
     ...servers,
     ...(broken || onServers(config)
       ? []
       : [await checkLog(identity), ...checkGuards(at.log), ...(await checkTables(parked))]),
+    ...(broken ? [] : await checkEnd(losses)),
     await checkGit(program('git')),
     ...(await checkSandbox(config.sandboxed, program('bwrap'))),
     checkKeys(env),
