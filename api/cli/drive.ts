@@ -78,8 +78,11 @@ export async function driveToEnd(ctx: Context, runId: string, from: From, first:
       const end = await toEnd(ctx, watch, begin)
       if (midLine) ctx.line('')
       midLine = false
-      const again =
-        end.end === 'waiting' && ctx.interactive && interrupts.count() === 0 && (await askFor(ctx, runId, end))
+      const asks = end.end === 'waiting' && ctx.interactive && interrupts.count() === 0
+      // A signal at a question ends the question; there is nothing at work to pause.
+      if (asks) interrupts.stop()
+      const again = asks && (await askFor(ctx, runId, end))
+      if (asks) interrupts.start()
       if (!again) return await report(ctx, runId, end, summary)
       begin = resuming(ctx, runId)
     }

@@ -36,6 +36,16 @@ describe.skipIf(skipWithoutTerminal)('a run at a terminal', { timeout: 120_000 }
     expect(readFileSync(join(workspace, 'hello.txt'), 'utf8')).toBe('hello\n')
   })
 
+  it('is not answered by what was typed before the question', async () => {
+    const workspace = folder.workspace()
+    const terminal = writing(workspace)
+    terminal.type(`y${ENTER}y\ny`)
+    await terminal.sees('Let it happen?')
+    terminal.type(ENTER)
+    expect(await terminal.ended).toBe(8)
+    expect(existsSync(join(workspace, 'hello.txt'))).toBe(false)
+  })
+
   it('takes a refusal with its reason', async () => {
     const workspace = folder.workspace()
     const terminal = writing(workspace)
