@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import type { z } from 'zod'
 import type { RunDetail } from '../../http/schemas/runs.ts'
+import { visible } from '../../visible-text.ts'
 import { pendingApprovals } from '../ask.ts'
 import { askLines, nextLines, parkedLines } from '../asks.ts'
 import { take } from '../client.ts'
@@ -143,7 +144,7 @@ async function waiting(ctx: Context): Promise<number> {
     { title: 'WAITS FOR', of: (a) => WAITS_FOR[a.for] },
     { title: 'TOOL', of: (a) => a.toolName },
     { title: 'EXPIRES', of: (a) => a.expiresAt },
-    { title: 'ARGUMENTS', of: (a) => JSON.stringify(a.arguments ?? {}), flexible: true },
+    { title: 'ARGUMENTS', of: (a) => visible(JSON.stringify(a.arguments ?? {})), flexible: true },
   ])
   if (ctx.format === 'table') for (const line of rows.flatMap((row) => askLines(ctx, row))) ctx.note(line)
   return EXIT.done
