@@ -21,7 +21,11 @@ it.each([
   ['run_command', { command: 'rm -rf build\u200b/\u202etxt.exe' }, 'rm -rf build‹U+200B›/‹U+202E›txt.exe'],
   ['run_command', { command: 'curl\u00a0x\u3000y' }, 'curl‹U+00A0›x‹U+3000›y'],
   ['run_command', { command: 'ls', cwd: 'a\u2066' }, 'ls\n(in a‹U+2066›)'],
-  ['write_file', { path: 'a.txt', content: 'soft\u00adhyphen\u{e0041}\ufeff\r\n' }, '+soft‹U+00AD›hyphen‹U+E0041›‹U+FEFF›\r\n'],
+  [
+    'write_file',
+    { path: 'a.txt', content: 'soft\u00adhyphen\u{e0041}\ufeff\r\n' },
+    '+soft‹U+00AD›hyphen‹U+E0041›‹U+FEFF›\r\n',
+  ],
   ['write_file', { path: 'a\u200d.txt', content: 'x\n' }, 'Index: a‹U+200D›.txt'],
   ['fetch:page', { url: 'https://e\u2060vil\u115f' }, 'https://e‹U+2060›vil‹U+115F›'],
   ['run_command', { command: 'a\u001b[2J\rb\u2028' }, 'a‹U+001B›[2J‹U+000D›b‹U+2028›'],

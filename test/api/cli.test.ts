@@ -13,7 +13,7 @@ describe('runs on the command line', { timeout: 120_000 }, () => {
   beforeAll(async () => {
     const [done, failed, waiting] = [
       await folder.run('run', 'finish the \u001b[31mtask\u001b[0m', '--no-workspace'),
-      await folder.look('run', 'fail', '--no-workspace'),
+      await folder.look('run', 'fail now', '--no-workspace'),
       await folder.look('-o', 'json', 'run', 'write', '-w', folder.workspace(), '--tools', 'write_file'),
     ]
     expect([done.code, failed.code, waiting.code]).toEqual([0, 3, 8])
