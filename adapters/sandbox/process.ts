@@ -26,6 +26,12 @@ export interface Launch {
   stop(child: ChildProcess, hard: boolean): void
 }
 
+/** How to end by force the commands that run. A process that exits takes its commands with it, however it came to exit. */
+const running = new Set<() => void>()
+process.on('exit', () => {
+  for (const end of running) end()
+})
+
 /** Runs a process to its end. Rejects with the signal's reason when aborted, after everything was ended. */
 export async function runProcess(launch: Launch): Promise<CommandResult> {
   launch.signal.throwIfAborted()
@@ -38,10 +44,12 @@ export async function runProcess(launch: Launch): Promise<CommandResult> {
   if (child.pid !== undefined) launch.onSpawn?.(child)
 
   let timedOut = false
+  const endByForce = () => launch.stop(child, true)
+  running.add(endByForce)
   const timers: NodeJS.Timeout[] = []
   const stop = () => {
     launch.stop(child, false)
-    timers.push(setTimeout(() => launch.stop(child, true), launch.graceMs))
+    timers.push(setTimeout(endByForce, launch.graceMs))
   }
   timers.push(
     setTimeout(() => {
@@ -53,6 +61,7 @@ export async function runProcess(launch: Launch): Promise<CommandResult> {
 
   return new Promise((resolve, reject) => {
     const settle = (end: () => void) => {
+      running.delete(endByForce)
       for (const timer of timers) clearTimeout(timer)
       launch.signal.removeEventListener('abort', stop)
       end()
