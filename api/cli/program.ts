@@ -7,6 +7,7 @@ import { historyCommands } from './commands/history.ts'
 import { kitOf, likeIt } from './commands/kit.ts'
 import { proveCommands } from './commands/prove.ts'
 import { releaseCommand } from './commands/release.ts'
+import { requestCommand } from './commands/request.ts'
 import { restoreCommand } from './commands/restore.ts'
 import { runCommand } from './commands/run.ts'
 import { runsCommands } from './commands/runs.ts'
@@ -46,6 +47,7 @@ function programOf(io: CliIo, done: (code: number) => void): Command {
   restoreCommand(program, kit)
   runsCommands(program, kit)
   historyCommands(program, kit)
+  requestCommand(program, kit)
   proveCommands(program, kit)
   releaseCommand(program, kit)
   secretsCommand(program, kit)

@@ -9,6 +9,7 @@ import { approvalRoutes } from './routes/approvals.ts'
 import { commandRoutes } from './routes/commands.ts'
 import { historyRoutes } from './routes/history.ts'
 import { recordRoutes } from './routes/records.ts'
+import { requestRoutes } from './routes/requests.ts'
 import { runRoutes } from './routes/runs.ts'
 import { streamRoutes } from './routes/streams.ts'
 import { systemRoutes } from './routes/system.ts'
@@ -68,6 +69,7 @@ export function createApp(s: Services, options: AppOptions) {
     .route('/', historyRoutes(s, new Underway()))
     .route('/', approvalRoutes(s))
     .route('/', recordRoutes(s))
+    .route('/', requestRoutes(s))
     .route('/', streamRoutes(s, options.heartbeatMs))
   let made: ReturnType<typeof app.getOpenAPI31Document> | null = null
   const document = () => {
