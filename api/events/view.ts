@@ -1,4 +1,5 @@
-import { type Block, callArguments } from '../../domain/agent/events/content.ts'
+import type { Given } from '../../domain/agent/events/events.ts'
+import { withGiven } from '../../domain/agent/events/given.ts'
 import { formatCursor } from '../../domain/log/cursor.ts'
 import type { RecordedEvent } from '../../domain/log/envelope.ts'
 import type { JsonObject } from '../../domain/log/json.ts'
@@ -15,7 +16,7 @@ const KEPT_ANSWERS = 64
 export class EventViews {
   readonly #log: EventLog
   readonly #blobs: BlobStore
-  readonly #answers = new Map<string, readonly Block[]>()
+  readonly #answers = new Map<string, JsonObject | null>()
 
   constructor(log: EventLog, blobs: BlobStore) {
     this.#log = log
@@ -26,7 +27,7 @@ export class EventViews {
     const h = event.header
     const body = await bodyJson(event, this.#blobs)
     const person = h.actor.kind === 'user' || h.actor.kind === 'approver'
-    if (h.type === 'model_call_end' && body) this.#keep(`${h.stream}@${h.revision}`, contentOf(body))
+    if (h.type === 'model_call_end' && body) this.#keep(`${h.stream}@${h.revision}`, body)
     return {
       id: event.id,
       cursor: formatCursor(this.#log.cursor(event)),
@@ -52,31 +53,23 @@ export class EventViews {
 
   /** What a body points to in an answer, beside it. */
   async #withGiven({ type, stream }: RecordedEvent['header'], body: JsonObject): Promise<JsonObject> {
-    const given = body.given as { readonly revision: number; readonly block: number } | undefined
-    if (given === undefined) return body
-    const block = (await this.#answer(stream, given.revision))[given.block]
-    const args = block ? callArguments(block) : null
-    if (type === 'context_set') return { ...body, value: args?.value ?? null }
-    return type === 'tool_call_start' ? { ...body, arguments: args } : body
+    const given = body.given as unknown as Given | undefined
+    return given === undefined ? body : withGiven(type, body, await this.#answer(stream, given.revision))
   }
 
-  async #answer(stream: string, revision: number): Promise<readonly Block[]> {
+  async #answer(stream: string, revision: number): Promise<JsonObject | null> {
     const place = `${stream}@${revision}`
     const kept = this.#answers.get(place)
     if (kept !== undefined) return kept
-    for await (const [found] of this.#log.read(stream, { from: revision, limit: 1 })) {
-      const body = found && (await bodyJson(found, this.#blobs))
-      if (body) return this.#keep(place, contentOf(body))
-    }
-    return []
+    for await (const [found] of this.#log.read(stream, { from: revision, limit: 1 }))
+      if (found) return this.#keep(place, await bodyJson(found, this.#blobs))
+    return null
   }
 
-  #keep(place: string, content: readonly Block[]): readonly Block[] {
+  #keep(place: string, answer: JsonObject | null): JsonObject | null {
     this.#answers.delete(place)
-    this.#answers.set(place, content)
+    this.#answers.set(place, answer)
     if (this.#answers.size > KEPT_ANSWERS) this.#answers.delete(this.#answers.keys().next().value!)
-    return content
+    return answer
   }
 }
-
-const contentOf = (body: JsonObject): readonly Block[] => (body.content ?? []) as unknown as readonly Block[]
