@@ -15,6 +15,7 @@ import { secretsCommand } from './commands/secrets.ts'
 import { serveCommand } from './commands/serve.ts'
 import { sqlCommand } from './commands/sql.ts'
 import { steerCommands } from './commands/steer.ts'
+import { transcriptCommand } from './commands/transcript.ts'
 import { workerCommand } from './commands/worker.ts'
 import type { CliIo, Format } from './context.ts'
 import { EXIT, EXIT_HELP } from './exit.ts'
@@ -47,6 +48,7 @@ function programOf(io: CliIo, done: (code: number) => void): Command {
   restoreCommand(program, kit)
   runsCommands(program, kit)
   historyCommands(program, kit)
+  transcriptCommand(program, kit)
   requestCommand(program, kit)
   proveCommands(program, kit)
   releaseCommand(program, kit)

@@ -29,6 +29,7 @@ export function requestRoutes(s: Services) {
       attempt,
       revision,
       model: request.model,
+      system: request.system,
       ...wire(request),
       checked: { messages: recorded.root, wording: recorded.rendered, parameters: recorded.parameters },
     }))

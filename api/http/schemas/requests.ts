@@ -8,6 +8,7 @@ export const SentRequest = z
     revision: z.int().openapi({ description: "The event's revision that says that it was sent" }),
     model: z.string(),
     provider: z.string(),
+    system: z.string().openapi({ description: 'The system prompt, which stands in the body too' }),
     headers: z.record(z.string(), z.string()),
     body: AnyJson,
     checked: z
