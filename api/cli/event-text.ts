@@ -82,10 +82,10 @@ const SUBSTANCE: Readonly<Record<string, (p: Payload) => string>> = {
 
 /** What an event says, on one line; people are named. Erased bodies say so. */
 export function substance(event: EventView): string {
-  if (event.payload === null) return '(erased)'
   const { kind, id } = event.actor as { kind: string; id?: string }
   const who = kind === 'user' || kind === 'approver' ? `by ${plain(id)}` : ''
-  const said = SUBSTANCE[event.type]?.(event.payload) ?? plain(event.payload)
+  const { payload } = event
+  const said = payload === null ? '(erased)' : (SUBSTANCE[event.type]?.(payload) ?? plain(payload))
   return cut([who, said].filter(Boolean).join(': '), WIDTH)
 }
 
@@ -96,4 +96,15 @@ export function eventRow(event: EventView, run: boolean): string {
   const turn = event.turn === 0 ? '' : `turn ${event.turn}`
   const columns = [oneLine(place).padEnd(5), event.timestamp.slice(11, 19), turn.padEnd(8), event.type.padEnd(18)]
   return `${columns.join('  ')}  ${substance(event)}`.trimEnd()
+}
+
+/** Says the day of events where it is another one than that of the event before, and at first than today's. Days are UTC. */
+export function days(today = new Date().toISOString()): (event: Pick<EventView, 'timestamp'>) => string | null {
+  let last = today.slice(0, 10)
+  return ({ timestamp }) => {
+    const day = timestamp.slice(0, 10)
+    if (day === last) return null
+    last = day
+    return day
+  }
 }

@@ -1,6 +1,8 @@
 import { Command, CommanderError, Option } from 'commander'
 import { VERSION } from '../version.ts'
+import { artifactsCommand } from './commands/artifacts.ts'
 import { auditorsCommand } from './commands/auditors.ts'
+import { costCommand } from './commands/cost.ts'
 import { demoCommand } from './commands/demo.ts'
 import { doctorCommand } from './commands/doctor.ts'
 import { historyCommands } from './commands/history.ts'
@@ -49,6 +51,8 @@ function programOf(io: CliIo, done: (code: number) => void): Command {
   runsCommands(program, kit)
   historyCommands(program, kit)
   transcriptCommand(program, kit)
+  artifactsCommand(program, kit)
+  costCommand(program, kit)
   requestCommand(program, kit)
   proveCommands(program, kit)
   releaseCommand(program, kit)

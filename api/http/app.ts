@@ -7,6 +7,7 @@ import { newApp } from './new-app.ts'
 import { problemResponse } from './problem-response.ts'
 import { approvalRoutes } from './routes/approvals.ts'
 import { commandRoutes } from './routes/commands.ts'
+import { costRoutes } from './routes/cost.ts'
 import { historyRoutes } from './routes/history.ts'
 import { recordRoutes } from './routes/records.ts'
 import { requestRoutes } from './routes/requests.ts'
@@ -70,6 +71,7 @@ export function createApp(s: Services, options: AppOptions) {
     .route('/', approvalRoutes(s))
     .route('/', recordRoutes(s))
     .route('/', requestRoutes(s))
+    .route('/', costRoutes(s))
     .route('/', streamRoutes(s, options.heartbeatMs))
   let made: ReturnType<typeof app.getOpenAPI31Document> | null = null
   const document = () => {

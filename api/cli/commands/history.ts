@@ -4,14 +4,21 @@ import { EVENT_TYPES } from '../../events/stream.ts'
 import type { EventView } from '../../http/schemas/events.ts'
 import { refusal, take } from '../client.ts'
 import type { Context } from '../context.ts'
-import { eventRow } from '../event-text.ts'
+import { days, eventRow } from '../event-text.ts'
 import { EXIT, UsageError } from '../exit.ts'
 import { linesOf } from '../lines.ts'
 import { changeText, messageText, stateLines, telling } from '../state-text.ts'
 import { type Kit, known, whole } from './kit.ts'
 
-function showEvent(ctx: Context, event: EventView, ofManyRuns: boolean): void {
-  ctx.data(`${ctx.format === 'table' ? eventRow(event, ofManyRuns) : JSON.stringify(event)}\n`)
+/** Shows events one after the other, the day on a line of its own where the time alone would mislead. */
+function shower(ctx: Context, ofManyRuns: boolean): (event: EventView) => void {
+  const dayOf = days()
+  return (event) => {
+    if (ctx.format !== 'table') return ctx.data(`${JSON.stringify(event)}\n`)
+    const day = dayOf(event)
+    if (day !== null) ctx.data(`${day}\n`)
+    ctx.data(`${eventRow(event, ofManyRuns)}\n`)
+  }
 }
 
 /** Options that name a point of a history, to `query`. */
@@ -31,13 +38,14 @@ async function events(ctx: Context, run: string, agent: string | undefined): Pro
   const id = await ctx.runId(run, 'read')
   const client = await ctx.client('read')
   const all: EventView[] = []
+  const show = shower(ctx, false)
   let after: string | null = null
   do {
     const query = { limit: '500', ...(after === null ? {} : { after }), ...(agent ? { agent } : {}) }
     const answer = client.v1.runs[':id'].events.$get({ param: { id }, query })
     const page = (await take(answer)) as { events: EventView[]; next: string | null }
     if (ctx.format === 'json') all.push(...page.events)
-    else for (const event of page.events) showEvent(ctx, event, false)
+    else for (const event of page.events) show(event)
     after = page.next
   } while (after !== null)
   if (ctx.format === 'json') ctx.data(`${JSON.stringify(all, null, 2)}\n`)
@@ -62,9 +70,8 @@ async function tail(ctx: Context, o: TailOptions): Promise<number> {
   const backend = await ctx.backend('read')
   const response = await backend.fetch(new Request(`http://localhost/v1/events?${query}`, { headers }))
   if (!response.ok || !response.body) throw await refusal(response)
-  for await (const line of linesOf(response.body)) {
-    if (line !== '') showEvent(ctx, JSON.parse(line) as EventView, o.run === undefined)
-  }
+  const show = shower(ctx, o.run === undefined)
+  for await (const line of linesOf(response.body)) if (line !== '') show(JSON.parse(line) as EventView)
   return EXIT.done
 }
 
