@@ -2,6 +2,7 @@ import { Command, CommanderError, Option } from 'commander'
 import { VERSION } from '../version.ts'
 import { artifactsCommand } from './commands/artifacts.ts'
 import { auditorsCommand } from './commands/auditors.ts'
+import { completionCommand } from './commands/completion.ts'
 import { costCommand } from './commands/cost.ts'
 import { demoCommand } from './commands/demo.ts'
 import { doctorCommand } from './commands/doctor.ts'
@@ -63,6 +64,7 @@ function programOf(io: CliIo, done: (code: number) => void): Command {
   auditorsCommand(program, kit)
   doctorCommand(program, kit)
   demoCommand(program, kit)
+  completionCommand(program, kit)
   return program
 }
 
