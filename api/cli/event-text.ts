@@ -42,6 +42,12 @@ function revisions(bodies: unknown): string {
   return all.length === 1 ? `revision ${first}` : `${all.length} revisions, ${first} to ${last}`
 }
 
+/** The secrets that a call is given, by name. */
+function secretsOf({ secrets }: Payload): string {
+  const given = (Array.isArray(secrets) ? secrets : []) as { name?: string }[]
+  return given.length === 0 ? '' : ` (secret ${given.map(({ name }) => plain(name)).join(', ')})`
+}
+
 /** The one thing of each type's payload that a reader looks for. What is not named here is shown as it is. */
 const SUBSTANCE: Readonly<Record<string, (p: Payload) => string>> = {
   agent_started: started,
@@ -53,7 +59,7 @@ const SUBSTANCE: Readonly<Record<string, (p: Payload) => string>> = {
   model_call_start: (p) => `${plain(p.model)}, attempt ${plain(p.attempt)}`,
   model_call_end: answered,
   model_late: (p) => `attempt ${plain(p.attempt)}, ${tokensAndCost(p)}`,
-  tool_call_start: (p) => `${plain(p.toolName)} ${plain(p.arguments)}`,
+  tool_call_start: (p) => `${plain(p.toolName)}${secretsOf(p)} ${plain(p.arguments)}`,
   tool_call_intent: (p) => `attempt ${plain(p.attempt)}`,
   tool_call_retry: (p) => `in ${plain(p.delayMs)} ms after ${failureOf(p)}`,
   tool_call_unknown: (p) => plain(p.reason),
