@@ -2,7 +2,7 @@ import { SandboxUnavailable } from '../adapters/sandbox/error.ts'
 import { VaultError } from '../adapters/vault/error.ts'
 import { WorkspaceError } from '../adapters/workspace/error.ts'
 import { CommandRejected, ModelError, ToolError } from '../domain/agent/errors.ts'
-import { PatternError } from '../domain/agent/secrets/pattern-parse.ts'
+import { PatternError } from '../domain/agent/secrets/pattern.ts'
 import { LogError, type LogErrorCode } from '../domain/log/errors.ts'
 import { ContentionError, TimeLimitError } from '../domain/runtime/errors.ts'
 import { ProjectionError } from '../projections/errors.ts'
@@ -29,7 +29,9 @@ const LOG_STATUS: Readonly<Record<LogErrorCode, number>> = {
   LOG_LOCKED: 503,
   LOG_CORRUPT: 500,
   LOG_FOREIGN: 500,
+  LOG_REPLACED: 500,
   LOG_MISSING: 500,
+  LOG_SHORTENED: 409,
   LOG_NEWER: 500,
   LOG_REFUSED: 503,
   LOG_CLOSED: 503,

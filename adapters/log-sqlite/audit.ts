@@ -6,6 +6,7 @@ import type { RecordedEvent } from '../../domain/log/envelope.ts'
 import { LogError } from '../../domain/log/errors.ts'
 import { agentStream } from '../../domain/log/ids.ts'
 import type { JsonObject } from '../../domain/log/json.ts'
+import { isSealedBody } from '../../domain/log/seal.ts'
 import { Lru } from '../logs/lru.ts'
 import { fileOf, openToRead } from './file.ts'
 import { Reader } from './reader.ts'
@@ -16,7 +17,7 @@ export interface AuditSource {
   readonly path: string
   /** A SELECT of the events' headers in the log attached as `schema`, one row each, in words. */
   eventsSql(schema: string): string
-  /** The body at a position as JSON text; null: erased. */
+  /** The body at a position as JSON text, `{"altered":true}` where it is not the one that was sealed; null: erased. */
   payload(position: number): string | null
   /** The same as readers of events see it: with the arguments that it points to. */
   shown(position: number): string | null
@@ -30,6 +31,9 @@ export interface AuditSource {
 
 const utf8 = new TextDecoder()
 
+/** In the place of a body that is not the one that was sealed. */
+const ALTERED = '{"altered":true}'
+
 /** Opens the log in a folder for auditors, beside an owner or without one. `blob`: the bytes of a body that lies apart. */
 export function openAuditSource(folder: string, blob: (runId: string, hash: string) => Uint8Array): AuditSource {
   const db = openToRead(folder)
@@ -41,6 +45,7 @@ export function openAuditSource(folder: string, blob: (runId: string, hash: stri
   const at = (position: number) => reader.logPage(position, position, 1, true)[0]
   const textOf = (event: RecordedEvent | undefined): string | null => {
     const bytes = event ? bytesOf(event) : null
+    if (event && !event.erased && (bytes === null || !isSealedBody(event.header.body, bytes))) return ALTERED
     return bytes && utf8.decode(bytes)
   }
   const answers = new Lru<string, { readonly body: JsonObject | null }>(8)

@@ -26,11 +26,23 @@ export interface Launch {
   stop(child: ChildProcess, hard: boolean): void
 }
 
-/** How to end by force the commands that run. A process that exits takes its commands with it, however it came to exit. */
-const running = new Set<() => void>()
-process.on('exit', () => {
-  for (const end of running) end()
-})
+/** Processes that run now, with what ends each. */
+const running = new Map<ChildProcess, Launch>()
+
+/** A process that ends leaves nothing running, also where it ends in the middle of a command. */
+function endWithUs(): void {
+  for (const [child, launch] of running) launch.stop(child, true)
+}
+
+function keepTrack(child: ChildProcess, launch: Launch): void {
+  if (running.size === 0) process.on('exit', endWithUs)
+  running.set(child, launch)
+}
+
+function forget(child: ChildProcess): void {
+  running.delete(child)
+  if (running.size === 0) process.off('exit', endWithUs)
+}
 
 /** Runs a process to its end. Rejects with the signal's reason when aborted, after everything was ended. */
 export async function runProcess(launch: Launch): Promise<CommandResult> {
@@ -41,15 +53,16 @@ export async function runProcess(launch: Launch): Promise<CommandResult> {
   const stderr = capture(launch.onOutput, launch.filter?.())
   child.stdout?.on('data', (chunk: Buffer) => stdout.add(chunk))
   child.stderr?.on('data', (chunk: Buffer) => stderr.add(chunk))
-  if (child.pid !== undefined) launch.onSpawn?.(child)
+  if (child.pid !== undefined) {
+    keepTrack(child, launch)
+    launch.onSpawn?.(child)
+  }
 
   let timedOut = false
-  const endByForce = () => launch.stop(child, true)
-  running.add(endByForce)
   const timers: NodeJS.Timeout[] = []
   const stop = () => {
     launch.stop(child, false)
-    timers.push(setTimeout(endByForce, launch.graceMs))
+    timers.push(setTimeout(() => launch.stop(child, true), launch.graceMs))
   }
   timers.push(
     setTimeout(() => {
@@ -61,9 +74,9 @@ export async function runProcess(launch: Launch): Promise<CommandResult> {
 
   return new Promise((resolve, reject) => {
     const settle = (end: () => void) => {
-      running.delete(endByForce)
       for (const timer of timers) clearTimeout(timer)
       launch.signal.removeEventListener('abort', stop)
+      forget(child)
       end()
     }
     child.on('error', (cause) => {

@@ -2,6 +2,7 @@ import { type Block, callArguments, textOf } from '../../domain/agent/events/con
 import type { AgentSpec } from '../../domain/agent/spec/spec.ts'
 import { NOTES } from '../../domain/agent/state/messages.ts'
 import type { EventView } from '../http/schemas/events.ts'
+import { ALTERED } from './event-text.ts'
 import { oneLine, safe } from './output/text.ts'
 import { dollars } from './output/units.ts'
 
@@ -109,8 +110,8 @@ export function transcriptLines(event: EventView): string[] {
   const { kind, id } = event.actor as { kind: string; id?: string }
   const by = kind === 'user' || kind === 'approver' ? ` ${id}:` : ''
   const said =
-    event.payload === null
-      ? [`${event.type} (erased)`]
+    event.altered || event.payload === null
+      ? [`${event.type} ${event.altered ? ALTERED : '(erased)'}`]
       : (SAID[event.type]?.(event.payload, event) ?? [`${event.type}:`, ...indented(whole(event.payload))])
   const [first, ...rest] = said
   const lines = first === undefined ? [] : [`@${event.revision} ${event.timestamp}${by} ${first}`, ...rest]

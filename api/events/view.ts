@@ -5,7 +5,7 @@ import type { RecordedEvent } from '../../domain/log/envelope.ts'
 import type { JsonObject } from '../../domain/log/json.ts'
 import type { BlobStore, EventLog } from '../../domain/ports.ts'
 import type { EventView } from '../http/schemas/events.ts'
-import { bodyJson } from './body.ts'
+import { shownBody } from './body.ts'
 
 const KEPT_ANSWERS = 64
 
@@ -25,7 +25,7 @@ export class EventViews {
 
   async view(event: RecordedEvent): Promise<EventView> {
     const h = event.header
-    const body = await bodyJson(event, this.#blobs)
+    const { altered, json: body } = await shownBody(event, this.#blobs)
     const person = h.actor.kind === 'user' || h.actor.kind === 'approver'
     if (h.type === 'model_call_end' && body) this.#keep(`${h.stream}@${h.revision}`, body)
     return {
@@ -47,6 +47,7 @@ export class EventViews {
       ...(h.driver === undefined ? {} : { epoch: h.driver.epoch }),
       hash: event.hash,
       ...(event.erased ? { erased: true as const } : {}),
+      ...(altered ? { altered: true as const } : {}),
       payload: body && (await this.#withGiven(h, body)),
     }
   }
@@ -62,7 +63,7 @@ export class EventViews {
     const kept = this.#answers.get(place)
     if (kept !== undefined) return kept
     for await (const [found] of this.#log.read(stream, { from: revision, limit: 1 }))
-      if (found) return this.#keep(place, await bodyJson(found, this.#blobs))
+      if (found) return this.#keep(place, (await shownBody(found, this.#blobs)).json)
     return null
   }
 

@@ -9,6 +9,7 @@ import { approvalRoutes } from './routes/approvals.ts'
 import { commandRoutes } from './routes/commands.ts'
 import { costRoutes } from './routes/cost.ts'
 import { historyRoutes } from './routes/history.ts'
+import { lossRoutes } from './routes/losses.ts'
 import { recordRoutes } from './routes/records.ts'
 import { requestRoutes } from './routes/requests.ts'
 import { runRoutes } from './routes/runs.ts'
@@ -69,6 +70,7 @@ export function createApp(s: Services, options: AppOptions) {
     .route('/', commandRoutes(s))
     .route('/', historyRoutes(s, new Underway()))
     .route('/', approvalRoutes(s))
+    .route('/', lossRoutes(s))
     .route('/', recordRoutes(s))
     .route('/', requestRoutes(s))
     .route('/', costRoutes(s))

@@ -4,7 +4,7 @@ import { VaultError } from '../../adapters/vault/error.ts'
 import { WorkspaceError } from '../../adapters/workspace/error.ts'
 import { asProblem, Problem } from '../../api/problem.ts'
 import { CommandRejected, ModelError, ToolError } from '../../domain/agent/errors.ts'
-import { parsePattern } from '../../domain/agent/secrets/pattern-parse.ts'
+import { compilePattern } from '../../domain/agent/secrets/pattern.ts'
 import { LogError } from '../../domain/log/errors.ts'
 import { ContentionError } from '../../domain/runtime/errors.ts'
 import { ProjectionError } from '../../projections/errors.ts'
@@ -12,7 +12,7 @@ import { ProjectionError } from '../../projections/errors.ts'
 /** What a refused pattern is refused with. */
 function patternError(): unknown {
   try {
-    return parsePattern('(')
+    return compilePattern('(')
   } catch (error) {
     return error
   }
@@ -27,7 +27,7 @@ it.each([
   [new ModelError('AUTHENTICATION', 'm'), 422, 'MODEL_AUTHENTICATION'],
   [new ModelError('OVERLOADED', 'm', { transient: true }), 503, 'MODEL_OVERLOADED'],
   [new ModelError('SCRIPT_INVALID', 'm'), 422, 'SCRIPT_INVALID'],
-  [new ProjectionError('STREAM_GAP', 'm'), 503, 'TABLES_STREAM_GAP'],
+  [new ProjectionError('DAMAGED', 'm'), 503, 'TABLES_DAMAGED'],
   [new ProjectionError('NOT_PARKED', 'm'), 409, 'TABLES_NOT_PARKED'],
   [new ContentionError('m'), 409, 'CONTENTION'],
   [new ToolError('RESOURCE_NOT_FOUND', 'm'), 409, 'RESOURCE_NOT_FOUND'],

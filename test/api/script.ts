@@ -12,7 +12,8 @@ const look = { text: 'thinking… ', calls: [{ tool: 'list_dir', arguments: { pa
 
 /**
  * The model of the API's tests: a word of the task says what the agent does. `finish`: it is done at once, with the task
- * as its summary. `fail`: ERROR. `claim`: it names a file that is not there. `write`: it asks to write a file, and tells what was decided. `ask`: it asks the person.
+ * as its summary. `fail`: ERROR. `claim`: it names a file that is not there. `outage`: its model is overloaded for ever.
+ * `write`: it asks to write a file, and tells what was decided. `ask`: it asks the person.
  * `both`: it asks to write two files at once. `command`: it runs a command,
  * `broken`: one that fails, `linger`: one that heeds no
  * signal. `stall`: its model does not answer. `wait`: it looks for {@link SIGN} in its workspace, turn
@@ -32,6 +33,11 @@ export const SCRIPT: ScriptInput = {
       name: 'claim',
       when: { firstInputContains: 'claim' },
       turns: [done('claimed', { artifacts: ['nowhere.txt'] })],
+    },
+    {
+      name: 'outage',
+      when: { firstInputContains: 'outage' },
+      turns: [{ fail: { code: 'OVERLOADED', times: 1_000 }, ...done('it is over') }],
     },
     { name: 'fail', when: { firstInputContains: 'fail' }, turns: [{ text: 'I give up.' }] },
     {

@@ -3,9 +3,9 @@ import type { EventView } from '../../http/schemas/events.ts'
 import type { SentRequests } from '../../http/schemas/requests.ts'
 import { Refused, take } from '../client.ts'
 import type { Context } from '../context.ts'
-import { EXIT } from '../exit.ts'
 import { safe } from '../output/text.ts'
 import { transcriptLines } from '../transcript.ts'
+import { seen } from './history.ts'
 import type { Kit } from './kit.ts'
 
 /** What the model was told before everything else, or why that cannot be told any more. */
@@ -52,6 +52,7 @@ async function* partsOf(ctx: Context, id: string, agent: string | undefined): As
 async function transcript(ctx: Context, run: string, agent: string | undefined): Promise<number> {
   const id = await ctx.runId(run, 'read')
   let first = true
+  let altered = 0
   for await (const part of partsOf(ctx, id, agent)) {
     if (ctx.format === 'table') {
       const lines = 'system' in part ? promptLines(part).map(safe) : transcriptLines(part)
@@ -59,9 +60,10 @@ async function transcript(ctx: Context, run: string, agent: string | undefined):
     } else if (ctx.format === 'jsonl') await ctx.flow(`${JSON.stringify(part)}\n`)
     else await ctx.flow(`${first ? '[\n' : ',\n'}${JSON.stringify(part)}`)
     first = false
+    if ('altered' in part && part.altered) altered++
   }
   if (ctx.format === 'json') ctx.data(first ? '[]\n' : '\n]\n')
-  return EXIT.done
+  return seen(ctx, altered)
 }
 
 export function transcriptCommand(program: Command, kit: Kit): void {

@@ -28,6 +28,7 @@ const MEMBERS = {
   inherited: true,
   // Follows from the messages.
   lastText: false,
+  loss: true,
   lostAttempts: true,
   machine: true,
   messages: true,
@@ -58,6 +59,9 @@ const MEMBERS = {
   violations: true,
 } as const satisfies Record<keyof AgentState, boolean>
 
+/** Members that came later: the view omits one that has its initial value, so that older digests stay valid. */
+const LATER: ReadonlySet<keyof AgentState> = new Set(['loss'])
+
 /**
  * A machine without what was said in it: texts are represented by the events they came from, where they can be erased;
  * what followed from them stays provable.
@@ -87,20 +91,25 @@ const LABELS = VIEW.map((name) => `${JSON.stringify(name)}:`)
 /** The digest of a folded state, hex SHA-256: over roots of what grows and the small part that changes. */
 export function digestOf(state: AgentState): string {
   let view = `keepup-fold-${FOLD}\n{`
-  for (let i = 0; i < VIEW.length; i++) view += (i === 0 ? '' : ',') + LABELS[i] + member(i, state[VIEW[i]!])
+  for (let i = 0; i < VIEW.length; i++) {
+    const value = state[VIEW[i]!]
+    if (value == null && LATER.has(VIEW[i]!)) continue
+    view += (i === 0 ? '' : ',') + LABELS[i] + member(i, value)
+  }
   return hash('sha256', `${view}}`)
 }
 
-// The parts of a state are never changed in place, and most are the same in the next one: what was written last is kept.
-const written: { value: object; text: string }[] = VIEW.map(() => ({ value: {}, text: '{}' }))
+// The parts of a state are never changed in place, and most are the same objects in the next state: their text is kept with
+// them, for as long as a state holds them.
+const written = VIEW.map(() => new WeakMap<object, string>())
 
 function member(i: number, value: unknown): string {
   if (value === null || typeof value !== 'object') return stable(value)
-  const last = written[i]!
-  if (last.value === value) return last.text
+  const known = written[i]!.get(value)
+  if (known !== undefined) return known
   const unsaid = UNSAID[VIEW[i]!] as ((value: object) => unknown) | undefined
   const text = stable(unsaid === undefined ? value : unsaid(value))
-  written[i] = { value, text }
+  written[i]!.set(value, text)
   return text
 }
 
