@@ -1,5 +1,5 @@
-import { type Block, callArguments } from '../../domain/agent/events/content.ts'
-import { askedName, UNKNOWN_TOOL } from '../../domain/agent/spec/tools.ts'
+import type { Given } from '../../domain/agent/events/events.ts'
+import { withGiven } from '../../domain/agent/events/given.ts'
 import { formatCursor } from '../../domain/log/cursor.ts'
 import type { RecordedEvent } from '../../domain/log/envelope.ts'
 import type { JsonObject } from '../../domain/log/json.ts'
@@ -25,7 +25,7 @@ export type Piece = string | Uint8Array
 export class EventViews {
   readonly #log: EventLog
   readonly #blobs: BlobStore
-  readonly #answers = new Map<string, { readonly blocks: readonly Block[]; readonly bytes: number }>()
+  readonly #answers = new Map<string, { readonly answer: JsonObject | null; readonly bytes: number }>()
   #bytes = 0
 
   constructor(log: EventLog, blobs: BlobStore) {
@@ -36,7 +36,7 @@ export class EventViews {
   async view(event: RecordedEvent): Promise<EventView> {
     const h = event.header
     const { altered, json: body } = await shownBody(event, this.#blobs)
-    if (h.type === 'model_call_end' && body) this.#keep(`${h.stream}@${h.revision}`, contentOf(body), h.body.size)
+    if (h.type === 'model_call_end' && body) this.#keep(`${h.stream}@${h.revision}`, body, h.body.size)
     return {
       ...this.#place(event),
       ...(altered ? { altered: true as const } : {}),
@@ -85,37 +85,28 @@ export class EventViews {
 
   /** What a body points to in an answer, beside it. */
   async #withGiven({ type, stream }: RecordedEvent['header'], body: JsonObject): Promise<JsonObject> {
-    const given = body.given as { readonly revision: number; readonly block: number } | undefined
-    if (typeof body.askedName === 'string') return { ...body, toolName: body.askedName }
-    if (given === undefined) return body
-    const block = (await this.#answer(stream, given.revision))[given.block]
-    const args = block ? callArguments(block) : null
-    if (type === 'context_set') return { ...body, value: args?.value ?? null }
-    if (type !== 'tool_call_start') return body
-    const asked = body.toolName === UNKNOWN_TOOL && typeof block?.name === 'string' ? askedName(block.name) : null
-    return { ...body, ...(asked === null ? {} : { toolName: asked }), arguments: args }
+    const given = body.given as unknown as Given | undefined
+    return withGiven(type, body, given === undefined ? null : await this.#answer(stream, given.revision))
   }
 
-  async #answer(stream: string, revision: number): Promise<readonly Block[]> {
+  async #answer(stream: string, revision: number): Promise<JsonObject | null> {
     const place = `${stream}@${revision}`
     const kept = this.#answers.get(place)
-    if (kept !== undefined) return this.#keep(place, kept.blocks, kept.bytes)
-    for await (const [found] of this.#log.read(stream, { from: revision, limit: 1 })) {
-      const body = found && (await shownBody(found, this.#blobs)).json
-      if (body) return this.#keep(place, contentOf(body), found.header.body.size)
-    }
-    return []
+    if (kept !== undefined) return this.#keep(place, kept.answer, kept.bytes)
+    for await (const [found] of this.#log.read(stream, { from: revision, limit: 1 }))
+      if (found) return this.#keep(place, (await shownBody(found, this.#blobs)).json, found.header.body.size)
+    return null
   }
 
-  #keep(place: string, blocks: readonly Block[], bytes: number): readonly Block[] {
+  #keep(place: string, answer: JsonObject | null, bytes: number): JsonObject | null {
     this.#forget(place)
-    this.#answers.set(place, { blocks, bytes })
+    this.#answers.set(place, { answer, bytes })
     this.#bytes += bytes
     for (const oldest of this.#answers.keys()) {
       if (this.#bytes <= KEPT_BYTES || this.#answers.size === 1) break
       this.#forget(oldest)
     }
-    return blocks
+    return answer
   }
 
   #forget(place: string): void {
@@ -123,5 +114,3 @@ export class EventViews {
     this.#answers.delete(place)
   }
 }
-
-const contentOf = (body: JsonObject): readonly Block[] => (body.content ?? []) as unknown as readonly Block[]

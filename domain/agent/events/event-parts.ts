@@ -61,6 +61,11 @@ export const PlannedCall = z.strictObject({
   effect: Effect,
   /** Set where the call must not run. */
   refused: Failure.optional(),
+  /** The run's secrets to which its arguments refer, for which the tool is given the values. Absent where there are none. */
+  secrets: z
+    .array(z.strictObject({ name: text, reference: text }))
+    .min(1)
+    .optional(),
 })
 export type PlannedCall = z.infer<typeof PlannedCall>
 

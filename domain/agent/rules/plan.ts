@@ -48,6 +48,7 @@ export function planCalls(
       duplicate(state, tool as ToolSpec, args)
     const places = touched(tool, resolved)
     const asked = askedName(call.name)
+    const secrets = refused === null ? secretsIn(state, args) : []
     return {
       block: call.block,
       toolName: tool?.name ?? UNKNOWN_TOOL,
@@ -56,8 +57,16 @@ export function planCalls(
       ...places,
       effect: tool === undefined ? 'pure' : effectOf(state, tool, args, places.reads),
       ...(refused === null ? {} : { refused }),
+      ...(secrets.length === 0 ? {} : { secrets }),
     }
   })
+}
+
+/** The run's secrets to which arguments refer. */
+function secretsIn(state: AgentState, args: JsonObject): NonNullable<PlannedCall['secrets']> {
+  if (state.spec.secrets.length === 0) return []
+  const text = JSON.stringify(args)
+  return state.spec.secrets.filter(({ reference }) => text.includes(reference))
 }
 
 /** Hex SHA-256 of the run's salt (hex) and the canonical arguments: what an approval is bound to. */
