@@ -4,6 +4,7 @@ import { AgentSpec, Budget, Limits } from '../spec/spec.ts'
 import { Effect } from '../spec/tools.ts'
 import { CUTS } from './answer-bounds.ts'
 import { Block, Usage } from './content.ts'
+import { erasureEvents } from './erasure.ts'
 import {
   Artifact,
   Attachment,
@@ -252,22 +253,7 @@ export const bodies = {
   ...lossEvents,
   /** A resume found files changed since the last step. */
   workspace_drifted: z.strictObject({ expected: text, found: text, changed: z.array(text) }),
-  /**
-   * What the fold needs of bodies that the next `erased` empties, without what anybody said: one entry for each that could
-   * be read, in the shape of its type's version.
-   */
-  residue: z.strictObject({
-    bodies: z.array(z.strictObject({ revision: count, version: z.int().positive(), body: Json })).min(1),
-  }),
-  /**
-   * Bodies of this stream that were emptied for ever in its own append. Small, and so never in the blob store: what was
-   * erased is proved without it. It and its `residue` carry no digest, though they end an append: what cannot be folded
-   * must be erasable too, and they change nothing of the state; the next digest commits to them.
-   */
-  erased: z.strictObject({
-    bodies: z.array(z.strictObject({ revision: count, bodyHash: Hash })).min(1),
-    reason: text,
-  }),
+  ...erasureEvents,
 } as const
 
 export type EventType = keyof typeof bodies
