@@ -29,6 +29,7 @@ const LOG_STATUS: Readonly<Record<LogErrorCode, number>> = {
   LOG_LOCKED: 503,
   LOG_CORRUPT: 500,
   LOG_FOREIGN: 500,
+  LOG_REPLACED: 500,
   LOG_MISSING: 500,
   LOG_SHORTENED: 409,
   LOG_NEWER: 500,

@@ -234,4 +234,4 @@ type Codes = ReadonlySet<ProjectionErrorCode | null>
 const BROKEN: Codes = new Set(['SCHEMA_OTHER', 'DAMAGED'] as const)
 const MADE_ANEW: Codes = new Set(['LOG_MISMATCH', 'LOG_OLDER', 'SCHEMA_OTHER', 'DAMAGED'] as const)
 /** What is told of tables that are not as their own position says. */
-const AMISS: Codes = new Set([...MADE_ANEW, 'STREAM_GAP', 'POSITION_TAKEN'] as const)
+const AMISS: Codes = new Set([...MADE_ANEW, 'POSITION_TAKEN'] as const)

@@ -32,6 +32,9 @@ const ASKED_WRONGLY: ReadonlySet<string> = new Set([
   'WORKSPACE_HOLDS_DATA',
 ])
 
+/** Another log than the one that was meant: no further try helps. */
+const REPLACED: ReadonlySet<string> = new Set(['LOG_REPLACED', 'TABLES_LOG_OTHER'])
+
 /** Codes that say no more than the exit code does. */
 const PLAIN: ReadonlySet<string> = new Set(['USAGE', 'FAILED', 'INTERNAL'])
 
@@ -78,7 +81,8 @@ export function explain(error: unknown): Failure {
   if (error instanceof OwnerError) return failure(error.message, error.code)
   if (error instanceof TokenError) return failure(error.message, 'TOKEN_UNUSABLE')
   const problem = asProblem(error)
-  if (problem !== null) return failure(problem.message, problem.code)
+  if (problem !== null)
+    return failure(problem.message, problem.code, REPLACED.has(problem.code) ? EXIT.replaced : EXIT.failed)
   if ((error as NodeJS.ErrnoException | null)?.syscall === 'uv_cwd') {
     return failure('the current folder is gone; change to one that exists', 'FAILED')
   }

@@ -15,6 +15,7 @@ export type LogErrorCode =
   | 'LOG_LOCKED' // another process owns the data folder
   | 'LOG_CORRUPT' // what is stored is not what was sealed
   | 'LOG_FOREIGN' // not a keepup log
+  | 'LOG_REPLACED' // another log is in the place of the one that was opened
   | 'LOG_MISSING' // gone or empty, though what was written with it is there
   | 'LOG_SHORTENED' // it has lost its end; it can be read, and a person decides
   | 'LOG_NEWER' // written by a newer program

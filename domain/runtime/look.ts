@@ -12,7 +12,8 @@ export function endOf(state: AgentState): DriveEnd | null {
   if (machine.status === 'DONE') return { end: 'done' }
   if (machine.status === 'ERROR') return { end: 'error', code: machine.code, error: machine.error }
   const waits = waitingFor(state)
-  if (waits === null) return null
+  // A model recovers by itself, so its driver waits for it.
+  if (waits === null || waits === 'model') return null
   const open = callsOf(state).filter((call) => call.stage.at === 'approval' || call.stage.at === 'doubt')
   const toolCallIds = [...undecided(state), ...open].map(({ id }) => id)
   return { end: 'waiting', for: waits, toolCallIds }

@@ -25,9 +25,12 @@ export const Bill = z
   })
   .openapi('Bill')
 
-/** Why an agent does not go on by itself. */
+/** What an agent waits for; it goes on from `model`, an outage of its models, by itself. */
 export const Waiting = z
-  .strictObject({ for: z.enum(['input', 'approval', 'doubt', 'pause']), toolCallIds: z.array(z.string()).readonly() })
+  .strictObject({
+    for: z.enum(['input', 'approval', 'doubt', 'pause', 'model']),
+    toolCallIds: z.array(z.string()).readonly(),
+  })
   .openapi('Waiting')
 
 export const Run = z
@@ -221,5 +224,9 @@ export const VerifiedRun = z
         unchecked: count,
       }),
     ),
+    parked: z
+      .array(Parked)
+      .readonly()
+      .openapi({ description: 'Its streams that the tables cannot take any further, whether or not they are whole' }),
   })
   .openapi('VerifiedRun')

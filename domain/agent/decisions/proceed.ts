@@ -177,8 +177,8 @@ function observe(d: Deciding, activity: Observation): boolean {
     return true
   }
   if (activity.outcome === 'failed' && state.modelFailures >= MAX_MODEL_FAILURES) {
-    const advice = 'fork the run to go on; one with more retries outlives a longer outage'
-    endRun(d, 'MODEL_FAILED', `${MAX_MODEL_FAILURES} turns in a row had no answer from a model: ${advice}`)
+    const why = `${MAX_MODEL_FAILURES} turns in a row had no answer from a model that could be used`
+    endRun(d, 'MODEL_FAILED', `${why}; fork the run to go on`)
     return true
   }
   return beginTurn(d)

@@ -13,10 +13,22 @@ export type { Call, CallStage }
 /** What was reserved for a model call; money null: the price is not known. */
 export type Estimate = BodyOf<'model_call_start'>['estimate']
 
+/** The run waits until a model serves again: how long so far, ms, and when the attempt that is at work was begun. */
+export interface Outage {
+  readonly waitedMs: number
+  readonly from?: number
+}
+
 /** Where the model call of a turn stands. */
 export type ModelStage =
   | { readonly at: 'unrouted' }
-  | { readonly at: 'routed'; readonly model: string; readonly attempt: number; readonly lost: number }
+  | {
+      readonly at: 'routed'
+      readonly model: string
+      readonly attempt: number
+      readonly lost: number
+      readonly outage?: Outage
+    }
   | {
       readonly at: 'calling'
       readonly model: string
@@ -27,6 +39,7 @@ export type ModelStage =
       readonly estimate: Estimate
       /** Revision of the intent. */
       readonly since: number
+      readonly outage?: Outage
     }
   | {
       readonly at: 'backoff'
@@ -36,6 +49,7 @@ export type ModelStage =
       readonly until: number
       /** Revision of the failure. */
       readonly since: number
+      readonly outage?: Outage
     }
 
 /** A model attempt that was given up, and what it was put on the bill with. */
