@@ -1,5 +1,5 @@
 import type { BlobStore, EventLog } from '../../domain/ports.ts'
-import { type Home, rebuildElsewhere } from '../../projections/index.ts'
+import { type Home, Projections, rebuildElsewhere } from '../../projections/index.ts'
 import type { Tables } from '../host/read-model.ts'
 import { findLoss } from '../losses/find.ts'
 import { LossGate } from '../losses/gate.ts'
@@ -42,8 +42,10 @@ export async function tablesBesideLoss<T extends Tables>(
     ...{ log, mark: null, read: tables.seen, gate },
     accepting: (record) => record(),
     followed: async () => {
-      await rebuildElsewhere(home, stores, { accept: true })
-      if (wasOpen) tables.become(await open())
+      if (!wasOpen) return void (await rebuildElsewhere(home, stores, { accept: true }))
+      // They show more than the log holds: only opening them replaces such tables.
+      await (await Projections.open({ ...stores, replaceNewer: true })).close()
+      tables.become(await open())
     },
   }
   return { tables, log: gate.log, losses }

@@ -205,7 +205,8 @@ export class SharedTables implements Tables {
         warn(MISSING)
         this.#missing = true
       }
-      const replaceNewer = (await this.#options.mayReplace?.()) ?? true
+      const { mayReplace } = this.#options
+      const replaceNewer = mayReplace === undefined || (await mayReplace())
       const projections = await Projections.open({ home, log, blobs, replaceNewer })
       this.#live = projections
       this.#tellAnew(projections)

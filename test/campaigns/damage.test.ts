@@ -224,17 +224,22 @@ test(`${ROUNDS} rounds of damage, FAULT_SEED=${SEED}`, async () => {
     const accepted = await look(place, 'repair', '--accept-loss')
     expect(accepted.err, told).not.toContain('this should not have happened')
     let done = false
+    let why = ''
     for (let tries = 0; tries < 12 && !done; tries++) {
       await settle().catch(() => false)
       const { code, err } = await look(place, 'resume', run)
       expect(err, told).not.toContain('this should not have happened')
       expect(() => once(), told).not.toThrow()
-      done = code === 0
+      done = code === 0 || err.includes('RUN_FINISHED')
+      why = `${code} ${err.trim().split('\n').at(-1)}`
       if (code !== 0 && code !== 8) break
     }
     once()
     if (done) figures.completed++
-    else figures.stopped++
+    else {
+      figures.stopped++
+      console.log(`${told}: stopped: ${why}`)
+    }
   }
   console.log(JSON.stringify({ seed: SEED, ...figures }))
   expect(figures.reported).toBe(figures.lost)
