@@ -133,6 +133,8 @@ test('a stream of ours that was tombstoned is passed over where the whole log is
   const before = await log.headCursor()
   server.store.delete(name, 'any', true)
   server.store.append('ns.agent-other', -1, [foreign()])
+  // The server tells now and then how far it has looked.
+  server.store.append('noise', -1, Array.from({ length: 1000 }, foreign))
   const told: DamagedEvent[] = []
   const other = await openLog(server.url)
   for (const one of [log, other]) {
