@@ -31,6 +31,7 @@ const LOG_STATUS: Readonly<Record<LogErrorCode, number>> = {
   LOG_FOREIGN: 500,
   LOG_REPLACED: 500,
   LOG_MISSING: 500,
+  LOG_SHORTENED: 409,
   LOG_NEWER: 500,
   LOG_REFUSED: 503,
   LOG_CLOSED: 503,

@@ -22,6 +22,7 @@ export { type AgentNode, agentHeads, type RunShown, showRun } from './queries/ru
 export { listRuns, type RunStatus, type RunSummary, type RunsPage } from './queries/runs.ts'
 export { type UsageSum, usageBy } from './queries/usage.ts'
 export { type Waiting, waitingOf } from './queries/waiting.ts'
+export { callsOpenAfter, costAfter, type SeenCall, seenHead, seenHeads } from './queries/witness.ts'
 export { mustBeOf, type RebuildWishes } from './rebuild.ts'
 export type { Database } from './schema/database.ts'
 export { type LogSource, openAudit } from './store/audit.ts'

@@ -62,9 +62,11 @@ export function runRow(run: RunSummary, root: AgentNode | null): RunRow {
   }
 }
 
-/** What the run waits for, the most urgent first: a decision, a doubt, an answer, a pause. */
+/** What the run waits for, the most urgent first: a decision, a doubt, an answer, a pause, its models. */
 function waitingOf(waiting: RunSummary['waiting']): Waiting | null {
-  const reason = (['approval', 'doubt', 'pause', 'input'] as const).find((one) => waiting.some((w) => w.for === one))
+  const reason = (['approval', 'doubt', 'pause', 'input', 'model'] as const).find((one) =>
+    waiting.some((w) => w.for === one),
+  )
   if (reason === undefined) return null
   const toolCallIds = waiting.flatMap((w) => (w.for === reason && w.toolCallId !== null ? [w.toolCallId] : []))
   return { for: reason, toolCallIds }

@@ -184,7 +184,7 @@ const mismatch = (why: string, cause?: unknown) =>
 /** A log that was restored, most likely: the harmless case for the tables, and a loss for whoever relied on the log. */
 const older = ({ cursor, events }: Progress, cause: unknown) =>
   new ProjectionError(
-    'LOG_MISMATCH',
+    'LOG_OLDER',
     `the tables show ${counted(events, 'event')} up to position ${cursor?.position}, which the log does not hold: it is older than ` +
       'they are, as after a restore, and what was recorded in it since that backup is lost; rebuild the tables of what it holds',
     { cause },

@@ -2,17 +2,20 @@ import { createReadStream, existsSync, statSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import type { Command } from 'commander'
+import { placeOf } from '../../../adapters/vault/keys.ts'
 import { LogError } from '../../../domain/log/errors.ts'
 import { ProjectionError, type RebuildWishes } from '../../../projections/index.ts'
 import { counted } from '../../../projections/text.ts'
 import { onServers } from '../../config.ts'
 import { NoExport, verifyExport } from '../../events/verify-export.ts'
+import { vaultKeys } from '../../host/vault-keys.ts'
 import { nextLines } from '../asks.ts'
 import { asOne, Refused, take } from '../client.ts'
 import type { Context } from '../context.ts'
 import { driveToEnd, FROM_BIRTH, resuming } from '../drive.ts'
 import { CliError, EXIT, UsageError } from '../exit.ts'
 import { linesOf } from '../lines.ts'
+import { lossLines, lossReport } from '../losses.ts'
 import { bytes } from '../output/units.ts'
 import { pointOf } from './history.ts'
 import { type Kit, modelId, money, some, whole } from './kit.ts'
@@ -70,6 +73,13 @@ async function proveRun(ctx: Context, id: string): Promise<boolean> {
     ...found.parked.map(({ stream, revision, code }) => `  ${stream} is parked in the tables at ${revision} (${code})`),
   ])
   return found.ok
+}
+
+/** Whether the log holds all that was seen of it, at every position. */
+async function verifyLog(ctx: Context): Promise<boolean> {
+  const { loss } = await lossReport(ctx, true)
+  if (loss !== null) ctx.show({ ok: false, loss }, () => lossLines(loss))
+  return loss === null
 }
 
 async function verifyFile(path: string) {
@@ -131,7 +141,10 @@ export function proveCommands(program: Command, kit: Kit): void {
           throw why === null ? error : new CliError(why, EXIT.verification)
         })
         if (run !== undefined) ok = await verifyRun(ctx, await ctx.runId(run, 'read'))
-        else for await (const id of allRuns(ctx)) ok = (await verifyRun(ctx, id)) && ok
+        else {
+          ok = await verifyLog(ctx)
+          for await (const id of allRuns(ctx)) ok = (await verifyRun(ctx, id)) && ok
+        }
         return ok ? EXIT.done : EXIT.verification
       }),
     )
@@ -226,7 +239,10 @@ export function proveCommands(program: Command, kit: Kit): void {
         if (!onServers(ctx.config) && existsSync(folder))
           throw new CliError(`${folder} exists; name a folder that does not, such as ${basename(folder)}-2`)
         const done = await take((await ctx.client('write')).v1.backup.$post({ json: { folder } }))
-        ctx.show(done, () => [`${done.files.length} files, ${bytes(done.bytes)} in ${done.folder}`])
+        ctx.show(done, () => [
+          `${done.files.length} files, ${bytes(done.bytes)} in ${done.folder}`,
+          `without the vault's key, which opens it: keep a copy of ${placeOf(vaultKeys(ctx.config))} elsewhere`,
+        ])
         return EXIT.done
       }),
     )

@@ -25,9 +25,12 @@ export const Bill = z
   })
   .openapi('Bill')
 
-/** Why an agent does not go on by itself. */
+/** What an agent waits for; it goes on from `model`, an outage of its models, by itself. */
 export const Waiting = z
-  .strictObject({ for: z.enum(['input', 'approval', 'doubt', 'pause']), toolCallIds: z.array(z.string()).readonly() })
+  .strictObject({
+    for: z.enum(['input', 'approval', 'doubt', 'pause', 'model']),
+    toolCallIds: z.array(z.string()).readonly(),
+  })
   .openapi('Waiting')
 
 export const Run = z
@@ -55,6 +58,9 @@ export const Run = z
     total: Bill,
     source: z.strictObject({ agentId: z.string(), step: count }).nullable(),
     incomplete: z.boolean().openapi({ description: 'Something could not be read; the figures may be too low' }),
+    shortened: z
+      .boolean()
+      .openapi({ description: 'The log holds less of it than was seen, and no person has accepted that' }),
     bytes: count.nullable().openapi({ description: 'Stored bytes; null where they are not known' }),
     driving: z.boolean(),
     interrupted: z.boolean().nullable().openapi({

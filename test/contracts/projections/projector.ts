@@ -245,12 +245,15 @@ export function projectorContract(kit: TablesKit): void {
       const now = clock()
       new Actor(log, now, 'a', 'a').start()
       const { tables } = await open(log)
-      for (const id of ['log0', 'log1']) {
+      for (const [id, refusal] of [
+        ['log0', 'LOG_OLDER'],
+        ['log1', 'LOG_MISMATCH'],
+      ] as const) {
         const other = new MemoryLog(id)
         other.add({ stream: 'agent-a', type: 'agent_started', body: { spec: spec(), depth: 0 }, runId: 'a', at: now() })
         const store = await tables.open()
         const refused = new Projector({ log: other, blobs: other.blobs, store })
-        await expect(refused.catchUp()).rejects.toEqual(code('LOG_MISMATCH'))
+        await expect(refused.catchUp()).rejects.toEqual(code(refusal))
         await store.close()
       }
     })
