@@ -60,13 +60,11 @@ async function hashes(): Promise<Map<number, string> | null> {
 beforeAll(async () => {
   effectsJob.prepare(place)
   // The processes that are killed and this one, which looks at what they leave, use one key.
-  process.env.KEEPUP_VAULT_KEY_FILE = join(place.root, 'vault.key')
+  process.env.XDG_CONFIG_HOME = join(place.root, '.config')
   const kills = ['before_tool:1', 'before_tool:1', 'after_tool:1', 'after_append:3', 'before_tool:1']
   for (const [n, kill] of kills.entries()) {
     const args = run === '' ? effectsJob.command(place) : ['resume', run]
-    const ended = await keepup(place, args, {
-      env: { KEEPUP_CRASH_AT: kill, KEEPUP_VAULT_KEY_FILE: join(place.root, 'vault.key') },
-    })
+    const ended = await keepup(place, args, { env: { KEEPUP_CRASH_AT: kill } })
     run ||= runIdIn(ended)
     await keep(`${n}-killed`)
     // What was at work when it was killed is settled, so that the next process gets on.
