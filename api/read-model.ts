@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import type { RecordedEvent } from '../domain/log/envelope.ts'
 import type { Json } from '../domain/log/json.ts'
 import type { Approval, ArtifactView, Ask, CheckpointEntry } from './http/schemas/approvals.ts'
+import type { Cost, CostBy } from './http/schemas/cost.ts'
 import type * as schemas from './http/schemas/runs.ts'
 import type { Parked, Projections } from './http/schemas/system.ts'
 
@@ -68,6 +69,12 @@ export interface ReadModel {
   artifacts(
     query: Page & { runId?: string },
   ): Promise<Shown<{ artifacts: readonly ArtifactRow[]; next: string | null }>>
+  /** What model calls cost, by a criterion; of all runs or of one, those that ended at or after `since` (ISO 8601). */
+  cost(query: {
+    by: CostBy
+    since?: string
+    runId?: string
+  }): Promise<Shown<Pick<z.infer<typeof Cost>, 'rows' | 'total'>>>
   checkpoints(
     agentId: string,
     page: Page,

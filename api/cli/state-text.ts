@@ -18,7 +18,7 @@ export function messageText(m: Message): string {
 
 /** Parts of a state that only the program itself cares for. */
 const BOOKKEEPING =
-  /^\/(?:at|clock|commands|context|driver|follows|lastText|lostAttempts|messages|revision|unheard|unreadRoot|variables|machine\/(?:activity|calls|ended|model|outcome))(?:\/|$)/
+  /^\/(?:at|clock|commands|context|correlation|driver|failedCalls|follows|forgivenAt|inherited|lastText|lostAttempts|messages|revision|specHash|textOnly|tree|unheard|unreadRoot|unversioned|variables|machine\/(?:activity|calls|ended|model|outcome))(?:\/|$)/
 
 /** Whether a difference says something to people. */
 export const telling = ({ path }: { path: string }): boolean => !BOOKKEEPING.test(path)

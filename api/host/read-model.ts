@@ -9,6 +9,7 @@ import {
   assembleCheckpoint,
   type CheckpointSources,
   checkpointFacts,
+  costBy,
   type Database,
   dueBefore,
   eventStarts,
@@ -29,7 +30,17 @@ import {
 } from '../../projections/index.ts'
 import { noRoom } from '../no-room.ts'
 import type { AskRow, ReadModel, Shown } from '../read-model.ts'
-import { agentRows, approvalAsk, approvalRow, artifactRow, askRow, parkedRow, rebuildRow, runRow } from './rows.ts'
+import {
+  agentRows,
+  approvalAsk,
+  approvalRow,
+  artifactRow,
+  askRow,
+  costRow,
+  parkedRow,
+  rebuildRow,
+  runRow,
+} from './rows.ts'
 
 /** Where answers come from: the parts of `Projections` that questions need, whoever moves the tables. */
 export interface Tables {
@@ -163,6 +174,15 @@ export function readModelOf(tables: Tables, log: EventLog, sources: CheckpointSo
           const page = rows.slice(0, limit).map(artifactRow)
           return { artifacts: page, next: rows.length > limit ? String(rows[limit - 1]?.position) : null }
         },
+      ),
+    cost: ({ by, since, runId }) =>
+      ask(
+        (db) =>
+          costBy(db, by, { ...(since === undefined ? {} : { since }), ...(runId === undefined ? {} : { runId }) }),
+        ({ rows, total }) => ({
+          rows: rows.map(({ name, sum }) => ({ name, ...costRow(sum) })),
+          total: costRow(total),
+        }),
       ),
     checkpoints: (agentId, { after, limit }) =>
       ask(

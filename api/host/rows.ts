@@ -21,6 +21,18 @@ export const parkedRow = ({ stream, run_id, revision, code, message }: Parked): 
   ...{ stream, runId: run_id, revision, code, error: message },
 })
 
+/** A line of the costs. Money in nano-dollars, without the calls of unknown price. */
+export const costRow = (sum: UsageSum) => ({
+  modelCalls: sum.calls,
+  inputTokens: sum.input,
+  cacheReadTokens: sum.cacheRead,
+  cacheWriteTokens: sum.cacheWrite,
+  outputTokens: sum.output,
+  nanoDollars: sum.nanoDollars,
+  unpricedCalls: sum.unpriced,
+  inDoubtNanoDollars: sum.inDoubt.nanoDollars,
+})
+
 export const billOf = (usage: UsageSum, toolCalls: number): Bill => ({
   inputTokens: usage.input,
   outputTokens: usage.output,
@@ -122,7 +134,9 @@ export function artifactRow(row: Artifact): ArtifactRow {
     artifact: {
       id: row.artifact_id,
       type: row.artifact_type as ArtifactRow['artifact']['type'],
+      ...some('title', row.title),
       ...some('path', row.path),
+      ...(row.claimed === 1 ? { claimed: true as const } : {}),
       ...some('content', row.content),
       ...metadata(row.metadata),
     },

@@ -71,6 +71,8 @@ describe('the published package', () => {
       'api/docs/command-line.md',
       'api/docs/http.md',
       'api/docs/library.md',
+      'api/docs/servers-guarantees.md',
+      'api/docs/servers-operation.md',
       'api/docs/servers.md',
       'api/docs/settings.md',
       'api/docs/tables.md',

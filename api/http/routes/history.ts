@@ -1,8 +1,9 @@
 import { createRoute, z } from '@hono/zod-openapi'
+import type { RecordedEvent } from '../../../domain/log/envelope.ts'
 import { agentStream } from '../../../domain/log/ids.ts'
 import type { Json } from '../../../domain/log/json.ts'
 import type { AgentAt, At } from '../../../domain/runtime/types.ts'
-import { EventViews } from '../../events/view.ts'
+import { EventViews, type Piece } from '../../events/view.ts'
 import { isPlain, PLAIN } from '../../plain-text.ts'
 import { notFound } from '../../runs/commands.ts'
 import { afterCommon, differences } from '../../runs/difference.ts'
@@ -13,9 +14,10 @@ import type { FilePoint, Services } from '../../services.ts'
 import { current } from '../current.ts'
 import { body, json, newApp, RunId, refusals } from '../new-app.ts'
 import { AtQuery, Id, PlacedPage } from '../schemas/common.ts'
-import { EventPage, type EventView } from '../schemas/events.ts'
+import { EventPage } from '../schemas/events.ts'
 import { StartHeaders } from '../schemas/headers.ts'
 import { AgentAtPoint, Difference, ForkBody, Forked, VerifiedRun } from '../schemas/runs.ts'
+import { streamResponse } from '../stream.ts'
 
 const events = createRoute({
   method: 'get',
@@ -63,6 +65,25 @@ const verify = createRoute({
   responses: { 200: json(VerifiedRun, 'What was found'), ...refusals },
 })
 
+/** A page ends with the event that brings it over so many bytes of bodies. */
+const PAGE_BYTES = 4 * 1024 * 1024
+const JSON_HEADERS = { 'content-type': 'application/json' }
+
+/** The first of some events as JSON, as many as fit into a page; at least one where there is any. */
+async function pageOf(views: EventViews, events: readonly RecordedEvent[]) {
+  const pieces: Piece[] = []
+  let bytes = 0
+  let count = 0
+  for (const event of events) {
+    if (bytes > PAGE_BYTES) break
+    if (count > 0) pieces.push(',')
+    for await (const piece of views.json(event)) pieces.push(piece)
+    bytes += event.header.body.size
+    count++
+  }
+  return { pieces, count }
+}
+
 const MAX_PATCH = 512 * 1024
 
 /** The named point of a history; null: its head. */
@@ -98,9 +119,10 @@ export function historyRoutes(s: Services, underway: Underway) {
       const found = await s.read.events({ ...of, after: Number(after ?? 0), limit: limit + 1 })
       if (found === null) throw notFound('agent of this run')
       const views = new EventViews(s.log, s.blobs)
-      const shown: EventView[] = []
-      for (const event of found.slice(0, limit)) shown.push(await views.view(event))
-      return c.json({ events: shown, next: found.length > limit ? String(found[limit - 1]?.position) : null }, 200)
+      const { pieces, count } = await pageOf(views, found.slice(0, limit))
+      const next = found.length > count ? String(found[count - 1]?.position) : null
+      const page = ['{"events":[', ...pieces, `],"next":${JSON.stringify(next)}}`]
+      return c.body(streamResponse(page.values(), { format: 'json' }).body as never, 200, JSON_HEADERS) as never
     })
     .openapi(state, async (c) => {
       const q = c.req.valid('query')
