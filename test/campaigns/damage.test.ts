@@ -59,6 +59,8 @@ async function hashes(): Promise<Map<number, string> | null> {
 
 beforeAll(async () => {
   effectsJob.prepare(place)
+  // The processes that are killed and this one, which looks at what they leave, use one key.
+  process.env.XDG_CONFIG_HOME = join(place.root, '.config')
   const kills = ['before_tool:1', 'before_tool:1', 'after_tool:1', 'after_append:3', 'before_tool:1']
   for (const [n, kill] of kills.entries()) {
     const args = run === '' ? effectsJob.command(place) : ['resume', run]

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { MemoryLog } from '../../../adapters/log-memory/log.ts'
 import { lossesOf } from '../../../api/losses/losses.ts'
 import { lossOnServers, tablesBesideLoss } from '../../../api/servers/losses.ts'
@@ -37,7 +37,11 @@ describeWithPostgres('tables in PostgreSQL that are newer than the log', (server
     const answered = (await h.types(runId)).indexOf('model_call_end')
     const older = await restored(log, `agent-${runId}`, answered)
     await expect(Projections.open({ home, log: older, blobs })).rejects.toMatchObject({ code: 'LOG_OLDER' })
-    const opened = () => Projections.open({ home, log: older, blobs })
+    const opened = async () => {
+      const tables = await Projections.open({ home, log: older, blobs })
+      onTestFinished(() => tables.close())
+      return tables
+    }
     const kept = await tablesBesideLoss({ home, log: older, blobs }, opened)
     const elsewhere = harness((_, n) => says[Math.min(n, says.length) - 1]!, { tools: [pay], log: kept.log, seed: 'b' })
     await expect(elsewhere.drive(runId)).rejects.toMatchObject({ code: 'LOG_SHORTENED' })
