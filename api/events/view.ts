@@ -5,6 +5,7 @@ import type { JsonObject } from '../../domain/log/json.ts'
 import type { BlobStore, EventLog } from '../../domain/ports.ts'
 import type { EventView } from '../http/schemas/events.ts'
 import { bodyJson } from './body.ts'
+import { shownBy } from './stream.ts'
 
 const KEPT_ANSWERS = 64
 
@@ -25,16 +26,16 @@ export class EventViews {
   async view(event: RecordedEvent): Promise<EventView> {
     const h = event.header
     const body = await bodyJson(event, this.#blobs)
-    const person = h.actor.kind === 'user' || h.actor.kind === 'approver'
+    const { agentId, turn } = shownBy(h)
     if (h.type === 'model_call_end' && body) this.#keep(`${h.stream}@${h.revision}`, contentOf(body))
     return {
       id: event.id,
       cursor: formatCursor(this.#log.cursor(event)),
       runId: h.runId,
-      agentId: person ? `user:${h.actor.id}` : h.agentId,
+      agentId,
       type: h.type,
       version: h.version,
-      turn: person ? 0 : h.turn,
+      turn,
       timestamp: h.timestamp,
       ...(h.toolCallId === undefined ? {} : { toolCallId: h.toolCallId }),
       stream: h.stream,

@@ -2,7 +2,7 @@ import { isAbsolute, resolve } from 'node:path'
 import type { z } from 'zod'
 import { UserCommand } from '../../domain/agent/decisions/commands.ts'
 import { issuesOf, issuesText } from '../../domain/agent/issues.ts'
-import type { RecoveryConfig, SecurityPolicy, ToolExecutionContext } from '../../domain/agent/spec/spec.ts'
+import type { SecurityPolicy, ToolExecutionContext } from '../../domain/agent/spec/spec.ts'
 import { Callback } from '../../domain/runtime/callback.ts'
 import type { Checkpoint } from '../../projections/index.ts'
 import type { Config } from '../config.ts'
@@ -24,10 +24,9 @@ import { type ErrorRecoveryPolicy, retryOf } from './retry.ts'
  * What a run is started with: the body of `POST /v1/runs`, and the interfaces of seed 000 section 5 as they stand there.
  * `policy`, or `execution` and `security`. `workspace` may be relative to the current folder.
  */
-export interface StartOptions extends Omit<StartRunInput, 'recovery' | 'retry'> {
+export interface StartOptions extends Omit<StartRunInput, 'retry'> {
   readonly execution?: Partial<ToolExecutionContext>
   readonly security?: Partial<SecurityPolicy>
-  readonly recovery?: Partial<RecoveryConfig>
   readonly retry?: Partial<ErrorRecoveryPolicy>
   /** The same key and request again finds the run that it started, also after a restart. */
   readonly key?: string
@@ -78,22 +77,15 @@ function parsed<T extends z.ZodType>(schema: T, value: unknown): z.output<T> {
   throw new Problem(400, 'INVALID_REQUEST', issuesText(issues), issues)
 }
 
-function requestOf({ key: _, execution, security, recovery = {}, retry, ...rest }: StartOptions): unknown {
+function requestOf({ key: _, execution, security, retry, ...rest }: StartOptions): unknown {
   if (rest.policy && (execution || security)) {
     throw new Problem(400, 'INVALID_REQUEST', 'give either policy, or execution and security')
-  }
-  const { graceTurns, graceTimeoutMs, ...warning } = recovery
-  const grace = {
-    ...(graceTurns !== undefined && { graceTurns }),
-    ...(graceTimeoutMs !== undefined && { graceTimeoutMs }),
   }
   return {
     ...rest,
     ...(rest.workspace !== undefined && !isAbsolute(rest.workspace) && { workspace: resolve(rest.workspace) }),
     ...(retry && { retry: retryOf(retry) }),
     ...((execution || security) && { policy: policyOf(execution, security) }),
-    limits: { ...grace, ...rest.limits },
-    recovery: warning,
     drive: rest.drive ?? false,
   }
 }

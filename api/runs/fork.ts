@@ -5,6 +5,7 @@ import { type StartHeaders, tracing } from '../http/schemas/headers.ts'
 import type { Services } from '../services.ts'
 import { actorOf, mustWrite } from './commands.ts'
 import { keyedRunId, madeBefore, shown, type Underway } from './keyed.ts'
+import { workspaceOf } from './known.ts'
 import type { StartedRun } from './start.ts'
 
 /** What a fork is made of. */
@@ -54,5 +55,6 @@ export async function forkRun(
   const { driving } = s.drivers.state(runId)
   await shown(s)
   const head = await s.log.head(agentStream(runId))
-  return { runId, revision: head?.revision ?? 0, driving, created }
+  const workspace = await workspaceOf(s, runId)
+  return { runId, agentId: runId, revision: head?.revision ?? 0, driving, created, workspace }
 }

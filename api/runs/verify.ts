@@ -14,7 +14,7 @@ export async function verifyRun(
   await s.read.current()
   // Before the log is read, which only grows.
   const seen = new Map([[runId, -1], ...(await s.read.heads(runId)).value])
-  if (seen.get(runId) === -1 && !(await s.log.head(agentStream(runId)))) throw notFound('run')
+  if (seen.get(runId) === -1 && !(await s.log.head(agentStream(runId)))) throw notFound('run', runId)
   const agents: Verification[] = []
   for (const [agentId, revision] of seen) agents.push(whole(await s.runtime.verify(agentId), revision))
   return { runId, ok: agents.every((agent) => agent.ok), agents }

@@ -55,7 +55,7 @@ const QUESTIONS: readonly (readonly [string, string, (db: Kysely<Database>) => P
   ['an approval by its call', 'idx_approvals_tool_call_id', (db) => listApprovals(db, { toolCallId: 'r99.t1.c0' })],
   ['all open questions', 'idx_agents_partial', (db) => listQuestions(db)],
   ['all doubts', 'idx_tool_calls_partial', (db) => listDoubts(db)],
-  ['runs that were cancelled', 'idx_runs_partial', (db) => listRuns(db, { status: 'cancelled' })],
+  ['runs that were cancelled', 'idx_runs_partial', (db) => listRuns(db, { status: 'failed', error: 'CANCELLED' })],
   [
     'where the first page of a long run begins',
     'idx_checkpoint_rows_agent_id_position',
