@@ -53,11 +53,11 @@ it('no id with control characters is looked up, on any route of the document', a
 it('times that no clock can count are refused before anything is recorded', async () => {
   const id = await world.started('finish', { drive: false })
   for (const ms of [8_640_000_001, Number.MAX_SAFE_INTEGER]) {
-    for (const limits of [{ wallClockMs: ms }, { graceTimeoutMs: ms }]) {
-      const answer = await ask('POST', '/v1/runs', { body: { task: 'finish', model, limits } })
+    for (const time of [{ limits: { wallClockMs: ms } }, { recovery: { graceTimeoutMs: ms } }]) {
+      const answer = await ask('POST', '/v1/runs', { body: { task: 'finish', model, ...time } })
       expect([answer.status, (await bodyOf(answer)).detail]).toEqual([
         400,
-        expect.stringMatching(/^json\.limits\.\w+Ms: /),
+        expect.stringMatching(/^(?:limits|recovery)\.\w+Ms: /),
       ])
     }
     expect((await ask('POST', `/v1/runs/${id}/cancel`, { body: { deadlineMs: ms } })).status).toBe(400)

@@ -260,7 +260,7 @@ describe('a process that drives by itself', () => {
       bodyOf<{ runId: string; driving: boolean }>(await own.ask('POST', `/v1/runs/${path}`, { body }))
     const held = await own.started('finish', { drive: false })
     const source = await own.driven('finish')
-    const fork = (await post(`${source}/fork`, { step: 1 })).runId
+    const fork = (await post(`${source}/fork`, { step: 1, drive: false })).runId
     for (const id of [held, fork]) {
       expect((await post(`${id}/input`, { text: 'go on' })).driving).toBe(false)
       await own.services.read.caughtUp()

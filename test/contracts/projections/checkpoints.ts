@@ -33,7 +33,7 @@ export function checkpointsContract(kit: TablesKit): void {
         completedToolResults: [
           { toolCallId: 'r1.t1.c0', name: 'read_file', success: true, result: { text: 'of r1.t1.c0' } },
         ],
-        pendingCreates: [],
+        pendingCreates: ['a.ts'],
         usage: { inputTokens: 111, outputTokens: 20, cost: 1001 / 1e9, nanoDollars: 1001 },
       })
     })
