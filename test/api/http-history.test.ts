@@ -130,7 +130,9 @@ it('a fork may have another budget', async () => {
 it('what was recorded is shown to whoever looks next', async () => {
   const id = await driven('finish')
   const { read } = services
-  const { runId } = await bodyOf<{ runId: string }>(await ask('POST', `/v1/runs/${id}/fork`, { body: { drive: false } }))
+  const { runId } = await bodyOf<{ runId: string }>(
+    await ask('POST', `/v1/runs/${id}/fork`, { body: { drive: false } }),
+  )
   expect((await read.runs({ limit: 1 })).value.runs[0]?.runId).toBe(runId)
   const begun = await ask('POST', '/v1/runs', { body: { model: world.model, drive: false } })
   const { runId: waits } = await bodyOf<{ runId: string }>(begun)

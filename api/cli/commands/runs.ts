@@ -2,6 +2,8 @@ import type { Command } from 'commander'
 import type { z } from 'zod'
 import type { RunQuery } from '../../http/schemas/run-query.ts'
 import type { RunDetail } from '../../http/schemas/runs.ts'
+import { hasEnded } from '../../runs/ended.ts'
+import { given } from '../../runs/given.ts'
 import { pendingApprovals } from '../ask.ts'
 import { askLines, nextLines, parkedLines } from '../asks.ts'
 import { take } from '../client.ts'
@@ -49,9 +51,11 @@ interface ListOptions
 }
 
 /** What the API is asked for; whether anybody drives a run is seen here. */
-function queryOf({ status, limit: _, ...rest }: ListOptions): Omit<RunQueryInput, 'limit' | 'after'> {
-  if (status === undefined || status === 'interrupted') return rest
-  return status === 'cancelled' ? { ...rest, status: 'failed', error: 'CANCELLED' } : { ...rest, status }
+function queryOf(o: ListOptions): Omit<RunQueryInput, 'limit' | 'after'> {
+  const { role, model, over, file, person, since, until, text } = o
+  const stored = o.status === 'interrupted' ? undefined : o.status
+  const ended = stored === 'cancelled' ? ({ status: 'failed', error: 'CANCELLED' } as const) : { status: stored }
+  return given({ ...ended, role, model, over, file, person, since, until, text })
 }
 
 async function list(ctx: Context, options: ListOptions): Promise<number> {
@@ -103,7 +107,7 @@ function runLines({ run, tree }: Detail): string[] {
     ['run', run.runId],
     ['task', run.task],
     ['status', statusOf(run)],
-    ['state', `${run.machineState}${run.paused ? ', paused' : ''}`],
+    ['state', hasEnded(run.status) ? null : `${run.machineState}${run.paused ? ', paused' : ''}`],
     ['error', run.error && `${run.error.code}: ${run.error.message}`],
     ['summary', run.summary],
     ['last words', run.partialOutput],

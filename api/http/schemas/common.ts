@@ -64,6 +64,7 @@ export const CursorText = z
   .string()
   .min(1)
   .max(300)
+  .refine(isPlain, PLAIN)
   .openapi({ description: 'A cursor that an answer gave (`next`, `position`, `cursor`): what comes is after it' })
 
 /** Every list is read in pages; the cursor is the same kind everywhere. */

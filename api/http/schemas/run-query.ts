@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { ROLES } from '../../../domain/agent/spec/roles.ts'
 import { isPlain, PLAIN } from '../../plain-text.ts'
 import { Id, PageQuery } from './common.ts'
 import { RunStatus } from './runs.ts'
@@ -37,19 +38,15 @@ const Text = z.string().min(1).max(200).refine(isPlain, PLAIN)
 /** Which runs a list shows. What is left out does not matter; of what is given all must hold. */
 export const RunQuery = PageQuery.extend({
   status: RunStatus.optional(),
-  error: z.string().min(1).max(64).optional().openapi({ description: 'The code it ended with, such as CANCELLED' }),
-  role: Text.optional(),
+  error: Text.optional().openapi({ description: 'The code it ended with, such as CANCELLED' }),
+  role: Text.transform((role) => ROLES[role]?.name ?? role)
+    .optional()
+    .openapi({ type: 'string' }),
   model: Text.optional().openapi({ description: 'The model that it asks for' }),
   over: Dollars.optional().openapi({ type: 'string', description: 'It has cost more than so many dollars' }),
-  file: z
-    .string()
-    .min(1)
-    .max(4096)
-    .refine(isPlain, PLAIN)
-    .optional()
-    .openapi({
-      description: 'A file that one of its calls read or wrote: a path in its workspace, or an absolute one',
-    }),
+  file: z.string().min(1).max(4096).refine(isPlain, PLAIN).optional().openapi({
+    description: 'A file that one of its calls read or wrote: a path in its workspace, or an absolute one',
+  }),
   person: Text.optional().openapi({ description: 'Who started it, decided an approval of it, or gave it input' }),
   since: Moment.optional().openapi({ type: 'string', description: `Started then or later: ${MOMENT}` }),
   until: Moment.optional().openapi({ type: 'string', description: 'Started before then' }),
