@@ -57,7 +57,7 @@ export function filtered<O>(query: RunsQuery<O>, f: RunFilter): RunsQuery<O> {
 function ownOrInherited(column: 'role' | 'model', value: string): RawBuilder<boolean> {
   const name = sql.ref(column)
   return sql<boolean>`(id in (select id from runs where ${name} = ${value} union all
-    select f.id from runs f where f.forked_from is not null and f.${name} is null and ${value} = (
+    select f.id from runs f where f.forked_from > '' and f.${name} is null and ${value} = (
       with recursive up(value, source) as (
         select s.${name}, s.forked_from from runs s where s.id = f.forked_from
         union all

@@ -35,6 +35,7 @@ export const agentTables = {
       ['model', 'started'],
       ['created_by'],
       ['created_at'],
+      ['forked_from'],
     ],
     partial: { columns: ['status', 'started'], where: "code = 'CANCELLED'" },
   },
