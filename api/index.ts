@@ -1,6 +1,7 @@
 import './node-version.ts'
 
-// The package `keepup`. `openKeepUp` is the short way in; `createKeepUp` takes ports of your own. Tools: `keepup/tools`.
+// The package `@keepup/runtime`. `openKeepUp` opens a data folder; `createKeepUp` takes ports of your own. Tools:
+// `@keepup/runtime/tools`.
 //
 // Seed 000 section 5 by its names, and the AgentState of seed 003. RecoveryConfig, ToolExecutionContext, SecurityPolicy, ErrorRecoveryPolicy and
 // ContextManagementConfig are accepted by `start`. What accepts DelegateToAgentInput and AiEnvelopeRequest comes later.
