@@ -4,7 +4,7 @@ import { VaultError } from '../../adapters/vault/error.ts'
 import { WorkspaceError } from '../../adapters/workspace/error.ts'
 import { asProblem, Problem } from '../../api/problem.ts'
 import { CommandRejected, ModelError, ToolError } from '../../domain/agent/errors.ts'
-import { parsePattern } from '../../domain/agent/secrets/pattern-parse.ts'
+import { compilePattern } from '../../domain/agent/secrets/pattern.ts'
 import { LogError } from '../../domain/log/errors.ts'
 import { ContentionError } from '../../domain/runtime/errors.ts'
 import { ProjectionError } from '../../projections/errors.ts'
@@ -12,7 +12,7 @@ import { ProjectionError } from '../../projections/errors.ts'
 /** What a refused pattern is refused with. */
 function patternError(): unknown {
   try {
-    return parsePattern('(')
+    return compilePattern('(')
   } catch (error) {
     return error
   }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { CommandRejected } from '../errors.ts'
 import { echo } from '../issues.ts'
-import { compilePattern } from '../secrets/pattern-run.ts'
+import { compilePattern } from '../secrets/pattern.ts'
 import { VARIABLE_NAME } from '../spec/control-tools.ts'
 import { GATES } from '../spec/roles.ts'
 import { type AgentSpec, ContextManagementConfig } from '../spec/spec.ts'

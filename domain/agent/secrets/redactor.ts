@@ -6,7 +6,7 @@ import { REFERENCE, WHOLE_REFERENCE } from '../reference.ts'
 import { formsOf, MIN_SECRET_LENGTH, unhidable } from './forms.ts'
 import { isSecretKey, secretValuesInJson } from './key-names.ts'
 import { type KnownTexts, knownTexts } from './known.ts'
-import { compilePattern } from './pattern-run.ts'
+import { compilePattern } from './pattern.ts'
 import { findShapes, pendingShape } from './shapes.ts'
 import { joinSpans, type Span } from './spans.ts'
 

@@ -91,16 +91,17 @@ export function digestOf(state: AgentState): string {
   return hash('sha256', `${view}}`)
 }
 
-// The parts of a state are never changed in place, and most are the same in the next one: what was written last is kept.
-const written: { value: object; text: string }[] = VIEW.map(() => ({ value: {}, text: '{}' }))
+// The parts of a state are never changed in place, and most are the same objects in the next state: their text is kept with
+// them, for as long as a state holds them.
+const written = VIEW.map(() => new WeakMap<object, string>())
 
 function member(i: number, value: unknown): string {
   if (value === null || typeof value !== 'object') return stable(value)
-  const last = written[i]!
-  if (last.value === value) return last.text
+  const known = written[i]!.get(value)
+  if (known !== undefined) return known
   const unsaid = UNSAID[VIEW[i]!] as ((value: object) => unknown) | undefined
   const text = stable(unsaid === undefined ? value : unsaid(value))
-  written[i] = { value, text }
+  written[i]!.set(value, text)
   return text
 }
 

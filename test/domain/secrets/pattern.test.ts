@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { compilePattern, MAX_MATCH } from '../../../domain/agent/secrets/pattern-run.ts'
+import { compilePattern, MAX_MATCH } from '../../../domain/agent/secrets/pattern.ts'
 
 if (process.env.FC_SEED) fc.configureGlobal({ seed: Number(process.env.FC_SEED) })
 
@@ -45,16 +45,27 @@ describe('a user pattern', () => {
     ])
   })
 
+  it('matches once wherever a long text places it, with its context', () => {
+    for (let before = MAX_MATCH - 20; before <= 2 * MAX_MATCH + 20; before++) {
+      const match = { start: before, end: before + 10 }
+      const text = `${'.'.repeat(before)}SECRET-123${'.'.repeat(3 * MAX_MATCH - before)}`
+      expect(compilePattern('\\bSECRET-[0-9]+\\b')(text)).toEqual([match])
+      expect(compilePattern('^SECRET|\\BECRET-[0-9]+')(text)).toEqual([{ ...match, start: before + 1 }])
+      expect(compilePattern('SECRET-[0-9]+$')(text.slice(0, match.end))).toEqual([match])
+    }
+  })
+
   it.each([
-    ['(?=a)', 'look-around'],
+    ['(?=a)', 'without look-around'],
     ['(a)\\1', 'back-references'],
-    ['a{2000}', '1000'],
-    ['(a', 'not closed'],
-    ['a)', 'unmatched'],
-    ['[b-a]', 'range'],
-    ['*', 'nothing to repeat'],
-    ['(((a{100}){100}){100})', 'too large'],
-    ['\\', 'ends too early'],
+    ['a{2000}', 'invalid repeat count'],
+    ['(a', 'missing closing )'],
+    ['a)', 'unexpected )'],
+    ['[b-a]', 'invalid character class range'],
+    ['*', 'missing argument to repetition operator'],
+    ['(((a{100}){100}){100})', 'invalid repeat count'],
+    ['(abcdefghij){1000}', 'too large'],
+    ['\\', 'trailing backslash'],
   ])('%s is refused with a reason', (source, reason) => {
     expect(() => compilePattern(source)).toThrow(reason)
   })

@@ -1,0 +1,72 @@
+import { RE2JS, RE2JSException } from 're2js'
+import type { Span } from './spans.ts'
+
+/** A pattern that the engine refuses. The message says what to change. */
+export class PatternError extends Error {
+  override readonly name = 'PatternError'
+}
+
+/**
+ * The longest match, in UTF-16 units. The engine is linear for one search, but each match begins another search that may
+ * read to the end of the text; a bounded window keeps all searches together linear.
+ */
+export const MAX_MATCH = 1_024
+
+/** The largest compiled program, in instructions: memory and the time per character grow with it. */
+const MAX_PROGRAM = 5_000
+
+/**
+ * Compiles the source of a regular expression to a search in linear time. The syntax is RE2's; JavaScript's escapes and
+ * named groups are translated. Returns the non-empty matches from left to right, each at most {@link MAX_MATCH} units
+ * long. Throws {@link PatternError} for look-around, back-references, and repetitions that compile to too large a program.
+ */
+export function compilePattern(source: string): (text: string) => Span[] {
+  const pattern = compiled(source)
+  return (text) => (pattern.test(text) ? matches(pattern, text) : [])
+}
+
+function compiled(source: string): RE2JS {
+  let pattern: RE2JS
+  try {
+    pattern = RE2JS.compile(RE2JS.translateRegExp(source))
+  } catch (cause) {
+    if (!(cause instanceof RE2JSException)) throw cause
+    throw new PatternError(
+      `pattern ${JSON.stringify(source)}: ${cause.message}; use RE2 syntax, without look-around and back-references`,
+      { cause },
+    )
+  }
+  if (pattern.programSize() > MAX_PROGRAM)
+    throw new PatternError(`pattern ${JSON.stringify(source)} is too large; repeat less`)
+  return pattern
+}
+
+/** Searches window by window. One unit before each window is its context for `^` and `\b`. */
+function matches(pattern: RE2JS, text: string): Span[] {
+  const found: Span[] = []
+  for (let from = 0; from < text.length; ) {
+    const context = from === 0 ? 0 : 1
+    const base = from - context
+    const window = text.slice(base, from + 2 * MAX_MATCH)
+    const last = base + window.length === text.length
+    const next = last ? text.length : from + MAX_MATCH
+    from = Math.max(next, pattern.test(window) ? matchesIn(pattern, window, context, base, next, found) : 0)
+  }
+  return found
+}
+
+/** Adds the matches that begin before `until`; returns where the last one ends. */
+function matchesIn(pattern: RE2JS, window: string, at: number, base: number, until: number, found: Span[]): number {
+  const matcher = pattern.matcher(window)
+  let end = 0
+  for (let next = at; next <= window.length && matcher.find(next); ) {
+    const start = matcher.start()
+    if (base + start >= until) break
+    const length = Math.min(matcher.end() - start, MAX_MATCH)
+    next = start + Math.max(length, 1)
+    if (length === 0) continue
+    end = base + start + length
+    found.push({ start: base + start, end })
+  }
+  return end
+}
