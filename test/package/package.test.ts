@@ -66,6 +66,7 @@ describe('the published package', () => {
       'api/demo/project/test/receipt.test.ts',
       'api/demo/script.json',
       'api/docs/command-line.md',
+      'api/docs/glossary.md',
       'api/docs/http.md',
       'api/docs/library.md',
       'api/docs/servers.md',
