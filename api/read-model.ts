@@ -18,7 +18,7 @@ export interface Shown<T> {
 export type Bill = z.infer<typeof schemas.Bill>
 export type Waiting = z.infer<typeof schemas.Waiting>
 /** A run as the tables know it; what it takes on disk and whether it is driven is known elsewhere. */
-export type RunRow = Omit<z.infer<typeof schemas.Run>, 'bytes' | 'driving' | 'interrupted'>
+export type RunRow = Omit<z.infer<typeof schemas.Run>, 'bytes' | 'driving' | 'interrupted' | 'shortened'>
 export type AgentRow = z.infer<typeof schemas.AgentNode>
 export type ApprovalRow = z.infer<typeof Approval>
 export type AskRow = z.infer<typeof Ask>

@@ -3,6 +3,7 @@ import type { BlobStore, Clock, EventLog, FileChange, Random, Vault } from '../d
 import type { AgentRuntimeDoors, At, ForkOptions, Request } from '../domain/runtime/types.ts'
 import type { StartRun } from './http/schemas/start.ts'
 import type { LiveHub } from './live/hub.ts'
+import type { Losses } from './losses/losses.ts'
 import type { ReadModel } from './read-model.ts'
 import type { Drivers } from './runs/drivers.ts'
 import type { Readiness } from './runs/readiness.ts'
@@ -72,6 +73,7 @@ export interface Doorbell {
 export interface Services {
   readonly runtime: AgentRuntimeDoors
   readonly log: EventLog
+  readonly losses: Losses
   readonly blobs: BlobStore
   readonly read: ReadModel
   readonly starts: Starts

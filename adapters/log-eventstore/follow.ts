@@ -1,4 +1,5 @@
 import type { Cursor } from '../../domain/log/cursor.ts'
+import type { OnDamage } from '../../domain/log/damage.ts'
 import type { RecordedEvent } from '../../domain/log/envelope.ts'
 import { nameOf } from './codec.ts'
 import type { Cursors } from './cursor.ts'
@@ -16,6 +17,8 @@ export interface Following {
   readonly prefix: string
   /** It ends once all was given out that was in the log when it began; absent: it goes on for ever. */
   readonly ends?: boolean
+  /** Is told of damaged events, then gets a page, which may be empty. */
+  readonly onDamage?: OnDamage | undefined
 }
 
 /**
@@ -26,13 +29,19 @@ export interface Following {
 export async function* follow(
   place: Place,
   cursors: Cursors,
-  { after, signal: asked, prefix, ends = false }: Following,
+  { after, signal: asked, prefix, ends = false, onDamage }: Following,
 ): AsyncGenerator<readonly RecordedEvent[]> {
   const { connection, namespace, limits, closed, strays } = place
   const signal = asked ? AbortSignal.any([asked, closed]) : closed
   const backoff = new Backoff()
   let last = after
   let failingSince: number | null = null
+  // After the event that was given out last. What was looked through there must be looked through again by the next reader.
+  let damaged = false
+  const noted: OnDamage = (found) => {
+    damaged = true
+    onDamage?.(found)
+  }
   for (;;) {
     let feed: Feed | null = null
     try {
@@ -53,20 +62,27 @@ export async function* follow(
           connection.reader.worked()
           failingSince = null
           backoff.reset()
-          const events = raw.flatMap(({ event }) => strays.own(event!) ?? []).filter(isNew(last))
+          const isNext = isNew(last)
+          const events: RecordedEvent[] = []
+          for (const { event } of raw) {
+            const own = strays.own(event!, noted)
+            if (own === null || !isNext(own)) continue
+            events.push(own)
+            damaged = false
+          }
           const { caughtUp } = feed
           const end = events.at(-1)
           if (end) {
             last = cursors.of(end)
             place.known.note(last)
           }
-          if (events.length > 0) yield events
+          if (events.length > 0 || (damaged && onDamage)) yield events
           if (!ends || !caughtUp) continue
-          if (prefix === '') await cursors.learn(last, feed, broken)
+          if (prefix === '' && !damaged) await cursors.learn(last, feed, broken)
           return
         }
       } catch (error) {
-        if (error instanceof Silence && feed && prefix === '') await cursors.learn(last, feed, broken)
+        if (error instanceof Silence && feed && prefix === '' && !damaged) await cursors.learn(last, feed, broken)
         else if (!broken.aborted) connection.reader.failed(held, error)
         throw error
       } finally {

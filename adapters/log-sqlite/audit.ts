@@ -3,6 +3,7 @@ import { Transcript } from '../../domain/agent/state/messages.ts'
 import type { RecordedEvent } from '../../domain/log/envelope.ts'
 import { LogError } from '../../domain/log/errors.ts'
 import { agentStream } from '../../domain/log/ids.ts'
+import { isSealedBody } from '../../domain/log/seal.ts'
 import { Lru } from '../logs/lru.ts'
 import { fileOf, openToRead } from './file.ts'
 import { Reader } from './reader.ts'
@@ -13,7 +14,7 @@ export interface AuditSource {
   readonly path: string
   /** A SELECT of the events' headers in the log attached as `schema`, one row each, in words. */
   eventsSql(schema: string): string
-  /** The body at a position as JSON text; null: erased. */
+  /** The body at a position as JSON text, `{"altered":true}` where it is not the one that was sealed; null: erased. */
   payload(position: number): string | null
   /**
    * The messages that the model would see at a revision, as JSON text of an array; `null` where nothing is left of a body
@@ -24,6 +25,9 @@ export interface AuditSource {
 }
 
 const utf8 = new TextDecoder()
+
+/** In the place of a body that is not the one that was sealed. */
+const ALTERED = '{"altered":true}'
 
 /** Opens the log in a folder for auditors, beside an owner or without one. `blob`: the bytes of a body that lies apart. */
 export function openAuditSource(folder: string, blob: (runId: string, hash: string) => Uint8Array): AuditSource {
@@ -40,6 +44,7 @@ export function openAuditSource(folder: string, blob: (runId: string, hash: stri
     payload(position) {
       const event = reader.logPage(position, position, 1, true)[0]
       const bytes = event ? bytesOf(event) : null
+      if (event && !event.erased && (bytes === null || !isSealedBody(event.header.body, bytes))) return ALTERED
       return bytes && utf8.decode(bytes)
     },
     messages(agentId, revision) {

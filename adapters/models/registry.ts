@@ -42,7 +42,8 @@ export interface Models {
   unhidableKeys(): readonly string[]
 }
 
-const SECRETS = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'OPENAI_API_KEY', 'OPENAI_ADMIN_KEY']
+/** Variables that hold keys of the providers. */
+export const PROVIDER_KEYS = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'OPENAI_API_KEY', 'OPENAI_ADMIN_KEY']
 
 /** All models of this process behind one door. Throws ModelError INVALID_REQUEST where an entry of `models` is not valid. */
 export function createModels(options: ModelsOptions): Models {
@@ -73,7 +74,7 @@ export function createModels(options: ModelsOptions): Models {
   }
 
   const keys = () =>
-    SECRETS.flatMap((name) => {
+    PROVIDER_KEYS.flatMap((name) => {
       const value = read(name)
       return value === null ? [] : [{ name, value }]
     })

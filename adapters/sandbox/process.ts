@@ -26,6 +26,24 @@ export interface Launch {
   stop(child: ChildProcess, hard: boolean): void
 }
 
+/** Processes that run now, with what ends each. */
+const running = new Map<ChildProcess, Launch>()
+
+/** A process that ends leaves nothing running, also where it ends in the middle of a command. */
+function endWithUs(): void {
+  for (const [child, launch] of running) launch.stop(child, true)
+}
+
+function keepTrack(child: ChildProcess, launch: Launch): void {
+  if (running.size === 0) process.on('exit', endWithUs)
+  running.set(child, launch)
+}
+
+function forget(child: ChildProcess): void {
+  running.delete(child)
+  if (running.size === 0) process.off('exit', endWithUs)
+}
+
 /** Runs a process to its end. Rejects with the signal's reason when aborted, after everything was ended. */
 export async function runProcess(launch: Launch): Promise<CommandResult> {
   launch.signal.throwIfAborted()
@@ -35,7 +53,10 @@ export async function runProcess(launch: Launch): Promise<CommandResult> {
   const stderr = capture(launch.onOutput, launch.filter?.())
   child.stdout?.on('data', (chunk: Buffer) => stdout.add(chunk))
   child.stderr?.on('data', (chunk: Buffer) => stderr.add(chunk))
-  if (child.pid !== undefined) launch.onSpawn?.(child)
+  if (child.pid !== undefined) {
+    keepTrack(child, launch)
+    launch.onSpawn?.(child)
+  }
 
   let timedOut = false
   const timers: NodeJS.Timeout[] = []
@@ -55,6 +76,7 @@ export async function runProcess(launch: Launch): Promise<CommandResult> {
     const settle = (end: () => void) => {
       for (const timer of timers) clearTimeout(timer)
       launch.signal.removeEventListener('abort', stop)
+      forget(child)
       end()
     }
     child.on('error', (cause) => {

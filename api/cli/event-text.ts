@@ -58,6 +58,9 @@ const SUBSTANCE: Readonly<Record<string, (p: Payload) => string>> = {
   tool_call_retry: (p) => `in ${plain(p.delayMs)} ms after ${failureOf(p)}`,
   tool_call_unknown: (p) => plain(p.reason),
   tool_call_resolved: (p) => parts(p.decision, p.reason),
+  loss_accepted: (p) => parts(`${(p.calls as unknown[] | undefined)?.length ?? 0} calls in the lost part`, p.reason),
+  lost_call_decided: (p) => parts(p.decision, p.reason),
+  loss_released: (p) => plain(p.reason),
   tool_call_end: (p) =>
     p.success === true ? `${plain(p.toolName)} ✓ ${plain(p.result)}` : `${plain(p.toolName)} ✗ ${failureOf(p)}`,
   workspace_versioned: (p) => (p.tree ? `tree ${plain(p.tree)}` : failureOf({ error: p.unversioned })),
@@ -82,6 +85,7 @@ const SUBSTANCE: Readonly<Record<string, (p: Payload) => string>> = {
 
 /** What an event says, on one line; people are named. Erased bodies say so. */
 export function substance(event: EventView): string {
+  if (event.altered) return '(altered: the stored body is not the one that was sealed)'
   if (event.payload === null) return '(erased)'
   const { kind, id } = event.actor as { kind: string; id?: string }
   const who = kind === 'user' || kind === 'approver' ? `by ${plain(id)}` : ''

@@ -7,6 +7,7 @@ import { historyCommands } from './commands/history.ts'
 import { kitOf, likeIt } from './commands/kit.ts'
 import { proveCommands } from './commands/prove.ts'
 import { releaseCommand } from './commands/release.ts'
+import { repairCommand } from './commands/repair.ts'
 import { restoreCommand } from './commands/restore.ts'
 import { runCommand } from './commands/run.ts'
 import { runsCommands } from './commands/runs.ts'
@@ -48,6 +49,7 @@ function programOf(io: CliIo, done: (code: number) => void): Command {
   historyCommands(program, kit)
   proveCommands(program, kit)
   releaseCommand(program, kit)
+  repairCommand(program, kit)
   secretsCommand(program, kit)
   sqlCommand(program, kit)
   serveCommand(program, kit)

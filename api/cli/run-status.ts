@@ -3,8 +3,8 @@ import type { Run } from '../http/schemas/runs.ts'
 type Standing = Pick<Run, 'status' | 'waiting' | 'driving' | 'error' | 'interrupted'>
 
 /** In a list, where nothing else tells that what is shown may be long past. */
-export const listedAs = (run: Standing & Pick<Run, 'incomplete'>): string =>
-  `${statusOf(run)}${run.incomplete ? ', read in part' : ''}`
+export const listedAs = (run: Standing & Pick<Run, 'incomplete' | 'shortened'>): string =>
+  `${statusOf(run)}${run.incomplete ? ', read in part' : ''}${run.shortened ? ', shortened' : ''}`
 
 /** How a run stands, for people: what it waits for, that it was cancelled, or that nobody drives it though it could go on. */
 export function statusOf(run: Standing): string {

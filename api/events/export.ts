@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Header, type RecordedEvent } from '../../domain/log/envelope.ts'
 import { agentStream } from '../../domain/log/ids.ts'
+import { isSealedBody } from '../../domain/log/seal.ts'
 import type { BlobStore, EventLog } from '../../domain/ports.ts'
 import { bodyBytes } from './body.ts'
 
@@ -26,6 +27,13 @@ export const ExportLine = z.strictObject({
   erased: z.literal(true).optional(),
 })
 export type ExportLine = z.infer<typeof ExportLine>
+
+/** Whether a line of an export holds a body that is not the one that was sealed. */
+export function isAltered(text: string): boolean {
+  const { header, body, erased } = JSON.parse(text) as Partial<ExportLine>
+  if (header === undefined || erased === true) return false
+  return body == null || !isSealedBody(header.body, Buffer.from(body, 'base64'))
+}
 
 async function line(event: RecordedEvent, blobs: BlobStore): Promise<ExportLine> {
   const body = await bodyBytes(event, blobs)

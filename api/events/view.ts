@@ -4,7 +4,7 @@ import type { RecordedEvent } from '../../domain/log/envelope.ts'
 import type { JsonObject } from '../../domain/log/json.ts'
 import type { BlobStore, EventLog } from '../../domain/ports.ts'
 import type { EventView } from '../http/schemas/events.ts'
-import { bodyJson } from './body.ts'
+import { shownBody } from './body.ts'
 import { shownBy } from './stream.ts'
 
 const KEPT_ANSWERS = 64
@@ -25,7 +25,7 @@ export class EventViews {
 
   async view(event: RecordedEvent): Promise<EventView> {
     const h = event.header
-    const body = await bodyJson(event, this.#blobs)
+    const { altered, json: body } = await shownBody(event, this.#blobs)
     const { agentId, turn } = shownBy(h)
     if (h.type === 'model_call_end' && body) this.#keep(`${h.stream}@${h.revision}`, contentOf(body))
     return {
@@ -47,6 +47,7 @@ export class EventViews {
       ...(h.driver === undefined ? {} : { epoch: h.driver.epoch }),
       hash: event.hash,
       ...(event.erased ? { erased: true as const } : {}),
+      ...(altered ? { altered: true as const } : {}),
       payload: body && (await this.#withGiven(h, body)),
     }
   }
@@ -66,7 +67,7 @@ export class EventViews {
     const kept = this.#answers.get(place)
     if (kept !== undefined) return kept
     for await (const [found] of this.#log.read(stream, { from: revision, limit: 1 })) {
-      const body = found && (await bodyJson(found, this.#blobs))
+      const body = found && (await shownBody(found, this.#blobs)).json
       if (body) return this.#keep(place, contentOf(body))
     }
     return []

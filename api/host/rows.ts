@@ -85,9 +85,9 @@ export function runRow(run: RunSummary, root: AgentNode | null): RunRow {
   }
 }
 
-const URGENCY: readonly Waiting['for'][] = ['approval', 'doubt', 'pause', 'input']
+const URGENCY: readonly Waiting['for'][] = ['approval', 'doubt', 'pause', 'input', 'model']
 
-/** All that the run waits for, the most urgent first: a decision, a doubt, a pause, an answer. */
+/** All that the run waits for, the most urgent first: a decision, a doubt, a pause, an answer, its models. */
 const waitingOf = (waiting: RunSummary['waiting']): Waiting[] =>
   URGENCY.flatMap((reason) => waiting.filter((one) => one.for === reason))
 

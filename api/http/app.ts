@@ -8,6 +8,7 @@ import { problemResponse } from './problem-response.ts'
 import { approvalRoutes } from './routes/approvals.ts'
 import { commandRoutes } from './routes/commands.ts'
 import { historyRoutes } from './routes/history.ts'
+import { lossRoutes } from './routes/losses.ts'
 import { recordRoutes } from './routes/records.ts'
 import { runRoutes } from './routes/runs.ts'
 import { streamRoutes } from './routes/streams.ts'
@@ -67,6 +68,7 @@ export function createApp(s: Services, options: AppOptions) {
     .route('/', commandRoutes(s))
     .route('/', historyRoutes(s, new Underway()))
     .route('/', approvalRoutes(s))
+    .route('/', lossRoutes(s))
     .route('/', recordRoutes(s))
     .route('/', streamRoutes(s, options.heartbeatMs))
   let made: ReturnType<typeof app.getOpenAPI31Document> | null = null

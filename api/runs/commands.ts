@@ -1,6 +1,7 @@
 import type { UserCommand } from '../../domain/agent/decisions/commands.ts'
 import { echo } from '../../domain/agent/issues.ts'
 import type { Actor } from '../../domain/log/envelope.ts'
+import { claimKey } from '../../domain/runtime/claim-key.ts'
 import { revisionChanged } from '../../domain/runtime/mailbox.ts'
 import type { ErasureChoice, Request } from '../../domain/runtime/types.ts'
 import type { Recorded } from '../http/schemas/common.ts'
@@ -58,6 +59,7 @@ export async function record(s: Services, asked: Asked): Promise<Recorded> {
     ...tracing(asked.headers),
     toDrive: asked.drive === 'yes',
   }
+  if (key !== undefined) await claimKey(s, key, { agent: asked.agentId, command: asked.command })
   const { revision, claimed } = await s.runtime.execute(asked.agentId, asked.command, request)
   const wakes = claimed || DRIVING.has(asked.command.kind)
   const drive = asked.drive === 'yes' || (asked.drive === 'wake' && s.autoDrive && wakes)

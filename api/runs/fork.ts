@@ -1,5 +1,6 @@
 import { agentStream } from '../../domain/log/ids.ts'
 import { wellFormed } from '../../domain/log/well-formed.ts'
+import { claimKey } from '../../domain/runtime/claim-key.ts'
 import type { At, ForkOptions } from '../../domain/runtime/types.ts'
 import { type StartHeaders, tracing } from '../http/schemas/headers.ts'
 import type { Services } from '../services.ts'
@@ -52,6 +53,7 @@ export async function forkRun(
       return { runId, created: false }
     }
     if (drive && here) await s.runtime.forkDrivable(source)
+    if (key !== undefined) await claimKey(s, key, { fork: source, asked: said })
     await s.fork(source, asked.at, { ...what, runId, ...(drive ? { drive } : {}) }, request)
     return { runId, created: true }
   }

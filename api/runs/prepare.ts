@@ -3,6 +3,7 @@ import type { AgentSpec, GivenSecret, ModelInfo, Policy, RoleDefinition } from '
 import {
   ContextManagementConfig,
   ErrorRecoveryPolicy,
+  MODEL_OUTAGE_MS,
   Policy as PolicySchema,
   RecoveryConfig,
 } from '../../domain/agent/spec/spec.ts'
@@ -117,7 +118,7 @@ export function createStarts(doors: PrepareDoors): Starts {
           wallClockMs: wallClockMs ?? null,
         },
         recovery,
-        retry: ErrorRecoveryPolicy.parse({ ...doors.retry, ...asked.retry }),
+        retry: ErrorRecoveryPolicy.parse({ modelOutageMs: MODEL_OUTAGE_MS, ...doors.retry, ...asked.retry }),
         context: ContextManagementConfig.parse({ ...asked.context }),
         budget: { tokens: asked.budget?.tokens ?? null, nanoDollars: asked.budget?.nanoDollars ?? null },
         models: {

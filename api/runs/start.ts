@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { wellFormed } from '../../domain/log/well-formed.ts'
+import { claimKey } from '../../domain/runtime/claim-key.ts'
 import { type StartHeaders, tracing } from '../http/schemas/headers.ts'
 import type { Started } from '../http/schemas/runs.ts'
 import type { StartRun } from '../http/schemas/start.ts'
@@ -37,6 +38,7 @@ export async function startRun(
   else {
     const spec = await s.starts.prepare(asked)
     const approve = asked.approve?.length ? { approve: asked.approve } : {}
+    if (key !== undefined) await claimKey(s, key, { start: what })
     const start = { kind: 'start', spec, task: asked.task ?? null, ...(drive ? { drive } : {}), ...approve } as const
     // Of requests that come at the same time one starts the run; the state of the others' knows their command id.
     ;({ recorded: created, revision } = await s.runtime.execute(runId, start, asking))

@@ -3,6 +3,7 @@ import { CommandRejected } from '../agent/errors.ts'
 import { type Block, callArguments } from '../agent/events/content.ts'
 import { canonicalText } from '../log/canonical.ts'
 import type { Json, JsonObject } from '../log/json.ts'
+import { wellFormed } from '../log/well-formed.ts'
 import type { ModelOutcome, ToolResult } from '../ports.ts'
 import type { SecretBoundary } from './ports.ts'
 
@@ -38,6 +39,7 @@ export function redactRequest(secrets: SecretBoundary, command: UserCommand): Us
     case 'erase':
       return { ...command, reason: secrets.text(command.reason) }
     case 'pause':
+    case 'release_loss':
     case 'cancel':
     case 'decide_approval':
       return { ...command, ...reasonOf(secrets, command) }
@@ -110,8 +112,8 @@ function redactRaw(secrets: SecretBoundary, raw: string): Json {
   return shown === plain ? raw : shown
 }
 
-/** Whatever the order of members is. */
-const same = (a: unknown, b: unknown) => canonicalText(a) === canonicalText(b)
+/** Whatever the order of members is. Halves of surrogate pairs, which have no canonical form, count as U+FFFD. */
+const same = (a: unknown, b: unknown) => canonicalText(wellFormed(a)) === canonicalText(wellFormed(b))
 
 /** A tool's result, without secrets. */
 export function redactResult(secrets: SecretBoundary, result: ToolResult): ToolResult {

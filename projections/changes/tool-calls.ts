@@ -1,3 +1,4 @@
+import type { LostCall } from '../../domain/agent/events/loss.ts'
 import { toolCallId } from '../../domain/log/ids.ts'
 import type { Row } from '../schema/tables.ts'
 import { cut } from '../text.ts'
@@ -9,6 +10,7 @@ type Call = Partial<Row<'tool_calls'>>
 /** Changes of `tool_calls`: a row from the model's request on, so that what was never started shows as well. */
 export function toolCalls(e: Seen): Change[] {
   if (e.type === 'model_call_end') return (e.body?.calls ?? []).map((_, index) => planned(e, index))
+  if (e.type === 'loss_accepted') return (e.body?.calls ?? []).flatMap((call) => lost(e, call))
   const columns = outcome(e)
   if (!columns) return []
   return [put('tool_calls', { agent_id: e.agentId, id: e.toolCallId! }, columns, { run_id: e.runId, turn: e.turn })]
@@ -34,6 +36,27 @@ function planned(e: Extract<Seen, { type: 'model_call_end' }>, index: number): C
   )
 }
 
+/** A call that began in the lost part of the log, of which a person has to say what became of it. */
+function lost(e: Seen, { toolCallId: id, toolName, argumentsHash, effect }: LostCall): Change[] {
+  if (effect !== 'irreversible') return []
+  const message = 'it began in the part of the log that was lost'
+  const columns: Call = { status: 'unknown', code: 'UNKNOWN_OUTCOME', message, rule: null, effect, ran: 1 }
+  const names = { tool_name: toolName, arguments_hash: argumentsHash }
+  return [
+    put('tool_calls', { agent_id: e.agentId, id }, { ...columns, ...names }, { run_id: e.runId, turn: turnOf(id) }),
+  ]
+}
+
+/** The turn that the id of a call names (see `toolCallId`). */
+const turnOf = (id: string): number => Number(/\.t(\d+)\.c\d+$/.exec(id)?.[1] ?? 0)
+
+/** What a person's word makes of a lost call that the model does not ask for again. */
+const DECIDED: Readonly<Record<'happened' | 'run' | 'abandon', Call>> = {
+  happened: { status: 'succeeded', code: null, message: 'a person confirmed it' },
+  run: { status: 'ended', code: null, message: 'a person said that it did not happen' },
+  abandon: { status: 'failed', code: 'UNKNOWN_OUTCOME', message: 'it was given up' },
+}
+
 function outcome(e: Seen): Call | null {
   switch (e.type) {
     case 'tool_call_start': {
@@ -57,6 +80,8 @@ function outcome(e: Seen): Call | null {
     case 'tool_call_resolved':
       // After the end of the run nothing follows from it, and the call stays as it ended.
       return e.turn === 0 ? null : { status: 'started' }
+    case 'lost_call_decided':
+      return e.body ? DECIDED[e.body.decision] : { status: 'ended' }
     case 'tool_call_end':
       return ended(e)
     default:

@@ -2,6 +2,7 @@ import { callArguments, type Message } from '../../domain/agent/events/content.t
 import type { ToolCall, ToolResult } from '../../domain/agent/state/point-facts.ts'
 import type { Json, JsonObject } from '../../domain/log/json.ts'
 import type { BlobStore, EventLog } from '../../domain/ports.ts'
+import { ProjectionError } from '../errors.ts'
 import type { CallRef, CheckpointFacts, CheckpointRow } from './checkpoints.ts'
 import { readEvent } from './events.ts'
 
@@ -83,9 +84,16 @@ export async function argumentsOf(
   block: number | null,
 ): Promise<JsonObject | null> {
   if (agentId === null || revision === null || block === null) return null
-  const event = await readEvent(sources, agentId, revision)
+  // The tables may have seen what the log has lost since.
+  const event = await readEvent(sources, agentId, revision).catch(unlessFound)
+  if (event === null) return null
   const asked = event.type === 'model_call_end' ? event.body?.content[block] : undefined
   return asked ? callArguments(asked) : null
+}
+
+const unlessFound = (error: unknown): null => {
+  if (error instanceof ProjectionError && error.code === 'NOT_FOUND') return null
+  throw error
 }
 
 async function resultOf(sources: CheckpointSources, call: CallRef): Promise<ToolResult> {

@@ -25,7 +25,7 @@ export interface RunSummary extends Row<'runs'> {
   readonly phase: string | null
   readonly machineState: MachineState
   readonly paused: boolean
-  /** Agents whose rows miss events, because their stream is parked. */
+  /** Parked streams that its rows depend on: of its agents, and of those that its forks have their beginning from. */
   readonly incomplete: number
 }
 
@@ -77,7 +77,6 @@ export async function summaries(db: Kysely<Database>, rows: readonly Row<'runs'>
       sql<number>`max(case when id = run_id then step else 0 end)`.as('step'),
       sql<number>`max(case when id = run_id then revision else 0 end)`.as('revision'),
       sql<string>`max(updated_at)`.as('updated_at'),
-      sql<number>`sum(case when incomplete_from is null then 0 else 1 end)`.as('incomplete'),
     ])
     .where('run_id', 'in', ids)
     .groupBy('run_id')
@@ -87,6 +86,7 @@ export async function summaries(db: Kysely<Database>, rows: readonly Row<'runs'>
   for (const { run_id, calls } of (await callsOf(db, ids)).values()) {
     callsByRun.set(run_id, (callsByRun.get(run_id) ?? 0) + calls)
   }
+  const incomplete = await incompleteOf(db, ids)
   const usage = await usageBy(db, 'run_id', ids)
   const waiting = await waitingOf(db, ids)
   const origin = await originsOf(db, rows)
@@ -96,7 +96,7 @@ export async function summaries(db: Kysely<Database>, rows: readonly Row<'runs'>
   const states = await machineStates(db, ids)
   return rows.map((row) => {
     const found = byRun.get(row.id)
-    const { agents = 0, turns = 0, step = 0, revision = 0, updated_at = row.created_at, incomplete = 0 } = found ?? {}
+    const { agents = 0, turns = 0, step = 0, revision = 0, updated_at = row.created_at } = found ?? {}
     const task = tasks.get(row.id) ?? null
     const source = sources.get(origin.get(row.id) ?? row.id)
     return {
@@ -109,7 +109,7 @@ export async function summaries(db: Kysely<Database>, rows: readonly Row<'runs'>
       revision,
       toolCalls: callsByRun.get(row.id) ?? 0,
       updated_at,
-      incomplete,
+      incomplete: incomplete.get(row.id) ?? 0,
       task,
       usage: usage.get(row.id) ?? NOTHING,
       waiting: waiting.get(row.id) ?? [],
@@ -118,6 +118,23 @@ export async function summaries(db: Kysely<Database>, rows: readonly Row<'runs'>
       paused: states.get(row.id)?.paused ?? false,
     }
   })
+}
+
+/** How many parked streams each of some runs depends on. An inherited part that ends before the parked event is whole. */
+async function incompleteOf(db: Kysely<Database>, runIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  const inherits = sql`select run_id as run, forked_from as agent, forked_revision as upto from agents
+    where forked_from is not null and run_id in (${sql.join(runIds)})`
+  const { rows } = await sql<{ run: string; parked: number }>`with recursive up(run, agent, upto) as (
+      select * from (${inherits}) as first
+      union
+      select up.run, a.forked_from, a.forked_revision from up join agents a on a.id = up.agent
+        where a.forked_from is not null)
+    select run, count(*) as parked from (
+      select run_id as run, agent_id from parked where run_id in (${sql.join(runIds)})
+      union
+      select up.run, p.agent_id from up join parked p on p.agent_id = up.agent and p.revision <= up.upto) as found
+    group by run`.execute(db)
+  return new Map(rows.map(({ run, parked }) => [run, parked]))
 }
 
 /**

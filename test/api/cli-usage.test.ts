@@ -19,14 +19,14 @@ describe('the command line', () => {
       '0    done',
       '2    the command line or a setting cannot be understood',
       '3    the run ended in ERROR, or was cancelled',
-      '5    verification failed, an export is damaged, or a rebuild found the tables not equal',
+      '5    verification failed, an export or an event is damaged, the log has lost events, or a rebuild',
       '8    the run waits for a person',
       'api/docs of the package',
     ]) {
       expect(out).toContain(line)
     }
     const commands =
-      'run input approve reject resolve cancel pause resume step erase restore backup runs events tail replay diff fork verify rebuild secrets sql serve worker auditors doctor'
+      'run input approve reject resolve cancel pause resume step erase restore backup runs events tail replay diff fork verify repair rebuild secrets sql serve worker auditors doctor'
     for (const command of commands.split(' ')) expect(out).toMatch(new RegExp(`^  ${command} `, 'm'))
   })
 

@@ -12,7 +12,7 @@ const look = { text: 'thinking… ', calls: [{ tool: 'list_dir', arguments: { pa
 
 /**
  * The model of the API's tests: a word of the task says what the agent does. `finish`: it is done at once, with the task
- * as its summary. `fail`: ERROR. `write`: it asks to write a file, and tells what was decided. `ask`: it asks the person.
+ * as its summary. `fail`: ERROR. `outage`: its model is overloaded for ever. `write`: it asks to write a file, and tells what was decided. `ask`: it asks the person.
  * `both`: it asks to write two files at once. `command`: it runs a command,
  * `broken`: one that fails. `stall`: its model does not answer. `wait`: it looks for {@link SIGN} in its workspace, turn
  * after turn, and is done when it is there.
@@ -26,6 +26,11 @@ export const SCRIPT: ScriptInput = {
       name: 'finish',
       when: { firstInputContains: 'finish' },
       turns: [{ text: 'let me see', ...done(`\${firstInput}`) }],
+    },
+    {
+      name: 'outage',
+      when: { firstInputContains: 'outage' },
+      turns: [{ fail: { code: 'OVERLOADED', times: 1_000 }, ...done('it is over') }],
     },
     { name: 'fail', when: { firstInputContains: 'fail' }, turns: [{ text: 'I give up.' }] },
     {

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { checkpointsContract } from '../contracts/projections/checkpoints.ts'
+import { damageContract } from '../contracts/projections/damage.ts'
 import { dueContract } from '../contracts/projections/due.ts'
 import { lawsContract } from '../contracts/projections/laws.ts'
 import { projectorContract } from '../contracts/projections/projector.ts'
@@ -19,6 +20,7 @@ describeWithPostgres('tables in PostgreSQL', (server) => {
   const kit = postgresKit(server)
   storeContract(kit)
   projectorContract(kit)
+  damageContract(kit)
   refusedContract(kit, (store) => store)
   lawsContract(kit)
   queriesContract(kit)

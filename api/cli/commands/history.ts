@@ -1,5 +1,7 @@
 import type { Command } from 'commander'
 import type { Message } from '../../../domain/agent/events/content.ts'
+import { counted } from '../../../projections/text.ts'
+import { isAltered } from '../../events/export.ts'
 import { EVENT_TYPES } from '../../events/stream.ts'
 import type { EventView } from '../../http/schemas/events.ts'
 import { refusal, take } from '../client.ts'
@@ -27,6 +29,14 @@ export function pointOf(o: { to?: number; turn?: number; event?: number }): {
   return o.event === undefined ? {} : { event: String(o.event) }
 }
 
+/** Exit code of a view: an event whose stored body is not the one that was sealed is damage, which a script must see. */
+function seen(ctx: Context, altered: number): number {
+  if (altered === 0) return EXIT.done
+  ctx.note(`${counted(altered, 'event')} altered: what is stored is not what was sealed, so it is not shown as true`)
+  ctx.note(`  ${ctx.command('verify')}`)
+  return EXIT.verification
+}
+
 interface EventsOptions {
   agent?: string
   type?: string[]
@@ -37,6 +47,7 @@ async function events(ctx: Context, run: string, { agent, type, turn }: EventsOp
   const id = await ctx.runId(run, 'read')
   const client = await ctx.client('read')
   const all: EventView[] = []
+  let altered = 0
   let after: string | null = null
   do {
     const query = {
@@ -50,10 +61,11 @@ async function events(ctx: Context, run: string, { agent, type, turn }: EventsOp
     const page = (await take(answer)) as { events: EventView[]; next: string | null }
     if (ctx.format === 'json') all.push(...page.events)
     else for (const event of page.events) showEvent(ctx, event, false)
+    altered += page.events.filter((event) => event.altered).length
     after = page.next
   } while (after !== null)
   if (ctx.format === 'json') ctx.data(`${JSON.stringify(all, null, 2)}\n`)
-  return EXIT.done
+  return seen(ctx, altered)
 }
 
 interface TailOptions {
@@ -74,10 +86,14 @@ async function tail(ctx: Context, o: TailOptions): Promise<number> {
   const backend = await ctx.backend('read')
   const response = await backend.fetch(new Request(`http://localhost/v1/events?${query}`, { headers }))
   if (!response.ok || !response.body) throw await refusal(response)
+  let altered = 0
   for await (const line of linesOf(response.body)) {
-    if (line !== '') showEvent(ctx, JSON.parse(line) as EventView, o.run === undefined)
+    if (line === '') continue
+    const event = JSON.parse(line) as EventView
+    if (event.altered) altered++
+    showEvent(ctx, event, o.run === undefined)
   }
-  return EXIT.done
+  return seen(ctx, altered)
 }
 
 interface ReplayOptions {
@@ -166,8 +182,12 @@ export function historyCommands(program: Command, kit: Kit): void {
         const backend = await ctx.backend('read')
         const response = await backend.fetch(new Request(`http://localhost/v1/runs/${id}/export`))
         if (!response.ok || !response.body) throw await refusal(response)
-        for await (const line of linesOf(response.body)) ctx.data(`${line}\n`)
-        return EXIT.done
+        let altered = 0
+        for await (const line of linesOf(response.body)) {
+          ctx.data(`${line}\n`)
+          if (isAltered(line)) altered++
+        }
+        return seen(ctx, altered)
       }),
     )
 }

@@ -9,6 +9,7 @@ import { askLines, nextLines, parkedLines } from '../asks.ts'
 import { take } from '../client.ts'
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit.ts'
+import { noteLoss } from '../losses.ts'
 import { oneLine } from '../output/text.ts'
 import { bytes, dollars, inDoubt } from '../output/units.ts'
 import { listedAs, statusOf } from '../run-status.ts'
@@ -84,6 +85,7 @@ async function list(ctx: Context, options: ListOptions): Promise<number> {
       `these are the newest ${limit}, there are more: ${ctx.command('runs', 'list', '--limit', `${10 * limit}`)}`,
     )
   if (ctx.format === 'table') await noteUnread(ctx)
+  await noteLoss(ctx)
   return EXIT.done
 }
 
@@ -124,6 +126,7 @@ function runLines({ run, tree }: Detail): string[] {
     ['disk', run.bytes === null ? null : bytes(run.bytes)],
     ['started', run.createdAt],
     ['updated', run.updatedAt],
+    ['shortened', run.shortened ? 'the log holds less of it than was seen; see "keepup repair"' : null],
     ['incomplete', run.incomplete ? 'something could not be read; the figures may be too low' : null],
   ]
   const agents = tree.length < 2 ? [] : tree

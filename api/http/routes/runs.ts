@@ -47,7 +47,10 @@ export function runRoutes(s: Services) {
     const idle = !hasEnded(row.status) && !driving && row.waiting.length === 0 && row.turn > 0
     // On servers the drivers of other processes are not known.
     const interrupted = idle && s.doorbell !== null ? null : idle
-    return { ...row, bytes: sizes.get(row.runId) ?? null, driving, interrupted }
+    const { open } = s.losses
+    const isShort = open?.streams.some(({ runId }) => runId === row.runId) === true
+    const shortened = isShort || (open?.unlisted === true && !hasEnded(row.status))
+    return { ...row, shortened, bytes: sizes.get(row.runId) ?? null, driving, interrupted }
   }
   const missingOf = async ({ runId, status }: RunRow, cancelling: boolean): Promise<string[]> => {
     // To end a run needs none of its tools.

@@ -25,10 +25,11 @@ export const Bill = z
   })
   .openapi('Bill')
 
-/** One thing that a run waits for. `toolCallId`: the call that it is about; null where it is about none. */
+/** One thing that a run waits for. `toolCallId`: the call that it is about; null where it is about none. From `model`, an outage
+ * of its models, it goes on by itself. */
 export const Waiting = z
   .strictObject({
-    for: z.enum(['input', 'approval', 'doubt', 'pause']),
+    for: z.enum(['input', 'approval', 'doubt', 'pause', 'model']),
     agentId: z.string(),
     toolCallId: z.string().nullable(),
   })
@@ -68,6 +69,9 @@ export const Run = z
     total: Bill,
     source: z.strictObject({ agentId: z.string(), step: count }).nullable(),
     incomplete: z.boolean().openapi({ description: 'Something could not be read; the figures may be too low' }),
+    shortened: z
+      .boolean()
+      .openapi({ description: 'The log holds less of it than was seen, and no person has accepted that' }),
     bytes: count.nullable().openapi({ description: 'Stored bytes; null where they are not known' }),
     driving: z.boolean(),
     interrupted: z.boolean().nullable().openapi({
@@ -225,5 +229,9 @@ export const VerifiedRun = z
         unchecked: count,
       }),
     ),
+    parked: z
+      .array(Parked)
+      .readonly()
+      .openapi({ description: 'Its streams that the tables cannot take any further, whether or not they are whole' }),
   })
   .openapi('VerifiedRun')

@@ -59,6 +59,8 @@ export const ResolveDoubt = z.strictObject({
   result: z.json().optional(),
   reason: z.string().optional(),
 })
+/** Lets irreversible calls run again after an accepted loss whose calls are not all known. */
+export const ReleaseLoss = z.strictObject({ kind: z.literal('release_loss'), reason: z.string().optional() })
 export const StandingApproval = z.strictObject({
   kind: z.literal('standing_approval'),
   tools: z.array(z.string().min(1)).min(1),
@@ -88,6 +90,7 @@ export const UserCommand = z.discriminatedUnion('kind', [
   Cancel,
   DecideApproval,
   ResolveDoubt,
+  ReleaseLoss,
   StandingApproval,
   Erase,
 ])
@@ -165,13 +168,19 @@ export interface Findings {
 }
 
 /** Erasure is no decision on the state: it works on what is stored (domain/runtime/erasure/erase.ts). */
-export type Command = Exclude<UserCommand, { kind: 'erase' }> | ForkAgent | DriverFact
+export type Command = Exclude<UserCommand, { kind: 'erase' }> | ForkAgent | AcceptLoss | DriverFact
 
 /** Begins an agent with the history of another. `source`: the other's state at the point that the link names. */
 export interface ForkAgent {
   readonly kind: 'fork'
   readonly source: AgentState
   readonly link: BodyOf<'forked'>
+}
+
+/** A person accepts that the agent's stream has lost its end. */
+export interface AcceptLoss {
+  readonly kind: 'accept_loss'
+  readonly loss: BodyOf<'loss_accepted'>
 }
 
 /** The arguments of `complete_task` (seed 000, 5.1). */

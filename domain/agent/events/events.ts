@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Actor } from '../../log/envelope.ts'
 import { AgentSpec, Budget, Limits } from '../spec/spec.ts'
 import { Effect } from '../spec/tools.ts'
+import { CUTS } from './answer-bounds.ts'
 import { Block, Usage } from './content.ts'
 import {
   Artifact,
@@ -18,6 +19,7 @@ import {
   purpose,
   text,
 } from './event-parts.ts'
+import { lossEvents } from './loss.ts'
 
 // These names and shapes are the storage format. A change of a shape is a new version and an upcaster, never an edit.
 
@@ -101,10 +103,11 @@ export const bodies = {
     servedBy: text,
     requestId: text.optional(),
     calls: z.array(PlannedCall),
+    /** The bound at which the answer was cut off; absent: it is whole, or the provider cut it. */
+    cut: z.enum(CUTS).optional(),
     /**
-     * How many calls were asked for, where they were too many to be taken up one by one: then `calls` is empty, and none of
-     * them has a start and an end. They are refused as a whole, by `turn_end`: each would add events and a place in the
-     * state for nothing that could run, so that one answer could make a log of any length.
+     * Written by earlier versions: how many calls were asked for, where they were too many. Then `calls` is empty, none of
+     * them has a start and an end, and `turn_end` refuses them as a whole.
      */
     flood: z.int().positive().optional(),
   }),
@@ -231,6 +234,8 @@ export const bodies = {
     recoverable: z.boolean(),
     attempt: z.int().positive().optional(),
     delayMs: count.optional(),
+    /** Every model that may serve has failed: the run waits for one to come back, and its time stands still. */
+    outage: z.literal(true).optional(),
     partialOutput: text.optional(),
     /** Gates of the role that a run which ended in ERROR had not passed. */
     unmetGates: z.array(text).optional(),
@@ -241,6 +246,7 @@ export const bodies = {
   /** A request under an Idempotency-Key that found nothing to do: made again it must still do nothing. */
   request_noted: z.strictObject({ request: text }),
   cancel_requested: z.strictObject({ reason: text.optional(), deadlineMs: z.int().positive() }),
+  ...lossEvents,
   /** A resume found files changed since the last step. */
   workspace_drifted: z.strictObject({ expected: text, found: text, changed: z.array(text) }),
   /**

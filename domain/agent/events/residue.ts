@@ -33,6 +33,9 @@ const residues: Residues = {
   tool_call_retry: ({ signature: _, error, ...rest }) => ({ ...rest, error: { ...error, message: ERASED } }),
   tool_call_unknown: (body) => ({ ...body, reason: ERASED }),
   tool_call_resolved: ({ decision, result }) => ({ decision, ...(result === undefined ? {} : { result: ERASED }) }),
+  loss_accepted: ({ reason: _, ...rest }) => rest,
+  lost_call_decided: ({ decision, result }) => ({ decision, ...(result === undefined ? {} : { result: ERASED }) }),
+  loss_released: () => ({}),
   tool_call_end: ({ step, toolName, success, attempt, durationMs, tested, result, error }) => ({
     ...{ step, toolName, success, attempt, durationMs },
     ...(tested === undefined ? {} : { tested }),

@@ -3,12 +3,6 @@ import type { Effect } from '../spec/tools.ts'
 
 // One requested tool call, as the state of its turn holds it.
 
-/**
- * The most calls of one answer. What asks for more is refused as a whole, a violation of which the model is told: each call
- * would have its own events and place in the state, for nothing that could run.
- */
-export const MAX_CALLS = 128
-
 /** Where one requested tool call stands. */
 export type CallStage =
   | { readonly at: 'planned' }

@@ -3,9 +3,9 @@ import { sha256, toolCallId } from '../../log/ids.ts'
 import type { Json } from '../../log/json.ts'
 import { append, EMPTY_ROOT, type Root } from '../../log/root.ts'
 import { byteLength, headAndTail, RESULT_BYTES } from '../bounded.ts'
+import { MAX_CALLS } from '../events/answer-bounds.ts'
 import type { Block, Message } from '../events/content.ts'
 import type { AgentEvent, EventOf } from '../events/events.ts'
-import { MAX_CALLS } from './call.ts'
 
 // Whoever changes what a message says, or which event makes one, raises ASSEMBLER (request.ts).
 
