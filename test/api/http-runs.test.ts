@@ -300,6 +300,6 @@ describe('a run whose models have all failed', () => {
     expect(spec.retry.modelOutageMs).toBe(3_600_000)
     await ask('POST', `/v1/runs/${id}/cancel`, { body: {} })
     await services.drivers.ended(id)
-    expect(await shown()).toMatchObject({ status: 'failed', error: { code: 'CANCELLED' }, waiting: null })
+    expect(await shown()).toMatchObject({ status: 'failed', error: { code: 'CANCELLED' }, waiting: [] })
   })
 })
