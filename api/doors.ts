@@ -27,6 +27,8 @@ export interface KeepUpPorts {
   forkFound?(runId: string): void
   backup(folder: string): Promise<{ readonly files: readonly string[]; readonly bytes: number }>
   sizes(): Promise<ReadonlyMap<string, number>>
+  /** A model request as its provider gets it; absent where the host cannot tell. */
+  wire?: NonNullable<Services['wire']>
   readonly readOnly?: boolean
   readonly doorbell?: Doorbell
   /** Names this process among several that drive; absent where it is alone. */
@@ -64,6 +66,7 @@ export function createKeepUp(ports: KeepUpPorts): Services {
     forkFound: (runId) => ports.forkFound?.(runId),
     backup: (folder) => ports.backup(folder),
     sizes: () => ports.sizes(),
+    wire: ports.wire ?? null,
     readOnly: ports.readOnly ?? false,
     doorbell: ports.doorbell ?? null,
     holder: ports.holder ?? null,

@@ -4,6 +4,7 @@ import type { RunFilter } from '../projections/index.ts'
 import type { EventFilter } from './events/stream.ts'
 import type { Approval, ArtifactView, Ask } from './http/schemas/approvals.ts'
 import type { Checkpoint, CheckpointEntry, CheckpointList } from './http/schemas/checkpoints.ts'
+import type { Cost, CostBy } from './http/schemas/cost.ts'
 import type * as schemas from './http/schemas/runs.ts'
 import type { Parked, Projections } from './http/schemas/system.ts'
 
@@ -70,6 +71,12 @@ export interface ReadModel {
   artifacts(
     query: Page & { runId?: string },
   ): Promise<Shown<{ artifacts: readonly ArtifactRow[]; next: string | null }>>
+  /** What model calls cost, by a criterion; of all runs or of one, those that ended at or after `since` (ISO 8601). */
+  cost(query: {
+    by: CostBy
+    since?: string
+    runId?: string
+  }): Promise<Shown<Pick<z.infer<typeof Cost>, 'rows' | 'total'>>>
   /** In order of their steps; `whole`: with all that {@link checkpoint} gives. */
   checkpoints(
     agentId: string,

@@ -15,6 +15,7 @@ export {
   type ToolCall,
 } from './queries/checkpoint.ts'
 export { type CheckpointRow, checkpointFacts, findCheckpoint, listCheckpoints } from './queries/checkpoints.ts'
+export { type Cost, type CostBy, costBy } from './queries/cost.ts'
 export { type Due, dueBefore, nextDue } from './queries/due.ts'
 export { eventStarts, eventsAfter, readEvent } from './queries/events.ts'
 export { listApprovals, listArtifacts, listParked } from './queries/lists.ts'

@@ -51,4 +51,6 @@ const withHint = (error: unknown): unknown =>
 
 const OPENAI_URL = 'https://api.openai.com/v1'
 
-const isOfficial = (baseUrl: string): boolean => /(^|\.)openai\.(com|azure\.com)$/.test(new URL(baseUrl).hostname)
+/** Whether a base URL leads to OpenAI's own servers. */
+export const isOfficial = (baseUrl: string): boolean =>
+  URL.canParse(baseUrl) && /(^|\.)openai\.(com|azure\.com)$/.test(new URL(baseUrl).hostname)

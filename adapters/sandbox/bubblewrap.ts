@@ -97,20 +97,19 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
       repositories.around((theirs) => confine({ ...confined, ...theirs, grouped }, command, ...rest))
   if (isExempt()) {
     const exec = execIn(true)
-    if (
-      canLimit() &&
-      (await probe(exec).then(
-        () => true,
-        () => false,
-      ))
-    )
-      return { confined: true, exec }
+    if (canLimit() && (await works(exec))) return { confined: true, exec }
     warn(UNLIMITED)
   }
   const exec = execIn(false)
   await probe(exec)
   return { confined: true, exec }
 }
+
+const works = (exec: Sandbox['exec']): Promise<boolean> =>
+  probe(exec).then(
+    () => true,
+    () => false,
+  )
 
 async function probe(exec: Sandbox['exec']): Promise<void> {
   const command: Command = { argv: ['true'], cwd: '.', timeoutMs: TRIAL_MS, network: false }

@@ -2,7 +2,7 @@ import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import type { Readable } from 'node:stream'
 import { ToolError } from '../../domain/agent/errors.ts'
 import type { CommandResult, TextFilter } from '../../domain/ports.ts'
-import { capture } from './capture.ts'
+import { type Captured, capture } from './capture.ts'
 import { withoutForeign } from './descriptors.ts'
 
 /** From the request to end (SIGTERM) to the end by force (SIGKILL). In ms. */
@@ -92,12 +92,15 @@ export async function runProcess(launch: Launch): Promise<CommandResult> {
       settle(() => {
         if (launch.signal.aborted) reject(launch.signal.reason)
         else {
+          const [out, err] = [stdout.end(), stderr.end()]
+          const cut = out.pieces !== undefined || err.pieces !== undefined
           resolve({
             exitCode,
             signal,
             timedOut,
-            stdout: stdout.text(),
-            stderr: stderr.text(),
+            stdout: out.text,
+            stderr: err.text,
+            ...(cut && { output: { stdout: piecesOf(out), stderr: piecesOf(err) } }),
             stdoutBytes: stdout.size,
             stderrBytes: stderr.size,
             durationMs: Math.round(performance.now() - started),
@@ -107,6 +110,8 @@ export async function runProcess(launch: Launch): Promise<CommandResult> {
     )
   })
 }
+
+const piecesOf = ({ text, pieces }: Captured) => pieces ?? [Buffer.from(text, 'utf8')]
 
 /** Some failures are thrown (a command line that is too long), others come as an event. */
 function start({ file, args, options, stdio }: Launch): ChildProcess {

@@ -33,10 +33,10 @@ export async function encryptOld(files: VaultFiles, ring: KeyRing, key: Referenc
  */
 export async function rotateKey(dataFolder: string, source: KeySource): Promise<string> {
   const files = vaultFiles(dataFolder)
+  // Before anything is made there.
+  if (!checkPrivate(files.key))
+    throw new VaultError('VAULT_MISSING', `there is no vault in ${dataFolder} yet; the first run makes it`)
   return exclusively(files.lock, async () => {
-    if (!checkPrivate(files.key)) {
-      throw new VaultError('VAULT_MISSING', `there is no vault in ${dataFolder} yet; the first run makes it`)
-    }
     let keys = readKeys(source)
     if (await isWhollyUnder(files, keys[0])) keys = await addKey(source, dataFolder)
     const ring = new KeyRing(dataFolder, source, files.key, keys)

@@ -33,18 +33,21 @@ export function entryIn(line: string): [string, Kept] | null {
 /** What references stand for: one JSON line each, only ever added to, so that remembering costs what is new. */
 export function referenceFile(path: string, cipher: References, held: HeldValues) {
   const known = new Map<string, Kept>()
+  const named = new Set<string>()
   let read = 0
-  let file = 0n
+  let file = ''
   let rest = ''
   const readOn = () => {
     if (!checkPrivate(path)) return
     const descriptor = openSync(path, 'r')
     try {
-      const { ino, size } = fstatSync(descriptor, { bigint: true })
+      const { ino, birthtimeNs, size } = fstatSync(descriptor, { bigint: true })
+      const found = `${ino} ${birthtimeNs}`
       // Encrypted anew under another key.
-      if (ino !== file || Number(size) < read) {
+      if (found !== file || Number(size) < read) {
         known.clear()
-        ;[file, read, rest] = [ino, 0, '']
+        named.clear()
+        ;[file, read, rest] = [found, 0, '']
       }
       const fresh = Buffer.alloc(Number(size) - read)
       readSync(descriptor, fresh, 0, fresh.length, read)
@@ -53,7 +56,9 @@ export function referenceFile(path: string, cipher: References, held: HeldValues
       rest = lines.pop() ?? ''
       for (const line of lines) {
         const entry = entryIn(Buffer.from(line, 'latin1').toString('utf8'))
-        if (entry !== null) known.set(...entry)
+        if (entry === null) continue
+        known.set(...entry)
+        if (typeof entry[1] !== 'string' && 'name' in entry[1]) named.add(entry[1].name)
       }
     } finally {
       closeSync(descriptor)
@@ -83,11 +88,7 @@ export function referenceFile(path: string, cipher: References, held: HeldValues
     /** Names of variables that references stand for. */
     names: (): string[] => {
       readOn()
-      return [
-        ...new Set(
-          [...known.values()].flatMap((kept) => (typeof kept === 'object' && 'name' in kept ? [kept.name] : [])),
-        ),
-      ]
+      return [...named]
     },
     knows: (reference: string): boolean => keptOf(reference) !== null,
     add: async (made: ReadonlyMap<string, string>): Promise<void> => {

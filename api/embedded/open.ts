@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { FileIntents } from '../../adapters/blobs-file/intents.ts'
 import { FileBlobs } from '../../adapters/blobs-file/store.ts'
+import { BlobUsage } from '../../adapters/blobs-file/usage.ts'
 import { openSqliteLog } from '../../adapters/log-sqlite/open.ts'
 import type { EventLog } from '../../domain/ports.ts'
 import { sweepBlobs } from '../../domain/runtime/blob-writes.ts'
@@ -45,6 +46,7 @@ export async function openEmbedded(
     if (!existsSync(at.vaultMark) && (await holdsRuns(log))) tell(lostVault(config.data))
     const host = await openHost(config, own, opened, mode === 'owner' ? tell : () => undefined)
     const blobs = new FileBlobs(at.blobs)
+    const usage = new BlobUsage(at.blobs)
     const intents = new FileIntents(at.intents)
     const loss = await lossAtStart(log, at.tables)
     const gate = new LossGate(log, loss)
@@ -82,7 +84,11 @@ export async function openEmbedded(
         if (gate.loss !== null) throw shortened(lossText(gate.loss))
         return backupFolder(config.data, log, folder)
       },
-      sizes: async () => new Map((await log.sizes()).map((size) => [size.runId, size.bytes + size.blobBytes])),
+      sizes: async () => {
+        // Not the log's own count of blobs, which knows no whole results.
+        const stored = await usage.sizes()
+        return new Map((await log.sizes()).map(({ runId, bytes }) => [runId, bytes + (stored.get(runId) ?? 0)]))
+      },
       readOnly: mode === 'reader',
       autoDrive,
       close: () => opened.closeAll(),

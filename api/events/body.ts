@@ -1,7 +1,8 @@
 import type { RecordedEvent } from '../../domain/log/envelope.ts'
 import type { JsonObject } from '../../domain/log/json.ts'
-import { isSealedBody } from '../../domain/log/seal.ts'
+import { bodyHasher, isSealedBody } from '../../domain/log/seal.ts'
 import type { BlobStore } from '../../domain/ports.ts'
+import { breather } from '../../domain/runtime/breather.ts'
 
 const utf8 = new TextDecoder()
 
@@ -27,3 +28,21 @@ export async function shownBody(event: RecordedEvent, blobs: BlobStore): Promise
   const json = event.header.body.cipher ? null : (JSON.parse(utf8.decode(bytes)) as JsonObject)
   return { altered: false, json }
 }
+
+/**
+ * The stored bytes of a body that are what its header seals; null where it was erased or altered. Gives way to others while
+ * it looks through a large one. Rejects with `BLOB_MISSING`.
+ */
+export async function soundBytes(event: RecordedEvent, blobs: BlobStore): Promise<Uint8Array | null> {
+  const bytes = await bodyBytes(event, blobs)
+  const { salt, size, hash } = event.header.body
+  if (bytes?.length !== size) return null
+  const hasher = bodyHasher(Buffer.from(salt, 'hex'))
+  const breathe = breather()
+  for (let at = 0; at < size; at += PART) {
+    hasher.update(bytes.subarray(at, at + PART))
+    await breathe()
+  }
+  return hasher.hex() === hash ? bytes : null
+}
+const PART = 1024 * 1024

@@ -80,6 +80,7 @@ export function compose(host: Host, kept: Kept): Services {
     vault,
     clock,
     random: systemRandom,
+    wire: (request) => models.wire(request),
     prepare: prepareDoors(config, models, vault, tools, knownSecrets),
     fork: forkDoor(ports, files),
     forkFound: (runId) => forkFound(config.data, runId),

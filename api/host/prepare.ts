@@ -14,6 +14,7 @@ import type { PrepareDoors, StartWorkspace } from '../runs/prepare.ts'
 import { VERSION } from '../version.ts'
 import { openBoundary, unusable } from './boundary.ts'
 import { hiddenFrom, refuseSecretsIn } from './hidden.ts'
+import { refuseUnknownModel } from './known-model.ts'
 
 /** The model of runs that name none. */
 export const DEFAULT_MODEL = 'claude-sonnet-5-5'
@@ -30,6 +31,7 @@ export function prepareDoors(
     role: (name) => (Object.hasOwn(ROLES, name) ? (ROLES[name] ?? null) : null),
     roleNames: () => Object.keys(ROLES),
     model(id) {
+      refuseUnknownModel(models, id)
       // Where the key or the script is missing, it is said before anything is recorded.
       models.provider(id)
       return models.info(id)

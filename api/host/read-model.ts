@@ -9,6 +9,7 @@ import {
   assembleCheckpoint,
   type CheckpointSources,
   checkpointFacts,
+  costBy,
   type Database,
   dueBefore,
   eventStarts,
@@ -36,6 +37,7 @@ import {
   artifactRow,
   askRow,
   checkpointRow,
+  costRow,
   parkedRow,
   rebuildRow,
   runRow,
@@ -188,6 +190,15 @@ export function readModelOf(tables: Tables, log: EventLog, sources: CheckpointSo
         },
       )
     },
+    cost: ({ by, since, runId }) =>
+      ask(
+        (db) =>
+          costBy(db, by, { ...(since === undefined ? {} : { since }), ...(runId === undefined ? {} : { runId }) }),
+        ({ rows, total }) => ({
+          rows: rows.map(({ name, sum }) => ({ name, ...costRow(sum) })),
+          total: costRow(total),
+        }),
+      ),
     async checkpoints(agentId, { after, limit, whole = false }) {
       const place = await placeOf(after)
       return ask(

@@ -40,6 +40,18 @@ export const money = (nanoDollars: number | null) => ({
   usd: nanoDollars === null ? null : nanoDollars / 1e9,
 })
 
+/** A line of the costs. Money in nano-dollars, without the calls of unknown price. */
+export const costRow = (sum: UsageSum) => ({
+  modelCalls: sum.calls,
+  inputTokens: sum.input,
+  cacheReadTokens: sum.cacheRead,
+  cacheWriteTokens: sum.cacheWrite,
+  outputTokens: sum.output,
+  nanoDollars: sum.nanoDollars,
+  unpricedCalls: sum.unpriced,
+  inDoubtNanoDollars: sum.inDoubt.nanoDollars,
+})
+
 export const billOf = (usage: UsageSum, toolCalls: number): Bill => ({
   inputTokens: usage.input,
   outputTokens: usage.output,
@@ -144,9 +156,9 @@ export function artifactRow(row: Artifact): ArtifactRow {
     artifact: {
       id: row.artifact_id,
       type: row.artifact_type as ArtifactRow['artifact']['type'],
+      ...some('title', row.title),
       ...some('path', row.path),
       ...some('content', row.content),
-      ...(row.title === null ? {} : { title: row.title }),
       ...metadata(row.metadata),
       ...(row.claimed === 1 ? { claimed: true as const } : {}),
     },

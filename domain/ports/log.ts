@@ -78,6 +78,11 @@ export interface BlobStore {
   put(runId: string, hash: string, bytes: Uint8Array): Promise<void>
   /** Rejects with `BLOB_MISSING`. */
   get(runId: string, hash: string): Promise<Uint8Array>
+  /**
+   * At most `length` bytes from a place on, fewer at the end. Rejects as `get` does. Absent: a part costs as much memory as
+   * the whole.
+   */
+  part?(runId: string, hash: string, from: number, length: number): Promise<Uint8Array>
   /** For erasure only. */
   delete(runId: string, hash: string): Promise<void>
 }

@@ -1,4 +1,5 @@
 import type { LostCall } from '../../domain/agent/events/loss.ts'
+import { UNKNOWN_TOOL } from '../../domain/agent/spec/tools.ts'
 import { toolCallId } from '../../domain/log/ids.ts'
 import type { Row } from '../schema/tables.ts'
 import { cut } from '../text.ts'
@@ -25,7 +26,7 @@ function planned(e: Extract<Seen, { type: 'model_call_end' }>, index: number): C
       run_id: e.runId,
       turn: e.turn,
       status: 'planned',
-      tool_name: call.toolName,
+      tool_name: call.askedName ?? call.toolName,
       effect: call.effect,
       arguments_hash: call.argumentsHash,
       block: call.block,
@@ -68,7 +69,9 @@ function outcome(e: Seen): Call | null {
       }
       if (!e.body) return start
       const { toolName, effect, argumentsHash, attempt } = e.body
-      return { ...start, tool_name: toolName, effect, arguments_hash: argumentsHash, attempt }
+      // The name that the model wrote came with its answer.
+      const named = toolName === UNKNOWN_TOOL ? {} : { tool_name: toolName }
+      return { ...start, ...named, effect, arguments_hash: argumentsHash, attempt }
     }
     case 'tool_call_intent':
       return { status: 'running', ran: 1, ...(e.body ? { attempt: e.body.attempt } : {}) }
@@ -92,13 +95,13 @@ function outcome(e: Seen): Call | null {
 function ended(e: Extract<Seen, { type: 'tool_call_end' }>): Call {
   const end: Call = { ended_revision: e.revision, ended_position: e.position, ended_at: e.time }
   if (!e.body) return { ...end, status: 'ended', erased: 1, code: null, message: null, rule: null }
-  const { success, toolName, attempt, durationMs, step, error, created, changed } = e.body
+  const { success, toolName, askedName, attempt, durationMs, step, error, created, changed } = e.body
   return {
     ...end,
     ...failure(error),
     ...(e.erased ? { erased: 1 } : {}),
     status: success ? 'succeeded' : 'failed',
-    tool_name: toolName,
+    tool_name: askedName ?? toolName,
     attempt,
     duration_ms: durationMs,
     step,

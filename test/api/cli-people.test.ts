@@ -225,7 +225,7 @@ describe('what people are told', { timeout: 120_000 }, () => {
   })
 
   it('events, states and gates are told in lines that a person can read', async () => {
-    const ended = await folder.look('run', 'fail', '--no-workspace', '--role', 'coder')
+    const ended = await folder.look('run', 'fail now', '--no-workspace', '--role', 'coder')
     const id = idIn(ended.err)
     expect(ended.err).toContain('gates that do not hold: tests_exist, tests_pass')
     expect((await folder.look('runs', 'show', id)).out).toMatch(/^unmet gates +tests_exist, tests_pass$/m)

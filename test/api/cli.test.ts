@@ -13,7 +13,7 @@ describe('runs on the command line', { timeout: 120_000 }, () => {
   beforeAll(async () => {
     const [done, failed, waiting] = [
       await folder.run('run', 'finish the \u001b[31mtask\u001b[0m', '--no-workspace'),
-      await folder.look('run', 'fail', '--no-workspace'),
+      await folder.look('run', 'fail now', '--no-workspace'),
       await folder.look('-o', 'json', 'run', 'write', '-w', folder.workspace(), '--tools', 'write_file'),
     ]
     expect([done.code, failed.code, waiting.code]).toEqual([0, 3, 8])
@@ -209,7 +209,7 @@ describe('runs on the command line', { timeout: 120_000 }, () => {
     expect(await folder.look('erase', id, '--revision', '1', '--reason', 'private', '--yes')).toMatchObject({ code: 0 })
     const verified = await folder.look('verify', id)
     expect([verified.code, verified.out.includes('revision 1 erased: private')]).toEqual([0, true])
-    expect((await folder.look('events', id)).out).toMatch(/^@1 .*user_input +\(erased\)$/m)
+    expect((await folder.look('events', id)).out).toMatch(/^@1 .*user_input +by \S+: \(erased\)$/m)
     expect(await folder.look('erase', id, '--revision', '1', '--reason', 'again', '--yes')).toMatchObject({
       code: 0,
       out: 'nothing was left to erase\n',

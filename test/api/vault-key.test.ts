@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { type ConfigError, loadConfig } from '../../api/config.ts'
@@ -17,7 +17,7 @@ test('the key is rotated from the command line, and doctor says when the key doe
     expect(JSON.parse(rotated.out)).toEqual({ key: expect.stringMatching(/^[0-9a-f]{16}$/), place: file })
     const [newest] = readFileSync(file, 'utf8').split('\n')
     const listed = await call(['secrets', 'list', '-o', 'json'], { KEEPUP_VAULT_KEY: newest })
-    expect([listed.code, JSON.parse(listed.out)]).toMatchObject([0, { items: [{ name: 'A' }] }])
+    expect([listed.code, JSON.parse(listed.out)]).toMatchObject([0, [{ name: 'A' }]])
     const wrong = await call(['doctor'], { KEEPUP_VAULT_KEY: 'ab'.repeat(32) })
     expect(wrong).toMatchObject({ code: 1, out: expect.stringMatching(/vault +broken .*it needs key/) })
   } finally {
@@ -36,6 +36,9 @@ test('the key is no setting of the file, and a wrong one is not quoted', () => {
   }
   expect(bad({ KEEPUP_VAULT_KEY: 'ab'.repeat(32) })).toBe('taken')
   expect(bad({ KEEPUP_VAULT_KEY: `${'ab'.repeat(32)}, ${'CD'.repeat(32)}` })).toBe('taken')
+  const file = join(tempFolder(), 'keepup.json')
+  writeFileSync(file, JSON.stringify({ vaultKey: 'ab'.repeat(32) }))
+  expect(bad({}, file)).toMatch(/"vaultKey" belongs to KEEPUP_VAULT_KEY/)
   const told = bad({ KEEPUP_VAULT_KEY: 'not-a-key' })
   expect(told).toMatch(/vaultKey.*64 hex digits/)
   expect(told).not.toContain('not-a-key')

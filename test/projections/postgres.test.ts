@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { checkpointsContract } from '../contracts/projections/checkpoints.ts'
+import { costContract } from '../contracts/projections/cost.ts'
 import { damageContract } from '../contracts/projections/damage.ts'
 import { dueContract } from '../contracts/projections/due.ts'
 import { lawsContract } from '../contracts/projections/laws.ts'
@@ -25,6 +26,7 @@ describeWithPostgres('tables in PostgreSQL', (server) => {
   lawsContract(kit)
   queriesContract(kit)
   runFilterContract(kit)
+  costContract(kit)
   checkpointsContract(kit)
   dueContract(kit)
   stateContract(kit)

@@ -6,15 +6,25 @@ import { EVENT_TYPES } from '../../events/stream.ts'
 import type { EventView } from '../../http/schemas/events.ts'
 import { refusal, take } from '../client.ts'
 import type { Context } from '../context.ts'
-import { eventRow } from '../event-text.ts'
+import { days, eventRow } from '../event-text.ts'
 import { EXIT, UsageError } from '../exit.ts'
 import { linesOf } from '../lines.ts'
 import { changeText, messageText, stateLines, telling } from '../state-text.ts'
 import { type Kit, known, whole } from './kit.ts'
 
-function showEvent(ctx: Context, event: EventView, ofManyRuns: boolean): void {
-  ctx.data(`${ctx.format === 'table' ? eventRow(event, ofManyRuns) : JSON.stringify(event)}\n`)
+/** Shows events one after the other, the day on a line of its own where the time alone would mislead. */
+function shower(ctx: Context, ofManyRuns: boolean): (event: EventView) => Promise<void> {
+  const dayOf = days()
+  return async (event) => {
+    if (ctx.format !== 'table') return ctx.flow(`${JSON.stringify(event)}\n`)
+    const day = dayOf(event)
+    await ctx.flow(`${day === null ? '' : `${day}\n`}${eventRow(event, ofManyRuns)}\n`)
+  }
 }
+
+/** One member of a JSON array, indented as the whole would be. */
+const member = (event: EventView, nth: number): string =>
+  `${nth === 0 ? '[\n' : ',\n'}${JSON.stringify(event, null, 2).replace(/^/gm, '  ')}`
 
 /** Options that name a point of a history, to `query`. */
 export function pointOf(o: { to?: number; turn?: number; event?: number }): {
@@ -30,7 +40,7 @@ export function pointOf(o: { to?: number; turn?: number; event?: number }): {
 }
 
 /** Exit code of a view: an event whose stored body is not the one that was sealed is damage, which a script must see. */
-function seen(ctx: Context, altered: number): number {
+export function seen(ctx: Context, altered: number): number {
   if (altered === 0) return EXIT.done
   ctx.note(`${counted(altered, 'event')} altered: what is stored is not what was sealed, so it is not shown as true`)
   ctx.note(`  ${ctx.command('verify')}`)
@@ -46,7 +56,8 @@ interface EventsOptions {
 async function events(ctx: Context, run: string, { agent, type, turn }: EventsOptions): Promise<number> {
   const id = await ctx.runId(run, 'read')
   const client = await ctx.client('read')
-  const all: EventView[] = []
+  const show = shower(ctx, false)
+  let shown = 0
   let altered = 0
   let after: string | null = null
   do {
@@ -59,12 +70,11 @@ async function events(ctx: Context, run: string, { agent, type, turn }: EventsOp
     }
     const answer = client.v1.runs[':id'].events.$get({ param: { id }, query })
     const page = (await take(answer)) as { events: EventView[]; next: string | null }
-    if (ctx.format === 'json') all.push(...page.events)
-    else for (const event of page.events) showEvent(ctx, event, false)
+    for (const event of page.events) await (ctx.format === 'json' ? ctx.flow(member(event, shown++)) : show(event))
     altered += page.events.filter((event) => event.altered).length
     after = page.next
   } while (after !== null)
-  if (ctx.format === 'json') ctx.data(`${JSON.stringify(all, null, 2)}\n`)
+  if (ctx.format === 'json') ctx.data(shown === 0 ? '[]\n' : '\n]\n')
   return seen(ctx, altered)
 }
 
@@ -86,12 +96,13 @@ async function tail(ctx: Context, o: TailOptions): Promise<number> {
   const backend = await ctx.backend('read')
   const response = await backend.fetch(new Request(`http://localhost/v1/events?${query}`, { headers }))
   if (!response.ok || !response.body) throw await refusal(response)
+  const show = shower(ctx, o.run === undefined)
   let altered = 0
   for await (const line of linesOf(response.body)) {
     if (line === '') continue
     const event = JSON.parse(line) as EventView
     if (event.altered) altered++
-    showEvent(ctx, event, o.run === undefined)
+    await (ctx.format === 'table' ? show(event) : ctx.flow(`${line}\n`))
   }
   return seen(ctx, altered)
 }
@@ -184,7 +195,7 @@ export function historyCommands(program: Command, kit: Kit): void {
         if (!response.ok || !response.body) throw await refusal(response)
         let altered = 0
         for await (const line of linesOf(response.body)) {
-          ctx.data(`${line}\n`)
+          await ctx.flow(`${line}\n`)
           if (isAltered(line)) altered++
         }
         return seen(ctx, altered)

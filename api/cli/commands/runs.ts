@@ -4,6 +4,7 @@ import type { RunQuery } from '../../http/schemas/run-query.ts'
 import type { RunDetail } from '../../http/schemas/runs.ts'
 import { hasEnded } from '../../runs/ended.ts'
 import { given } from '../../runs/given.ts'
+import { visible } from '../../visible-text.ts'
 import { pendingApprovals } from '../ask.ts'
 import { askLines, nextLines, parkedLines } from '../asks.ts'
 import { take } from '../client.ts'
@@ -27,15 +28,15 @@ type RunQueryInput = z.input<typeof RunQuery>
 type Detail = z.infer<typeof RunDetail>
 type Run = Detail['run']
 
-const DISK = { title: 'DISK', of: (r: Run) => bytes(r.bytes), side: 'right' as const }
+const DISK = { title: 'DISK', of: (r: Run) => bytes(r.bytes), side: 'right' as const, optional: true }
 const COLUMNS = [
   { title: 'RUN', of: (r: Run) => r.runId },
   { title: 'STATUS', of: (r: Run) => listedAs(r) },
-  { title: 'ROLE', of: (r: Run) => r.role },
+  { title: 'ROLE', of: (r: Run) => r.role, optional: true },
   { title: 'TURN', of: (r: Run) => r.turn, side: 'right' as const },
   { title: 'COST', of: (r: Run) => dollars(r.total.nanoDollars), side: 'right' as const },
   DISK,
-  { title: 'UPDATED', of: (r: Run) => r.updatedAt },
+  { title: 'UPDATED', of: (r: Run) => r.updatedAt, optional: true },
   { title: 'TASK', of: (r: Run) => r.task, flexible: true },
 ]
 
@@ -165,8 +166,8 @@ async function waiting(ctx: Context): Promise<number> {
     { title: 'CALL', of: (a) => a.toolCallId ?? a.runId },
     { title: 'WAITS FOR', of: (a) => WAITS_FOR[a.for] },
     { title: 'TOOL', of: (a) => a.toolName },
-    { title: 'EXPIRES', of: (a) => a.expiresAt },
-    { title: 'ARGUMENTS', of: (a) => JSON.stringify(a.arguments ?? {}), flexible: true },
+    { title: 'EXPIRES', of: (a) => a.expiresAt, optional: true },
+    { title: 'ARGUMENTS', of: (a) => visible(JSON.stringify(a.arguments ?? {})), flexible: true },
   ])
   if (ctx.format === 'table') for (const line of rows.flatMap((row) => askLines(ctx, row))) ctx.note(line)
   return EXIT.done

@@ -1,8 +1,10 @@
 import { createRoute, z } from '@hono/zod-openapi'
+import { formatCursor } from '../../../domain/log/cursor.ts'
+import type { RecordedEvent } from '../../../domain/log/envelope.ts'
 import type { Json } from '../../../domain/log/json.ts'
 import type { AgentAt, At } from '../../../domain/runtime/types.ts'
 import type { EventFilter } from '../../events/stream.ts'
-import { EventViews } from '../../events/view.ts'
+import { EventViews, type Piece } from '../../events/view.ts'
 import { isPlain, PLAIN } from '../../plain-text.ts'
 import { notFound } from '../../runs/commands.ts'
 import { afterCommon, differences } from '../../runs/difference.ts'
@@ -16,9 +18,10 @@ import { current } from '../current.ts'
 import { body, json, newApp, RunId, refusals } from '../new-app.ts'
 import { AgentAtPoint } from '../schemas/checkpoints.ts'
 import { AtQuery, Digits, EventTypes, Id, PageQuery } from '../schemas/common.ts'
-import { EventPage, type EventView } from '../schemas/events.ts'
+import { EventPage } from '../schemas/events.ts'
 import { StartHeaders } from '../schemas/headers.ts'
 import { Difference, ForkBody, Started, VerifiedRun } from '../schemas/runs.ts'
+import { streamResponse } from '../stream.ts'
 
 const events = createRoute({
   method: 'get',
@@ -73,6 +76,25 @@ const verify = createRoute({
   responses: { 200: json(VerifiedRun, 'What was found'), ...refusals },
 })
 
+/** A page ends with the event that brings it over so many bytes of bodies. */
+const PAGE_BYTES = 4 * 1024 * 1024
+const JSON_HEADERS = { 'content-type': 'application/json' }
+
+/** The first of some events as JSON, as many as fit into a page; at least one where there is any. */
+async function pageOf(views: EventViews, events: readonly RecordedEvent[]) {
+  const pieces: Piece[] = []
+  let bytes = 0
+  let count = 0
+  for (const event of events) {
+    if (bytes > PAGE_BYTES) break
+    if (count > 0) pieces.push(',')
+    for await (const piece of views.json(event)) pieces.push(piece)
+    bytes += event.header.body.size
+    count++
+  }
+  return { pieces, count }
+}
+
 const MAX_PATCH = 512 * 1024
 
 /** The named point of a history; null: its head. */
@@ -125,9 +147,11 @@ export function historyRoutes(s: Services, underway: Underway) {
       const found = await s.read.events({ runId: id, ...filter, limit, ...(after === undefined ? {} : { after }) })
       if (found === null) throw notFound('agent', agent ?? id)
       const views = new EventViews(s.log, s.blobs)
-      const shown: EventView[] = []
-      for (const event of found.events) shown.push(await views.view(event))
-      return c.json({ events: shown, next: found.more ? (shown.at(-1)?.cursor ?? null) : null }, 200)
+      const { pieces, count } = await pageOf(views, found.events)
+      const last = found.more || found.events.length > count ? found.events[count - 1] : undefined
+      const next = last === undefined ? null : formatCursor(s.log.cursor(last))
+      const page = ['{"events":[', ...pieces, `],"next":${JSON.stringify(next)}}`]
+      return c.body(streamResponse(page.values(), { format: 'json' }).body as never, 200, JSON_HEADERS) as never
     })
     .openapi(state, async (c) => {
       const q = c.req.valid('query')

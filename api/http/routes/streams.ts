@@ -8,7 +8,7 @@ import type { Services } from '../../services.ts'
 import { newApp, RunId, refusals } from '../new-app.ts'
 import { CursorText, EventTypes, Id } from '../schemas/common.ts'
 import { EventView } from '../schemas/events.ts'
-import { type StreamOptions, sse, streamResponse } from '../stream.ts'
+import { type Piece, type StreamOptions, sse, sseLines, streamResponse } from '../stream.ts'
 
 const stream = (description: string) => ({
   200: {
@@ -73,16 +73,22 @@ export function streamRoutes(s: Services, heartbeatMs: number) {
       const views = new EventViews(s.log, s.blobs)
       // A consumer that filters much still moves on: where it stands is told with each heartbeat.
       let seen = after && formatCursor(after)
-      async function* pieces(): AsyncGenerator<string> {
+      async function* pieces(): AsyncGenerator<Piece> {
         if (!ndjson) yield ': events\n\n'
         const pages = q.follow === 'true' ? s.log.subscribe(after, over.signal) : s.log.readAll(after)
         for await (const page of pages) {
           for (const event of page) {
             if (over.signal.aborted) return
             if (wanted(event, filter)) {
-              const view = await views.view(event)
-              seen = view.cursor
-              yield ndjson ? `${JSON.stringify(view)}\n` : sse({ id: view.cursor, event: view.type, data: view })
+              const cursor = formatCursor(s.log.cursor(event))
+              let before = ndjson ? '' : sseLines({ id: cursor, event: event.header.type })
+              for await (const piece of views.json(event)) {
+                if (before !== '') yield `${before}data: `
+                before = ''
+                yield piece
+              }
+              seen = cursor
+              yield ndjson ? '\n' : '\n\n'
             } else seen = formatCursor(s.log.cursor(event))
           }
         }

@@ -78,7 +78,12 @@ export const QuestionList = z
 
 export const ArtifactView = z
   .strictObject({
-    artifact: Artifact,
+    artifact: Artifact.extend({
+      content: z
+        .string()
+        .optional()
+        .openapi({ description: 'What the agent gave as its content; files have none here' }),
+    }),
     runId: z.string(),
     agentId: z.string(),
     registeredWith: z.string().nullable(),

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { JsonObject } from '../../log/json.ts'
 import type { ModelOutcome, ToolResult } from '../../ports.ts'
 import type { ResolvedPaths } from '../events/event-parts.ts'
-import type { Artifact, BodyOf, Failure } from '../events/events.ts'
+import type { Artifact, Attachment, BodyOf, Failure } from '../events/events.ts'
 import { AgentSpec } from '../spec/spec.ts'
 import type { AgentState } from '../state/state.ts'
 import { Milliseconds } from '../time-span.ts'
@@ -124,6 +124,8 @@ export type DriverFact =
       readonly attempt: number
       readonly durationMs: number
       readonly result: ToolResult
+      /** The whole result, of which `result` shows a part: what the event says of it, and the text that is stored first. */
+      readonly attached?: { readonly attachment: Attachment; readonly bytes: Uint8Array }
       readonly tested?: BodyOf<'tool_call_end'>['tested']
       /** What a control tool established before it may be judged. */
       readonly findings?: Findings

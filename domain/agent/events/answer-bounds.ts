@@ -9,7 +9,7 @@ export const MAX_ARGUMENT_BYTES = 1 << 20
 /** Levels of arrays and objects in the arguments of one call. */
 export const MAX_ARGUMENT_DEPTH = 100
 /** JSON values in the arguments of all calls of one answer: each is looked through, checked and hashed. */
-export const MAX_ARGUMENT_VALUES = 50_000
+export const MAX_ARGUMENT_VALUES = 20_000
 /** Calls of one answer. */
 export const MAX_CALLS = 128
 /** Content blocks of one answer. */

@@ -4,8 +4,10 @@ import { AgentSpec, Budget, Limits } from '../spec/spec.ts'
 import { Effect } from '../spec/tools.ts'
 import { CUTS } from './answer-bounds.ts'
 import { Block, Usage } from './content.ts'
+import { erasureEvents } from './erasure.ts'
 import {
   Artifact,
+  Attachment,
   argumentsSalt,
   count,
   Failure,
@@ -26,7 +28,7 @@ import { lossEvents } from './loss.ts'
 /** Whoever asked for the run also asked for it to be driven; absent: it waits for somebody to resume it. */
 const drive = z.literal(true).optional()
 
-export { Artifact, Failure, Given, PlannedCall }
+export { Artifact, Attachment, Failure, Given, PlannedCall }
 
 export const bodies = {
   /** First event of an agent's stream. */
@@ -70,7 +72,7 @@ export const bodies = {
     requested: text,
     resolved: text,
     reason: text,
-    /** By what it was chosen among those that could serve; `fixed`: nothing was ranked. */
+    /** By what it was chosen among those that could serve; `fixed`: written by earlier versions, nothing was ranked. */
     policy: z.enum(['cost', 'latency', 'quality', 'fixed']),
     purpose,
   }),
@@ -159,6 +161,8 @@ export const bodies = {
     .strictObject({
       step: z.int().positive(),
       ...outcome,
+      /** The name that the model wrote, where there is no such tool. */
+      askedName: text.optional(),
       /** Files created by this call (003: pendingCreates). */
       created: z.array(text).optional(),
       changed: z.array(text).optional(),
@@ -249,22 +253,7 @@ export const bodies = {
   ...lossEvents,
   /** A resume found files changed since the last step. */
   workspace_drifted: z.strictObject({ expected: text, found: text, changed: z.array(text) }),
-  /**
-   * What the fold needs of bodies that the next `erased` empties, without what anybody said: one entry for each that could
-   * be read, in the shape of its type's version.
-   */
-  residue: z.strictObject({
-    bodies: z.array(z.strictObject({ revision: count, version: z.int().positive(), body: Json })).min(1),
-  }),
-  /**
-   * Bodies of this stream that were emptied for ever in its own append. Small, and so never in the blob store: what was
-   * erased is proved without it. It and its `residue` carry no digest, though they end an append: what cannot be folded
-   * must be erasable too, and they change nothing of the state; the next digest commits to them.
-   */
-  erased: z.strictObject({
-    bodies: z.array(z.strictObject({ revision: count, bodyHash: Hash })).min(1),
-    reason: text,
-  }),
+  ...erasureEvents,
 } as const
 
 export type EventType = keyof typeof bodies

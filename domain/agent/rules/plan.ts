@@ -9,7 +9,7 @@ import type { ResolvedPaths } from '../events/event-parts.ts'
 import type { Failure, PlannedCall } from '../events/events.ts'
 import { echo, firstIssue } from '../issues.ts'
 import { AdvancePhase, CONTROL_ARGUMENTS } from '../spec/control-tools.ts'
-import { type Effect, type ToolSpec, toolNamed, UNKNOWN_TOOL, wireName } from '../spec/tools.ts'
+import { askedName, type Effect, type ToolSpec, toolNamed, UNKNOWN_TOOL, wireName } from '../spec/tools.ts'
 import { failureKey } from '../state/evolve-calls.ts'
 import { TOO_MANY_CALLS } from '../state/failures.ts'
 import { targetPhase } from '../state/phases.ts'
@@ -47,15 +47,26 @@ export function planCalls(
       denial(state, tool as ToolSpec) ??
       duplicate(state, tool as ToolSpec, args)
     const places = touched(tool, resolved)
+    const asked = askedName(call.name)
+    const secrets = refused === null ? secretsIn(state, args) : []
     return {
       block: call.block,
       toolName: tool?.name ?? UNKNOWN_TOOL,
+      ...(tool === undefined && asked !== null ? { askedName: asked } : {}),
       argumentsHash: argumentsHash(state.argumentsSalt, args),
       ...places,
       effect: tool === undefined ? 'pure' : effectOf(state, tool, args, places.reads),
       ...(refused === null ? {} : { refused }),
+      ...(secrets.length === 0 ? {} : { secrets }),
     }
   })
+}
+
+/** The run's secrets to which arguments refer. */
+function secretsIn(state: AgentState, args: JsonObject): NonNullable<PlannedCall['secrets']> {
+  if (state.spec.secrets.length === 0) return []
+  const text = JSON.stringify(args)
+  return state.spec.secrets.filter(({ reference }) => text.includes(reference))
 }
 
 /** Hex SHA-256 of the run's salt (hex) and the canonical arguments: what an approval is bound to. */

@@ -34,6 +34,8 @@ export interface Call {
   /** Where its arguments stand. */
   readonly given: Given
   readonly toolName: string
+  /** The name that the model wrote, where there is no such tool; no part of the digest, because it may be erased. */
+  readonly askedName?: string
   readonly argumentsHash: string
   readonly effect: Effect
   readonly reads: readonly string[]

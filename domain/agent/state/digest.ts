@@ -70,11 +70,13 @@ function unsaidMachine(machine: Machine): unknown {
   if (machine.status === 'ERROR') return { status: machine.status, code: machine.code }
   const activity = activityOf(machine)
   if (activity === null || activity.status === 'THINKING' || activity.calls.length === 0) return machine
-  const calls = activity.calls.map(({ refused, reads: _, writes: __, signatures: ___, stage, ...call }) => ({
-    ...call,
-    refused: refused && { code: refused.code, rule: refused.rule ?? null },
-    stage: stage.at === 'rejected' ? { at: stage.at } : stage,
-  }))
+  const calls = activity.calls.map(
+    ({ refused, reads: _, writes: __, signatures: ___, askedName: ____, stage, ...call }) => ({
+      ...call,
+      refused: refused && { code: refused.code, rule: refused.rule ?? null },
+      stage: stage.at === 'rejected' ? { at: stage.at } : stage,
+    }),
+  )
   const said = { ...activity, calls }
   return machine.status === 'RECOVERY' ? { ...machine, activity: said } : said
 }

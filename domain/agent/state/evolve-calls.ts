@@ -38,6 +38,7 @@ export function openedCalls(state: AgentState, event: EventOf<'model_call_end'>)
     index,
     given: { revision: event.revision, block: planned.block },
     toolName: planned.toolName,
+    ...(planned.askedName === undefined ? {} : { askedName: planned.askedName }),
     argumentsHash: planned.argumentsHash,
     effect: planned.effect,
     reads: planned.reads,

@@ -113,6 +113,14 @@ describe('the git of the shadow versions', () => {
   })
 })
 
+it('the launcher of a clone finds its clone without the PATH', () => {
+  for (const name of ['dirname', 'readlink', 'pwd', 'cd', 'node']) impostor(inside(`bin/${name}`))
+  const launcher = join(import.meta.dirname, '../../../api/cli/bin/keepup')
+  const env = { HOME: at.base, PATH: ['.', inside('bin'), process.env.PATH].join(delimiter) }
+  const out = execFileSync(launcher, ['--version'], { cwd: inside('bin'), env, encoding: 'utf8' })
+  expect([told(), out]).toEqual(['', expect.stringMatching(/^\d/)])
+})
+
 describe.skipIf(skipWithoutBubblewrap)('bubblewrap', () => {
   it('is the one of the system, with impostors first on the PATH', async () => {
     impostor(inside('node_modules/.bin/bwrap'))

@@ -22,8 +22,8 @@ case "$*" in
   *' sh true') echo '{"child-pid": 1}{"exit-code": 0}' >&3; exit 0;;
   --help) exit 0;;
 esac
-setsid sh -c 'trap "" TERM; sleep ${needle} & wait; wait' </dev/null >/dev/null 2>&1 3>&- 4>&- &
-until head -c 2 /proc/$!/cmdline | grep -q sh; do :; done
+setsid sh -c 'trap "" TERM; exec sleep ${needle}' </dev/null >/dev/null 2>&1 3>&- 4>&- &
+until head -c 5 /proc/$!/cmdline | grep -q sleep; do :; done
 echo "{\\"child-pid\\": $!}" >&3
 echo up
 wait
@@ -38,10 +38,7 @@ afterEach(() => {
 const alive = (): boolean =>
   readdirSync('/proc').some((pid) => {
     try {
-      return (
-        /^\d+$/.test(pid) &&
-        readFileSync(`/proc/${pid}/cmdline`, 'latin1').startsWith(`sh\0-c\0trap "" TERM; sleep ${needle}`)
-      )
+      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, 'latin1').startsWith(`sleep\0${needle}`)
     } catch {
       return false
     }

@@ -290,6 +290,7 @@ describe('a rotation of the key', () => {
 
   it('needs a vault, and half a line of a process that died is no reference', async () => {
     await expect(rotateKey(at.data, keys)).rejects.toMatchObject({ code: 'VAULT_MISSING' })
+    expect([readdirSync(at.data), existsSync(keys.file)]).toEqual([[], false])
     await filled()
     appendFileSync(file('references.jsonl'), '\n["secret:ku_b",{"key":"1')
     await rotateKey(at.data, keys)

@@ -67,7 +67,7 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
     wire.call(
       0,
       'write_file',
-      JSON.stringify(Object.fromEntries(Array.from({ length: 49_000 }, (_, i) => [`k${i}`, i]))),
+      JSON.stringify(Object.fromEntries(Array.from({ length: 19_000 }, (_, i) => [`k${i}`, i]))),
     ),
     wire.end('tool_use'),
   ]),
