@@ -16,8 +16,8 @@ export function messageText(m: Message): string {
   return cut(oneLine(`assistant: ${[textOf(m.content), ...calls].filter(Boolean).join(' ')}`), WIDTH)
 }
 
-/** What the messages beside it say in other words. */
-const SAID = /^\/(?:pendingToolCalls|completedToolResults|pendingCreates)(?:\/|$)/
+/** What the messages and files beside it say in other words. */
+const SAID = /^\/(?:pendingToolCalls|completedToolResults|pendingCreates|tree)(?:\/|$)/
 
 /** Whether a difference says something to people. */
 export const telling = ({ path }: { path: string }): boolean => !SAID.test(path)

@@ -14,13 +14,17 @@ export interface Standing {
 const calls = (where: string) =>
   `exists (select 1 from tool_calls t where t.agent_id = a.id and t.turn = a.turn and ${where})`
 
+/** An input came before the turn that asked was over: the agent goes on with it instead of waiting. */
+const HEARD = `exists (select 1 from inputs i where i.agent_id = a.id and i.revision > a.last_read
+  and i.revision < (select max(c.revision) from checkpoint_rows c where c.agent_id = a.id))`
+
 /** The state that the fold gives, from the rows: the state itself is in no column. */
 const STATE = `case
   when a.status = 'completed' then 'DONE'
   when a.status = 'failed' then 'ERROR'
   when a.status = 'recovering' then 'RECOVERY'
   when a.in_turn = 0 then case
-    when a.asked_at is not null then 'IDLE'
+    when a.asked_at is not null and not ${HEARD} then 'IDLE'
     when a.turn = 0 and a.forked_from is null then 'IDLE'
     else 'OBSERVATION' end
   when ${calls(OPEN_CALL)} then 'TOOL_WAIT'

@@ -212,7 +212,7 @@ describe('lists', () => {
     expect(artifacts[0]!.artifact).not.toHaveProperty('claimed')
     const bare = await driven('claim: write it', { workspace: world.workspace(), approve: ['write_file'] })
     expect((await get<{ artifacts: object[] }>(`/v1/artifacts?run=${bare}`)).artifacts).toMatchObject([
-      { artifact: { type: 'file', path: 'missing.txt', claimed: true } },
+      { artifact: { type: 'file', path: 'nowhere.txt', claimed: true } },
     ])
   })
 })

@@ -41,11 +41,6 @@ export const SCRIPT: ScriptInput = {
     },
     { name: 'fail', when: { firstInputContains: 'fail' }, turns: [{ text: 'I give up.' }] },
     {
-      name: 'claim',
-      when: { firstInputContains: 'claim' },
-      turns: [done('claimed', { artifacts: ['missing.txt'] })],
-    },
-    {
       name: 'write',
       when: { firstInputContains: 'write' },
       turns: [

@@ -79,16 +79,20 @@ export class Facts {
     for (const [index, call] of body.calls.entries()) {
       const id = toolCallId(agentId, turn, index)
       const block = body.content[call.block]
-      this.#pending.set(id, { id, name: call.toolName, arguments: block ? callArguments(block) : null })
+      this.#pending.set(id, {
+        id,
+        name: call.askedName ?? call.toolName,
+        arguments: block ? callArguments(block) : null,
+      })
     }
   }
 
   #ended({ toolCallId: id = '', body }: EventOf<'tool_call_end'>): void {
-    const { toolName: name, success, result, error, created = [] } = body
+    const { toolName, askedName, success, result, error, created = [] } = body
     this.#pending.delete(id)
     this.#completed.push({
       toolCallId: id,
-      name,
+      name: askedName ?? toolName,
       success,
       ...(result === undefined ? {} : { result: result as Json }),
       ...(error === undefined ? {} : { error: { code: error.code, message: error.message } }),
