@@ -1,0 +1,49 @@
+import { createHash } from 'node:crypto'
+import { z } from 'zod'
+import { firstIssue } from '../../agent/issues.ts'
+import { canonicalBytes } from '../../log/canonical.ts'
+import { MARKUP_LIMITS } from '../markup/limits.ts'
+import { type Frontier, parseFrontier } from '../model/frontier.ts'
+
+const text = z
+  .string()
+  .refine((value) => value.isWellFormed(), 'is not well-formed Unicode text; replace lone surrogates')
+const name = text.min(1).max(256)
+
+const Precondition = z.strictObject({ span_id: name, if_match_context_hash: text.max(256) }).readonly()
+
+/** More preconditions than nodes cannot name spans of one request; they are counted before they are looked at. */
+const Preconditions = z
+  .array(z.unknown())
+  .max(MARKUP_LIMITS.nodes, `has more than ${MARKUP_LIMITS.nodes} items; send one for each span`)
+  .pipe(z.array(Precondition))
+  .readonly()
+
+const frontier = text.refine((value) => parseFrontier(value) !== null, 'is not a frontier; send the one that was read')
+
+export const AiEnvelopeRequest = z
+  .strictObject({ doc_frontier: frontier, client_request_id: name, ops_xml: text, preconditions: Preconditions })
+  .readonly()
+
+/** A request for one document, as seed and contract name its members. */
+export type AiEnvelopeRequest = z.infer<typeof AiEnvelopeRequest>
+export type Precondition = z.infer<typeof Precondition>
+
+/** The request that a body holds, or what is wrong with it. Members of a request are checked one by one. */
+export function readRequest(body: unknown): { readonly request: AiEnvelopeRequest } | { readonly fault: string } {
+  const read = AiEnvelopeRequest.safeParse(body)
+  if (!read.success) return { fault: firstIssue(read.error, 'the request') }
+  const seen = new Set<string>()
+  for (const { span_id } of read.data.preconditions) {
+    if (seen.has(span_id)) return { fault: `preconditions: two for the span "${span_id}"; send exactly one` }
+    seen.add(span_id)
+  }
+  return { request: read.data }
+}
+
+/** The frontier that a read request names. */
+export const clientFrontier = (request: AiEnvelopeRequest): Frontier => parseFrontier(request.doc_frontier)!
+
+/** Equal for equal requests: lower-case hex SHA-256 of the canonical JSON. */
+export const payloadHash = (request: AiEnvelopeRequest): string =>
+  createHash('sha256').update(canonicalBytes(request)).digest('hex')
