@@ -1,0 +1,240 @@
+import { LoroList, LoroMap, LoroText } from 'loro-crdt'
+import { describe, expect, it } from 'vitest'
+import { loroDocuments } from '../../../adapters/documents-loro/documents.ts'
+import { htmlText } from '../../../domain/document/markup/html.ts'
+import { renderBlocks } from '../../../domain/document/markup/render.ts'
+import type { Block } from '../../../domain/document/model/block.ts'
+import { parseFrontier } from '../../../domain/document/model/frontier.ts'
+import type { OpenDocument } from '../../../domain/ports.ts'
+import { blocksFrom, documentWith, GATEWAY } from '../../support/documents/gateway.ts'
+import { Person } from '../../support/documents/person.ts'
+
+const html = (document: OpenDocument) =>
+  htmlText(renderBlocks(document.blocks().filter((block): block is Block => block.type !== 'unreadable')))
+const run = (text: string) => [{ text, marks: {} }]
+
+describe('a document on Loro', () => {
+  it('holds every block type with marks, and opens again from its updates or a snapshot', async () => {
+    const xml =
+      '<h2>T</h2><p>a <b>b<i>c</i></b> <a href="https://x/" title="t">d</a></p><blockquote>q</blockquote><pre>x\n y</pre>' +
+      '<ul><li>one</li></ul><table><tr><th colspan="2">h</th></tr><tr><td>1</td><td></td></tr></table><hr/>'
+    const { document, updates } = await documentWith(xml)
+    expect(document.blocks()).toEqual(blocksFrom(xml))
+    for (const stored of [{ updates }, { snapshot: document.snapshot(), updates: [] }]) {
+      const again = await loroDocuments.open({ gatewayPeer: GATEWAY, ...stored })
+      expect(again.blocks()).toEqual(document.blocks())
+      expect(again.frontier).toBe(document.frontier)
+    }
+  })
+
+  it('starts empty, with the empty frontier', async () => {
+    const document = await loroDocuments.open({ gatewayPeer: GATEWAY, updates: [] })
+    expect([document.frontier, document.blocks(), document.relation([])]).toEqual(['', [], 'equal'])
+    const nothing = document.edit([])
+    nothing.keep()
+    expect(document.frontier).toBe('')
+    await expect(loroDocuments.open({ gatewayPeer: GATEWAY, updates: [nothing.update] })).resolves.toBeDefined()
+  })
+
+  it('edits a text by the words that differ, so that a concurrent edit of it merges', async () => {
+    const { document } = await documentWith('<p>The quick brown fox jumps over the lazy dog</p>')
+    const person = new Person('9', document.snapshot())
+    const update = person.change(() => person.text(0).insert(person.text(0).toString().length, '!'))
+    const change = document.edit([
+      { kind: 'replace', spanId: 'b1', runs: run('The quick red fox leaps over the lazy dog') },
+    ])
+    change.keep()
+    expect(change.update.length).toBeLessThan(300)
+    const imported = document.import(update)
+    if (imported.kind !== 'imported') throw new Error(imported.kind)
+    imported.change.keep()
+    expect(document.span('b1')).toMatchObject({ text: 'The quick red fox leaps over the lazy dog!' })
+  })
+
+  it('sets only the marks that differ, and leaves a mark outside the model where it is', async () => {
+    const { document } = await documentWith('<p>one two three</p>')
+    const person = new Person('9', document.snapshot())
+    const comment = document.import(person.change(() => person.text(0).mark({ start: 4, end: 7 }, 'comment', 'c1')))
+    if (comment.kind === 'imported') comment.change.keep()
+    const runs = [
+      { text: 'one ', marks: {} },
+      { text: 'two', marks: { bold: true } },
+      { text: ' three', marks: {} },
+    ] as const
+    const change = document.edit([{ kind: 'replace', spanId: 'b1', runs }])
+    change.keep()
+    expect(html(document)).toBe('<p>one <b>two</b> three</p>')
+    person.doc.import(change.update)
+    expect(person.text(0).toDelta()[1]).toEqual({ insert: 'two', attributes: { bold: true, comment: 'c1' } })
+    document.edit([{ kind: 'replace', spanId: 'b1', runs: run('one two three') }]).keep()
+    expect(html(document)).toBe('<p>one two three</p>')
+  })
+
+  it('edits cells, inserts behind blocks and at the start, deletes', async () => {
+    const { document } = await documentWith('<table><tr><td>1</td><td>2</td></tr></table><p>p</p>')
+    const [x, y] = blocksFrom('<p>x</p><p>y</p>').map((block) => ({ ...block, id: `n${block.id}` }))
+    document
+      .edit([
+        { kind: 'replace', spanId: 'b1/0/1', runs: run('two') },
+        { kind: 'insert', after: 'b1', blocks: [x!] },
+        { kind: 'insert', after: null, blocks: [y!] },
+        { kind: 'delete', blockId: 'b2' },
+      ])
+      .keep()
+    expect(document.blocks().map(({ id }) => id)).toEqual(['nb2', 'b1', 'nb1'])
+    expect(document.span('b1/0/1')).toEqual({ kind: 'cell', blockId: 'b1', type: 'table', text: 'two' })
+    expect(document.span('b1')).toMatchObject({ text: '1\ttwo' })
+    for (const gone of ['b2', 'b1/1/0', 'b1/0/2', 'nb1/0/0']) expect(document.span(gone).kind, gone).toBe('missing')
+  })
+
+  it('is as it was after a discarded edit, and gives the same operation ids again', async () => {
+    const { document } = await documentWith('<p>a</p>')
+    const before = document.frontier
+    const edit = () => document.edit([{ kind: 'replace', spanId: 'b1', runs: run('b') }])
+    const first = edit()
+    expect(() => document.frontier).toThrow('keep or discard it first')
+    first.discard()
+    expect([document.frontier, document.span('b1')]).toMatchObject([before, { text: 'a' }])
+    expect(() => first.keep()).toThrow('settle it once')
+    const second = edit()
+    expect(second.frontier).toBe(first.frontier)
+    second.keep()
+    expect(document.span('b1')).toMatchObject({ text: 'b' })
+  })
+
+  it('changes nothing where one of several edits is not possible', async () => {
+    const { document } = await documentWith('<p>a</p>')
+    const before = document.frontier
+    const edits = [
+      { kind: 'replace', spanId: 'b1', runs: run('b') },
+      { kind: 'delete', blockId: 'nix' },
+    ] as const
+    expect(() => document.edit(edits)).toThrow(expect.objectContaining({ code: 'EDIT_INVALID' }))
+    expect([document.frontier, document.span('b1')]).toMatchObject([before, { text: 'a' }])
+  })
+
+  it('follows what another writer has stored', async () => {
+    const { document, updates } = await documentWith('<p>a</p>')
+    const other = await loroDocuments.open({ gatewayPeer: GATEWAY, updates })
+    const change = other.edit([{ kind: 'replace', spanId: 'b1', runs: run('b') }])
+    const later = other
+    change.keep()
+    const second = later.edit([{ kind: 'replace', spanId: 'b1', runs: run('c') }])
+    expect(() => document.follow(second.update)).toThrow(expect.objectContaining({ code: 'DOCUMENT_CORRUPT' }))
+    document.follow(change.update)
+    document.follow(second.update)
+    expect(document.span('b1')).toMatchObject({ text: 'c' })
+  })
+
+  it('tells how a client frontier stands to its own', async () => {
+    const { document } = await documentWith('<p>a</p>')
+    const old = document.frontier
+    document.edit([{ kind: 'replace', spanId: 'b1', runs: run('ab') }]).keep()
+    const counter = Number(document.frontier.split(':')[1])
+    const relation = (text: string) => document.relation(parseFrontier(text)!)
+    expect(relation(document.frontier)).toBe('equal')
+    expect([relation(old), relation('')]).toEqual(['behind', 'behind'])
+    expect(relation(`1:${counter + 1}`)).toBe('ahead')
+    expect(relation(`1:${counter}|7:0`)).toBe('ahead')
+    expect(relation('7:0')).toBe('unknown')
+    const person = new Person('9', document.snapshot())
+    const imported = document.import(person.change(() => person.text(0).insert(0, 'x')))
+    if (imported.kind === 'imported') imported.change.keep()
+    expect(relation(`1:${counter + 5}`)).toBe('diverged')
+  })
+})
+
+describe('the update of a person', () => {
+  it('is refused where it is malformed, bears the gateway peer, or builds on unknown operations', async () => {
+    const { document } = await documentWith('<p>a</p>')
+    const reason = (update: Uint8Array) => {
+      const before = document.frontier
+      const imported = document.import(update)
+      expect([document.frontier, document.blocks().length]).toEqual([before, 1])
+      return imported.kind === 'refused' ? imported.reason : imported.kind
+    }
+    const person = new Person('9', document.snapshot())
+    const first = person.change(() => person.text(0).insert(0, 'x'))
+    const second = person.change(() => person.text(0).insert(0, 'y'))
+    expect(reason(second)).toBe('missing_dependencies')
+    const broken = first.slice()
+    broken[broken.length - 2]! ^= 1
+    expect([broken, first.slice(0, -1), new Uint8Array(), new Uint8Array(99)].map(reason)).toEqual(
+      Array(4).fill('malformed'),
+    )
+    expect(reason(person.doc.export({ mode: 'snapshot' }))).toBe('malformed')
+    expect(reason(person.doc.export({ mode: 'update' }))).toBe('gateway_peer')
+    const forger = new Person(GATEWAY, document.snapshot())
+    expect(reason(forger.change(() => forger.text(0).insert(0, 'x')))).toBe('gateway_peer')
+    const other = new Person('10', document.snapshot())
+    other.doc.import(first)
+    expect(reason(other.change(() => other.text(0).insert(1, 'z')))).toBe('missing_dependencies')
+    const imported = document.import(first)
+    if (imported.kind !== 'imported') throw new Error(imported.kind)
+    imported.change.keep()
+    expect([reason(first), document.span('b1')]).toMatchObject(['known', { text: 'xa' }])
+  })
+
+  it('can be discarded like an edit', async () => {
+    const { document } = await documentWith('<p>a</p>')
+    const person = new Person('9', document.snapshot())
+    const update = person.change(() => person.text(0).insert(0, 'x'))
+    const imported = document.import(update)
+    if (imported.kind !== 'imported') throw new Error(imported.kind)
+    imported.change.discard()
+    expect(document.span('b1')).toMatchObject({ text: 'a' })
+    expect(document.import(update).kind).toBe('imported')
+  })
+
+  it('makes blocks outside the model unreadable, and no others', async () => {
+    const { document } = await documentWith('<p>a</p><p>b</p><p>c</p>')
+    const person = new Person('9', document.snapshot())
+    const add = (entries: Record<string, unknown>) => {
+      const map = person.blocks.pushContainer(new LoroMap())
+      for (const [key, value] of Object.entries(entries)) map.set(key, value as never)
+      return map
+    }
+    document.span('b1')
+    const imported = document.import(
+      person.change(() => {
+        person.block(0).set('type', 'video')
+        person.block(1).set('attrs', { level: 2 })
+        add({ id: 'b3', type: 'paragraph', attrs: {} }).setContainer('text', new LoroText())
+        add({ id: 't', type: 'table', attrs: {} }).setContainer('rows', new LoroList()).push('no row')
+        add({ id: 'n', type: 'paragraph', attrs: {}, text: 'no text container' })
+        add({ type: 'paragraph' })
+        person.blocks.push('no map')
+        add({ id: 'fine', type: 'paragraph', attrs: {} }).setContainer('text', new LoroText()).insert(0, 'f')
+      }),
+    )
+    if (imported.kind !== 'imported') throw new Error(imported.kind)
+    imported.change.keep()
+    const kinds = ['b1', 'b2', 'b3', 't', 't/0/0', 'n', 'fine'].map((id) => document.span(id).kind)
+    expect(kinds).toEqual(['unreadable', 'unreadable', 'unreadable', 'unreadable', 'missing', 'unreadable', 'block'])
+    const types = document.blocks().map(({ id, type }) => `${id} ${type}`)
+    expect(types.filter((text) => !text.endsWith('unreadable'))).toEqual(['fine paragraph'])
+    expect(types).toHaveLength(9)
+  })
+
+  it('finds blocks that moved, were renamed, or came with a person', async () => {
+    const { document } = await documentWith('<p>a</p><p>b</p><p>c</p>')
+    expect(document.span('b1').kind).toBe('block')
+    const person = new Person('9', document.snapshot())
+    const imported = document.import(
+      person.change(() => {
+        person.blocks.move(0, 2)
+        person.block(0).set('id', 'renamed')
+        person.blocks.delete(1, 1)
+      }),
+    )
+    if (imported.kind !== 'imported') throw new Error(imported.kind)
+    imported.change.keep()
+    expect(['b1', 'b2', 'b3', 'renamed'].map((id) => document.span(id).kind)).toEqual([
+      ...['block', 'missing', 'missing', 'block'],
+    ])
+    document
+      .edit([{ kind: 'insert', after: 'b1', blocks: blocksFrom('<p>n</p>').map((b) => ({ ...b, id: 'n' })) }])
+      .keep()
+    expect(document.blocks().map(({ id }) => id)).toEqual(['renamed', 'b1', 'n'])
+  })
+})
