@@ -1,4 +1,4 @@
-import { LoroList, LoroMap, LoroText } from 'loro-crdt'
+import { type Delta, LoroList, LoroMap, LoroText } from 'loro-crdt'
 import type { Block, Cell } from '../../domain/document/model/block.ts'
 import type { Edit } from '../../domain/document/model/edits.ts'
 import { MARKS, type Run } from '../../domain/document/model/runs.ts'
@@ -17,18 +17,35 @@ export function applyEdits(edits: readonly Edit[], index: BlockIndex): void {
 
 function replace(text: LoroText | null, runs: readonly Run[]): void {
   if (text === null) throw new Error('the span has no text')
-  const change = textChange(text.toDelta(), toDelta(runs), MARKS)
-  if (change.length > 0) text.applyDelta(change)
+  const before = text.toDelta()
+  const change = textChange(before, toDelta(runs), MARKS)
+  if (change.length === 0) return
+  // Deltas cost Loro twice as much as plain insertions and deletions.
+  if (hasMarks(before) || hasMarks(change)) text.applyDelta(change)
+  else applyPlain(text, change)
 }
 
-function insert({ list }: BlockIndex, at: number, blocks: readonly Block[]): void {
+const hasMarks = (delta: readonly Delta<string>[]): boolean =>
+  delta.some(({ attributes = {} }) => Object.keys(attributes).length > 0)
+
+function applyPlain(text: LoroText, change: readonly Delta<string>[]): void {
+  let at = 0
+  for (const part of change) {
+    if (part.delete !== undefined) text.delete(at, part.delete)
+    else if (part.insert !== undefined) text.insert(at, part.insert)
+    at += part.retain ?? part.insert?.length ?? 0
+  }
+}
+
+function insert(index: BlockIndex, at: number, blocks: readonly Block[]): void {
   blocks.forEach((block, i) => {
-    const map = list.insertContainer(at + i, new LoroMap())
+    const map = index.list.insertContainer(at + i, new LoroMap())
     map.set('id', block.id)
     map.set('type', block.type)
     map.set('attrs', block.attrs)
     if (block.type === 'table') fillTable(map.setContainer('rows', new LoroList()), block.rows)
     else if (block.type !== 'divider') write(map, block.text)
+    index.inserted(map)
   })
 }
 

@@ -5,8 +5,8 @@ import { asMap, blocksOf } from './layout.ts'
 import { blockSpan, cellText, textOf, typeOf } from './read-block.ts'
 
 /**
- * Finds the blocks of a replica by id without reading all of them each time: Loro tells of new blocks and ids. Deleted ones
- * are noticed when they are asked for.
+ * Finds the blocks of a replica by id without reading all of them each time. New blocks and ids are noted as they come;
+ * deleted ones are noticed when they are asked for.
  */
 export class BlockIndex {
   readonly list: LoroMovableList
@@ -17,7 +17,6 @@ export class BlockIndex {
   constructor(doc: LoroDoc) {
     this.#doc = doc
     this.list = blocksOf(doc)
-    doc.subscribe((batch) => this.#follow(batch))
   }
 
   span(spanId: string): SpanView {
@@ -48,6 +47,22 @@ export class BlockIndex {
     const path = blocks.length === 1 ? this.#doc.getPathToContainer(blocks[0]!.id) : undefined
     if (typeof path?.[1] !== 'number') throw new Error(`there is no one block "${blockId}"`)
     return path[1]
+  }
+
+  /** Notes a block that was put into the list. */
+  inserted(block: LoroMap): void {
+    if (this.#containers !== null) note(this.#containers, block)
+  }
+
+  /** Imports something into the replica and notes its blocks. Loro describes changes only while it is asked to: that costs. */
+  importing<T>(work: () => T): T {
+    if (this.#containers === null) return work()
+    const stop = this.#doc.subscribe((batch) => this.#follow(batch))
+    try {
+      return work()
+    } finally {
+      stop()
+    }
   }
 
   #live(blockId: string): LoroMap[] {

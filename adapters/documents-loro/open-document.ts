@@ -73,7 +73,7 @@ export class LoroDocument implements OpenDocument {
   follow(update: Uint8Array): void {
     const replica = this.#free()
     try {
-      const { pending } = replica.doc.import(update)
+      const { pending } = replica.index.importing(() => replica.doc.import(update))
       if (pending !== null && pending.size > 0) throw new Error('updates before it are missing')
       replica.stored(update)
     } catch (cause) {
@@ -96,7 +96,7 @@ export class LoroDocument implements OpenDocument {
   /** What an update's description may hide. */
   #imported(replica: Replica, update: Uint8Array, before: VersionVector): ImportedUpdate | null {
     try {
-      const { pending } = replica.doc.import(update)
+      const { pending } = replica.index.importing(() => replica.doc.import(update))
       if (pending !== null && pending.size > 0) return MISSING_DEPENDENCIES
     } catch {
       return MALFORMED
