@@ -26,8 +26,6 @@ export function describedFault(doc: LoroDoc, update: Uint8Array, gatewayPeer: Pe
   if (ends.has(gatewayPeer)) return GATEWAY_PEER
   const version = doc.oplogVersion()
   const known = (peer: PeerID): number => version.get(peer) ?? 0
-  const starts = [...meta.partialStartVersionVector.toJSON()]
-  if (starts.some(([peer, start]) => start > known(peer))) return MISSING_DEPENDENCIES
   if (meta.startFrontiers.some(({ peer, counter }) => counter >= known(peer) && counter >= (ends.get(peer) ?? 0)))
     return MISSING_DEPENDENCIES
   return [...ends].every(([peer, end]) => end <= known(peer)) ? { kind: 'known' } : null

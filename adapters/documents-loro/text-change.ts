@@ -10,7 +10,7 @@ interface Piece {
 }
 
 /** A longer difference is not searched for: the words that differ are replaced as one. */
-const MAX_EDIT_LENGTH = 2000
+const MAX_EDIT_LENGTH = 500
 
 /**
  * The smallest change that makes one rich text of another, so that concurrent edits of the same text merge: words that stay

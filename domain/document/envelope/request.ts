@@ -4,25 +4,30 @@ import { firstIssue } from '../../agent/issues.ts'
 import { canonicalBytes } from '../../log/canonical.ts'
 import { MARKUP_LIMITS } from '../markup/limits.ts'
 import { type Frontier, parseFrontier } from '../model/frontier.ts'
+import { attemptOf } from './retry.ts'
+
+/** UTF-16 units of an id. */
+const NAME = 256
 
 const text = z
   .string()
   .refine((value) => value.isWellFormed(), 'is not well-formed Unicode text; replace lone surrogates')
-const name = text.min(1).max(256)
+const name = text.min(1).max(NAME)
+/** A retry's suffix does not count, so that every request can be sent again. */
+const requestId = text.min(1).refine((id) => attemptOf(id).first.length <= NAME, `has more than ${NAME} characters`)
 
 const Precondition = z.strictObject({ span_id: name, if_match_context_hash: text.max(256) }).readonly()
 
 /** More preconditions than nodes cannot name spans of one request; they are counted before they are looked at. */
 const Preconditions = z
-  .array(z.unknown())
+  .array(Precondition)
   .max(MARKUP_LIMITS.nodes, `has more than ${MARKUP_LIMITS.nodes} items; send one for each span`)
-  .pipe(z.array(Precondition))
   .readonly()
 
 const frontier = text.refine((value) => parseFrontier(value) !== null, 'is not a frontier; send the one that was read')
 
 export const AiEnvelopeRequest = z
-  .strictObject({ doc_frontier: frontier, client_request_id: name, ops_xml: text, preconditions: Preconditions })
+  .strictObject({ doc_frontier: frontier, client_request_id: requestId, ops_xml: text, preconditions: Preconditions })
   .readonly()
 
 /** A request for one document, as seed and contract name its members. */

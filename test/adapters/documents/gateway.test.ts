@@ -95,6 +95,21 @@ describe('the gateway', () => {
     expect([person.text(0).toString(), person.text(1).toString()]).toEqual(['ALPHA', 'my beta'])
   })
 
+  it('keeps the white space of a code block, and no marks in it', async () => {
+    const gateway = await open('<pre>a</pre><p>a</p>')
+    const xml = `<ops>${replace('b1', ' x\n  <b>y</b>\n')}${replace('b2', ' x\n  <b>y</b>\n')}</ops>`
+    expect(gateway.ask('r', xml, ['b1', 'b2']).status).toBe(200)
+    expect(gateway.document.blocks()).toMatchObject([
+      { text: [{ text: ' x\n  y\n', marks: {} }] },
+      {
+        text: [
+          { text: 'x ', marks: {} },
+          { text: 'y', marks: { bold: true } },
+        ],
+      },
+    ])
+  })
+
   it('gives new blocks ids that the document does not have', async () => {
     const gateway = await open('<p>a</p>')
     const body = {

@@ -70,6 +70,37 @@ describe('a document on Loro', () => {
     expect(html(document)).toBe('<p>one two three</p>')
   })
 
+  it('lets typing at the end continue bold text, but neither code nor a link', async () => {
+    const { document } = await documentWith('<p><b>x</b></p><p><code>x</code></p><p><a href="/">x</a></p>')
+    const person = new Person('9', document.snapshot())
+    for (const at of [0, 1, 2]) person.text(at).insert(1, 'y')
+    const marks = [0, 1, 2].map((at) =>
+      person
+        .text(at)
+        .toDelta()
+        .map(({ attributes = {} }) => Object.keys(attributes).join()),
+    )
+    expect(marks).toEqual([['bold'], ['code', ''], ['link', '']])
+  })
+
+  it('takes part in nothing once it is closed', async () => {
+    const { document } = await documentWith('<p>a</p>')
+    const change = document.edit([])
+    document.close()
+    document.close()
+    for (const use of [() => document.frontier, () => document.blocks(), () => change.keep()])
+      expect(use).toThrow(expect.objectContaining({ code: 'DOCUMENT_CLOSED' }))
+  })
+
+  it('does not open from bytes that are none of a document, or from a part of its updates', async () => {
+    const { document, updates } = await documentWith('<p>a</p>')
+    const change = document.edit([{ kind: 'delete', blockId: 'b1' }])
+    for (const wrong of [[new Uint8Array(30)], [updates[0]!.slice(0, -1)], [change.update]])
+      await expect(loroDocuments.open({ gatewayPeer: GATEWAY, updates: wrong })).rejects.toMatchObject({
+        code: 'DOCUMENT_CORRUPT',
+      })
+  })
+
   it('edits cells, inserts behind blocks and at the start, deletes', async () => {
     const { document } = await documentWith('<table><tr><td>1</td><td>2</td></tr></table><p>p</p>')
     const [x, y] = blocksFrom('<p>x</p><p>y</p>').map((block) => ({ ...block, id: `n${block.id}` }))
@@ -173,6 +204,21 @@ describe('the update of a person', () => {
     if (imported.kind !== 'imported') throw new Error(imported.kind)
     imported.change.keep()
     expect([reason(first), document.span('b1')]).toMatchObject(['known', { text: 'xa' }])
+  })
+
+  it('leaves nothing behind where only its second change builds on unknown operations', async () => {
+    const { document } = await documentWith('<p>a</p>')
+    const person = new Person('9', document.snapshot())
+    const other = new Person('10', document.snapshot())
+    person.change(() => person.text(0).insert(0, 'first'))
+    person.doc.import(other.change(() => other.text(0).insert(0, 'unknown')))
+    person.change(() => person.text(0).insert(0, 'second'))
+    const len = person.doc.oplogVersion().get('9')!
+    const update = person.doc.export({ mode: 'updates-in-range', spans: [{ id: { peer: '9', counter: 0 }, len }] })
+    const before = document.frontier
+    expect(document.import(update)).toMatchObject({ kind: 'refused', reason: 'missing_dependencies' })
+    expect([document.frontier, document.span('b1')]).toMatchObject([before, { text: 'a' }])
+    document.edit([]).keep()
   })
 
   it('can be discarded like an edit', async () => {

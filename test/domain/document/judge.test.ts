@@ -92,6 +92,11 @@ describe('a request is applied', () => {
     expect(short(verdict(request(ops(replace('b1', 'x'), replace('t/0/0', '')), ['b1', 't/0/0'])))).toBe('apply')
   })
 
+  it('under the id of a retry, however long the first id was', () => {
+    const client_request_id = `${'x'.repeat(256)}-retry-1`
+    expect(short(verdict(request(replace('b1', 'x'), ['b1'], { client_request_id })))).toBe('apply')
+  })
+
   it('with new ids for each request, and for each caller', () => {
     const xml = '<insert_blocks after="start">p</insert_blocks>'
     const ids = [

@@ -36,7 +36,7 @@ describe('the context hash', () => {
 
 describe('frontier text', () => {
   it('is sorted by peers as unsigned 64-bit numbers', () => {
-    const text = '2:7|10:3|9007199254740993:0|18446744073709551615:2147483647'
+    const text = '2:7|10:3|9007199254740992:1|9007199254740993:0|18446744073709551615:2147483647'
     expect(frontierText(parseFrontier(text.split('|').toReversed().join('|'))!)).toBe(text)
     expect(parseFrontier('')).toEqual([])
   })

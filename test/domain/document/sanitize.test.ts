@@ -8,6 +8,7 @@ import { normalizeBlocks } from '../../../domain/document/markup/normalize.ts'
 import { renderBlocks } from '../../../domain/document/markup/render.ts'
 import { sanitize } from '../../../domain/document/markup/sanitize.ts'
 import { element, isElement, type Node } from '../../../domain/document/markup/tree.ts'
+import { linkUrl } from '../../../domain/document/markup/url.ts'
 import type { BlockContent } from '../../../domain/document/model/block.ts'
 import { attack, HARMLESS, HOSTILE, REMOVED } from '../../support/documents/attacks.ts'
 import { markup } from '../../support/documents/gateway.ts'
@@ -62,6 +63,14 @@ describe('the sanitizer', () => {
   it.each(HARMLESS)('leaves the text %s', (xml) => {
     expect(hostile(xml)).toBe(false)
     expect(clean(xml)).toEqual(markup(xml))
+  })
+
+  it('keeps an address as a browser reads it, or not at all', () => {
+    const kept = ['/p?a:b', ' https://x/ ', 'ht\ntps:\t//x/', '#a:b', 'a.html', 'MAILTO:a@x', '//x:80/'].map(linkUrl)
+    expect(kept).toEqual(['/p?a:b', 'https://x/', 'https://x/', '#a:b', 'a.html', 'MAILTO:a@x', '//x:80/'])
+    expect(['', ' \n', 'x:', 'a b:c', 'java\nscript:x', 'https\u200b:x', 'httpss://x'].map(linkUrl)).toEqual(
+      Array(7).fill(null),
+    )
   })
 
   it('says what it removed, and cuts a long list', () => {
