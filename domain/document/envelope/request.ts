@@ -8,10 +8,12 @@ import { attemptOf } from './retry.ts'
 
 /** UTF-16 units of an id. */
 const NAME = 256
+/** UTF-16 units of a frontier: thousands of peers that write at once. */
+const FRONTIER = 65_536
 
 const text = z
   .string()
-  .refine((value) => value.isWellFormed(), 'is not well-formed Unicode text; replace lone surrogates')
+  .refine((value) => value.isWellFormed() && !value.includes('\0'), 'holds NUL or half of a surrogate pair; remove it')
 const name = text.min(1).max(NAME)
 /** A retry's suffix does not count, so that every request can be sent again. */
 const requestId = text.min(1).refine((id) => attemptOf(id).first.length <= NAME, `has more than ${NAME} characters`)
@@ -24,7 +26,10 @@ const Preconditions = z
   .max(MARKUP_LIMITS.nodes, `has more than ${MARKUP_LIMITS.nodes} items; send one for each span`)
   .readonly()
 
-const frontier = text.refine((value) => parseFrontier(value) !== null, 'is not a frontier; send the one that was read')
+const frontier = text.refine(
+  (value) => value.length <= FRONTIER && parseFrontier(value) !== null,
+  'is not a frontier; send the one that was read',
+)
 
 export const AiEnvelopeRequest = z
   .strictObject({ doc_frontier: frontier, client_request_id: requestId, ops_xml: text, preconditions: Preconditions })

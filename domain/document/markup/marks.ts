@@ -1,5 +1,5 @@
 import type { Link, Mark, Marks } from '../model/runs.ts'
-import type { Element } from './tree.ts'
+import { attributeOf, type Element } from './tree.ts'
 
 /** Inline elements and what they mean; a span means nothing. */
 export const MARK_OF: ReadonlyMap<string, Mark | null> = new Map<string, Mark | null>([
@@ -19,6 +19,13 @@ export function marksWithin(element: Element, marks: Marks): Marks {
   const mark = MARK_OF.get(element.name)
   if (mark === undefined || mark === null) return marks
   if (mark !== 'link') return { ...marks, [mark]: true }
-  const link = Object.fromEntries(element.attributes)
-  return link.href === undefined ? marks : { ...marks, link: link as Link }
+  const link = linkOf(element)
+  return link === null ? marks : { ...marks, link }
+}
+
+function linkOf(element: Element): Link | null {
+  const href = attributeOf(element, 'href')
+  if (href === undefined) return null
+  const more = (['rel', 'target', 'title'] as const).map((name) => [name, attributeOf(element, name)] as const)
+  return { href, ...Object.fromEntries(more.filter(([, value]) => value !== undefined)) }
 }

@@ -70,17 +70,19 @@ describe('a document on Loro', () => {
     expect(html(document)).toBe('<p>one two three</p>')
   })
 
-  it('lets typing at the end continue bold text, but neither code nor a link', async () => {
-    const { document } = await documentWith('<p><b>x</b></p><p><code>x</code></p><p><a href="/">x</a></p>')
+  it('lets typing at the end continue bold, underlined and struck text, but neither code nor a link', async () => {
+    const { document } = await documentWith(
+      '<p><b>x</b></p><p><u>x</u></p><p><s>x</s></p><p><code>x</code></p><p><a href="/">x</a></p>',
+    )
     const person = new Person('9', document.snapshot())
-    for (const at of [0, 1, 2]) person.text(at).insert(1, 'y')
-    const marks = [0, 1, 2].map((at) =>
+    for (const at of [0, 1, 2, 3, 4]) person.text(at).insert(1, 'y')
+    const marks = [0, 1, 2, 3, 4].map((at) =>
       person
         .text(at)
         .toDelta()
         .map(({ attributes = {} }) => Object.keys(attributes).join()),
     )
-    expect(marks).toEqual([['bold'], ['code', ''], ['link', '']])
+    expect(marks).toEqual([['bold'], ['underline'], ['strike'], ['code', ''], ['link', '']])
   })
 
   it('takes part in nothing once it is closed', async () => {

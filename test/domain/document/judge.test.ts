@@ -6,6 +6,7 @@ import { judge, type Verdict } from '../../../domain/document/envelope/judge.ts'
 import { type AiEnvelopeRequest, payloadHash } from '../../../domain/document/envelope/request.ts'
 import { contextHash } from '../../../domain/document/model/context-hash.ts'
 import type { DocumentView, SpanView } from '../../../domain/document/model/view.ts'
+import { attack } from '../../support/documents/attacks.ts'
 import { property } from '../../support/property.ts'
 
 const SPANS: Readonly<Record<string, SpanView>> = {
@@ -121,6 +122,8 @@ describe('the structure of a request', () => {
     ['a member more', { ...good, doc_id: 'd1' }],
     ['a frontier that is none', { ...good, doc_frontier: '1:x' }],
     ['half of a surrogate pair', { ...good, ops_xml: replace('b1', '\ud800') }],
+    ['NUL in an id', { ...good, client_request_id: 'r\0' }],
+    ['an endless frontier', { ...good, doc_frontier: Array.from({ length: 20_000 }, (_, i) => `${i}:1`).join('|') }],
     ['an object as ops_xml', { ...good, ops_xml: {} }],
     ['a precondition without hash', { ...good, preconditions: [{ span_id: 'b1' }] }],
     ['two preconditions of one span', { ...good, preconditions: [precondition, precondition] }],
@@ -163,6 +166,56 @@ describe('the structure of a request', () => {
       expect(JSON.stringify(result).length).toBeLessThan(600)
     }
     expect(looked).toBe(0)
+  })
+})
+
+describe('any body', () => {
+  const part = fc.constantFrom(
+    '<ops>',
+    '</ops>',
+    replace('b1', 'x'),
+    deletion('b2'),
+    '<insert_blocks after="start">',
+    '</insert_blocks>',
+    '<p>',
+    '</p>',
+    '<![CDATA[',
+    ']]>',
+    '&amp;',
+    '&x;',
+    '<!--',
+    '-->',
+    '<?',
+    '"',
+    '\u0001',
+  )
+  const xml = fc.oneof(
+    fc.array(part, { maxLength: 8 }).map((parts) => parts.join('')),
+    attack.map((markup) => replace('b1', markup)),
+    fc.string({ unit: 'binary' }),
+  )
+  const member = {
+    doc_frontier: fc.oneof(fc.constant('1:9'), fc.string()),
+    client_request_id: fc.string({ unit: 'binary' }),
+    ops_xml: xml,
+  }
+  const preconditions = fc.oneof(fc.constant(request('', ['b1', 'b2']).preconditions), fc.jsonValue())
+  const body = fc.oneof(fc.jsonValue(), fc.record({ ...member, preconditions }))
+
+  it('gets a verdict, and only answers of the contract', () => {
+    const kinds = new Set<string>()
+    fc.assert(
+      fc.property(body, (sent) => {
+        const result = verdict(sent)
+        kinds.add(short(result))
+        expect([...Object.values(EXPECTED).map((text) => text.split(' ').slice(0, 2).join(' ')), 'apply']).toContain(
+          short(result),
+        )
+        expect(() => JSON.stringify(result)).not.toThrow()
+      }),
+      property(1000),
+    )
+    expect(kinds.size).toBeGreaterThan(3)
   })
 })
 
