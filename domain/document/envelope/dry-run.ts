@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { echo } from '../../agent/issues.ts'
 import type { Canonical } from '../markup/canonical.ts'
-import { type BlockContent, contentFault } from '../model/block.ts'
+import { schemaChecked } from '../markup/schema.ts'
+import type { BlockContent } from '../model/block.ts'
 import type { Edit } from '../model/edits.ts'
 import type { DocumentView, SpanView } from '../model/view.ts'
 import type { NormalOperation } from './normal-operations.ts'
@@ -59,15 +60,9 @@ export function dryRun(operations: readonly NormalOperation[], document: Documen
 
 /** Blocks that the document model has. */
 function checked(content: Canonical): readonly BlockContent[] {
-  return content.map((node) => {
-    if (node.type === 'misplaced')
-      throw new SchemaFault(
-        `<${echo(node.what)}> within ${node.within} is not part of a document; move it or leave it out`,
-      )
-    const fault = contentFault(node)
-    if (fault !== null) throw new SchemaFault(`a block lies outside the document model: ${fault}`)
-    return node
-  })
+  const { blocks, fault } = schemaChecked(content)
+  if (fault !== null) throw new SchemaFault(fault)
+  return blocks
 }
 
 /** Ids of new blocks: 24 hex digits after a letter, none of which the document has. */

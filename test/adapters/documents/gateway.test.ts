@@ -4,6 +4,7 @@ import { parseXml } from '../../../adapters/documents-xml/parse.ts'
 import { judge } from '../../../domain/document/envelope/judge.ts'
 import { rebase } from '../../../domain/document/envelope/rebase.ts'
 import { AiEnvelopeRequest } from '../../../domain/document/envelope/request.ts'
+import { fromHtml, toHtml } from '../../../domain/document/markup/document-html.ts'
 import { condition, documentWith, GATEWAY, Gateway } from '../../support/documents/gateway.ts'
 import { Person } from '../../support/documents/person.ts'
 
@@ -137,5 +138,30 @@ describe('the gateway', () => {
     const again = await loroDocuments.open({ gatewayPeer: GATEWAY, updates: [...updates, ...gateway.updates] })
     expect([again.frontier, again.blocks()]).toEqual([document.frontier, document.blocks()])
     expect(new Gateway(again).ask('next', replace('b1', 'z'), ['b1']).status).toBe(200)
+  })
+})
+
+describe('a document as HTML', () => {
+  const xml =
+    '<h1>T</h1><p>a <b>b</b> <a href="/x" title="&lt;">c</a></p><ol><li>i</li></ol>' +
+    '<table><tbody><tr><td colspan="2">1</td></tr></tbody></table><pre><code>\n\n x</code></pre>'
+
+  it('is written so that it reads back as the same blocks', async () => {
+    const { document } = await documentWith(xml)
+    expect(toHtml(document.blocks())).toBe(xml)
+    const read = fromHtml(xml, parseXml)
+    expect('blocks' in read && read.blocks.map((block, i) => ({ ...block, id: `b${i + 1}` }))).toEqual(
+      document.blocks(),
+    )
+  })
+
+  it.each([
+    ['<p>', 'not well-formed'],
+    ['</body><body>', 'not well-formed'],
+    ['<p>&nbsp;</p>', 'entity'],
+    ['<p><script/></p>', '<script> is not accepted'],
+    ['<li>x</li>', '<li> within the top level'],
+  ])('is not read from %s', (html, fault) => {
+    expect(fromHtml(html, parseXml)).toEqual({ fault: expect.stringContaining(fault) })
   })
 })
