@@ -1,55 +1,15 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseXml } from '../../../adapters/documents-xml/parse.ts'
-import type { Answer } from '../../../domain/document/envelope/answers.ts'
-import { judge, type Verdict } from '../../../domain/document/envelope/judge.ts'
-import { type AiEnvelopeRequest, payloadHash } from '../../../domain/document/envelope/request.ts'
-import { contextHash } from '../../../domain/document/model/context-hash.ts'
-import type { DocumentView, SpanView } from '../../../domain/document/model/view.ts'
-import { attack } from '../../support/documents/attacks.ts'
-import { property } from '../../support/property.ts'
-
-const SPANS: Readonly<Record<string, SpanView>> = {
-  ...Object.fromEntries(
-    ['b1', 'b2', 'b3', 'b4'].map((id) => [
-      id,
-      { kind: 'block', blockId: id, type: 'paragraph', text: 'Hello' } as const,
-    ]),
-  ),
-  t: { kind: 'block', blockId: 't', type: 'table', text: 'c' },
-  't/0/0': { kind: 'cell', blockId: 't', type: 'table', text: 'c' },
-  d: { kind: 'block', blockId: 'd', type: 'divider', text: '' },
-  odd: { kind: 'unreadable' },
-}
-const view: DocumentView = {
-  frontier: '1:9',
-  relation: (client) => (({ '8': 'behind', '9': 'equal' })[client[0]?.counter ?? 0] as 'behind') ?? 'ahead',
-  span: (id) => SPANS[id] ?? { kind: 'missing' },
-}
-const hash = (id: string) => {
-  const span = view.span(id)
-  return 'text' in span ? contextHash(span.blockId, span.text) : ''
-}
-const request = (ops_xml: string, spans: readonly string[], more: object = {}): AiEnvelopeRequest => ({
-  doc_frontier: '1:9',
-  client_request_id: 'r1',
-  ops_xml,
-  preconditions: spans.map((id) => ({ span_id: id, if_match_context_hash: hash(id) })),
-  ...more,
-})
-
-const context = { parse: parseXml, answered: () => null, document: view, scope: ['d1', 'c1'] } as const
-const verdict = (body: unknown, more: Partial<Parameters<typeof judge>[1]> = {}): Verdict =>
-  judge(body, { ...context, ...more })
-const answerOf = (result: Verdict): Answer | null => (result.kind === 'apply' ? null : result.answer)
-const short = (result: Verdict): string => {
-  const answer = answerOf(result)
-  return answer === null ? 'apply' : `${answer.status} ${'code' in answer.body ? answer.body.code : answer.body.status}`
-}
-const replace = (id: string, content: string) =>
-  `<replace_spans><span span_id="${id}">${content}</span></replace_spans>`
-const deletion = (id: string) => `<delete_blocks><span span_id="${id}"/></delete_blocks>`
-const ops = (...operations: string[]) => `<ops>${operations.join('\n')}</ops>`
+import {
+  answerOf,
+  deletion,
+  hash,
+  ops,
+  replace,
+  request,
+  short,
+  verdict,
+  view,
+} from '../../support/documents/requests.ts'
 
 describe('a request is applied', () => {
   it('with its edits in order, its annotations and what was removed', () => {
@@ -169,56 +129,6 @@ describe('the structure of a request', () => {
   })
 })
 
-describe('any body', () => {
-  const part = fc.constantFrom(
-    '<ops>',
-    '</ops>',
-    replace('b1', 'x'),
-    deletion('b2'),
-    '<insert_blocks after="start">',
-    '</insert_blocks>',
-    '<p>',
-    '</p>',
-    '<![CDATA[',
-    ']]>',
-    '&amp;',
-    '&x;',
-    '<!--',
-    '-->',
-    '<?',
-    '"',
-    '\u0001',
-  )
-  const xml = fc.oneof(
-    fc.array(part, { maxLength: 8 }).map((parts) => parts.join('')),
-    attack.map((markup) => replace('b1', markup)),
-    fc.string({ unit: 'binary' }),
-  )
-  const member = {
-    doc_frontier: fc.oneof(fc.constant('1:9'), fc.string()),
-    client_request_id: fc.string({ unit: 'binary' }),
-    ops_xml: xml,
-  }
-  const preconditions = fc.oneof(fc.constant(request('', ['b1', 'b2']).preconditions), fc.jsonValue())
-  const body = fc.oneof(fc.jsonValue(), fc.record({ ...member, preconditions }))
-
-  it('gets a verdict, and only answers of the contract', () => {
-    const kinds = new Set<string>()
-    fc.assert(
-      fc.property(body, (sent) => {
-        const result = verdict(sent)
-        kinds.add(short(result))
-        expect([...Object.values(EXPECTED).map((text) => text.split(' ').slice(0, 2).join(' ')), 'apply']).toContain(
-          short(result),
-        )
-        expect(() => JSON.stringify(result)).not.toThrow()
-      }),
-      property(1000),
-    )
-    expect(kinds.size).toBeGreaterThan(3)
-  })
-})
-
 describe('the payload', () => {
   const padded = (bytes: number) => {
     const [head, tail] = replace('b1', '|').split('|') as [string, string]
@@ -307,104 +217,5 @@ describe('a conflict', () => {
         body: { current_frontier: '1:9', failed_preconditions: [] },
       })
     }
-  })
-})
-
-// Each check's fault, in the order of the contract. A request may have any of them at once.
-const FAULTS = [
-  'structure',
-  'reused',
-  'repeated',
-  'limits',
-  'hostile',
-  'document',
-  'frontier',
-  'precondition',
-  'empty',
-  'schema',
-] as const
-type Fault = (typeof FAULTS)[number]
-const EARLIER: Answer = {
-  status: 409,
-  body: {
-    code: 'AI_PRECONDITION_FAILED',
-    phase: 'ai_gateway',
-    retryable: true,
-    current_frontier: '0:0',
-    failed_preconditions: [],
-  },
-}
-const EXPECTED: Readonly<Record<Fault, string>> = {
-  structure: '400 INVALID_REQUEST',
-  reused: '400 AI_IDEMPOTENCY_KEY_REUSED',
-  repeated: '409 AI_PRECONDITION_FAILED 0:0',
-  limits: '400 AI_PAYLOAD_REJECTED_LIMITS',
-  hostile: '400 AI_PAYLOAD_REJECTED_SANITIZE',
-  document: '404 DOCUMENT_NOT_FOUND',
-  frontier: '409 AI_PRECONDITION_FAILED 1:9',
-  precondition: '409 AI_PRECONDITION_FAILED 1:9 b4',
-  empty: '400 AI_PAYLOAD_REJECTED_SANITIZE',
-  schema: '422 AI_PAYLOAD_REJECTED_SCHEMA_VIOLATION',
-}
-
-describe('the order of the checks', () => {
-  it('is the contract’s: the first fault of a request gives the answer', () => {
-    const generated = fc.record({
-      faults: fc.subarray([...FAULTS]),
-      structural: fc.constantFrom('member', 'frontier', 'coverage'),
-      limit: fc.constantFrom('bytes', 'depth', 'entity'),
-    })
-    fc.assert(
-      fc.property(generated, ({ faults, structural, limit }) => {
-        const has = (fault: Fault) => faults.includes(fault)
-        const operations = [
-          replace('b1', 'fine'),
-          ...(has('hostile') ? [replace('b1', 'a<iframe/>')] : []),
-          ...(has('empty') ? [replace('b2', '<img/>')] : []),
-          ...(has('schema') ? [replace('b3', '<p>x</p>')] : []),
-          ...(has('limits')
-            ? [
-                replace(
-                  'b1',
-                  { bytes: 'x'.repeat(1024 * 1024), depth: `${'<i>'.repeat(60)}${'</i>'.repeat(60)}`, entity: '&e;' }[
-                    limit
-                  ]!,
-                ),
-              ]
-            : []),
-        ]
-        // Whether each span has a precondition is seen only in a payload within the limits.
-        const where = has('limits') && structural === 'coverage' ? 'member' : structural
-        const body = request(
-          ops(...operations),
-          has('structure') && where === 'coverage' ? ['b2', 'b3'] : ['b1', 'b2', 'b3'],
-          {
-            ...(has('frontier') && { doc_frontier: '1:7' }),
-            ...(has('structure') && where === 'frontier' && { doc_frontier: '?' }),
-            ...(has('structure') && where === 'member' && { preconditions: 1 }),
-          },
-        )
-        const { preconditions } = body
-        const sent =
-          has('precondition') && Array.isArray(preconditions)
-            ? { ...body, preconditions: [...preconditions, { span_id: 'b4', if_match_context_hash: 'stale' }] }
-            : body
-        const answered = has('reused')
-          ? () => ({ payloadHash: 'another', answer: EARLIER })
-          : has('repeated') && !has('structure')
-            ? () => ({ payloadHash: payloadHash(sent), answer: EARLIER })
-            : () => null
-        const result = verdict(sent, { answered, document: has('document') ? null : view })
-        const first = FAULTS.find((fault) => has(fault))
-        const answer = answerOf(result)
-        const told =
-          answer?.status === 409
-            ? ` ${[answer.body.current_frontier, ...answer.body.failed_preconditions.map(({ span_id }) => span_id)].join(' ')}`
-            : ''
-        expect(`${short(result)}${told}`).toBe(first === undefined ? 'apply' : EXPECTED[first])
-        expect(result.kind).toBe(first === undefined ? 'apply' : first === 'repeated' ? 'repeat' : 'refuse')
-      }),
-      property(400),
-    )
   })
 })
