@@ -83,6 +83,17 @@ export const ConfigSchema = z.strictObject({
   leaseMs: int(z.int().min(200).max(600_000)).default(10_000),
   /** How long the process that owns the data folder may give no sign of life: one that is merely busy gives some. */
   ownerTimeoutMs: int(z.int().min(100)).default(8000),
+  /** Keys of the vault, 64 hex digits each, the current one first, separated by commas; null: those of `vaultKeyFile`. */
+  vaultKey: z
+    .string()
+    .regex(
+      /^\s*[0-9a-f]{64}\s*(,\s*[0-9a-f]{64}\s*)*$/i,
+      'expected 64 hex digits (openssl rand -hex 32), or some such with commas',
+    )
+    .nullable()
+    .default(null),
+  /** The file of the vault's keys, one a line, outside of the data folder; null: `keepup/vault.key` in the user's configuration. */
+  vaultKeyFile: z.string().min(1).nullable().default(null),
   /** False: commands run without a sandbox unless a run says otherwise. Recorded with every run. */
   sandboxed: flag.default(true),
 })
@@ -173,6 +184,10 @@ export function loadConfig(sources: ConfigSources): Config {
   if (fromFile) {
     for (const [key, value] of Object.entries(readFile(path))) {
       if (key === 'data') throw new ConfigError(`${path}: "data" belongs to --data or KEEPUP_DATA, not to the file`)
+      if (key === 'vaultKey')
+        throw new ConfigError(
+          `${path}: "vaultKey" belongs to KEEPUP_VAULT_KEY, or into the file of KEEPUP_VAULT_KEY_FILE`,
+        )
       if (!KEYS.includes(key)) throw new ConfigError(`${path}: unknown key "${key}"; known are ${KEYS.join(', ')}`)
       values.set(key, { value, from: path })
     }

@@ -1,6 +1,7 @@
 import type { BlobStore, Clock, EventLog, Random, Vault } from '../domain/ports.ts'
 import type { AgentRuntimeDoors } from '../domain/runtime/types.ts'
 import { LiveHub } from './live/hub.ts'
+import type { Losses } from './losses/losses.ts'
 import type { ReadModel } from './read-model.ts'
 import { Drivers } from './runs/drivers.ts'
 import { createStarts, type PrepareDoors } from './runs/prepare.ts'
@@ -12,6 +13,8 @@ export interface KeepUpPorts {
   /** Gets the feed into which streamed text is to be published. */
   runtime(live: LiveHub): AgentRuntimeDoors
   readonly log: EventLog
+  /** Absent where nothing tells what the log has lost. */
+  readonly losses?: Losses
   readonly blobs: BlobStore
   readonly read: ReadModel
   readonly files: Files
@@ -24,6 +27,8 @@ export interface KeepUpPorts {
   forkFound?(runId: string): void
   backup(folder: string): Promise<{ readonly files: readonly string[]; readonly bytes: number }>
   sizes(): Promise<ReadonlyMap<string, number>>
+  /** A model request as its provider gets it; absent where the host cannot tell. */
+  wire?: NonNullable<Services['wire']>
   readonly readOnly?: boolean
   readonly doorbell?: Doorbell
   /** Names this process among several that drive; absent where it is alone. */
@@ -42,6 +47,8 @@ const NEEDED: readonly (keyof KeepUpPorts)[] = [
   ...(['backup', 'sizes', 'onFault', 'close'] as const),
 ]
 
+const NO_LOSSES: Losses = { open: null, look: async () => null, accept: async () => null }
+
 /** Puts the doors of the API over the ports of a host. Throws a TypeError that names the ports that are missing. */
 export function createKeepUp(ports: KeepUpPorts): Services {
   const missing = NEEDED.filter((name) => ports[name] === undefined)
@@ -59,9 +66,11 @@ export function createKeepUp(ports: KeepUpPorts): Services {
     forkFound: (runId) => ports.forkFound?.(runId),
     backup: (folder) => ports.backup(folder),
     sizes: () => ports.sizes(),
+    wire: ports.wire ?? null,
     readOnly: ports.readOnly ?? false,
     doorbell: ports.doorbell ?? null,
     holder: ports.holder ?? null,
+    losses: ports.losses ?? NO_LOSSES,
     ready: readiness(ports),
     autoDrive: ports.autoDrive ?? false,
     close() {

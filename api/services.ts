@@ -1,8 +1,10 @@
 import type { AgentSpec } from '../domain/agent/spec/spec.ts'
-import type { BlobStore, Clock, EventLog, FileChange, Random, Vault } from '../domain/ports.ts'
+import type { Json } from '../domain/log/json.ts'
+import type { BlobStore, Clock, EventLog, FileChange, ModelRequest, Random, Vault } from '../domain/ports.ts'
 import type { AgentRuntimeDoors, At, ForkOptions, Request } from '../domain/runtime/types.ts'
 import type { StartRun } from './http/schemas/start.ts'
 import type { LiveHub } from './live/hub.ts'
+import type { Losses } from './losses/losses.ts'
 import type { ReadModel } from './read-model.ts'
 import type { Drivers } from './runs/drivers.ts'
 import type { Readiness } from './runs/readiness.ts'
@@ -53,6 +55,13 @@ export interface Starts {
   prepare(request: StartRun): Promise<AgentSpec>
 }
 
+/** A model request as its provider gets it: the JSON body, and the headers that belong to what is asked. */
+export interface Wire {
+  readonly provider: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Json
+}
+
 /** Says that something was recorded about an agent: a hint to look at it, which may come late, twice or never. */
 export interface Ring {
   readonly agentId: string
@@ -72,6 +81,7 @@ export interface Doorbell {
 export interface Services {
   readonly runtime: AgentRuntimeDoors
   readonly log: EventLog
+  readonly losses: Losses
   readonly blobs: BlobStore
   readonly read: ReadModel
   readonly starts: Starts
@@ -94,6 +104,8 @@ export interface Services {
   backup(folder: string): Promise<{ readonly files: readonly string[]; readonly bytes: number }>
   /** Stored bytes by run id. */
   sizes(): Promise<ReadonlyMap<string, number>>
+  /** A model request as its provider gets it; null: the host cannot tell. */
+  readonly wire: ((request: ModelRequest) => Wire) | null
   /** True: this process only reads; every command is refused. */
   readonly readOnly: boolean
   /** True: a recorded command also wakes its run (`serve`). */

@@ -10,8 +10,8 @@ export class ProjectionError extends Error {
 
 export type ProjectionErrorCode =
   | 'POSITION_TAKEN' // another writer has moved the position; this one must stop
-  | 'STREAM_GAP' // a stream's revisions do not follow each other
   | 'LOG_MISMATCH' // the tables were made from another log, or from a later state of this one; rebuild them
+  | 'LOG_OLDER' // the log ends before what the tables have seen of it; a person decides
   | 'LOG_OTHER' // tables that several hosts share are of another log; nobody replaces them unasked
   | 'SCHEMA_NEWER' // the file was written by a newer program
   | 'SCHEMA_OTHER' // the rows mean something else in this program; rebuild them

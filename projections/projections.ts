@@ -10,8 +10,10 @@ import type { Answer, Difference, Home } from './store/home.ts'
 import { SqliteHome } from './store/sqlite-home.ts'
 import type { Progress } from './store/store.ts'
 
-export type ProjectionsOptions = Omit<ProjectorOptions, 'store'> &
-  (
+export type ProjectionsOptions = Omit<ProjectorOptions, 'store'> & {
+  /** Tables that show more than the log holds are made anew: its loss was accepted. Else they are the witness of it. */
+  readonly replaceNewer?: boolean
+} & (
     | {
         /** For SQLite: a folder of their own, apart from the log; it can be deleted and comes back equal. */
         readonly folder: string
@@ -51,8 +53,8 @@ export class Projections {
   }
 
   /**
-   * Opens the tables, caught up to the log's head. Where they are missing, damaged, or of a later state of this log, they are
-   * made anew. Rejects with `LOG_OTHER` where they are another log's and not to be replaced unasked.
+   * Opens the tables, caught up to the log's head. Where they are missing or damaged they are made anew. Rejects with `LOG_OTHER` where they are another log's and not to be replaced unasked, and with `LOG_OLDER`
+   * where they are of a later state of this log, unless `replaceNewer`.
    */
   static async open(options: ProjectionsOptions): Promise<Projections> {
     const home = 'home' in options ? options.home : new SqliteHome(options.folder)
@@ -67,7 +69,7 @@ export class Projections {
         const error = damagedOr(caught)
         // What tables are like that were switched away meanwhile says nothing.
         if (AMISS.has(codeOf(error)) && (await home.live()) !== live) continue
-        if (!MADE_ANEW.has(codeOf(error))) throw error
+        if (!MADE_ANEW.has(codeOf(error)) || (isNewer(error) && !options.replaceNewer)) throw error
         notice = textOf(error)
         break
       }
@@ -225,8 +227,11 @@ async function caughtUp(home: Home, options: ProjectionsOptions, name: string): 
 const codeOf = (error: unknown): ProjectionErrorCode | null => (error instanceof ProjectionError ? error.code : null)
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
+/** The log ends before what the tables have seen. */
+const isNewer = (error: unknown): boolean => codeOf(error) === 'LOG_OLDER'
+
 type Codes = ReadonlySet<ProjectionErrorCode | null>
 const BROKEN: Codes = new Set(['SCHEMA_OTHER', 'DAMAGED'] as const)
-const MADE_ANEW: Codes = new Set(['LOG_MISMATCH', 'SCHEMA_OTHER', 'DAMAGED'] as const)
+const MADE_ANEW: Codes = new Set(['LOG_MISMATCH', 'LOG_OLDER', 'SCHEMA_OTHER', 'DAMAGED'] as const)
 /** What is told of tables that are not as their own position says. */
-const AMISS: Codes = new Set([...MADE_ANEW, 'STREAM_GAP', 'POSITION_TAKEN'] as const)
+const AMISS: Codes = new Set([...MADE_ANEW, 'POSITION_TAKEN'] as const)

@@ -1,4 +1,5 @@
 import type { Actor } from '../domain/log/envelope.ts'
+import { agentStream } from '../domain/log/ids.ts'
 
 /** The first `length` UTF-16 units of a text, never half a character. */
 export function cut(text: string, length: number): string {
@@ -20,6 +21,13 @@ export function millis(time: string): number | null {
 export function agentOfStream(stream: string): string | null {
   return stream.startsWith('agent-') ? stream.slice('agent-'.length) : null
 }
+
+/** Under which id a stream is parked: its agent's id, or the name of a stream of another kind. */
+export const parkedIdOf = (stream: string): string => agentOfStream(stream) ?? stream
+
+/** The stream that is parked under an id. */
+export const streamOfParked = (id: string): string => (OTHER_KINDS.test(id) ? id : agentStream(id))
+const OTHER_KINDS = /^(log-meta$|document-|external-|key-)/
 
 /** `1 event`, `2 events`. */
 export const counted = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`

@@ -51,6 +51,24 @@ export class FileBlobs implements BlobStore {
     }
   }
 
+  async part(runId: string, hash: string, from: number, length: number): Promise<Uint8Array> {
+    const path = this.#path(runId, hash)
+    try {
+      const file = await open(path, 'r')
+      try {
+        const bytes = Buffer.allocUnsafeSlow(Math.max(0, Math.min(length, (await file.stat()).size - from)))
+        let read = 0
+        for (let more = -1; read < bytes.length && more !== 0; read += more)
+          more = (await file.read(bytes, read, bytes.length - read, from + read)).bytesRead
+        return bytes.subarray(0, read)
+      } finally {
+        await file.close()
+      }
+    } catch (error) {
+      throw failed('read', path, error)
+    }
+  }
+
   /** {@link get}, at once: for SQL, which cannot wait. */
   read(runId: string, hash: string): Uint8Array {
     const path = this.#path(runId, hash)

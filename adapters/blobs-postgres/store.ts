@@ -58,11 +58,24 @@ export class PostgresBlobs implements BlobStore {
     throw new LogError('BLOB_MISSING', `there is no blob ${runId}/${hash} in ${this.#table}; restore it from a backup`)
   }
 
+  async part(runId: string, hash: string, from: number, length: number): Promise<Uint8Array> {
+    const text = `select substring(bytes from $3::int for $4::int) as bytes from ${this.#table} where run_id = $1 and hash = $2`
+    const [row] = await this.#do('read', runId, hash, text, from + 1, length)
+    if (row) return row.bytes
+    throw new LogError('BLOB_MISSING', `there is no blob ${runId}/${hash} in ${this.#table}; restore it from a backup`)
+  }
+
   async delete(runId: string, hash: string): Promise<void> {
     await this.#do('delete', runId, hash, `delete from ${this.#table} where run_id = $1 and hash = $2`)
   }
 
-  async #do(what: string, runId: string, hash: string, text: string, ...more: Buffer[]): Promise<{ bytes: Buffer }[]> {
+  async #do(
+    what: string,
+    runId: string,
+    hash: string,
+    text: string,
+    ...more: (Buffer | number)[]
+  ): Promise<{ bytes: Buffer }[]> {
     checkAddress(runId, hash)
     const done = `${what} the blob ${runId}/${hash}`
     return (await ask<{ bytes: Buffer }>(this.#pool, done, text, [runId, hash, ...more])).rows

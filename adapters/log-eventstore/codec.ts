@@ -1,5 +1,6 @@
 import type { AllStreamRecordedEvent } from '@eventstore/db-client'
 import { sealedHeader } from '../../domain/log/canonical.ts'
+import type { DamagedEvent } from '../../domain/log/damage.ts'
 import { FORMAT, type Header, type RecordedEvent, type SealedEvent } from '../../domain/log/envelope.ts'
 import { LogError } from '../../domain/log/errors.ts'
 import { isHeader } from '../../domain/log/header.ts'
@@ -56,6 +57,31 @@ export function decode(namespace: string, event: AllStreamRecordedEvent): Record
   return { header, body: body.place === 'blob' ? null : data, hash, id: event.id, position: positionOf(event) }
 }
 
+/** An event of one of our streams that {@link decode} has refused. */
+export function damageOf(
+  event: AllStreamRecordedEvent,
+  stream: string,
+  error: { readonly code: string; readonly message: string },
+): DamagedEvent {
+  const isTombstone = event.type === TOMBSTONE
+  const codes = { LOG_FOREIGN: 'FOREIGN', LOG_NEWER: 'FORMAT_NEWER' } as const
+  const code = isTombstone ? 'TOMBSTONED' : (codes[error.code as keyof typeof codes] ?? 'ALTERED')
+  return {
+    stream,
+    // The server numbers a tombstone with the greatest 64-bit number.
+    revision: isTombstone || event.revision > MOST ? null : Number(event.revision),
+    position: Number(event.position.commit),
+    id: event.id,
+    type: shown(event.type),
+    at: event.created.toISOString(),
+    code,
+    message: error.message,
+  }
+}
+
+const TOMBSTONE = '$streamDeleted'
+const MOST = BigInt(Number.MAX_SAFE_INTEGER)
+
 /** The hash that an event bears, without looking further; null where it is not one of ours. */
 export function hashOf(event: AllStreamRecordedEvent): string | null {
   const { hash } = (event.metadata ?? {}) as { hash?: unknown }
@@ -68,7 +94,7 @@ export function hashOf(event: AllStreamRecordedEvent): string | null {
  */
 export function positionOf({ position, streamId }: Pick<AllStreamRecordedEvent, 'position' | 'streamId'>): number {
   const { commit, prepare } = position
-  if (commit !== prepare || commit > BigInt(Number.MAX_SAFE_INTEGER))
+  if (commit !== prepare || commit > MOST)
     throw new LogError(
       'LOG_FOREIGN',
       `an event of ${streamId} stands at ${commit}/${prepare}: the halves differ (an explicit transaction of the old ` +
@@ -78,7 +104,7 @@ export function positionOf({ position, streamId }: Pick<AllStreamRecordedEvent, 
 }
 
 function metadataOf(event: AllStreamRecordedEvent): { header: Header; hash: string } {
-  if (event.type === '$streamDeleted') throw tombstoned(event.streamId)
+  if (event.type === TOMBSTONE) throw tombstoned(event.streamId)
   const place = placeOf(event)
   const { header, hash } = (event.metadata ?? {}) as { header?: Header; hash?: unknown }
   const format: unknown = header?.format

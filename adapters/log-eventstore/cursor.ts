@@ -87,6 +87,13 @@ export class Cursors {
     if (stored !== hash) throw this.#mismatch()
   }
 
+  /** Rejects with `LOG_REPLACED` where another log has taken the place of this one. */
+  stillThis(): Promise<void> {
+    const { connection, namespace, limits, closed } = this.#place
+    const patience = { limits, servers: connection.address.servers, signal: closed }
+    return patiently(patience, 'looking for the first event', namespace, () => this.#checkIdentity(closed))
+  }
+
   async #checkIdentity(signal: AbortSignal): Promise<void> {
     if ((await this.#hashAt(this.first.position, signal)) !== this.first.hash) throw this.#replaced()
   }
@@ -135,8 +142,9 @@ export class Cursors {
   #replaced(): LogError {
     const name = nameOf(this.#place.namespace, LOG_META)
     return new LogError(
-      'LOG_CORRUPT',
-      `the log ${this.logId} is gone: the event store has no such ${name} any more. Restore it, or open the log anew`,
+      'LOG_REPLACED',
+      `the log ${this.logId} was replaced: the event store no longer holds its first event (${name}). Was that on purpose: ` +
+        'start this process again; else restore the log, or look at KEEPUP_EVENTSTORE',
     )
   }
 }

@@ -1,4 +1,5 @@
 import type { Cursor } from '../../domain/log/cursor.ts'
+import type { OnDamage } from '../../domain/log/damage.ts'
 import type { RecordedEvent } from '../../domain/log/envelope.ts'
 import { nameOf } from './codec.ts'
 import type { Cursors } from './cursor.ts'
@@ -7,6 +8,7 @@ import { Feed, Silence } from './feed.ts'
 import type { Spot } from './known.ts'
 import { Backoff } from './patience.ts'
 import type { Place } from './read.ts'
+import { isMetadata, metadataOf, truncationOf } from './truncation.ts'
 
 export interface Following {
   readonly after: Cursor | null
@@ -16,6 +18,8 @@ export interface Following {
   readonly prefix: string
   /** It ends once all was given out that was in the log when it began; absent: it goes on for ever. */
   readonly ends?: boolean
+  /** Is told of damaged events, then gets a page, which may be empty. */
+  readonly onDamage?: OnDamage | undefined
 }
 
 /**
@@ -26,13 +30,19 @@ export interface Following {
 export async function* follow(
   place: Place,
   cursors: Cursors,
-  { after, signal: asked, prefix, ends = false }: Following,
+  { after, signal: asked, prefix, ends = false, onDamage }: Following,
 ): AsyncGenerator<readonly RecordedEvent[]> {
   const { connection, namespace, limits, closed, strays } = place
   const signal = asked ? AbortSignal.any([asked, closed]) : closed
   const backoff = new Backoff()
   let last = after
   let failingSince: number | null = null
+  // After the event that was given out last. What was looked through there must be looked through again by the next reader.
+  let damaged = false
+  const noted: OnDamage = (found) => {
+    damaged = true
+    onDamage?.(found)
+  }
   for (;;) {
     let feed: Feed | null = null
     try {
@@ -47,26 +57,39 @@ export async function* follow(
       const held = await connection.reader.take()
       const broken = AbortSignal.any([signal, held.gone.signal])
       try {
-        feed = new Feed(held, await cursors.start(last, broken), nameOf(namespace, prefix), limits)
+        const name = nameOf(namespace, prefix)
+        feed = new Feed(held, await cursors.start(last, broken), [name, metadataOf(name)], limits)
         for (;;) {
           const raw = await feed.page(broken)
           connection.reader.worked()
           failingSince = null
           backoff.reset()
-          const events = raw.flatMap(({ event }) => strays.own(event!) ?? []).filter(isNew(last))
+          const isNext = isNew(last)
+          const events: RecordedEvent[] = []
+          for (const { event } of raw) {
+            if (isMetadata(event!)) {
+              const truncation = await truncationOf(place, event!, broken)
+              if (truncation) noted(truncation)
+              continue
+            }
+            const own = strays.own(event!, noted)
+            if (own === null || !isNext(own)) continue
+            events.push(own)
+            damaged = false
+          }
           const { caughtUp } = feed
           const end = events.at(-1)
           if (end) {
             last = cursors.of(end)
             place.known.note(last)
           }
-          if (events.length > 0) yield events
+          if (events.length > 0 || (damaged && onDamage)) yield events
           if (!ends || !caughtUp) continue
-          if (prefix === '') await cursors.learn(last, feed, broken)
+          if (prefix === '' && !damaged) await cursors.learn(last, feed, broken)
           return
         }
       } catch (error) {
-        if (error instanceof Silence && feed && prefix === '') await cursors.learn(last, feed, broken)
+        if (error instanceof Silence && feed && prefix === '' && !damaged) await cursors.learn(last, feed, broken)
         else if (!broken.aborted) connection.reader.failed(held, error)
         throw error
       } finally {

@@ -1,9 +1,10 @@
 import { checkBatch } from '../../domain/log/batch.ts'
 import type { Cursor } from '../../domain/log/cursor.ts'
+import type { OnDamage } from '../../domain/log/damage.ts'
 import type { RecordedEvent, SealedEvent } from '../../domain/log/envelope.ts'
 import { ERASED_FACT, eraseImpossible } from '../../domain/log/erased.ts'
 import { LogError } from '../../domain/log/errors.ts'
-import type { EventLog, Head, ReadOptions } from '../../domain/ports.ts'
+import type { EventLog, Head, ReadAllOptions, ReadOptions } from '../../domain/ports.ts'
 import type { Appender } from './append.ts'
 import { isLong, shown } from './codec.ts'
 import type { Cursors } from './cursor.ts'
@@ -62,27 +63,48 @@ export class EventStoreLog implements EventLog {
 
   async *read(stream: string, options: ReadOptions = {}): AsyncGenerator<readonly RecordedEvent[]> {
     this.#open()
-    const { from = 0, limit = Number.MAX_SAFE_INTEGER, bodies = true } = options
-    for await (const page of this.#reader.pages(stream, from, limit)) {
+    const { from = 0, limit = Number.MAX_SAFE_INTEGER, bodies = true, onDamage } = options
+    const pages = onDamage ? this.#asGiven(stream, from, limit, onDamage) : this.#reader.pages(stream, from, limit)
+    for await (const page of pages) {
       yield bodies ? page : page.map(withoutBody)
       this.#open()
     }
   }
 
-  async *readAll(after: Cursor | null, options: { limit?: number; bodies?: boolean } = {}) {
-    const { limit = Number.MAX_SAFE_INTEGER, bodies = true } = options
+  /** A stream's events as the whole log holds them, whatever was done to the stream. */
+  async *#asGiven(stream: string, from: number, limit: number, tell: OnDamage): AsyncGenerator<RecordedEvent[]> {
+    const onDamage: OnDamage = (found) => {
+      if (found.stream === stream && (found.revision ?? from) >= from) tell(found)
+    }
     let left = limit
-    for await (const page of this.#follow({ after, prefix: '', ends: true })) {
+    for await (const page of this.#follow({ after: null, prefix: stream, ends: true, onDamage })) {
+      const own = page.filter(({ header }) => header.stream === stream && header.revision >= from).slice(0, left)
+      left -= own.length
+      yield own
+      if (left <= 0) return
+    }
+  }
+
+  async *readAll(
+    after: Cursor | null,
+    { limit = Number.MAX_SAFE_INTEGER, bodies = true, onDamage }: ReadAllOptions = {},
+  ) {
+    let left = limit
+    for await (const page of this.#follow({ after, prefix: '', ends: true, onDamage })) {
       const part = page.slice(0, left)
       left -= part.length
-      if (part.length > 0) yield bodies ? part : part.map(withoutBody)
+      if (part.length > 0 || onDamage) yield bodies ? part : part.map(withoutBody)
       if (left <= 0) return
       this.#open()
     }
   }
 
-  subscribe(after: Cursor | null, signal: AbortSignal): AsyncGenerator<readonly RecordedEvent[]> {
-    return this.#follow({ after, signal, prefix: '' })
+  subscribe(
+    after: Cursor | null,
+    signal: AbortSignal,
+    { onDamage }: Pick<ReadAllOptions, 'onDamage'> = {},
+  ): AsyncGenerator<readonly RecordedEvent[]> {
+    return this.#follow({ after, signal, prefix: '', onDamage })
   }
 
   async *#follow(following: Following): AsyncGenerator<readonly RecordedEvent[]> {
@@ -101,8 +123,9 @@ export class EventStoreLog implements EventLog {
       return await this.#headFrom(known.last ?? (await this.#cursors.last()))
     } catch (error) {
       if (!(error instanceof LogError && error.code === 'CURSOR_MISMATCH')) throw error
-      // Another state of the log was put back: what was known of it is gone.
+      // Another state of the log was put back, or another log: what was known of it is gone.
       known.forget()
+      await this.#cursors.stillThis()
       return await this.#headFrom(await this.#cursors.last())
     }
   }

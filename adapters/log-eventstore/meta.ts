@@ -11,9 +11,12 @@ import type { StreamReader } from './read.ts'
 export async function identify(
   reader: StreamReader,
   appender: Appender,
+  namespace: string,
   make: () => SealedEvent,
 ): Promise<RecordedEvent> {
-  const [found] = await reader.some(LOG_META, 0, 1)
+  const [found] = await reader.some(LOG_META, 0, 1).catch((error: unknown) => {
+    throw error instanceof LogError && error.code === 'LOG_CORRUPT' ? removed(namespace, error) : error
+  })
   if (found) return found
   await appender.append(LOG_META, -1, [make()]).catch((error: unknown) => {
     if (!(error instanceof LogError && error.code === 'CONFLICT')) throw error
@@ -22,3 +25,12 @@ export async function identify(
   if (made) return made
   throw new LogError('LOG_UNAVAILABLE', `${LOG_META} was written and cannot be read; open the log again`)
 }
+
+/** A stream's numbers go on where it is written to after its deletion, and a log begins with number 0. */
+const removed = (namespace: string, cause: LogError) =>
+  new LogError(
+    'LOG_CORRUPT',
+    `the log of the namespace ${namespace} was removed from this event store, where its name cannot be used again: set ` +
+      `another namespace (KEEPUP_NAMESPACE). Was it removed by mistake: ${cause.message}`,
+    { cause },
+  )

@@ -37,7 +37,7 @@ export async function openEventStoreLog(options: EventStoreLogOptions): Promise<
   }
   try {
     await greet(connection, limits, options.warn)
-    const identity = await identify(reader, appender, () => {
+    const identity = await identify(reader, appender, namespace, () => {
       if (options.looks)
         throw new LogError('LOG_MISSING', `there is no log of ${namespace} yet; the first start makes it`)
       const now = new Date(options.clock?.now() ?? Date.now()).toISOString()

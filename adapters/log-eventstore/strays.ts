@@ -1,20 +1,21 @@
 import type { AllStreamRecordedEvent } from '@eventstore/db-client'
+import { isStreamDamage, type OnDamage } from '../../domain/log/damage.ts'
 import type { RecordedEvent } from '../../domain/log/envelope.ts'
-import { LogError } from '../../domain/log/errors.ts'
 import { agentStream, LOG_META } from '../../domain/log/ids.ts'
-import { decode, nameOf, shown } from './codec.ts'
+import { damageOf, decode, nameOf, shown } from './codec.ts'
 
 /** So many streams are told of by name. */
 const TOLD = 100
-const KINDS = [agentStream(''), 'document-', 'external-']
+const KINDS = [agentStream(''), 'document-', 'external-', 'key-']
 
 /** Is that the name of a stream of keepup's? */
 export const isOwnName = (stream: string): boolean =>
   stream === LOG_META || KINDS.some((kind) => stream.startsWith(kind))
 
 /**
- * What others wrote into streams of the namespace. Whoever follows the whole log passes it over, so that one stray event
- * does not end a deployment, and it is told, once per stream; whoever reads that very stream is refused by name.
+ * What stands in streams of the namespace and is no event of ours: written by another program, altered, or the end that an
+ * operator set to a stream. Readers of the whole log pass it over, so that one such event does not end a deployment, and it
+ * is told once per stream; a reader of that very stream is refused by name.
  */
 export class Strays {
   readonly #namespace: string
@@ -26,8 +27,8 @@ export class Strays {
     this.#tell = tell
   }
 
-  /** The event, where it is one of ours; null: it was passed over. Throws what `decode` throws but for `LOG_FOREIGN`. */
-  own(event: AllStreamRecordedEvent): RecordedEvent | null {
+  /** The event, where it is one of ours; null: it was passed over. `onDamage` hears of it where the stream is one of ours. */
+  own(event: AllStreamRecordedEvent, onDamage?: OnDamage): RecordedEvent | null {
     const stream = event.streamId.slice(nameOf(this.#namespace, '').length)
     if (!isOwnName(stream)) {
       this.#once(stream, 'it is no stream of keepup’s; let what writes there use a name that does not begin like that')
@@ -36,7 +37,8 @@ export class Strays {
     try {
       return decode(this.#namespace, event)
     } catch (error) {
-      if (!(error instanceof LogError && error.code === 'LOG_FOREIGN')) throw error
+      if (!isStreamDamage(error)) throw error
+      onDamage?.(damageOf(event, stream, error))
       this.#once(stream, `${error.message}. What is recorded in that stream cannot be gone on with`)
       return null
     }

@@ -1,8 +1,12 @@
 import { decode } from '../../domain/agent/events/codec.ts'
+import type { Given } from '../../domain/agent/events/events.ts'
+import { showsGiven, withGiven } from '../../domain/agent/events/given.ts'
 import { Transcript } from '../../domain/agent/state/messages.ts'
 import type { RecordedEvent } from '../../domain/log/envelope.ts'
 import { LogError } from '../../domain/log/errors.ts'
 import { agentStream } from '../../domain/log/ids.ts'
+import type { JsonObject } from '../../domain/log/json.ts'
+import { isSealedBody } from '../../domain/log/seal.ts'
 import { Lru } from '../logs/lru.ts'
 import { fileOf, openToRead } from './file.ts'
 import { Reader } from './reader.ts'
@@ -13,8 +17,10 @@ export interface AuditSource {
   readonly path: string
   /** A SELECT of the events' headers in the log attached as `schema`, one row each, in words. */
   eventsSql(schema: string): string
-  /** The body at a position as JSON text; null: erased. */
+  /** The body at a position as JSON text, `{"altered":true}` where it is not the one that was sealed; null: erased. */
   payload(position: number): string | null
+  /** The same as readers of events see it: with the arguments that it points to. */
+  shown(position: number): string | null
   /**
    * The messages that the model would see at a revision, as JSON text of an array; `null` where nothing is left of a body
    * before it.
@@ -25,6 +31,9 @@ export interface AuditSource {
 
 const utf8 = new TextDecoder()
 
+/** In the place of a body that is not the one that was sealed. */
+const ALTERED = '{"altered":true}'
+
 /** Opens the log in a folder for auditors, beside an owner or without one. `blob`: the bytes of a body that lies apart. */
 export function openAuditSource(folder: string, blob: (runId: string, hash: string) => Uint8Array): AuditSource {
   const db = openToRead(folder)
@@ -33,14 +42,34 @@ export function openAuditSource(folder: string, blob: (runId: string, hash: stri
     if (event.erased || event.body) return event.erased ? null : event.body
     return blob(event.header.runId, event.header.body.hash)
   }
+  const at = (position: number) => reader.logPage(position, position, 1, true)[0]
+  const textOf = (event: RecordedEvent | undefined): string | null => {
+    const bytes = event ? bytesOf(event) : null
+    if (event && !event.erased && (bytes === null || !isSealedBody(event.header.body, bytes))) return ALTERED
+    return bytes && utf8.decode(bytes)
+  }
+  const answers = new Lru<string, { readonly body: JsonObject | null }>(8)
   const tellers = new Lru<string, Teller>(8)
   return {
     path: fileOf(folder),
     eventsSql,
-    payload(position) {
-      const event = reader.logPage(position, position, 1, true)[0]
-      const bytes = event ? bytesOf(event) : null
-      return bytes && utf8.decode(bytes)
+    payload: (position) => textOf(at(position)),
+    shown(position) {
+      const event = at(position)
+      const text = textOf(event)
+      if (!event || text === null || !showsGiven(event.header.type)) return text
+      const body = JSON.parse(text) as JsonObject
+      const given = body.given as unknown as Given | undefined
+      const id = given && reader.streamId(event.header.stream)
+      if (!given || id == null) return text
+      const key = `${id}@${given.revision}`
+      let answer = answers.get(key)
+      if (answer === undefined) {
+        const said = textOf(reader.streamPage(id, given.revision, given.revision, 1, true)[0])
+        answer = { body: said === null ? null : (JSON.parse(said) as JsonObject) }
+        answers.set(key, answer)
+      }
+      return JSON.stringify(withGiven(event.header.type, body, answer.body))
     },
     messages(agentId, revision) {
       let teller = tellers.get(agentId)

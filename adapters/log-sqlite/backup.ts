@@ -4,8 +4,10 @@ import { backup } from 'node:sqlite'
 import type { Cursor } from '../../domain/log/cursor.ts'
 import { LogError } from '../../domain/log/errors.ts'
 import { syncFolder } from '../files/folders.ts'
+import { endOfLog, shortened } from './end.ts'
 import { toLogError } from './errors.ts'
 import { ensureFolder, fileOf, openToRead } from './file.ts'
+import { MarkWriter } from './mark.ts'
 import { Reader } from './reader.ts'
 
 // All pages in one step: a later step would begin anew whenever the writer has committed in between.
@@ -13,7 +15,7 @@ const ALL_PAGES = 0x7fffffff
 
 /**
  * Copies the log of one folder into another. The copy takes its name only when it is whole and durable, so that half a
- * copy is never taken for a log. Returns the cursor of its last event.
+ * copy is never taken for a log; its mark is that of its own end. Returns the cursor of its last event.
  */
 export async function backupLog(folder: string, toFolder: string, logId: string): Promise<Cursor> {
   ensureFolder(toFolder)
@@ -22,6 +24,7 @@ export async function backupLog(folder: string, toFolder: string, logId: string)
   const partial = join(toFolder, 'log.db.partial')
   const source = openToRead(folder)
   try {
+    if (endOfLog(folder, source).state === 'short') throw shortened(`the log in ${folder} ends before its mark`)
     rmSync(partial, { force: true })
     await backup(source, partial, { rate: ALL_PAGES })
     renameSync(partial, fileOf(toFolder))
@@ -34,7 +37,11 @@ export async function backupLog(folder: string, toFolder: string, logId: string)
   }
   const copy = openToRead(toFolder)
   try {
-    return { logId, ...new Reader(copy).last() }
+    const last = new Reader(copy).last()
+    const mark = MarkWriter.open(toFolder, logId)
+    mark.update(last.position, last.hash)
+    mark.close()
+    return { logId, ...last }
   } finally {
     copy.close()
   }

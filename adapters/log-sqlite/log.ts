@@ -10,6 +10,7 @@ import { logIdOf } from '../../domain/log/identity.ts'
 import { LOG_META } from '../../domain/log/ids.ts'
 import type { EventLog, Head, ReadOptions } from '../../domain/ports.ts'
 import { backupLog } from './backup.ts'
+import { endOfLog, gapsIn, type LogEnd } from './end.ts'
 import { toLogError } from './errors.ts'
 import { Reader } from './reader.ts'
 import { type Acknowledged, Tail } from './tail.ts'
@@ -31,6 +32,8 @@ export class SqliteLog implements EventLog {
   readonly logId: string
   readonly erases = true
   readonly folder: string
+  /** How the log ends, beside its mark. */
+  end: LogEnd
   readonly #db: DatabaseSync
   readonly #reader: Reader
   readonly #owner: { readonly writer: WriterThread; readonly unlock: () => void } | null
@@ -43,7 +46,7 @@ export class SqliteLog implements EventLog {
   constructor(parts: {
     folder: string
     db: DatabaseSync
-    owner?: { writer: WriterThread; unlock: () => void; time: number }
+    owner?: { writer: WriterThread; unlock: () => void; time: number; end: LogEnd }
   }) {
     this.folder = parts.folder
     this.#db = parts.db
@@ -51,6 +54,7 @@ export class SqliteLog implements EventLog {
     this.#tail = parts.owner ? new Tail(() => this.#ask((reader) => reader.last().position)) : null
     try {
       this.#reader = new Reader(parts.db)
+      this.end = parts.owner?.end ?? endOfLog(parts.folder, parts.db)
       const meta = this.#reader.streamId(LOG_META)
       const identity = meta === null ? undefined : this.#reader.streamPage(meta, 0, 0, 1, true)[0]
       this.logId = logIdOf(identity)
@@ -178,6 +182,25 @@ export class SqliteLog implements EventLog {
   /** Bytes per run, in order of run id, without reading events but the last few hundred. */
   async sizes(): Promise<readonly RunSize[]> {
     return this.#ask(() => sizesOf(this.#db))
+  }
+
+  /** Ranges of positions at which no event is, although later ones are: they are dense as written. At most `limit`. */
+  async gaps(limit = 20): Promise<readonly { readonly from: number; readonly to: number }[]> {
+    return this.#ask(() => gapsIn(this.#db, limit))
+  }
+
+  /**
+   * Takes what records that a person accepts the loss of the log's end. Its mark stays until `record` has resolved, so that a
+   * process that ends in the middle leaves the loss as it was found.
+   */
+  async acceptingLoss<T>(record: () => Promise<T>): Promise<T> {
+    this.#open()
+    if (!this.#owner) throw new LogError('LOG_LOCKED', `the log in ${this.folder} is open for reading; ask its owner`)
+    this.#owner.writer.accept()
+    const done = await record()
+    await this.#owner.writer.accepted()
+    this.end = { state: 'whole', torn: false }
+    return done
   }
 
   /**

@@ -17,6 +17,8 @@ export interface SqliteLogOptions {
   readonly traces?: readonly string[]
   readonly clock?: Pick<Clock, 'now'>
   readonly random?: Random
+  /** Hears that the mark beside the log cannot be written. */
+  readonly warn?: (text: string) => void
   /** How the writer's thread is started. */
   readonly spawn?: Spawn
 }
@@ -38,14 +40,15 @@ export async function openSqliteLog(options: SqliteLogOptions): Promise<SqliteLo
       written: (append) => log?.written(append),
       unknown: () => log?.unknown(),
       look: () => log?.wake(),
+      warn: (text) => options.warn?.(text),
     })
     try {
-      const time = await writer.start()
+      const { time, end } = await writer.start()
       if (!hasIdentity(folder)) {
         const now = new Date(options.clock?.now() ?? Date.now()).toISOString()
         await writer.append(LOG_META, -1, [sealIdentity(options.random?.bytes(26) ?? randomBytes(26), now)], false)
       }
-      log = new SqliteLog({ folder, db: openToRead(folder), owner: { writer, unlock, time } })
+      log = new SqliteLog({ folder, db: openToRead(folder), owner: { writer, unlock, time, end } })
       return log
     } catch (error) {
       await writer.close()

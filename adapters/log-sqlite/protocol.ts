@@ -2,6 +2,7 @@ import { sealedHeader } from '../../domain/log/canonical.ts'
 import type { Chained } from '../../domain/log/chain.ts'
 import type { Header, SealedEvent } from '../../domain/log/envelope.ts'
 import { ConflictError, LogError, type LogErrorCode } from '../../domain/log/errors.ts'
+import type { LogEnd } from './end.ts'
 
 /**
  * An append on its way to the writer's thread. Few and flat values copy several times faster than objects: headers cross
@@ -40,13 +41,19 @@ export type Outcome =
   | { readonly id: number; readonly position: number }
   | { readonly id: number; readonly failure: Failure }
 
-export type ToWriter = AppendMessage | 'close'
+/** `accept`: a person accepts that the log has lost its end, so appends are taken; `accepted`: that is recorded. */
+export type ToWriter = AppendMessage | 'accept' | 'accepted' | 'close'
 
-/** `ready`: the time of the log's last event, ms. `failed`: the writer could not open the log and ends. */
+/**
+ * `ready`: the time of the log's last event, ms, and how it ends. `failed`: the writer could not open the log and ends.
+ * `warning`: the mark cannot be written.
+ */
 export type FromWriter =
-  | { readonly ready: number }
+  | { readonly ready: number; readonly end: LogEnd }
+  | { readonly warning: string }
   | { readonly failed: Failure }
   | { readonly done: readonly Outcome[] }
+  | 'accepted'
   | 'closed'
 
 export function toFailure(error: LogError): Failure {

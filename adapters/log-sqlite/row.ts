@@ -1,5 +1,4 @@
 import type { BodyHeader, Header, RecordedEvent, SealedEvent } from '../../domain/log/envelope.ts'
-import { LogError } from '../../domain/log/errors.ts'
 import { eventId } from '../../domain/log/seal.ts'
 import { unpackBody } from './body.ts'
 
@@ -139,20 +138,17 @@ export function fromRow(row: Row, kind: Kind, origin: Origin): RecordedEvent {
     ...(row[8] !== null && { digest: { fold: row[8], value: proof.toString('hex', 80, 112) } }),
     body,
   }
-  const event = { header, body: bodyOf(row, header), hash, id: eventId(hash), position: row[0] }
+  const event = { header, body: bodyOf(row), hash, id: eventId(hash), position: row[0] }
   return row[15] === null ? event : { ...event, erased: true }
 }
 
-function bodyOf(row: Row, header: Header): Uint8Array | null {
+function bodyOf(row: Row): Uint8Array | null {
   const bytes = row[17]
   if (!bytes) return null
   try {
     return unpackBody(bytes, row[16] ?? 0, row[7])
-  } catch (error) {
-    throw new LogError(
-      'LOG_CORRUPT',
-      `the body of event ${header.revision} of ${header.stream} does not unpack; restore a backup`,
-      { cause: error },
-    )
+  } catch {
+    // It is not what was sealed, which its hash tells each reader; the events beside it are read all the same.
+    return bytes
   }
 }

@@ -4,6 +4,7 @@ import { ERASED_FACT } from '../../domain/log/erased.ts'
 import { Checkpoints } from './checkpoints.ts'
 import { toLogError } from './errors.ts'
 import { openToWrite } from './file.ts'
+import { Marked } from './marked.ts'
 import { type FromWriter, type Job, type ToWriter, toFailure, toJob } from './protocol.ts'
 import { Writer } from './writer.ts'
 
@@ -27,10 +28,12 @@ try {
 }
 
 function serve(open: DatabaseSync, writer: Writer, checkpoints: Checkpoints): void {
+  const marked = new Marked(folder, open, writer, (warning) => say({ warning }))
   const next = () => receiveMessageOnPort(port!)?.message as ToWriter | undefined
 
   const end = () => {
     checkpoints.finish()
+    marked.close()
     open.close()
     say('closed')
     port!.close()
@@ -41,20 +44,24 @@ function serve(open: DatabaseSync, writer: Writer, checkpoints: Checkpoints): vo
     while (message !== undefined) {
       const jobs: Job[] = []
       let bytes = 0
-      for (; message !== undefined && message !== 'close'; message = next()) {
+      for (; typeof message === 'object'; message = next()) {
         jobs.push(toJob(message))
         bytes += message.bodies.length
         if (jobs.length === MAX_JOBS || bytes >= MAX_BYTES) break
       }
       if (jobs.length > 0) {
-        say({ done: writer.commit(jobs) })
-        if (message !== 'close') message = next()
+        say({ done: marked.commit(jobs) })
+        if (typeof message === 'object') message = next()
         const events = jobs.reduce((sum, job) => sum + job.batch.length, 0)
         const erased = jobs.some(({ batch }) => batch.some(({ header }) => header.type === ERASED_FACT))
         checkpoints.committed(bytes, events, erased, message === undefined)
       }
       if (message === 'close') return end()
+      if (typeof message === 'string') {
+        if (marked.accept(message)) say('accepted')
+        message = next()
+      }
     }
   })
-  say({ ready: writer.time })
+  say({ ready: writer.time, end: marked.end })
 }

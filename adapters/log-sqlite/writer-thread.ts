@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import type { SealedEvent } from '../../domain/log/envelope.ts'
 import { LogError } from '../../domain/log/errors.ts'
+import type { LogEnd } from './end.ts'
 import { type FromWriter, fromFailure, type Outcome, type ToWriter, toMessage } from './protocol.ts'
 import type { Acknowledged } from './tail.ts'
 
@@ -19,6 +20,8 @@ export interface WriterNews {
   unknown(): void
   /** There may be something to read. */
   look(): void
+  /** The mark beside the log cannot be written. */
+  warn(text: string): void
 }
 
 interface Pending {
@@ -52,13 +55,13 @@ export class WriterThread {
     return this.#pending.size > 0
   }
 
-  /** Starts the thread. Resolves with the time of the log's last event, ms. */
-  start(): Promise<number> {
+  /** Starts the thread. Resolves with the time of the log's last event, ms, and how the log ends. */
+  start(): Promise<{ readonly time: number; readonly end: LogEnd }> {
     const worker = this.#begin()
     return new Promise((resolve, reject) => {
       worker.on('message', (message: FromWriter) => {
-        if (message === 'closed') return
-        if ('ready' in message) resolve(message.ready)
+        if (typeof message === 'string') return
+        if ('ready' in message) resolve({ time: message.ready, end: message.end })
         if ('failed' in message) reject(fromFailure(message.failed))
       })
       worker.once('error', (error) => reject(lost(this.#folder, error)))
@@ -78,6 +81,25 @@ export class WriterThread {
     })
   }
 
+  /** Lets appends through although the log has lost its end; its mark stays. */
+  accept(): void {
+    const worker = this.#worker ?? this.#begin()
+    worker.postMessage('accept' satisfies ToWriter)
+  }
+
+  /** Resolves when the mark is that of the log again. */
+  accepted(): Promise<void> {
+    const worker = this.#worker ?? this.#begin()
+    return new Promise((resolve, reject) => {
+      worker.ref()
+      worker.on('message', (message: FromWriter) => {
+        if (message === 'accepted') resolve()
+      })
+      worker.once('exit', () => reject(lost(this.#folder)))
+      worker.postMessage('accepted' satisfies ToWriter)
+    })
+  }
+
   /** Resolves when all appends are answered and the file is tidy. */
   async close(): Promise<void> {
     const worker = this.#worker
@@ -93,7 +115,8 @@ export class WriterThread {
     this.#worker = worker
     let reason: LogError | null = null
     worker.on('message', (message: FromWriter) => {
-      if (message === 'closed' || 'ready' in message) return
+      if (typeof message === 'string' || 'ready' in message) return
+      if ('warning' in message) return this.#news.warn(message.warning)
       if ('failed' in message) reason = fromFailure(message.failed)
       else this.#answer(worker, message.done)
     })

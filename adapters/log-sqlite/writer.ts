@@ -25,8 +25,8 @@ export class Writer {
   readonly #names: Interned
   readonly #usage: Usage
   readonly #sql
-  /** Position and time (ms) of the log's last event. */
-  #last: { position: number; at: number }
+  /** Position, time (ms) and hash of the log's last event. */
+  #last: { position: number; at: number; hash: string }
 
   constructor(db: DatabaseSync, folder: string) {
     this.#db = db
@@ -45,7 +45,9 @@ export class Writer {
         'SELECT position, lower(hex(substr(proof, 1, 32))) AS hash, lower(hex(substr(proof, 49, 32))) AS body FROM events ' +
           'WHERE stream = ? AND revision BETWEEN ? AND ? ORDER BY revision',
       ),
-      last: db.prepare('SELECT position, at FROM events ORDER BY position DESC LIMIT 1'),
+      last: db.prepare(
+        'SELECT position, at, lower(hex(substr(proof, 1, 32))) AS hash FROM events ORDER BY position DESC LIMIT 1',
+      ),
     }
     this.#last = this.#readLast()
   }
@@ -53,6 +55,11 @@ export class Writer {
   /** The time of the log's last event, ms. */
   get time(): number {
     return this.#last.at
+  }
+
+  /** The log's last event; position 0 where there is none. */
+  get last(): { readonly position: number; readonly hash: string } {
+    return this.#last
   }
 
   /**
@@ -162,12 +169,13 @@ export class Writer {
     head.revision = last.header.revision
     head.hash = last.hash
     head.at = Date.parse(last.header.timestamp)
-    this.#last = { position, at: head.at }
+    this.#last = { position, at: head.at, hash: last.hash }
   }
 
-  #readLast(): { position: number; at: number } {
+  #readLast(): { position: number; at: number; hash: string } {
     const row = this.#sql.last.get()
-    return { position: Number(row?.position ?? 0), at: Number(row?.at ?? Number.MIN_SAFE_INTEGER) }
+    const at = Number(row?.at ?? Number.MIN_SAFE_INTEGER)
+    return { position: Number(row?.position ?? 0), at, hash: String(row?.hash ?? '') }
   }
 }
 

@@ -1,14 +1,17 @@
 import { ModelError } from '../../domain/agent/errors.ts'
+import { type Cut, keptArguments } from '../../domain/agent/events/answer-bounds.ts'
 import type { Block } from '../../domain/agent/events/content.ts'
 import type { ModelOutcome, StopReason } from '../../domain/ports.ts'
 import { type Fields, fields } from '../models/fields.ts'
-import { argumentsOf, textFeed, tokens, wellFormed, withUniqueIds } from '../models/wellformed.ts'
+import { ArgumentText, Meter } from '../models/meter.ts'
+import type { Assembled } from '../models/read-answer.ts'
+import { TextFeed } from '../models/text-feed.ts'
+import { argumentsOf, tokens, wellFormed, withUniqueIds } from '../models/wellformed.ts'
 
 interface Open {
   readonly block: Fields
-  /** Argument text as it streams in. */
-  json: string
-  streamed: boolean
+  /** Argument text as it streams in; null where none has. */
+  json: ArgumentText | null
 }
 
 const STOPS: Readonly<Record<string, StopReason>> = {
@@ -25,20 +28,22 @@ const STOPS: Readonly<Record<string, StopReason>> = {
  * Puts a streamed answer together, event by event, keeping each block's members as sent. Our own accumulation rather
  * than the SDK's, because that one loses argument text that is no JSON.
  */
-export class Answer {
+export class Answer implements Assembled {
   private readonly open: Open[] = []
-  private readonly feed: (text: string) => void
+  private readonly meter = new Meter()
+  private readonly feed: TextFeed
   private readonly usage: Record<string, unknown> = {}
   private model = ''
   private stop: string | null = null
 
   constructor(onText?: (text: string) => void) {
-    this.feed = textFeed(onText)
+    this.feed = new TextFeed(onText)
   }
 
   /** Takes one stream event. Unknown kinds of events and deltas are skipped, as the API asks of its clients. */
-  take(event: unknown): void {
+  take(event: unknown, size: number): void {
     const e = fields(event)
+    if (!STRINGS.has(fields(e.delta).type)) this.meter.take(size)
     if (e.type === 'message_start') this.begin(fields(e.message))
     else if (e.type === 'content_block_start') this.openBlock(e.index, fields(e.content_block))
     else if (e.type === 'content_block_delta') this.grow(e.index, fields(e.delta))
@@ -50,20 +55,28 @@ export class Answer {
   }
 
   /** Takes an answer that came in one piece. */
-  takeWhole(message: unknown): void {
+  takeWhole(message: unknown, size: number): void {
     const m = fields(message)
     if (!Array.isArray(m.content)) throw unreadable('it has no content')
     this.begin(m)
+    this.meter.take(size)
     m.content.forEach((block, index) => {
       this.openBlock(index, fields(block))
-      if (fields(block).type === 'text') this.feed(String(fields(block).text ?? ''))
+      if (fields(block).type === 'text') this.feed.take(String(fields(block).text ?? ''))
     })
     this.stop = typeof m.stop_reason === 'string' ? m.stop_reason : null
   }
 
-  /** The outcome. Throws where the answer is not whole (transient) or has blocks that cannot be read. */
-  outcome(fallbackModel: string, requestId: string | null): ModelOutcome {
-    if (this.stop === null) {
+  flush(): void {
+    this.feed.flush()
+  }
+
+  /**
+   * The outcome. Throws where the answer is not whole (transient) or has blocks that cannot be read. `cut`: the bound at
+   * which it was let go of; its usage is then at least what was read of it.
+   */
+  outcome(fallbackModel: string, requestId: string | null, cut: Cut | null = null): ModelOutcome {
+    if (this.stop === null && cut === null) {
       throw new ModelError('NETWORK', 'anthropic: the stream ended before the answer was whole', { transient: true })
     }
     const content = withUniqueIds(this.open.filter(Boolean).map(close), (n) => `call_${n}`)
@@ -71,15 +84,16 @@ export class Answer {
     const { usage } = this
     return {
       content,
-      stopReason: STOPS[this.stop] ?? (calls ? 'tool_use' : 'end_turn'),
+      stopReason: cut === null ? (STOPS[this.stop ?? ''] ?? (calls ? 'tool_use' : 'end_turn')) : 'max_tokens',
       usage: {
         input: tokens(usage.input_tokens),
-        output: tokens(usage.output_tokens),
+        output: Math.max(tokens(usage.output_tokens), cut === null ? 0 : Math.ceil(this.meter.bytes / 4)),
         cacheRead: tokens(usage.cache_read_input_tokens),
         cacheWrite: tokens(usage.cache_creation_input_tokens),
       },
       servedBy: this.model || fallbackModel,
       ...(requestId === null ? {} : { requestId }),
+      ...(cut === null ? {} : { cut }),
     }
   }
 
@@ -95,7 +109,9 @@ export class Answer {
   private openBlock(index: unknown, block: Fields): void {
     if (index !== this.open.length) throw unreadable('its blocks are out of order')
     if (typeof block.type !== 'string') throw unreadable('a block has no type')
-    this.open.push({ block: { ...block }, json: '', streamed: false })
+    this.meter.block()
+    if (block.type === 'tool_use') this.meter.call()
+    this.open.push({ block: { ...block }, json: null })
   }
 
   private grow(index: unknown, delta: Fields): void {
@@ -103,30 +119,36 @@ export class Answer {
     if (!open) throw unreadable('it goes on with a block that never began')
     const { block } = open
     if (delta.type === 'text_delta') {
-      append(block, 'text', delta.text)
-      if (typeof delta.text === 'string') this.feed(delta.text)
-    } else if (delta.type === 'thinking_delta') append(block, 'thinking', delta.thinking)
+      this.append(block, 'text', delta.text)
+      if (typeof delta.text === 'string') this.feed.take(delta.text)
+    } else if (delta.type === 'thinking_delta') this.append(block, 'thinking', delta.thinking)
     else if (delta.type === 'signature_delta') block.signature = delta.signature
     else if (delta.type === 'citations_delta') {
       if (!Array.isArray(block.citations)) block.citations = []
       ;(block.citations as unknown[]).push(delta.citation)
     } else if (delta.type === 'input_json_delta' && typeof delta.partial_json === 'string') {
-      open.json += delta.partial_json
-      open.streamed = true
+      this.meter.take(delta.partial_json)
+      open.json ??= new ArgumentText()
+      open.json.take(delta.partial_json)
     }
+  }
+
+  private append(block: Fields, member: string, more: unknown): void {
+    if (typeof more !== 'string') return
+    this.meter.take(more)
+    block[member] = `${typeof block[member] === 'string' ? block[member] : ''}${more}`
   }
 }
 
-function close({ block, json, streamed }: Open): Block {
+/** Deltas of which only a string is kept. */
+const STRINGS: ReadonlySet<unknown> = new Set(['text_delta', 'thinking_delta', 'input_json_delta'])
+
+function close({ block, json }: Open): Block {
   const { input, ...rest } = block
   if (input === undefined) return wellFormed(rest) as Block
   // Arguments are not mended: what canonical bytes cannot hold stays as text for the judge of arguments.
-  const text = streamed ? json : JSON.stringify(input)
+  const text = json === null ? keptArguments(JSON.stringify(input)) : json.whole
   return { ...(wellFormed(rest) as Block), ...argumentsOf(text) } as Block
-}
-
-function append(block: Fields, member: string, more: unknown): void {
-  if (typeof more === 'string') block[member] = `${typeof block[member] === 'string' ? block[member] : ''}${more}`
 }
 
 const unreadable = (why: string): ModelError =>

@@ -1,8 +1,8 @@
 import Anthropic from '@anthropic-ai/sdk'
-import { Stream } from '@anthropic-ai/sdk/streaming'
 import type { ModelProvider } from '../../domain/ports.ts'
-import { type Access, exchange, isWhole, NO_TIMEOUT_MS } from '../models/exchange.ts'
+import { type Access, exchange, NO_TIMEOUT_MS } from '../models/exchange.ts'
 import { boundedFetch } from '../models/fetch.ts'
+import { readAnswer } from '../models/read-answer.ts'
 import { Answer } from './answer.ts'
 import { toParams } from './request.ts'
 
@@ -34,9 +34,8 @@ export function anthropicProvider(access: AnthropicAccess): ModelProvider {
         const sent = client.beta.messages.create(toParams(request), { signal: controller.signal })
         const response = await sent.asResponse()
         const answer = new Answer(onText)
-        if (isWhole(response)) answer.takeWhole(await response.json())
-        else for await (const event of Stream.fromSSEResponse(response, controller, client)) answer.take(event)
-        return answer.outcome(request.model, response.headers.get('request-id'))
+        const cut = await readAnswer('anthropic', response, answer)
+        return answer.outcome(request.model, response.headers.get('request-id'), cut)
       }),
   }
 }

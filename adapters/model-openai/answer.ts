@@ -1,14 +1,19 @@
 import { ModelError } from '../../domain/agent/errors.ts'
+import type { Cut } from '../../domain/agent/events/answer-bounds.ts'
 import type { Block, Usage } from '../../domain/agent/events/content.ts'
 import type { ModelOutcome, StopReason } from '../../domain/ports.ts'
 import { type Fields, fields } from '../models/fields.ts'
-import { textFeed, tokens, wellFormedText, withUniqueIds } from '../models/wellformed.ts'
+import { Meter } from '../models/meter.ts'
+import type { Assembled } from '../models/read-answer.ts'
+import { TextFeed } from '../models/text-feed.ts'
+import { tokens, wellFormedText, withUniqueIds } from '../models/wellformed.ts'
 import { Calls } from './calls.ts'
 
 /** Puts a chat completion together, from stream chunks or from one document. */
-export class Answer {
-  private readonly calls = new Calls()
-  private readonly feed: (text: string) => void
+export class Answer implements Assembled {
+  private readonly meter = new Meter()
+  private readonly calls = new Calls(this.meter)
+  private readonly feed: TextFeed
   private text = ''
   private refusal = ''
   private thought = ''
@@ -18,7 +23,7 @@ export class Answer {
   private model = ''
 
   constructor(onText?: (text: string) => void) {
-    this.feed = textFeed(onText)
+    this.feed = new TextFeed(onText)
   }
 
   /** Takes one chunk (`choices[].delta`) or a whole completion (`choices[].message`). */
@@ -33,34 +38,54 @@ export class Answer {
     if (typeof choice.finish_reason === 'string' && choice.finish_reason !== '') this.finish = choice.finish_reason
   }
 
+  takeWhole(document: unknown): void {
+    this.take(document)
+  }
+
+  flush(): void {
+    this.feed.flush()
+  }
+
   /**
-   * The outcome. Throws where the answer is not whole (transient). `requestText` serves to estimate the usage (four bytes
+   * The outcome. Throws where the answer is not whole (transient). `cut`: the bound at which it was let go of. `requestText` serves to estimate the usage (four bytes
    * a token) where the server reports none, so that budgets and the context limit still hold.
    */
-  outcome(fallbackModel: string, requestId: string | null, requestText: () => string): ModelOutcome {
-    if (this.finish === null) {
+  outcome(
+    fallbackModel: string,
+    requestId: string | null,
+    requestText: () => string,
+    cut: Cut | null = null,
+  ): ModelOutcome {
+    if (this.finish === null && cut === null) {
       throw new ModelError('NETWORK', 'openai: the stream ended before the answer was whole', { transient: true })
     }
     return {
       content: this.content(),
-      stopReason: this.stopReason(),
+      stopReason: cut === null ? this.stopReason() : 'max_tokens',
       usage: this.usage ? toUsage(this.usage) : this.estimate(requestText()),
       servedBy: this.model || fallbackModel,
       ...(requestId === null ? {} : { requestId }),
+      ...(cut === null ? {} : { cut }),
     }
   }
 
   private grow(delta: Fields): void {
     const text = textOf(delta.content)
+    this.meter.take(text)
     this.text += text
-    this.feed(text)
-    if (typeof delta.refusal === 'string') this.refusal += delta.refusal
+    this.feed.take(text)
+    if (typeof delta.refusal === 'string') {
+      this.meter.take(delta.refusal)
+      this.refusal += delta.refusal
+    }
     for (const member of ['reasoning_content', 'reasoning']) {
       const more = delta[member]
       if (typeof more !== 'string' || more === '') continue
       if (this.thought === '') this.thoughtMember = member
       // Some servers send the same reasoning under both names.
-      if (this.thoughtMember === member) this.thought += more
+      if (this.thoughtMember !== member) continue
+      this.meter.take(more)
+      this.thought += more
     }
     if (Array.isArray(delta.tool_calls)) for (const call of delta.tool_calls) this.calls.take(fields(call))
   }
@@ -73,12 +98,12 @@ export class Answer {
     }
     const said = [this.text, this.refusal].filter((t) => t !== '').join('\n')
     if (said !== '') blocks.push({ type: 'text', text: wellFormedText(said) })
-    for (const { id, name, text } of this.calls.list) {
+    for (const { id, name, json } of this.calls.list) {
       blocks.push({
         type: 'tool_use',
         id: wellFormedText(id),
         name: wellFormedText(name),
-        input_text: text.toWellFormed(),
+        input_text: json.whole.toWellFormed(),
       })
     }
     return withUniqueIds(blocks, (n) => `call_${n}`)
@@ -91,7 +116,7 @@ export class Answer {
   }
 
   private estimate(requestText: string): Usage {
-    const said = this.thought + this.text + this.calls.list.map((c) => c.name + c.text).join('')
+    const said = this.thought + this.text + this.calls.list.map((c) => c.name + c.json.whole).join('')
     const size = (text: string) => Math.ceil(Buffer.byteLength(text) / 4)
     return { input: size(requestText), output: size(said), cacheRead: 0, cacheWrite: 0 }
   }

@@ -1,10 +1,12 @@
+import { keptName } from '../../domain/agent/events/answer-bounds.ts'
 import { type Fields, fields } from '../models/fields.ts'
+import { ArgumentText, type Meter } from '../models/meter.ts'
 
 /** A call as it streams in. */
 export interface OpenCall {
   id: string
   name: string
-  text: string
+  json: ArgumentText
 }
 
 /**
@@ -14,6 +16,11 @@ export interface OpenCall {
 export class Calls {
   readonly list: OpenCall[] = []
   private readonly byIndex = new Map<number, OpenCall>()
+  private readonly meter: Meter
+
+  constructor(meter: Meter) {
+    this.meter = meter
+  }
 
   take(delta: Fields): void {
     const made = fields(delta.function)
@@ -21,22 +28,27 @@ export class Calls {
     const name = typeof made.name === 'string' ? made.name : ''
     const index = typeof delta.index === 'number' ? delta.index : null
     const call = this.find(index, id, name) ?? this.begin(index)
-    call.id ||= id
-    call.name ||= name
-    if (typeof made.arguments === 'string') call.text += made.arguments
-    else if (made.arguments !== undefined && made.arguments !== null) call.text = JSON.stringify(made.arguments)
+    call.id ||= keptName(id)
+    call.name ||= keptName(name)
+    if (made.arguments === undefined || made.arguments === null) return
+    const whole = typeof made.arguments !== 'string'
+    const text = typeof made.arguments === 'string' ? made.arguments : JSON.stringify(made.arguments)
+    this.meter.take(text)
+    if (whole) call.json = new ArgumentText()
+    call.json.take(text)
   }
 
   private find(index: number | null, id: string, name: string): OpenCall | undefined {
     const known = index === null ? this.list.at(-1) : this.byIndex.get(index)
     if (!known) return undefined
-    const another = id !== '' && known.id !== '' && id !== known.id
+    const another = id !== '' && known.id !== '' && keptName(id) !== known.id
     const unnumbered = index === null && id === '' && name !== ''
     return another || unnumbered ? undefined : known
   }
 
   private begin(index: number | null): OpenCall {
-    const call = { id: '', name: '', text: '' }
+    this.meter.call()
+    const call = { id: '', name: '', json: new ArgumentText() }
     this.list.push(call)
     if (index !== null) this.byIndex.set(index, call)
     return call

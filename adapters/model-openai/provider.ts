@@ -1,9 +1,9 @@
 import OpenAI from 'openai'
-import { Stream } from 'openai/streaming'
 import { ModelError } from '../../domain/agent/errors.ts'
 import type { ModelProvider } from '../../domain/ports.ts'
-import { type Access, exchange, isWhole, NO_TIMEOUT_MS } from '../models/exchange.ts'
+import { type Access, exchange, NO_TIMEOUT_MS } from '../models/exchange.ts'
 import { boundedFetch } from '../models/fetch.ts'
+import { readAnswer } from '../models/read-answer.ts'
 import { Answer } from './answer.ts'
 import { toParams } from './request.ts'
 
@@ -34,9 +34,9 @@ export function openaiProvider(access: Access): ModelProvider {
         const sent = client.chat.completions.create(params, { signal: controller.signal })
         const response = await sent.asResponse()
         const answer = new Answer(onText)
-        if (isWhole(response)) answer.take(await response.json())
-        else for await (const chunk of Stream.fromSSEResponse(response, controller, client)) answer.take(chunk)
-        return answer.outcome(request.model, response.headers.get('x-request-id'), () => JSON.stringify(params))
+        const cut = await readAnswer('openai', response, answer)
+        const requestId = response.headers.get('x-request-id')
+        return answer.outcome(request.model, requestId, () => JSON.stringify(params), cut)
       }).catch((error) => {
         throw new URL(client.baseURL).pathname === '/' ? withHint(error) : error
       }),
@@ -51,4 +51,6 @@ const withHint = (error: unknown): unknown =>
 
 const OPENAI_URL = 'https://api.openai.com/v1'
 
-const isOfficial = (baseUrl: string): boolean => /(^|\.)openai\.(com|azure\.com)$/.test(new URL(baseUrl).hostname)
+/** Whether a base URL leads to OpenAI's own servers. */
+export const isOfficial = (baseUrl: string): boolean =>
+  URL.canParse(baseUrl) && /(^|\.)openai\.(com|azure\.com)$/.test(new URL(baseUrl).hostname)

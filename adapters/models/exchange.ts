@@ -34,7 +34,3 @@ export async function exchange<T>(
     signal.removeEventListener('abort', follow)
   }
 }
-
-/** True where a server ignored the wish to stream and sent one JSON document. */
-export const isWhole = (response: { readonly headers: Headers }): boolean =>
-  /^application\/(\w+\+)?json\b/i.test(response.headers.get('content-type') ?? '')

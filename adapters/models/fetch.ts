@@ -1,46 +1,39 @@
 import { ModelError } from '../../domain/agent/errors.ts'
+import { jsonSize } from '../../domain/log/json-size.ts'
 
-/** More than this is no answer of a model. In bytes, after decompression. */
-export const MAX_ANSWER_BYTES = 64 * 1024 * 1024
+/** What is read of an answer that reports an error. */
+const MAX_ERROR_BYTES = 64 << 10
+/** Errors of providers are nested three levels deep. */
+const MAX_ERROR_DEPTH = 32
 
 /**
- * A `fetch` for a provider's SDK: follows no redirect, since `fetch` would take the key's header along to another host,
- * and breaks off an answer that is too large. Proxy variables count as Node has it (`NODE_USE_ENV_PROXY=1`).
+ * A `fetch` for a provider's SDK: follows no redirect, since `fetch` would take the key's header along to another host, and
+ * cuts what reports an error, which the SDK reads as a whole. Proxy variables count as Node has it (`NODE_USE_ENV_PROXY=1`).
  */
 export function boundedFetch(provider: string): typeof fetch {
   return async (input, init) => {
     const response = await fetch(input, { ...init, redirect: 'manual' })
-    if (response.status >= 300 && response.status < 400 && response.headers.has('location'))
+    if (response.status >= 300 && response.status < 400 && response.headers.has('location')) {
+      await response.body?.cancel()
       throw redirected(provider, response)
-    if (response.body === null) return response
+    }
+    if (response.ok) return response
     const { status, statusText, headers } = response
-    return new Response(response.body.pipeThrough(bounded(provider)), { status, statusText, headers })
+    // Some statuses allow no body at all.
+    return new Response((await errorText(response)) || null, { status, statusText, headers })
   }
 }
 
-/** Hands on whole lines only: an SDK that joins the pieces of a long line takes the square of its length. */
-function bounded(provider: string): TransformStream<Uint8Array, Uint8Array> {
-  let size = 0
-  let held: Uint8Array[] = []
-  return new TransformStream({
-    transform(chunk, controller) {
-      size += chunk.length
-      if (size > MAX_ANSWER_BYTES) {
-        const why = `${provider}: the answer has more than ${MAX_ANSWER_BYTES / 1024 / 1024} MiB and was broken off`
-        return controller.error(new ModelError('INVALID_RESPONSE', why))
-      }
-      const end = 1 + Math.max(chunk.lastIndexOf(LF), chunk.lastIndexOf(CR))
-      if (end > 0) {
-        controller.enqueue(Buffer.concat([...held, chunk.subarray(0, end)]))
-        held = []
-      }
-      if (end < chunk.length) held.push(chunk.subarray(end))
-    },
-    flush: (controller) => controller.enqueue(Buffer.concat(held)),
-  })
+async function errorText(response: Response): Promise<string> {
+  const decoder = new TextDecoder()
+  let text = ''
+  for await (const chunk of response.body ?? []) {
+    text += decoder.decode(chunk, { stream: true })
+    if (text.length > MAX_ERROR_BYTES) break
+  }
+  const kept = text.slice(0, MAX_ERROR_BYTES)
+  return jsonSize(kept).depth > MAX_ERROR_DEPTH ? 'an error that is nested too deeply to be read' : kept
 }
-
-const [LF, CR] = [0x0a, 0x0d]
 
 /** Only the host is told: the rest of an address may hold anything. */
 function redirected(provider: string, response: Response): ModelError {

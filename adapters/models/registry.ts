@@ -1,13 +1,14 @@
 import { ModelError } from '../../domain/agent/errors.ts'
 import { unhidable } from '../../domain/agent/secrets/forms.ts'
 import type { ModelInfo } from '../../domain/agent/spec/spec.ts'
-import type { ModelProvider } from '../../domain/ports.ts'
+import type { ModelProvider, ModelRequest } from '../../domain/ports.ts'
 import { anthropicProvider } from '../model-anthropic/provider.ts'
-import { openaiProvider } from '../model-openai/provider.ts'
+import { isOfficial, openaiProvider } from '../model-openai/provider.ts'
 import { loadScript } from '../model-scripted/load.ts'
 import { scriptedProvider } from '../model-scripted/provider.ts'
 import { parseScript, type ScriptInput } from '../model-scripted/script.ts'
 import { catalogue, ModelEntry, modelInfo, type ProviderId, providerOf, splitModelId } from './catalog.ts'
+import { type WireRequest, wireRequest } from './wire.ts'
 
 /** Where the models come from. `env` is read once, at the start. */
 export interface ModelsOptions {
@@ -34,6 +35,8 @@ export interface Models {
   provider(id: string): ModelProvider
   /** What is known of a model. Throws NOT_FOUND for a plain name that nothing places. */
   info(id: string): ModelInfo
+  /** A request as the provider behind its model gets it; needs no key. */
+  wire(request: ModelRequest): WireRequest
   /** The user's models and the catalogue. */
   known(): readonly ModelInfo[]
   /** The values of the providers' keys, for redaction. */
@@ -42,7 +45,8 @@ export interface Models {
   unhidableKeys(): readonly string[]
 }
 
-const SECRETS = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'OPENAI_API_KEY', 'OPENAI_ADMIN_KEY']
+/** Variables that hold keys of the providers. */
+export const PROVIDER_KEYS = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'OPENAI_API_KEY', 'OPENAI_ADMIN_KEY']
 
 /** All models of this process behind one door. Throws ModelError INVALID_REQUEST where an entry of `models` is not valid. */
 export function createModels(options: ModelsOptions): Models {
@@ -73,7 +77,7 @@ export function createModels(options: ModelsOptions): Models {
   }
 
   const keys = () =>
-    SECRETS.flatMap((name) => {
+    PROVIDER_KEYS.flatMap((name) => {
       const value = read(name)
       return value === null ? [] : [{ name, value }]
     })
@@ -96,6 +100,11 @@ export function createModels(options: ModelsOptions): Models {
         id: shared.id,
         call: (request, how) => shared.call({ ...request, model: splitModelId(request.model).name }, how),
       }
+    },
+    wire(request) {
+      const baseUrl = options.openaiBaseUrl ?? read('OPENAI_BASE_URL')
+      const named = { ...request, model: splitModelId(request.model).name }
+      return wireRequest(info(request.model).provider as ProviderId, named, baseUrl === null || isOfficial(baseUrl))
     },
     known() {
       const own = [...entries.keys()].map(info)

@@ -1,6 +1,8 @@
 import { ModelError } from '../../domain/agent/errors.ts'
+import { MAX_ARGUMENT_VALUES } from '../../domain/agent/events/answer-bounds.ts'
 import type { Block } from '../../domain/agent/events/content.ts'
 import type { Json, JsonObject } from '../../domain/log/json.ts'
+import { jsonSize } from '../../domain/log/json-size.ts'
 
 // What a provider sends enters the log, whose bytes are RFC 8785: finite numbers, well-formed strings, bounded depth.
 
@@ -39,7 +41,9 @@ export function wellFormed(value: unknown, depth = 0): Json {
  */
 export function argumentsOf(text: string): { readonly input: JsonObject } | { readonly input_text: string } {
   if (text.trim() === '') return { input: {} }
+  const { depth, values } = jsonSize(text)
   try {
+    if (depth > DEEPEST || values > MAX_ARGUMENT_VALUES) return { input_text: text.toWellFormed() }
     const value: unknown = JSON.parse(text)
     if (value !== null && typeof value === 'object' && !Array.isArray(value) && isCanonical(value, 0)) {
       return { input: value as JsonObject }
@@ -71,18 +75,6 @@ export function withUniqueIds(content: readonly Block[], fallback: (call: number
     used.add(id)
     return id === block.id ? block : ({ ...block, id } as Block)
   })
-}
-
-/** Passes streamed text on in well-formed pieces: a surrogate pair that two chunks split is put together again. */
-export function textFeed(sink: ((text: string) => void) | undefined): (text: string) => void {
-  let held = ''
-  return (text) => {
-    if (!sink || text === '') return
-    const all = held + text
-    held = /[\ud800-\udbff]$/.test(all) ? all.slice(-1) : ''
-    const ready = held === '' ? all : all.slice(0, -1)
-    if (ready !== '') sink(wellFormedText(ready))
-  }
 }
 
 /** A count of tokens as a provider reports it; anything but a sane integer counts as nothing. */

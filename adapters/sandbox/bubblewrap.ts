@@ -1,17 +1,24 @@
 import { type ChildProcess, execFile } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { realpath } from 'node:fs/promises'
 import { homedir, userInfo } from 'node:os'
-import { join } from 'node:path'
-import type { Readable } from 'node:stream'
+import type { Writable } from 'node:stream'
 import { promisify } from 'node:util'
 import { ToolError } from '../../domain/agent/errors.ts'
 import type { Command, CommandResult, Sandbox } from '../../domain/ports.ts'
+import { findProgram } from '../programs/programs.ts'
+import { inWorkspaces } from '../programs/workspaces.ts'
+import { doorOf, removeCgroup } from './cgroup.ts'
 import { commandEnvironment, searchPath } from './environment.ts'
 import { SandboxUnavailable } from './error.ts'
 import { holds, mountArguments } from './mounts.ts'
 import { GRACE_MS, runProcess, signalTo } from './process.ts'
+import { canLimit, isExempt, MAX_PROCESSES, makeLimit } from './process-limit.ts'
+import { hasInEnvironment } from './process-table.ts'
+import { MARKER, type ProcessRegistry, processRegistry } from './registry.ts'
 import { type Protected, userRepositories } from './repositories.ts'
+import { readStatus, STATUS, type Status } from './status.ts'
 import { workingFolder } from './working-folder.ts'
 
 export interface SandboxOptions {
@@ -22,8 +29,14 @@ export interface SandboxOptions {
   /** Our environment; commands get a few variables of it. Default: the process's. */
   readonly env?: NodeJS.ProcessEnv
   readonly graceMs?: number
-  /** Default: the first of the usual places, then of the PATH. */
+  /** Default: the first that no agent can have written. */
   readonly bwrap?: string
+  /** Running commands are written down in this data folder, for `reap`; its other workspaces are no place for programs. */
+  readonly dataFolder?: string
+  /** Who runs the commands. Default: nobody in particular. */
+  readonly driverId?: string
+  /** The most processes of a command. */
+  readonly processes?: number
   /** Gets what people should know of the confinement. */
   readonly warn?: (text: string) => void
 }
@@ -32,22 +45,27 @@ interface Confinement extends SandboxOptions, Protected {
   readonly bwrap: string
   /** This bubblewrap can bound what it keeps in memory. */
   readonly bounds: boolean
+  /** Each command has a control group that bounds its processes. */
+  readonly grouped: boolean
+  readonly registry: ProcessRegistry | null
 }
 
-/** How bubblewrap tells what became of the command; the number is a file descriptor. */
-const STATUS = 3
+/** The descriptor by which bubblewrap gets the command's variables: it must not be started with them itself. */
+const VARIABLES = 4
+const TRIAL_MS = 10_000
 const ISOLATION = (
   '--unshare-user-try --unshare-pid --unshare-ipc --unshare-uts --unshare-cgroup-try ' +
   '--die-with-parent --new-session --cap-drop ALL'
 ).split(' ')
 
-/**
- * The most processes (and threads) of a user in the sandbox. Memory is not bounded this way: programs reserve far more
- * than they use.
- */
-const MAX_PROCESSES = 8_192
-/** dash calls `-p` what bash calls `-u`; a stricter limit of the user's own stays. */
-const START = `ulimit -u ${MAX_PROCESSES} 2>/dev/null || ulimit -p ${MAX_PROCESSES} 2>/dev/null; exec "$@"`
+/** Binds all users but root. dash calls `-p` what bash calls `-u`; a stricter limit of the user's own stays. */
+const limited = (most: number) => `ulimit -u ${most} 2>/dev/null || ulimit -p ${most} 2>/dev/null; exec "$@"`
+/** Goes into the control group that is named first. */
+const ENTER = 'echo $$ > "$1" || exit 125; shift; exec "$@"'
+
+export const UNLIMITED =
+  'commands of root can start any number of processes here: Linux limits them only in a control group with the "pids" ' +
+  'controller, which cannot be made; run keepup as an ordinary user, or where it may make such groups'
 
 /**
  * Commands confined by bubblewrap: they see the machine read-only, write to the workspace only, see neither homes nor
@@ -57,28 +75,44 @@ const START = `ulimit -u ${MAX_PROCESSES} 2>/dev/null || ulimit -p ${MAX_PROCESS
  */
 export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   if (process.platform !== 'linux') throw new SandboxUnavailable(`bubblewrap needs Linux, this is ${process.platform}`)
-  const bwrap = options.bwrap ?? findBubblewrap(options.env ?? process.env)
-  if (bwrap === null || !existsSync(bwrap)) throw new SandboxUnavailable('bubblewrap (bwrap) was not found')
   const workspace = await realpath(options.workspace)
+  const bwrap = options.bwrap ?? findBubblewrap(workspace, options)
+  if (!existsSync(bwrap)) throw new SandboxUnavailable('bubblewrap (bwrap) was not found')
   const hidden = new Set(await Promise.all(options.hide.filter(existsSync).map((path) => realpath(path))))
   // In what is hidden there is nothing to hide any more.
   const hide = [...hidden].filter((path) => ![...hidden].some((other) => other !== path && holds(other, path)))
   const covering = hide.find((path) => holds(path, workspace))
   if (covering !== undefined) throw new SandboxUnavailable(`the workspace ${workspace} lies in the hidden ${covering}`)
-  const bounds = await promisify(execFile)(bwrap, ['--help']).then(
+  const bounds = await promisify(execFile)(bwrap, ['--help'], { env: {}, timeout: TRIAL_MS }).then(
     ({ stdout, stderr }) => `${stdout}${stderr}`.includes('--size'),
     () => false,
   )
-  const confined = { ...options, workspace, hide, bwrap, bounds }
-  const repositories = userRepositories(workspace, options.warn ?? (() => {}))
-  const exec: Sandbox['exec'] = (command, ...rest) =>
-    repositories.around((theirs) => confine({ ...confined, ...theirs }, command, ...rest))
+  const { dataFolder, driverId = '', warn = () => {} } = options
+  const registry = dataFolder === undefined ? null : processRegistry(dataFolder, driverId)
+  const confined = { ...options, workspace, hide, bwrap, bounds, registry }
+  const repositories = userRepositories(workspace, warn)
+  const execIn =
+    (grouped: boolean): Sandbox['exec'] =>
+    (command, ...rest) =>
+      repositories.around((theirs) => confine({ ...confined, ...theirs, grouped }, command, ...rest))
+  if (isExempt()) {
+    const exec = execIn(true)
+    if (canLimit() && (await works(exec))) return { confined: true, exec }
+    warn(UNLIMITED)
+  }
+  const exec = execIn(false)
   await probe(exec)
   return { confined: true, exec }
 }
 
+const works = (exec: Sandbox['exec']): Promise<boolean> =>
+  probe(exec).then(
+    () => true,
+    () => false,
+  )
+
 async function probe(exec: Sandbox['exec']): Promise<void> {
-  const command: Command = { argv: ['true'], cwd: '.', timeoutMs: 10_000, network: false }
+  const command: Command = { argv: ['true'], cwd: '.', timeoutMs: TRIAL_MS, network: false }
   const result = await exec(command, new AbortController().signal).catch((cause: Error) => {
     throw new SandboxUnavailable(cause.message, { cause })
   })
@@ -86,10 +120,12 @@ async function probe(exec: Sandbox['exec']): Promise<void> {
     throw new SandboxUnavailable(`a trial ended with ${result.exitCode}: ${result.stderr.trim()}`)
 }
 
-function findBubblewrap(env: NodeJS.ProcessEnv): string | null {
-  // The usual places first: a PATH may name folders that a workspace fills.
-  const folders = ['/usr/bin', '/usr/local/bin', '/bin', ...searchPath(env)]
-  return folders.map((folder) => join(folder, 'bwrap')).find((path) => existsSync(path)) ?? null
+function findBubblewrap(workspace: string, { env, dataFolder }: SandboxOptions): string {
+  try {
+    return findProgram('bwrap', { ...(env && { env }), writable: inWorkspaces(workspace, dataFolder) })
+  } catch (error) {
+    throw new SandboxUnavailable(`bubblewrap: ${(error as Error).message}`, { cause: error })
+  }
 }
 
 async function confine(
@@ -114,23 +150,42 @@ async function confine(
   })
   const cwd = workingFolder(options.workspace, command.cwd)
   const own = ['--json-status-fd', String(STATUS), '--chdir', cwd, ...(command.network ? [] : ['--unshare-net'])]
-  const shell = ['--', '/bin/sh', '-c', START, 'sh', ...command.argv]
-  const status = { child: null as number | null, exited: false }
-  const result = await runProcess({
-    file: options.bwrap,
-    args: [...ISOLATION, ...mounts, ...own, ...shell],
-    options: {
-      cwd: '/',
-      env: commandEnvironment(ours, home, path, command.env),
-    },
-    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+  const { processes = MAX_PROCESSES } = options
+  const shell = ['--', '/bin/sh', '-c', limited(processes), 'sh', ...command.argv]
+  const id = randomUUID()
+  const group = options.grouped ? makeLimit(id, processes) : null
+  if (options.grouped && group === null) throw new ToolError('EXECUTION_FAILED', UNLIMITED, { beforeEffect: true })
+  const entry = options.registry?.begin(id, group)
+  const status: Status = { child: null, exited: false }
+  const args = [...ISOLATION, '--args', String(VARIABLES), ...mounts, ...own, ...shell]
+  const variables = commandEnvironment(ours, home, path, command.env)
+  let ended = false
+  const running = runProcess({
+    ...(group === null
+      ? { file: options.bwrap, args }
+      : { file: '/bin/sh', args: ['-c', ENTER, 'sh', doorOf(group), options.bwrap, ...args] }),
+    options: { cwd: '/', env: { [MARKER]: id } },
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe'],
     timeoutMs: command.timeoutMs,
     graceMs: options.graceMs ?? GRACE_MS,
     signal,
     onOutput,
     filter,
-    onSpawn: (child) => readStatus(child, (news) => Object.assign(status, news)),
-    stop: (child, hard) => stop(child, hard, status.child),
+    onSpawn: (child) => {
+      entry?.started(child.pid as number)
+      giveVariables(child, variables)
+      // What it says of its child may be read only after it was ended.
+      readStatus(child, status, () => ended && endInner(status, id))
+    },
+    stop: (child, hard) => {
+      ended ||= hard
+      stop(child, hard, status)
+      if (hard) endInner(status, id)
+    },
+  })
+  const result = await running.finally(async () => {
+    if (group !== null) await removeCgroup(group)
+    entry?.ended()
   })
   const killed = result.timedOut || result.signal !== null
   if (status.exited || killed) return result
@@ -152,20 +207,23 @@ function systemHomes(): string[] {
  * SIGTERM goes to the group inside; bubblewrap itself would die of it and take the command with it at once. SIGKILL goes
  * to bubblewrap, whose death ends the process namespace: nothing in it survives.
  */
-function stop(child: ChildProcess, hard: boolean, inner: number | null): void {
+function stop(child: ChildProcess, hard: boolean, { child: inner }: Status): void {
   if (child.pid === undefined) return
   if (!hard && inner !== null && child.exitCode === null && child.signalCode === null) signalTo(-inner, 'SIGTERM')
   else signalTo(-child.pid, 'SIGKILL')
 }
 
-function readStatus(child: ChildProcess, tell: (news: { child?: number; exited?: boolean }) => void): void {
-  let text = ''
-  const pipe = child.stdio[STATUS] as Readable
+/**
+ * Ends the first process of the namespace, and all in it. bubblewrap's death does so only once that process has asked for
+ * it: before, it would stay behind, waiting for a word of bubblewrap. By its marker, since its id may be another's by now.
+ */
+function endInner({ child }: Status, id: string): void {
+  if (child !== null && hasInEnvironment(child, `${MARKER}=${id}`)) signalTo(child, 'SIGKILL')
+}
+
+function giveVariables(child: ChildProcess, variables: Readonly<Record<string, string>>): void {
+  const pipe = child.stdio[VARIABLES] as Writable
   pipe.on('error', () => {})
-  pipe.on('data', (chunk: Buffer) => {
-    text += chunk.toString('utf8')
-    const inner = /"child-pid":\s*(\d+)/.exec(text)?.[1]
-    if (inner !== undefined) tell({ child: Number(inner) })
-    if (text.includes('"exit-code"')) tell({ exited: true })
-  })
+  const set = Object.entries(variables).flatMap(([name, value]) => ['--setenv', name, value])
+  pipe.end(['--unsetenv', MARKER, ...set].map((arg) => `${arg}\0`).join(''))
 }

@@ -2,7 +2,8 @@ import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'n
 import { basename, join, relative } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-const nameOf = (id: string) => `keepup-${id}`
+/** The name of a command's group: what is removed must bear it. */
+export const nameOf = (id: string) => `keepup-${id}`
 
 /**
  * Makes a control group for one command beneath our own, and returns its folder; null where there is no cgroup v2 that

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
+import { findProgram } from '../programs/programs.ts'
 
 const read = (path: string): string => {
   try {
@@ -16,7 +17,12 @@ export const bootId = (): string => read('/proc/sys/kernel/random/boot_id').trim
 export function startOf(pid: number): string | null {
   if (process.platform !== 'linux') {
     try {
-      return execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' }).trim() || null
+      return (
+        execFileSync(findProgram('ps'), ['-o', 'lstart=', '-p', String(pid)], {
+          encoding: 'utf8',
+          env: { LC_ALL: 'C' },
+        }).trim() || null
+      )
     } catch {
       return null
     }
@@ -26,6 +32,10 @@ export function startOf(pid: number): string | null {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return stat === '' || fields[0] === 'Z' || fields[0] === 'X' ? null : (fields[19] ?? null)
 }
+
+/** Whether a process has this in the environment that it was started with; false where there is none, or it may not be read. */
+export const hasInEnvironment = (pid: number, entry: string): boolean =>
+  `\0${read(`/proc/${pid}/environ`)}\0`.includes(`\0${entry}\0`)
 
 /** All processes but us, where the system lists them; `environment` is empty where it may not be read. */
 export function processes(): { pid: number; environment: () => string }[] {

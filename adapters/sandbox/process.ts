@@ -2,7 +2,7 @@ import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import type { Readable } from 'node:stream'
 import { ToolError } from '../../domain/agent/errors.ts'
 import type { CommandResult, TextFilter } from '../../domain/ports.ts'
-import { capture } from './capture.ts'
+import { type Captured, capture } from './capture.ts'
 import { withoutForeign } from './descriptors.ts'
 
 /** From the request to end (SIGTERM) to the end by force (SIGKILL). In ms. */
@@ -26,6 +26,24 @@ export interface Launch {
   stop(child: ChildProcess, hard: boolean): void
 }
 
+/** Processes that run now, with what ends each. */
+const running = new Map<ChildProcess, Launch>()
+
+/** A process that ends leaves nothing running, also where it ends in the middle of a command. */
+function endWithUs(): void {
+  for (const [child, launch] of running) launch.stop(child, true)
+}
+
+function keepTrack(child: ChildProcess, launch: Launch): void {
+  if (running.size === 0) process.on('exit', endWithUs)
+  running.set(child, launch)
+}
+
+function forget(child: ChildProcess): void {
+  running.delete(child)
+  if (running.size === 0) process.off('exit', endWithUs)
+}
+
 /** Runs a process to its end. Rejects with the signal's reason when aborted, after everything was ended. */
 export async function runProcess(launch: Launch): Promise<CommandResult> {
   launch.signal.throwIfAborted()
@@ -35,7 +53,10 @@ export async function runProcess(launch: Launch): Promise<CommandResult> {
   const stderr = capture(launch.onOutput, launch.filter?.())
   child.stdout?.on('data', (chunk: Buffer) => stdout.add(chunk))
   child.stderr?.on('data', (chunk: Buffer) => stderr.add(chunk))
-  if (child.pid !== undefined) launch.onSpawn?.(child)
+  if (child.pid !== undefined) {
+    keepTrack(child, launch)
+    launch.onSpawn?.(child)
+  }
 
   let timedOut = false
   const timers: NodeJS.Timeout[] = []
@@ -55,6 +76,7 @@ export async function runProcess(launch: Launch): Promise<CommandResult> {
     const settle = (end: () => void) => {
       for (const timer of timers) clearTimeout(timer)
       launch.signal.removeEventListener('abort', stop)
+      forget(child)
       end()
     }
     child.on('error', (cause) => {
@@ -70,12 +92,15 @@ export async function runProcess(launch: Launch): Promise<CommandResult> {
       settle(() => {
         if (launch.signal.aborted) reject(launch.signal.reason)
         else {
+          const [out, err] = [stdout.end(), stderr.end()]
+          const cut = out.pieces !== undefined || err.pieces !== undefined
           resolve({
             exitCode,
             signal,
             timedOut,
-            stdout: stdout.text(),
-            stderr: stderr.text(),
+            stdout: out.text,
+            stderr: err.text,
+            ...(cut && { output: { stdout: piecesOf(out), stderr: piecesOf(err) } }),
             stdoutBytes: stdout.size,
             stderrBytes: stderr.size,
             durationMs: Math.round(performance.now() - started),
@@ -85,6 +110,8 @@ export async function runProcess(launch: Launch): Promise<CommandResult> {
     )
   })
 }
+
+const piecesOf = ({ text, pieces }: Captured) => pieces ?? [Buffer.from(text, 'utf8')]
 
 /** Some failures are thrown (a command line that is too long), others come as an event. */
 function start({ file, args, options, stdio }: Launch): ChildProcess {

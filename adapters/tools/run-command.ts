@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { byteLength, headAndTail, RESULT_BYTES, tailOf } from '../../domain/agent/bounded.ts'
 import { ToolError } from '../../domain/agent/errors.ts'
 import { parseCommand } from '../../domain/agent/rules/command-line.ts'
-import type { CommandResult, Tool } from '../../domain/ports.ts'
+import type { CommandResult, Tool, ToolContext } from '../../domain/ports.ts'
 import { defineTool, wellFormedText, workspaceOf } from './kit.ts'
 
 const DEFAULT_MS = 120_000
@@ -27,7 +27,7 @@ export const runCommandTool = ({ network = false }: RunCommandOptions = {}): Too
       'Run a command with /bin/sh in the workspace and wait for its end. Returns exit code, stdout and stderr; a ' +
       'non-zero exit code is a result, not an error. There is no terminal and no input. What it leaves running in the ' +
       `background is ended with it. ${network ? '' : 'There is no network. '}Long output is shown with its beginning ` +
-      'and end: redirect it to a file to read all of it.',
+      'and end, and with how to read on.',
     parameters: z.strictObject({
       command: wellFormedText.refine((text) => text.trim() !== '', 'expected a command').describe('e.g. "npm test"'),
       cwd: wellFormedText.optional().describe('Folder relative to the workspace. Default: the workspace itself'),
@@ -46,22 +46,40 @@ export const runCommandTool = ({ network = false }: RunCommandOptions = {}): Too
       const folder = (await workspace.resolve(cwd)) || '.'
       const asked = { argv, cwd: folder, timeoutMs, network }
       const result = await context.sandbox.exec(asked, context.signal, context.onOutput)
-      const { stdout, stderr } = shown(result)
+      const { stdout, stderr } = shown(result, context.readOn)
+      const cut = stdout !== result.stdout || stderr !== result.stderr
       if (result.timedOut) throw overTime(timeoutMs, stdout, stderr)
       const { exitCode, signal, timedOut, stdoutBytes, stderrBytes, durationMs } = result
       return {
         content: { exitCode, signal, timedOut, stdout, stderr, stdoutBytes, stderrBytes, durationMs },
         detail: { argv: parseCommand(command), exitCode, confined: context.sandbox.confined },
+        ...(cut && { whole: whole(result) }),
       }
     },
   })
 
+/** Stands between the two outputs in the whole result. */
+const BETWEEN = Buffer.from('\n[stderr]\n')
+
+const outputOf = ({ output, stdout, stderr }: CommandResult) =>
+  output ?? { stdout: [Buffer.from(stdout)], stderr: [Buffer.from(stderr)] }
+const sizeOf = (pieces: readonly Uint8Array[]) => pieces.reduce((sum, { length }) => sum + length, 0)
+
+/** All of both outputs, one after the other: what was cut in what is shown is read on there. */
+function whole(result: CommandResult): Uint8Array[] {
+  const { stdout, stderr } = outputOf(result)
+  return sizeOf(stderr) === 0 ? [...stdout] : [...stdout, BETWEEN, ...stderr]
+}
+
 /** Cuts both outputs so that together they are what a model is shown. */
-function shown({ stdout, stderr }: CommandResult) {
-  const hint = () => 'redirect it to a file and use read_file, or filter it'
+function shown(result: CommandResult, readOn: ToolContext['readOn']) {
+  const { stdout, stderr } = result
+  const hintFrom = (before: number) => (head: string) =>
+    readOn?.(before + byteLength(head)) ?? 'redirect it to a file and use read_file, or filter it'
   const forErr = Math.max(LEAST_BYTES, OUTPUT_BYTES - byteLength(stdout))
   const forOut = Math.max(LEAST_BYTES, OUTPUT_BYTES - Math.min(byteLength(stderr), forErr))
-  return { stdout: headAndTail(stdout, forOut, hint), stderr: headAndTail(stderr, forErr, hint) }
+  const before = sizeOf(outputOf(result).stdout) + BETWEEN.length
+  return { stdout: headAndTail(stdout, forOut, hintFrom(0)), stderr: headAndTail(stderr, forErr, hintFrom(before)) }
 }
 
 function overTime(timeoutMs: number, stdout: string, stderr: string): ToolError {

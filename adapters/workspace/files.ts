@@ -5,7 +5,7 @@ import { ToolError } from '../../domain/agent/errors.ts'
 import type { DirEntry } from '../../domain/ports.ts'
 import { type OpenFolder, openRegular, realSegments, withFolder } from './beneath.ts'
 import { refuseGitFolders } from './git-internals.ts'
-import { fileFailure, leadsOut, refuseGitInternals, segmentsOf } from './paths.ts'
+import { fileFailure, leadsOut, refuseGitInternals, segmentsBeneath } from './paths.ts'
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = fsConstants
 
@@ -16,7 +16,7 @@ export const TEMPORARY_FILES = '.keepup-*.tmp'
 
 /** File operations beneath a real root folder; see the Workspace port for their promises. */
 export function workspaceFiles(root: string) {
-  const real = async (path: string) => realSegments(root, path, segmentsOf(path))
+  const real = async (path: string) => realSegments(root, path, await segmentsBeneath(root, path))
   const guarded = async <T>(path: string, work: () => Promise<T>): Promise<T> => {
     try {
       return await work()
@@ -50,7 +50,7 @@ export function workspaceFiles(root: string) {
     write: (path: string, bytes: Uint8Array): Promise<{ created: boolean }> =>
       guarded(path, async () => {
         const all = await real(path)
-        refuseGitInternals(path, segmentsOf(path))
+        refuseGitInternals(path, await segmentsBeneath(root, path))
         refuseGitInternals(path, all)
         await refuseGitFolders(root, path, all)
         const [segments, name] = parted(all, path)

@@ -1,11 +1,14 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import { dirname } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { ToolError } from '../../domain/agent/errors.ts'
 import { releasePipes } from './pipes.ts'
 
-/** Where git looks: our own repository and index, and the folder whose files it sees. */
+/** Which git runs, and where it looks: our own repository and index, and the folder whose files it sees. */
 export interface GitPlace {
+  /** Absolute path of the program, outside of every workspace. */
+  readonly program: string
   readonly repository: string
   readonly index: string
   readonly workTree: string
@@ -42,13 +45,13 @@ type GitProcess = ChildProcessByStdio<Writable, Readable, Readable>
 /** Starts git; `settings` are further `-c` values. */
 export function startGit(place: GitPlace, args: readonly string[], settings: readonly string[] = []): GitProcess {
   const flags = [...SETTINGS, ...settings].flatMap((setting) => ['-c', setting])
-  return spawn('git', [...flags, ...args], {
+  return spawn(place.program, [...flags, ...args], {
     cwd: place.workTree,
     stdio: ['pipe', 'pipe', 'pipe'],
     timeout: TIME_LIMIT_MS,
     killSignal: 'SIGKILL',
     env: {
-      PATH: process.env.PATH ?? '/usr/bin:/bin',
+      PATH: [...new Set([dirname(place.program), '/usr/bin', '/bin'])].join(':'),
       LC_ALL: 'C',
       GIT_DIR: place.repository,
       ...(place.bare ? {} : { GIT_WORK_TREE: place.workTree }),
@@ -57,6 +60,9 @@ export function startGit(place: GitPlace, args: readonly string[], settings: rea
       GIT_CONFIG_NOSYSTEM: '1',
       GIT_ATTR_NOSYSTEM: '1',
       GIT_TERMINAL_PROMPT: '0',
+      // A missing object is missing: it is not fetched, by whatever program a configuration names.
+      GIT_NO_LAZY_FETCH: '1',
+      GIT_ALLOW_PROTOCOL: 'none',
       GIT_OPTIONAL_LOCKS: '0',
       GIT_LITERAL_PATHSPECS: '1',
       GIT_NO_REPLACE_OBJECTS: '1',
@@ -162,7 +168,7 @@ function notStarted(place: GitPlace, args: readonly string[], error: NodeJS.Errn
   if (error.code !== 'ENOENT') return new GitFailure(args, null, error.message)
   if (!existsSync(place.workTree))
     return new ToolError('RESOURCE_NOT_FOUND', `the folder ${place.workTree} is gone; bring it back and try again`)
-  return new ToolError('EXECUTION_FAILED', 'git was not found; workspaces need git 2.36 or newer on the PATH')
+  return new ToolError('EXECUTION_FAILED', `${place.program} is gone; workspaces need git 2.36 or newer: install it`)
 }
 
 /** How git says ENOSPC and EDQUOT: in the system's words, or in its own where it wrote a part. */

@@ -17,6 +17,8 @@ export interface WorkspaceOptions {
   readonly secrets?: VersionSecrets
   /** The path was recorded as a real one: where it leads elsewhere by now, it is refused. */
   readonly recorded?: boolean
+  /** Absolute path of git. Default: the first that no agent can have written. */
+  readonly git?: string
   /** Gets what people should know of the versions: files that they cannot hold. */
   readonly warn?: (text: string) => void
 }
@@ -32,7 +34,7 @@ export async function openWorkspace(path: string, options: WorkspaceOptions): Pr
   }
   await refuseNested(root, options.dataFolder)
   makeFolder(options.dataFolder)
-  const place = await openShadowRepository(await realpath(options.dataFolder), root)
+  const place = await openShadowRepository(await realpath(options.dataFolder), root, options.git)
   const files = workspaceFiles(root)
   return {
     path: root,

@@ -1,19 +1,50 @@
-import { isAbsolute } from 'node:path'
+import { realpath } from 'node:fs/promises'
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { ToolError } from '../../domain/agent/errors.ts'
 
 const MAX_PATH_BYTES = 4_096
 
 /**
- * The segments of a relative, `/`-separated workspace path, `.` and `..` worked out by text alone. Rejects what leads
- * out (SANDBOX_VIOLATION) and what is no path (INVALID_ARGUMENTS).
+ * The segments of a workspace path as {@link segmentsOf} gives them. An absolute path is taken by where it leads: it may
+ * name the workspace by its real path (`root`) or through a symbolic link.
  */
-export function segmentsOf(path: string): string[] {
+export async function segmentsBeneath(root: string, path: string): Promise<string[]> {
+  if (!isAbsolute(path)) return segmentsOf(path)
+  checkText(path)
+  const named = within(root, resolve(path))
+  if (named !== null) return named
+  const missing: string[] = []
+  for (let known = resolve(path); ; known = dirname(known)) {
+    const real = await realpath(known).catch(() => null)
+    const inside = real === null ? null : within(root, real)
+    if (inside !== null) return [...inside, ...missing]
+    if (real !== null || dirname(known) === known) throw leadsOut(path, 'leads out of the workspace')
+    missing.unshift(basename(known))
+  }
+}
+
+/** The segments of an absolute path beneath a folder; null where it lies elsewhere. */
+function within(root: string, path: string): string[] | null {
+  const inside = relative(root, path)
+  if (inside === '..' || inside.startsWith(`..${sep}`) || (inside !== '' && join(root, inside) !== path)) return null
+  return inside.split(sep).filter((segment) => segment !== '')
+}
+
+function checkText(path: string): void {
   if (path.includes('\0') || !path.isWellFormed()) {
     throw new ToolError('INVALID_ARGUMENTS', 'a path must be well-formed text without NUL')
   }
   if (Buffer.byteLength(path) > MAX_PATH_BYTES) {
     throw new ToolError('INVALID_ARGUMENTS', `a path must not be longer than ${MAX_PATH_BYTES} bytes`)
   }
+}
+
+/**
+ * The segments of a relative, `/`-separated workspace path, `.` and `..` worked out by text alone. Rejects what leads
+ * out (SANDBOX_VIOLATION) and what is no path (INVALID_ARGUMENTS).
+ */
+export function segmentsOf(path: string): string[] {
+  checkText(path)
   if (isAbsolute(path) || (process.platform === 'win32' && /[\\:]/.test(path))) {
     throw leadsOut(path, 'is absolute; give it relative to the workspace')
   }

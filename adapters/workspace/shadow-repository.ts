@@ -7,6 +7,8 @@ import { deflate } from 'node:zlib'
 import { ToolError } from '../../domain/agent/errors.ts'
 import type { Redacted, References } from '../../domain/agent/secrets/redactor.ts'
 import { exclusively } from '../files/exclusive.ts'
+import { findProgram } from '../programs/programs.ts'
+import { inWorkspaces } from '../programs/workspaces.ts'
 import { WorkspaceError } from './error.ts'
 import { TEMPORARY_FILES } from './files.ts'
 import { exitOf, GitFailure, type GitPlace, git, startGit } from './git.ts'
@@ -28,23 +30,32 @@ export const NO_SECRETS: VersionSecrets = {
 
 // Attributes here beat those in the workspace: bytes are neither converted nor filtered.
 const ATTRIBUTES = '* -text !eol !crlf !filter !ident !working-tree-encoding !diff !merge\n'
+// Nothing else: a configuration may name programs.
+const CONFIG = `[core]
+	repositoryformatversion = 1
+	filemode = true
+	bare = true
+[extensions]
+	objectformat = sha256
+`
 const EXCLUDED = `node_modules/\n${TEMPORARY_FILES}\n`
 
 /**
  * The bare repository of all shadow versions of a data folder, and the index of one workspace in it. Rejects with
  * WorkspaceError VERSIONS_DAMAGED where it is not one any more.
  */
-export async function openShadowRepository(dataFolder: string, workspace: string): Promise<GitPlace> {
+export async function openShadowRepository(dataFolder: string, workspace: string, git?: string): Promise<GitPlace> {
   const repository = join(dataFolder, 'versions.git')
   const indexes = join(dataFolder, 'versions-index')
   const key = createHash('sha256').update(workspace).digest('hex').slice(0, 32)
-  const place = { repository, index: join(indexes, key), workTree: workspace }
+  const program = git ?? gitOutside(dataFolder, workspace)
+  const place = { program, repository, index: join(indexes, key), workTree: workspace }
   if (!existsSync(repository)) {
     await exclusively(join(dataFolder, 'locks', 'versions.db'), async () => {
       if (existsSync(repository)) return
       // They name files of a repository that is no more.
       await rm(indexes, { recursive: true, force: true })
-      await makeRepository(repository, dataFolder)
+      await makeRepository(program, repository, dataFolder)
     })
   }
   await refuseDamaged(repository)
@@ -53,7 +64,16 @@ export async function openShadowRepository(dataFolder: string, workspace: string
   return place
 }
 
+function gitOutside(dataFolder: string, workspace: string): string {
+  try {
+    return findProgram('git', { writable: inWorkspaces(workspace, dataFolder) })
+  } catch (error) {
+    throw new ToolError('EXECUTION_FAILED', `${(error as Error).message}; workspaces need git 2.36 or newer`)
+  }
+}
+
 async function ensureSettings(repository: string): Promise<void> {
+  await ensureText(join(repository, 'config'), CONFIG)
   await ensureText(join(repository, 'info', 'attributes'), ATTRIBUTES)
   await ensureText(join(repository, 'info', 'exclude'), EXCLUDED)
 }
@@ -68,12 +88,12 @@ async function ensureText(path: string, text: string): Promise<void> {
 }
 
 /** Makes the repository whole, or not at all. */
-async function makeRepository(repository: string, dataFolder: string): Promise<void> {
+async function makeRepository(program: string, repository: string, dataFolder: string): Promise<void> {
   const draft = `${repository}.${randomBytes(6).toString('hex')}`
   const args = ['init', '-q', '--bare', '--template=', '--object-format=sha256']
   try {
     await mkdir(draft, { mode: 0o700 })
-    await git({ repository: draft, index: `${draft}/index`, workTree: dataFolder, bare: true }, args)
+    await git({ program, repository: draft, index: `${draft}/index`, workTree: dataFolder, bare: true }, args)
     await ensureSettings(draft)
     await rename(draft, repository)
   } finally {

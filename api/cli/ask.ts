@@ -1,21 +1,23 @@
 import type { z } from 'zod'
 import type { DriveEnd } from '../../domain/runtime/types.ts'
 import type { Approval, ApprovalList } from '../http/schemas/approvals.ts'
-import { choose } from './choose.ts'
+import { type Choice, choose } from './choose.ts'
 import { asOne, type Client, Refused, take } from './client.ts'
 import type { Context } from './context.ts'
 import { safe } from './output/text.ts'
 import { prompt } from './prompt.ts'
+import { asking } from './question.ts'
 
 type Waiting = Extract<DriveEnd, { end: 'waiting' }>
 
 /** Asks the person at the terminal what the run waits for. True: it was answered, go on. */
-export async function askFor(ctx: Context, runId: string, waiting: Waiting): Promise<boolean> {
-  if (waiting.for === 'input') return askInput(ctx, runId)
-  if (waiting.for === 'approval') return all(waiting.toolCallIds, (id) => askApproval(ctx, id))
-  if (waiting.for === 'doubt') return all(waiting.toolCallIds, (id) => askDoubt(ctx, id))
-  return false
-}
+export const askFor = (ctx: Context, runId: string, waiting: Waiting): Promise<boolean> =>
+  asking(async (signal) => {
+    if (waiting.for === 'input') return askInput(ctx, runId, signal)
+    if (waiting.for === 'approval') return all(waiting.toolCallIds, (id) => askApproval(ctx, id, signal))
+    if (waiting.for === 'doubt') return all(waiting.toolCallIds, (id) => askDoubt(ctx, id, signal))
+    return false
+  })
 
 async function all(ids: readonly string[], ask: (id: string) => Promise<boolean>): Promise<boolean> {
   for (const id of ids) if (!(await ask(id))) return false
@@ -31,12 +33,13 @@ export async function approvalOf(ctx: Context, toolCallId: string) {
 /** All approvals that wait, page after page. */
 export async function pendingApprovals(client: Client, limit = 500) {
   const all: z.infer<typeof Approval>[] = []
-  for (let after: string | null = '0'; after !== null; ) {
-    const query: { limit: string; after: string } = { limit: String(limit), after }
+  let after: string | null = null
+  do {
+    const query: { limit: string; after?: string } = { limit: String(limit), ...(after === null ? {} : { after }) }
     const page: z.infer<typeof ApprovalList> = await take(client.v1.approvals.$get({ query }))
     all.push(...page.approvals)
     after = page.next
-  }
+  } while (after !== null)
   return all
 }
 
@@ -77,20 +80,18 @@ async function unlessDecided(ctx: Context, act: () => Promise<unknown>): Promise
   return true
 }
 
-async function askApproval(ctx: Context, toolCallId: string): Promise<boolean> {
+async function askApproval(ctx: Context, toolCallId: string, signal: AbortSignal): Promise<boolean> {
   const argumentsHash = await showApproval(ctx, toolCallId)
-  const decision = await choose<'approved' | 'rejected'>(
-    'Let it happen?',
-    [
-      { keys: ['y', 'yes', 'approve'], does: 'approve', value: 'approved' },
-      { keys: ['n', 'no', 'reject'], does: 'reject', value: 'rejected' },
-    ],
-    'leave it open',
-  )
+  const choices: Choice<'approved' | 'rejected'>[] = [
+    { keys: ['y', 'yes', 'approve'], does: 'approve', value: 'approved' },
+    { keys: ['n', 'no', 'reject'], does: 'reject', value: 'rejected' },
+  ]
+  const decision = await choose(ctx, { question: 'Let it happen?', choices, open: 'leave it open' }, signal)
   if (decision === null) return false
   let reason: string | undefined
   if (decision === 'rejected') {
-    const said = await prompt({ message: 'Why? (told to the agent)', placeholder: 'may stay empty' })
+    const why = { message: 'Why? (told to the agent)', placeholder: 'may stay empty' }
+    const said = await prompt(ctx.io, why, signal)
     if (said === null) return false
     reason = said.trim() || undefined
   }
@@ -99,16 +100,14 @@ async function askApproval(ctx: Context, toolCallId: string): Promise<boolean> {
   )
 }
 
-async function askDoubt(ctx: Context, toolCallId: string): Promise<boolean> {
-  const decision = await choose<'happened' | 'run' | 'abandon'>(
-    `What became of ${safe(toolCallId)}?`,
-    [
-      { keys: ['h', 'happened'], does: 'it happened', value: 'happened' },
-      { keys: ['r', 'run'], does: 'it did not, run it', value: 'run' },
-      { keys: ['a', 'abandon'], does: 'abandon it, the agent is told', value: 'abandon' },
-    ],
-    'leave it open',
-  )
+async function askDoubt(ctx: Context, toolCallId: string, signal: AbortSignal): Promise<boolean> {
+  const choices: Choice<'happened' | 'run' | 'abandon'>[] = [
+    { keys: ['h', 'happened'], does: 'it happened', value: 'happened' },
+    { keys: ['r', 'run'], does: 'it did not, run it', value: 'run' },
+    { keys: ['a', 'abandon'], does: 'abandon it, the agent is told', value: 'abandon' },
+  ]
+  const question = `What became of ${safe(toolCallId)}?`
+  const decision = await choose(ctx, { question, choices, open: 'leave it open' }, signal)
   if (decision === null) return false
   return unlessDecided(ctx, async () => {
     const client = await ctx.client('write')
@@ -117,12 +116,13 @@ async function askDoubt(ctx: Context, toolCallId: string): Promise<boolean> {
   })
 }
 
-async function askInput(ctx: Context, runId: string): Promise<boolean> {
+async function askInput(ctx: Context, runId: string, signal: AbortSignal): Promise<boolean> {
   const client = await ctx.client('write')
   const { asks } = await take(client.v1.runs[':id'].$get({ param: { id: runId } }))
   // The line of its event shows the beginning only.
   for (const { text } of asks.filter((ask) => ask.for === 'input' && ask.text !== '')) ctx.note(`\n${text}`)
-  const said = await prompt({ message: 'Your answer', validate: (v) => (v?.trim() ? undefined : 'say something') })
+  const validate = (typed: string | undefined) => (typed?.trim() ? undefined : 'say something')
+  const said = await prompt(ctx.io, { message: 'Your answer', validate }, signal)
   if (said === null) return false
   await take(
     client.v1.runs[':id'].input.$post({ param: { id: runId }, header: asOne(), json: { text: said, by: ctx.by } }),

@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import type { Run, RunDetail } from '../http/schemas/runs.ts'
 import type { AskRow } from '../read-model.ts'
 import { hasEnded } from '../runs/ended.ts'
+import { visible } from '../visible-text.ts'
 import type { Context } from './context.ts'
 import { cut, oneLine } from './output/text.ts'
 
@@ -11,7 +12,7 @@ const WIDTH = 200
 export function askLines(ctx: Context, ask: AskRow): string[] {
   const call = ask.toolCallId ?? ''
   const said = oneLine(ask.text)
-  const about = `    ${cut(oneLine(JSON.stringify(ask.arguments)), WIDTH)}`
+  const about = `    ${cut(oneLine(visible(JSON.stringify(ask.arguments))), WIDTH)}`
   switch (ask.for) {
     case 'approval':
       return [
@@ -62,7 +63,7 @@ interface Going {
 
 /** How a run that nobody drives goes on. */
 export function goOn(ctx: Context, { run, missingTools, workersDrive }: Omit<Going, 'asks'>): string {
-  if (workersDrive && run.waiting?.for !== 'pause')
+  if (workersDrive && !run.waiting.some((one) => one.for === 'pause'))
     return `it goes on by itself where a worker runs; look with: ${ctx.command('runs', 'show', run.runId)}`
   if (missingTools.length === 0) return `go on with: ${ctx.command('resume', run.runId)}`
   return `it goes on in the program that has its tools; this one does not have ${missingTools.map(oneLine).join(', ')}`

@@ -1,6 +1,7 @@
 import type { Context } from './context.ts'
 import { UsageError } from './exit.ts'
 import { prompt } from './prompt.ts'
+import { asking } from './question.ts'
 
 /** What may be typed, the first of them shown; what it does, in words; and what it stands for. */
 export interface Choice<T> {
@@ -13,14 +14,19 @@ export interface Choice<T> {
  * Asks at the terminal, on stderr; stdout belongs to data. Nothing is chosen beforehand: an answer is typed, and Enter
  * alone, or Ctrl-C, gives null, which does what `open` says.
  */
-export async function choose<T>(question: string, choices: readonly Choice<T>[], open: string): Promise<T | null> {
+export async function choose<T>(
+  ctx: Context,
+  { question, choices, open }: { question: string; choices: readonly Choice<T>[]; open: string },
+  signal: AbortSignal,
+): Promise<T | null> {
   const find = (typed: string | undefined) =>
     choices.find(({ keys }) => keys.includes(typed?.trim().toLowerCase() ?? ''))
-  const said = await prompt({
+  const options = {
     message: `${question} ${choices.map(({ keys, does }) => `${keys[0]}: ${does}`).join(', ')}; Enter alone: ${open}`,
-    validate: (typed) =>
+    validate: (typed: string | undefined) =>
       !typed?.trim() || find(typed) ? undefined : `type ${choices.map(({ keys }) => keys[0]).join(' or ')}`,
-  })
+  }
+  const said = await prompt(ctx.io, options, signal)
   return said === null ? null : (find(said)?.value ?? null)
 }
 
@@ -32,5 +38,5 @@ export async function agreed(ctx: Context, yes: boolean | undefined, question: s
     { keys: ['y', 'yes'], does: 'yes', value: true },
     { keys: ['n', 'no'], does: 'no', value: false },
   ] as const
-  return (await choose(question, choices, 'no')) === true
+  return (await asking((signal) => choose<boolean>(ctx, { question, choices, open: 'no' }, signal))) === true
 }

@@ -1,6 +1,7 @@
 import { ProjectionError } from '../../projections/errors.ts'
 import { counted } from '../../projections/text.ts'
 import type { ServersConfig } from '../config.ts'
+import type { Unsafe } from '../servers/durability.ts'
 import { COUNTED, lookAtServers, type TablesLook } from '../servers/look.ts'
 import type { Rights } from '../servers/rights.ts'
 import { bad, checkParked, type Finding, message, ok } from './finding.ts'
@@ -32,16 +33,36 @@ export async function checkServers(config: ServersConfig): Promise<Finding[]> {
   if (postgres instanceof Error) {
     findings.push(broken('postgres', postgres, 'without it nothing is shown or taken over'))
   } else {
-    const { version, tables, mayCreate, rights } = postgres
+    const { version, tables, mayCreate, rights, unsafe } = postgres
     const found = `${version}, schema ${namespace}, ${tables === null ? 'no tables yet; the first start makes them' : shown(tables)}`
     const todo = 'grant create on the database to this user: the first start, a rebuild and a new version make schemas'
     findings.push(mayCreate ? ok('postgres', found) : bad('warning', 'postgres', `${found}; may make no schema`, todo))
-    findings.push(...checkRights(rights, tables !== null))
+    findings.push(...checkDurability(unsafe), ...checkRights(rights, tables !== null))
     findings.push(...(tables === null ? [] : [...checkShared(tables), ...checkParked(tables.parked)]))
   }
   if (!(eventstore instanceof Error || postgres instanceof Error))
     findings.push(ok('log', eventstore.log?.logId ?? 'none yet; the first start makes it'))
   return findings
+}
+
+/** Settings under which PostgreSQL loses or damages what it has acknowledged; keepup has its blobs in it. */
+function checkDurability(unsafe: readonly Unsafe[]): Finding[] {
+  return unsafe.map((name) => {
+    const todo = `set ${name} = on (postgresql.conf, alter system, alter role, alter database), then reload`
+    return name === 'synchronous_commit'
+      ? bad(
+          'warning',
+          'durability',
+          'synchronous_commit = off: a crash loses the last commits of all but the blobs',
+          todo,
+        )
+      : bad(
+          'broken',
+          'durability',
+          `${name} = off: a power cut may damage every file of PostgreSQL, and lose blobs`,
+          todo,
+        )
+  })
 }
 
 /** What this user lacks; `made`: the deployment is there, so blobs and leases were. */

@@ -1,18 +1,26 @@
 import { execFile } from 'node:child_process'
 import { constants, existsSync } from 'node:fs'
-import { access, stat, statfs } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { access, mkdtemp, rm, stat, statfs } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { fileOf } from '../../adapters/log-sqlite/file.ts'
 import { alteredGuards } from '../../adapters/log-sqlite/guards.ts'
+import { findProgram } from '../../adapters/programs/programs.ts'
+import { inWorkspaces } from '../../adapters/programs/workspaces.ts'
+import { createSandbox } from '../../adapters/sandbox/bubblewrap.ts'
 import { checkVault } from '../../adapters/vault/file-vault.ts'
+import type { KeySource } from '../../adapters/vault/keys.ts'
 import { unhidable } from '../../domain/agent/secrets/forms.ts'
 import { type Config, onServers, unknownVariables } from '../config.ts'
 import { paths } from '../host/paths.ts'
+import { vaultKeys } from '../host/vault-keys.ts'
 import { tokenPath } from '../http/token.ts'
 import { OwnerError } from '../owner/backend.ts'
 import { checkServers } from './doctor-servers.ts'
+import { checkEnd, checkStored } from './doctor-stored.ts'
 import { bad, checkParked, type Finding, message, ok } from './finding.ts'
+import type { LossReport } from './losses.ts'
 
 const run = promisify(execFile)
 
@@ -59,9 +67,9 @@ export async function checkToken(folder: string): Promise<Finding> {
 }
 
 /** Only what is amiss is told: nothing starts without the vault that was kept here. */
-export async function vaultFault(folder: string): Promise<Finding[]> {
+export async function vaultFault(folder: string, keys?: KeySource): Promise<Finding[]> {
   try {
-    await checkVault(folder)
+    await checkVault(folder, keys)
     return []
   } catch (error) {
     const [found = '', ...todo] = message(error).split('; ')
@@ -94,32 +102,41 @@ export function checkGuards(folder: string): Finding[] {
   }
 }
 
-export async function checkSandbox(sandboxed: boolean): Promise<Finding> {
+/** Tries the sandbox as a run would have it, in an empty folder. */
+export async function checkSandbox(
+  sandboxed: boolean,
+  program: () => string = () => findProgram('bwrap'),
+): Promise<Finding[]> {
   const todo = 'install bubblewrap and allow user namespaces, or say --no-sandbox where commands may run unconfined'
+  const workspace = await mkdtemp(join(tmpdir(), 'keepup-doctor-'))
+  const told: string[] = []
   try {
-    await run('bwrap', ['--ro-bind', '/', '/', '--unshare-net', '--unshare-pid', '--die-with-parent', 'true'], {
-      timeout: 5000,
-    })
-    return sandboxed
-      ? ok('sandbox', 'bubblewrap works')
-      : bad(
-          'warning',
-          'sandbox',
-          'bubblewrap works, but "sandboxed" is false',
-          'remove the setting to confine commands',
-        )
+    const bwrap = program()
+    await createSandbox({ workspace, hide: [], bwrap, warn: (text) => told.push(text) })
+    const found = `bubblewrap works, ${bwrap}`
+    const state = sandboxed
+      ? ok('sandbox', found)
+      : bad('warning', 'sandbox', `${found}, but "sandboxed" is false`, 'remove the setting to confine commands')
+    return [state, ...told.map(unbounded)]
   } catch (error) {
-    const missing = (error as NodeJS.ErrnoException).code === 'ENOENT'
-    return bad('warning', 'sandbox', missing ? 'bubblewrap (bwrap) is not installed' : message(error), todo)
+    return [bad('warning', 'sandbox', message(error), todo)]
+  } finally {
+    await rm(workspace, { recursive: true, force: true })
   }
 }
 
-export async function checkGit(): Promise<Finding> {
+function unbounded(text: string): Finding {
+  const [found = '', ...todo] = text.split('; ')
+  return bad('warning', 'process limit', found, todo.join('; '))
+}
+
+export async function checkGit(program: () => string = () => findProgram('git')): Promise<Finding> {
   try {
-    const { stdout } = await run('git', ['--version'], { timeout: 5000 })
-    return ok('git', stdout.trim())
-  } catch {
-    return bad('broken', 'git', 'not found', 'install git; the versions of a workspace are kept with it')
+    const git = program()
+    const { stdout } = await run(git, ['--version'], { timeout: 5000, env: {} })
+    return ok('git', `${stdout.trim().replace(/^git version /, '')}, ${git}`)
+  } catch (error) {
+    return bad('broken', 'git', message(error), 'install git; the versions of a workspace are kept with it')
   }
 }
 
@@ -184,11 +201,16 @@ export async function examine(
   env: NodeJS.ProcessEnv,
   identity: () => Promise<{ logId: string; kind: string }>,
   parked: () => Promise<number>,
+  losses: () => Promise<LossReport>,
 ): Promise<Finding[]> {
   const at = paths(config.data)
   const folder = await checkFolder(config.data)
   const servers = onServers(config) ? await checkServers(config) : []
-  const vault = await vaultFault(config.data)
+  const stored = onServers(config) ? [] : checkStored(config.data)
+  const vault = await vaultFault(config.data, vaultKeys(config))
+  // Most runs work in the folder that they are started in.
+  const writable = inWorkspaces(process.cwd(), config.data)
+  const program = (name: string) => () => findProgram(name, { env, writable })
   const broken = [folder, ...vault, ...servers].find(({ state }) => state === 'broken')
   return [
     checkNode(process.version),
@@ -196,14 +218,16 @@ export async function examine(
     folder,
     await checkToken(config.data),
     ...vault,
+    ...stored,
     await checkDisk([config.data, at.log, at.tables, at.blobs, at.versions, at.vault]),
     await checkClock(Date.now()),
     ...servers,
     ...(broken || onServers(config)
       ? []
       : [await checkLog(identity), ...checkGuards(at.log), ...(await checkTables(parked))]),
-    await checkGit(),
-    await checkSandbox(config.sandboxed),
+    ...(broken ? [] : await checkEnd(losses)),
+    await checkGit(program('git')),
+    ...(await checkSandbox(config.sandboxed, program('bwrap'))),
     checkKeys(env),
   ]
 }

@@ -16,6 +16,9 @@ import { eventLine } from './render.ts'
 const HANDOVERS = 80
 const handoverMs = (nth: number): number => Math.min(500, 50 * nth)
 
+/** How long what is broken off may take to end; then it is ended by force. */
+const ABORT_MS = 1000
+
 /** Where the showing of a run begins. */
 export type From = Pick<Watch, 'cursor' | 'revision'>
 
@@ -61,14 +64,16 @@ export async function driveToEnd(ctx: Context, runId: string, from: From, first:
       midLine = !text.endsWith('\n')
     },
   }
+  let aborting: Promise<never> | null = null
   const interrupts = onInterrupt(
     () => {
       ctx.note('\npausing; what runs may finish. Press Ctrl-C again to abort.')
       void pause(ctx, runId)
     },
     () => {
+      if (aborting !== null) process.exit(EXIT.interrupted)
       ctx.note(`\naborted; go on with: ${ctx.command('resume', runId)}`)
-      void abort(ctx)
+      aborting = abort(ctx)
     },
     () => void terminate(ctx),
   )
@@ -76,13 +81,21 @@ export async function driveToEnd(ctx: Context, runId: string, from: From, first:
   try {
     for (;;) {
       const end = await toEnd(ctx, watch, begin)
+      if (aborting !== null) return await aborting
       if (midLine) ctx.line('')
       midLine = false
-      const again =
-        end.end === 'waiting' && ctx.interactive && interrupts.count() === 0 && (await askFor(ctx, runId, end))
+      const asks = end.end === 'waiting' && ctx.interactive && interrupts.count() === 0
+      // A signal at a question ends the question; there is nothing at work to pause.
+      if (asks) interrupts.stop()
+      const again = asks && (await askFor(ctx, runId, end))
+      if (asks) interrupts.start()
       if (!again) return await report(ctx, runId, end, summary)
       begin = resuming(ctx, runId)
     }
+  } catch (error) {
+    // What is broken off fails; that has been told.
+    if (aborting !== null) return await aborting
+    throw error
   } finally {
     interrupts.stop()
   }
@@ -147,6 +160,6 @@ async function abort(ctx: Context): Promise<never> {
     await (await ctx.backend('write')).drain(0)
     await ctx.leave()
   }
-  await Promise.race([leave().catch(() => {}), wait(2000)])
+  await Promise.race([leave().catch(() => {}), wait(ABORT_MS)])
   process.exit(EXIT.interrupted)
 }

@@ -42,6 +42,12 @@ function revisions(bodies: unknown): string {
   return all.length === 1 ? `revision ${first}` : `${all.length} revisions, ${first} to ${last}`
 }
 
+/** The secrets that a call is given, by name. */
+function secretsOf({ secrets }: Payload): string {
+  const given = (Array.isArray(secrets) ? secrets : []) as { name?: string }[]
+  return given.length === 0 ? '' : ` (secret ${given.map(({ name }) => plain(name)).join(', ')})`
+}
+
 /** The one thing of each type's payload that a reader looks for. What is not named here is shown as it is. */
 const SUBSTANCE: Readonly<Record<string, (p: Payload) => string>> = {
   agent_started: started,
@@ -53,11 +59,14 @@ const SUBSTANCE: Readonly<Record<string, (p: Payload) => string>> = {
   model_call_start: (p) => `${plain(p.model)}, attempt ${plain(p.attempt)}`,
   model_call_end: answered,
   model_late: (p) => `attempt ${plain(p.attempt)}, ${tokensAndCost(p)}`,
-  tool_call_start: (p) => `${plain(p.toolName)} ${plain(p.arguments)}`,
+  tool_call_start: (p) => `${plain(p.toolName)}${secretsOf(p)} ${plain(p.arguments)}`,
   tool_call_intent: (p) => `attempt ${plain(p.attempt)}`,
   tool_call_retry: (p) => `in ${plain(p.delayMs)} ms after ${failureOf(p)}`,
   tool_call_unknown: (p) => plain(p.reason),
   tool_call_resolved: (p) => parts(p.decision, p.reason),
+  loss_accepted: (p) => parts(`${(p.calls as unknown[] | undefined)?.length ?? 0} calls in the lost part`, p.reason),
+  lost_call_decided: (p) => parts(p.decision, p.reason),
+  loss_released: (p) => plain(p.reason),
   tool_call_end: (p) =>
     p.success === true ? `${plain(p.toolName)} ✓ ${plain(p.result)}` : `${plain(p.toolName)} ✗ ${failureOf(p)}`,
   workspace_versioned: (p) => (p.tree ? `tree ${plain(p.tree)}` : failureOf({ error: p.unversioned })),
@@ -80,12 +89,16 @@ const SUBSTANCE: Readonly<Record<string, (p: Payload) => string>> = {
   erased: (p) => `${revisions(p.bodies)}: ${plain(p.reason)}`,
 }
 
+/** What is shown of an event whose stored body must not be believed. */
+export const ALTERED = '(altered: the stored body is not the one that was sealed)'
+
 /** What an event says, on one line; people are named. Erased bodies say so. */
 export function substance(event: EventView): string {
-  if (event.payload === null) return '(erased)'
+  if (event.altered) return ALTERED
   const { kind, id } = event.actor as { kind: string; id?: string }
   const who = kind === 'user' || kind === 'approver' ? `by ${plain(id)}` : ''
-  const said = SUBSTANCE[event.type]?.(event.payload) ?? plain(event.payload)
+  const { payload } = event
+  const said = payload === null ? '(erased)' : (SUBSTANCE[event.type]?.(payload) ?? plain(payload))
   return cut([who, said].filter(Boolean).join(': '), WIDTH)
 }
 
@@ -96,4 +109,15 @@ export function eventRow(event: EventView, run: boolean): string {
   const turn = event.turn === 0 ? '' : `turn ${event.turn}`
   const columns = [oneLine(place).padEnd(5), event.timestamp.slice(11, 19), turn.padEnd(8), event.type.padEnd(18)]
   return `${columns.join('  ')}  ${substance(event)}`.trimEnd()
+}
+
+/** Says the day of events where it is another one than that of the event before, and at first than today's. Days are UTC. */
+export function days(today = new Date().toISOString()): (event: Pick<EventView, 'timestamp'>) => string | null {
+  let last = today.slice(0, 10)
+  return ({ timestamp }) => {
+    const day = timestamp.slice(0, 10)
+    if (day === last) return null
+    last = day
+    return day
+  }
 }

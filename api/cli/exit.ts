@@ -5,6 +5,7 @@ export const EXIT = {
   usage: 2,
   runError: 3,
   verification: 5,
+  replaced: 6,
   waiting: 8,
   interrupted: 130,
 } as const
@@ -15,7 +16,9 @@ Exit codes:
   1    failed: what was asked could not be done
   2    the command line or a setting cannot be understood, or names what is not there; nothing was recorded
   3    the run ended in ERROR, or was cancelled
-  5    verification failed, an export is damaged, or a rebuild found the tables not equal
+  5    verification failed, an export or an event is damaged, the log has lost events, or a rebuild
+       found the tables not equal
+  6    the log is another one than this process has opened, or than the tables are of
   8    the run waits for a person
   130  interrupted, or not agreed to
 

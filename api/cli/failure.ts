@@ -32,6 +32,9 @@ const ASKED_WRONGLY: ReadonlySet<string> = new Set([
   'WORKSPACE_HOLDS_DATA',
 ])
 
+/** Another log than the one that was meant: no further try helps. */
+const REPLACED: ReadonlySet<string> = new Set(['LOG_REPLACED', 'TABLES_LOG_OTHER'])
+
 /** Codes that say no more than the exit code does. */
 const PLAIN: ReadonlySet<string> = new Set(['USAGE', 'FAILED', 'INTERNAL'])
 
@@ -50,17 +53,17 @@ const OPTIONS: Readonly<Record<string, string>> = {
   deadlineMs: 'deadline',
 }
 
-/** `json.limits.maxTurns` as `--max-turns`: people typed options, no request. */
-const asTyped = (message: string): string =>
-  message.replace(/\b(?:json|header|query|param)((?:\.[\w-]+)+)(?=[:.\s])/g, (_, path: string) => {
-    const last =
-      path
-        .split('.')
-        .filter((part) => !/^\d*$/.test(part))
-        .at(-1) ?? ''
-    const name = last.replace(/-(\w)/g, (_, c: string) => c.toUpperCase())
-    return `--${OPTIONS[name] ?? name.replace(/[A-Z]/g, (c) => `-${c.toLowerCase()}`)}`
-  })
+/** `limits.maxTurns` as `--max-turns`: people typed options, no request. */
+function option(path: string): string {
+  const last = path.split('.').findLast((part) => !/^\d*$/.test(part)) ?? ''
+  const name = last.replace(/-(\w)/g, (_, c: string) => c.toUpperCase())
+  return `--${OPTIONS[name] ?? name.replace(/[A-Z]/g, (c) => `-${c.toLowerCase()}`)}`
+}
+
+function asTyped({ message, errors }: Refused): string {
+  if (errors.length === 0) return message
+  return errors.map((one) => (one.path === '' ? one.message : `${option(one.path)}: ${one.message}`)).join('; ')
+}
 
 /** What is said of a failure. */
 export function explain(error: unknown): Failure {
@@ -72,13 +75,14 @@ export function explain(error: unknown): Failure {
   if (error instanceof CliError) return failure(error.message, 'FAILED', error.exitCode)
   if (error instanceof Refused) {
     return error.status === 400 || error.status === 404 || ASKED_WRONGLY.has(error.code)
-      ? failure(asTyped(error.message), error.code, EXIT.usage)
+      ? failure(asTyped(error), error.code, EXIT.usage)
       : failure(error.message, error.code)
   }
   if (error instanceof OwnerError) return failure(error.message, error.code)
   if (error instanceof TokenError) return failure(error.message, 'TOKEN_UNUSABLE')
   const problem = asProblem(error)
-  if (problem !== null) return failure(problem.message, problem.code)
+  if (problem !== null)
+    return failure(problem.message, problem.code, REPLACED.has(problem.code) ? EXIT.replaced : EXIT.failed)
   if ((error as NodeJS.ErrnoException | null)?.syscall === 'uv_cwd') {
     return failure('the current folder is gone; change to one that exists', 'FAILED')
   }
@@ -89,7 +93,7 @@ export function explain(error: unknown): Failure {
 /** Tells a failure on stderr: as a line, or as one JSON object where data is asked for as JSON. Gives the exit code. */
 export function tell(io: CliIo, format: Format, { message: said, code, exitCode }: Failure): number {
   // What the API says to type is typed as this program was called; that is looked up only where it is said.
-  const message = said.replace(/\bkeepup (?=secrets|rebuild|release|verify)/g, () => `${io.program} `)
+  const message = said.replace(/\bkeepup (?=secrets|rebuild|release|repair|verify)/g, () => `${io.program} `)
   const line = `keepup: ${safe(message)}${PLAIN.has(code) ? '' : ` (${code})`}`
   io.stderr.write(`${format === 'table' ? line : JSON.stringify({ error: { message, code, exitCode } })}\n`)
   return exitCode

@@ -18,11 +18,11 @@ export const bad = (state: 'warning' | 'broken', check: string, found: string, t
 export const message = (error: unknown): string =>
   error instanceof Error ? error.message.split('\n')[0]! : String(error)
 
-/** Runs that the tables could not read to their end; nothing where there are none. */
+/** Streams that the tables could not read to their end; nothing where there are none. */
 export function checkParked(parked: number): Finding[] {
   if (parked === 0) return []
   const todo = '"runs list" names them, "runs show" says why; when that is mended, "release --all" reads them again'
   return [
-    bad('warning', 'parked', `${counted(parked, 'agent')} ${parked === 1 ? 'is' : 'are'} shown only in part`, todo),
+    bad('warning', 'parked', `${counted(parked, 'stream')} ${parked === 1 ? 'is' : 'are'} shown only in part`, todo),
   ]
 }

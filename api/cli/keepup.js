@@ -6,9 +6,10 @@ if (Number(process.versions.node.split('.')[0]) < 24) {
   )
   process.exit(1)
 }
-Promise.all([import('node:fs'), import('node:module')])
-  .then(([{ existsSync }, { enableCompileCache }]) => {
-    enableCompileCache()
+Promise.all([import('node:fs'), import('node:module'), import('node:os'), import('node:path')])
+  .then(([{ existsSync }, { enableCompileCache }, { homedir }, { join }]) => {
+    // Compiled code is run as it lies there: not in the folder for temporary files, which other users fill too.
+    enableCompileCache(process.env.NODE_COMPILE_CACHE || join(homedir(), '.cache', 'keepup', 'compiled'))
     // The source in a clone, what was compiled of it in the package.
     const source = new URL('./main.ts', import.meta.url)
     return import((existsSync(source) ? source : new URL('./main.js', import.meta.url)).href)

@@ -56,7 +56,7 @@ export async function report(ctx: Context, runId: string, end: Ended, summary: s
     ctx.note(`${how}: ${oneLine(end.error)}`)
     if (end.code === 'MODEL_FAILED') {
       ctx.note(`go on from there with: ${ctx.command('fork', runId)}`)
-      ctx.note('a run that is started with --max-retries N outlives a longer outage')
+      ctx.note('a run that is started with a longer retry.modelOutageMs waits longer for its model')
     }
   }
   if (run.unmetGates.length > 0) ctx.note(`gates that do not hold: ${run.unmetGates.join(', ')}`)

@@ -1,19 +1,26 @@
 import { Command, CommanderError, Option } from 'commander'
 import { VERSION } from '../version.ts'
+import { artifactsCommand } from './commands/artifacts.ts'
 import { auditorsCommand } from './commands/auditors.ts'
+import { completionCommand } from './commands/completion.ts'
+import { costCommand } from './commands/cost.ts'
 import { demoCommand } from './commands/demo.ts'
 import { doctorCommand } from './commands/doctor.ts'
 import { historyCommands } from './commands/history.ts'
 import { kitOf, likeIt } from './commands/kit.ts'
 import { proveCommands } from './commands/prove.ts'
 import { releaseCommand } from './commands/release.ts'
+import { repairCommand } from './commands/repair.ts'
+import { requestCommand } from './commands/request.ts'
 import { restoreCommand } from './commands/restore.ts'
+import { resultCommand } from './commands/result.ts'
 import { runCommand } from './commands/run.ts'
 import { runsCommands } from './commands/runs.ts'
 import { secretsCommand } from './commands/secrets.ts'
 import { serveCommand } from './commands/serve.ts'
 import { sqlCommand } from './commands/sql.ts'
 import { steerCommands } from './commands/steer.ts'
+import { transcriptCommand } from './commands/transcript.ts'
 import { workerCommand } from './commands/worker.ts'
 import type { CliIo, Format } from './context.ts'
 import { EXIT, EXIT_HELP } from './exit.ts'
@@ -46,8 +53,14 @@ function programOf(io: CliIo, done: (code: number) => void): Command {
   restoreCommand(program, kit)
   runsCommands(program, kit)
   historyCommands(program, kit)
+  resultCommand(program, kit)
+  transcriptCommand(program, kit)
+  artifactsCommand(program, kit)
+  costCommand(program, kit)
+  requestCommand(program, kit)
   proveCommands(program, kit)
   releaseCommand(program, kit)
+  repairCommand(program, kit)
   secretsCommand(program, kit)
   sqlCommand(program, kit)
   serveCommand(program, kit)
@@ -55,6 +68,7 @@ function programOf(io: CliIo, done: (code: number) => void): Command {
   auditorsCommand(program, kit)
   doctorCommand(program, kit)
   demoCommand(program, kit)
+  completionCommand(program, kit)
   return program
 }
 

@@ -71,7 +71,10 @@ export function eventLine(event: EventView, paint: Paint): string | null {
       return paint('yellow', p.phase === 'final_warning' ? warned(event) : `recovery: ${text(p.reason ?? p.phase)}`)
     case 'error':
       return p.recoverable === true
-        ? paint('yellow', `  the model's attempt failed: ${text(p.code)} ${text(p.error)}${again(p.delayMs)}`)
+        ? paint(
+            'yellow',
+            `  the model's attempt failed: ${text(p.code)} ${text(p.error)}${again(p.delayMs)}${p.outage === true ? '; the run waits for its model' : ''}`,
+          )
         : p.code === 'CANCELLED'
           ? paint('yellow', `the run was cancelled: ${text(p.error)}`)
           : paint('red', `ERROR ${text(p.code)}: ${text(p.error)}`)

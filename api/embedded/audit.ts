@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { FileBlobs } from '../../adapters/blobs-file/store.ts'
 import { openAuditSource } from '../../adapters/log-sqlite/audit.ts'
 import { openAudit, ProjectionError } from '../../projections/index.ts'
+import { mustHoldTables } from '../../projections/store/damage.ts'
 import { liveFile } from '../../projections/store/pointer.ts'
 import { paths } from '../host/paths.ts'
 
@@ -10,6 +11,7 @@ export function openSql(data: string): { readonly db: DatabaseSync; close(): voi
   const at = paths(data)
   const tables = liveFile(at.tables)
   if (tables === null) throw new ProjectionError('NOT_FOUND', 'there are no tables yet; start a run first')
+  mustHoldTables(tables)
   const blobs = new FileBlobs(at.blobs)
   const source = openAuditSource(at.log, (runId, hash) => blobs.read(runId, hash))
   try {

@@ -1,11 +1,10 @@
 import { existsSync } from 'node:fs'
-import { setTimeout as wait } from 'node:timers/promises'
 import { FileIntents } from '../../adapters/blobs-file/intents.ts'
 import { FileBlobs } from '../../adapters/blobs-file/store.ts'
+import { BlobUsage } from '../../adapters/blobs-file/usage.ts'
 import { openSqliteLog } from '../../adapters/log-sqlite/open.ts'
-import type { BlobStore, EventLog } from '../../domain/ports.ts'
+import type { EventLog } from '../../domain/ports.ts'
 import { sweepBlobs } from '../../domain/runtime/blob-writes.ts'
-import { Projections } from '../../projections/index.ts'
 import { tablesReadable } from '../../projections/store/damage.ts'
 import { Readers } from '../../projections/store/readers.ts'
 import type { Config } from '../config.ts'
@@ -16,10 +15,14 @@ import { Opened, type Own, openHost } from '../host/open.ts'
 import { paths } from '../host/paths.ts'
 import { systemRandom } from '../host/random.ts'
 import type { Tables } from '../host/read-model.ts'
-import { onStderr, type Tell, told } from '../host/told.ts'
-import { noRoom } from '../no-room.ts'
+import { onStderr, type Tell } from '../host/told.ts'
+import { LossGate, shortened } from '../losses/gate.ts'
+import { LateTables, witnessTables } from '../losses/late-tables.ts'
+import { lossText } from '../losses/loss.ts'
 import type { Services } from '../services.ts'
 import { backupFolder } from './backup.ts'
+import { LiveTables } from './live-tables.ts'
+import { lossAtStart, markAhead, tellEnd } from './losses.ts'
 
 /** The embedded default: everything in one data folder. See `OpenServices`. */
 export async function openEmbedded(
@@ -34,26 +37,58 @@ export async function openEmbedded(
   if (mode === 'reader' && (!existsSync(at.log) || !tablesReadable(at.tables))) return null
   const traces = [at.tables, at.blobs, at.versions]
   const clock = new SystemClock()
-  const log = await openSqliteLog({ folder: at.log, mode, traces, clock, random: systemRandom })
+  const { tell = onStderr } = own
+  const log = await openSqliteLog({ folder: at.log, mode, traces, clock, random: systemRandom, warn: tell })
   clock.notBefore(log.floor())
   const opened = new Opened()
   opened.push(() => log.close())
-  const { tell = onStderr } = own
   try {
     if (!existsSync(at.vaultMark) && (await holdsRuns(log))) tell(lostVault(config.data))
     const host = await openHost(config, own, opened, mode === 'owner' ? tell : () => undefined)
     const blobs = new FileBlobs(at.blobs)
+    const usage = new BlobUsage(at.blobs)
     const intents = new FileIntents(at.intents)
-    if (mode === 'owner') await sweep({ log, blobs, intents }, tell)
+    const loss = await lossAtStart(log, at.tables)
+    const gate = new LossGate(log, loss)
+    if (mode === 'owner') tellEnd(log, loss, tell)
+    // What is left of a lost end may be all that is left of it.
+    if (mode === 'owner' && loss === null) await sweep({ log, blobs, intents }, tell)
+    const follow = async () => {
+      const made = await LiveTables.open(at.tables, log, blobs, tell)
+      opened.push(() => made.close())
+      return made
+    }
+    // Tables that show no more than the log holds are no witness of what it has lost: they go on.
+    const isWitness = loss !== null && (loss.tables !== null || loss.streams.length > 0)
+    let live = mode === 'owner' && !isWitness ? await follow() : null
+    const tables = live === null ? frozenTables(at.tables, opened, log, gate) : new LateTables(live.tables)
     return compose(host, {
-      log,
+      log: gate.log,
       blobs,
       intents,
       clock,
-      tables:
-        mode === 'owner' ? await liveTables(at.tables, log, blobs, opened, tell) : frozenTables(at.tables, opened),
-      backup: (folder) => backupFolder(config.data, log, folder),
-      sizes: async () => new Map((await log.sizes()).map((size) => [size.runId, size.bytes + size.blobBytes])),
+      tables,
+      losses: {
+        ...{ log, read: tables.seen, gaps: () => log.gaps(), gate },
+        get mark() {
+          return markAhead(log)
+        },
+        accepting: (record) => log.acceptingLoss(record),
+        followed: async () => {
+          if (live !== null) return live.anew()
+          live = await follow()
+          tables.become(live.tables)
+        },
+      },
+      backup: async (folder) => {
+        if (gate.loss !== null) throw shortened(lossText(gate.loss))
+        return backupFolder(config.data, log, folder)
+      },
+      sizes: async () => {
+        // Not the log's own count of blobs, which knows no whole results.
+        const stored = await usage.sizes()
+        return new Map((await log.sizes()).map(({ runId, bytes }) => [runId, bytes + (stored.get(runId) ?? 0)]))
+      },
       readOnly: mode === 'reader',
       autoDrive,
       close: () => opened.closeAll(),
@@ -81,51 +116,12 @@ async function sweep(stores: Parameters<typeof sweepBlobs>[0], tell: Tell): Prom
   if (removed > 0) tell(`removed ${removed} stored bodies that no event names`)
 }
 
-async function liveTables(
-  folder: string,
-  log: EventLog,
-  blobs: BlobStore,
-  opened: Opened,
-  tell: Tell,
-): Promise<Tables> {
-  const projections = await Projections.open({ folder, log, blobs })
-  const end = new AbortController()
-  const running = following(projections, end.signal, (text) => tell(`the tables: ${text}`))
-  opened.push(async () => {
-    end.abort()
-    await running
-    await projections.close()
-  })
-  return projections
-}
-
-/** How long tables that found no room wait before they are brought on again, ms. */
-const ROOM_MS = 1_000
-
-/** Brings the tables on until the signal aborts, or something keeps them from it for good; a full disk is waited for. */
-export async function following(
-  tables: Pick<Projections, 'run'>,
-  signal: AbortSignal,
-  tell: Tell,
-  waitMs = ROOM_MS,
-): Promise<void> {
-  for (let before: string | null = null; !signal.aborted; ) {
-    try {
-      return await tables.run(signal)
-    } catch (error) {
-      const why = told(error)
-      if (why !== before) tell(why)
-      if (noRoom(error) === null) return
-      before = why
-      await wait(waitMs, undefined, { signal }).catch(() => {})
-    }
-  }
-}
-
-/** The tables alone, beside an owner. */
-function frozenTables(folder: string, opened: Opened): Tables {
+/** The tables alone: beside an owner, or as the witness of what the log has lost. */
+function frozenTables(folder: string, opened: Opened, log: EventLog, gate: LossGate): LateTables {
   const readers = new Readers(folder)
   opened.push(() => readers.close())
+  const read: Tables['read'] = (query) => readers.use(query)
+  if (gate.loss !== null) return new LateTables(witnessTables(read, log, gate), read)
   const refuse = () => Promise.reject(new Error('this process only reads; ask the process that owns the data folder'))
-  return { read: (query) => readers.use(query), caughtUpTo: async () => {}, rebuild: refuse, release: refuse }
+  return new LateTables({ read, caughtUpTo: async () => {}, rebuild: refuse, release: refuse })
 }

@@ -1,7 +1,9 @@
 import { z } from 'zod'
 import { Header, type RecordedEvent } from '../../domain/log/envelope.ts'
 import { agentStream } from '../../domain/log/ids.ts'
+import { isSealedBody } from '../../domain/log/seal.ts'
 import type { BlobStore, EventLog } from '../../domain/ports.ts'
+import { attachmentIn, blobParts } from '../../domain/runtime/history/attachments.ts'
 import { bodyBytes } from './body.ts'
 
 /** The version of the exported form. */
@@ -27,8 +29,19 @@ export const ExportLine = z.strictObject({
 })
 export type ExportLine = z.infer<typeof ExportLine>
 
-async function line(event: RecordedEvent, blobs: BlobStore): Promise<ExportLine> {
-  const body = await bodyBytes(event, blobs)
+/** Lines that follow an event whose result is only a part: the whole one, in order, as base64 of its next bytes. */
+export const ExportPart = z.strictObject({ attachment: z.string(), bytes: z.string() })
+export type ExportPart = z.infer<typeof ExportPart>
+
+/** Whether a line of an export holds a body that is not the one that was sealed. */
+export function isAltered(text: string): boolean {
+  if (text.startsWith('{"attachment":')) return false
+  const { header, body, erased } = JSON.parse(text) as Partial<ExportLine>
+  if (header === undefined || erased === true) return false
+  return body == null || !isSealedBody(header.body, Buffer.from(body, 'base64'))
+}
+
+function line(event: RecordedEvent, body: Uint8Array | null): ExportLine {
   return {
     header: event.header,
     hash: event.hash,
@@ -55,7 +68,18 @@ export async function* exportRun(
   for (const { stream, revision } of streams) {
     // Up to the head that the first line names, also while the run goes on.
     for await (const page of log.read(stream, { limit: revision + 1 })) {
-      for (const event of page) yield `${JSON.stringify(await line(event, blobs))}\n`
+      for (const event of page) yield* linesOf(event, blobs)
     }
+  }
+}
+
+async function* linesOf(event: RecordedEvent, blobs: BlobStore): AsyncGenerator<string> {
+  const body = await bodyBytes(event, blobs)
+  yield `${JSON.stringify(line(event, body))}\n`
+  const attachment = attachmentIn(event.header, body)
+  if (attachment === undefined) return
+  for await (const bytes of blobParts(blobs, event.header.runId, attachment.hash, 0, attachment.size)) {
+    const part: ExportPart = { attachment: attachment.hash, bytes: Buffer.from(bytes).toString('base64') }
+    yield `${JSON.stringify(part)}\n`
   }
 }

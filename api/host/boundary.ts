@@ -92,7 +92,7 @@ async function redactorOf(
 ): Promise<Redactor> {
   const known = [...providerKeys]
   const given = new Set(spec.secrets.map(({ name }) => name))
-  for (const name of given.union(new Set(await vault.names()))) {
+  for (const name of new Set([...given, ...(await vault.names()), ...(await vault.held())])) {
     const value = await vault.get(name)
     const fault = value === null ? null : unhidable(value)
     if (value !== null && fault === null) known.push(value)
@@ -100,7 +100,6 @@ async function redactorOf(
     else if (fault !== null && given.has(name)) throw unusable(name, fault)
   }
   const before = (await vault.retired()).filter((value) => unhidable(value) === null)
-  await vault.note(known)
   return createRedactor({
     key: await vault.referenceKey(),
     known: [...new Set([...known, ...before])],

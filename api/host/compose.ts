@@ -4,6 +4,8 @@ import { agentAt, stateAt, treeAt } from '../../domain/runtime/history/replay.ts
 import type { RuntimePorts } from '../../domain/runtime/ports.ts'
 import { Runtime } from '../../domain/runtime/runtime.ts'
 import { createKeepUp, type KeepUpPorts } from '../doors.ts'
+import { mustBeWhole } from '../losses/gate.ts'
+import { type LossDoors, lossesOf } from '../losses/losses.ts'
 import type { Services } from '../services.ts'
 import { VERSION } from '../version.ts'
 import { openBoundary } from './boundary.ts'
@@ -24,6 +26,7 @@ export interface Kept
   /** Absent where the blobs of a writer that died need no sweep. */
   readonly intents?: BlobIntents
   readonly tables: Tables
+  readonly losses: LossDoors
   readonly clock: Clock
   /** The runtime over the ports; a plain one where absent. */
   readonly runtime?: (ports: RuntimePorts) => Runtime
@@ -33,7 +36,7 @@ export interface Kept
 export function compose(host: Host, kept: Kept): Services {
   const { config, vault, models, tools, knownSecrets, tell } = host
   const warn = (agentId: string, message: string) => tell(`${agentId}: ${message}`)
-  const { log, blobs, intents, tables, clock, runtime = (ports) => new Runtime(ports), ...particular } = kept
+  const { log, blobs, intents, tables, losses, clock, runtime = (ports) => new Runtime(ports), ...particular } = kept
   const stores = { log, blobs, ...(intents && { intents }), snapshots: host.snapshots }
   const boundary = (spec: Pick<AgentSpec, 'secrets' | 'policy'>) => openBoundary(vault, knownSecrets, spec)
   const files: FileSources = {
@@ -54,6 +57,7 @@ export function compose(host: Host, kept: Kept): Services {
       takenOver: (agentId, from) =>
         warn(agentId, `taken over from driver ${from}, which did not end what it had begun`),
     }),
+    mustBeWhole: (agentId) => mustBeWhole(losses, agentId),
     provider: (id) => models.provider(id),
     tool: (name) => named.get(name),
     secrets: async (spec) => (await boundary(spec)).secrets,
@@ -65,6 +69,7 @@ export function compose(host: Host, kept: Kept): Services {
     ...particular,
     runtime: (live) => runtime({ ...ports, feed: live }),
     log,
+    losses: lossesOf(losses, { ...ports, log: losses.log, feed: { publish() {} } }),
     blobs,
     read: readModelOf(tables, log, {
       log,
@@ -75,6 +80,7 @@ export function compose(host: Host, kept: Kept): Services {
     vault,
     clock,
     random: systemRandom,
+    wire: (request) => models.wire(request),
     prepare: prepareDoors(config, models, vault, tools, knownSecrets),
     fork: forkDoor(ports, files),
     forkFound: (runId) => forkFound(config.data, runId),

@@ -6,13 +6,12 @@ import { openWorkspace } from '../../adapters/workspace/open.ts'
 import type { AgentSpec } from '../../domain/agent/spec/spec.ts'
 import type { Sandbox, Workspace } from '../../domain/ports.ts'
 import type { Environment } from '../../domain/runtime/ports.ts'
-import type { Config } from '../config.ts'
 import type { Boundary } from './boundary.ts'
-import { hiddenFrom, refuseBackupsIn } from './hidden.ts'
+import { type HostFiles, hiddenFrom, refuseSecretsIn } from './hidden.ts'
 
 /** What a run works in: its folder, which no other run has meanwhile, and commands as its policy says. */
 export async function openEnvironment(
-  config: Pick<Config, 'data' | 'file'>,
+  config: HostFiles,
   spec: AgentSpec,
   { runId, driverId }: { runId: string; driverId: string },
   boundary: Boundary,
@@ -24,7 +23,7 @@ export async function openEnvironment(
   try {
     const options = { dataFolder, secrets: boundary.versions, recorded: true, warn }
     const workspace = path === undefined ? null : await openWorkspace(path, options)
-    if (workspace !== null) await refuseBackupsIn(workspace.path, dataFolder)
+    if (workspace !== null) await refuseSecretsIn(workspace.path, config)
     return {
       workspace,
       sandbox: workspace === null ? null : await sandboxOf(config, spec, driverId, workspace, warn),
@@ -42,7 +41,7 @@ export async function openEnvironment(
 
 /** Never weaker than the policy: where a confined run cannot be confined, it cannot be driven. */
 async function sandboxOf(
-  config: Pick<Config, 'data' | 'file'>,
+  config: HostFiles,
   spec: AgentSpec,
   driverId: string,
   { path: workspace }: Workspace,
@@ -50,6 +49,12 @@ async function sandboxOf(
 ): Promise<Sandbox | null> {
   if (!spec.tools.some((tool) => tool.name === 'run_command')) return null
   return spec.policy.sandboxed
-    ? createSandbox({ workspace, hide: await hiddenFrom(config, workspace), warn })
+    ? createSandbox({
+        workspace,
+        hide: await hiddenFrom(config, workspace),
+        dataFolder: config.data,
+        driverId,
+        warn,
+      })
     : createUnconfined({ workspace, dataFolder: config.data, driverId })
 }

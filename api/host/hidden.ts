@@ -6,8 +6,12 @@ import { vaultMark } from '../../adapters/vault/mark.ts'
 import { refuseNested } from '../../adapters/workspace/open.ts'
 import type { Config } from '../config.ts'
 import { paths } from './paths.ts'
+import { vaultKeys } from './vault-keys.ts'
 
 // A backup holds the vault, and so does any other data folder: what agents must not see is not only here.
+
+/** The settings that name what agents must not see. */
+export type HostFiles = Pick<Config, 'data' | 'file'> & Partial<Pick<Config, 'vaultKeyFile'>>
 
 /** Remembers where a backup goes, before there is anything in it. `folder`: absolute. */
 export async function rememberBackup(data: string, folder: string): Promise<void> {
@@ -32,15 +36,15 @@ function pathIn(line: string): string[] {
 }
 
 /**
- * What commands in a workspace must not see: the data folder, its backups, the configuration file, and other data folders
+ * What commands in a workspace must not see: the data folder, its backups, the configuration file, the vault's key, and other data folders
  * beside any of these.
  */
-export async function hiddenFrom(config: Pick<Config, 'data' | 'file'>, workspace: string): Promise<string[]> {
+export async function hiddenFrom(config: HostFiles, workspace: string): Promise<string[]> {
   const known = [config.data, ...backupsOf(config.data), ...(config.file === undefined ? [] : [config.file])]
   const around = new Set([workspace, ...known].map(dirname))
   const beside = await Promise.all([...around].map(dataFoldersIn))
   // One that has the workspace in it could not be hidden; the workspace can be made to look like one.
-  return [...known, ...beside.flat().filter((folder) => !holds(folder, workspace))]
+  return [...known, keyFileOf(config), ...beside.flat().filter((folder) => !holds(folder, workspace))]
 }
 
 async function dataFoldersIn(folder: string): Promise<string[]> {
@@ -48,7 +52,11 @@ async function dataFoldersIn(folder: string): Promise<string[]> {
   return names.map((name) => join(folder, name)).filter((path) => existsSync(vaultMark(path)))
 }
 
-/** Rejects with WorkspaceError WORKSPACE_HOLDS_DATA where tools could reach a backup. */
-export async function refuseBackupsIn(workspace: string, data: string): Promise<void> {
-  for (const backup of backupsOf(data)) await refuseNested(workspace, backup, 'the backup')
+/** Rejects with WorkspaceError WORKSPACE_HOLDS_DATA where tools could reach a backup, or the vault's key. */
+export async function refuseSecretsIn(workspace: string, config: HostFiles): Promise<void> {
+  for (const backup of backupsOf(config.data)) await refuseNested(workspace, backup, 'the backup')
+  const key = keyFileOf(config)
+  if (existsSync(key)) await refuseNested(workspace, key, "the vault's key")
 }
+
+const keyFileOf = ({ vaultKeyFile = null }: HostFiles): string => vaultKeys({ vaultKey: null, vaultKeyFile }).file

@@ -1,15 +1,17 @@
 import { rmSync } from 'node:fs'
 import type { ScriptInput } from '../../adapters/model-scripted/script.ts'
-import { createModels, type Models } from '../../adapters/models/registry.ts'
+import { createModels, type Models, PROVIDER_KEYS } from '../../adapters/models/registry.ts'
 import { SqliteSnapshots } from '../../adapters/snapshots-sqlite/store.ts'
 import { workspaceTools } from '../../adapters/tools/builtin.ts'
 import { openVault } from '../../adapters/vault/file-vault.ts'
+import { keyTexts } from '../../adapters/vault/keys.ts'
 import { unhidable } from '../../domain/agent/secrets/forms.ts'
 import type { SnapshotStore, Tool, Vault } from '../../domain/ports.ts'
 import type { RuntimePorts } from '../../domain/runtime/ports.ts'
 import type { Config } from '../config.ts'
 import { paths } from './paths.ts'
 import { type Tell, told } from './told.ts'
+import { vaultKeys } from './vault-keys.ts'
 
 /** What a program brings beside its settings. */
 export interface Own {
@@ -64,7 +66,8 @@ export async function openHost(
   passwords: readonly string[] = [],
 ): Promise<Host> {
   const at = paths(config.data)
-  const vault = await openVault({ dataFolder: config.data })
+  const keys = vaultKeys(config)
+  const vault = await openVault({ dataFolder: config.data, keys, secretNames: PROVIDER_KEYS, settings: passwords })
   const models = createModels({
     env: process.env,
     models: config.models,
@@ -85,6 +88,6 @@ export async function openHost(
     snapshots,
     tell,
     ...(own.crashPoint && { crashPoint: own.crashPoint }),
-    knownSecrets: [...models.knownSecrets(), ...hidden],
+    knownSecrets: [...models.knownSecrets(), ...hidden, ...keyTexts(keys)],
   }
 }

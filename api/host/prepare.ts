@@ -13,7 +13,8 @@ import type { Config } from '../config.ts'
 import type { PrepareDoors, StartWorkspace } from '../runs/prepare.ts'
 import { VERSION } from '../version.ts'
 import { openBoundary, unusable } from './boundary.ts'
-import { hiddenFrom, refuseBackupsIn } from './hidden.ts'
+import { hiddenFrom, refuseSecretsIn } from './hidden.ts'
+import { refuseUnknownModel } from './known-model.ts'
 
 /** The model of runs that name none. */
 export const DEFAULT_MODEL = 'claude-sonnet-5-5'
@@ -30,6 +31,7 @@ export function prepareDoors(
     role: (name) => (Object.hasOwn(ROLES, name) ? (ROLES[name] ?? null) : null),
     roleNames: () => Object.keys(ROLES),
     model(id) {
+      refuseUnknownModel(models, id)
       // Where the key or the script is missing, it is said before anything is recorded.
       models.provider(id)
       return models.info(id)
@@ -41,13 +43,13 @@ export function prepareDoors(
       // The files as they are before the run are kept too: what the run may not write must not be in them.
       const { versions } = await openBoundary(vault, knownSecrets, about)
       const workspace = await openWorkspace(path, { dataFolder: config.data, secrets: versions })
-      await refuseBackupsIn(workspace.path, config.data)
+      await refuseSecretsIn(workspace.path, config)
       const tree = await workspace.versions.snapshot()
       return { path: workspace.path, tree, testCommand: await ownTestCommand(workspace.path) }
     },
     async sandboxFault(path) {
       try {
-        await createSandbox({ workspace: path, hide: await hiddenFrom(config, path) })
+        await createSandbox({ workspace: path, hide: await hiddenFrom(config, path), dataFolder: config.data })
         return null
       } catch (error) {
         return (error as Error).message

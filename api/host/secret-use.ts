@@ -18,7 +18,7 @@ export async function secretsFor(
     Promise.all(names.map(async (name) => ({ value: await vault.get(name), why: notGiven(name) })))
   const own = (await holds(secrets.map(({ name }) => name))).map(({ value }) => value)
   const others = [
-    ...(await holds(await vault.names())),
+    ...(await holds([...(await vault.names()), ...(await vault.held())])),
     ...providerKeys.map((value) => ({ value, why: "it stands for a provider's key, which no tool is given" })),
     ...(await vault.retired()).map((value) => ({ value, why: FORMER })),
   ]

@@ -7,8 +7,12 @@ import { newApp } from './new-app.ts'
 import { problemResponse } from './problem-response.ts'
 import { approvalRoutes } from './routes/approvals.ts'
 import { commandRoutes } from './routes/commands.ts'
+import { costRoutes } from './routes/cost.ts'
 import { historyRoutes } from './routes/history.ts'
+import { lossRoutes } from './routes/losses.ts'
 import { recordRoutes } from './routes/records.ts'
+import { requestRoutes } from './routes/requests.ts'
+import { resultRoutes } from './routes/results.ts'
 import { runRoutes } from './routes/runs.ts'
 import { streamRoutes } from './routes/streams.ts'
 import { systemRoutes } from './routes/system.ts'
@@ -67,7 +71,11 @@ export function createApp(s: Services, options: AppOptions) {
     .route('/', commandRoutes(s))
     .route('/', historyRoutes(s, new Underway()))
     .route('/', approvalRoutes(s))
+    .route('/', lossRoutes(s))
     .route('/', recordRoutes(s))
+    .route('/', resultRoutes(s))
+    .route('/', requestRoutes(s))
+    .route('/', costRoutes(s))
     .route('/', streamRoutes(s, options.heartbeatMs))
   let made: ReturnType<typeof app.getOpenAPI31Document> | null = null
   const document = () => {

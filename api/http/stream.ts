@@ -1,10 +1,12 @@
 import type { Clock } from '../../domain/ports.ts'
 
-/** A piece of a stream: text for the wire. */
-export type Piece = string
+/** A piece of a stream: text for the wire, or its bytes. */
+export type Piece = string | Uint8Array
 
 const HEADERS = {
   sse: { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-store', 'x-accel-buffering': 'no' },
+  text: { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' },
+  json: { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' },
   ndjson: { 'content-type': 'application/x-ndjson; charset=utf-8', 'cache-control': 'no-store' },
 } as const
 
@@ -12,6 +14,9 @@ const utf8 = new TextEncoder()
 
 export interface StreamOptions {
   readonly format: keyof typeof HEADERS
+  /** Default: 200. */
+  readonly status?: number
+  readonly headers?: Readonly<Record<string, string>>
   /** Sent whenever nothing else was for `heartbeatMs`; absent: silence is silence. */
   readonly heartbeat?: { readonly ms: number; readonly text: () => string; readonly clock: Clock }
   /** Wakes a source that waits for what may never come. */
@@ -23,24 +28,24 @@ export interface StreamOptions {
  * one, so that a slow consumer costs no memory. A source that fails breaks the connection off; it never ends cleanly. One
  * whose consumer has left is released.
  */
-export function streamResponse(source: AsyncIterator<Piece>, options: StreamOptions): Response {
+export function streamResponse(source: AsyncIterator<Piece> | Iterator<Piece>, options: StreamOptions): Response {
   let pending: Promise<IteratorResult<Piece>> | null = null
   const over = new AbortController()
   const close = () => {
     over.abort()
     options.onClose?.()
     // Nobody is left who could be told what fails in it now.
-    source.return?.().catch(() => undefined)
+    Promise.resolve(source.return?.()).catch(() => undefined)
   }
   const stream = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
         try {
-          pending ??= source.next()
+          pending ??= Promise.resolve(source.next())
           const got = await (options.heartbeat ? orHeartbeat(pending, options.heartbeat, over.signal) : pending)
           if (typeof got === 'string') return controller.enqueue(utf8.encode(got))
           pending = null
-          if (!got.done) return controller.enqueue(utf8.encode(got.value))
+          if (!got.done) return controller.enqueue(bytesOf(got.value))
           close()
           controller.close()
         } catch (error) {
@@ -52,8 +57,11 @@ export function streamResponse(source: AsyncIterator<Piece>, options: StreamOpti
     },
     { highWaterMark: 0 },
   )
-  return new Response(stream, { headers: HEADERS[options.format] })
+  const { status = 200, format, headers } = options
+  return new Response(stream, { status, headers: { ...HEADERS[format], ...headers } })
 }
+
+const bytesOf = (piece: Piece) => (typeof piece === 'string' ? utf8.encode(piece) : piece)
 
 /** The next piece, or the heartbeat's text where it takes too long. */
 async function orHeartbeat(
@@ -75,10 +83,14 @@ async function orHeartbeat(
   }
 }
 
+/** The first lines of a server-sent event, which its data follow. */
+export function sseLines(event: { id?: string; event?: string }): string {
+  const id = event.id === undefined ? '' : `id: ${event.id}\n`
+  return event.event === undefined ? id : `${id}event: ${event.event}\n`
+}
+
 /** One server-sent event. `data` is one line of JSON. */
 export function sse(event: { id?: string; event?: string; data?: unknown }): string {
-  const id = event.id === undefined ? '' : `id: ${event.id}\n`
-  const name = event.event === undefined ? '' : `event: ${event.event}\n`
   const data = event.data === undefined ? '' : `data: ${JSON.stringify(event.data)}\n`
-  return `${id}${name}${data}\n`
+  return `${sseLines(event)}${data}\n`
 }

@@ -3,6 +3,7 @@ import { createTwoFilesPatch } from 'diff'
 import type { JsonObject } from '../../domain/log/json.ts'
 import type { ApprovalRow } from '../read-model.ts'
 import type { Files } from '../services.ts'
+import { visible } from '../visible-text.ts'
 
 /** What a person should look at before deciding. */
 export interface Preview {
@@ -12,11 +13,18 @@ export interface Preview {
 
 const MAX_TEXT = 256 * 1024
 
-/** The diff that `write_file` would make, the command that `run_command` would run, else the arguments. */
-export async function previewOf(
-  approval: Pick<ApprovalRow, 'agentId' | 'toolName' | 'arguments'>,
-  files: Pick<Files, 'current'>,
-): Promise<Preview> {
+type Asked = Pick<ApprovalRow, 'agentId' | 'toolName' | 'arguments'>
+
+/**
+ * The diff that `write_file` would make, the command that `run_command` would run, else the arguments. Characters that
+ * cannot be seen stand in it as ‹U+200B›, because they could hide what is approved.
+ */
+export async function previewOf(approval: Asked, files: Pick<Files, 'current'>): Promise<Preview> {
+  const { kind, text } = await preview(approval, files)
+  return { kind, text: visible(text) }
+}
+
+async function preview(approval: Asked, files: Pick<Files, 'current'>): Promise<Preview> {
   const args: JsonObject = isObject(approval.arguments) ? approval.arguments : {}
   if (approval.toolName === 'write_file' && typeof args.path === 'string' && typeof args.content === 'string') {
     const { path, text } = await files.current(approval.agentId, args.path)

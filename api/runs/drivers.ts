@@ -39,6 +39,7 @@ export class Drivers {
   readonly #drain = new AbortController()
   readonly #stop = new AbortController()
   readonly #places: Places
+  readonly #onWaiting = new Set<() => void>()
 
   /** `concurrency`: drives at once; the others wait for their turn, and count as driven meanwhile. */
   constructor(
@@ -79,6 +80,12 @@ export class Drivers {
 
   state(agentId: string): DriveState {
     return { driving: this.#drives.has(agentId), end: this.#ends.get(agentId) ?? null }
+  }
+
+  /** Calls the listener whenever a drive of this process has ended with its agent waiting. Gives what ends that. */
+  onWaiting(listener: () => void): () => void {
+    this.#onWaiting.add(listener)
+    return () => void this.#onWaiting.delete(listener)
   }
 
   /** Agents whose last drive here could not go on. */
@@ -141,5 +148,6 @@ export class Drivers {
     this.#ends.set(agentId, end)
     if (this.#ends.size > KEPT_ENDS) this.#ends.delete(this.#ends.keys().next().value!)
     this.#live.publish({ kind: 'drive', runId: agentId, driving: false, end })
+    if (end.end === 'waiting') for (const listener of this.#onWaiting) listener()
   }
 }

@@ -3,7 +3,8 @@ import { agentStream, base32, keyedCommand } from '../../domain/log/ids.ts'
 import { isRepeated } from '../../domain/runtime/repeated.ts'
 import type { Services } from '../services.ts'
 
-// What makes a repeated request the same one: Idempotency-Keys become ids that the log remembers.
+// What makes a repeated request the same one: Idempotency-Keys become ids that the log remembers. One key is bound to one
+// request in the whole log (domain/runtime/claim-key.ts); what the request does is found again by an id made of the key.
 
 /** A run id that the same key gives again, also after a restart. `scope`: what is asked for. */
 export const keyedRunId = ({ log }: Pick<Services, 'log'>, scope: string, key: string): string =>

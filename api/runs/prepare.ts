@@ -3,6 +3,7 @@ import type { AgentSpec, GivenSecret, ModelInfo, Policy, RoleDefinition } from '
 import {
   ContextManagementConfig,
   ErrorRecoveryPolicy,
+  MODEL_OUTAGE_MS,
   Policy as PolicySchema,
   RecoveryConfig,
 } from '../../domain/agent/spec/spec.ts'
@@ -98,13 +99,9 @@ export function createStarts(doors: PrepareDoors): Starts {
       if (asked.role !== undefined && role === null) {
         refuse('UNKNOWN_ROLE', `there is no role "${asked.role}"; there are ${doors.roleNames().join(', ')}`)
       }
-      const { maxTurns, wallClockMs, graceTurns, graceTimeoutMs } = asked.limits ?? {}
+      const { maxTurns, wallClockMs } = asked.limits ?? {}
       const policy = PolicySchema.parse({ sandboxed: doors.sandboxed, ...asked.policy })
-      const recovery = RecoveryConfig.parse({
-        ...asked.recovery,
-        ...(graceTurns === undefined ? {} : { graceTurns }),
-        ...(graceTimeoutMs === undefined ? {} : { graceTimeoutMs }),
-      })
+      const recovery = RecoveryConfig.parse({ ...asked.recovery })
       const tools = offered(doors, asked, role)
       checkApproved(doors, role, asked.approve ?? [])
       const secrets = await Promise.all([...new Set(asked.secrets ?? [])].map((name) => doors.secret(name)))
@@ -121,7 +118,7 @@ export function createStarts(doors: PrepareDoors): Starts {
           wallClockMs: wallClockMs ?? null,
         },
         recovery,
-        retry: ErrorRecoveryPolicy.parse({ ...doors.retry, ...asked.retry }),
+        retry: ErrorRecoveryPolicy.parse({ modelOutageMs: MODEL_OUTAGE_MS, ...doors.retry, ...asked.retry }),
         context: ContextManagementConfig.parse({ ...asked.context }),
         budget: { tokens: asked.budget?.tokens ?? null, nanoDollars: asked.budget?.nanoDollars ?? null },
         models: {

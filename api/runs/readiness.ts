@@ -5,8 +5,11 @@ import type { ReadModel } from '../read-model.ts'
 
 /** Why a part cannot be used. */
 export interface Trouble {
-  /** `silent`: it does not answer, which passes by itself; `unusable`: it says why it is of no use. */
-  readonly state: 'silent' | 'unusable'
+  /**
+   * `silent`: it does not answer, which passes by itself; `unusable`: it says why it is of no use; `replaced`: it is another
+   * one than this process has opened, for good.
+   */
+  readonly state: 'silent' | 'unusable' | 'replaced'
   readonly why: string
 }
 
@@ -57,6 +60,7 @@ function answering(ask: () => Promise<unknown>, clock: Asked['clock']): () => Pr
 const SILENT: readonly (string | undefined)[] = ['LOG_UNAVAILABLE', 'TABLES_UNAVAILABLE', 'TIME_LIMIT']
 
 function troubleOf(error: unknown): Trouble {
-  const state = SILENT.includes(asProblem(error)?.code) ? 'silent' : 'unusable'
+  const code = asProblem(error)?.code
+  const state = code === 'LOG_REPLACED' ? 'replaced' : SILENT.includes(code) ? 'silent' : 'unusable'
   return { state, why: told(error).split('\n')[0]! }
 }

@@ -1,17 +1,15 @@
+import type { z } from 'zod'
 import { wellFormed } from '../../domain/log/well-formed.ts'
+import { claimKey } from '../../domain/runtime/claim-key.ts'
 import { type StartHeaders, tracing } from '../http/schemas/headers.ts'
+import type { Started } from '../http/schemas/runs.ts'
 import type { StartRun } from '../http/schemas/start.ts'
 import type { Services } from '../services.ts'
 import { actorOf, mustWrite } from './commands.ts'
 import { keyedRunId, madeBefore, shown } from './keyed.ts'
+import { workspaceOf } from './known.ts'
 
-export interface StartedRun {
-  readonly runId: string
-  readonly revision: number
-  readonly driving: boolean
-  /** False: the same request had started it before. */
-  readonly created: boolean
-}
+export type StartedRun = z.infer<typeof Started>
 
 /**
  * Starts a run, or finds the one that the same Idempotency-Key started. Rejects with what `prepare` refuses. `here` false:
@@ -40,6 +38,7 @@ export async function startRun(
   else {
     const spec = await s.starts.prepare(asked)
     const approve = asked.approve?.length ? { approve: asked.approve } : {}
+    if (key !== undefined) await claimKey(s, key, { start: what })
     const start = { kind: 'start', spec, task: asked.task ?? null, ...(drive ? { drive } : {}), ...approve } as const
     // Of requests that come at the same time one starts the run; the state of the others' knows their command id.
     ;({ recorded: created, revision } = await s.runtime.execute(runId, start, asking))
@@ -47,5 +46,5 @@ export async function startRun(
   if (drive && here) s.drivers.start(runId)
   const { driving } = s.drivers.state(runId)
   await shown(s)
-  return { runId, revision, driving, created }
+  return { runId, agentId: runId, revision, driving, created, workspace: await workspaceOf(s, runId) }
 }

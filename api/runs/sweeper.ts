@@ -7,7 +7,7 @@ const FIRST_DELAY_MS = 1_000
 const LONGEST_DELAY_MS = 5 * 60_000
 
 interface Swept {
-  readonly drivers: Pick<Services['drivers'], 'state' | 'start'>
+  readonly drivers: Pick<Services['drivers'], 'state' | 'start' | 'onWaiting'>
   readonly clock: Services['clock']
 }
 
@@ -35,11 +35,12 @@ export interface Sweeping {
   jitter(): number
 }
 
-const ALONE: Sweeping = { asked: false, farMs: FAR_MS, elsewhereMs: FAR_MS, bell: new Bell(), jitter: () => 1 }
+const alone = (): Sweeping => ({ asked: false, farMs: FAR_MS, elsewhereMs: FAR_MS, bell: new Bell(), jitter: () => 1 })
 
 /**
  * Wakes agents that are due (backoff, expiry, deadline, a driver that died), in a process that drives by itself. The
- * table is caught up to the head before each sweep, so that no row can be missing; a stale one costs a load. What is due
+ * table is caught up to the head before each sweep, so that no row can be missing; a stale one costs a load. The next sweep
+ * is when the next agent is due, also one that has begun to wait meanwhile. What is due
  * again right after its drive (another run holds its workspace, a disk is full) waits longer each time; `onNote` hears
  * once why.
  */
@@ -48,7 +49,7 @@ export async function sweep(
   signal: AbortSignal,
   onFault: (error: unknown) => void,
   onNote: (text: string) => void,
-  how: Sweeping = ALONE,
+  how: Sweeping = alone(),
 ): Promise<void> {
   let delays: ReadonlyMap<string, Delay> = new Map()
   /** Wakes what is due; gives how long nothing will be, ms. */
@@ -66,6 +67,9 @@ export async function sweep(
     const waits = [...(next === null ? [] : [next]), ...wakes].map((until) => until - now)
     return Math.max(1, Math.min(how.farMs, ...waits))
   }
+  // An agent that has begun to wait may be due sooner than what was looked for: the wait is computed anew.
+  const off = s.drivers.onWaiting(() => void how.bell.ring().catch(() => undefined))
+  signal.addEventListener('abort', off, { once: true })
   while (!signal.aborted) {
     let wait = how.farMs
     const answer = how.bell.take()

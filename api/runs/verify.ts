@@ -1,5 +1,6 @@
 import { agentStream } from '../../domain/log/ids.ts'
 import type { Verification } from '../../domain/runtime/types.ts'
+import type { ParkedRow } from '../read-model.ts'
 import type { Services } from '../services.ts'
 import { notFound } from './commands.ts'
 
@@ -10,14 +11,16 @@ import { notFound } from './commands.ts'
 export async function verifyRun(
   s: Pick<Services, 'log' | 'read' | 'runtime'>,
   runId: string,
-): Promise<{ runId: string; ok: boolean; agents: Verification[] }> {
+): Promise<{ runId: string; ok: boolean; agents: Verification[]; parked: readonly ParkedRow[] }> {
   await s.read.current()
   // Before the log is read, which only grows.
-  const seen = new Map([[runId, -1], ...(await s.read.heads(runId)).value])
-  if (seen.get(runId) === -1 && !(await s.log.head(agentStream(runId)))) throw notFound('run')
+  const parked = await s.read.parked(runId)
+  const unborn = parked.map(({ stream }) => [stream.replace(/^agent-/, ''), -1] as const)
+  const seen = new Map([[runId, -1], ...unborn, ...(await s.read.heads(runId)).value])
+  if (seen.size === 1 && seen.get(runId) === -1 && !(await s.log.head(agentStream(runId)))) throw notFound('run', runId)
   const agents: Verification[] = []
   for (const [agentId, revision] of seen) agents.push(whole(await s.runtime.verify(agentId), revision))
-  return { runId, ok: agents.every((agent) => agent.ok), agents }
+  return { runId, ok: agents.every((agent) => agent.ok), agents, parked }
 }
 
 function whole(found: Verification, seen: number): Verification {

@@ -2,6 +2,7 @@ import type { Cursor } from '../../domain/log/cursor.ts'
 import { LogError } from '../../domain/log/errors.ts'
 import type { EventLog } from '../../domain/ports.ts'
 import type { ServersConfig } from '../config.ts'
+import { type Unsafe, unsafeIn } from './durability.ts'
 import { postgresProblem } from './postgres-door.ts'
 import { type Rights, rightsIn } from './rights.ts'
 import { schemasOf } from './schemas.ts'
@@ -35,6 +36,7 @@ export interface ServersLook {
         readonly version: string
         readonly mayCreate: boolean
         readonly rights: Rights
+        readonly unsafe: readonly Unsafe[]
         readonly tables: TablesLook | null
       }
     | Error
@@ -93,12 +95,12 @@ async function lookAtTables({ postgres: url, namespace }: ServersConfig, log: Ev
   try {
     const home = new PostgresHome({ pool, schema: schemasOf(namespace).tables })
     const { position, damage, ...server } = await home.look()
-    const rights = await rightsIn(pool, namespace)
-    if (position === undefined) return { ...server, rights, tables: null }
+    const found = { ...server, rights: await rightsIn(pool, namespace), unsafe: await unsafeIn(pool) }
+    if (position === undefined) return { ...found, tables: null }
     if (position !== null && log !== undefined && position.logId !== log?.logId)
       throw otherLog(position.logId, log?.logId ?? null)
     const parked = damage === null ? (await home.read((db) => listParked(db))).data.length : 0
-    return { ...server, rights, tables: { position, parked, damage } }
+    return { ...found, tables: { position, parked, damage } }
   } finally {
     await pool.shut()
   }

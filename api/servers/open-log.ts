@@ -4,7 +4,7 @@ import { greet } from '../../adapters/postgres/ask.ts'
 import { LogError } from '../../domain/log/errors.ts'
 import type { EventLog } from '../../domain/ports.ts'
 import { otherLog } from '../../projections/index.ts'
-import { openPool, PostgresHome } from '../../projections/postgres.ts'
+import { openPool, PostgresHome, schemaOfOthers, schemasThere } from '../../projections/postgres.ts'
 import type { ServersConfig } from '../config.ts'
 import { askingPostgres } from './postgres-door.ts'
 import { schemasOf } from './schemas.ts'
@@ -48,13 +48,16 @@ async function mustBeFree(url: string, namespace: string): Promise<void> {
     await greet(pool)
     const { position } = await new PostgresHome({ pool, schema: schemas.tables }).look()
     if (position) throw otherLog(position.logId, null)
-    const { rows } = await pool.query<{ name: string }>(CLOSED, [Object.values(schemas)])
-    // As the server would say it, when a part of the deployment was made.
-    if (rows[0] !== undefined) throw new Error(`permission denied for schema ${rows[0].name}`)
+    for (const schema of await schemasThere(pool, Object.values(schemas)))
+      if (!schema.open || isOfOthers(schema, MARKS[schema.name.slice(namespace.length) as keyof typeof MARKS]))
+        throw schemaOfOthers(schema)
   } finally {
     await pool.shut()
   }
 }
 
-/** Schemas that are there and in which this user may make nothing. */
-const CLOSED = `select nspname as name from pg_namespace where nspname = any($1) and not has_schema_privilege(oid, 'create')`
+/** What a schema of a deployment holds in any case; of that of the views the look at the tables tells. */
+const MARKS = { _blobs: 'blobs', _leases: 'leases' } as const
+
+const isOfOthers = ({ holds }: { readonly holds: readonly string[] }, mark: string | undefined): boolean =>
+  mark !== undefined && holds.length > 0 && !holds.includes(mark)

@@ -11,9 +11,12 @@ import { checkDataFolder } from '../host/data-folder.ts'
 import { Opened, type Own, openHost } from '../host/open.ts'
 import { systemRandom } from '../host/random.ts'
 import { onStderr } from '../host/told.ts'
+import { shortened } from '../losses/gate.ts'
+import { lossText } from '../losses/loss.ts'
 import { Problem } from '../problem.ts'
 import type { Services } from '../services.ts'
 import { LeasedRuntime } from './leased-runtime.ts'
+import { lossOnServers, tablesBesideLoss } from './losses.ts'
 import { findLog, makeLog } from './open-log.ts'
 import { passwordsOf } from './passwords.ts'
 import { askingPostgres } from './postgres-door.ts'
@@ -65,14 +68,19 @@ export async function openOnServers(
     const shared = { leases, clock, ttlMs, holder }
     const home = new PostgresHome({ pool, schema: schemas.tables, warn })
     await reach(() => home.live())
-    const tables = await SharedTables.open({ ...shared, home, log, blobs, warn })
-    opened.push(() => tables.close())
+    const mayReplace = async () => (await lossOnServers({ home, log })) === null
+    const moving = async () => {
+      const tables = await SharedTables.open({ ...shared, home, log, blobs, warn, mayReplace })
+      opened.push(() => tables.close())
+      return tables
+    }
+    const kept = await tablesBesideLoss({ home, log, blobs }, moving)
+    if (kept.losses.gate.loss !== null) warn(shortened(lossText(kept.losses.gate.loss)).message)
     opened.push(() => closed.abort(new Error('keepup was closed')))
     return compose(host, {
-      log,
+      ...kept,
       blobs,
       clock,
-      tables,
       doorbell,
       holder,
       autoDrive,

@@ -1,3 +1,4 @@
+import { LogError } from '../../domain/log/errors.ts'
 import type { Tell } from '../host/told.ts'
 import type { Readiness, Trouble } from '../runs/readiness.ts'
 import { unlessAborted } from '../runs/unless-aborted.ts'
@@ -27,12 +28,12 @@ const ENDS = { silent: 'answers again', unusable: 'can be used again' }
 interface Outage {
   readonly since: number
   /** As what whoever runs this process knows of it, the last first. */
-  readonly told: readonly Trouble['state'][]
+  readonly told: readonly (keyof typeof BEGINS)[]
 }
 
 /**
  * Tells once when a server does not answer or cannot be used, which is looked at twice, and once when it can be used again,
- * until the signal aborts.
+ * until the signal aborts. Rejects with `LOG_REPLACED` where another log has taken the place of the one that was opened.
  */
 export async function tellOutages(
   { ready, clock }: Pick<Services, 'ready' | 'clock'>,
@@ -48,9 +49,12 @@ export async function tellOutages(
       const last = outage?.told[0]
       if (outage && last)
         tell(`${names[last]} ${ENDS[last]} after ${Math.round((clock.now() - outage.since) / 1000)} s`)
-    } else if (outage === undefined) outages.set(part, { since: clock.now(), told: [] })
-    else if (!outage.told.includes(trouble.state)) {
-      const { state, why } = trouble
+      return
+    }
+    const { state, why } = trouble
+    if (state === 'replaced') throw new LogError('LOG_REPLACED', why)
+    if (outage === undefined) outages.set(part, { since: clock.now(), told: [] })
+    else if (!outage.told.includes(state)) {
       tell(`${names[state]} ${BEGINS[state](without, why)}`)
       outages.set(part, { ...outage, told: [state, ...outage.told] })
     }

@@ -26,26 +26,20 @@ function placeOf(url: string) {
 
 type Place = NonNullable<ReturnType<typeof placeOf>>
 
-/** Of the client, which has waited for long enough. */
-const TIMED_OUT = /^(Connection terminated due to connection timeout|timeout exceeded when trying to connect)/
-
-/** What to do about what the client or the server says, by its code or, where there is none, its words. */
+/** What to do about what the client or the server says, by its code: an SQLSTATE, or one of the system. */
 const TO_DO: readonly (readonly [RegExp, (place: Place) => string])[] = [
   [/^28/, ({ user }) => `see the user (${user}) and the password in ${SETTING}, and pg_hba.conf of the server`],
-  [/^3D000/, ({ database }) => `make the database (createdb ${database}), or name another one in ${SETTING}`],
+  [/^3D000$/, ({ database }) => `make the database (createdb ${database}), or name another one in ${SETTING}`],
   [
-    /^permission denied for (?!database)/,
-    ({ user }) => `name the user (not ${user}) that owns the schemas in ${SETTING}`,
+    /^42501$/,
+    ({ database, user }) =>
+      `name the user that owns the schemas in ${SETTING}; where there are none yet, let the owner of the database: ` +
+      `grant create on database "${database}" to "${user}"`,
   ],
-  [/^42501/, ({ database, user }) => `let its owner: grant create on database "${database}" to "${user}"`],
-  [/^53300/, () => 'let max_connections of the server be greater: a process of keepup holds up to 12'],
-  [
-    /client password must be a string/,
-    () => `the server asks for a password: ${SETTING}=postgres://user:password@host:port/database`,
-  ],
-  [/^25006/, () => 'this server takes no writes (a standby, or set so): name the one that does'],
-  [TIMED_OUT, () => 'it takes connections and does not answer; see whether it hangs, and what is on the way to it'],
-  [/^Connection terminated/, () => 'see that what listens there is PostgreSQL, and look into its log'],
+  [/^53300$/, () => 'let max_connections of the server be greater: a process of keepup holds up to 12'],
+  [/^25006$/, () => 'this server takes no writes (a standby, or set so): name the one that does'],
+  [/^ETIMEDOUT$/, () => 'it takes connections and does not answer; see whether it hangs, and what is on the way to it'],
+  [/^ECONNRESET$/, () => 'see that what listens there is PostgreSQL, and look into its log'],
 ]
 
 const LOST = /^(08...|57P0.|E[A-Z]+|EAI_AGAIN|)$/
@@ -55,7 +49,7 @@ const otherwise = (code: string): string =>
 /** The error of the client or the server at the root of ours. */
 function rootOf(error: unknown): Error | null {
   if (!(error instanceof Error)) return null
-  return error.cause instanceof Error && !TIMED_OUT.test(error.message) ? rootOf(error.cause) : error
+  return error.cause instanceof Error && codeOf(error) !== 'ETIMEDOUT' ? rootOf(error.cause) : error
 }
 
 /** Whether it is PostgreSQL itself that cannot be had, whoever of us asked for it. */
@@ -67,7 +61,7 @@ function isRefused(error: unknown): boolean {
 }
 
 const codeOf = (error: Error): string => ('code' in error ? String(error.code) : '')
-const knownOf = (error: Error) => TO_DO.find(([said]) => said.test(codeOf(error)) || said.test(error.message))
+const knownOf = (error: Error) => TO_DO.find(([code]) => code.test(codeOf(error)))
 
 /** An error from a PostgreSQL that cannot be used as one that names it and says what to do; any other as it is. */
 export function postgresProblem(error: unknown, { postgres }: Pick<ServersConfig, 'postgres'>): unknown {

@@ -28,6 +28,8 @@ export interface SharedTablesOptions extends LeaseOptions {
   /** Names this process among those who move the tables. */
   readonly holder: string
   warn(text: string): void
+  /** Whether tables that show more than the log holds may be made anew: no loss is open. Always where absent. */
+  mayReplace?(): Promise<boolean>
 }
 
 /** The lease of whoever moves the tables. No agent is called so. */
@@ -203,7 +205,9 @@ export class SharedTables implements Tables {
         warn(MISSING)
         this.#missing = true
       }
-      const projections = await Projections.open({ home, log, blobs })
+      const { mayReplace } = this.#options
+      const replaceNewer = mayReplace === undefined || (await mayReplace())
+      const projections = await Projections.open({ home, log, blobs, replaceNewer })
       this.#live = projections
       this.#tellAnew(projections)
       this.#tellWell(projections)

@@ -39,9 +39,19 @@ export function tailOf(text: string, bytes: number): string {
  */
 export function headAndTail(text: string, bytes: number, hint: (head: string) => string): string {
   const size = byteLength(text)
-  if (size <= bytes) return text
-  const head = toLineEnd(headOf(text, Math.floor((bytes * 2) / 3)))
-  const tail = fromLineStart(tailOf(text, Math.floor(bytes / 3)))
+  return size <= bytes ? text : endsOf(text, text, size, bytes, hint)
+}
+
+/** {@link headAndTail} of a text of `size` bytes that is too long, from its first and its last `bytes`. */
+export function endsOf(
+  first: string,
+  last: string,
+  size: number,
+  bytes: number,
+  hint: (head: string) => string,
+): string {
+  const head = toLineEnd(headOf(first, Math.floor((bytes * 2) / 3)))
+  const tail = fromLineStart(tailOf(last, Math.floor(bytes / 3)))
   const left = size - byteLength(head) - byteLength(tail)
   return `${head}\n[… ${left} of ${size} bytes left out; ${hint(head)} …]\n${tail}`
 }

@@ -15,7 +15,9 @@ export type LogErrorCode =
   | 'LOG_LOCKED' // another process owns the data folder
   | 'LOG_CORRUPT' // what is stored is not what was sealed
   | 'LOG_FOREIGN' // not a keepup log
+  | 'LOG_REPLACED' // another log is in the place of the one that was opened
   | 'LOG_MISSING' // gone or empty, though what was written with it is there
+  | 'LOG_SHORTENED' // it has lost its end; it can be read, and a person decides
   | 'LOG_NEWER' // written by a newer program
   | 'LOG_REFUSED' // the server lets nobody in that way: credentials, rights, scheme, version; the message says which
   | 'LOG_CLOSED'
@@ -29,7 +31,13 @@ export type LogErrorCode =
   | 'UNKNOWN_EVENT'
   | 'FOLD_DIFFERS' // the folded state is not the one whose digest was recorded
 
-const NOT_WRITTEN: ReadonlySet<LogErrorCode> = new Set(['CONFLICT', 'LOG_FULL', 'APPEND_INVALID', 'APPEND_TOO_LARGE'])
+const NOT_WRITTEN: ReadonlySet<LogErrorCode> = new Set([
+  'CONFLICT',
+  'LOG_FULL',
+  'LOG_SHORTENED',
+  'APPEND_INVALID',
+  'APPEND_TOO_LARGE',
+])
 
 /** Was an append refused, so that nothing of it was written or will be? Of every other failure nobody knows. */
 export const notWritten = (error: unknown): boolean => error instanceof LogError && NOT_WRITTEN.has(error.code)

@@ -2,16 +2,8 @@
 // clients, and of what lost against another transaction; then the system's codes.
 const PASSING =
   /^(08...|57P0[1235]|25P0[34]|53300|40001|40P01|ECONN(REFUSED|RESET|ABORTED)|EPIPE|ETIMEDOUT|ENOENT|ENOTFOUND|EAI_AGAIN|E(HOST|NET)UNREACH)$/
-// What the client of PostgreSQL says without a code, because the server did not come to say anything.
-const UNSAID =
-  /^(Connection terminated|timeout exceeded when trying to connect|Client was closed|Client has encountered a connection error)/
-
 /** Whether it is the connection to a database that failed: what was asked may have happened, or not, and may succeed on another one. */
-export function connectionLost(error: unknown): boolean {
-  if (!(error instanceof Error)) return false
-  const code = sqlState(error)
-  return code === '' ? UNSAID.test(error.message) : PASSING.test(code)
-}
+export const connectionLost = (error: unknown): boolean => PASSING.test(sqlState(error))
 
 /** The code that a database or the system gave an error; `''`: none. */
 export const sqlState = (error: unknown): string =>

@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto'
+import { createHash, hash } from 'node:crypto'
 import { canonicalHeader, sealedHeader } from './canonical.ts'
 import type { BodyHeader, Header, SealedEvent } from './envelope.ts'
 
@@ -29,6 +29,12 @@ export function bodyHash(salt: Uint8Array, body: Uint8Array): string {
   input.set(salt)
   input.set(body, salt.length)
   return hash('sha256', input)
+}
+
+/** {@link bodyHash} of bytes that come in pieces. */
+export function bodyHasher(salt: Uint8Array): { update(bytes: Uint8Array): void; hex(): string } {
+  const hasher = createHash('sha256').update(salt)
+  return { update: (bytes) => void hasher.update(bytes), hex: () => hasher.digest('hex') }
 }
 
 /** Are these bytes the body that was sealed: of the size, and with the salted hash, that the header tells? */

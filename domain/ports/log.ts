@@ -1,4 +1,5 @@
 import type { Cursor } from '../log/cursor.ts'
+import type { OnDamage } from '../log/damage.ts'
 import type { RecordedEvent, SealedEvent } from '../log/envelope.ts'
 import type { Json } from '../log/json.ts'
 
@@ -17,6 +18,19 @@ export interface ReadOptions {
   readonly limit?: number
   /** False: bodies are not read (null), which is several times faster. Default true. */
   readonly bodies?: boolean
+  /**
+   * Reads the stream as the whole log gives it, also where it cannot be read by its name (a tombstone, a truncation), and is
+   * told of its damaged events. It may look through the whole log. Absent: a stream with damage rejects.
+   */
+  readonly onDamage?: OnDamage
+}
+
+/** How the whole log is read. */
+export interface ReadAllOptions {
+  readonly limit?: number
+  readonly bodies?: boolean
+  /** Is told of damaged events. Absent: they are passed over. Where it is given, a page may be empty. */
+  readonly onDamage?: OnDamage
 }
 
 /**
@@ -42,9 +56,13 @@ export interface EventLog {
   /** A stream's events in order, in pages. A missing stream yields nothing. */
   read(stream: string, options?: ReadOptions): AsyncIterable<readonly RecordedEvent[]>
   /** All events after `after` (exclusive) in log order, in pages: at least up to the head at the time of the call. */
-  readAll(after: Cursor | null, options?: { limit?: number; bodies?: boolean }): AsyncIterable<readonly RecordedEvent[]>
+  readAll(after: Cursor | null, options?: ReadAllOptions): AsyncIterable<readonly RecordedEvent[]>
   /** Like {@link readAll}, then goes on with what is appended, until the signal aborts. Never skips, never repeats. */
-  subscribe(after: Cursor | null, signal: AbortSignal): AsyncIterable<readonly RecordedEvent[]>
+  subscribe(
+    after: Cursor | null,
+    signal: AbortSignal,
+    options?: Pick<ReadAllOptions, 'onDamage'>,
+  ): AsyncIterable<readonly RecordedEvent[]>
   /** The cursor of an event that this log gave out. */
   cursor(event: RecordedEvent): Cursor
   /** The cursor of the log's last event, as it was at the time of the call or later. */
@@ -60,6 +78,11 @@ export interface BlobStore {
   put(runId: string, hash: string, bytes: Uint8Array): Promise<void>
   /** Rejects with `BLOB_MISSING`. */
   get(runId: string, hash: string): Promise<Uint8Array>
+  /**
+   * At most `length` bytes from a place on, fewer at the end. Rejects as `get` does. Absent: a part costs as much memory as
+   * the whole.
+   */
+  part?(runId: string, hash: string, from: number, length: number): Promise<Uint8Array>
   /** For erasure only. */
   delete(runId: string, hash: string): Promise<void>
 }

@@ -1,3 +1,4 @@
+import type { Cut } from '../agent/events/answer-bounds.ts'
 import type { Block, Message, Usage } from '../agent/events/content.ts'
 import type { JsonObject } from '../log/json.ts'
 
@@ -23,6 +24,8 @@ export interface ModelOutcome {
   /** The model that the provider says has served it. */
   readonly servedBy: string
   readonly requestId?: string
+  /** The bound of one answer at which it was cut off; what came before it is the content. */
+  readonly cut?: Cut
 }
 
 /** A failed model attempt. Adapters throw nothing else (but the abort reason). */

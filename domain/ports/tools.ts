@@ -14,6 +14,11 @@ export interface ToolContext {
   readonly sandbox: Sandbox | null
   /** Hides secrets in text that the tool is about to cut, lest the cut go through one. Absent: nothing to hide. */
   readonly redact?: (text: string) => string
+  /**
+   * How to read on in the whole result, from a byte of it: words for a note beside what is shown of it. Absent: this run has
+   * no tool for it.
+   */
+  readonly readOn?: (from: number) => string
   /** Receives a command's output as it streams; ephemeral. Secrets are hidden on the way, also across pieces. */
   readonly onOutput?: (text: string) => void
 }
@@ -27,6 +32,11 @@ export interface ToolResult {
   readonly changed?: readonly string[]
   readonly created?: readonly string[]
   readonly detail?: JsonObject
+  /**
+   * The whole result as text, or as UTF-8 in pieces, where `content` shows only a part of it. It is stored up to 64 MiB,
+   * beyond that as head and tail; people and the agent read on in it.
+   */
+  readonly whole?: string | readonly Uint8Array[]
 }
 
 /** A failed attempt whose end was seen. Tools throw nothing else on purpose; anything else becomes EXECUTION_FAILED. */

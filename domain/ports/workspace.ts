@@ -5,8 +5,8 @@ export interface DirEntry {
 }
 
 /**
- * A folder that tools cannot leave. Paths are relative, `/`-separated; every method rejects with a ToolError
- * SANDBOX_VIOLATION for one that leads out (`..`, absolute, symlink), checked again after opening, and with
+ * A folder that tools cannot leave. Paths are `/`-separated, relative, or absolute where they lead inside; every method
+ * rejects with a ToolError SANDBOX_VIOLATION for one that leads out (`..`, symlink), checked again after opening, and with
  * RESOURCE_NOT_FOUND, CONFLICT or EXECUTION_FAILED as it fits.
  */
 export interface Workspace {
@@ -79,6 +79,11 @@ export interface CommandResult {
   /** Well formed and bounded: head and tail where it was too long; the sizes are the originals, in bytes. */
   readonly stdout: string
   readonly stderr: string
+  /**
+   * Each of them as well-formed UTF-8 in pieces, up to 64 MiB, beyond that head and tail with a note. Absent: they are whole
+   * in `stdout` and `stderr`.
+   */
+  readonly output?: { readonly stdout: readonly Uint8Array[]; readonly stderr: readonly Uint8Array[] }
   readonly stdoutBytes: number
   readonly stderrBytes: number
   readonly durationMs: number

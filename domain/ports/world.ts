@@ -21,10 +21,10 @@ export interface Vault {
    */
   remove(name: string): Promise<boolean>
   names(): Promise<readonly string[]>
-  /** Values that were replaced or removed, and noted ones that have been redacted since: still to be hidden. Bounded. */
+  /** Values that were replaced or removed: still to be hidden. Bounded. */
   retired(): Promise<readonly string[]>
-  /** Notes values that are to stay hidden when whoever gave them (the environment) gives others. Known ones cost nothing. */
-  note(values: readonly string[]): Promise<void>
+  /** Names of variables whose values references stand for: the values themselves are not kept. */
+  held(): Promise<readonly string[]>
   /** Another text once a secret was set or removed, by any process. */
   stamp(): Promise<string>
   /** The per-install key (32 bytes) of the references' HMAC. */

@@ -1,10 +1,18 @@
+import { ATTACHING } from '../agent/events/attachment.ts'
 import { notWritten } from '../log/errors.ts'
-import type { SaltedBody } from '../log/seal.ts'
 import type { BlobIntent, BlobIntents, BlobStore, EventLog } from '../ports.ts'
+import { attachmentIn } from './history/attachments.ts'
+import { bodyOf, type Stores } from './history/bodies.ts'
 
 interface Ports {
   readonly blobs: BlobStore
   readonly intents?: BlobIntents
+}
+
+/** Bytes and the salted hash that is their address. */
+export interface Addressed {
+  readonly bytes: Uint8Array
+  readonly header: { readonly hash: string }
 }
 
 /**
@@ -22,7 +30,7 @@ export class BlobWrites {
   }
 
   /** Stores those that are not stored yet; says whether there were any. */
-  async put(bodies: readonly SaltedBody[]): Promise<boolean> {
+  async put(bodies: readonly Addressed[]): Promise<boolean> {
     const { blobs, intents } = this.ports
     const missing = bodies.filter(({ header }) => !this.stored.has(header.hash))
     if (missing.length === 0) return false
@@ -77,6 +85,7 @@ export async function sweepBlobs(ports: { log: EventLog; blobs: BlobStore; inten
     for await (const page of ports.log.read(stream, { bodies: false })) {
       for (const { header, erased } of page) if (!erased) named.add(header.body.hash)
     }
+    if (left.some(({ hash }) => !named.has(hash))) await addAttached(ports, stream, named)
     for (const { runId, hash } of left) {
       if (named.has(hash)) continue
       await ports.blobs.delete(runId, hash)
@@ -85,4 +94,15 @@ export async function sweepBlobs(ports: { log: EventLog; blobs: BlobStore; inten
     await ports.intents.end(left)
   }
   return removed
+}
+
+/** Whole results that the stream's events name: these stand in bodies, which are read only where the headers do not tell. */
+async function addAttached(stores: Stores, stream: string, named: Set<string>): Promise<void> {
+  for await (const page of stores.log.read(stream)) {
+    for (const event of page) {
+      if (event.erased || !ATTACHING.has(event.header.type)) continue
+      const attachment = attachmentIn(event.header, await bodyOf(stores, event))
+      if (attachment !== undefined) named.add(attachment.hash)
+    }
+  }
 }

@@ -2,6 +2,7 @@ import type { Command } from '../agent/decisions/commands.ts'
 import { type Decision, decide, type Identity } from '../agent/decisions/decide.ts'
 import type { Draft } from '../agent/decisions/deciding.ts'
 import type { Facts } from '../agent/decisions/facts.ts'
+import { attachmentOf } from '../agent/events/attachment.ts'
 import { versions } from '../agent/events/events.ts'
 import { digestOf, FOLD } from '../agent/state/digest.ts'
 import type { Transcript } from '../agent/state/messages.ts'
@@ -12,7 +13,7 @@ import { agentStream } from '../log/ids.ts'
 import { GENESIS, seal } from '../log/seal.ts'
 import type { Head } from '../ports.ts'
 import { append, type Urgency } from './append.ts'
-import { BlobWrites } from './blob-writes.ts'
+import { type Addressed, BlobWrites } from './blob-writes.ts'
 import type { RuntimePorts } from './ports.ts'
 import { SaltTape } from './salt-tape.ts'
 
@@ -57,7 +58,11 @@ export class Journal {
       const decision = decide(state, identity, command, facts)
       if (decision.drafts.length === 0) return null
       const blobs = blobsOf(decision.drafts.map((draft) => draft.body.header.size))
-      if (await writes.put(blobs.map((i) => decision.drafts[i]!.body))) {
+      const stored: Addressed[] = [
+        ...blobs.map((i) => decision.drafts[i]!.body),
+        ...attachedTo(decision.drafts, command),
+      ]
+      if (await writes.put(stored)) {
         await this.ports.crashPoint?.('after_blobs')
         continue
       }
@@ -68,11 +73,19 @@ export class Journal {
           throw error
         },
       )
-      await writes.named(blobs.map((i) => decision.drafts[i]!.body.header.hash))
+      await writes.named(stored.map(({ header }) => header.hash))
       await this.ports.crashPoint?.('after_append')
       return { decision, sealed }
     }
   }
+}
+
+/** The whole results that the drafts name. A fact that came too late is not recorded, and nothing of it is stored. */
+function attachedTo(drafts: readonly Draft[], command: Command): readonly Addressed[] {
+  if (command.kind !== 'tool_succeeded' || command.attached === undefined) return []
+  const { attachment, bytes } = command.attached
+  const named = drafts.some(({ event }) => attachmentOf(event)?.hash === attachment.hash)
+  return named ? [{ bytes, header: { hash: attachment.hash } }] : []
 }
 
 /** Chains drafts to the head, with the state's digest on every checkpoint and on the last one. */

@@ -1,6 +1,7 @@
 import { decide } from '../agent/decisions/decide.ts'
 import type { Facts } from '../agent/decisions/facts.ts'
 import { waitingFor } from '../agent/decisions/owed.ts'
+import { undecided } from '../agent/state/loss.ts'
 import { type AgentState, callsOf } from '../agent/state/state.ts'
 import type { RuntimePorts } from './ports.ts'
 import type { DriveEnd } from './types.ts'
@@ -11,10 +12,10 @@ export function endOf(state: AgentState): DriveEnd | null {
   if (machine.status === 'DONE') return { end: 'done' }
   if (machine.status === 'ERROR') return { end: 'error', code: machine.code, error: machine.error }
   const waits = waitingFor(state)
-  if (waits === null) return null
-  const toolCallIds = callsOf(state)
-    .filter((call) => call.stage.at === 'approval' || call.stage.at === 'doubt')
-    .map((call) => call.id)
+  // A model recovers by itself, so its driver waits for it.
+  if (waits === null || waits === 'model') return null
+  const open = callsOf(state).filter((call) => call.stage.at === 'approval' || call.stage.at === 'doubt')
+  const toolCallIds = [...undecided(state), ...open].map(({ id }) => id)
   return { end: 'waiting', for: waits, toolCallIds }
 }
 

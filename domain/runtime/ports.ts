@@ -66,6 +66,9 @@ export interface RuntimePorts {
   environment(spec: AgentSpec, about: { runId: string; agentId: string; driverId: string }): Promise<Environment>
   /** Tells whoever runs this process what goes on less well than it should. */
   warn?(agentId: string, message: string): void
+  /** Rejects with `LOG_SHORTENED` where the agent's stream holds less than was seen of it: it is neither driven nor written to
+   * then. */
+  mustBeWhole?(agentId: string): Promise<void>
   /** Told when a driver goes on with what another one had at work: that one has died, or hangs. */
   takenOver?(agentId: string, from: string): void
   /** How long a person's request waits for the log, ms. */

@@ -1,9 +1,11 @@
 import type { UserCommand } from '../agent/decisions/commands.ts'
 import { CommandRejected } from '../agent/errors.ts'
 import { type Block, callArguments } from '../agent/events/content.ts'
+import { jsonValueFilter } from '../agent/secrets/json-stream.ts'
 import { canonicalText } from '../log/canonical.ts'
 import type { Json, JsonObject } from '../log/json.ts'
-import type { ModelOutcome, ToolResult } from '../ports.ts'
+import { wellFormed } from '../log/well-formed.ts'
+import type { ModelOutcome, TextFilter, ToolResult } from '../ports.ts'
 import type { SecretBoundary } from './ports.ts'
 
 // Where what comes from outside becomes a command, secrets become references (CONTRACTS 3, Secrets).
@@ -38,6 +40,7 @@ export function redactRequest(secrets: SecretBoundary, command: UserCommand): Us
     case 'erase':
       return { ...command, reason: secrets.text(command.reason) }
     case 'pause':
+    case 'release_loss':
     case 'cancel':
     case 'decide_approval':
       return { ...command, ...reasonOf(secrets, command) }
@@ -110,13 +113,27 @@ function redactRaw(secrets: SecretBoundary, raw: string): Json {
   return shown === plain ? raw : shown
 }
 
-/** Whatever the order of members is. */
-const same = (a: unknown, b: unknown) => canonicalText(a) === canonicalText(b)
+/** Whatever the order of members is. Halves of surrogate pairs, which have no canonical form, count as U+FFFD. */
+const same = (a: unknown, b: unknown) => canonicalText(wellFormed(a)) === canonicalText(wellFormed(b))
 
-/** A tool's result, without secrets. */
-export function redactResult(secrets: SecretBoundary, result: ToolResult): ToolResult {
-  const { content, changed, created, detail } = result
+/**
+ * A filter for a text that comes in pieces and is a tool's result as a whole: secrets are hidden in it, also values under
+ * the names of secrets where it is JSON.
+ */
+export function resultFilter(secrets: SecretBoundary): TextFilter {
+  const keys = jsonValueFilter((key, value) => Object.values(secrets.json({ [key]: value }))[0] ?? '')
+  const texts = secrets.stream()
   return {
+    push: (text) => texts.push(keys.push(text)),
+    end: () => texts.push(keys.end()) + texts.end(),
+  }
+}
+
+/** A tool's result, without secrets; not its `whole`, which goes through {@link resultFilter}. */
+export function redactResult(secrets: SecretBoundary, result: ToolResult): ToolResult {
+  const { content, changed, created, detail, ...whole } = result
+  return {
+    ...whole,
     content: secrets.result(content),
     ...(changed === undefined ? {} : { changed: secrets.json(changed) }),
     ...(created === undefined ? {} : { created: secrets.json(created) }),

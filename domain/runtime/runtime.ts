@@ -53,6 +53,7 @@ export class Runtime implements AgentRuntimeDoors {
 
   async execute(agentId: string, command: UserCommand, request: Request): Promise<Executed> {
     const { expected } = request
+    await this.ports.mustBeWhole?.(agentId)
     return this.with(agentId, async (mailbox) => {
       const { asking, said } = await this.inTime(async () => {
         const secrets = await this.boundary(mailbox, command)
@@ -91,6 +92,7 @@ export class Runtime implements AgentRuntimeDoors {
         await mailbox.refresh()
         const { state } = mailbox
         if (state === null) throw unknownAgent(agentId)
+        await this.ports.mustBeWhole?.(agentId)
         const idle = isFinished(state) ? endOf(state) : idleEnd(state, this.ports)
         if (idle !== null) return idle
         this.mustHaveTools(state)

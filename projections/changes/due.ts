@@ -9,11 +9,11 @@ import type { Seen } from './event.ts'
  * Why an agent is woken:
  * - `start`: something new is owed (a model call, a tool call); not while the agent is paused;
  * - `turn`: the next turn is owed; not while the agent is paused, nor while it waits for input;
- * - `retry`: the same, later; `drive`: an effect is in flight, a refused call is to end, or what has ended is to
+ * - `retry`: the same, later; `model`: the same, when the models that have all failed are asked again; `drive`: an effect is in flight, a refused call is to end, or what has ended is to
  *   be judged: owed even in a pause;
  * - `approval`: it expires then; `cancel`: the tree is to be cancelled; `parked`: nobody here can tell.
  */
-export type DueReason = 'start' | 'turn' | 'retry' | 'drive' | 'approval' | 'cancel' | 'parked'
+export type DueReason = 'start' | 'turn' | 'retry' | 'model' | 'drive' | 'approval' | 'cancel' | 'parked'
 
 /**
  * Changes of `due`: one row per cause, so that calls side by side do not hide each other. Where an event leaves open
@@ -28,6 +28,7 @@ export function due(e: Seen): Change[] {
     case 'paused':
     case 'resumed':
     case 'step_requested':
+    case 'loss_accepted':
     case 'residue':
     case 'request_noted':
     case 'standing_approval':
@@ -73,7 +74,7 @@ export function due(e: Seen): Change[] {
       return [agent(e, 'drive')]
     case 'error':
       if (!e.body?.recoverable) return [clear('due')]
-      return [answered(e), agent(e, 'retry', e.at + (e.body.delayMs ?? 0))]
+      return [answered(e), agent(e, e.body.outage ? 'model' : 'retry', e.at + (e.body.delayMs ?? 0))]
     case 'completion':
       return [clear('due')]
     case 'turn_end':

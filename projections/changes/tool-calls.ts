@@ -1,3 +1,5 @@
+import type { LostCall } from '../../domain/agent/events/loss.ts'
+import { UNKNOWN_TOOL } from '../../domain/agent/spec/tools.ts'
 import { toolCallId } from '../../domain/log/ids.ts'
 import type { Row } from '../schema/tables.ts'
 import { cut } from '../text.ts'
@@ -9,6 +11,7 @@ type Call = Partial<Row<'tool_calls'>>
 /** Changes of `tool_calls`: a row from the model's request on, so that what was never started shows as well. */
 export function toolCalls(e: Seen): Change[] {
   if (e.type === 'model_call_end') return (e.body?.calls ?? []).map((_, index) => planned(e, index))
+  if (e.type === 'loss_accepted') return (e.body?.calls ?? []).flatMap((call) => lost(e, call))
   const columns = outcome(e)
   if (!columns) return []
   return [put('tool_calls', { agent_id: e.agentId, id: e.toolCallId! }, columns, { run_id: e.runId, turn: e.turn })]
@@ -23,7 +26,7 @@ function planned(e: Extract<Seen, { type: 'model_call_end' }>, index: number): C
       run_id: e.runId,
       turn: e.turn,
       status: 'planned',
-      tool_name: call.toolName,
+      tool_name: call.askedName ?? call.toolName,
       effect: call.effect,
       arguments_hash: call.argumentsHash,
       block: call.block,
@@ -32,6 +35,27 @@ function planned(e: Extract<Seen, { type: 'model_call_end' }>, index: number): C
       requested_at: e.time,
     },
   )
+}
+
+/** A call that began in the lost part of the log, of which a person has to say what became of it. */
+function lost(e: Seen, { toolCallId: id, toolName, argumentsHash, effect }: LostCall): Change[] {
+  if (effect !== 'irreversible') return []
+  const message = 'it began in the part of the log that was lost'
+  const columns: Call = { status: 'unknown', code: 'UNKNOWN_OUTCOME', message, rule: null, effect, ran: 1 }
+  const names = { tool_name: toolName, arguments_hash: argumentsHash }
+  return [
+    put('tool_calls', { agent_id: e.agentId, id }, { ...columns, ...names }, { run_id: e.runId, turn: turnOf(id) }),
+  ]
+}
+
+/** The turn that the id of a call names (see `toolCallId`). */
+const turnOf = (id: string): number => Number(/\.t(\d+)\.c\d+$/.exec(id)?.[1] ?? 0)
+
+/** What a person's word makes of a lost call that the model does not ask for again. */
+const DECIDED: Readonly<Record<'happened' | 'run' | 'abandon', Call>> = {
+  happened: { status: 'succeeded', code: null, message: 'a person confirmed it' },
+  run: { status: 'ended', code: null, message: 'a person said that it did not happen' },
+  abandon: { status: 'failed', code: 'UNKNOWN_OUTCOME', message: 'it was given up' },
 }
 
 function outcome(e: Seen): Call | null {
@@ -45,7 +69,9 @@ function outcome(e: Seen): Call | null {
       }
       if (!e.body) return start
       const { toolName, effect, argumentsHash, attempt } = e.body
-      return { ...start, tool_name: toolName, effect, arguments_hash: argumentsHash, attempt }
+      // The name that the model wrote came with its answer.
+      const named = toolName === UNKNOWN_TOOL ? {} : { tool_name: toolName }
+      return { ...start, ...named, effect, arguments_hash: argumentsHash, attempt }
     }
     case 'tool_call_intent':
       return { status: 'running', ran: 1, ...(e.body ? { attempt: e.body.attempt } : {}) }
@@ -57,6 +83,8 @@ function outcome(e: Seen): Call | null {
     case 'tool_call_resolved':
       // After the end of the run nothing follows from it, and the call stays as it ended.
       return e.turn === 0 ? null : { status: 'started' }
+    case 'lost_call_decided':
+      return e.body ? DECIDED[e.body.decision] : { status: 'ended' }
     case 'tool_call_end':
       return ended(e)
     default:
@@ -67,13 +95,13 @@ function outcome(e: Seen): Call | null {
 function ended(e: Extract<Seen, { type: 'tool_call_end' }>): Call {
   const end: Call = { ended_revision: e.revision, ended_position: e.position, ended_at: e.time }
   if (!e.body) return { ...end, status: 'ended', erased: 1, code: null, message: null, rule: null }
-  const { success, toolName, attempt, durationMs, step, error, created, changed } = e.body
+  const { success, toolName, askedName, attempt, durationMs, step, error, created, changed } = e.body
   return {
     ...end,
     ...failure(error),
     ...(e.erased ? { erased: 1 } : {}),
     status: success ? 'succeeded' : 'failed',
-    tool_name: toolName,
+    tool_name: askedName ?? toolName,
     attempt,
     duration_ms: durationMs,
     step,

@@ -2,13 +2,14 @@ import type { RecordedEvent } from '../../domain/log/envelope.ts'
 import { LogError } from '../../domain/log/errors.ts'
 import { isSealedBody } from '../../domain/log/seal.ts'
 import type { BlobStore } from '../../domain/ports.ts'
+import { type Given, isDamaged } from './damage.ts'
 import type { Poison } from './decode.ts'
 
 /** A body's bytes; null: erased, or not at hand. */
 export type Body = Uint8Array | null | { readonly poison: Poison }
 
 /** How many bytes an event's body takes in memory. */
-export const bodySize = ({ erased, header }: RecordedEvent): number => (erased ? 0 : header.body.size)
+export const bodySize = (given: Given): number => (isDamaged(given) || given.erased ? 0 : given.header.body.size)
 
 /** An inline body; null: there is none. One that is not what was sealed is the event's fault and is told. */
 export function atHand({ header, body }: RecordedEvent): Body {

@@ -1,13 +1,16 @@
 import { READER, upcast } from '../../domain/agent/events/codec.ts'
 import { type AgentEvent, bodies, type EventType, versions } from '../../domain/agent/events/events.ts'
+import type { DamagedEvent } from '../../domain/log/damage.ts'
 import { FORMAT, type RecordedEvent } from '../../domain/log/envelope.ts'
 import type { Seen } from '../changes/event.ts'
 import { cut, millis } from '../text.ts'
 
-/** Why an event cannot be taken. Its stream is parked. */
+/** Why an event cannot be taken. Its stream is parked. `GAP`: it does not follow the one before it in its stream. */
 export interface Poison {
   readonly code:
-    | 'FORMAT_NEWER'
+    | DamagedEvent['code']
+    | 'GAP'
+    | 'UNREADABLE'
     | 'UNKNOWN_TYPE'
     | 'NEWER_VERSION'
     | 'ENCIPHERED'

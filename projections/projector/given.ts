@@ -1,5 +1,6 @@
 import { callArguments } from '../../domain/agent/events/content.ts'
 import type { Given } from '../../domain/agent/events/events.ts'
+import { isStreamDamage } from '../../domain/log/damage.ts'
 import type { RecordedEvent } from '../../domain/log/envelope.ts'
 import type { JsonObject } from '../../domain/log/json.ts'
 import type { BlobStore, EventLog } from '../../domain/ports.ts'
@@ -16,7 +17,10 @@ function givenTo(e: Seen): Given | null {
 /** Nearly no event does, and a wait for each would cost more than its reading. */
 export const pointsToArguments = (e: Seen): boolean => !e.erased && givenTo(e) !== null
 
-/** An event with the arguments that it points to at hand, read from the same stream; null where they are gone. */
+/**
+ * An event with the arguments that it points to at hand, read from the same stream; null where they are gone. A stream that
+ * cannot be read by its name is read as the whole log gives it, so that a rebuild finds what was found when it could.
+ */
 export async function withGiven(
   { log, blobs }: { readonly log: EventLog; readonly blobs: BlobStore },
   { header }: RecordedEvent,
@@ -24,10 +28,17 @@ export async function withGiven(
 ): Promise<Seen> {
   const given = givenTo(event)
   if (given === null) return event
-  for await (const page of log.read(header.stream, { from: given.revision, limit: 1 })) {
-    if (page[0]) return { ...event, arguments: await argumentsIn(blobs, page[0], given.block) }
-  }
-  return { ...event, arguments: null }
+  const at = { from: given.revision, limit: 1 }
+  const answer = await firstOf(log.read(header.stream, at)).catch((error: unknown) => {
+    if (!isStreamDamage(error)) throw error
+    return firstOf(log.read(header.stream, { ...at, onDamage: () => undefined }))
+  })
+  return { ...event, arguments: answer && (await argumentsIn(blobs, answer, given.block)) }
+}
+
+async function firstOf(pages: AsyncIterable<readonly RecordedEvent[]>): Promise<RecordedEvent | null> {
+  for await (const page of pages) if (page[0]) return page[0]
+  return null
 }
 
 async function argumentsIn(blobs: BlobStore, answer: RecordedEvent, block: number): Promise<JsonObject | null> {

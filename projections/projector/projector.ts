@@ -1,15 +1,14 @@
 import type { Cursor } from '../../domain/log/cursor.ts'
-import type { RecordedEvent } from '../../domain/log/envelope.ts'
 import { LogError } from '../../domain/log/errors.ts'
-import { agentStream } from '../../domain/log/ids.ts'
 import type { BlobStore, EventLog } from '../../domain/ports.ts'
 import { ProjectionError } from '../errors.ts'
 import { partsOf } from '../parts.ts'
-import { type Progress, positionTaken, type Store } from '../store/store.ts'
-import { counted } from '../text.ts'
+import type { Progress, Store } from '../store/store.ts'
+import { counted, streamOfParked } from '../text.ts'
 import { bodySize } from './body.ts'
+import { type Given, upToPosition, withDamage } from './damage.ts'
 import { type Poison, READER } from './decode.ts'
-import { type Folded, foldBatch, keptAgain, refolded, type Sources } from './fold.ts'
+import { foldBatch, keptAgain, refolded, type Sources } from './fold.ts'
 import { Left } from './left.ts'
 import { byHalves, parkedWhere } from './refused.ts'
 import { Waiters } from './waiters.ts'
@@ -49,15 +48,17 @@ export class Projector {
   }
 
   /**
-   * Follows the log until the signal aborts. Rejects with `POSITION_TAKEN`, `STREAM_GAP`, `LOG_MISMATCH`, or what the log
-   * or the database could not do.
+   * Follows the log until the signal aborts. Rejects with `POSITION_TAKEN`, `LOG_MISMATCH`, or what the log or the database
+   * could not do. What is wrong with one stream parks that stream.
    */
   async run(signal: AbortSignal): Promise<void> {
     try {
       await this.#open()
       this.#state = 'running'
       this.#reason = null
-      for await (const page of this.#sources.log.subscribe(this.#progress.cursor, signal)) {
+      const { log } = this.#sources
+      const { cursor } = this.#progress
+      for await (const page of withDamage((onDamage) => log.subscribe(cursor, signal, { onDamage }))) {
         if (await this.#locked(() => this.#take(page))) continue
         await aborted(signal)
         return
@@ -73,8 +74,10 @@ export class Projector {
   async catchUp(upTo?: Cursor): Promise<Progress> {
     try {
       await this.#open()
-      for await (const page of this.#sources.log.readAll(this.#progress.cursor)) {
-        const wanted = upTo ? page.filter((event) => event.position <= upTo.position) : page
+      const { log } = this.#sources
+      const { cursor } = this.#progress
+      for await (const page of withDamage((onDamage) => log.readAll(cursor, { onDamage }))) {
+        const wanted = upTo ? upToPosition(page, upTo.position) : page
         if (!(await this.#locked(() => this.#take(wanted))) || wanted.length < page.length) break
       }
     } catch (error) {
@@ -99,21 +102,24 @@ export class Projector {
     return this.#progress
   }
 
-  /** Reads a parked stream again from its beginning. It parks again where it still cannot be taken; true: it did not. */
-  async release(agentId: string): Promise<boolean> {
+  /**
+   * Reads a parked stream again from its beginning, by its agent's id or, of another kind, its name. It parks again where it
+   * still cannot be taken; true: it did not.
+   */
+  async release(id: string): Promise<boolean> {
     await this.#open()
     return this.#locked(async () => {
       const { store } = this.#sources
-      const stream = agentStream(agentId)
+      const stream = streamOfParked(id)
       const { heads, parked } = await store.standing([stream])
-      if (!parked.has(agentId)) throw new ProjectionError('NOT_PARKED', `agent ${agentId} is not parked`)
-      const upTo = heads.get(stream)!.revision
+      if (!parked.has(id)) throw new ProjectionError('NOT_PARKED', `the stream ${stream} is not parked`)
+      const upTo = heads.get(stream)?.revision ?? -1
       for await (const batch of keptAgain(this.#sources, stream, upTo))
         await store.commit(this.#stored, this.#progress, batch)
       await parkedWhere(upTo, async (refused) =>
         store.commit(this.#stored, this.#progress, await refolded(this.#sources, stream, upTo, refused)),
       )
-      return !(await store.standing([stream])).parked.has(agentId)
+      return !(await store.standing([stream])).parked.has(id)
     })
   }
 
@@ -130,18 +136,18 @@ export class Projector {
   }
 
   /** False: it must wait for a newer program. */
-  async #take(page: readonly RecordedEvent[]): Promise<boolean> {
+  async #take(page: readonly Given[]): Promise<boolean> {
     for (const part of partsOf(page, bodySize))
       if (!(await byHalves(part, (events, refused) => this.#takePart(events, refused)))) return false
     return true
   }
 
-  async #takePart(events: readonly RecordedEvent[], refused: Poison | null): Promise<boolean> {
-    const { to, waitsAt, ...batch } = await this.#fold(events, refused)
-    if (to.events > this.#progress.events) {
+  async #takePart(events: readonly Given[], refused: Poison | null): Promise<boolean> {
+    const { to, waitsAt, ...batch } = await foldBatch(this.#sources, this.#progress, events, refused)
+    if (to.events > this.#progress.events || batch.changes.byTable.size > 0) {
       await this.#sources.store.commit(this.#stored, to, batch)
       this.#stored = to
-      this.#waiters.reached(to.cursor!.position)
+      if (to.cursor) this.#waiters.reached(to.cursor.position)
     }
     if (!waitsAt) return true
     this.#state = 'waiting'
@@ -150,17 +156,6 @@ export class Projector {
       'start the projections of that program, these wait'
     this.#waiters.fail(new ProjectionError('NEWER_WRITER', this.#reason))
     return false
-  }
-
-  async #fold(events: readonly RecordedEvent[], refused: Poison | null): Promise<Folded> {
-    try {
-      return await foldBatch(this.#sources, this.#progress, events, refused)
-    } catch (error) {
-      // Behind another writer the streams look as if they had gaps. Which it is, the position tells.
-      const stored = await this.#sources.store.progress()
-      if (stored?.cursor?.hash === this.#stored?.cursor?.hash) throw error
-      throw positionTaken(stored)
-    }
   }
 
   #stop(error: unknown): unknown {
@@ -189,7 +184,7 @@ const mismatch = (why: string, cause?: unknown) =>
 /** A log that was restored, most likely: the harmless case for the tables, and a loss for whoever relied on the log. */
 const older = ({ cursor, events }: Progress, cause: unknown) =>
   new ProjectionError(
-    'LOG_MISMATCH',
+    'LOG_OLDER',
     `the tables show ${counted(events, 'event')} up to position ${cursor?.position}, which the log does not hold: it is older than ` +
       'they are, as after a restore, and what was recorded in it since that backup is lost; rebuild the tables of what it holds',
     { cause },

@@ -25,7 +25,7 @@ const UNVERSIONED = `exists (select 1 from tool_calls v join runs r on r.id = v.
 const OWED = `case
   when d.cause = 'agent' and exists (select 1 from tool_calls t
     where t.agent_id = a.id and t.turn = a.turn and ${OPEN_CALL}) then ${UNVERSIONED}
-  when d.reason not in ('start', 'turn', 'retry') then true
+  when d.reason not in ('start', 'turn', 'retry', 'model') then true
   when d.cause <> 'agent' then d.reason = 'retry' or (not ${PAUSED}
     and not exists (select 1 from tool_calls t where t.agent_id = a.id and t.turn = a.turn and ${OPEN_CALL}
       and d.behind like '%|' || t.id || '|%')

@@ -30,6 +30,32 @@ export const NOTHING: UsageSum = {
   erased: 0,
 }
 
+const total = (column: string) => sql<number>`coalesce(sum(${sql.ref(column)}), 0)`
+const lost = (value: string) =>
+  sql<number>`coalesce(sum(case when status = 'lost' then ${sql.raw(value)} else 0 end), 0)`
+
+/** The columns of a sum over rows of `model_calls`, for {@link sumOf}. */
+export const SUMS = [
+  sql<number>`count(*)`.as('calls'),
+  total('input').as('input'),
+  total('output').as('output'),
+  total('cache_read').as('cacheRead'),
+  total('cache_write').as('cacheWrite'),
+  total('nano_dollars').as('nanoDollars'),
+  sql<number>`coalesce(sum(case when input is not null and nano_dollars is null then 1 else 0 end), 0)`.as('unpriced'),
+  lost('1').as('lostCalls'),
+  lost('coalesce(input + output + cache_read + cache_write, 0)').as('lostTokens'),
+  lost('coalesce(nano_dollars, 0)').as('lostNanoDollars'),
+  sql<number>`coalesce(sum(case when status = 'ended' then 1 else 0 end), 0)`.as('erased'),
+] as const
+
+type Summed = Omit<UsageSum, 'inDoubt'> & { lostCalls: number; lostTokens: number; lostNanoDollars: number }
+
+export const sumOf = ({ lostCalls, lostTokens, lostNanoDollars, ...sums }: Summed): UsageSum => ({
+  ...sums,
+  inDoubt: { calls: lostCalls, tokens: lostTokens, nanoDollars: lostNanoDollars },
+})
+
 /** Usage of some runs, by a column of `model_calls`: the run, the agent or the model. Lost attempts count. */
 export async function usageBy(
   db: Kysely<Database>,
@@ -37,34 +63,14 @@ export async function usageBy(
   runIds: readonly string[],
 ): Promise<Map<string, UsageSum>> {
   if (runIds.length === 0) return new Map()
-  const total = (column: string) => sql<number>`coalesce(sum(${sql.ref(column)}), 0)`
-  const lost = (value: string) =>
-    sql<number>`coalesce(sum(case when status = 'lost' then ${sql.raw(value)} else 0 end), 0)`
   const rows = await db
     .selectFrom('model_calls')
-    .select([
-      sql<string>`coalesce(${sql.ref(by)}, '')`.as('name'),
-      sql<number>`count(*)`.as('calls'),
-      total('input').as('input'),
-      total('output').as('output'),
-      total('cache_read').as('cacheRead'),
-      total('cache_write').as('cacheWrite'),
-      total('nano_dollars').as('nanoDollars'),
-      sql<number>`sum(case when input is not null and nano_dollars is null then 1 else 0 end)`.as('unpriced'),
-      lost('1').as('lostCalls'),
-      lost('coalesce(input + output + cache_read + cache_write, 0)').as('lostTokens'),
-      lost('coalesce(nano_dollars, 0)').as('lostNanoDollars'),
-      sql<number>`sum(case when status = 'ended' then 1 else 0 end)`.as('erased'),
-    ])
+    .select(sql<string>`coalesce(${sql.ref(by)}, '')`.as('name'))
+    .select(SUMS)
     .where('run_id', 'in', runIds)
     .groupBy('name')
     .execute()
-  return new Map(
-    rows.map(({ name, lostCalls, lostTokens, lostNanoDollars, ...sums }) => [
-      name,
-      { ...sums, inDoubt: { calls: lostCalls, tokens: lostTokens, nanoDollars: lostNanoDollars } },
-    ]),
-  )
+  return new Map(rows.map(({ name, ...sums }) => [name, sumOf(sums)]))
 }
 
 export function plus(a: UsageSum, b: UsageSum): UsageSum {

@@ -11,14 +11,14 @@ export const WAITS_FOR_INPUT =
 
 export const OPEN_CALL = "t.status in ('planned', 'started', 'running', 'retrying', 'unknown')"
 
-/** What an agent waits for a person for. */
+/** What an agent waits for a person for; `model`: it waits for its models, which have all failed, to serve again. */
 export interface Waiting {
   readonly agentId: string
-  readonly for: 'input' | 'approval' | 'doubt' | 'pause'
+  readonly for: 'input' | 'approval' | 'doubt' | 'pause' | 'model'
   readonly toolCallId: string | null
 }
 
-/** What the unfinished agents of some runs wait for, by run; one that is being cancelled waits for nobody. */
+/** What the unfinished agents of some runs wait for, by run; one that is being cancelled waits for nothing. */
 export async function waitingOf(db: Kysely<Database>, runIds: readonly string[]): Promise<Map<string, Waiting[]>> {
   const found = new Map<string, Waiting[]>()
   if (runIds.length === 0) return found
@@ -53,6 +53,13 @@ export async function waitingOf(db: Kysely<Database>, runIds: readonly string[])
   for (const p of approvals) add(p.run_id, p.agent_id, 'approval', p.tool_call_id)
   const open = agents.map((a) => a.id)
   if (open.length === 0) return found
+  const outages = await db
+    .selectFrom('due')
+    .select(['run_id', 'agent_id'])
+    .where('agent_id', 'in', open)
+    .where('reason', '=', 'model')
+    .execute()
+  for (const d of outages) add(d.run_id, d.agent_id, 'model', null)
   const doubts = await db
     .selectFrom('tool_calls')
     .select(['run_id', 'agent_id', 'id'])

@@ -81,9 +81,36 @@ const payloadOf = (call: 'requested' | 'ended') =>
   `(select case when e.payload is not null then coalesce(e.current, e.payload) end from event_rows e
     where e.stream = 'agent-' || ${call}_agent and e.revision = ${call}_revision)`
 
+// The argument object of a `tool_use` block, as JSON text; 'null' where it is none (domain/agent/events/content.ts).
+const argumentsOf = `create function arguments_of(block json) returns text immutable strict parallel restricted language plpgsql as $$
+  declare asked json;
+  begin
+    asked := case when block -> 'input_text' is null then block -> 'input'
+      when btrim(block ->> 'input_text', E' \\t\\r\\n') = '' then cast('{}' as json)
+      else json_of(block ->> 'input_text') end;
+    return case when json_typeof(asked) = 'object' then cast(asked as text) else 'null' end;
+  exception when data_exception or program_limit_exceeded then return 'null';
+  end $$`
+
+/** SQL of a body as readers of events see it, like `withGiven` of domain/agent/events/given.ts. */
+const shown = `case
+    when payload is null or type not in ('tool_call_start', 'context_set') or json_of(payload) -> 'given' is null then payload
+    else (select left(payload, -1) || case when type = 'context_set'
+        then ',"value":' || coalesce(cast(cast(given.args as json) -> 'value' as text), 'null')
+        else ',"arguments":' || given.args || coalesce(',"secrets":' || given.secrets, '') end || '}'
+      from (select coalesce(arguments_of(answer.body -> 'content' -> asked.block), 'null') as args,
+          (select cast(call -> 'secrets' as text) from json_array_elements(answer.body -> 'calls') as call
+            where cast(call ->> 'block' as integer) = asked.block limit 1) as secrets
+        from (select cast(json_of(payload) -> 'given' ->> 'revision' as bigint) as revision,
+            cast(json_of(payload) -> 'given' ->> 'block' as integer) as block) as asked
+          left join lateral (select json_of(a.payload) as body from event_rows a
+            where a.stream = event_rows.stream and a.revision = asked.revision) as answer on true) as given)
+    end`
+
 export const keptViews: readonly string[] = [
   jsonOf,
-  `create view events as ${eventsSelect('event_rows', 'payload')}`,
+  argumentsOf,
+  `create view events as ${eventsSelect('event_rows', shown)}`,
   `create view checkpoints as ${checkpointsSelect(postgres, {
     request: payloadOf('requested'),
     outcome: payloadOf('ended'),

@@ -17,6 +17,8 @@ export interface LogSource {
   eventsSql(schema: string): string
   /** The body at a position as JSON text; null: erased. */
   payload(position: number): string | null
+  /** The same as readers of events see it: with the arguments that it points to. */
+  shown(position: number): string | null
   /**
    * The messages that the model would see at a revision, as JSON text of an array; `null` where nothing is left of a body
    * before it.
@@ -47,13 +49,14 @@ function register(raw: DatabaseSync, log: LogSource): void {
   raw.function('keepup_payload', { directOnly: false }, (position) =>
     position === null ? null : log.payload(Number(position)),
   )
+  raw.function('keepup_shown', { directOnly: false }, (position) => log.shown(Number(position)))
   raw.function('keepup_messages', { directOnly: false }, (agent, revision) =>
     log.messages(String(agent), Number(revision)),
   )
 }
 
 const eventsView = (log: LogSource) =>
-  `create temp view events as ${eventsSelect(`(${log.eventsSql('log')})`, 'keepup_payload(position)')}`
+  `create temp view events as ${eventsSelect(`(${log.eventsSql('log')})`, 'keepup_shown(position)')}`
 
 const CHECKPOINTS = `create temp view checkpoints as ${checkpointsSelect(sqlite, {
   request: 'keepup_payload(requested_position)',

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs'
 import { ProjectionError } from '../errors.ts'
 import { connect } from './database.ts'
 import { liveFile } from './pointer.ts'
@@ -26,10 +27,43 @@ export function damagedOr(error: unknown): unknown {
   return new ProjectionError('DAMAGED', why, { cause: error })
 }
 
+/** Throws `DAMAGED` where a file that is to hold tables is gone or empty: SQLite would take it for a new one. */
+export function mustHoldTables(file: string): void {
+  const size = statSync(file, { throwIfNoEntry: false })?.size
+  if (size !== undefined && size > 0) return
+  const what = size === undefined ? 'is missing' : 'is empty'
+  throw new ProjectionError(
+    'DAMAGED',
+    `the tables file ${file} ${what}; the tables come back from the log: run "keepup rebuild"`,
+  )
+}
+
+/** What is wrong with the live tables' file, as it is found; null: nothing, or there is none. */
+export function tablesFault(folder: string): { readonly file: string; readonly why: string } | null {
+  const file = liveFile(folder)
+  if (file === null) return null
+  const size = statSync(file, { throwIfNoEntry: false })?.size
+  if (size === undefined) return { file, why: 'it is missing' }
+  if (size === 0) return { file, why: 'it is empty' }
+  try {
+    const { raw, close } = connect(file, 'read')
+    try {
+      raw.prepare('select 1 from position').get()
+      return null
+    } finally {
+      close()
+    }
+  } catch (error) {
+    if (isOneOf(error, CLOSED)) return null
+    return { file, why: error instanceof Error ? error.message : String(error) }
+  }
+}
+
 /** False where there are no live tables to read, or not as they were written; only a writer makes them anew. */
 export function tablesReadable(folder: string): boolean {
   const file = liveFile(folder)
-  if (file === null) return false
+  // A file without a byte is one that lost them: the first rows are written with the file.
+  if (file === null || (statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0) return false
   try {
     const { raw, close } = connect(file, 'read')
     try {

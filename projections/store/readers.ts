@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import { ProjectionError } from '../errors.ts'
 import type { Database } from '../schema/database.ts'
-import { damagedOr } from './damage.ts'
+import { damagedOr, mustHoldTables } from './damage.ts'
 import { type Connection, connect } from './database.ts'
 import type { Answer } from './home.ts'
 import { liveFile } from './pointer.ts'
@@ -52,6 +52,7 @@ export class Readers {
         throw new ProjectionError('NOT_FOUND', 'the tables are gone; they come back from the log: run "keepup rebuild"')
       if (this.#reader?.file === file) return this.#reader
       try {
+        mustHoldTables(file)
         const connection = connect(file, 'read')
         this.#retire()
         this.#reader = { file, connection, active: 0 }

@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely'
 import type { Cursor } from '../../domain/log/cursor.ts'
 import type { Database, PositionRow } from '../schema/database.ts'
 import { tableNames } from '../schema/tables.ts'
-import { isDamaged } from './damage.ts'
+import { isDamaged, mustHoldTables } from './damage.ts'
 import { connect } from './database.ts'
 import type { Answer, Difference, Home } from './home.ts'
 import { dropFile, dropOthers, freshFile, liveFile, pointTo } from './pointer.ts'
@@ -29,7 +29,8 @@ export class SqliteHome implements Home {
     return null
   }
 
-  open(file: string): Promise<Store> {
+  async open(file: string): Promise<Store> {
+    mustHoldTables(file)
     return openSqliteStore(file)
   }
 

@@ -4,7 +4,7 @@ import { ProjectionError } from '../errors.ts'
 import type { PositionRow, StreamRow } from '../schema/database.ts'
 import { sqlite } from '../schema/dialect.ts'
 import { MEANING, migrations } from '../schema/migrations.ts'
-import { agentOfStream } from '../text.ts'
+import { parkedIdOf } from '../text.ts'
 import { damagedOr, isTooBig } from './damage.ts'
 import { BUSY_MS, type Connection, connect } from './database.ts'
 import { Statements } from './statements.ts'
@@ -85,13 +85,14 @@ export class SqliteStore implements Store {
     for (const stream of streams) {
       const head = this.#one<StreamRow>('select stream, revision, hash from streams where stream = ?', stream)
       if (head) heads.set(stream, head)
-      const row = this.#one<{ agent_id: string }>(
-        'select agent_id from parked where agent_id = ?',
-        agentOfStream(stream),
-      )
+      const row = this.#one<{ agent_id: string }>('select agent_id from parked where agent_id = ?', parkedIdOf(stream))
       if (row) parked.add(row.agent_id)
     }
     return { heads, parked }
+  }
+
+  async runOf(agentId: string): Promise<string | null> {
+    return this.#one<{ run_id: string }>('select run_id from agents where id = ?', agentId)?.run_id ?? null
   }
 
   async erasureSeen(agentId: string, revision: number): Promise<boolean> {

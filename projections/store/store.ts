@@ -15,7 +15,7 @@ export interface Progress {
 export interface Standing {
   /** The last event taken of each; none: nothing of it was taken. */
   readonly heads: ReadonlyMap<string, StreamRow>
-  /** Agents whose stream is parked. */
+  /** Streams that are parked: ids of agents, names of other streams. */
   readonly parked: ReadonlySet<string>
 }
 
@@ -38,6 +38,8 @@ export interface Store {
   /** Null: nothing was ever folded into this store. */
   progress(): Promise<Progress | null>
   standing(streams: readonly string[]): Promise<Standing>
+  /** The run of an agent; null: it has no row. */
+  runOf(agentId: string): Promise<string | null>
   /** True: the rows were already made without this body. */
   erasureSeen(agentId: string, revision: number): Promise<boolean>
   /**

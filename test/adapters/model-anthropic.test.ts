@@ -32,7 +32,7 @@ describe('an answer', () => {
       usage: { input: 10, output: 42, cacheRead: 2000, cacheWrite: 300 },
       servedBy: 'claude-served',
       requestId: 'req_1',
-      pieces: ['Let me ', 'look.'],
+      streamed: 'Let me look.',
     })
     expect(at.server.got[0]!.headers.authorization).toBe(`Bearer ${KEY}`)
   })
@@ -112,7 +112,7 @@ describe('an answer', () => {
     )
     const answer = await ask(provider)
     expect(answer.content).toEqual([{ type: 'text', text: 'a😀b��' }])
-    expect(answer.pieces.join('')).toBe('a😀b��')
+    expect(answer.streamed).toBe('a😀b��')
   })
 
   test('with invalid UTF-8 is replaced, not refused', async () => {
@@ -143,6 +143,6 @@ describe('an answer', () => {
     const answer = await ask(provider)
     expect(answer.content).toEqual([{ type: 'text', text: 'whole' }])
     expect(answer.usage).toEqual({ input: 3, output: 4, cacheRead: 0, cacheWrite: 0 })
-    expect(answer.pieces).toEqual(['whole'])
+    expect(answer.streamed).toBe('whole')
   })
 })

@@ -37,7 +37,7 @@ describe('an answer', () => {
       usage: { input: 10, output: 42, cacheRead: 2000, cacheWrite: 300 },
       servedBy: 'gpt-served',
       requestId: 'req_2',
-      pieces: ['Let me ', 'look.'],
+      streamed: 'Let me look.',
     })
     expect(at.server.got[0]).toMatchObject({
       path: '/v1/chat/completions',
@@ -203,7 +203,7 @@ describe('an answer', () => {
       ],
       usage: { input: 3, output: 4 },
       servedBy: 'local',
-      pieces: ['whole'],
+      streamed: 'whole',
     })
   })
 
@@ -218,6 +218,6 @@ describe('an answer', () => {
     })
     const answer = await ask(provider)
     expect(answer.content).toEqual([{ type: 'text', text: '😀���' }])
-    expect(answer.pieces.join('')).toBe('😀���')
+    expect(answer.streamed).toBe('😀���')
   })
 })

@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
-import pg from 'pg'
 import { expect, it, onTestFinished } from 'vitest'
 import { greet } from '../../adapters/postgres/ask.ts'
+import { openPool } from '../../projections/postgres.ts'
 
 /** Something on a port that is no PostgreSQL. */
 async function stranger(answer: (socket: Socket) => void) {
@@ -14,8 +14,7 @@ async function stranger(answer: (socket: Socket) => void) {
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
-  const pool = new pg.Pool({ connectionString: `postgres://ann@127.0.0.1:${port}/db`, connectionTimeoutMillis: 100 })
-  pool.on('error', () => undefined)
+  const pool = openPool({ url: `postgres://ann@127.0.0.1:${port}/db`, connectMs: 100 })
   onTestFinished(async () => {
     await pool.end()
     for (const socket of sockets) socket.destroy()

@@ -4,8 +4,9 @@ import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest'
 import { backupLog } from '../../adapters/log-sqlite/backup.ts'
 import { SqliteLog } from '../../adapters/log-sqlite/log.ts'
 import { createSandbox } from '../../adapters/sandbox/bubblewrap.ts'
+import { systemKeys } from '../../adapters/vault/keys.ts'
 import { openEmbedded } from '../../api/embedded/open.ts'
-import { hiddenFrom } from '../../api/host/hidden.ts'
+import { hiddenFrom, refuseSecretsIn } from '../../api/host/hidden.ts'
 import { openFolder, skipWithoutBubblewrap } from '../support/bubblewrap.ts'
 import { bodyOf, openWorld } from './http-support.ts'
 
@@ -39,10 +40,12 @@ it.skipIf(skipWithoutBubblewrap)('commands see no backup, no other data folder a
   const file = join(open, 'settings.json')
   writeFileSync(file, 'settings with a password')
   const workspace = join(open, 'others/ws')
-  const hide = await hiddenFrom({ data: world.data, file }, workspace)
+  const vaultKeyFile = join(open, 'others/vault.key')
+  writeFileSync(vaultKeyFile, 'the key of the vault')
+  const hide = await hiddenFrom({ data: world.data, file, vaultKeyFile }, workspace)
   const box = await createSandbox({ workspace, hide: [...hide, join(world.data, 'keepup.json')] })
-  const key = readFileSync(join(open, 'far/saved/vault/reference.key'), 'utf8').trim()
-  const script = `cat ../seen ../data/vault/secret ${open}/far/saved/vault/* ${file}; grep -rs -e ${key} -e password -e 'their secret' ${open}`
+  const { data: key } = JSON.parse(readFileSync(join(open, 'far/saved/vault/reference.key'), 'utf8'))
+  const script = `cat ../seen ../data/vault/secret ${open}/far/saved/vault/* ${file} ../vault.key; grep -rs -e ${key} -e 'key of the' -e password -e 'their secret' ${open}`
   const command = { argv: ['/bin/sh', '-c', script], cwd: '.', timeoutMs: 10_000, network: false }
   expect((await box.exec(command, new AbortController().signal)).stdout).toBe(seen ? 'seen' : '')
 })
@@ -111,4 +114,29 @@ it('a vault that was left out of a copy is told, and nothing of a first start', 
   expect(texts()).toBe('')
   await (await opened(copy))?.close()
   expect(texts()).toMatch(/no vault in .*copy.*is lost.*put back the folder "vault"/)
+})
+
+it('a backup holds no key of the vault: without it the copy does not open, and says why', async () => {
+  const folder = join(world.root, 'without-key')
+  expect(await backup(folder)).toMatchObject({ status: 200 })
+  const key = readFileSync(systemKeys().file, 'utf8').split('\n')[0]!
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+  const text = files.map((entry) => readFileSync(join(entry.parentPath, entry.name), 'latin1')).join('\n')
+  expect([text.includes('"key":"'), text.includes(key)]).toEqual([true, false])
+  const vaultKeyFile = join(world.root, 'elsewhere.key')
+  const opening = openEmbedded({ ...world.config, data: folder, vaultKeyFile }, 'owner', false)
+  await expect(opening).rejects.toMatchObject({
+    code: 'VAULT_KEY',
+    message: expect.stringContaining('put the key back'),
+  })
+  expect(existsSync(vaultKeyFile)).toBe(false)
+})
+
+it("no run starts in a folder that holds the vault's key", async () => {
+  const workspace = world.workspace()
+  const vaultKeyFile = join(workspace, 'vault.key')
+  await refuseSecretsIn(workspace, { data: world.data, vaultKeyFile })
+  writeFileSync(vaultKeyFile, 'a key')
+  const refused = { code: 'WORKSPACE_HOLDS_DATA', message: expect.stringContaining("the vault's key") }
+  await expect(refuseSecretsIn(workspace, { data: world.data, vaultKeyFile })).rejects.toMatchObject(refused)
 })

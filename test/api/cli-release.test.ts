@@ -44,7 +44,7 @@ it('names what a run lacks and how it is read again, and reads it again', async 
     })
     expect(await parked()).toMatchObject({
       state: 'warning',
-      found: '2 agents are shown only in part',
+      found: '2 streams are shown only in part',
       todo: expect.stringContaining('"runs list" names them'),
     })
     return folder.look('runs', 'show', first)

@@ -53,6 +53,8 @@ export function cliFolder() {
   const env = {
     PATH: process.env.PATH ?? '',
     HOME: root,
+    // Where the vault's key lies, for this process too.
+    XDG_CONFIG_HOME: process.env.XDG_CONFIG_HOME ?? '',
     // Long, because a busy machine is no silent owner.
     KEEPUP_OWNER_TIMEOUT_MS: '10000',
     KEEPUP_MODEL: writeScript(root),

@@ -15,7 +15,7 @@ const open: OpenServices = async (config: Config, _mode: 'owner' | 'reader', opt
 
 it.each([
   ['finish', 0, 'finish\n'],
-  ['fail', 3, expect.stringContaining(' failed')],
+  ['fail now', 3, expect.stringContaining(' failed')],
 ])('a run that is asked to %s ends with %i though no table shows it', async (task, code, out) => {
   const folder = cliFolder()
   onTestFinished(() => folder.clean())

@@ -19,14 +19,14 @@ describe('the command line', () => {
       '0    done',
       '2    the command line or a setting cannot be understood',
       '3    the run ended in ERROR, or was cancelled',
-      '5    verification failed, an export is damaged, or a rebuild found the tables not equal',
+      '5    verification failed, an export or an event is damaged, the log has lost events, or a rebuild',
       '8    the run waits for a person',
       'api/docs of the package',
     ]) {
       expect(out).toContain(line)
     }
     const commands =
-      'run input approve reject resolve cancel pause resume step erase restore backup runs events tail replay diff fork verify rebuild secrets sql serve worker auditors doctor'
+      'run input approve reject resolve cancel pause resume step erase restore backup runs events tail replay diff fork verify repair rebuild secrets sql serve worker auditors doctor'
     for (const command of commands.split(' ')) expect(out).toMatch(new RegExp(`^  ${command} `, 'm'))
   })
 
@@ -55,7 +55,7 @@ describe('the command line', () => {
     [['runs', 'everything'], 'unknown command "runs everything"; there are "runs list", "runs show"'],
     [['runs', 'list', '--limit', 'x'], '--limit: expected a whole number from 1'],
     [['aprove'], 'Did you mean approve?'],
-    [['shwo'], 'Did you mean runs show?'],
+    [['shwo'], 'Did you mean runs show or artifacts show?'],
     [['biil'], 'unknown command \'biil\'; "--help" names'],
     [['repley'], 'Did you mean replay?'],
     [['gibberish'], 'unknown command \'gibberish\'; "--help" names'],
@@ -66,6 +66,18 @@ describe('the command line', () => {
     const { code, out, err } = await inProcess(args)
     expect([code, out]).toEqual([2, ''])
     expect(err).toContain(says)
+  })
+
+  it.each([
+    ['list', 'did you mean "keepup runs list" or'],
+    ['runs', 'did you mean "keepup runs"?'],
+    ['verfy', 'did you mean "keepup verify"?'],
+    ['resume', 'did you mean "keepup resume"?'],
+  ])('takes a task of one word that is a command, or nearly one, for a mistake: %s', async (word, says) => {
+    const { code, out, err } = await folder.look('run', word, '--no-workspace')
+    expect([code, out]).toEqual([2, ''])
+    expect(err).toContain(says)
+    expect(err).toContain('read from standard input: keepup run -')
   })
 
   it('names the roles that there are, and the defaults of limits', async () => {
@@ -117,6 +129,8 @@ describe('the command line', () => {
     [['--tools', 'read_flie'], 'there is no tool read_flie', 'UNKNOWN_TOOL'],
     [['--approve', 'read_flie'], 'approve: there is no tool read_flie', 'UNKNOWN_TOOL'],
     [['--model', 'nobody'], 'the model "nobody" is not known', 'MODEL_NOT_FOUND'],
+    [['--model', 'claude-sonet-5-5'], 'did you mean claude-sonnet-5-5', 'MODEL_NOT_FOUND'],
+    [['--model', 'gpt-6'], 'did you mean gpt-6-sol, gpt-6-luna', 'MODEL_NOT_FOUND'],
     [['--secret', 'NOBODY_SET_THIS'], 'no value for NOBODY_SET_THIS', 'UNKNOWN_SECRET'],
     [['-w', '/nowhere/at/all'], '/nowhere/at/all does not exist', 'WORKSPACE_MISSING'],
     [['--key', 'k'.repeat(300)], '--key: ', 'INVALID_REQUEST'],
@@ -134,7 +148,7 @@ describe('the command line', () => {
       [['replay', runId, '--to', '99'], 'POINT_UNKNOWN'],
       [['fork', runId, '--turn', '99'], 'POINT_UNKNOWN'],
       [['approve', `${runId}.t9.c0`], 'NOT_FOUND'],
-      [['secrets', 'remove', 'NOBODY_SET_THIS'], 'such secret'],
+      [['secrets', 'remove', 'NOBODY_SET_THIS'], 'there is no secret'],
       [['verify', '--file', '/nowhere.ndjson'], 'there is no file /nowhere.ndjson'],
       [['tail', '--no-follow', '--after', 'nonsense'], 'CURSOR_INVALID'],
     ] as const) {

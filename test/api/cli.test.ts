@@ -13,7 +13,7 @@ describe('runs on the command line', { timeout: 120_000 }, () => {
   beforeAll(async () => {
     const [done, failed, waiting] = [
       await folder.run('run', 'finish the \u001b[31mtask\u001b[0m', '--no-workspace'),
-      await folder.look('run', 'fail', '--no-workspace'),
+      await folder.look('run', 'fail now', '--no-workspace'),
       await folder.look('-o', 'json', 'run', 'write', '-w', folder.workspace(), '--tools', 'write_file'),
     ]
     expect([done.code, failed.code, waiting.code]).toEqual([0, 3, 8])
@@ -22,7 +22,7 @@ describe('runs on the command line', { timeout: 120_000 }, () => {
     expect(done.err).toContain('complete_task')
     expect(done.err).not.toContain('\u001b')
     expect(failed.err).toContain('NO_COMPLETION')
-    expect(JSON.parse(waiting.out)).toMatchObject({ status: 'active', waiting: { for: 'approval' } })
+    expect(JSON.parse(waiting.out)).toMatchObject({ status: 'active', waiting: [{ for: 'approval' }] })
     Object.assign(ids, { done: idIn(done.err), failed: idIn(failed.err), waiting: idIn(waiting.err) })
   })
 
@@ -76,7 +76,7 @@ describe('runs on the command line', { timeout: 120_000 }, () => {
     expect(types.at(0)).toBe('agent_started')
     expect(types.at(-1)).toBe('completion')
     const replay = await folder.look('replay', ids.done!, '--event', '2', '-o', 'json')
-    expect(JSON.parse(replay.out)).toMatchObject({ revision: 2, state: { machine: { status: 'IDLE' } } })
+    expect(JSON.parse(replay.out)).toMatchObject({ revision: 2, machineState: 'IDLE' })
     const diff = await folder.look('diff', ids.done!, '0', '2')
     expect(diff.out).toContain('Messages (0 in common):')
     expect(diff.out).toContain('/turn: 0 → 1')
@@ -124,7 +124,7 @@ describe('runs on the command line', { timeout: 120_000 }, () => {
   })
 
   it('forks, backs up, rebuilds, keeps secrets without showing them', async () => {
-    const fork = await folder.look('fork', ids.done!, '--to', '1', '--budget-tokens', '9000')
+    const fork = await folder.look('fork', ids.done!, '--to', '1', '--no-drive', '--budget-tokens', '9000')
     expect(fork.out.trim()).toMatch(/^\w+$/)
     const backup = join(folder.root, 'backup')
     expect((await folder.look('backup', backup)).code).toBe(0)
@@ -142,7 +142,7 @@ describe('runs on the command line', { timeout: 120_000 }, () => {
       code: 0,
       out: expect.stringMatching(/^removed TOKEN: no tool is given it any more\. It stays hidden/),
     })
-    expect((await folder.look('secrets', 'remove', 'TOKEN')).err).toContain('no such secret')
+    expect((await folder.look('secrets', 'remove', 'TOKEN')).err).toContain('no secret "TOKEN"')
   })
 
   it('pauses at the first Ctrl-C; steps, cancels and ends from there', async () => {
@@ -209,7 +209,7 @@ describe('runs on the command line', { timeout: 120_000 }, () => {
     expect(await folder.look('erase', id, '--revision', '1', '--reason', 'private', '--yes')).toMatchObject({ code: 0 })
     const verified = await folder.look('verify', id)
     expect([verified.code, verified.out.includes('revision 1 erased: private')]).toEqual([0, true])
-    expect((await folder.look('events', id)).out).toMatch(/^@1 .*user_input +\(erased\)$/m)
+    expect((await folder.look('events', id)).out).toMatch(/^@1 .*user_input +by \S+: \(erased\)$/m)
     expect(await folder.look('erase', id, '--revision', '1', '--reason', 'again', '--yes')).toMatchObject({
       code: 0,
       out: 'nothing was left to erase\n',
@@ -254,9 +254,11 @@ describe('runs on the command line', { timeout: 120_000 }, () => {
       'settings',
       'data folder',
       'token',
+      'log mark',
       'disk',
       'clock',
       'log',
+      'log end',
       'git',
       'sandbox',
       'model keys',

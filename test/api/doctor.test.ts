@@ -1,10 +1,13 @@
-import { renameSync } from 'node:fs'
+import { realpathSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, it } from 'vitest'
 import { openSqliteLog } from '../../adapters/log-sqlite/open.ts'
+import { findProgram, liesIn } from '../../adapters/programs/programs.ts'
+import { canLimit, isExempt } from '../../adapters/sandbox/process-limit.ts'
 import { openVault } from '../../adapters/vault/file-vault.ts'
-import { checkDisk, checkGuards, vaultFault } from '../../api/cli/doctor.ts'
+import { checkDisk, checkGit, checkGuards, checkSandbox, vaultFault } from '../../api/cli/doctor.ts'
+import { skipWithoutBubblewrap } from '../support/bubblewrap.ts'
 import { tempFolder } from '../support/folders.ts'
 
 it.skipIf(process.platform !== 'linux')(
@@ -30,6 +33,10 @@ it('tells of a vault that was here and is gone, and how it comes back, and makes
   expect(await vaultFault(folder)).toEqual([{ check: 'vault', state: 'broken', found, todo }])
   renameSync(join(folder, 'elsewhere'), join(folder, 'vault'))
   expect(await vaultFault(folder)).toEqual([])
+  const other = { text: 'ab'.repeat(32), file: '/none' }
+  expect(await vaultFault(folder, other)).toMatchObject([
+    { state: 'broken', found: expect.stringMatching(/cannot be decrypted with KEEPUP_VAULT_KEY: it needs key/) },
+  ])
 })
 
 it("tells which of the log's guards are not as they were made", async () => {
@@ -44,5 +51,33 @@ it("tells which of the log's guards are not as they were made", async () => {
   db.close()
   expect(checkGuards(folder)).toMatchObject([
     { check: 'log guards', state: 'broken', found: 'removed or changed: bodies_no_delete, events_no_update, theirs' },
+  ])
+})
+
+it('shows which programs keepup starts, and takes none that an agent can have written', async () => {
+  const git = findProgram('git')
+  expect(await checkGit()).toMatchObject({ state: 'ok', found: expect.stringMatching(`^\\d.*, ${git}$`) })
+  const folder = tempFolder()
+  const impostor = join(folder, 'git')
+  writeFileSync(impostor, '#!/bin/sh\necho git version 9.9\n', { mode: 0o755 })
+  const search = { env: { PATH: folder }, system: [], writable: (path: string) => liesIn(realpathSync(folder), path) }
+  expect(await checkGit(() => findProgram('git', search))).toMatchObject({
+    state: 'broken',
+    found: expect.stringContaining(`${impostor} (lies in a workspace)`),
+  })
+})
+
+it.skipIf(skipWithoutBubblewrap)('tries the sandbox, and tells where root is not limited', async () => {
+  const bwrap = findProgram('bwrap')
+  const found = await checkSandbox(true)
+  expect(found[0]).toMatchObject({ check: 'sandbox', state: 'ok', found: `bubblewrap works, ${bwrap}` })
+  expect(found.slice(1).map(({ check }) => check)).toEqual(isExempt() && !canLimit() ? ['process limit'] : [])
+  expect(await checkSandbox(false)).toMatchObject([
+    { state: 'warning', found: expect.stringContaining('is false') },
+    ...found.slice(1),
+  ])
+  const missing = () => findProgram('bwrap', { env: { PATH: '' }, system: [] })
+  expect(await checkSandbox(true, missing)).toMatchObject([
+    { state: 'warning', found: expect.stringMatching(/^bwrap was not found/) },
   ])
 })

@@ -161,6 +161,44 @@ describe('the sweeper', () => {
     expect(said).toEqual(['a: its tools are not here'])
   })
 
+  it('computes its wait anew when an agent has begun to wait, and looks no more often than that', async () => {
+    const over = new AbortController()
+    const slept: number[] = []
+    const asleep = () => Promise.withResolvers<void>()
+    let sleeping = asleep()
+    const clock = {
+      now: () => 1_000,
+      sleep: (ms: number, signal?: AbortSignal) => {
+        slept.push(ms)
+        sleeping.resolve()
+        return new Promise<void>((resolve) => signal?.addEventListener('abort', () => resolve(), { once: true }))
+      },
+    }
+    let expiresAt: number | null = null
+    let looks = 0
+    const read = {
+      caughtUp: async () => void looks++,
+      due: async () => [],
+      nextDue: async () => expiresAt,
+    }
+    const drivers = new Drivers({ drive: async () => WAITS }, new LiveHub(), fail)
+    const swept = sweep({ read, clock, drivers }, over.signal, fail, fail)
+    await sleeping.promise
+    for (const [id, at] of [
+      ['a', 8_000],
+      ['b', 3_000],
+    ] as const) {
+      sleeping = asleep()
+      expiresAt = at
+      drivers.start(id)
+      await sleeping.promise
+    }
+    over.abort()
+    await swept
+    expect({ slept, looks }).toEqual({ slept: [60_000, 7_000, 2_000], looks: 3 })
+    expect(drivers.start('c')).toBe(true)
+  })
+
   it('begins anew with what has got on meanwhile', async () => {
     const over = new AbortController()
     let now = 0
@@ -179,7 +217,12 @@ describe('the sweeper', () => {
     }
     const due = async () => (now === 500 || now === 2_000 ? [] : [{ agentId: 'a', wakeAt: 0, reason: 'retry' }])
     const read = { caughtUp: async () => {}, due, nextDue: async () => null }
-    await sweep({ read, clock, drivers: { state: (id) => drivers.state(id), start } }, over.signal, fail, fail)
+    await sweep(
+      { read, clock, drivers: { state: (id) => drivers.state(id), start, onWaiting: () => () => {} } },
+      over.signal,
+      fail,
+      fail,
+    )
     expect(at).toEqual([0, 1_000, 2_500])
   })
 })

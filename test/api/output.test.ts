@@ -103,6 +103,20 @@ describe('what reaches a terminal', () => {
     expect(cut('👩‍👩‍👧👩‍👩‍👧', 3)).toBe('👩‍👩‍👧…')
   })
 
+  it.each([200, 100, 80, 60, 40, 20, 12])('fits a terminal of %i cells, whatever its columns hold', (width) => {
+    const row = { id: 'x'.repeat(23), wide: '宽'.repeat(30), at: '2026-11-01T00:00:00.000Z', task: 'y'.repeat(90) }
+    const columns = [
+      { title: 'RUN', of: (r: typeof row) => r.id },
+      { title: 'WIDE', of: (r: typeof row) => r.wide },
+      { title: 'UPDATED', of: (r: typeof row) => r.at, optional: true },
+      { title: 'TASK', of: (r: typeof row) => r.task, flexible: true },
+    ]
+    for (const line of table([row, row], columns, width)) expect(cells(line)).toBeLessThanOrEqual(width)
+    expect(table([row], columns, 200).join('')).toContain('UPDATED')
+    expect(table([row], columns, 80).join('')).not.toContain('UPDATED')
+    expect(table([row], columns.slice(0, 1), 80)[1]).toBe(row.id)
+  })
+
   it('is aligned by cells and cut to the terminal', () => {
     const columns = [
       { title: 'NAME', of: (r: string[]) => r[0]! },

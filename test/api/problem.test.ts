@@ -27,7 +27,7 @@ it.each([
   [new ModelError('AUTHENTICATION', 'm'), 422, 'MODEL_AUTHENTICATION'],
   [new ModelError('OVERLOADED', 'm', { transient: true }), 503, 'MODEL_OVERLOADED'],
   [new ModelError('SCRIPT_INVALID', 'm'), 422, 'SCRIPT_INVALID'],
-  [new ProjectionError('STREAM_GAP', 'm'), 503, 'TABLES_STREAM_GAP'],
+  [new ProjectionError('DAMAGED', 'm'), 503, 'TABLES_DAMAGED'],
   [new ProjectionError('NOT_PARKED', 'm'), 409, 'TABLES_NOT_PARKED'],
   [new ContentionError('m'), 409, 'CONTENTION'],
   [new ToolError('RESOURCE_NOT_FOUND', 'm'), 409, 'RESOURCE_NOT_FOUND'],

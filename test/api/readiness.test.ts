@@ -12,7 +12,10 @@ const READY = 'http://localhost/v1/ready'
 
 it('says without a token that both answer, or which does not, and why to nobody', async () => {
   const well = await world.http.request(READY)
-  expect([well.status, await bodyOf(well)]).toEqual([200, { ready: true, log: 'answers', tables: 'answers' }])
+  expect([well.status, await bodyOf(well)]).toEqual([
+    200,
+    { ready: true, log: 'answers', tables: 'answers', parked: 0 },
+  ])
   const answer: { log: Trouble | null; tables: Trouble | null } = { log: null, tables: null }
   const { http } = appOver({ ...world.services, ready: async () => answer }, world.model)
   for (const [part, other] of [
@@ -22,7 +25,9 @@ it('says without a token that both answer, or which does not, and why to nobody'
     for (const state of ['silent', 'unusable']) {
       Object.assign(answer, { [part]: { state, why: 'no route to a-secret-host' }, [other]: null })
       const found = await http.request(READY)
-      expect([found.status, await bodyOf(found)]).toEqual([503, { ready: false, [part]: state, [other]: 'answers' }])
+      const parked = part === 'tables' ? null : 0
+      const body = { ready: false, [part]: state, [other]: 'answers', parked }
+      expect([found.status, await bodyOf(found)]).toEqual([503, body])
     }
   }
 })

@@ -12,9 +12,11 @@ const look = { text: 'thinking… ', calls: [{ tool: 'list_dir', arguments: { pa
 
 /**
  * The model of the API's tests: a word of the task says what the agent does. `finish`: it is done at once, with the task
- * as its summary. `fail`: ERROR. `write`: it asks to write a file, and tells what was decided. `ask`: it asks the person.
+ * as its summary. `fail`: ERROR. `claim`: it names a file that is not there. `outage`: its model is overloaded for ever.
+ * `write`: it asks to write a file, and tells what was decided. `ask`: it asks the person.
  * `both`: it asks to write two files at once. `command`: it runs a command,
- * `broken`: one that fails. `stall`: its model does not answer. `wait`: it looks for {@link SIGN} in its workspace, turn
+ * `broken`: one that fails, `linger`: one that heeds no
+ * signal. `stall`: its model does not answer. `wait`: it looks for {@link SIGN} in its workspace, turn
  * after turn, and is done when it is there.
  */
 export const SCRIPT: ScriptInput = {
@@ -26,6 +28,16 @@ export const SCRIPT: ScriptInput = {
       name: 'finish',
       when: { firstInputContains: 'finish' },
       turns: [{ text: 'let me see', ...done(`\${firstInput}`) }],
+    },
+    {
+      name: 'claim',
+      when: { firstInputContains: 'claim' },
+      turns: [done('claimed', { artifacts: ['nowhere.txt'] })],
+    },
+    {
+      name: 'outage',
+      when: { firstInputContains: 'outage' },
+      turns: [{ fail: { code: 'OVERLOADED', times: 1_000 }, ...done('it is over') }],
     },
     { name: 'fail', when: { firstInputContains: 'fail' }, turns: [{ text: 'I give up.' }] },
     {
@@ -80,6 +92,21 @@ export const SCRIPT: ScriptInput = {
       name: 'broken',
       when: { firstInputContains: 'broken' },
       turns: [{ calls: [{ tool: 'run_command', arguments: { command: 'exit 3' } }] }, done('it is broken')],
+    },
+    {
+      name: 'linger',
+      when: { firstInputContains: 'linger' },
+      turns: [
+        {
+          calls: [
+            {
+              tool: 'run_command',
+              arguments: { command: 'trap "" INT TERM; echo $$ > pid; echo linger"ing"; sleep 600' },
+            },
+          ],
+        },
+        done('it ended'),
+      ],
     },
     { name: 'stall', when: { firstInputContains: 'stall' }, turns: [{ delayMs: 600_000, text: 'late' }] },
     {

@@ -36,6 +36,22 @@ beforeAll(async () => {
 })
 
 describe('the seed’s tables', () => {
+  it('events: a payload says what readers of events see, the arguments of calls too', async () => {
+    const rows = await sql<{ event_id: string; payload: string }>('select event_id, payload from events order by id')
+    const { out } = await inProcess(['--data', world.data, '-o', 'jsonl', 'tail', '--all', '--no-follow'])
+    const seen = out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { id: string; payload: object })
+    expect(rows.map(({ event_id: id, payload }) => ({ id, payload: JSON.parse(payload) }))).toEqual(
+      seen.map(({ id, payload }) => ({ id, payload })),
+    )
+    const [call] = await sql<{ path: string }>(
+      "select payload ->> '$.arguments.path' as path from events where event_type = 'tool_call_start' limit 1",
+    )
+    expect(call).toEqual({ path: 'hello.txt' })
+  })
+
   it('have the seed’s columns, and rows of source and fork', async () => {
     const { db, close } = openSql(world.data)
     for (const [table, columns] of Object.entries(SEED)) {
@@ -63,7 +79,10 @@ describe('the seed’s tables', () => {
         h.toolCallId ?? null,
       ]),
     )
-    expect(rows.map((r) => r.payload)).toEqual(all.map((e) => Buffer.from(e.body!).toString('utf8')))
+    const pointing = new Set(['tool_call_start', 'context_set'])
+    const sealed = rows.flatMap(({ event_type: type, payload }, i) => (pointing.has(type) ? [] : [[payload, all[i]!]]))
+    for (const [payload, event] of sealed as [string, (typeof all)[number]][])
+      expect(payload).toBe(Buffer.from(event.body!).toString('utf8'))
   })
 
   it('checkpoints: what the API gives for each step, also of a fork', async () => {

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
+import { startOf } from '../../adapters/sandbox/process-table.ts'
 import { atTerminal, skipWithoutTerminal } from '../support/terminal.ts'
 import { cliFolder, entry, idIn } from './cli-support.ts'
 
@@ -34,6 +35,16 @@ describe.skipIf(skipWithoutTerminal)('a run at a terminal', { timeout: 120_000 }
     await terminal.sees('write approved')
     expect(await terminal.ended).toBe(0)
     expect(readFileSync(join(workspace, 'hello.txt'), 'utf8')).toBe('hello\n')
+  })
+
+  it('is not answered by what was typed before the question', async () => {
+    const workspace = folder.workspace()
+    const terminal = writing(workspace)
+    terminal.type(`y${ENTER}y\ny`)
+    await terminal.sees('Let it happen?')
+    terminal.type(ENTER)
+    expect(await terminal.ended).toBe(8)
+    expect(existsSync(join(workspace, 'hello.txt'))).toBe(false)
   })
 
   it('takes a refusal with its reason', async () => {
@@ -132,7 +143,21 @@ describe.skipIf(skipWithoutTerminal)('a run at a terminal', { timeout: 120_000 }
     await terminal.sees('keepup.js resume')
     expect(await terminal.ended).toBe(8)
     const { out } = await folder.look('-o', 'json', 'runs', 'show', idIn(terminal.shown()))
-    expect(JSON.parse(out)).toMatchObject({ run: { waiting: { for: 'pause' } } })
+    expect(JSON.parse(out)).toMatchObject({ run: { waiting: [{ for: 'pause' }] } })
+  })
+
+  it('breaks off a command at the second Ctrl-C, also one that heeds no signal', async () => {
+    const workspace = folder.workspace()
+    const terminal = keepup('run', 'linger', '--no-sandbox', '--approve', 'run_command', '-w', workspace)
+    await terminal.sees('lingering')
+    terminal.type(CTRL_C)
+    await terminal.sees('pausing')
+    terminal.type(CTRL_C)
+    await terminal.sees(`aborted; go on with: ${folder.program} resume`)
+    expect(await terminal.ended).toBe(130)
+    expect(terminal.shown()).not.toContain('keepup: ')
+    expect(startOf(Number(readFileSync(join(workspace, 'pid'), 'utf8')))).toBeNull()
+    expect((await folder.look('verify', idIn(terminal.shown()))).code).toBe(0)
   })
 
   it('aborts at the second Ctrl-C', async () => {

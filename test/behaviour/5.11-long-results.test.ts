@@ -10,11 +10,18 @@ async function told(does: () => unknown, spec = {}) {
   const run = await given({
     says: [calls(call('mine')), completes()],
     tools: [tool('mine', {}, does)],
-    spec,
+    spec: { readsOn: true, ...spec },
   })
   expect(await run.drive()).toEqual({ end: 'done' })
   const message = run.seen(1).at(-1)
   return { run, content: message?.role === 'tool' ? message.content : '', size: JSON.stringify(message).length }
+}
+
+/** The whole result of the first call as the blob store holds it, and what its event says of it. */
+async function wholeResult(run: Awaited<ReturnType<typeof given>>) {
+  const [end] = await run.of('tool_call_end')
+  const header = end!.body.attachment!
+  return { header, whole: Buffer.from(await run.ports.blobs.get(run.runId, header.hash)).toString() }
 }
 
 describe('5.11: a result that is too long for the model', () => {
@@ -24,8 +31,21 @@ describe('5.11: a result that is too long for the model', () => {
     expect(byteLength(content)).toBeLessThan(RESULT_BYTES + 512)
     expect(content).toMatch(/^line 0\n/)
     expect(content).toMatch(/line 49999\n$/)
-    expect(content).toMatch(new RegExp(`\\[… \\d+ of ${text.length} bytes left out; .*ask mine for a part of it …\\]`))
-    expect((await run.of('tool_call_end'))[0]?.body.result).toBe(text)
+    const note = `to read on, call read_result with toolCallId "${run.call(1)}" and from \\d+`
+    expect(content).toMatch(new RegExp(`\\[… \\d+ of ${text.length} bytes left out; ${note} …\\]`))
+    const { header, whole } = await wholeResult(run)
+    expect(whole).toBe(text)
+    expect(header.size).toBe(text.length)
+    expect(text.startsWith(header.head) && text.endsWith(header.tail)).toBe(true)
+    expect((await run.of('tool_call_end'))[0]?.size).toBeLessThan(64 * 1024)
+  })
+
+  test('of up to 64 KiB is stored in its event', async () => {
+    const text = lines(5_000)
+    const { run, content } = await told(() => text)
+    expect(content).toContain(`call read_result with toolCallId "${run.call(1)}"`)
+    const [end] = await run.of('tool_call_end')
+    expect([end?.body.result, end?.body.attachment]).toEqual([text, undefined])
   })
 
   test('may be JSON, or the message of a failure', async () => {

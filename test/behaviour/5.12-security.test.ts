@@ -150,8 +150,15 @@ describe('5.12.5 no secret appears in the log', () => {
     expect(commands.ran).toEqual([{ command: `login -p ${VALUE}` }])
     expect(files.ran).toEqual([{ path: 'key', content: VALUE }])
     let bytes = ''
+    const named: unknown[] = []
     for await (const page of run.log.read(`agent-${run.runId}`))
-      for (const { header, body } of page) bytes += JSON.stringify(header) + new TextDecoder().decode(body!)
+      for (const { header, body } of page) {
+        const text = new TextDecoder().decode(body!)
+        bytes += JSON.stringify(header) + text
+        if (header.type === 'model_call_end') named.push(JSON.parse(text).calls[0].secrets)
+      }
+    // Which secrets each call was given is recorded, by name and reference.
+    expect(named).toEqual([secrets, secrets, undefined])
     expect(bytes).toContain(`ran login -p ${secrets[0]!.reference}`)
     expect(bytes + JSON.stringify(run.requests)).not.toContain(VALUE)
     // What it was given is its fork's as well.

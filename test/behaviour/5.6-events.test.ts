@@ -60,7 +60,7 @@ describe('5.6.2 each event bears run, agent, turn, timestamp and call', () => {
       cancel_requested: 1,
       tool_call_end: 1,
       turn_end: 1,
-      error: 0,
+      error: 1,
     })
     const by = Object.fromEntries(events.map(({ type, actor }) => [type, actor.kind]))
     expect(by).toMatchObject({

@@ -29,9 +29,8 @@ describe('5.7.1, 5.7.2 a concrete model before each call, recorded', () => {
     expect((await run.of('model_routed'))[0]?.body).toMatchObject({
       requested: 'big',
       resolved: 'big',
-      reason: expect.any(String),
-      // Nothing is ranked: the run's own model, or its safe default.
-      policy: 'fixed',
+      reason: 'the run names big',
+      policy: 'quality',
       purpose: 'turn',
     })
     expect(run.requests.map(({ model }) => model)).toEqual(['big', 'big'])

@@ -29,6 +29,21 @@ export function blobStoreContract(open: () => Promise<BlobStore>): void {
     expect(Buffer.compare(await blobs.get('r1', other), bytes.subarray(7, 300))).toBe(0)
   })
 
+  test('a part is what stands there, and less where it ends', async () => {
+    const blobs = await open()
+    if (blobs.part === undefined) return expect.fail('this store gives no parts')
+    await blobs.put('r1', hash, bytes)
+    for (const [from, length] of [
+      [0, 10],
+      [99_990, 100],
+      [100_000, 1],
+      [5, 99_995],
+    ] as const)
+      expect(Buffer.compare(await blobs.part('r1', hash, from, length), bytes.subarray(from, from + length))).toBe(0)
+    await expect(blobs.part('none', hash, 0, 1)).rejects.toEqual(code('BLOB_MISSING'))
+    await expect(blobs.part('../x', hash, 0, 1)).rejects.toEqual(code('APPEND_INVALID'))
+  })
+
   test('an address that would lead elsewhere is refused', async () => {
     const blobs = await open()
     for (const [run, address] of [

@@ -7,7 +7,8 @@ import { property } from '../support/property.ts'
 
 /** The digest as the format says it, without a thought for its cost. */
 function plainly(state: AgentState): string {
-  const { spec: _spec, lastText: _lastText, argumentsSalt: _argumentsSalt, ...view } = state
+  const { spec: _spec, lastText: _lastText, argumentsSalt: _argumentsSalt, loss, ...rest } = state
+  const view = loss === null ? rest : { ...rest, loss }
   return createHash('sha256').update(`keepup-fold-${FOLD}\n`).update(sorted(view)).digest('hex')
 }
 

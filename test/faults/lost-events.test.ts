@@ -2,6 +2,7 @@ import { cpSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { paths } from '../../api/host/paths.ts'
 import { newPlace } from '../support/faults/cli.ts'
 import { look } from '../support/faults/inspect.ts'
 import { scripted } from '../support/faults/jobs.ts'
@@ -62,8 +63,27 @@ test.each([
   expect(await look(place, 'verify', ids[0]!)).toMatchObject({ code: 0 })
 })
 
-test('an event that was moved to another place of the log fails the verification', async () => {
+test('an event that was moved to another place parks its run, and stops no other', async () => {
   change((at) => [`update events set position = 99999 where ${at} and revision = 2`])
-  const { code, err } = await look(place, 'verify')
-  expect({ code, err }).toEqual({ code: 5, err: expect.stringContaining(`stream agent-${ids[1]} goes on with`) })
+  rmSync(paths(place.data).tables, { recursive: true })
+  const all = await look(place, 'verify')
+  expect(all).toMatchObject({ code: 5, out: others() })
+  expect(all.out).toContain(`${ids[1]}: BROKEN`)
+  expect(all.out).toMatch(new RegExp(`agent-${ids[1]} is parked in the tables at 3 \\(GAP\\)`))
+  expect((await look(place, 'doctor')).out).toMatch(/parked +warning +1 stream is shown only in part/)
+  expect((await look(place, 'runs', 'list')).out).toMatch(new RegExp(`${ids[1]}.*read in part`))
+  expect((await look(place, 'runs', 'show', ids[1]!)).err).toContain('goes on with revision 3 where 2 must follow')
+  expect(await look(place, 'release', '--all')).toMatchObject({ out: expect.stringMatching(/^0 released, 1 still/) })
+  expect(await look(place, 'runs', 'show', ids[2]!)).toMatchObject({ code: 0 })
+})
+
+test('a body that does not unpack parks its run, and stops no other', async () => {
+  change((at) => [
+    `update bodies set packed = 1, bytes = x'00ff' where position = (select position from events where ${at} and revision = 1)`,
+  ])
+  rmSync(paths(place.data).tables, { recursive: true })
+  const all = await look(place, 'verify')
+  expect(all).toMatchObject({ code: 5, out: others() })
+  expect(all.out).toMatch(new RegExp(`${ids[1]}: BROKEN[\\s\\S]*revision 1 BODY: `))
+  expect(all.out).toContain(`agent-${ids[1]} is parked in the tables at 1 (BODY_MISMATCH)`)
 })

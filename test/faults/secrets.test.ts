@@ -11,7 +11,7 @@ import { FAULT_TIMEOUT_MS } from '../support/faults/seed.ts'
 // Real processes: on a busy machine each of them takes seconds.
 vi.setConfig({ testTimeout: FAULT_TIMEOUT_MS, hookTimeout: FAULT_TIMEOUT_MS })
 
-// A secret that was given by name is written nowhere but in the vault and where a tool was told to put it (5.12.5).
+// A secret that was given by name is written nowhere in plain text but where a tool was told to put it (5.12.5).
 
 const GIVEN = 'p@ss/w0rd+"quoted"&more~Xy7'
 const KEPT = 'tok-4f9c1e77b2a8d35566aa'
@@ -49,12 +49,12 @@ const answers: [Answer, ...Answer[]] = [
   withReference((reference) => calls('complete_task', { summary: `Wrote ${reference}.`, artifacts: ['out.txt'] })),
 ]
 
-test('a secret passes through tools and input, and is written nowhere but in the vault and the workspace', async () => {
+test('a secret passes through tools and input, and is written nowhere but in the workspace', async () => {
   const place = newPlace()
   const server = await modelServer(...answers)
   try {
     writeFileSync(join(place.workspace, 'given.txt'), GIVEN)
-    writeFileSync(join(place.workspace, 'kept.txt'), `${KEPT}\n`)
+    writeFileSync(join(place.workspace, 'kept.txt'), `${KEPT}\n${server.env.OPENAI_API_KEY}\n`)
     writeFileSync(join(place.workspace, 'public.txt'), `${PUBLIC}\n`)
     const set = await keepup(place, ['secrets', 'set', 'KEPT'], { input: `${KEPT}\n` })
     expect(set).toMatchObject({ code: 0 })
@@ -79,9 +79,8 @@ test('a secret passes through tools and input, and is written nowhere but in the
     const found = placesOf([PUBLIC], place.data)
     for (const where of ['log/log.db: bodies', 'versions.git (objects)']) expect(found).toContain(where)
     expect(placesOf(forms, place.workspace)).toEqual(['given.txt', 'kept.txt', 'out.txt', 'told.txt'])
-    const kept = placesOf(forms, place.data)
-    expect(kept.filter((name) => !name.startsWith('vault/'))).toEqual([])
-    expect(kept.sort()).toEqual(['vault/references.jsonl', 'vault/secrets.json'])
+    expect(placesOf(forms, place.data)).toEqual([])
+    expect(placesOf(['"name":"GIVEN"', '"key":"'], place.data)).toContain('vault/references.jsonl')
     expect(await look(place, 'verify')).toMatchObject({ code: 0, err: '' })
   } finally {
     await server.close()

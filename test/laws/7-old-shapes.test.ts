@@ -44,7 +44,6 @@ const UNWRITTEN = [
   // Routing by price, time and rank.
   'model_routed.policy: cost',
   'model_routed.policy: latency',
-  'model_routed.policy: quality',
   // Only what is left of an erased body has none.
   'agent_started.argumentsSalt: absent',
   'forked.argumentsSalt: absent',

@@ -57,6 +57,7 @@ it('the seed’s events and checkpoints are views that say what the log and the 
     path: join(path, 'log.db'),
     eventsSql: (schema) => `select * from ${schema}.headers`,
     payload: (position) => new TextDecoder().decode(bytesOf(log, (position - 1) / 3)),
+    shown: (position) => new TextDecoder().decode(bytesOf(log, (position - 1) / 3)),
     messages,
   })
   onTestFinished(() => audit.close())

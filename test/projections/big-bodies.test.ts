@@ -57,6 +57,7 @@ function watched(store: Store) {
     commit,
     progress: () => store.progress(),
     standing: (streams) => store.standing(streams),
+    runOf: (agent) => store.runOf(agent),
     erasureSeen: (agent, revision) => store.erasureSeen(agent, revision),
     close: () => store.close(),
   }

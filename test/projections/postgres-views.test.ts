@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { EventViews } from '../../api/events/view.ts'
 import { describeWithPostgres } from '../support/postgres.ts'
 import { comparedCheckpoints, rowsOfView } from '../support/projections/checkpoint-view.ts'
 import { world } from '../support/projections/family.ts'
@@ -17,17 +18,18 @@ describeWithPostgres('the seed’s tables in PostgreSQL', (server) => {
     const tables = await kit.fresh()
     await projected(log, tables)
     const rows = await rowsOfView(tables, 'events')
+    const views = new EventViews(log, log.blobs)
     expect(rows.map((row) => row.id)).toEqual(log.events.map((event) => event.position))
     for (const [i, row] of rows.entries()) {
-      const { header, erased, id, body } = log.events[i]!
-      const bytes = erased ? null : (body ?? log.blobs.held.get(`${header.runId}/${header.body.hash}`)!)
+      const { header, id } = log.events[i]!
       const person = header.actor.kind === 'user' || header.actor.kind === 'approver'
-      expect(row).toEqual({
+      const { payload } = await views.view(log.events[i]!)
+      expect({ ...row, payload: row.payload === null ? null : JSON.parse(String(row.payload)) }).toEqual({
         id: log.events[i]!.position,
         thread_id: header.agentId,
         event_type: header.type,
         timestamp: header.timestamp,
-        payload: bytes && new TextDecoder().decode(bytes),
+        payload,
         event_id: id,
         stream: header.stream,
         run_id: header.runId,
@@ -38,6 +40,40 @@ describeWithPostgres('the seed’s tables in PostgreSQL', (server) => {
       })
     }
     expect(rows.filter((row) => row.payload === null).length).toBeGreaterThan(5)
+    expect(rows.filter((row) => String(row.payload).includes('"arguments":{')).length).toBeGreaterThan(5)
+  })
+
+  it('events: the arguments that a call points to, however the model gave them, and the secrets in them', async () => {
+    const { log, actor } = world()
+    const secrets = [{ name: 'KEY', reference: 'secret:ku_1' }]
+    const given = ['{"a":"\\u0000\\u202e","b":[1]}', '{"a":', '[1]', ' \n ', '"x"', '{"deep":{"n":1.50}}', '']
+    const agent = actor('texts')
+    agent.start()
+    for (const text of given) {
+      agent.beginTurn()
+      agent.answer(['read_file'], { text, secrets })
+      const start = {
+        toolName: 'read_file',
+        index: 0,
+        given: agent.given(0),
+        argumentsHash: '0'.repeat(64),
+        attempt: 1,
+      }
+      agent.write('tool_call_start', { ...start, effect: 'pure', intent: true }, { toolCallId: agent.calls[0]!.id })
+      agent.endCall(agent.calls[0]!.id, 'read_file')
+      agent.endTurn()
+    }
+    const tables = await kit.fresh()
+    await projected(log, tables)
+    const views = new EventViews(log, log.blobs)
+    const rows = (await rowsOfView(tables, 'events')).filter((row) => row.event_type === 'tool_call_start')
+    expect(rows).toHaveLength(given.length)
+    for (const row of rows) {
+      const { payload } = await views.view(log.events.find((event) => event.position === row.id)!)
+      const shown = JSON.parse(String(row.payload).replaceAll('\\ufffd', '\\u0000'))
+      expect(shown).toEqual(payload)
+      expect(shown).toMatchObject({ secrets })
+    }
   })
 
   /** Compares each row of `checkpoints`; how many there were, of forks, and with a body before them erased. */

@@ -1,10 +1,13 @@
 import { expect, it } from 'vitest'
 import { checkpointsContract } from '../contracts/projections/checkpoints.ts'
+import { costContract } from '../contracts/projections/cost.ts'
+import { damageContract } from '../contracts/projections/damage.ts'
 import { dueContract } from '../contracts/projections/due.ts'
 import { lawsContract } from '../contracts/projections/laws.ts'
 import { projectorContract } from '../contracts/projections/projector.ts'
 import { queriesContract } from '../contracts/projections/queries.ts'
 import { refusedContract } from '../contracts/projections/refused.ts'
+import { runFilterContract } from '../contracts/projections/run-filter.ts'
 import { stateContract } from '../contracts/projections/state.ts'
 import { storeContract } from '../contracts/projections/store.ts'
 import { describeWithPostgres } from '../support/postgres.ts'
@@ -18,9 +21,12 @@ describeWithPostgres('tables in PostgreSQL', (server) => {
   const kit = postgresKit(server)
   storeContract(kit)
   projectorContract(kit)
+  damageContract(kit)
   refusedContract(kit, (store) => store)
   lawsContract(kit)
   queriesContract(kit)
+  runFilterContract(kit)
+  costContract(kit)
   checkpointsContract(kit)
   dueContract(kit)
   stateContract(kit)

@@ -60,7 +60,6 @@ describe('the projections of a folder', () => {
   })
 
   it.each([
-    ['a restored backup', (file: string) => spoil(file, "update position set hash = 'other', position = 1")],
     ['rows of another meaning', (file: string) => spoil(file, 'pragma user_version = 1')],
     ['a damaged file', (file: string) => writeFileSync(file, 'no database at all'.repeat(100))],
   ])('are made anew from the log after %s, and say so', async (_, damage) => {
@@ -71,6 +70,19 @@ describe('the projections of a folder', () => {
     const { projections, file } = await open(log, first.path)
     expect(projections.status().notice).toMatch(/rebuild/)
     expect(dumpFile(file())).toEqual(await folded(log, sqliteKit))
+  })
+
+  it('that are newer than the log are its witness, and are made anew only where its loss was accepted', async () => {
+    const { log } = tell(numbers)
+    const first = await open(log)
+    await first.projections.close()
+    spoil(first.file(), "update position set hash = 'other', position = 1")
+    const options = { folder: first.path, log, blobs: log.blobs }
+    await expect(Projections.open(options)).rejects.toMatchObject({ code: 'LOG_OLDER' })
+    const projections = await Projections.open({ ...options, replaceNewer: true })
+    expect(projections.status().notice).toMatch(/rebuild/)
+    await projections.close()
+    expect(dumpFile(first.file())).toEqual(await folded(log, sqliteKit))
   })
 
   it.each(['../../etc/passwd', '', 'tables-1.db/../../x', '\0\0', 'tables-1.db-wal'])(

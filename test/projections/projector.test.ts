@@ -1,11 +1,13 @@
 import { DatabaseSync } from 'node:sqlite'
 import { expect, it } from 'vitest'
 import { isTooBig } from '../../projections/store/damage.ts'
+import { damageContract } from '../contracts/projections/damage.ts'
 import { projectorContract } from '../contracts/projections/projector.ts'
 import { refusedContract, refusing } from '../contracts/projections/refused.ts'
 import { sqliteKit } from '../support/projections/kit.ts'
 
 projectorContract(sqliteKit)
+damageContract(sqliteKit)
 refusedContract(sqliteKit, refusing)
 
 it('what SQLite says of a text that is too long is known', () => {

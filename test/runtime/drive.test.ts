@@ -137,12 +137,10 @@ test('fork, replay, cancel', async () => {
 
 describe('an answer that cannot be recorded', () => {
   const nested = (depth: number) => JSON.parse(`${'['.repeat(depth)}1${']'.repeat(depth)}`) as never
-  const block = (input: object) => ({ type: 'tool_use', id: 'c', name: 'look', input }) as never
 
   test.each([
-    ['arguments nested without end', block({ a: nested(100_000) })],
     ['a block of a strange kind nested without end', { type: 'strange', a: nested(100_000) } as never],
-    ['a number that is none', block({ n: Number.POSITIVE_INFINITY })],
+    ['a block of a strange kind with a number that is none', { type: 'strange', n: Number.NaN } as never],
   ])('%s is the model’s failure, which ends the run and is not asked for again', async (_, content) => {
     const h = harness(() => ({ content: [content], stopReason: 'tool_use' }))
     const runId = await h.start(testSpec())
@@ -151,6 +149,47 @@ describe('an answer that cannot be recorded', () => {
     const [failed] = (await h.events(runId)).filter((event) => event.type === 'error')
     expect(failed?.body).toMatchObject({ code: 'INVALID_RESPONSE', recoverable: true })
     expect(await h.drive(runId)).toMatchObject({ end: 'error' })
+  })
+
+  const argument = (a: unknown) => ({ type: 'tool_use', id: 'c', name: 'echo', input: { a } }) as never
+  const raw = (input_text: string) => ({ type: 'tool_use', id: 'c', name: 'echo', input_text }) as never
+  const deep = `${'{"a":'.repeat(101)}1${'}'.repeat(101)}`
+  const many = JSON.stringify({ a: Array(60_000).fill(1) })
+
+  test.each([
+    ['nested without end', argument(nested(100_000)), 'not a JSON object'],
+    ['with a number that is none', argument(Number.POSITIVE_INFINITY), 'not a JSON object'],
+    ['with half of a surrogate pair', argument('\ud800'), 'a: contains half of a surrogate pair'],
+    ['with half of a surrogate pair, as text', raw('{"a":"\\ud800"}'), 'a: contains half of a surrogate pair'],
+    ['with NUL', raw('{"a":"\\u0000"}'), 'a: contains a NUL character'],
+    ['with __proto__', raw('{"a":{"__proto__":{}}}'), 'a.__proto__: this key is not allowed'],
+    ['with half of a surrogate pair for a key', raw('{"\\udfff":1}'), 'half of a surrogate pair'],
+    ['over 1 MiB', raw(JSON.stringify({ a: 'x'.repeat(1 << 20) })), 'larger than 1 MiB'],
+    ['over 1 MiB, as an object', argument('x'.repeat(1 << 20)), 'larger than 1 MiB'],
+    ['nested deeper than 100 levels', raw(deep), 'deeper than 100 levels'],
+    ['with more values than anybody looks through', raw(many), 'hold more'],
+  ])('arguments %s are refused for that call, and the run goes on', async (_, content, message) => {
+    const h = harness((_, n) => (n === 1 ? { content: [content], stopReason: 'tool_use' } : completes()), {
+      tools: [echo],
+    })
+    const runId = await h.start(testSpec({}, [echo]))
+    expect(await h.drive(runId)).toEqual({ end: 'done' })
+    const ends = (await h.events(runId)).filter((event) => event.type === 'tool_call_end')
+    expect(ends.map(({ body }) => body.error?.code ?? 'ok')).toEqual(['INVALID_ARGUMENTS', 'ok'])
+    expect(ends[0]?.body.error?.message).toContain(message)
+    expect((await h.runtime.verify(runId)).problems).toEqual([])
+  })
+
+  test('an answer of more than 8 MiB is cut, recorded as cut, and the model is told', async () => {
+    const text = (size: number) => ({ type: 'text', text: 'x'.repeat(size) }) as never
+    const long = { content: [text(4 << 20), text(5 << 20)], stopReason: 'end_turn' as const }
+    const h = harness((_, n) => (n === 1 ? long : completes()))
+    const runId = await h.start(testSpec())
+    expect(await h.drive(runId)).toEqual({ end: 'done' })
+    const [answer] = (await h.events(runId)).filter((event) => event.type === 'model_call_end')
+    expect(answer?.body).toMatchObject({ cut: 'bytes', stopReason: 'max_tokens' })
+    expect(JSON.stringify(answer?.body).length).toBeLessThan((8 << 20) + 1_000)
+    expect(h.requests[1]?.messages.at(-1)).toMatchObject({ content: expect.stringContaining('cut off') })
   })
 
   test('one whose redaction fails is treated alike', async () => {

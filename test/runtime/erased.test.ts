@@ -7,7 +7,7 @@ import { SNAPSHOT_EVERY } from '../../domain/runtime/history/snapshots.ts'
 import { Mailbox } from '../../domain/runtime/mailbox.ts'
 import type { Runtime } from '../../domain/runtime/runtime.ts'
 import { call, calls, completes, seededRandom, toolSpec, USER } from '../support/harness.ts'
-import { given, type Said, tool } from '../support/story.ts'
+import { given, longTool, type Said, tool } from '../support/story.ts'
 
 const signal = new AbortController().signal
 const SECRET = 'the name of a patient'
@@ -190,8 +190,7 @@ describe('a run that was erased from', () => {
   })
 
   test('a body that cannot be read is erased all the same; what follows it is proved by the chain alone', async () => {
-    const big = 'x'.repeat(100_000)
-    const look = tool('look', { effect: 'irreversible' }, () => big)
+    const look = longTool('look', { effect: 'irreversible' })
     const run = await given({ says: [calls(call('look')), completes()], tools: [look] })
     await run.drive()
     const [ended] = await run.of('tool_call_end')

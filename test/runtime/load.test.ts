@@ -3,7 +3,7 @@ import { ConflictError, LogError } from '../../domain/log/errors.ts'
 import { Runtime } from '../../domain/runtime/runtime.ts'
 import { faulty } from '../support/faulty.ts'
 import { call, calls, completes, harness, MemoryBlobs, testSpec, toolSpec, USER } from '../support/harness.ts'
-import { given } from '../support/story.ts'
+import { given, LONG_DETAIL } from '../support/story.ts'
 
 // What a mailbox knows of an agent is all of it or nothing, whatever fails while it is read.
 
@@ -22,7 +22,7 @@ test('a fork whose history could not be read once is read again from its beginni
   const says = (n: number) => (n < 195 ? calls(call('big', { n })) : completes())
   const small = {
     ...big,
-    run: async (args: object) => ({ content: 'n' in args && args.n === 190 ? 'x'.repeat(100_000) : 'x' }),
+    run: async (args: object) => ({ content: 'x', ...('n' in args && args.n === 190 ? { detail: LONG_DETAIL } : {}) }),
   }
   const h = harness((_, n) => says(n), { blobs, tools: [small] })
   const id = await h.start(testSpec({ limits: { maxTurns: 400, wallClockMs: null } }, [small]))

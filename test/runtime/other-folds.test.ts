@@ -4,7 +4,7 @@ import { FOLD } from '../../domain/agent/state/digest.ts'
 import type { Header, SealedEvent } from '../../domain/log/envelope.ts'
 import { GENESIS, seal } from '../../domain/log/seal.ts'
 import { call, calls, completes, USER } from '../support/harness.ts'
-import { given, tool } from '../support/story.ts'
+import { given, longTool } from '../support/story.ts'
 
 type Digest = NonNullable<Header['digest']>
 
@@ -32,7 +32,7 @@ test('every digest of this fold is held against its state', async () => {
 })
 
 test('those after a body that is lost are told as not checked', async () => {
-  const long = tool('long', { effect: 'irreversible' }, () => 'x'.repeat(100_000))
+  const long = longTool('long', { effect: 'irreversible' })
   const run = await given({ says: [calls(call('long')), completes()], tools: [long] })
   await run.drive()
   const whole = await run.runtime.verify(run.runId)

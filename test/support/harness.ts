@@ -122,9 +122,16 @@ export const testModel = {
   forcesCalls: true,
 }
 
-/** A spec with every default; `tools` beside the control tools. */
-export function testSpec(more: Record<string, unknown> = {}, tools: readonly Tool[] = []): AgentSpec {
+/**
+ * A spec with every default; `tools` beside the control tools. The tool `read_result` is among these only where `readsOn`
+ * says so: histories were recorded before it, and told again they are the same to the byte.
+ */
+export function testSpec(
+  { readsOn = false, ...more }: Record<string, unknown> = {},
+  tools: readonly Tool[] = [],
+): AgentSpec {
   const role = (more.role ?? null) as AgentSpec['role']
+  const control = controlTools(role).filter(({ name }) => readsOn === true || name !== 'read_result')
   return AgentSpec.parse({
     role,
     policy: {},
@@ -134,7 +141,7 @@ export function testSpec(more: Record<string, unknown> = {}, tools: readonly Too
     context: {},
     budget: { tokens: null, nanoDollars: null },
     models: { requested: 'test-model', safeDefault: 'test-model', known: [testModel] },
-    tools: [...controlTools(role), ...tools.map((tool) => tool.spec)],
+    tools: [...control, ...tools.map((tool) => tool.spec)],
     workspace: null,
     testCommand: null,
     contextVariables: {},

@@ -9,7 +9,7 @@ export function memoryVault(values: Readonly<Record<string, string>>): Vault {
     remove: async () => false,
     names: async () => Object.keys(values),
     retired: async () => [],
-    note: async () => undefined,
+    held: async () => [],
     stamp: async () => '',
     referenceKey: async () => new Uint8Array(32).fill(7),
     remember: async (made) => {

@@ -31,11 +31,14 @@ export const result = (providerCallId: string, content: string, isError = false)
 /** A signal that never aborts. */
 export const never = (): AbortSignal => new AbortController().signal
 
-/** The answer to a request, and the pieces of text that came on the way. */
-export async function ask(provider: ModelProvider, wanted = request()): Promise<ModelOutcome & { pieces: string[] }> {
-  const pieces: string[] = []
-  const outcome = await provider.call(wanted, { signal: never(), onText: (text) => pieces.push(text) })
-  return { ...outcome, pieces }
+/** The answer to a request, and the text that came on the way, in whatever pieces. */
+export async function ask(provider: ModelProvider, wanted = request()): Promise<ModelOutcome & { streamed: string }> {
+  let streamed = ''
+  const onText = (text: string) => {
+    streamed += text
+  }
+  const outcome = await provider.call(wanted, { signal: never(), onText })
+  return { ...outcome, streamed }
 }
 
 /** The ModelError that a call ends in; any other end is a failure of the test. */

@@ -29,6 +29,15 @@ export function tool(
   }
 }
 
+/** Makes the event of a result lie in a blob as a whole: a result's text alone would be stored beside it. */
+export const LONG_DETAIL = { long: 'x'.repeat(100_000) }
+
+/** A tool whose calls end with events that lie in blobs. */
+export const longTool = (name: string, more: Partial<ToolSpec> = {}): Tool => ({
+  ...tool(name, more),
+  run: async () => ({ content: 'ok', detail: LONG_DETAIL }),
+})
+
 export interface Given {
   /** What the model says, call by call; the last one again and again. */
   readonly says: readonly Said[]

@@ -1,8 +1,10 @@
+import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 
 // What takes minutes, and on a busy machine many: runs over several workers while everything around them fails.
 export default defineConfig({
   test: {
+    env: { XDG_CONFIG_HOME: join(import.meta.dirname, '../../node_modules', '.keepup-test-config') },
     include: ['test/workers/**/*.test.ts'],
     testTimeout: 900_000,
     hookTimeout: 60_000,

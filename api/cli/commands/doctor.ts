@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { take } from '../client.ts'
 import { examine } from '../doctor.ts'
 import { EXIT } from '../exit.ts'
+import { lossReport } from '../losses.ts'
 import type { Kit } from './kit.ts'
 
 export function doctorCommand(program: Command, kit: Kit): void {
@@ -15,7 +16,7 @@ export function doctorCommand(program: Command, kit: Kit): void {
           return { logId, kind: (await ctx.backend('read')).kind }
         }
         const parked = async () => (await take((await ctx.client('read')).v1.projections.$get({}))).parked.length
-        const findings = await examine(ctx.config, ctx.io.env, identity, parked)
+        const findings = await examine(ctx.config, ctx.io.env, identity, parked, () => lossReport(ctx, true))
         ctx.list(findings, [
           { title: 'CHECK', of: (f) => f.check },
           { title: 'STATE', of: (f) => f.state },

@@ -1,18 +1,30 @@
 import type { Command } from 'commander'
 import type { Message } from '../../../domain/agent/events/content.ts'
+import { counted } from '../../../projections/text.ts'
+import { isAltered } from '../../events/export.ts'
 import { EVENT_TYPES } from '../../events/stream.ts'
 import type { EventView } from '../../http/schemas/events.ts'
 import { refusal, take } from '../client.ts'
 import type { Context } from '../context.ts'
-import { eventRow } from '../event-text.ts'
+import { days, eventRow } from '../event-text.ts'
 import { EXIT, UsageError } from '../exit.ts'
 import { linesOf } from '../lines.ts'
 import { changeText, messageText, stateLines, telling } from '../state-text.ts'
 import { type Kit, known, whole } from './kit.ts'
 
-function showEvent(ctx: Context, event: EventView, ofManyRuns: boolean): void {
-  ctx.data(`${ctx.format === 'table' ? eventRow(event, ofManyRuns) : JSON.stringify(event)}\n`)
+/** Shows events one after the other, the day on a line of its own where the time alone would mislead. */
+function shower(ctx: Context, ofManyRuns: boolean): (event: EventView) => Promise<void> {
+  const dayOf = days()
+  return async (event) => {
+    if (ctx.format !== 'table') return ctx.flow(`${JSON.stringify(event)}\n`)
+    const day = dayOf(event)
+    await ctx.flow(`${day === null ? '' : `${day}\n`}${eventRow(event, ofManyRuns)}\n`)
+  }
 }
+
+/** One member of a JSON array, indented as the whole would be. */
+const member = (event: EventView, nth: number): string =>
+  `${nth === 0 ? '[\n' : ',\n'}${JSON.stringify(event, null, 2).replace(/^/gm, '  ')}`
 
 /** Options that name a point of a history, to `query`. */
 export function pointOf(o: { to?: number; turn?: number; event?: number }): {
@@ -27,21 +39,43 @@ export function pointOf(o: { to?: number; turn?: number; event?: number }): {
   return o.event === undefined ? {} : { event: String(o.event) }
 }
 
-async function events(ctx: Context, run: string, agent: string | undefined): Promise<number> {
+/** Exit code of a view: an event whose stored body is not the one that was sealed is damage, which a script must see. */
+export function seen(ctx: Context, altered: number): number {
+  if (altered === 0) return EXIT.done
+  ctx.note(`${counted(altered, 'event')} altered: what is stored is not what was sealed, so it is not shown as true`)
+  ctx.note(`  ${ctx.command('verify')}`)
+  return EXIT.verification
+}
+
+interface EventsOptions {
+  agent?: string
+  type?: string[]
+  turn?: number
+}
+
+async function events(ctx: Context, run: string, { agent, type, turn }: EventsOptions): Promise<number> {
   const id = await ctx.runId(run, 'read')
   const client = await ctx.client('read')
-  const all: EventView[] = []
+  const show = shower(ctx, false)
+  let shown = 0
+  let altered = 0
   let after: string | null = null
   do {
-    const query = { limit: '500', ...(after === null ? {} : { after }), ...(agent ? { agent } : {}) }
+    const query = {
+      limit: '500',
+      ...(after === null ? {} : { after }),
+      ...(agent ? { agent } : {}),
+      ...(type ? { type: type.join(',') } : {}),
+      ...(turn === undefined ? {} : { turn: String(turn) }),
+    }
     const answer = client.v1.runs[':id'].events.$get({ param: { id }, query })
     const page = (await take(answer)) as { events: EventView[]; next: string | null }
-    if (ctx.format === 'json') all.push(...page.events)
-    else for (const event of page.events) showEvent(ctx, event, false)
+    for (const event of page.events) await (ctx.format === 'json' ? ctx.flow(member(event, shown++)) : show(event))
+    altered += page.events.filter((event) => event.altered).length
     after = page.next
   } while (after !== null)
-  if (ctx.format === 'json') ctx.data(`${JSON.stringify(all, null, 2)}\n`)
-  return EXIT.done
+  if (ctx.format === 'json') ctx.data(shown === 0 ? '[]\n' : '\n]\n')
+  return seen(ctx, altered)
 }
 
 interface TailOptions {
@@ -62,10 +96,15 @@ async function tail(ctx: Context, o: TailOptions): Promise<number> {
   const backend = await ctx.backend('read')
   const response = await backend.fetch(new Request(`http://localhost/v1/events?${query}`, { headers }))
   if (!response.ok || !response.body) throw await refusal(response)
+  const show = shower(ctx, o.run === undefined)
+  let altered = 0
   for await (const line of linesOf(response.body)) {
-    if (line !== '') showEvent(ctx, JSON.parse(line) as EventView, o.run === undefined)
+    if (line === '') continue
+    const event = JSON.parse(line) as EventView
+    if (event.altered) altered++
+    await (ctx.format === 'table' ? show(event) : ctx.flow(`${line}\n`))
   }
-  return EXIT.done
+  return seen(ctx, altered)
 }
 
 interface ReplayOptions {
@@ -115,8 +154,10 @@ export function historyCommands(program: Command, kit: Kit): void {
     .command('events')
     .description("a run's events, in the order of the log: @revision, time, turn, type, what it says")
     .argument('<run>')
-    .option('--agent <id>', 'of this agent (default: all agents of the run)')
-    .action(kit.action<{ agent?: string }>((ctx, [run], { agent }) => events(ctx, run!, agent)))
+    .option('--agent <id>', 'of this agent, or of a person: user:<name> (default: all of the run)')
+    .option('--type <types>', 'of these types only', known('--type', EVENT_TYPES))
+    .option('--turn <n>', 'of this turn only (0: outside of turns)', whole('--turn'))
+    .action(kit.action<EventsOptions>((ctx, [run], options) => events(ctx, run!, options)))
   program
     .command('tail')
     .description('events as they come, until interrupted')
@@ -152,8 +193,12 @@ export function historyCommands(program: Command, kit: Kit): void {
         const backend = await ctx.backend('read')
         const response = await backend.fetch(new Request(`http://localhost/v1/runs/${id}/export`))
         if (!response.ok || !response.body) throw await refusal(response)
-        for await (const line of linesOf(response.body)) ctx.data(`${line}\n`)
-        return EXIT.done
+        let altered = 0
+        for await (const line of linesOf(response.body)) {
+          await ctx.flow(`${line}\n`)
+          if (isAltered(line)) altered++
+        }
+        return seen(ctx, altered)
       }),
     )
 }

@@ -2,23 +2,26 @@ import { createReadStream, existsSync, statSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import type { Command } from 'commander'
+import { placeOf } from '../../../adapters/vault/keys.ts'
 import { LogError } from '../../../domain/log/errors.ts'
 import { ProjectionError, type RebuildWishes } from '../../../projections/index.ts'
 import { counted } from '../../../projections/text.ts'
 import { onServers } from '../../config.ts'
 import { NoExport, verifyExport } from '../../events/verify-export.ts'
+import { vaultKeys } from '../../host/vault-keys.ts'
 import { nextLines } from '../asks.ts'
 import { asOne, Refused, take } from '../client.ts'
 import type { Context } from '../context.ts'
 import { driveToEnd, FROM_BIRTH, resuming } from '../drive.ts'
 import { CliError, EXIT, UsageError } from '../exit.ts'
 import { linesOf } from '../lines.ts'
+import { lossLines, lossReport } from '../losses.ts'
 import { bytes } from '../output/units.ts'
 import { pointOf } from './history.ts'
 import { type Kit, modelId, money, some, whole } from './kit.ts'
 
-/** A file that is damaged, and a log with holes, of which no tables can be made. */
-const DAMAGE = new Set(['LOG_CORRUPT', 'STREAM_GAP', 'TABLES_STREAM_GAP'])
+/** What the log says of a file or of a stream that is not as it was written. */
+const DAMAGE = new Set(['LOG_CORRUPT', 'LOG_FOREIGN', 'LOG_NEWER'])
 
 /** What is told of a damaged log; null for any other failure. That is what verification is there to find. */
 function damage(error: unknown): string | null {
@@ -47,7 +50,7 @@ async function rebuilt(ctx: Context, wishes: RebuildWishes) {
   return take((await ctx.client('write')).v1.projections.rebuild.$post({ json: { accept } }))
 }
 
-/** Checks one run; a run that the damaged file no longer gives is broken, and those beside it are checked all the same. */
+/** Checks one run; one that the log no longer gives is broken, and those beside it are checked all the same. */
 async function verifyRun(ctx: Context, id: string): Promise<boolean> {
   try {
     return await proveRun(ctx, id)
@@ -61,14 +64,22 @@ async function verifyRun(ctx: Context, id: string): Promise<boolean> {
 
 async function proveRun(ctx: Context, id: string): Promise<boolean> {
   const found = await take((await ctx.client('read')).v1.runs[':id'].verify.$get({ param: { id } }))
-  ctx.show(found, () =>
-    found.agents.flatMap((a) => [
+  ctx.show(found, () => [
+    ...found.agents.flatMap((a) => [
       `${a.agentId}: ${a.ok ? 'holds' : 'BROKEN'}, ${counted(a.events, 'event')}, ${digests(a)}, head ${a.head}`,
       ...a.erased.map((e) => `  revision ${e.revision} erased: ${e.reason}`),
       ...a.problems.map((p) => `  revision ${p.revision} ${p.code}: ${p.message}`),
     ]),
-  )
+    ...found.parked.map(({ stream, revision, code }) => `  ${stream} is parked in the tables at ${revision} (${code})`),
+  ])
   return found.ok
+}
+
+/** Whether the log holds all that was seen of it, at every position. */
+async function verifyLog(ctx: Context): Promise<boolean> {
+  const { loss } = await lossReport(ctx, true)
+  if (loss !== null) ctx.show({ ok: false, loss }, () => lossLines(loss))
+  return loss === null
 }
 
 async function verifyFile(path: string) {
@@ -89,16 +100,22 @@ async function verifyFile(path: string) {
 const digests = ({ digests, unchecked }: { readonly digests: number; readonly unchecked: number }): string =>
   unchecked === 0 ? `${digests} digests` : `${digests} digests and ${unchecked} not checked`
 
-/** Ids of all runs, newest first, page by page. */
+/** Ids of all runs, newest first, page by page, then of those whose beginning the tables could not take. */
 async function* allRuns(ctx: Context): AsyncGenerator<string> {
   const client = await ctx.client('read')
+  const { parked } = await take(client.v1.projections.$get({}))
+  const unlisted = new Set(parked.flatMap(({ stream, runId }) => (stream.startsWith('agent-') ? [runId] : [])))
   let after: string | null = null
   do {
     const query = { limit: '500', ...(after === null ? {} : { after }) }
     const page: { runs: { runId: string }[]; next: string | null } = await take(client.v1.runs.$get({ query }))
-    for (const run of page.runs) yield run.runId
+    for (const { runId } of page.runs) {
+      unlisted.delete(runId)
+      yield runId
+    }
     after = page.next
   } while (after !== null)
+  yield* unlisted
 }
 
 /** Proof, copies, and what is computed again. */
@@ -124,7 +141,10 @@ export function proveCommands(program: Command, kit: Kit): void {
           throw why === null ? error : new CliError(why, EXIT.verification)
         })
         if (run !== undefined) ok = await verifyRun(ctx, await ctx.runId(run, 'read'))
-        else for await (const id of allRuns(ctx)) ok = (await verifyRun(ctx, id)) && ok
+        else {
+          ok = await verifyLog(ctx)
+          for await (const id of allRuns(ctx)) ok = (await verifyRun(ctx, id)) && ok
+        }
         return ok ? EXIT.done : EXIT.verification
       }),
     )
@@ -144,7 +164,7 @@ export function proveCommands(program: Command, kit: Kit): void {
     .option('--max-turns <n>', 'go on with this limit', whole('--max-turns', 1))
     .option('--budget-tokens <n>', 'its own limit of tokens (default: as its source had)', whole('--budget-tokens', 1))
     .option('--budget-usd <dollars>', 'its own limit of money (default: as its source had)', money('--budget-usd'))
-    .option('--drive', 'drive it at once')
+    .option('--no-drive', 'only record the fork')
     .action(
       kit.action<{
         to?: number
@@ -180,7 +200,7 @@ export function proveCommands(program: Command, kit: Kit): void {
           ctx.note('What was ignored there (node_modules, .git and the like) is not in it.')
         }
         ctx.note('Standing approvals are not inherited: its calls ask anew.')
-        if (o.drive === true) return driveToEnd(ctx, made.runId, FROM_BIRTH, resuming(ctx, made.runId))
+        if (o.drive !== false) return driveToEnd(ctx, made.runId, FROM_BIRTH, resuming(ctx, made.runId))
         ctx.show(made, () => [made.runId])
         const detail = await take(client.v1.runs[':id'].$get({ param: { id: made.runId } }))
         for (const line of nextLines(ctx, detail)) ctx.note(line.trimStart())
@@ -219,7 +239,10 @@ export function proveCommands(program: Command, kit: Kit): void {
         if (!onServers(ctx.config) && existsSync(folder))
           throw new CliError(`${folder} exists; name a folder that does not, such as ${basename(folder)}-2`)
         const done = await take((await ctx.client('write')).v1.backup.$post({ json: { folder } }))
-        ctx.show(done, () => [`${done.files.length} files, ${bytes(done.bytes)} in ${done.folder}`])
+        ctx.show(done, () => [
+          `${done.files.length} files, ${bytes(done.bytes)} in ${done.folder}`,
+          `without the vault's key, which opens it: keep a copy of ${placeOf(vaultKeys(ctx.config))} elsewhere`,
+        ])
         return EXIT.done
       }),
     )

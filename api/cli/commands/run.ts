@@ -8,7 +8,7 @@ import { DEFAULT_TURNS } from '../../runs/prepare.ts'
 import { take } from '../client.ts'
 import { driveToEnd, FROM_BIRTH, resuming } from '../drive.ts'
 import { EXIT, UsageError } from '../exit.ts'
-import { choice, jsonOrText, type Kit, modelId, money, names, readAll, some, whole } from './kit.ts'
+import { choice, jsonOrText, type Kit, likeIt, modelId, money, names, readAll, some, whole } from './kit.ts'
 
 interface RunOptions {
   role?: string
@@ -68,12 +68,8 @@ export function startRequest(task: string | undefined, o: RunOptions, cwd: strin
       requiresApproval: o.requireApproval,
       sandboxed: o.sandbox === false ? false : undefined,
     }),
-    limits: some({
-      maxTurns: o.maxTurns,
-      graceTurns: o.graceTurns,
-      graceTimeoutMs: o.graceTimeout,
-      wallClockMs: o.wallClock,
-    }),
+    limits: some({ maxTurns: o.maxTurns, wallClockMs: o.wallClock }),
+    recovery: some({ graceTurns: o.graceTurns, graceTimeoutMs: o.graceTimeout }),
     retry: some({ maxRetries: o.maxRetries }),
     tools: o.tools,
     workspace: o.workspace === false ? undefined : resolve(cwd, o.workspace ?? '.'),
@@ -99,6 +95,17 @@ function notOurOwn(workspace: string): void {
   )
 }
 const CLONE = fileURLToPath(new URL('../../..', import.meta.url))
+
+/** One word that is a command, or nearly one, is no task: the run would cost money and do nothing that was meant. */
+function noCommand(program: Command, task: string): void {
+  if (/\s/.test(task)) return
+  const near = likeIt(program, task)
+  const meant = near.includes(task) ? [task] : near
+  if (meant.length === 0) return
+  throw new UsageError(
+    `"${task}" is no task but a command, or nearly one: did you mean ${meant.map((name) => `"${program.name()} ${name}"`).join(' or ')}? A task of this one word is read from standard input: ${program.name()} run -`,
+  )
+}
 
 const GRACE = RecoveryConfig.parse({})
 const RETRY = ErrorRecoveryPolicy.parse({})
@@ -162,6 +169,7 @@ export function runCommand(program: Command, kit: Kit): void {
       kit.action<RunOptions>(async (ctx, [given], options) => {
         const task = given === '-' ? (await readAll(ctx.io.stdin)).trim() : given
         if (task !== undefined && task.trim() === '') throw new UsageError('the task is empty')
+        if (given !== undefined && given !== '-') noCommand(program, given)
         const json = startRequest(task, options, ctx.io.cwd, ctx.by)
         const { key, drive } = options
         if (json.workspace !== undefined && options.workspace === undefined) notOurOwn(json.workspace)

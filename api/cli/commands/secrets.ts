@@ -1,10 +1,13 @@
 import type { Command } from 'commander'
+import { rotateKey } from '../../../adapters/vault/encrypt.ts'
+import { placeOf } from '../../../adapters/vault/keys.ts'
+import { vaultKeys } from '../../host/vault-keys.ts'
 import { SecretName } from '../../http/schemas/system.ts'
 import { take } from '../client.ts'
 import { CliError, EXIT, UsageError } from '../exit.ts'
 import { alone, type Kit, readAll } from './kit.ts'
 
-/** `secrets set`, `list`, `remove`: values go in and never come out. */
+/** `secrets set`, `list`, `remove`: values go in and never come out. `rotate-key` works on the files themselves. */
 export function secretsCommand(program: Command, kit: Kit): void {
   const secrets = program.command('secrets').description('secrets that tools may be given, by name')
   secrets
@@ -47,6 +50,21 @@ export function secretsCommand(program: Command, kit: Kit): void {
         const { names } = await take(client.v1.secrets[':name'].$delete({ param: { name: name! } }))
         ctx.show({ name, names }, () => [
           `removed ${name}: no tool is given it any more. It stays hidden, and a restore still writes it into files that held it.`,
+        ])
+        return EXIT.done
+      }),
+    )
+  secrets
+    .command('rotate-key')
+    .description('encrypt the vault anew under a new key; called again, it ends what was interrupted')
+    .action(
+      kit.action(async (ctx) => {
+        const keys = vaultKeys(ctx.config)
+        const key = await rotateKey(ctx.config.data, keys)
+        const place = placeOf(keys)
+        ctx.show({ key, place }, () => [
+          `the vault is encrypted under key ${key} of ${place}. Former keys there open backups of before: remove them when ` +
+            'no such backup is needed, and no other data folder uses them.',
         ])
         return EXIT.done
       }),

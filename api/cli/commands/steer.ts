@@ -20,8 +20,8 @@ interface Recorded {
 }
 
 /** Says that it is recorded, and what to type next where nobody drives the run. */
-async function recorded(ctx: Context, done: Recorded): Promise<number> {
-  ctx.show(done, () => [`recorded ${done.runId} at revision ${done.revision}`])
+async function recorded(ctx: Context, done: Recorded, said = 'recorded'): Promise<number> {
+  ctx.show(done, () => [`${said} ${done.runId} at revision ${done.revision}`])
   if (done.driving) return EXIT.done
   const detail = await take((await ctx.client('write')).v1.runs[':id'].$get({ param: { id: done.runId } }))
   ctx.note(hasEnded(detail.run.status) ? `the run is ${statusOf(detail.run)}` : goOn(ctx, detail))
@@ -63,8 +63,9 @@ export function steerCommands(program: Command, kit: Kit): void {
       .argument('<call>', 'a tool call, or a run where only one call waits')
       .option('--reason <text>', 'recorded, and told to the agent')
       .option('--dry-run', 'only show it, in full')
+      .option('--resume', 'go on with the run then, and follow it')
       .action(
-        kit.action<{ reason?: string; dryRun?: boolean }>(async (ctx, [call], { reason, dryRun }) => {
+        kit.action<Deciding>(async (ctx, [call], { reason, dryRun, resume }) => {
           const id = await ctx.callId(call!, 'approval')
           if (dryRun) {
             const found = await approvalOf(ctx, id)
@@ -72,7 +73,10 @@ export function steerCommands(program: Command, kit: Kit): void {
             return EXIT.done
           }
           const argumentsHash = await showApproval(ctx, id)
-          return recorded(ctx, await decide(ctx, id, decision, { argumentsHash, ...(reason ? { reason } : {}) }))
+          const done = await decide(ctx, id, decision, { argumentsHash, ...(reason ? { reason } : {}) })
+          if (!resume) return recorded(ctx, done, `${decision} ${id}; recorded`)
+          ctx.note(`${decision} ${id}`)
+          return driveToEnd(ctx, done.runId, await fromHead(ctx, done.runId), resuming(ctx, done.runId))
         }),
       )
   }
@@ -172,6 +176,12 @@ export function steerCommands(program: Command, kit: Kit): void {
         return eraseBodies(ctx, { runId, json, dryRun, yes })
       }),
     )
+}
+
+interface Deciding {
+  readonly reason?: string
+  readonly dryRun?: boolean
+  readonly resume?: boolean
 }
 
 interface Erasing {

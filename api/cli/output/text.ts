@@ -14,6 +14,10 @@ export function safe(text: string): string {
   })
 }
 
+/** JSON as it may be shown: the same value, with escapes for what a terminal would execute. */
+export const safeJson = (json: string): string =>
+  json.replace(UNSAFE, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)
+
 /** A word as a shell takes it. */
 export const quoted = (word: string): string =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`

@@ -1,14 +1,14 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import { formatCursor } from '../../../domain/log/cursor.ts'
 import { agentStream } from '../../../domain/log/ids.ts'
-import { checkedCursor, EVENT_TYPES, type EventFilter, wanted } from '../../events/stream.ts'
+import { checkedCursor, type EventFilter, isPerson, wanted } from '../../events/stream.ts'
 import { EventViews } from '../../events/view.ts'
-import { notFound } from '../../runs/commands.ts'
+import { mustBeRun, runOfAgent } from '../../runs/known.ts'
 import type { Services } from '../../services.ts'
 import { newApp, RunId, refusals } from '../new-app.ts'
-import { Id } from '../schemas/common.ts'
+import { CursorText, EventTypes, Id } from '../schemas/common.ts'
 import { EventView } from '../schemas/events.ts'
-import { type StreamOptions, sse, streamResponse } from '../stream.ts'
+import { type Piece, type StreamOptions, sse, sseLines, streamResponse } from '../stream.ts'
 
 const stream = (description: string) => ({
   200: {
@@ -18,12 +18,6 @@ const stream = (description: string) => ({
   ...refusals,
 })
 
-const Types = z
-  .string()
-  .transform((text) => text.split(',').map((name) => name.trim()))
-  .pipe(z.array(z.enum(EVENT_TYPES as [string, ...string[]])))
-  .openapi({ type: 'string', description: 'Types, separated by commas' })
-
 const events = createRoute({
   method: 'get',
   path: '/v1/events',
@@ -32,10 +26,10 @@ const events = createRoute({
   request: {
     headers: z.object({ 'last-event-id': z.string().optional(), accept: z.string().optional() }),
     query: z.strictObject({
-      after: z.string().optional(),
+      after: CursorText.optional(),
       run: Id.optional(),
       agent: Id.optional(),
-      type: Types.optional(),
+      type: EventTypes.optional(),
       from: z.enum(['start', 'head']).default('start').openapi({ description: 'Where to begin without a cursor' }),
       follow: z.enum(['true', 'false']).default('true').openapi({ description: 'false: end at the head of now' }),
     }),
@@ -65,6 +59,8 @@ export function streamRoutes(s: Services, heartbeatMs: number) {
     .openapi(events, async (c) => {
       const q = c.req.valid('query')
       const asked = c.req.valid('header')
+      if (q.run !== undefined) await mustBeRun(s, q.run)
+      if (q.agent !== undefined && !isPerson(q.agent)) await runOfAgent(s, q.agent)
       const ndjson = asked.accept?.includes('application/x-ndjson') ?? false
       let after = await checkedCursor(s.log, asked['last-event-id'] ?? q.after)
       if (after === null && q.from === 'head') after = await s.log.headCursor()
@@ -77,16 +73,22 @@ export function streamRoutes(s: Services, heartbeatMs: number) {
       const views = new EventViews(s.log, s.blobs)
       // A consumer that filters much still moves on: where it stands is told with each heartbeat.
       let seen = after && formatCursor(after)
-      async function* pieces(): AsyncGenerator<string> {
+      async function* pieces(): AsyncGenerator<Piece> {
         if (!ndjson) yield ': events\n\n'
         const pages = q.follow === 'true' ? s.log.subscribe(after, over.signal) : s.log.readAll(after)
         for await (const page of pages) {
           for (const event of page) {
             if (over.signal.aborted) return
             if (wanted(event, filter)) {
-              const view = await views.view(event)
-              seen = view.cursor
-              yield ndjson ? `${JSON.stringify(view)}\n` : sse({ id: view.cursor, event: view.type, data: view })
+              const cursor = formatCursor(s.log.cursor(event))
+              let before = ndjson ? '' : sseLines({ id: cursor, event: event.header.type })
+              for await (const piece of views.json(event)) {
+                if (before !== '') yield `${before}data: `
+                before = ''
+                yield piece
+              }
+              seen = cursor
+              yield ndjson ? '\n' : '\n\n'
             } else seen = formatCursor(s.log.cursor(event))
           }
         }
@@ -99,7 +101,7 @@ export function streamRoutes(s: Services, heartbeatMs: number) {
     })
     .openapi(live, async (c) => {
       const { id } = c.req.valid('param')
-      if (!(await s.log.head(agentStream(id)))) throw notFound('run')
+      await mustBeRun(s, id)
       const over = new AbortController()
       const news = s.live.listen(id, over.signal)
       const now = s.drivers.state(id)

@@ -3,6 +3,7 @@ import { exportRun } from '../../events/export.ts'
 import { mustWrite, notFound } from '../../runs/commands.ts'
 import type { Trouble } from '../../runs/readiness.ts'
 import { release } from '../../runs/release.ts'
+import { within } from '../../servers/within.ts'
 import type { Services } from '../../services.ts'
 import { body, json, newApp, RunId, refusals } from '../new-app.ts'
 import * as schema from '../schemas/system.ts'
@@ -93,6 +94,9 @@ const removeSecret = createRoute({
   responses: { 200: json(schema.SecretNames, 'Names'), ...refusals },
 })
 
+/** The answer does not wait longer for the count of parked streams, ms. */
+const PARKED_WITHIN_MS = 1_000
+
 export function systemRoutes(s: Services) {
   const status = async () => {
     await s.read.current()
@@ -107,8 +111,11 @@ export function systemRoutes(s: Services) {
     )
     .openapi(ready, async (c) => {
       const { log, tables } = await s.ready()
-      const state = (trouble: Trouble | null) => trouble?.state ?? ('answers' as const)
-      const found = { ready: log === null && tables === null, log: state(log), tables: state(tables) }
+      const state = (trouble: Trouble | null) =>
+        trouble?.state === 'replaced' ? ('unusable' as const) : (trouble?.state ?? ('answers' as const))
+      const asked = tables === null ? s.read.parked().then(({ length }) => length) : null
+      const parked = asked && (await within(s.clock, PARKED_WITHIN_MS, asked, null).catch(() => null))
+      const found = { ready: log === null && tables === null, log: state(log), tables: state(tables), parked }
       return found.ready ? c.json(found, 200) : c.json(found, 503)
     })
     .openapi(projections, async (c) => c.json(await status(), 200))
@@ -142,7 +149,7 @@ export function systemRoutes(s: Services) {
     .openapi(removeSecret, async (c) => {
       mustWrite(s)
       const { name } = c.req.valid('param')
-      if (!(await s.vault.remove(name))) throw notFound('secret', 'list them with: keepup secrets list')
+      if (!(await s.vault.remove(name))) throw notFound('secret', name, 'list them with: keepup secrets list')
       return c.json({ names: await s.vault.names() }, 200)
     })
 }

@@ -4,7 +4,8 @@ import { AnyJson } from './common.ts'
 
 /**
  * An event as consumers see it: seed 000's `RuntimeEvent` and what it lacks. `agentId` is `user:<id>` and `turn` 0 for
- * what people do; `stream` names the stream it stands in. `payload` is null where the body was erased.
+ * what people do; `stream` names the stream it stands in. `payload` is null where the body was erased, or altered: then
+ * what is stored is not what was sealed, and is shown to nobody as true.
  */
 export const EventView = z
   .strictObject({
@@ -26,6 +27,7 @@ export const EventView = z
     epoch: z.int().optional(),
     hash: z.string(),
     erased: z.literal(true).optional(),
+    altered: z.literal(true).optional().openapi({ description: 'The stored body is not the one that was sealed' }),
     payload: z.record(z.string(), AnyJson).nullable(),
   })
   .openapi('RuntimeEvent')

@@ -25,7 +25,17 @@ export const Health = z
   .openapi('Health')
 
 const Part = z.enum(['answers', 'silent', 'unusable'])
-export const Ready = z.strictObject({ ready: z.boolean(), log: Part, tables: Part }).openapi('Ready')
+export const Ready = z
+  .strictObject({
+    ready: z.boolean(),
+    log: Part,
+    tables: Part,
+    parked: z.int().nullable().openapi({
+      description:
+        'Streams that the tables cannot take any further, which stop no other; null where the tables do not answer',
+    }),
+  })
+  .openapi('Ready')
 
 /** A stream whose event at `revision` the tables cannot take: they show what came before it. */
 export const Parked = z

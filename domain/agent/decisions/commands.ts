@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { JsonObject } from '../../log/json.ts'
 import type { ModelOutcome, ToolResult } from '../../ports.ts'
 import type { ResolvedPaths } from '../events/event-parts.ts'
-import type { Artifact, BodyOf, Failure } from '../events/events.ts'
+import type { Artifact, Attachment, BodyOf, Failure } from '../events/events.ts'
 import { AgentSpec } from '../spec/spec.ts'
 import type { AgentState } from '../state/state.ts'
 import { Milliseconds } from '../time-span.ts'
@@ -59,6 +59,8 @@ export const ResolveDoubt = z.strictObject({
   result: z.json().optional(),
   reason: z.string().optional(),
 })
+/** Lets irreversible calls run again after an accepted loss whose calls are not all known. */
+export const ReleaseLoss = z.strictObject({ kind: z.literal('release_loss'), reason: z.string().optional() })
 export const StandingApproval = z.strictObject({
   kind: z.literal('standing_approval'),
   tools: z.array(z.string().min(1)).min(1),
@@ -88,6 +90,7 @@ export const UserCommand = z.discriminatedUnion('kind', [
   Cancel,
   DecideApproval,
   ResolveDoubt,
+  ReleaseLoss,
   StandingApproval,
   Erase,
 ])
@@ -121,6 +124,8 @@ export type DriverFact =
       readonly attempt: number
       readonly durationMs: number
       readonly result: ToolResult
+      /** The whole result, of which `result` shows a part: what the event says of it, and the text that is stored first. */
+      readonly attached?: { readonly attachment: Attachment; readonly bytes: Uint8Array }
       readonly tested?: BodyOf<'tool_call_end'>['tested']
       /** What a control tool established before it may be judged. */
       readonly findings?: Findings
@@ -165,13 +170,19 @@ export interface Findings {
 }
 
 /** Erasure is no decision on the state: it works on what is stored (domain/runtime/erasure/erase.ts). */
-export type Command = Exclude<UserCommand, { kind: 'erase' }> | ForkAgent | DriverFact
+export type Command = Exclude<UserCommand, { kind: 'erase' }> | ForkAgent | AcceptLoss | DriverFact
 
 /** Begins an agent with the history of another. `source`: the other's state at the point that the link names. */
 export interface ForkAgent {
   readonly kind: 'fork'
   readonly source: AgentState
   readonly link: BodyOf<'forked'>
+}
+
+/** A person accepts that the agent's stream has lost its end. */
+export interface AcceptLoss {
+  readonly kind: 'accept_loss'
+  readonly loss: BodyOf<'loss_accepted'>
 }
 
 /** The arguments of `complete_task` (seed 000, 5.1). */

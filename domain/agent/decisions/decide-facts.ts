@@ -1,12 +1,10 @@
 import { READER } from '../events/codec.ts'
 import { requestedCalls } from '../events/content.ts'
 import { cost } from '../rules/money.ts'
+import { afterFailure } from '../rules/outage.ts'
 import { planCalls } from '../rules/plan.ts'
-import { timeIsOver } from '../rules/recovery.ts'
-import { backoff } from '../rules/retry.ts'
 import { modelInfo } from '../rules/routing.ts'
-import { MAX_CALLS } from '../state/call.ts'
-import { activityOf, type ModelStage, recoveryOf } from '../state/state.ts'
+import { activityOf, type ModelStage } from '../state/state.ts'
 import type { DriverFact } from './commands.ts'
 import { lateAnswer } from './decide-late.ts'
 import { decideToolFact } from './decide-tools.ts'
@@ -61,10 +59,10 @@ function openAttempt(
 function modelAnswered(d: Deciding, fact: Fact<'model_answered'>): void {
   const open = openAttempt(d, fact)
   if (open === null) return lateAnswer(d, fact)
-  const { content, stopReason, usage, servedBy, requestId } = fact.outcome
+  const { content, stopReason, usage, servedBy, requestId, cut } = fact.outcome
   const { price } = modelInfo(d.state, open.model)
   const calls = stopReason === 'refusal' ? [] : requestedCalls(content)
-  const flood = calls.length > MAX_CALLS
+  const cutOff = cut ?? (stopReason === 'max_tokens' ? 'limit' : null)
   d.emit(
     'model_call_end',
     {
@@ -77,8 +75,8 @@ function modelAnswered(d: Deciding, fact: Fact<'model_answered'>): void {
       durationMs: fact.durationMs,
       servedBy,
       ...(requestId === undefined ? {} : { requestId }),
-      calls: flood ? [] : planCalls(d.state, calls, fact.paths, stopReason === 'max_tokens'),
-      ...(flood ? { flood: calls.length } : {}),
+      calls: planCalls(d.state, calls, fact.paths, cutOff),
+      ...(cut === undefined ? {} : { cut }),
     },
     { actor: { kind: 'model', id: open.model } },
   )
@@ -87,22 +85,17 @@ function modelAnswered(d: Deciding, fact: Fact<'model_answered'>): void {
 function modelFailed(d: Deciding, { turn, attempt, error }: Fact<'model_failed'>): void {
   const open = openAttempt(d, { turn, attempt })
   if (open === null) return
-  const { retry } = d.state.spec
   const failure = { error: error.message, code: error.code, recoverable: true, attempt }
-  const transient = error.transient || retry.retryableErrors.includes(error.code)
-  const tried = attempt - open.lost
-  const late = recoveryOf(d.state.machine) === null && timeIsOver(d.state, d.facts.now)
-  // With its time over a run has none for another try: the next turn is that of the warning.
-  if (transient && tried <= retry.maxRetries && !late) {
-    const delayMs = backoff(retry, tried, d.facts.jitter(), error.retryAfterMs)
-    d.emit('error', { ...failure, delayMs })
+  const after = afterFailure(d.state, open, error, d.facts)
+  if (after.next === 'again') {
+    const { next: _, ...wait } = after
+    d.emit('error', { ...failure, ...wait })
     return
   }
   d.emit('error', failure)
   endTurn(d, 'failed')
-  if (transient) return
-  const code = error.code === 'CONTEXT_OVERFLOW' ? 'CONTEXT_OVERFLOW' : 'MODEL_FAILED'
-  endRun(d, code, `${error.code}: ${error.message}`)
+  if (after.next === 'turn') return
+  endRun(d, error.code === 'CONTEXT_OVERFLOW' ? 'CONTEXT_OVERFLOW' : 'MODEL_FAILED', after.why)
 }
 
 /** A driver that has lost the agent has seen files that the next one may have changed since, and looks at itself. */

@@ -19,7 +19,7 @@ export function lateOutcome(d: Deciding, fact: DriverFact): void {
   if (!d.state.unheard.some((one) => one.toolCallId === toolCallId && one.attempt === attempt)) return
   const outcome =
     fact.kind === 'tool_succeeded'
-      ? { success: true, result: fact.result.content }
+      ? { success: true, result: fact.result.content, ...(fact.attached && { attachment: fact.attached.attachment }) }
       : { success: false, error: { code: fact.error.code, message: fact.error.message } }
   d.emit('late_outcome', { toolName, attempt, durationMs, ...outcome }, { toolCallId })
 }

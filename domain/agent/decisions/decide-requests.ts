@@ -2,11 +2,13 @@ import type { Actor } from '../../log/envelope.ts'
 import { CommandRejected } from '../errors.ts'
 import { echo } from '../issues.ts'
 import { matches } from '../rules/policy.ts'
+import { undecided } from '../state/loss.ts'
 import { type Call, callsOf, isFinished } from '../state/state.ts'
 import type { UserCommand } from './commands.ts'
 import type { Deciding } from './deciding.ts'
 import { endCall, failCall } from './endings.ts'
 import type { Facts } from './facts.ts'
+import { decideLostCall, releaseLoss } from './losses.ts'
 import { settleCancel } from './proceed.ts'
 
 // What people ask of an agent. They record; a driver goes on from there.
@@ -62,8 +64,12 @@ export function decideRequest(d: Deciding, command: Request): void {
     }
     case 'decide_approval':
       return decideApproval(d, command)
-    case 'resolve_doubt':
-      return resolveDoubt(d, command)
+    case 'resolve_doubt': {
+      const lost = undecided(d.state).find(({ id }) => id === command.toolCallId)
+      return lost === undefined ? resolveDoubt(d, command) : decideLostCall(d, lost, command)
+    }
+    case 'release_loss':
+      return releaseLoss(d, command)
   }
 }
 

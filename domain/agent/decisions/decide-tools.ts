@@ -92,14 +92,11 @@ function completed(d: Deciding, call: Call, fact: Succeeded): void {
   for (const artifact of findings.artifacts) d.emit('artifact_registered', { artifact }, { toolCallId: call.id })
   endCall(d, call, { ...fact, result: { content: 'completed' } })
   endTurn(d, 'calls')
-  if (recovering) d.emit('recovery', { phase: 'succeeded' })
-  d.emit('completion', {
-    summary,
-    artifacts,
-    ...(nextSteps === undefined ? {} : { nextSteps }),
-    unmetGates: unmet.map((gate) => gate.gate),
-    unreadInput: d.state.unread,
-  })
+  const { turn, unread } = d.state
+  if (recovering) d.emit('recovery', { phase: 'succeeded' }, { turn })
+  const next = nextSteps === undefined ? {} : { nextSteps }
+  const unmetGates = unmet.map((gate) => gate.gate)
+  d.emit('completion', { summary, artifacts, ...next, unmetGates, unreadInput: unread }, { turn })
 }
 
 /** CONTRACTS 10: artifacts first, then the gates of what is left or jumped over, then the phase. */

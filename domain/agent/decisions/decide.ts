@@ -63,6 +63,10 @@ export function decide(state: AgentState | null, identity: Identity, command: Co
     return { drafts: d.drafts, state: d.state }
   }
   if (state === null) throw new CommandRejected('RUN_UNKNOWN', `there is no agent ${echo(identity.agentId)}`, 404)
+  if (command.kind === 'accept_loss') {
+    d.emit('loss_accepted', command.loss)
+    return decided(d, state)
+  }
   if (FACTS.has(command.kind)) return decided(brought(state, identity, command as DriverFact, facts), state)
   decideRequest(d, command as never)
   // What was acknowledged under a key stays so: made again, it must not do what there was no need for.

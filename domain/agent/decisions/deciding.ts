@@ -36,6 +36,9 @@ const DEEDS: ReadonlySet<EventType> = new Set<EventType>([
   'approval_decided',
   'standing_approval',
   'tool_call_resolved',
+  'loss_accepted',
+  'lost_call_decided',
+  'loss_released',
   'residue',
   'erased',
 ])

@@ -1,7 +1,7 @@
 import type { Failure } from '../events/events.ts'
 import { whyRecovering } from '../rules/recovery.ts'
 import { openGates } from '../state/phases.ts'
-import { type Call, recoveryOf, type TurnOutcome, turnIsOpen } from '../state/state.ts'
+import { type AgentState, type Call, recoveryOf, type TurnOutcome, turnIsOpen } from '../state/state.ts'
 import type { DriverFact } from './commands.ts'
 import type { Deciding } from './deciding.ts'
 
@@ -30,10 +30,10 @@ export function endTurn(d: Deciding, outcome: TurnOutcome): void {
 }
 
 /** What a call that ended well came to. */
-type Success = Pick<Extract<DriverFact, { kind: 'tool_succeeded' }>, 'result' | 'durationMs' | 'tested'>
+type Success = Pick<Extract<DriverFact, { kind: 'tool_succeeded' }>, 'result' | 'attached' | 'durationMs' | 'tested'>
 
 /** Ends a call with its result. */
-export function endCall(d: Deciding, call: Call, { result, durationMs, tested }: Success): void {
+export function endCall(d: Deciding, call: Call, { result, attached, durationMs, tested }: Success): void {
   d.emit(
     'tool_call_end',
     {
@@ -43,6 +43,7 @@ export function endCall(d: Deciding, call: Call, { result, durationMs, tested }:
       attempt: call.attempt,
       durationMs,
       result: result.content,
+      ...(attached === undefined ? {} : { attachment: attached.attachment }),
       ...(result.created === undefined ? {} : { created: [...result.created] }),
       ...(result.changed === undefined ? {} : { changed: [...result.changed] }),
       ...(tested === undefined ? {} : { tested }),
@@ -60,6 +61,7 @@ export function failCall(d: Deciding, call: Call, error: Failure, about = { dura
     {
       step: d.state.step + 1,
       toolName: call.toolName,
+      ...(call.askedName === undefined ? {} : { askedName: call.askedName }),
       success: false,
       attempt: Math.max(1, call.attempt),
       durationMs: about.durationMs,
@@ -81,20 +83,25 @@ export function startRefused(d: Deciding, call: Call): void {
 /** What ends a recovery otherwise than by its failure (CONTRACTS 2). */
 const BEYOND_RECOVERY: ReadonlySet<EndCode> = new Set<EndCode>(['RECOVERY_FAILED', 'CANCELLED', 'MODEL_FAILED'])
 
+/** The turn to which the end of a run belongs: the one that it ends in or right after; 0 for a run that waits for input. */
+export const lastingTurn = (state: AgentState): number => (state.machine.status === 'IDLE' ? 0 : state.turn)
+
 /** The run ends in ERROR. In recovery it has failed as well, and what was said last is kept as partial output. */
 export function endRun(d: Deciding, cause: EndCode, why: string): void {
   if (turnIsOpen(d.state)) endTurn(d, cause === 'CANCELLED' ? 'cancelled' : 'failed')
+  const turn = lastingTurn(d.state)
   const partial = d.state.lastText
   const recovering = recoveryOf(d.state.machine) !== null
   const failed = recovering && !BEYOND_RECOVERY.has(cause)
   const code = failed ? 'RECOVERY_FAILED' : cause
   const said = failed ? `Recovery failed: ${cause}: ${why}` : why
   const error = code === 'RECOVERY_FAILED' ? `${said}; it began because ${whyRecovering(d.state)}` : said
-  if (recovering) d.emit('recovery', { phase: 'failed', reason: error })
+  if (recovering) d.emit('recovery', { phase: 'failed', reason: error }, { turn })
   const unmetGates = openGates(d.state).map((gate) => gate.check)
-  d.emit('error', {
+  const ending = {
     ...{ error, code, recoverable: false },
     ...(partial === '' ? {} : { partialOutput: partial }),
     ...(unmetGates.length === 0 ? {} : { unmetGates }),
-  })
+  }
+  d.emit('error', ending, { turn })
 }

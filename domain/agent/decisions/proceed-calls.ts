@@ -3,6 +3,7 @@ import { startable } from '../rules/scheduling.ts'
 import { type Call, callsOf } from '../state/state.ts'
 import type { Deciding } from './deciding.ts'
 import { failCall } from './endings.ts'
+import { heldByLoss } from './losses.ts'
 
 // What follows by itself for the tool calls of a turn.
 
@@ -69,6 +70,7 @@ function inDoubt(d: Deciding, call: Call): void {
 function begin(d: Deciding, call: Call): void {
   const { toolName, index, given, argumentsHash, effect } = call
   const about = { toolCallId: call.id }
+  if (heldByLoss(d, call)) return
   if (call.stage.at !== 'planned') {
     d.emit('tool_call_intent', { attempt: call.attempt + (call.stage.at === 'resolved' ? 1 : 0) }, about)
     return

@@ -5,6 +5,7 @@ import { ASSEMBLER, measuredParameters } from '../rules/request.ts'
 import { MAX_MODEL_FAILURES, modelInfo, route } from '../rules/routing.ts'
 import type { ModelInfo } from '../spec/spec.ts'
 import { MAX_VIOLATIONS } from '../state/failures.ts'
+import { undecided } from '../state/loss.ts'
 import { phaseTools } from '../state/phases.ts'
 import {
   type AgentState,
@@ -30,6 +31,7 @@ export function proceed(d: Deciding): void {
 }
 
 function step(d: Deciding): boolean {
+  if (undecided(d.state).length > 0) return false
   const activity = activityOf(d.state.machine)
   if (activity === null) return d.state.unread > 0 ? beginTurn(d) : false
   switch (activity.status) {
@@ -175,8 +177,8 @@ function observe(d: Deciding, activity: Observation): boolean {
     return true
   }
   if (activity.outcome === 'failed' && state.modelFailures >= MAX_MODEL_FAILURES) {
-    const advice = 'fork the run to go on; one with more retries outlives a longer outage'
-    endRun(d, 'MODEL_FAILED', `${MAX_MODEL_FAILURES} turns in a row had no answer from a model: ${advice}`)
+    const why = `${MAX_MODEL_FAILURES} turns in a row had no answer from a model that could be used`
+    endRun(d, 'MODEL_FAILED', `${why}; fork the run to go on`)
     return true
   }
   return beginTurn(d)

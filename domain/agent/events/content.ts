@@ -1,6 +1,9 @@
 import { z } from 'zod'
 import type { Json, JsonObject } from '../../log/json.ts'
 import { jsonFault } from '../../log/json-fault.ts'
+import { type JsonSize, jsonSize } from '../../log/json-size.ts'
+import { byteLength } from '../bounded.ts'
+import { MAX_ARGUMENT_BYTES, MAX_ARGUMENT_DEPTH, MAX_ARGUMENT_VALUES } from './answer-bounds.ts'
 
 /**
  * A content block as the provider gave it, kept verbatim: unknown kinds and members stay (thinking signatures, citations).
@@ -50,23 +53,45 @@ export interface RequestedCall {
   readonly block: number
   readonly providerId: string
   readonly name: string
-  /** Null: the arguments are no JSON object of which readers make the same. */
+  /** Null: the arguments are no JSON object of which readers make the same, or beyond the bounds of an answer. */
   readonly arguments: JsonObject | null
+  /** Which bound they are beyond, as a sentence; absent: none. */
+  readonly beyond?: string
 }
 
 /** The calls in some content, in order. */
 export function requestedCalls(content: readonly Block[]): RequestedCall[] {
   const calls: RequestedCall[] = []
+  let values = 0
   content.forEach((block, index) => {
     if (block.type !== 'tool_use') return
+    const { text, size } = argumentText(block)
+    values += size.values
+    const beyond = beyondBounds(text, size, values)
     calls.push({
       block: index,
       providerId: typeof block.id === 'string' ? block.id : '',
       name: typeof block.name === 'string' ? block.name : '',
-      arguments: callArguments(block),
+      arguments: beyond === null ? callArguments(block) : null,
+      ...(beyond === null ? {} : { beyond }),
     })
   })
   return calls
+}
+
+/** The arguments of a block as text, and its size; empty where they are nothing that could be written as JSON. */
+function argumentText(block: Block): { text: string; size: JsonSize } {
+  const raw = 'input_text' in block ? block.input_text : isTame(block.input) ? JSON.stringify(block.input) : ''
+  const text = typeof raw === 'string' ? raw : ''
+  return { text, size: jsonSize(text) }
+}
+
+function beyondBounds(text: string, { depth }: JsonSize, values: number): string | null {
+  if (byteLength(text) > MAX_ARGUMENT_BYTES) return 'the arguments are larger than 1 MiB'
+  if (depth > MAX_ARGUMENT_DEPTH) return `the arguments are nested deeper than ${MAX_ARGUMENT_DEPTH} levels`
+  if (values > MAX_ARGUMENT_VALUES)
+    return `the arguments of one answer may hold ${MAX_ARGUMENT_VALUES} values, and these hold more; send fewer at once`
+  return null
 }
 
 /** The text of some content: its text blocks, joined. */
@@ -79,8 +104,8 @@ export function textOf(content: readonly Block[]): string {
 }
 
 /**
- * The argument object of a `tool_use` block; null where it is none, has a key twice, or is nested too deep to be handled
- * safely.
+ * The argument object of a `tool_use` block; null where it is none, has a key twice, is nested too deep to be handled
+ * safely, or holds too many values.
  */
 export function callArguments(block: Block): JsonObject | null {
   const raw: Json | undefined = 'input_text' in block ? parse(block.input_text as Json) : block.input
@@ -103,6 +128,9 @@ const SCALARS: ReadonlySet<string> = new Set(['string', 'boolean', 'object', 'un
 function parse(text: Json): Json {
   if (typeof text !== 'string') return null
   if (text.trim() === '') return {}
+  // Parsing what is nested very deep takes more than its length, and values are looked through one by one.
+  const { depth, values } = jsonSize(text)
+  if (depth > MAX_DEPTH || values > MAX_ARGUMENT_VALUES) return null
   // A key that stands twice says two things, of which a parser hides one.
   return jsonFault(text) === null ? (JSON.parse(text) as Json) : null
 }

@@ -52,6 +52,8 @@ export type Artifact = z.infer<typeof Artifact>
 export const PlannedCall = z.strictObject({
   block: count,
   toolName: text,
+  /** The name that the model wrote, where there is no such tool. */
+  askedName: text.optional(),
   argumentsHash: Hash,
   /** Real workspace paths that the call touches, for grouping. */
   reads: z.array(text),
@@ -59,22 +61,42 @@ export const PlannedCall = z.strictObject({
   effect: Effect,
   /** Set where the call must not run. */
   refused: Failure.optional(),
+  /** The run's secrets to which its arguments refer, for which the tool is given the values. Absent where there are none. */
+  secrets: z
+    .array(z.strictObject({ name: text, reference: text }))
+    .min(1)
+    .optional(),
 })
 export type PlannedCall = z.infer<typeof PlannedCall>
 
-/** How an attempt of a call ended: with its result, or with what failed. */
+/**
+ * A whole result that lies in the blob store, as UTF-8 text. `hash`: SHA-256 over the salt (16 bytes, hex) and the text,
+ * which with the run id is its address; `size` in bytes; `head` and `tail`: its beginning and end, for lists.
+ */
+export const Attachment = z.strictObject({
+  hash: Hash,
+  salt: z.string().regex(/^[0-9a-f]{32}$/),
+  size: count,
+  head: text,
+  tail: text,
+})
+export type Attachment = z.infer<typeof Attachment>
+
+/** How an attempt of a call ended: with its result, or with what failed. `attachment`: `result` is only a part of it. */
 export const outcome = {
   toolName: text,
   success: z.boolean(),
   attempt: z.int().positive(),
   durationMs: count,
   result: Json.optional(),
+  attachment: Attachment.optional(),
   error: Failure.optional(),
 }
-type Outcome = { success: boolean; result?: unknown; error?: unknown }
+type Outcome = { success: boolean; result?: unknown; attachment?: unknown; error?: unknown }
 /** A refinement: one of the two, and nothing of the other. */
 export const oneOutcome = [
-  ({ success, result, error }: Outcome) => (result !== undefined) === success && (error === undefined) === success,
+  ({ success, result, attachment, error }: Outcome) =>
+    (result !== undefined) === success && (error === undefined) === success && (success || attachment === undefined),
   'expected a result where it succeeded, and else an error',
 ] as const
 

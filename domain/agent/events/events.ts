@@ -2,9 +2,12 @@ import { z } from 'zod'
 import type { Actor } from '../../log/envelope.ts'
 import { AgentSpec, Budget, Limits } from '../spec/spec.ts'
 import { Effect } from '../spec/tools.ts'
+import { CUTS } from './answer-bounds.ts'
 import { Block, Usage } from './content.ts'
+import { erasureEvents } from './erasure.ts'
 import {
   Artifact,
+  Attachment,
   argumentsSalt,
   count,
   Failure,
@@ -18,13 +21,14 @@ import {
   purpose,
   text,
 } from './event-parts.ts'
+import { lossEvents } from './loss.ts'
 
 // These names and shapes are the storage format. A change of a shape is a new version and an upcaster, never an edit.
 
 /** Whoever asked for the run also asked for it to be driven; absent: it waits for somebody to resume it. */
 const drive = z.literal(true).optional()
 
-export { Artifact, Failure, Given, PlannedCall }
+export { Artifact, Attachment, Failure, Given, PlannedCall }
 
 export const bodies = {
   /** First event of an agent's stream. */
@@ -68,7 +72,7 @@ export const bodies = {
     requested: text,
     resolved: text,
     reason: text,
-    /** By what it was chosen among those that could serve; `fixed`: nothing was ranked. */
+    /** By what it was chosen among those that could serve; `fixed`: written by earlier versions, nothing was ranked. */
     policy: z.enum(['cost', 'latency', 'quality', 'fixed']),
     purpose,
   }),
@@ -101,10 +105,11 @@ export const bodies = {
     servedBy: text,
     requestId: text.optional(),
     calls: z.array(PlannedCall),
+    /** The bound at which the answer was cut off; absent: it is whole, or the provider cut it. */
+    cut: z.enum(CUTS).optional(),
     /**
-     * How many calls were asked for, where they were too many to be taken up one by one: then `calls` is empty, and none of
-     * them has a start and an end. They are refused as a whole, by `turn_end`: each would add events and a place in the
-     * state for nothing that could run, so that one answer could make a log of any length.
+     * Written by earlier versions: how many calls were asked for, where they were too many. Then `calls` is empty, none of
+     * them has a start and an end, and `turn_end` refuses them as a whole.
      */
     flood: z.int().positive().optional(),
   }),
@@ -156,6 +161,8 @@ export const bodies = {
     .strictObject({
       step: z.int().positive(),
       ...outcome,
+      /** The name that the model wrote, where there is no such tool. */
+      askedName: text.optional(),
       /** Files created by this call (003: pendingCreates). */
       created: z.array(text).optional(),
       changed: z.array(text).optional(),
@@ -231,6 +238,8 @@ export const bodies = {
     recoverable: z.boolean(),
     attempt: z.int().positive().optional(),
     delayMs: count.optional(),
+    /** Every model that may serve has failed: the run waits for one to come back, and its time stands still. */
+    outage: z.literal(true).optional(),
     partialOutput: text.optional(),
     /** Gates of the role that a run which ended in ERROR had not passed. */
     unmetGates: z.array(text).optional(),
@@ -241,24 +250,10 @@ export const bodies = {
   /** A request under an Idempotency-Key that found nothing to do: made again it must still do nothing. */
   request_noted: z.strictObject({ request: text }),
   cancel_requested: z.strictObject({ reason: text.optional(), deadlineMs: z.int().positive() }),
+  ...lossEvents,
   /** A resume found files changed since the last step. */
   workspace_drifted: z.strictObject({ expected: text, found: text, changed: z.array(text) }),
-  /**
-   * What the fold needs of bodies that the next `erased` empties, without what anybody said: one entry for each that could
-   * be read, in the shape of its type's version.
-   */
-  residue: z.strictObject({
-    bodies: z.array(z.strictObject({ revision: count, version: z.int().positive(), body: Json })).min(1),
-  }),
-  /**
-   * Bodies of this stream that were emptied for ever in its own append. Small, and so never in the blob store: what was
-   * erased is proved without it. It and its `residue` carry no digest, though they end an append: what cannot be folded
-   * must be erasable too, and they change nothing of the state; the next digest commits to them.
-   */
-  erased: z.strictObject({
-    bodies: z.array(z.strictObject({ revision: count, bodyHash: Hash })).min(1),
-    reason: text,
-  }),
+  ...erasureEvents,
 } as const
 
 export type EventType = keyof typeof bodies

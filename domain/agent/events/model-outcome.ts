@@ -1,7 +1,9 @@
 import { z } from 'zod'
 import type { ModelOutcome } from '../../ports.ts'
+import { byteLength, headOf } from '../bounded.ts'
 import { ModelError } from '../errors.ts'
 import { firstIssue } from '../issues.ts'
+import { CUTS, type Cut, keptArguments, keptName, MAX_ANSWER_BYTES, MAX_BLOCKS, MAX_CALLS } from './answer-bounds.ts'
 import { Block, isTame, MAX_DEPTH } from './content.ts'
 import { bodies } from './events.ts'
 
@@ -14,16 +16,59 @@ const Outcome = z.object({
   content: z.array(Block),
   stopReason: bodies.model_call_end.shape.stopReason,
   usage: z.strictObject({ input: tokens, output: tokens, cacheRead: tokens, cacheWrite: tokens }),
-  servedBy: z.string(),
-  requestId: z.string().optional(),
+  servedBy: z.string().transform(keptName),
+  requestId: z.string().transform(keptName).optional(),
+  cut: z.enum(CUTS).optional(),
 })
 
-/** What a provider answered, of the port's shape. Throws ModelError INVALID_RESPONSE, which says what is wrong with it. */
+/**
+ * What a provider answered, of the port's shape and within its bounds: of a longer answer the beginning, marked as cut off.
+ * Throws ModelError INVALID_RESPONSE, which says what is wrong with it.
+ */
 export function modelOutcome(given: unknown): ModelOutcome {
   const parsed = Outcome.safeParse(given)
   if (!parsed.success)
     throw new ModelError('INVALID_RESPONSE', `the model's answer: ${firstIssue(parsed.error, 'outcome')}`)
-  if (!parsed.data.content.every((block) => isTame(block)))
-    throw new ModelError('INVALID_RESPONSE', `the model's answer is no JSON, or nested deeper than ${MAX_DEPTH} levels`)
-  return parsed.data as ModelOutcome
+  const outcome = parsed.data as ModelOutcome
+  const { content, cut = outcome.cut } = cutContent(outcome.content)
+  if (cut === undefined) return { ...outcome, content }
+  return { ...outcome, content, cut, stopReason: outcome.stopReason === 'refusal' ? 'refusal' : 'max_tokens' }
+}
+
+function cutContent(given: readonly Block[]): { content: Block[]; cut?: Cut } {
+  const content: Block[] = []
+  let room = MAX_ANSWER_BYTES
+  let calls = 0
+  for (const whole of given) {
+    const block = boundedBlock(whole)
+    if (block.type === 'tool_use' && ++calls > MAX_CALLS) return { content, cut: 'calls' }
+    if (content.length === MAX_BLOCKS) return { content, cut: 'blocks' }
+    room -= byteLength(JSON.stringify(block))
+    if (room < 0) {
+      const text = block.type === 'text' ? headOf(String(block.text), MAX_ANSWER_BYTES / 2) : ''
+      return { content: text === '' ? content : [...content, { type: 'text', text }], cut: 'bytes' }
+    }
+    content.push(block)
+  }
+  return { content }
+}
+
+function boundedBlock(block: Block): Block {
+  if (block.type !== 'tool_use') return tame(block)
+  const { input, input_text: raw, ...rest } = tame(block.input === undefined ? block : { ...block, input: null })
+  const named = { ...rest, ...shortened('id', block.id), ...shortened('name', block.name) }
+  if (raw !== undefined) return { ...named, input_text: typeof raw === 'string' ? keptArguments(raw) : raw } as Block
+  if (block.input === undefined) return named as Block
+  // What cannot be written as JSON is no argument object; the run goes on, and the model is told.
+  if (!isTame(block.input)) return { ...named, input_text: 'no JSON, or nested too deeply' } as Block
+  const text = JSON.stringify(block.input)
+  const kept = keptArguments(text)
+  return { ...named, ...(kept === text ? { input: block.input } : { input_text: kept }) } as Block
+}
+
+const shortened = (key: 'id' | 'name', value: unknown) => (typeof value === 'string' ? { [key]: keptName(value) } : {})
+
+function tame(block: Block): Block {
+  if (isTame(block)) return block
+  throw new ModelError('INVALID_RESPONSE', `the model's answer is no JSON, or nested deeper than ${MAX_DEPTH} levels`)
 }

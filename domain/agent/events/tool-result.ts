@@ -20,6 +20,25 @@ const MAX_VALUES = 1_000_000
 
 /** What a tool gave back as a {@link ToolResult}. Throws ToolError EXECUTION_FAILED, which says what is wrong with it. */
 export function toolResult(given: unknown): ToolResult {
+  if (given === null || typeof given !== 'object' || !('whole' in given)) return shapedResult(given)
+  const { whole, ...shown } = given as { whole: unknown }
+  if (whole === undefined) return shapedResult(shown)
+  const pieces = Array.isArray(whole) && whole.every((piece) => piece instanceof Uint8Array)
+  if (typeof whole !== 'string' && !pieces) throw wrong('result.whole: expected text, or a list of Uint8Array of UTF-8')
+  return { ...shapedResult(shown), whole: whole as string | readonly Uint8Array[] }
+}
+
+/** Text is plain already; a long one is not written and read again to see it. */
+function shapedResult(given: unknown): ToolResult {
+  const content = (given as { content?: unknown } | null)?.content
+  if (typeof content !== 'string' || content.length <= LONG_TEXT) return checkedResult(given)
+  return { ...checkedResult({ ...(given as object), content: '' }), content }
+}
+
+/** In characters. */
+const LONG_TEXT = 64 * 1024
+
+function checkedResult(given: unknown): ToolResult {
   const plain = asJson(given)
   const parsed = Result.safeParse(plain)
   if (!parsed.success) throw wrong(firstIssue(parsed.error, 'result'))

@@ -23,6 +23,7 @@ const KNOWN_NAMES: readonly string[] = [
   'advance_phase',
   'set_context',
   'ask_user',
+  'read_result',
   'delegate_to_agent',
   'send_message',
   'publish',

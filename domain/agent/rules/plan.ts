@@ -3,14 +3,15 @@ import { canonicalBytes } from '../../log/canonical.ts'
 import { sha256 } from '../../log/ids.ts'
 import type { Json, JsonObject } from '../../log/json.ts'
 import { wellFormed } from '../../log/well-formed.ts'
-import { byteLength } from '../bounded.ts'
+import { CUT_AT, type Cut } from '../events/answer-bounds.ts'
 import type { RequestedCall } from '../events/content.ts'
 import type { ResolvedPaths } from '../events/event-parts.ts'
 import type { Failure, PlannedCall } from '../events/events.ts'
 import { echo, firstIssue } from '../issues.ts'
 import { AdvancePhase, CONTROL_ARGUMENTS } from '../spec/control-tools.ts'
-import { type Effect, type ToolSpec, toolNamed, UNKNOWN_TOOL, wireName } from '../spec/tools.ts'
+import { askedName, type Effect, type ToolSpec, toolNamed, UNKNOWN_TOOL, wireName } from '../spec/tools.ts'
 import { failureKey } from '../state/evolve-calls.ts'
+import { TOO_MANY_CALLS } from '../state/failures.ts'
 import { targetPhase } from '../state/phases.ts'
 import { type AgentState, recoveryOf } from '../state/state.ts'
 import { commandInRoot, sameCommand } from './command-line.ts'
@@ -20,15 +21,18 @@ import { denial } from './policy.ts'
 // turn as a whole → known → well formed → schema → policy → duplicate of a failed call. What follows (approval, secrets,
 // run) has events of its own.
 
-/** Arguments of one call may not be larger, UTF-8 bytes of JSON. */
-export const MAX_ARGUMENT_BYTES = 1 << 20
+/** Where an answer was cut off: at a bound of ours, or at the provider's output limit. */
+export type CutOff = Cut | 'limit'
 
-/** Judges the calls of one model answer, in order. `cut`: the answer was cut off, so its calls cannot be trusted. */
+/**
+ * Judges the calls of one model answer, in order. `cut`: the answer was cut off, so its calls cannot be trusted; null: it is
+ * whole.
+ */
 export function planCalls(
   state: AgentState,
   calls: readonly RequestedCall[],
   paths: readonly ResolvedPaths[],
-  cut: boolean,
+  cut: CutOff | null,
 ): PlannedCall[] {
   return calls.map((call, index) => {
     const tool = toolNamed(state.spec.tools, call.name)
@@ -43,15 +47,26 @@ export function planCalls(
       denial(state, tool as ToolSpec) ??
       duplicate(state, tool as ToolSpec, args)
     const places = touched(tool, resolved)
+    const asked = askedName(call.name)
+    const secrets = refused === null ? secretsIn(state, args) : []
     return {
       block: call.block,
       toolName: tool?.name ?? UNKNOWN_TOOL,
+      ...(tool === undefined && asked !== null ? { askedName: asked } : {}),
       argumentsHash: argumentsHash(state.argumentsSalt, args),
       ...places,
       effect: tool === undefined ? 'pure' : effectOf(state, tool, args, places.reads),
       ...(refused === null ? {} : { refused }),
+      ...(secrets.length === 0 ? {} : { secrets }),
     }
   })
+}
+
+/** The run's secrets to which arguments refer. */
+function secretsIn(state: AgentState, args: JsonObject): NonNullable<PlannedCall['secrets']> {
+  if (state.spec.secrets.length === 0) return []
+  const text = JSON.stringify(args)
+  return state.spec.secrets.filter(({ reference }) => text.includes(reference))
 }
 
 /** Hex SHA-256 of the run's salt (hex) and the canonical arguments: what an approval is bound to. */
@@ -62,7 +77,7 @@ function wholeTurn(
   state: AgentState,
   calls: readonly RequestedCall[],
   tool: ToolSpec | undefined,
-  cut: boolean,
+  cut: CutOff | null,
 ): Failure | null {
   const completions = calls.filter((call) => call.name === 'complete_task').length
   if (recoveryOf(state.machine) !== null && tool?.name !== 'complete_task') {
@@ -72,11 +87,12 @@ function wholeTurn(
       message: 'after the final warning only complete_task may be called',
     }
   }
-  if (cut) {
+  if (cut !== null) {
+    const where = cut === 'limit' ? 'at the output limit' : CUT_AT[cut]
     return {
       code: 'INVALID_ARGUMENTS',
-      rule: 'cut_off',
-      message: 'the answer was cut off at the output limit, so none of its calls ran; answer again, shorter',
+      rule: cut === 'calls' ? TOO_MANY_CALLS : 'cut_off',
+      message: `the answer was cut off ${where}, so none of its calls ran; answer again, shorter`,
     }
   }
   if (completions > 0 && calls.length > 1) {
@@ -114,11 +130,10 @@ function unknownTool(state: AgentState, call: RequestedCall, tool: ToolSpec | un
 const invalid = (message: string): Failure => ({ code: 'INVALID_ARGUMENTS', message })
 
 function malformed(call: RequestedCall, paths: ResolvedPaths): Failure | null {
+  if (call.beyond !== undefined) return invalid(call.beyond)
   if (call.arguments === null) return invalid('the arguments are not a JSON object, or a key stands twice in one')
   const flaw = flawIn(call.arguments, '')
   if (flaw !== null) return invalid(flaw)
-  if (byteLength(JSON.stringify(call.arguments)) > MAX_ARGUMENT_BYTES)
-    return invalid('the arguments are larger than 1 MiB')
   for (const path of Object.values(paths)) if (typeof path !== 'string') return path
   return null
 }

@@ -1,4 +1,5 @@
 import type { Failure } from '../events/events.ts'
+import { WITH_TOOLS } from '../spec/control-tools.ts'
 import type { Policy } from '../spec/spec.ts'
 import type { ToolSpec } from '../spec/tools.ts'
 import { phaseTools } from '../state/phases.ts'
@@ -26,11 +27,13 @@ export function denial(state: AgentState, tool: ToolSpec): Failure | null {
   const { policy } = state.spec
   const denied = (rule: string, message: string): Failure => ({ code: 'PERMISSION_DENIED', rule, message })
   if (deniedByName(policy, tool)) return denied('denied', `${tool.name} is denied by the run's policy`)
+  const inPhase = phaseTools(state)
+  if (tool.control && WITH_TOOLS.has(tool.name) && inPhase?.length === 0)
+    return denied('phase', `${tool.name} is not available in phase "${state.phase}", which has no tools`)
   if (tool.control) return null
   if (!covers(policy.allowedTools, tool.name)) {
     return denied('not_allowed', `${tool.name} is not among the tools that the run's policy allows`)
   }
-  const inPhase = phaseTools(state)
   if (inPhase !== null && !inPhase.some((pattern) => matches(pattern, tool.name))) {
     return denied(
       'phase',

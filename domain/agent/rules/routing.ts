@@ -4,7 +4,7 @@ import type { AgentState } from '../state/state.ts'
 
 // ModelRouter: one decision before every model call (seed 000, 5.7).
 
-/** Seed 000, 5.7, with the purpose of the call, and a policy of its own where nothing is ranked. */
+/** Seed 000, 5.7, with the purpose of the call. A run that names its model has chosen it for its quality. */
 export type ModelRoutingDecision = BodyOf<'model_routed'>
 
 /** Model turns in a row that may fail before no model counts as healthy. */
@@ -17,7 +17,7 @@ export function route(state: AgentState): ModelRoutingDecision {
     requested,
     resolved,
     reason,
-    policy: 'fixed',
+    policy: 'quality',
     purpose: 'turn',
   })
   if (!known.some((model) => model.id === requested)) {
@@ -26,7 +26,7 @@ export function route(state: AgentState): ModelRoutingDecision {
   if (state.failedModel === requested && safeDefault !== requested) {
     return decided(safeDefault, `"${requested}" failed in the turn before; the safe default is used`)
   }
-  return decided(requested, 'the requested model')
+  return decided(requested, `the run names ${requested}`)
 }
 
 /** What is recorded of a model of the run. */

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { JsonObject } from '../../log/json.ts'
+import { RESULT_BYTES } from '../bounded.ts'
 import type { RoleDefinition } from './spec.ts'
 import type { ToolSpec } from './tools.ts'
 
@@ -45,6 +46,26 @@ export const AskUser = z.strictObject({
   question: nonBlank.describe('One clear question. The run waits for the answer.'),
 })
 
+/** The most that one call shows of a result, in UTF-8 bytes. */
+export const READ_BYTES = RESULT_BYTES - 512
+
+export const ReadResult = z.strictObject({
+  toolCallId: nonBlank.describe('The id of the call whose result it is, as the note in the cut result names it.'),
+  from: z.int().nonnegative().default(0).describe('First byte to read, counted from 0. Default: 0'),
+  length: z
+    .int()
+    .min(4)
+    .max(READ_BYTES)
+    .default(READ_BYTES)
+    .describe(`How many bytes to read. Default, and at most: ${READ_BYTES}`),
+})
+
+export type ReadResultInput = z.output<typeof ReadResult>
+
+/** How to read on in a result, in words for the note in what is shown of it. `from`: a byte. */
+export const readOnNote = (toolCallId: string, from: number): string =>
+  `to read on, call read_result with toolCallId ${JSON.stringify(toolCallId)} and from ${from}`
+
 /** Gates look at the workspace, whose versions take their time: theirs ends before this, so that a gate can say so, ms. */
 const CONTROL_LIMIT_MS = 5 * 60_000
 
@@ -72,15 +93,25 @@ export const ADVANCE_PHASE = control(
 export const SET_CONTEXT = control('set_context', 'Keeps a named JSON value as working memory of this run.', SetContext)
 export const ASK_USER = control('ask_user', 'Puts a question to the user and waits for the answer.', AskUser)
 
+export const READ_RESULT = control(
+  'read_result',
+  'Reads any part of the result of an earlier call that was too long to be shown whole.',
+  ReadResult,
+)
+
+/** Control tools that are offered only in phases that have other tools. */
+export const WITH_TOOLS: ReadonlySet<string> = new Set([READ_RESULT.name])
+
 /** What JSON Schema cannot say of a control tool's arguments (not blank, trimmed) is in these. */
 export const CONTROL_ARGUMENTS: Readonly<Record<string, z.ZodType>> = {
   complete_task: CompleteTask,
   advance_phase: AdvancePhase,
   set_context: SetContext,
   ask_user: AskUser,
+  read_result: ReadResult,
 }
 
 /** The control tools of an agent with this role. */
 export function controlTools(role: RoleDefinition | null): readonly ToolSpec[] {
-  return role === null ? [COMPLETE_TASK, SET_CONTEXT, ASK_USER] : [COMPLETE_TASK, ADVANCE_PHASE, SET_CONTEXT, ASK_USER]
+  return [COMPLETE_TASK, ...(role === null ? [] : [ADVANCE_PHASE]), SET_CONTEXT, ASK_USER, READ_RESULT]
 }

@@ -62,6 +62,11 @@ export const ErrorRecoveryPolicy = z.strictObject({
   backoffMultiplier: z.number().min(1).max(1000).default(2),
   backoffCapMs: Delay.default(10_000),
   retryableErrors: z.array(z.string().min(1)).default(['NETWORK', 'TIMEOUT', 'RATE_LIMITED', 'OVERLOADED']),
+  /**
+   * How long a run waits for its models to come back, ms; 0 or absent: it ends after its retries. A run is started with
+   * {@link MODEL_OUTAGE_MS} unless told otherwise; runs of earlier versions have none.
+   */
+  modelOutageMs: Delay.optional(),
 })
 export type ErrorRecoveryPolicy = z.infer<typeof ErrorRecoveryPolicy>
 
@@ -73,6 +78,9 @@ export const ContextManagementConfig = z.strictObject({
   compressionStrategy: z.enum(['summarize', 'truncate', 'hybrid']).default('hybrid'),
 })
 export type ContextManagementConfig = z.infer<typeof ContextManagementConfig>
+
+/** The default of `modelOutageMs`. */
+export const MODEL_OUTAGE_MS = 3_600_000
 
 /** `wallClockMs` counts only while a driver drives; null: no limit. */
 export const Limits = z.strictObject({

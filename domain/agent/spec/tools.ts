@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { echo } from '../issues.ts'
 import { Milliseconds } from '../time-span.ts'
 
 /**
@@ -43,5 +44,17 @@ export type ToolSpec = z.infer<typeof ToolSpec>
 export const toolNamed = (tools: readonly ToolSpec[], name: string): ToolSpec | undefined =>
   tools.find((tool) => wireName(tool.name) === name || tool.name === name)
 
-/** Stands for the name of a tool that there is none of: what the model wrote lies in its answer's block alone. */
+/** Stands for the name of a tool that does not exist. The name that the model wrote is beside it, as {@link askedName}. */
 export const UNKNOWN_TOOL = 'unknown'
+
+/**
+ * The name of a tool that a model made up, as people may be shown it: short, on one line, without characters that cannot be
+ * seen. Null where nothing of it is left.
+ */
+export function askedName(name: string): string | null {
+  const seen = name
+    .toWellFormed()
+    .replaceAll(/[\p{C}\p{Z}\s]+/gu, ' ')
+    .trim()
+  return seen === '' ? null : echo(seen)
+}

@@ -3,12 +3,6 @@ import type { Effect } from '../spec/tools.ts'
 
 // One requested tool call, as the state of its turn holds it.
 
-/**
- * The most calls of one answer. What asks for more is refused as a whole, a violation of which the model is told: each call
- * would have its own events and place in the state, for nothing that could run.
- */
-export const MAX_CALLS = 128
-
 /** Where one requested tool call stands. */
 export type CallStage =
   | { readonly at: 'planned' }
@@ -40,6 +34,8 @@ export interface Call {
   /** Where its arguments stand. */
   readonly given: Given
   readonly toolName: string
+  /** The name that the model wrote, where there is no such tool; no part of the digest, because it may be erased. */
+  readonly askedName?: string
   readonly argumentsHash: string
   readonly effect: Effect
   readonly reads: readonly string[]

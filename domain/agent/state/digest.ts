@@ -28,6 +28,7 @@ const MEMBERS = {
   inherited: true,
   // Follows from the messages.
   lastText: false,
+  loss: true,
   lostAttempts: true,
   machine: true,
   messages: true,
@@ -58,6 +59,9 @@ const MEMBERS = {
   violations: true,
 } as const satisfies Record<keyof AgentState, boolean>
 
+/** Members that came later: the view omits one that has its initial value, so that older digests stay valid. */
+const LATER: ReadonlySet<keyof AgentState> = new Set(['loss'])
+
 /**
  * A machine without what was said in it: texts are represented by the events they came from, where they can be erased;
  * what followed from them stays provable.
@@ -66,11 +70,13 @@ function unsaidMachine(machine: Machine): unknown {
   if (machine.status === 'ERROR') return { status: machine.status, code: machine.code }
   const activity = activityOf(machine)
   if (activity === null || activity.status === 'THINKING' || activity.calls.length === 0) return machine
-  const calls = activity.calls.map(({ refused, reads: _, writes: __, signatures: ___, stage, ...call }) => ({
-    ...call,
-    refused: refused && { code: refused.code, rule: refused.rule ?? null },
-    stage: stage.at === 'rejected' ? { at: stage.at } : stage,
-  }))
+  const calls = activity.calls.map(
+    ({ refused, reads: _, writes: __, signatures: ___, askedName: ____, stage, ...call }) => ({
+      ...call,
+      refused: refused && { code: refused.code, rule: refused.rule ?? null },
+      stage: stage.at === 'rejected' ? { at: stage.at } : stage,
+    }),
+  )
   const said = { ...activity, calls }
   return machine.status === 'RECOVERY' ? { ...machine, activity: said } : said
 }
@@ -87,7 +93,11 @@ const LABELS = VIEW.map((name) => `${JSON.stringify(name)}:`)
 /** The digest of a folded state, hex SHA-256: over roots of what grows and the small part that changes. */
 export function digestOf(state: AgentState): string {
   let view = `keepup-fold-${FOLD}\n{`
-  for (let i = 0; i < VIEW.length; i++) view += (i === 0 ? '' : ',') + LABELS[i] + member(i, state[VIEW[i]!])
+  for (let i = 0; i < VIEW.length; i++) {
+    const value = state[VIEW[i]!]
+    if (value == null && LATER.has(VIEW[i]!)) continue
+    view += (i === 0 ? '' : ',') + LABELS[i] + member(i, value)
+  }
   return hash('sha256', `${view}}`)
 }
 

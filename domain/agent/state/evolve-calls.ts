@@ -3,6 +3,7 @@ import type { AppendRoot } from '../../log/root.ts'
 import type { AgentEvent, EventOf } from '../events/events.ts'
 import { countsAsFailure, isViolation } from './failures.ts'
 import { ImpossibleEvent } from './impossible.ts'
+import { lossAfterCall } from './loss.ts'
 import {
   type Activity,
   type AgentState,
@@ -37,6 +38,7 @@ export function openedCalls(state: AgentState, event: EventOf<'model_call_end'>)
     index,
     given: { revision: event.revision, block: planned.block },
     toolName: planned.toolName,
+    ...(planned.askedName === undefined ? {} : { askedName: planned.askedName }),
     argumentsHash: planned.argumentsHash,
     effect: planned.effect,
     reads: planned.reads,
@@ -123,7 +125,8 @@ function changed(state: AgentState, call: Call, event: CallEvent): Call {
       }
     }
     case 'tool_call_unknown':
-      if (call.stage.at !== 'running') throw new ImpossibleEvent(event, 'no attempt is open')
+      if (call.stage.at !== 'running' && !(state.loss?.unlisted && call.started))
+        throw new ImpossibleEvent(event, 'no attempt is open')
       return { ...call, stage: { at: 'doubt' } }
     case 'tool_call_resolved':
       if (call.stage.at !== 'doubt') throw new ImpossibleEvent(event, 'its outcome is not in doubt')
@@ -163,14 +166,16 @@ const REFUSED_STAGES = new Set<CallStage['at']>(['planned', 'approval', 'approve
 
 /** What a call's end says beside the call: how the test command went, and whether anybody knows what happened. */
 function whatEnded(
-  { tested, unresolved }: AgentState,
+  state: AgentState,
   call: Call,
   { body }: EventOf<'tool_call_end'>,
-): Pick<AgentState, 'tested' | 'unresolved'> {
+): Pick<AgentState, 'tested' | 'unresolved' | 'loss'> {
+  const { tested, unresolved } = state
   const doubtful = body.error?.code === 'UNKNOWN_OUTCOME' && call.stage.at !== 'resolved'
   return {
     tested: body.tested ? { exitCode: body.tested.exitCode, tree: null, step: body.step } : tested,
     unresolved: doubtful ? [...unresolved, call.id] : unresolved,
+    loss: lossAfterCall(state, call),
   }
 }
 

@@ -33,6 +33,7 @@ export function evolveFork(state: AgentState, event: EventOf<'forked'>, append: 
     unresolved: [],
     unheard: [],
     lostAttempts: [],
+    loss: null,
     machine: continues(state)
       ? { status: 'OBSERVATION', outcome: 'cancelled', calls: [], ended: true }
       : { status: 'IDLE' },

@@ -4,6 +4,7 @@ import type { AgentEvent, EventOf } from '../events/events.ts'
 import { openedCalls, settleCalls } from './evolve-calls.ts'
 import { ImpossibleEvent } from './impossible.ts'
 import { isTold, NOTES } from './messages.ts'
+import { waitedFor } from './outage.ts'
 import {
   type AgentState,
   activityOf,
@@ -38,7 +39,8 @@ export function routed(state: AgentState, event: EventOf<'model_routed'>): Agent
   if (stage.at === 'backoff' && stage.model !== resolved)
     throw new ImpossibleEvent(event, `the turn has ${stage.model}`)
   const { attempt, lost } = stage.at === 'backoff' ? stage : { attempt: 1, lost: 0 }
-  return { ...state, machine: thinking(state, { at: 'routed', model: resolved, attempt, lost }) }
+  const outage = stage.at === 'backoff' && stage.outage ? { outage: stage.outage } : {}
+  return { ...state, machine: thinking(state, { at: 'routed', model: resolved, attempt, lost, ...outage }) }
 }
 
 /** The intent of a model call, with the model that the turn was routed to. */
@@ -49,7 +51,8 @@ export function called(state: AgentState, event: EventOf<'model_call_start'>): A
   if (stage.model !== model) throw new ImpossibleEvent(event, `the turn was routed to ${stage.model}`)
   const epoch = state.driver?.epoch ?? 0
   const { lost } = stage
-  const calling = { at: 'calling', model, attempt, lost, epoch, estimate, since: event.revision } as const
+  const outage = stage.outage ? { outage: { waitedMs: stage.outage.waitedMs, from: event.at } } : {}
+  const calling = { at: 'calling', model, attempt, lost, epoch, estimate, since: event.revision, ...outage } as const
   return { ...state, machine: thinking(state, calling) }
 }
 
@@ -96,7 +99,9 @@ export function failedAttempt(state: AgentState, event: EventOf<'error'>): Agent
   const { attempt, delayMs } = event.body
   if (attempt !== model.attempt) throw new ImpossibleEvent(event, `model attempt ${attempt} is not open`)
   if (delayMs !== undefined) {
-    return { ...state, machine: thinking(state, tryAgain(model, event, delayMs)) }
+    const waitedMs = waitedFor(state, model, event.at) + delayMs
+    const outage = event.body.outage ? { outage: { waitedMs } } : {}
+    return { ...state, machine: thinking(state, { ...tryAgain(model, event, delayMs), ...outage }) }
   }
   return {
     ...state,
@@ -134,7 +139,8 @@ export function endTurn(state: AgentState, event: EventOf<'turn_end'>, append: A
 export function lostAttempt(state: AgentState, event: EventOf<'model_attempt_lost'>): AgentState {
   const model = modelStage(state, event)
   if (model.at !== 'calling') throw new ImpossibleEvent(event, 'no model call is open')
-  const again = { ...tryAgain(model, event, 0), lost: model.lost + 1 }
+  const outage = model.outage ? { outage: { waitedMs: model.outage.waitedMs } } : {}
+  const again = { ...tryAgain(model, event, 0), lost: model.lost + 1, ...outage }
   const { usage, nanoDollars } = event.body
   const { model: name, attempt } = model
   const lost = { turn: event.turn, attempt, model: name, usage, nanoDollars, since: event.revision }

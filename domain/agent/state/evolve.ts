@@ -15,9 +15,10 @@ import {
 } from './evolve-turns.ts'
 import { changedFiles, versioned } from './evolve-versions.ts'
 import { ImpossibleEvent } from './impossible.ts'
+import { lossAccepted, lossAfterEnd, lossReleased, lostCallDecided } from './loss.ts'
 import { SHOWN_BYTES } from './messages.ts'
 import { gateKey, initialPhase } from './phases.ts'
-import { type AgentState, activityOf, BLANK, completing, isFinished, REMEMBERED, turnIsOpen } from './state.ts'
+import { type AgentState, activityOf, BLANK, callsOf, completing, isFinished, REMEMBERED, turnIsOpen } from './state.ts'
 import { advanceClock } from './work-clock.ts'
 
 /**
@@ -48,6 +49,7 @@ const GOING: ReadonlySet<EventType> = new Set<EventType>([
   'cancel_requested',
   'approval_decided',
   'tool_call_resolved',
+  'lost_call_decided',
 ])
 
 /** Does anything follow from this event by itself? An input within a turn is read by the next one, which follows its end. */
@@ -63,6 +65,7 @@ const BESIDE: ReadonlySet<EventType> = new Set<EventType>([
   'late_outcome',
   'model_late',
   'request_noted',
+  'loss_accepted',
   'residue',
   'erased',
 ])
@@ -194,6 +197,12 @@ function apply(state: AgentState, event: AgentEvent, append: AppendRoot): AgentS
     }
     case 'workspace_drifted':
       return { ...state, tree: event.body.found, ...forgiven(event) }
+    case 'loss_accepted':
+      return isFinished(state) ? lossAfterEnd(state, event) : lossAccepted(state, event, callsOf(state))
+    case 'lost_call_decided':
+      return lostCallDecided(state, event)
+    case 'loss_released':
+      return lossReleased(state)
     case 'residue':
     case 'erased':
     case 'request_noted':
@@ -209,6 +218,7 @@ const AFTER_THE_END: ReadonlySet<EventType> = new Set<EventType>([
   'late_outcome',
   'model_late',
   'tool_call_resolved',
+  'loss_accepted',
   'residue',
   'erased',
   'forked',

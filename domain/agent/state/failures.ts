@@ -7,9 +7,12 @@ const violations: ReadonlySet<string> = new Set<ToolErrorCode>([
   'PERMISSION_DENIED',
 ])
 
+/** The rule by which calls are refused where an answer asked for more of them than are taken. */
+export const TOO_MANY_CALLS = 'too_many_calls'
+
 /** A breach of the rules that is fed back; five turns of them in a row end the run (CONTRACTS 1). */
 export function isViolation(refusal: Failure): boolean {
-  return violations.has(refusal.code) || refusal.rule === 'unknown_tool'
+  return violations.has(refusal.code) || refusal.rule === 'unknown_tool' || refusal.rule === TOO_MANY_CALLS
 }
 
 /** Turns with violations in a row that end a run. */

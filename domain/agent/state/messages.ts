@@ -3,9 +3,10 @@ import { sha256, toolCallId } from '../../log/ids.ts'
 import type { Json } from '../../log/json.ts'
 import { append, EMPTY_ROOT, type Root } from '../../log/root.ts'
 import { byteLength, headAndTail, RESULT_BYTES } from '../bounded.ts'
+import { MAX_CALLS } from '../events/answer-bounds.ts'
 import type { Block, Message } from '../events/content.ts'
 import type { AgentEvent, EventOf } from '../events/events.ts'
-import { MAX_CALLS } from './call.ts'
+import { READ_RESULT, readOnNote } from '../spec/control-tools.ts'
 
 // Whoever changes what a message says, or which event makes one, raises ASSEMBLER (request.ts).
 
@@ -22,6 +23,8 @@ export class Transcript {
   private calls: { id: string; providerId: string; toolName: string }[] = []
   private results = new Map<string, Message>()
   private root = EMPTY_ROOT
+  /** The agent has a tool to read on in long results; what it is told of them says so. */
+  private readsOn = false
   /** How many of the items are in the root. */
   private rooted = 0
 
@@ -45,12 +48,16 @@ export class Transcript {
     copy.held = [...this.held]
     copy.calls = this.calls
     copy.results = new Map(this.results)
+    copy.readsOn = this.readsOn
     return copy
   }
 
   push(event: AgentEvent): void {
     this.bytes += event.size
     switch (event.type) {
+      case 'agent_started':
+        this.readsOn = event.body.spec.tools.some(({ name }) => name === READ_RESULT.name)
+        return
       case 'user_input':
         this.unread.push(event.body.text)
         return
@@ -101,7 +108,11 @@ export class Transcript {
       toolCallId: call.id,
       providerCallId: call.providerId,
       toolName,
-      content: shown(success ? resultText(result ?? null) : `${error?.code}: ${error?.message}`, toolName),
+      content: shown(success ? resultText(result ?? null) : `${error?.code}: ${error?.message}`, (head) =>
+        this.readsOn
+          ? readOnNote(call.id, byteLength(head))
+          : `the whole is kept in the log; to read on, ask ${toolName} for a part of it`,
+      ),
       isError: !success,
     })
   }
@@ -150,13 +161,9 @@ const toldOf = ({ content, calls }: Answer): readonly Block[] =>
 export const SHOWN_BYTES = RESULT_BYTES + 1_024
 
 /** What is too long for the model is shown with head, tail and size (CONTRACTS 9); the log has the whole. */
-function shown(text: string, toolName: string): string {
+function shown(text: string, hint: (head: string) => string): string {
   if (text.length * 3 <= SHOWN_BYTES || byteLength(text.replace(ESCAPES, '_')) <= SHOWN_BYTES) return text
-  return headAndTail(
-    text,
-    RESULT_BYTES,
-    () => `the whole is kept in the log; to read on, ask ${toolName} for a part of it`,
-  )
+  return headAndTail(text, RESULT_BYTES, hint)
 }
 
 /** Of JSON: they are no part of what a tool has counted. */

@@ -3,6 +3,7 @@ import type { Usage } from '../events/content.ts'
 import type { BodyOf } from '../events/events.ts'
 import type { AgentSpec } from '../spec/spec.ts'
 import type { Call, CallStage } from './call.ts'
+import type { Loss } from './loss.ts'
 
 // The folded state of one agent: plain JSON, small, and no longer than its open turn, however long the run is.
 // What grows (messages, context variables, events) stands here as a rolling root only.
@@ -12,10 +13,22 @@ export type { Call, CallStage }
 /** What was reserved for a model call; money null: the price is not known. */
 export type Estimate = BodyOf<'model_call_start'>['estimate']
 
+/** The run waits until a model serves again: how long so far, ms, and when the attempt that is at work was begun. */
+export interface Outage {
+  readonly waitedMs: number
+  readonly from?: number
+}
+
 /** Where the model call of a turn stands. */
 export type ModelStage =
   | { readonly at: 'unrouted' }
-  | { readonly at: 'routed'; readonly model: string; readonly attempt: number; readonly lost: number }
+  | {
+      readonly at: 'routed'
+      readonly model: string
+      readonly attempt: number
+      readonly lost: number
+      readonly outage?: Outage
+    }
   | {
       readonly at: 'calling'
       readonly model: string
@@ -26,6 +39,7 @@ export type ModelStage =
       readonly estimate: Estimate
       /** Revision of the intent. */
       readonly since: number
+      readonly outage?: Outage
     }
   | {
       readonly at: 'backoff'
@@ -35,6 +49,7 @@ export type ModelStage =
       readonly until: number
       /** Revision of the failure. */
       readonly since: number
+      readonly outage?: Outage
     }
 
 /** A model attempt that was given up, and what it was put on the bill with. */
@@ -160,6 +175,8 @@ export interface AgentState {
   readonly unheard: readonly UnheardAttempt[]
   /** Model attempts that were given up, by estimate on the bill until their answer is known; at most {@link LOST_KEPT}. */
   readonly lostAttempts: readonly LostAttempt[]
+  /** What an accepted loss of the log's end leaves to be settled; null: nothing. */
+  readonly loss: Loss | null
   /** Revision of the last event from which something follows by itself. */
   readonly follows: number
   /** Types of the artifacts registered so far, sorted. */
@@ -228,6 +245,7 @@ export const BLANK: Omit<AgentState, 'spec'> = {
   unresolved: [],
   unheard: [],
   lostAttempts: [],
+  loss: null,
   follows: 0,
   artifactTypes: [],
   standing: [],

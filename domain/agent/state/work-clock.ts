@@ -1,11 +1,13 @@
 import type { AgentEvent } from '../events/events.ts'
+import { undecided } from './loss.ts'
+import { outageOf } from './outage.ts'
 import { type AgentState, activityOf, isFinished, type WorkClock } from './state.ts'
 
-/** Does a driver work now, or does the agent wait for people, a pause or a driver? */
+/** Does a driver work now, or does the agent wait for people, a pause, a driver or its models? */
 function works(state: AgentState): boolean {
-  if (state.driver === null || state.paused || isFinished(state)) return false
+  if (state.driver === null || state.paused || isFinished(state) || undecided(state).length > 0) return false
   const activity = activityOf(state.machine)
-  if (activity === null) return false
+  if (activity === null || outageOf(state) !== null) return false
   if (activity.status !== 'TOOL_WAIT') return true
   const open = activity.calls.filter((call) => call.stage.at !== 'ended')
   return open.length === 0 || open.some((call) => call.stage.at !== 'approval' && call.stage.at !== 'doubt')

@@ -1,11 +1,14 @@
 import type { Erase } from '../../agent/decisions/commands.ts'
 import { CommandRejected } from '../../agent/errors.ts'
+import { ATTACHING } from '../../agent/events/attachment.ts'
 import { says } from '../../agent/events/residue.ts'
 import type { Header, SealedEvent } from '../../log/envelope.ts'
 import { eraseImpossible } from '../../log/erased.ts'
-import { ConflictError } from '../../log/errors.ts'
+import { ConflictError, LogError } from '../../log/errors.ts'
 import { agentStream, keyOf } from '../../log/ids.ts'
 import type { BlobIntent } from '../../ports.ts'
+import { attachmentIn } from '../history/attachments.ts'
+import { bodyOf, type Stores } from '../history/bodies.ts'
 import type { Asking } from '../journal.ts'
 import { revisionChanged } from '../mailbox.ts'
 import type { RuntimePorts } from '../ports.ts'
@@ -38,6 +41,7 @@ export async function erase(
 ): Promise<{ revision: number; recorded: boolean }> {
   let found = await look(ports, agentId, what, asking.commandId)
   let recorded = false
+  const attached = new Map<string, BlobIntent>()
   if (expected !== undefined && expected !== found.last.header.revision && found.targets.some(({ erased }) => !erased))
     throw revisionChanged(agentId, found.last.header.revision)
   await forget()
@@ -45,7 +49,10 @@ export async function erase(
     const next = found.targets.filter(({ erased }) => !erased).slice(0, MAX_ERASED)
     if (next.length === 0) break
     try {
-      await ports.intents?.begin(intentsOf(found.last, next))
+      const { runId } = found.last.header
+      const named = await attachedTo(ports, found.last.header.stream, next)
+      for (const hash of named) attached.set(hash, { stream: found.last.header.stream, runId, hash })
+      await ports.intents?.begin([...intentsOf(found.last, next), ...attached.values()])
       const last = await sealErasure(ports, found.last, next, what.reason, asking).finally(forget)
       recorded = true
       const gone = next.at(-1)!.revision
@@ -55,7 +62,7 @@ export async function erase(
       found = await look(ports, agentId, what, asking.commandId)
     }
   }
-  const blobs = intentsOf(found.last, found.targets)
+  const blobs = [...intentsOf(found.last, found.targets), ...attached.values()]
   for (const { runId, hash } of blobs) await ports.blobs.delete(runId, hash)
   await ports.intents?.end(blobs).catch(() => undefined)
   return { revision: found.last.header.revision, recorded }
@@ -63,6 +70,29 @@ export async function erase(
 
 const intentsOf = ({ header: { stream, runId } }: SealedEvent, targets: readonly Target[]): BlobIntent[] =>
   targets.flatMap(({ blob, bodyHash: hash }) => (blob ? [{ stream, runId, hash }] : []))
+
+/** Addresses of the whole results that the targets (in order) name. A body that cannot be read names none. */
+async function attachedTo(stores: Stores, stream: string, targets: readonly ErasableBody[]): Promise<string[]> {
+  const wanted = new Set(targets.filter(({ type }) => ATTACHING.has(type)).map(({ revision }) => revision))
+  if (wanted.size === 0) return []
+  const [from, to] = [Math.min(...wanted), Math.max(...wanted)]
+  const hashes: string[] = []
+  for await (const page of stores.log.read(stream, { from, limit: to - from + 1 })) {
+    for (const event of page) {
+      if (!wanted.has(event.header.revision)) continue
+      const bytes = await bodyOf(stores, event).catch(unreadable)
+      const attachment = attachmentIn(event.header, bytes)
+      if (attachment !== undefined) hashes.push(attachment.hash)
+    }
+  }
+  return hashes
+}
+
+function unreadable(error: unknown): null {
+  if (error instanceof LogError && UNREADABLE.has(error.code)) return null
+  throw error
+}
+const UNREADABLE: ReadonlySet<LogError['code']> = new Set(['BLOB_MISSING', 'LOG_CORRUPT', 'BODY_ERASED'])
 
 /** What {@link erase} would empty now. Rejects as it does. */
 export async function erasable(ports: Pick<RuntimePorts, 'log'>, agentId: string, which: ErasureChoice) {

@@ -15,6 +15,8 @@ export interface RebuiltRequest {
   /** The revision of its intent. */
   readonly revision: number
   readonly request: ModelRequest
+  /** What the log says of the request as it was sent; the rebuilt one has the same hashes. */
+  readonly recorded: BodyOf<'model_call_start'>['request']
 }
 
 /**
@@ -38,7 +40,7 @@ export async function rebuildRequests(stores: Stores, agentId: string, turn: num
       check(state, agentId, turn, model, request, erased, transcript.rendered.hash)
       const messages = [...transcript.messages]
       const rebuilt = assemble(state, modelInfo(state, model), messages, estimate.maxOutput)
-      found.push({ attempt, revision: event.revision, request: rebuilt })
+      found.push({ attempt, revision: event.revision, request: rebuilt, recorded: request })
     }
   }
   if (found.length > 0) return found

@@ -1,14 +1,16 @@
 import { bodyFault, decode } from '../../agent/events/codec.ts'
-import type { AgentEvent } from '../../agent/events/events.ts'
+import type { AgentEvent, Attachment } from '../../agent/events/events.ts'
 import { digestOf, FOLD } from '../../agent/state/digest.ts'
 import { evolve } from '../../agent/state/evolve.ts'
 import type { AgentState } from '../../agent/state/state.ts'
+import { isStreamDamage } from '../../log/damage.ts'
 import type { Header, RecordedEvent } from '../../log/envelope.ts'
 import { LogError } from '../../log/errors.ts'
 import { agentStream } from '../../log/ids.ts'
 import { StreamVerifier } from '../../log/verify.ts'
 import { Residues } from '../erasure/residues.ts'
 import type { Verification } from '../types.ts'
+import { attachmentIn, isAttached } from './attachments.ts'
 import type { Stores } from './bodies.ts'
 import { newerFold } from './check-digest.ts'
 import { stateAt } from './replay.ts'
@@ -17,31 +19,59 @@ type Problem = Verification['problems'][number]
 
 /**
  * Proves an agent's stream: the chain and every body against its hash, shapes and times, and by folding it again every
- * digest that was recorded. A fork's prefix is proved with its source; here only its link is.
+ * digest that was recorded. A fork's prefix is proved with its source; here only its link is. A stream that the log cannot
+ * give (a tombstone, a truncation, an event of another program) is a problem at the first event that was not given.
  */
 export async function verifyAgent(stores: Stores, agentId: string): Promise<Verification> {
   const stream = agentStream(agentId)
   const chain = new StreamVerifier(stream)
   const fold = new FoldVerifier(stores)
   const residues = new Residues(stores, stream)
-  for await (const page of stores.log.read(stream)) {
-    const blobs = new Map<number, Uint8Array | null>()
-    for (const event of page) {
-      if (event.header.body.place === 'blob' && !event.erased)
-        blobs.set(event.header.revision, await blobOf(stores, event))
+  const attached: Problem[] = []
+  let unreadable: string | null = null
+  try {
+    for await (const page of stores.log.read(stream)) {
+      const blobs = new Map<number, Uint8Array | null>()
+      for (const event of page) {
+        if (event.header.body.place === 'blob' && !event.erased)
+          blobs.set(event.header.revision, await blobOf(stores, event))
+      }
+      chain.page(page, blobs)
+      for (const event of page) {
+        const left = event.erased ? await residues.of(event.header) : null
+        const own = event.erased ? null : (event.body ?? blobs.get(event.header.revision))
+        const attachment = attachmentIn(event.header, own)
+        const lost = attachment && (await attachmentFault(stores, event, attachment))
+        if (lost) attached.push({ revision: event.header.revision, code: 'BLOB', message: lost })
+        const waits = fold.next(event, blobs.get(event.header.revision), left)
+        if (waits !== null) await waits
+      }
     }
-    chain.page(page, blobs)
-    for (const event of page) {
-      const left = event.erased ? await residues.of(event.header) : null
-      const waits = fold.next(event, blobs.get(event.header.revision), left)
-      if (waits !== null) await waits
-    }
+  } catch (error) {
+    if (!isStreamDamage(error)) throw error
+    unreadable = error.message
   }
   const { events, head, erased, problems } = chain.result()
-  const all: Problem[] = [...problems, ...fold.problems].sort((a, b) => a.revision - b.revision)
+  const given: Problem[] = unreadable === null ? [] : [{ revision: events, code: 'CHAIN', message: unreadable }]
+  const all: Problem[] = [...problems, ...fold.problems, ...attached, ...given].sort((a, b) => a.revision - b.revision)
   const { digests, recorded } = fold
   const ok = all.length === 0 && events > 0
   return { agentId, events, ok, head, erased, problems: all, digests, unchecked: recorded - digests }
+}
+
+/** What is wrong with the whole result that an event names; null: nothing. */
+async function attachmentFault(
+  { blobs }: Stores,
+  { header }: RecordedEvent,
+  attachment: Attachment,
+): Promise<string | null> {
+  try {
+    const sound = await isAttached(blobs, header.runId, attachment)
+    return sound ? null : 'the whole result that it names is not the one that was stored'
+  } catch (error) {
+    if (error instanceof LogError && error.code === 'BLOB_MISSING') return 'the whole result that it names is missing'
+    throw error
+  }
 }
 
 async function blobOf(stores: Stores, event: RecordedEvent): Promise<Uint8Array | null> {

@@ -1,14 +1,16 @@
 import type { Findings } from '../../agent/decisions/commands.ts'
 import { ToolError } from '../../agent/errors.ts'
 import type { Artifact } from '../../agent/events/events.ts'
-import { AdvancePhase, CompleteTask, SetContext } from '../../agent/spec/control-tools.ts'
+import { AdvancePhase, CompleteTask, ReadResult, SetContext } from '../../agent/spec/control-tools.ts'
 import { gatesOnTheWay, openGates, targetPhase } from '../../agent/state/phases.ts'
 import type { AgentState, Call } from '../../agent/state/state.ts'
 import { sha256 } from '../../log/ids.ts'
 import type { JsonObject } from '../../log/json.ts'
 import type { ToolResult } from '../../ports.ts'
+import type { Stores } from '../history/bodies.ts'
 import type { Environment } from '../ports.ts'
 import { checkGate } from './gates.ts'
+import { readResult } from './read-result.ts'
 
 interface Performed {
   readonly result: ToolResult
@@ -17,6 +19,7 @@ interface Performed {
 
 /** What a control tool must learn of the world; the decision itself is the domain's. Arguments go on as `detail`. */
 export async function performControl(
+  stores: Stores,
   env: Environment,
   state: AgentState,
   call: Call,
@@ -46,6 +49,8 @@ export async function performControl(
       const content = 'The question was put to the user. The answer comes as the next user message.'
       return { result: { content } }
     }
+    case 'read_result':
+      return { result: { content: await readResult(stores, state.agentId, ReadResult.parse(args)) } }
     default:
       throw new ToolError('RESOURCE_NOT_FOUND', `there is no control tool "${call.toolName}"`)
   }
@@ -66,8 +71,10 @@ function inlineArtifact(
 async function namedArtifacts(env: Environment, call: Call, paths: readonly string[]): Promise<Artifact[]> {
   const artifacts: Artifact[] = []
   for (const [index, path] of paths.entries()) {
-    const base = { id: `${call.id}.a${index}`, type: 'file' as const, path }
     const bytes = await readNamed(env, path)
+    // One that was named by its absolute path is the same artifact.
+    const inside = path.startsWith('/') && env.workspace !== null ? await env.workspace.resolve(path) : path
+    const base = { id: `${call.id}.a${index}`, type: 'file' as const, path: env.secrets.text(inside) }
     artifacts.push(bytes === null ? { ...base, claimed: true } : { ...base, hash: sha256(bytes), size: bytes.length })
   }
   return artifacts

@@ -9,7 +9,6 @@ import { modelTime } from '../../agent/rules/recovery.ts'
 import { assemble } from '../../agent/rules/request.ts'
 import { modelInfo } from '../../agent/rules/routing.ts'
 import { toolNamed } from '../../agent/spec/tools.ts'
-import { MAX_CALLS } from '../../agent/state/call.ts'
 import { type AgentState, activityOf } from '../../agent/state/state.ts'
 import type { ModelOutcome } from '../../ports.ts'
 import type { Environment, RuntimePorts } from '../ports.ts'
@@ -71,7 +70,6 @@ const LONGEST_MESSAGE = 600
 async function resolvedPaths(env: Environment, state: AgentState, outcome: ModelOutcome): Promise<ResolvedPaths[]> {
   const all: ResolvedPaths[] = []
   const calls = requestedCalls(outcome.content)
-  if (calls.length > MAX_CALLS) return all
   for (const { name, arguments: args } of calls) all.push(await pathsOf(env, toolNamed(state.spec.tools, name), args))
   return all
 }

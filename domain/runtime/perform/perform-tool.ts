@@ -5,14 +5,17 @@ import { callArguments } from '../../agent/events/content.ts'
 import type { EventOf } from '../../agent/events/events.ts'
 import { toolResult } from '../../agent/events/tool-result.ts'
 import { commandInRoot, sameCommand } from '../../agent/rules/command-line.ts'
+import { denial } from '../../agent/rules/policy.ts'
+import { READ_RESULT, readOnNote } from '../../agent/spec/control-tools.ts'
 import type { AgentState, Call } from '../../agent/state/state.ts'
 import type { JsonObject } from '../../log/json.ts'
 import type { Sandbox, Tool, ToolContext, ToolFailure, ToolResult } from '../../ports.ts'
 import type { Environment, RuntimePorts, SecretBoundary } from '../ports.ts'
-import { redactResult, thenRefreshed } from '../redact.ts'
+import { redactResult, resultFilter, thenRefreshed } from '../redact.ts'
 import { limited } from '../time-limit.ts'
 import { ledElsewhere } from './paths.ts'
 import { performControl } from './perform-control.ts'
+import { apart, withWhole } from './whole-result.ts'
 
 /** Performs one attempt of a tool call whose intent is in the log, and turns its end into a fact, redacted. */
 export async function performTool(
@@ -40,7 +43,9 @@ export async function performTool(
 
   if (spec === undefined) return failed(missing(call), 0)
   if (spec.control) {
-    const ended = await limited(ports.clock, spec.timeLimitMs, signal, () => performControl(env, state, call, args))
+    const ended = await limited(ports.clock, spec.timeLimitMs, signal, () =>
+      performControl(ports, env, state, call, args),
+    )
     if (ended.end === 'value') return { kind: 'tool_succeeded', ...about, durationMs: ended.durationMs, ...ended.value }
     return failed(ended.end === 'hung' ? timeout(spec.timeLimitMs) : thrownByTool(ended.error), ended.durationMs)
   }
@@ -49,6 +54,7 @@ export async function performTool(
   const { runId, agentId, turn } = state
   const output = env.secrets.stream()
   const publish = (text: string) => text !== '' && ports.feed.publish({ runId, agentId, turn, kind: 'output', text })
+  const readOn = readingOn(state, call.id)
   const context = (own: AbortSignal): ToolContext => ({
     runId,
     agentId,
@@ -58,6 +64,7 @@ export async function performTool(
     workspace: env.workspace,
     sandbox: env.sandbox && redacting(env.sandbox, env.secrets),
     redact: (text) => env.secrets.text(text),
+    ...(readOn && { readOn }),
     onOutput: (text) => publish(output.push(text)),
   })
   const ended = await limited(ports.clock, spec.timeLimitMs, signal, async (own) => {
@@ -73,7 +80,7 @@ export async function performTool(
     const run = async () => toolResult(await tool.run(resolved, context(own)))
     const { result } = probed ?? { result: await thenRefreshed(env.secrets, run) }
     // What cannot be redacted is a failure of the tool's, like anything else that it gives back wrongly.
-    return redactResult(env.secrets, result)
+    return redactResult(env.secrets, apart(result))
   })
   publish(output.end())
   if (ended.end === 'hung') {
@@ -90,8 +97,19 @@ export async function performTool(
     return failed(itsOwn ? thrownByTool(ended.error) : broken, took())
   }
   if ('doubt' in ended.value) return inDoubt(ended.value.doubt)
-  const { durationMs, value: result } = ended
-  return { kind: 'tool_succeeded', ...about, durationMs, result, ...testRun(state, call, args, result) }
+  const { durationMs, value } = ended
+  try {
+    const stored = await withWhole(ports.random, env.secrets, value, readOn)
+    return { kind: 'tool_succeeded', ...about, durationMs, ...stored, ...testRun(state, call, args, value) }
+  } catch (error) {
+    return failed(thrownByTool(error), took())
+  }
+}
+
+/** How the agent reads on in a call's result, where it has the tool for it. */
+function readingOn(state: AgentState, toolCallId: string): ((from: number) => string) | undefined {
+  const reads = state.spec.tools.some((tool) => tool.name === READ_RESULT.name && denial(state, tool) === null)
+  return reads ? (from) => readOnNote(toolCallId, from) : undefined
 }
 
 /** With what an attempt is broken off that is not to go on: a person has cancelled the run, or its driver has to leave it. */
@@ -103,7 +121,7 @@ export const brokenOff = ({ cancel }: AgentState): ToolError =>
 /** What a command says is cut where it is long: secrets are hidden before, in each of its outputs alone. */
 const redacting = (sandbox: Sandbox, secrets: SecretBoundary): Sandbox => ({
   confined: sandbox.confined,
-  exec: (command, signal, onOutput) => sandbox.exec(command, signal, onOutput, () => secrets.stream()),
+  exec: (command, signal, onOutput) => sandbox.exec(command, signal, onOutput, () => resultFilter(secrets)),
 })
 
 /** A reconcilable call is asked after before it runs a second time. */

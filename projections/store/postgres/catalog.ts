@@ -26,3 +26,23 @@ export async function columnThere(client: pg.PoolClient, table: string, column: 
   const text = 'select from pg_attribute where attrelid = to_regclass($1) and attname = $2 and not attisdropped'
   return (await client.query(text, [table, column])).rowCount === 1
 }
+
+/** A schema that is there, whoever has made it. */
+export interface SchemaLook {
+  readonly name: string
+  readonly owner: string
+  /** Whether this user may make something in it. */
+  readonly open: boolean
+  /** Names of its relations and functions. */
+  readonly holds: readonly string[]
+}
+
+const SCHEMAS = `select nspname::text as name, pg_get_userbyid(nspowner)::text as owner,
+    has_schema_privilege(oid, 'create') as open,
+    array(select relname::text from pg_class where relnamespace = n.oid and relkind in ('r', 'p', 'v', 'm', 'S', 'f')
+      union select proname::text from pg_proc where pronamespace = n.oid order by 1) as holds
+  from pg_namespace n where nspname = any($1) order by 1`
+
+/** Those of some schemas that are there. */
+export const schemasThere = async (client: pg.PoolClient | pg.Pool, names: readonly string[]) =>
+  (await client.query<SchemaLook>(SCHEMAS, [names])).rows

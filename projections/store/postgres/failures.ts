@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { connectionLost } from '../../../domain/log/lost.ts'
 import { ProjectionError, type ProjectionErrorCode } from '../../errors.ts'
+import type { SchemaLook } from './catalog.ts'
 
 /** SQLSTATE of an error that the server told; `''` for any other. */
 export const stateOf = (error: unknown): string => (error instanceof pg.DatabaseError ? (error.code ?? '') : '')
@@ -21,11 +22,20 @@ const GIVEN_UP = /^(57014|55P03)$/
 // A schema that is to be made is there.
 const TAKEN = '42P06'
 
-/** What stands where the tables are to be is not ours. `said`: by the server. */
+const NAMED = 3
+
+/** A schema of another application stands where one of ours is to be: whose it is, and what it holds. */
+export function schemaOfOthers({ name, owner, holds }: SchemaLook): ProjectionError {
+  const more = holds.length > NAMED ? ` and ${holds.length - NAMED} more` : ''
+  const held = holds.length === 0 ? 'nothing' : `${holds.slice(0, NAMED).join(', ')}${more}`
+  return schemaTaken(`schema "${name}" already exists, belongs to the role ${owner} and holds ${held}`)
+}
+
+/** What stands where the tables are to be is not ours. `said`: by the server, or what was found. */
 export const schemaTaken = (said: string, cause?: unknown) =>
   new ProjectionError(
     'REFUSED',
-    `the tables cannot be made (${said}, and no tables of ours are there); set another namespace, or drop that schema`,
+    `the tables cannot be made (${said}, and no tables of ours are there); it is left as it is: set another namespace, or drop that schema`,
     { cause },
   )
 

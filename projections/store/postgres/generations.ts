@@ -4,10 +4,10 @@ import { postgres } from '../../schema/dialect.ts'
 import { keptMeaning, migrations } from '../../schema/migrations.ts'
 import { type Progress, rowOf } from '../store.ts'
 import { createViews, mendViews } from './audit.ts'
-import { columnThere, relationsOf, schemaThere, tableThere } from './catalog.ts'
+import { columnThere, relationsOf, schemasThere, schemaThere, tableThere } from './catalog.ts'
 import { controlSql, generationOf, isWhole, SHOWN } from './control.ts'
 import { dropGeneration, type Staying, standsInTheWay, takeAlong } from './dependents.ts'
-import { schemaTaken, stateOf } from './failures.ts'
+import { schemaOfOthers, stateOf } from './failures.ts'
 import type { Names } from './names.ts'
 import { ownIn } from './shape.ts'
 import { inTransaction, kyselyOver } from './transaction.ts'
@@ -224,12 +224,13 @@ export class Generations {
     return n
   }
 
-  /** Rejects with `REFUSED` where the schema of the views holds something, and no tables of ours are there. */
+  /** Rejects with `REFUSED` where no tables of ours are there, and a schema of another application is in their place. */
   async #mustBeFree(client: pg.PoolClient): Promise<void> {
     const { views } = this.#names
     const found = await client.query('select from pg_namespace where nspname ~ $1', [generationOf(views)])
-    if (found.rowCount === 0 && (await relationsOf(client, views)).length > 0)
-      throw schemaTaken(`schema "${views}" already exists`)
+    if (found.rowCount !== 0) return
+    const [there] = await schemasThere(client, [views])
+    if (there && (there.holds.length > 0 || !there.open)) throw schemaOfOthers(there)
   }
 
   /** What is amiss with the live tables or the views of them, in words; null: nothing. */

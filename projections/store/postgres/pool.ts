@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { WatchedClient } from './watched.ts'
+import { WatchedClient, withCodes } from './watched.ts'
 
 /** What a pool is opened with. */
 export interface PoolOptions {
@@ -10,21 +10,30 @@ export interface PoolOptions {
   readonly max?: number
   /** After so long without an answer the server is asked whether it is at it (ms, default 15 s); see {@link WatchedClient}. */
   readonly silentMs?: number
+  /** How long a connection may take to be made, or to become free (ms, default 10 s). */
+  readonly connectMs?: number
 }
 
 const SILENT_MS = 15_000
+const CONNECT_MS = 10_000
 /** How long ending waits for what is at work, ms. */
 const SHUT_WITHIN_MS = 5_000
+
+/** Timers and the clock that is asked here may differ by so much, ms. */
+const CLOCK_MS = 2
+/** Of a pool that was ended: no connection was lost. */
+const CLOSED = 'ERR_POOL_ENDED'
 
 /** Connections of one user to one database. */
 export class ConnectionPool extends pg.Pool {
   readonly #open: Set<WatchedClient>
+  readonly #connectMs: number
 
-  constructor({ url, max = 12, silentMs = SILENT_MS }: PoolOptions) {
+  constructor({ url, max = 12, silentMs = SILENT_MS, connectMs = CONNECT_MS }: PoolOptions) {
     const config: pg.ClientConfig = {
       connectionString: url,
       application_name: 'keepup',
-      connectionTimeoutMillis: 10_000,
+      connectionTimeoutMillis: connectMs,
       keepAlive: true,
       // So that nothing on the way takes for dead what waits in a transaction.
       keepAliveInitialDelayMillis: 10_000,
@@ -40,8 +49,18 @@ export class ConnectionPool extends pg.Pool {
     }
     super({ ...config, max, Client, onConnect: (client) => (client as Client).identify() })
     this.#open = open
+    this.#connectMs = connectMs
     // A connection that breaks is an error of whoever uses it, or of nobody.
     this.on('error', () => undefined)
+  }
+
+  /** Rejects with a code: `ETIMEDOUT` where there was no connection in time, that of the client otherwise. */
+  override connect(): Promise<pg.PoolClient>
+  override connect(callback: Parameters<pg.Pool['connect']>[0]): void
+  override connect(...args: never[]): never {
+    const due = performance.now() + this.#connectMs - CLOCK_MS
+    const code = () => (this.ending ? CLOSED : performance.now() >= due ? 'ETIMEDOUT' : 'ECONNRESET')
+    return withCodes(args, code, (all) => super.connect(...(all as [])))
   }
 
   /** {@link end}, within a bound: what is at work for longer than `withinMs` is broken off. */

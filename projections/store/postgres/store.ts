@@ -1,5 +1,5 @@
 import type { PositionRow, StreamRow } from '../../schema/database.ts'
-import { agentOfStream } from '../../text.ts'
+import { parkedIdOf } from '../../text.ts'
 import {
   type Batch,
   type Progress,
@@ -28,16 +28,22 @@ export class PostgresStore implements Store {
   }
 
   standing(streams: readonly string[]): Promise<Standing> {
-    const agents = streams.flatMap((stream) => agentOfStream(stream) ?? [])
     return this.#session.try(async () => {
       const { rows } = await this.#session.query<StreamRow & { parked: boolean }>(STANDING, [
         texts(streams),
-        texts(agents),
+        texts(streams.map(parkedIdOf)),
       ])
       const heads = rows.filter((row) => !row.parked).map(({ stream, revision, hash }) => ({ stream, revision, hash }))
       const parked = rows.flatMap((row) => (row.parked ? row.stream : []))
       return { heads: new Map(heads.map((row) => [row.stream, row])), parked: new Set(parked) }
     })
+  }
+
+  runOf(agentId: string): Promise<string | null> {
+    const text = 'select run_id from agents where id = $1'
+    return this.#session.try(
+      async () => (await this.#session.query<{ run_id: string }>(text, [agentId])).rows[0]?.run_id ?? null,
+    )
   }
 
   async erasureSeen(agentId: string, revision: number): Promise<boolean> {

@@ -48,6 +48,15 @@ export class WatchedClient extends pg.Client {
     this.#pid = rows[0]!.pid
   }
 
+  /** Rejects with a code, also where the client ends before the server has said anything. */
+  override connect(...args: never[]): never {
+    let asked = false
+    const { connection } = this as unknown as { connection: NodeJS.EventEmitter }
+    for (const kind of PASSWORD_ASKED) connection.once(kind, () => (asked = true))
+    const code = () => (asked && !this.password ? INVALID_PASSWORD : 'ECONNRESET')
+    return withCodes(args, code, (all) => super.connect(...(all as [])))
+  }
+
   // As it is told by all its overloads.
   override query(...args: never[]): never {
     if (!this.#waits) {
@@ -56,7 +65,11 @@ export class WatchedClient extends pg.Client {
       this.#timer = setTimeout(() => void this.#watch(question, heard), this.#silentMs)
       this.#timer.unref()
     }
-    return super.query(...(args as unknown as [string])) as never
+    return withCodes(
+      args,
+      () => 'ECONNRESET',
+      (all) => super.query(...(all as unknown as [string])),
+    )
   }
 
   /** Ends it at once where it waits for an answer, else when what was said is on its way. */
@@ -108,3 +121,28 @@ export class WatchedClient extends pg.Client {
 
 const timedOut = (why: string) =>
   Object.assign(new Error(`a connection that was not answered ${why}`), { code: 'ETIMEDOUT' })
+
+const PASSWORD_ASKED = ['authenticationSASL', 'authenticationMD5Password', 'authenticationCleartextPassword'] as const
+const INVALID_PASSWORD = '28P01'
+
+/**
+ * A call of the client whose failures bear a code. An error without one is the client's own and says that it has no
+ * connection: all that the server says bears a SQLSTATE, and all that the system says its code. `code`: the one to give.
+ */
+export function withCodes(
+  args: readonly never[],
+  code: () => string,
+  call: (args: readonly never[]) => unknown,
+): never {
+  const coded = <E>(error: E): E =>
+    error instanceof Error && error.constructor === Error && !('code' in error)
+      ? Object.assign(error, { code: code() })
+      : error
+  const last = args.at(-1) as unknown
+  if (typeof last === 'function') {
+    const callback = (error: unknown, ...rest: unknown[]) => last(coded(error), ...rest)
+    return call([...args.slice(0, -1), callback as never]) as never
+  }
+  const answer = call(args)
+  return (answer instanceof Promise ? answer.catch((error: unknown) => Promise.reject(coded(error))) : answer) as never
+}

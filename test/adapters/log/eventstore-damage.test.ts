@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { encode } from '../../../adapters/log-eventstore/codec.ts'
 import type { EventStoreLog } from '../../../adapters/log-eventstore/log.ts'
+import type { DamagedEvent } from '../../../domain/log/damage.ts'
 import type { SealedEvent } from '../../../domain/log/envelope.ts'
 import { code } from '../../contracts/event-log-factory.ts'
 import { openLog, standIn } from '../../support/eventstore/logs.ts'
@@ -127,12 +128,73 @@ test('strays without end are not told without end', async () => {
   expect(told.at(-1)).toMatch(/further streams are not named$/)
 })
 
-test('a stream of ours that was tombstoned ends who follows the whole log', async () => {
-  const { server, log } = await filled()
+test('a stream of ours that was tombstoned is passed over where the whole log is read, and told to who asks', async () => {
+  const { server, log, batch } = await filled()
+  const before = await log.headCursor()
   server.store.delete(name, 'any', true)
+  server.store.append('ns.agent-other', -1, [foreign()])
+  // The server tells now and then how far it has looked.
+  server.store.append('noise', -1, Array.from({ length: 1000 }, foreign))
+  const told: DamagedEvent[] = []
   const other = await openLog(server.url)
-  for (const reading of [() => log.headCursor(), () => collect(log.readAll(null)), () => other.headCursor()])
-    await expect(reading()).rejects.toMatchObject({ code: 'LOG_CORRUPT', message: /tombstoned/ })
+  for (const one of [log, other]) {
+    expect(await one.headCursor()).toEqual(before)
+    expect(await collect(one.readAll(null))).toHaveLength(batch.length + 1)
+    // Also where the log was looked through before.
+    expect(await collect(one.readAll(before, { onDamage: (found) => told.push(found) }))).toEqual([])
+  }
+  const [tombstone, stray] = told
+  expect(tombstone).toMatchObject({ stream, revision: null, code: 'TOMBSTONED', message: /tombstoned/ })
+  expect(stray).toMatchObject({ stream: 'agent-other', revision: 0, type: 'noted', code: 'FOREIGN' })
+  expect(stray!.position).toBeGreaterThan(tombstone!.position)
+  expect(told.slice(2)).toEqual([tombstone, stray])
+})
+
+test.each([
+  ['tombstoned', (server: StandIn) => void server.store.delete(name, 'any', true), ['TOMBSTONED']],
+  ['deleted', (server: StandIn) => void server.store.delete(name, 'any', false), ['TRUNCATED']],
+  ['truncated', (server: StandIn) => server.store.setMetadata(name, { $tb: 3 }), ['TRUNCATED']],
+  ['written to by others', (server: StandIn) => void server.store.append(name, 4, [foreign()]), ['FOREIGN']],
+])('a stream that was %s is read as the whole log gives it where its damage is heard', async (_, damage, expected) => {
+  const { server, log, batch } = await filled()
+  damage(server)
+  const codes: string[] = []
+  const onDamage = (found: DamagedEvent) => codes.push(found.code)
+  const read = (from: number, limit?: number) =>
+    collect(log.read(stream, { from, onDamage, ...(limit === undefined ? {} : { limit }) }))
+  expect((await read(0)).map(({ id }) => id)).toEqual(batch.map(({ id }) => id))
+  expect(codes).toEqual(expected)
+  expect((await read(2, 2)).map(({ header }) => header.revision)).toEqual([2, 3])
+})
+
+test('a truncation that was taken back is none', async () => {
+  const { server, log } = await filled()
+  const codes = async () => {
+    const heard: string[] = []
+    await collect(log.readAll(null, { onDamage: ({ code }) => heard.push(code) }))
+    return heard
+  }
+  server.store.setMetadata(name, { $tb: 3 })
+  server.store.setMetadata('ns.theirs', { $tb: 3 })
+  expect(await codes()).toEqual(['TRUNCATED'])
+  server.store.setMetadata(name, { $acl: {} })
+  expect(await codes()).toEqual([])
+})
+
+test('a subscriber hears of damage behind the last event at once, and of what comes after it', async () => {
+  const { server, log, sealer } = await filled()
+  const stop = new AbortController()
+  const heard: string[] = []
+  const after = await log.headCursor()
+  const pages = log.subscribe(after, stop.signal, { onDamage: ({ code }) => heard.push(code) })
+  const first = pages.next()
+  server.store.delete(name, 'any', true)
+  expect((await first).value).toEqual([])
+  expect(heard).toEqual(['TOMBSTONED'])
+  const later = sealer.batch('agent-b', NEW, [{}])
+  await log.append('agent-b', -1, later)
+  for await (const page of pages) if (page.length > 0) break
+  stop.abort()
 })
 
 test('events of a newer format, and events that were altered or moved', async () => {
@@ -215,7 +277,19 @@ test('a server that lost the log: who follows it is told, and no cursor matches'
   server.restore(new Store())
   await server.start()
   await expect(following).rejects.toEqual(code('CURSOR_MISMATCH'))
-  await expect(anew).rejects.toEqual(code('LOG_CORRUPT'))
+  await expect(anew).rejects.toEqual(code('LOG_REPLACED'))
   await expect(collect(log.readAll(cursor))).rejects.toEqual(code('CURSOR_MISMATCH'))
-  await expect(log.headCursor()).rejects.toEqual(code('LOG_CORRUPT'))
+  await expect(log.headCursor()).rejects.toEqual(code('LOG_REPLACED'))
+})
+
+test('a server on which another log has taken the place of ours: no place of that one is told as one of ours', async () => {
+  const { server, log } = await filled()
+  await log.headCursor()
+  const other = await standIn()
+  const theirs = await openLog(other.url)
+  await theirs.append('agent-b', -1, new Sealer('theirs').batch('agent-b', NEW, [{}, {}]))
+  await server.kill()
+  server.restore(other.store)
+  await server.start()
+  await expect(log.headCursor()).rejects.toMatchObject({ code: 'LOG_REPLACED', message: /was replaced: .*; / })
 })

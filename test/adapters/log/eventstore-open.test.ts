@@ -203,3 +203,22 @@ test('a first event that is no identity is not taken for one', async () => {
   server.store.delete('ns.log-meta', 'any', false)
   await expect(openLog(server.url)).rejects.toEqual(code('LOG_CORRUPT'))
 })
+
+test.each([
+  ['deleted', false, /take \$tb/i],
+  ['tombstoned', true, /tombstoned/],
+])('a namespace that was removed (%s) says that its name is gone, and how it comes back', async (_, forEver, back) => {
+  const server = await standIn()
+  const log = await openLog(server.url)
+  await log.close()
+  server.store.delete('ns.log-meta', 'any', forEver)
+  for (const looks of [false, true]) {
+    const error = await openLog(server.url, { looks }).catch((thrown: unknown) => thrown)
+    expect(error).toMatchObject({
+      code: 'LOG_CORRUPT',
+      message: /^the log of the namespace ns was removed .* set another/,
+    })
+    expect((error as Error).message).toMatch(back)
+  }
+  await openLog(server.url, { namespace: 'next' })
+})

@@ -16,6 +16,7 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createSandbox } from '../../../adapters/sandbox/bubblewrap.ts'
+import { reap } from '../../../adapters/sandbox/registry.ts'
 import { skipWithoutBubblewrap } from '../../support/bubblewrap.ts'
 import { freshFolders } from '../../support/folders.ts'
 import { playedTimers } from '../../support/played-timers.ts'
@@ -168,10 +169,10 @@ describe.skipIf(skipWithoutBubblewrap)('the sandbox', () => {
     const needle = `8${process.pid}.25`
     const module = new URL('../../../adapters/sandbox/bubblewrap.ts', import.meta.url).href
     const program = `import { createSandbox } from ${JSON.stringify(module)}
-      const box = await createSandbox({ workspace: process.argv[1], hide: [] })
+      const box = await createSandbox({ workspace: process.argv[1], hide: [], dataFolder: process.argv[2] })
       const argv = ['/bin/sh', '-c', 'setsid sleep ${needle} & echo up; sleep ${needle}']
       await box.exec({ argv, cwd: '.', timeoutMs: 60000, network: false }, new AbortController().signal, (t) => console.log(t))`
-    const parent = spawn(process.execPath, ['--input-type=module', '-e', program, at.folders.ws], {
+    const parent = spawn(process.execPath, ['--input-type=module', '-e', program, at.folders.ws, at.folders.data], {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     await new Promise((resolve) => parent.stdout.once('data', resolve))
@@ -181,6 +182,7 @@ describe.skipIf(skipWithoutBubblewrap)('the sandbox', () => {
       parent.kill('SIGKILL')
     }
     await expect.poll(() => alive(needle)).toBe(false)
+    reap(at.folders.data)
   })
 
   it('keeps head and tail of ten megabytes, well formed, and tells the size', async () => {

@@ -11,7 +11,7 @@ function kept(output: string, piece: number): string {
   const stream = capture(undefined, redactStream())
   const bytes = Buffer.from(output)
   for (let at = 0; at < bytes.length; at += piece) stream.add(bytes.subarray(at, at + piece))
-  return stream.text()
+  return stream.end().text
 }
 
 describe('what is kept of a long output', () => {
@@ -28,5 +28,34 @@ describe('what is kept of a long output', () => {
     expect(kept(`é€😀 ${secret}é`, 1)).toMatch(/^é€😀 secret:ku_\w{26}é$/)
     const long = kept('€'.repeat(KEPT), 7)
     expect(long).toMatch(/^€+\n\[… \d+ of 786432 bytes left out …\]\n€+$/)
+  })
+
+  it('is shown in part and kept as a whole up to 64 MiB, beyond that as head and tail with a note', () => {
+    const MiB = 1024 * 1024
+    const whole = (chunks: number, chunk: Buffer) => {
+      const stream = capture()
+      for (let n = 0; n < chunks; n++) stream.add(chunk)
+      return stream.end()
+    }
+    const line = Buffer.from(`${'é'.repeat(499)}\n`)
+    const { text, pieces = [] } = whole(1_000, line)
+    expect(text).toMatch(/^é+\n[\s\S]*left out …\]\né*/)
+    expect(Buffer.concat(pieces).equals(Buffer.concat(Array.from({ length: 1_000 }, () => line)))).toBe(true)
+
+    const most = whole(64, Buffer.alloc(MiB, 'a'))
+    expect(Buffer.concat(most.pieces ?? []).length).toBe(64 * MiB)
+    const more = Buffer.concat(whole(70, Buffer.alloc(1.5 * MiB, '€')).pieces ?? []).toString()
+    const [first, note, last] = more.split('\n')
+    expect(note).toMatch(/^\[… 429916\d+ of 110100480 bytes left out …\]$/)
+    expect([first, last].every((end) => end !== undefined && /^€+$/.test(end))).toBe(true)
+    expect(Buffer.byteLength(more)).toBeLessThanOrEqual(64 * MiB + 64)
+  })
+
+  it('takes no more memory for many small chunks than for a few large ones', () => {
+    const stream = capture()
+    for (let n = 0; n < 300_000; n++) stream.add(Buffer.from('ab'))
+    const { pieces = [] } = stream.end()
+    expect(pieces.length).toBeLessThan(12)
+    expect(pieces.reduce((sum, piece) => sum + piece.length, 0)).toBe(600_000)
   })
 })

@@ -77,13 +77,30 @@ describe('run_command', () => {
     expect(live.join('').length).toBe(11_000_000)
   })
 
+  it('gives the whole beside what it shows, and says where each output is read on', async () => {
+    const command = `seq 1 70000; seq 1 9000 >&2`
+    const readOn = (from: number) => `from ${from}`
+    const { content, whole } = await call({ command }, { readOn })
+    const lines = (n: number) => Array.from({ length: n }, (_, i) => `${i + 1}\n`).join('')
+    const text = Buffer.concat(whole as Uint8Array[]).toString()
+    expect(text).toBe(`${lines(70_000)}\n[stderr]\n${lines(9_000)}`)
+    for (const output of ['stdout', 'stderr']) {
+      const shown = (content as JsonObject)[output] as string
+      const [, before, from] = /(\d+)\n\[… .*; from (\d+) …\]/.exec(shown)!
+      expect(text.slice(Number(from)).startsWith(`\n${Number(before) + 1}\n`), output).toBe(true)
+    }
+    expect((await call({ command: 'echo short' }, { readOn })).whole).toBeUndefined()
+  })
+
   it('hides secrets before it cuts', async () => {
     const { redactStream } = createRedactor({ key: new Uint8Array(32), known: ['S3cretS3cretS3cret'] })
     const { exec } = context.sandbox as Sandbox
     const hiding: Sandbox = { confined: false, exec: (run, signal, told) => exec(run, signal, told, redactStream) }
-    const command = `i=0; while [ $i -lt 4000 ]; do printf S3cretS3cretS3cret; i=$((i+1)); done`
-    const shown = (await content({ command }, { sandbox: hiding })) as JsonObject
-    expect(shown.stdout).toMatch(/secret:ku_/)
-    expect(shown.stdout).not.toMatch(/S3c|cretS/)
+    const command = `i=0; while [ $i -lt 4000 ]; do printf S3cretS3cretS3cret; i=$((i+1)); done; seq 1 9000`
+    const { content, whole } = await call({ command }, { sandbox: hiding })
+    for (const text of [(content as JsonObject).stdout, Buffer.concat(whole as Uint8Array[]).toString()]) {
+      expect(text).toMatch(/secret:ku_/)
+      expect(text).not.toMatch(/S3c|cretS/)
+    }
   })
 })

@@ -10,8 +10,9 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { checkVault, openVault, vaultFolder } from '../../../adapters/vault/file-vault.ts'
+import { checkVault, openVault } from '../../../adapters/vault/file-vault.ts'
 import { vaultMark } from '../../../adapters/vault/mark.ts'
+import { vaultFolder } from '../../../adapters/vault/vault-files.ts'
 import { createRedactor, reference } from '../../../domain/agent/secrets/redactor.ts'
 import { freshFolders } from '../../support/folders.ts'
 
@@ -49,21 +50,6 @@ describe('the vault', () => {
     const kept = await vault.retired()
     expect([kept.length, kept[0], kept.at(-1)]).toEqual([100, 'value-0', 'value-99'])
     expect(statSync(file('retired.json')).mode & 0o777).toBe(0o600)
-  })
-
-  it('notes values by their references alone, the last of them, and gives those that were shown', async () => {
-    const vault = await open()
-    await vault.note(['never-shown', 'shown-value'])
-    expect(await vault.retired()).toEqual([])
-    const key = await vault.referenceKey()
-    await vault.remember(new Map([[reference(key, 'shown-value'), 'shown-value']]))
-    expect(await (await open()).retired()).toEqual(['shown-value'])
-    expect(readFileSync(file('noted.json'), 'utf8')).not.toMatch(/shown/)
-    const { mtimeNs } = statSync(file('noted.json'), { bigint: true })
-    await vault.note(['shown-value'])
-    expect(statSync(file('noted.json'), { bigint: true }).mtimeNs).toBe(mtimeNs)
-    await vault.note(Array.from({ length: 1_000 }, (_, n) => `value-${n}`))
-    expect(await vault.retired()).toEqual([])
   })
 
   it('has one key per install, also when two processes start at once', async () => {

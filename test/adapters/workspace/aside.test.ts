@@ -106,7 +106,7 @@ it('an input that fails is told as it failed, and leaves no report behind', asyn
   folders = freshFolders()
   await opened()
   const repository = join(folders.data, 'versions.git')
-  const place = { repository, index: join(folders.data, 'index'), workTree: folders.ws }
+  const place = { program: '/usr/bin/git', repository, index: join(folders.data, 'index'), workTree: folders.ws }
   const failing = async function* () {
     yield Buffer.from('one')
     throw new Error('the disk is on fire')

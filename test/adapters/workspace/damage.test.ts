@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { linkSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openWorkspace } from '../../../adapters/workspace/open.ts'
 import type { Workspace } from '../../../domain/ports.ts'
 import { freshFolders } from '../../support/folders.ts'
@@ -18,7 +18,6 @@ beforeEach(() => {
   writeFileSync(inside('a.txt'), 'a')
 })
 afterEach(() => {
-  vi.unstubAllEnvs()
   folders.remove()
 })
 
@@ -80,17 +79,17 @@ describe('a repository of versions that is damaged', () => {
     ["error: unable to open '/data/objects': Too many open files", { code: 'EXECUTION_FAILED' }],
     ['fatal: index file corrupt', { code: 'VERSIONS_DAMAGED' }],
   ])('is none where git has no room, or is denied something: %s', async (says, told) => {
-    const ws = await open()
+    const real = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim()
+    const git = join(folders.base, 'git')
+    const fails = join(folders.base, 'fails')
+    const script = `#!/bin/sh\n[ ! -e ${fails} ] || case "$*" in *update-index*) echo "${says}" >&2; exit 128;; esac\nexec ${real} "$@"\n`
+    writeFileSync(git, script, { mode: 0o755 })
+    const ws = await openWorkspace(folders.ws, { dataFolder: folders.data, git })
     await ws.versions.snapshot()
     writeFileSync(inside('b.txt'), 'b')
-    const real = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim()
-    const bin = join(folders.base, 'bin')
-    mkdirSync(bin)
-    const script = `#!/bin/sh\ncase "$*" in *update-index*) echo "${says}" >&2; exit 128;; esac\nexec ${real} "$@"\n`
-    writeFileSync(join(bin, 'git'), script, { mode: 0o755 })
-    vi.stubEnv('PATH', `${bin}:${process.env.PATH}`)
+    writeFileSync(fails, '')
     await expect(ws.versions.snapshot()).rejects.toMatchObject(told)
-    vi.unstubAllEnvs()
+    rmSync(fails)
     await ws.versions.snapshot()
   })
 

@@ -120,6 +120,34 @@ describe('a workspace', () => {
   })
 })
 
+describe('an absolute path', () => {
+  it('is taken where it leads inside: by the real path, or through a link from elsewhere', async () => {
+    symlinkSync(folders.ws, outside('alias'))
+    for (const [n, root] of [folders.ws, outside('alias')].entries()) {
+      const path = join(root, `a/new${n}.txt`)
+      expect(await ws.resolve(path)).toBe(`a/new${n}.txt`)
+      expect(await ws.write(path, bytes('1'))).toEqual({ created: true })
+      expect(Buffer.from(await ws.read(path)).toString()).toBe('1')
+      expect(await ws.exists(path)).toBe(true)
+      expect(await ws.resolve(root)).toBe('')
+      expect((await ws.list(root)).map(({ name }) => name)).toEqual(['a'])
+      const query = { pattern: '1', regex: false, path: join(root, 'a'), caseSensitive: true, limit: 9 }
+      const found = await ws.search(query, AbortSignal.timeout(10_000))
+      expect(found.matches.map((match) => match.path)).toContain(`a/new${n}.txt`)
+      await expect(ws.write(join(root, '.git/config'), bytes('x'))).rejects.toEqual(code('SANDBOX_VIOLATION'))
+    }
+  })
+
+  it('is refused where it leads out: beside the workspace, above it, or out again through a link', async () => {
+    mkdirSync(outside('workspace-2'), { recursive: true })
+    symlinkSync(folders.base, outside('up'))
+    symlinkSync(folders.base, inside('out'))
+    const wrong = [folders.base, `${folders.ws}-2/f`, join(folders.ws, '../x'), outside('up/x'), '/', '/nowhere/at/all']
+    for (const path of [...wrong, `${inside('out')}/x`])
+      await expect(ws.resolve(path), path).rejects.toEqual(code('SANDBOX_VIOLATION'))
+  })
+})
+
 describe('nothing leads out of a workspace', () => {
   beforeEach(() => {
     mkdirSync(outside('other'))

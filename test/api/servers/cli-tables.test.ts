@@ -55,7 +55,7 @@ describeWithPostgres('the command line on servers whose tables are not the logâ€
     expect(await doctor('postgres', wrong)).toMatchObject(told)
     for (const args of [['runs', 'list'], ['run', 'finish', '--no-workspace'], ['serve'], ['worker'], ['rebuild']]) {
       const { code, err } = await look(args, wrong)
-      expect([args, code, err]).toEqual([args, 1, expect.stringMatching(why)])
+      expect([args, code, err]).toEqual([args, 6, expect.stringMatching(why)])
       expect(err).toMatch(/KEEPUP_EVENTSTORE.*keepup rebuild --take-over/)
     }
     expect(wrong.store.all.filter(({ stream }) => stream.startsWith('ns.'))).toEqual([])

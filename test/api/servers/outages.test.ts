@@ -60,6 +60,11 @@ test('what answers and cannot be used is told as that, with what it says and no 
   ])
 })
 
+test('a log that was replaced by another one ends it, with the reason', async () => {
+  const log: Trouble = { state: 'replaced', why: 'the log a was replaced; restore it' }
+  await expect(toldOf([{}, { log }])).rejects.toMatchObject({ code: 'LOG_REPLACED', message: log.why })
+})
+
 test('whoever is told to end does not wait for a look', async () => {
   const over = new AbortController()
   const ready = () => {

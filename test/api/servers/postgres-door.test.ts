@@ -1,6 +1,5 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
-import pg from 'pg'
 import { expect, test } from 'vitest'
 import { greet } from '../../../adapters/postgres/ask.ts'
 import { askingPostgres, postgresProblem } from '../../../api/servers/postgres-door.ts'
@@ -24,19 +23,17 @@ test.each([
   [failed('getaddrinfo ENOTFOUND db.example', 'ENOTFOUND'), 'see that PostgreSQL runs there'],
   [failed('password authentication failed for user "ann"', '28P01'), 'see the user (ann) and the password'],
   [failed('database "deeds" does not exist', '3D000'), 'createdb deeds'],
-  [failed('permission denied for database deeds', '42501'), 'grant create on database "deeds" to "ann"'],
-  [failed('permission denied for schema acme', '42501'), 'name the user (not ann) that owns the schemas'],
-  [failed('permission denied for table leases', '42501'), 'name the user (not ann) that owns the schemas'],
+  [failed('connection lost', 'ETIMEDOUT'), 'does not answer'],
+  [failed('keine Berechtigung für Schema acme', '42501'), 'name the user that owns the schemas'],
   [failed('cannot execute INSERT in a read-only transaction', '25006'), 'takes no writes'],
   [failed('sorry, too many clients already', '53300'), 'max_connections'],
-  [failed('SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string'), 'user:password@'],
-  [failed('Connection terminated unexpectedly'), 'is PostgreSQL'],
+  [failed('Connection terminated unexpectedly', 'ECONNRESET'), 'is PostgreSQL'],
   [failed('it rains', 'XX000'), 'the log of the server says more'],
 ])('names the server, the setting and what to do: %s', (cause, todo) => {
   const message = told(cause)
   expect(message).toContain('PostgreSQL at db.example:6000, database deeds (KEEPUP_POSTGRES)')
   expect(message).toContain(cause.message)
-  expect(message.split('; ')[1]).toContain(todo)
+  expect(message).toContain(todo)
   expect(message).not.toContain('quiet')
 })
 
@@ -63,7 +60,7 @@ test('a server that takes connections and says nothing is no stranger', async ()
   const silent = createServer().listen(0, '127.0.0.1')
   await once(silent, 'listening')
   const url = `postgres://ann@127.0.0.1:${(silent.address() as AddressInfo).port}/db`
-  const pool = new pg.Pool({ connectionString: url, connectionTimeoutMillis: 50 })
+  const pool = openPool({ url, connectMs: 50 })
   try {
     const error = await greet(pool, 1).catch((thrown: unknown) => thrown)
     const { message } = postgresProblem(error, { postgres: url }) as Error

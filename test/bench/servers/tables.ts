@@ -102,6 +102,7 @@ export async function longLog(place: Place): Promise<Figure[]> {
     keepsEvents: store.keepsEvents,
     progress: () => store.progress(),
     standing: (streams) => store.standing(streams),
+    runOf: (agent) => store.runOf(agent),
     erasureSeen: (agentId, revision) => store.erasureSeen(agentId, revision),
     async commit(from, to, batch) {
       await store.commit(from, to, batch)

@@ -17,6 +17,7 @@ export function refusing(store: Store, refuses: () => boolean = () => true): Sto
     keepsEvents: store.keepsEvents,
     progress: () => store.progress(),
     standing: (streams) => store.standing(streams),
+    runOf: (agent) => store.runOf(agent),
     erasureSeen: (agent, revision) => store.erasureSeen(agent, revision),
     close: () => store.close(),
     commit: async (from, to, batch) => {

@@ -36,6 +36,8 @@ export interface Ended {
 export const environment = (place: Place, env: Readonly<Record<string, string>> = {}): Record<string, string> => ({
   PATH: process.env.PATH ?? '',
   HOME: place.root,
+  // Where the vault's key lies, for this process too.
+  XDG_CONFIG_HOME: process.env.XDG_CONFIG_HOME ?? '',
   // Its own, so that no test fills another's folders; shared, so that only the first start compiles.
   NODE_COMPILE_CACHE: join(tmpdir(), 'keepup-test-cache'),
   ...env,

@@ -2,6 +2,7 @@ import { MemoryLog } from '../../../adapters/log-memory/log.ts'
 import type { Header, SealedEvent } from '../../../domain/log/envelope.ts'
 import { eventId } from '../../../domain/log/seal.ts'
 import type { BlobStore, EventLog } from '../../../domain/ports.ts'
+import { attachmentIn } from '../../../domain/runtime/history/attachments.ts'
 import { MemoryBlobs, seededRandom } from '../harness.ts'
 
 /**
@@ -14,6 +15,8 @@ interface Line {
   readonly header: Header
   readonly hash: string
   readonly body: string
+  /** The whole result that it names, which lies in a blob. */
+  readonly attached?: string
 }
 
 /** A log that remembers what was appended, in order. */
@@ -36,7 +39,10 @@ export class RecordingLog extends MemoryLog {
     this.heads.set(stream, last)
     for (const { header, body, hash } of batch) {
       const bytes = body ?? (await this.blobs.get(header.runId, header.body.hash))
-      this.lines.push({ append: this.appends, header, hash, body: Buffer.from(bytes).toString('utf8') })
+      const attachment = attachmentIn(header, bytes)
+      const whole = attachment && (await this.blobs.get(header.runId, attachment.hash))
+      const attached = whole === undefined ? {} : { attached: Buffer.from(whole).toString('utf8') }
+      this.lines.push({ append: this.appends, header, hash, body: Buffer.from(bytes).toString('utf8'), ...attached })
     }
     this.appends++
     return appended
@@ -60,8 +66,10 @@ export async function appendAgain(text: string, log: EventLog, blobs: BlobStore)
     .map((line) => JSON.parse(line) as Line)
   for (const batch of Map.groupBy(lines, ({ append }) => append).values()) {
     const events: SealedEvent[] = []
-    for (const { header, hash, body } of batch) {
+    for (const { header, hash, body, attached } of batch) {
       const bytes = new TextEncoder().encode(body)
+      const attachment = attachmentIn(header, bytes)
+      if (attachment !== undefined) await blobs.put(header.runId, attachment.hash, Buffer.from(attached ?? ''))
       const isBlob = header.body.place === 'blob'
       if (isBlob) await blobs.put(header.runId, header.body.hash, bytes)
       events.push({ header, hash, id: eventId(hash), body: isBlob ? null : bytes })

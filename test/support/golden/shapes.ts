@@ -15,12 +15,44 @@ const refined = ({ zodSchema, jsonSchema }: { zodSchema: object; jsonSchema: obj
   if (custom > 0) Object.assign(jsonSchema, { 'x-refinements': custom })
 }
 
-/** The shape of every stored type: a hash of its JSON Schema, under `type@version`. */
+/**
+ * Optional members that types have gained since their shape was recorded: what was stored before them is still of that shape.
+ * Each is a path of members; `[]` stands for the items of an array.
+ */
+export const GAINED: Readonly<Record<string, readonly string[]>> = {
+  'agent_started@1': ['spec.retry.modelOutageMs'],
+  'error@1': ['outage'],
+  'late_outcome@1': ['attachment'],
+  'model_call_end@1': ['cut', 'calls.[].askedName', 'calls.[].secrets'],
+  'tool_call_end@1': ['askedName', 'attachment'],
+}
+
+interface Schema {
+  properties?: Record<string, Schema>
+  items?: Schema
+  required?: string[]
+}
+
+/** Takes a member out of a schema. Throws where it is not there, or not optional. */
+function withoutMember(schema: Schema, path: string): void {
+  const steps = path.split('.')
+  const last = steps.pop()!
+  let at: Schema | undefined = schema
+  for (const step of steps) at = step === '[]' ? at?.items : at?.properties?.[step]
+  if (at?.properties?.[last] === undefined || at.required?.includes(last))
+    throw new Error(`${path} is no optional member; a shape may gain nothing else`)
+  delete at.properties[last]
+}
+
+/** The shape of every stored type, without what it has gained: a hash of its JSON Schema, under `type@version`. */
 export function shapes(): Record<string, string> {
-  const schema = (type: z.ZodType) =>
-    sha256(canonicalBytes(z.toJSONSchema(type, { io: 'output', unrepresentable: 'any', override: refined })))
+  const schema = (type: z.ZodType, gained: readonly string[] = []) => {
+    const json = z.toJSONSchema(type, { io: 'output', unrepresentable: 'any', override: refined }) as Schema
+    for (const path of gained) withoutMember(json, path)
+    return sha256(canonicalBytes(json))
+  }
   const found: Record<string, string> = { 'header@1': schema(Header) }
   for (const type of Object.keys(bodies).sort() as EventType[])
-    found[`${type}@${versions[type]}`] = schema(bodies[type])
+    found[`${type}@${versions[type]}`] = schema(bodies[type], GAINED[`${type}@${versions[type]}`])
   return found
 }

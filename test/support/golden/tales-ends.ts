@@ -1,4 +1,5 @@
 import { ModelError } from '../../../domain/agent/errors.ts'
+import { CUTS } from '../../../domain/agent/events/answer-bounds.ts'
 import { call, calls, completes, says, testModel, testSpec } from '../harness.ts'
 import { tool } from '../story.ts'
 import { tale } from './tale.ts'
@@ -54,5 +55,20 @@ export async function ends() {
     await run.tell({ kind: 'input', text: 'Go.' }, {}, runId)
     await run.driveOther(runId)
   }
+  return run.log
+}
+
+/** Models that are out and come back, or do not, and answers that were cut off at each bound. */
+export async function outages() {
+  const fails = new ModelError('OVERLOADED', 'too many ask', { transient: true })
+  const cuts = CUTS.map((cut) => ({ ...says('half an answer'), stopReason: 'max_tokens' as const, cut }))
+  const out = [fails, fails, fails, fails, fails, ...cuts, completes('it came back')]
+  let told = 0
+  const answer = () => (out[told++] ?? fails) as never
+  const run = await tale({ says: [answer], spec: { retry: { maxRetries: 1, modelOutageMs: 3_600_000 } } })
+  await run.drive()
+  const never = await run.start(testSpec({ retry: { maxRetries: 0, modelOutageMs: 10_000 } }), null)
+  await run.tell({ kind: 'input', text: 'Go.' }, {}, never)
+  await run.driveOther(never)
   return run.log
 }

@@ -4,9 +4,10 @@ import { reference } from '../../../domain/agent/secrets/redactor.ts'
 import { CODER_SOP } from '../../../domain/agent/spec/roles.ts'
 import { call, calls, completes, says, testSpec } from '../harness.ts'
 import { memoryVault } from '../memory-vault.ts'
-import { tool } from '../story.ts'
+import { type Said, tool } from '../story.ts'
 import { Folder } from './folder.ts'
 import { tale } from './tale.ts'
+import { until } from './tales-people.ts'
 
 // Files, gates, large bodies and secrets.
 
@@ -106,6 +107,33 @@ export async function blobs() {
     task: long,
   })
   await run.drive()
+  return run.log
+}
+
+/** Whole results beside their events: one that the agent reads on in, and one that comes when its call was given up. */
+export async function results() {
+  const long = Array.from({ length: 6_900 }, (_, n) => `line ${n}`).join('\n')
+  const sent = Promise.withResolvers<string>()
+  const look = tool('look', {}, () => long)
+  const send = tool('send', { effect: 'irreversible', timeLimitMs: 2 ** 30 }, () => sent.promise)
+  const read: Said = (request) => {
+    const [, toolCallId, from] = /toolCallId "(.+)" and from (\d+)/.exec(
+      JSON.stringify(request.messages).replaceAll('\\', ''),
+    )!
+    return calls(call('read_result', { toolCallId: toolCallId!, from: Number(from), length: 100 }))
+  }
+  const run = await tale({
+    says: [calls(call('look')), read, calls(call('send')), completes()],
+    tools: [look, send],
+    spec: { readsOn: true },
+  })
+  const first = run.drive()
+  await until(() => send.ran.length === 1)
+  await run.takeOver()
+  await run.tell({ kind: 'resolve_doubt', toolCallId: run.call(3), decision: 'abandon' })
+  sent.resolve(long)
+  await first
+  await run.takeOver()
   return run.log
 }
 

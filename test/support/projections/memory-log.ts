@@ -1,10 +1,11 @@
 import { canonicalBytes } from '../../../domain/log/canonical.ts'
 import type { Cursor } from '../../../domain/log/cursor.ts'
+import type { DamagedEvent, OnDamage } from '../../../domain/log/damage.ts'
 import type { Header, RecordedEvent } from '../../../domain/log/envelope.ts'
 import { erasuresOf } from '../../../domain/log/erased.ts'
 import { ConflictError, cursorError, LogError } from '../../../domain/log/errors.ts'
 import { bodyHash, GENESIS, seal } from '../../../domain/log/seal.ts'
-import type { BlobStore, EventLog, Head, ReadOptions } from '../../../domain/ports.ts'
+import type { BlobStore, EventLog, Head, ReadAllOptions, ReadOptions } from '../../../domain/ports.ts'
 
 /** What a test says of an event; the rest is filled in. */
 export interface Draft {
@@ -46,6 +47,8 @@ export class MemoryLog implements EventLog {
   /** The events as they were sealed, none erased. */
   readonly originals: RecordedEvent[] = []
   readonly blobs = new MemoryBlobs()
+  /** What was planted with {@link damage}; streams of these cannot be read by their names. */
+  readonly damaged: DamagedEvent[] = []
   pages: () => number = () => 100
   /** How many events a reader of the whole log gets to see. */
   visible = Number.MAX_SAFE_INTEGER
@@ -99,6 +102,26 @@ export class MemoryLog implements EventLog {
     return event
   }
 
+  /** Plants something damaged behind an event, by default the last one. */
+  damage(
+    stream: string,
+    {
+      code = 'FOREIGN',
+      revision = null,
+      behind = this.events.at(-1),
+    }: Partial<DamagedEvent> & { behind?: RecordedEvent } = {},
+  ): DamagedEvent {
+    const after = behind?.position ?? -2
+    const position = after + 1 + this.damaged.filter((one) => one.position > after && one.position < after + 3).length
+    if (position > after + 2) throw new Error('no more than two of them between two events')
+    const [id, at] = [`damaged-${position}`, new Date(Date.UTC(2026, 0, 1) + position).toISOString()]
+    const found = { stream, revision, position, id, type: 'noted', at, code, message: `${code} in ${stream}; mend it` }
+    this.damaged.push(found)
+    this.damaged.sort((one, other) => one.position - other.position)
+    for (const wake of this.#wake.splice(0)) wake()
+    return found
+  }
+
   async append(stream: string, expected: number, batch: readonly RecordedEvent[]) {
     const places = this.#places(stream)
     if (places.length - 1 !== expected) throw new ConflictError(stream, expected, places.length - 1)
@@ -117,38 +140,58 @@ export class MemoryLog implements EventLog {
     return { revision: event.header.revision, hash: event.hash, timestamp: Date.parse(event.header.timestamp) }
   }
 
-  async *read(stream: string, { from = 0, limit = Number.MAX_SAFE_INTEGER }: ReadOptions = {}) {
-    const places = this.#places(stream).slice(from, from + limit)
-    for (let i = 0; i < places.length; ) {
-      const length = this.pages()
-      yield places.slice(i, i + length).map((place) => this.events[place]!)
-      i += length
+  async *read(stream: string, { from = 0, limit = Number.MAX_SAFE_INTEGER, onDamage }: ReadOptions = {}) {
+    const damaged = this.damaged.filter((found) => found.stream === stream)
+    if (damaged.length > 0 && !onDamage) throw new LogError('LOG_CORRUPT', `${stream} is damaged`)
+    const all = [...this.events.keys()].filter((place) => this.events[place]!.header.stream === stream)
+    const places = all.filter((place) => this.events[place]!.header.revision >= from).slice(0, limit)
+    for (let i = 0; i < places.length || damaged.length > 0; ) {
+      const page = places.slice(i, i + this.pages()).map((place) => this.events[place]!)
+      i += page.length
+      const before = i < places.length ? this.events[places[i]!]!.position : Number.POSITIVE_INFINITY
+      while (damaged.length > 0 && damaged[0]!.position < before) onDamage!(damaged.shift()!)
+      yield page
     }
   }
 
-  async *readAll(after: Cursor | null) {
+  async *readAll(after: Cursor | null, { onDamage }: ReadAllOptions = {}) {
     let next = this.#after(after)
     const end = Math.min(this.events.length, this.visible)
+    this.#tell(next, next, onDamage)
     while (next < end) {
       const stop = Math.min(end, next + this.pages())
-      yield this.events.slice(Math.max(0, next - this.overlap()), stop)
+      const begin = Math.max(0, next - this.overlap())
+      this.#tell(begin, stop, onDamage)
+      yield this.events.slice(begin, stop)
       next = stop
     }
   }
 
-  async *subscribe(after: Cursor | null, signal: AbortSignal) {
+  async *subscribe(after: Cursor | null, signal: AbortSignal, { onDamage }: Pick<ReadAllOptions, 'onDamage'> = {}) {
     let next = this.#after(after)
+    let told = 0
     while (!signal.aborted) {
       const page = this.events.slice(next, next + this.pages())
+      const damaged = this.#tell(next, next + page.length, onDamage)
       next += page.length
-      if (page.length > 0) yield page
+      if (page.length > 0 || damaged > told) yield page
       else {
         await new Promise<void>((resolve) => {
           this.#wake.push(resolve)
           signal.addEventListener('abort', () => resolve(), { once: true })
         })
       }
+      told = page.length > 0 ? 0 : damaged
     }
+  }
+
+  /** Tells what stands behind the event before place `from`, up to the event of place `to`; how much that was. */
+  #tell(from: number, to: number, onDamage: OnDamage | undefined): number {
+    const after = this.events[from - 1]?.position ?? Number.NEGATIVE_INFINITY
+    const before = this.events[to]?.position ?? Number.POSITIVE_INFINITY
+    const found = this.damaged.filter(({ position }) => position > after && position < before)
+    for (const one of found) onDamage?.(one)
+    return found.length
   }
 
   cursor(event: RecordedEvent): Cursor {

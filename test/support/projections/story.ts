@@ -6,6 +6,15 @@ import { HASH, spec } from './spec.ts'
 
 type Extra = Partial<Omit<Draft, 'stream' | 'type' | 'body' | 'runId' | 'at'>>
 
+/** `text`: the arguments of every call, as the model wrote them. */
+interface Answered {
+  readonly flood?: number
+  readonly refused?: boolean
+  readonly writes?: readonly string[]
+  readonly text?: string
+  readonly secrets?: readonly { name: string; reference: string }[]
+}
+
 /** A source of choices: the tape's numbers in turn; `more` says whether any is left. */
 export class Tape {
   readonly #numbers: readonly number[]
@@ -131,13 +140,11 @@ export class Actor {
   }
 
   /** `refused`: the answer names these tools, but its calls were not taken up. `writes`: what each of them writes to. */
-  answer(
-    tools: readonly string[],
-    { flood, refused = false, writes = [] }: { flood?: number; refused?: boolean; writes?: readonly string[] } = {},
-  ) {
+  answer(tools: readonly string[], { flood, refused = false, writes = [], text, secrets }: Answered = {}) {
+    const asked = (i: number) => (text === undefined ? { input: { path: `f${i}`, ...GIVEN(i) } } : { input_text: text })
     const content = [
       { type: 'text', text: 'thinking' },
-      ...tools.map((name, i) => ({ type: 'tool_use', id: `p${i}`, name, input: { path: `f${i}`, ...GIVEN(i) } })),
+      ...tools.map((name, i) => ({ type: 'tool_use', id: `p${i}`, name, ...asked(i) })),
     ]
     const taken = refused ? [] : tools
     const calls = taken.map((toolName, i) => ({
@@ -147,6 +154,7 @@ export class Actor {
       reads: [],
       writes,
       effect: 'pure',
+      ...(secrets && { secrets }),
     }))
     const usage = { input: 100 + this.turn, output: 20, cacheRead: 7, cacheWrite: 3 }
     this.#answered = this.write(

@@ -109,7 +109,12 @@ export function deployment(env: Record<string, string>) {
   })
   const act = (verb: string, count = 0, more: Record<string, string> = {}): Actor => {
     // Most of a short process's time goes into reading the program: each one finds what another has compiled.
-    const own = { PATH: process.env.PATH ?? '', HOME: root, NODE_COMPILE_CACHE: join(tmpdir(), 'keepup-test-cache') }
+    const own = {
+      PATH: process.env.PATH ?? '',
+      HOME: root,
+      XDG_CONFIG_HOME: process.env.XDG_CONFIG_HOME ?? '',
+      NODE_COMPILE_CACHE: join(tmpdir(), 'keepup-test-cache'),
+    }
     const environment = { ...own, KEEPUP_DRAIN_MS: '60000', ...env, ...more }
     const child = spawn(process.execPath, [PROGRAM, data, effects, verb, String(count)], {
       env: environment,

@@ -1,0 +1,69 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { LogError } from '../../domain/log/errors.ts'
+import { LOG_META } from '../../domain/log/ids.ts'
+import { type FoundMark, type MarkRecord, readMark } from './mark.ts'
+
+/**
+ * What the mark says of the log beside it. `whole`: the log holds the marked event. `short`: it does not, so that it has lost
+ * its end. `missing` and `unreadable`: nothing can be said; `fresh` where the log holds nothing but its own identity yet.
+ */
+export type LogEnd =
+  | { readonly state: 'whole'; readonly torn: boolean }
+  | { readonly state: 'short'; readonly mark: MarkRecord; readonly last: number }
+  | { readonly state: 'missing' | 'unreadable'; readonly why: string; readonly fresh: boolean }
+
+/** Holds the log against its mark. `db`: any connection to the log. A mark is read before the log, which only grows. */
+export function endOfLog(folder: string, db: DatabaseSync): LogEnd {
+  return compared(readMark(folder), db)
+}
+
+function compared(mark: FoundMark, db: DatabaseSync): LogEnd {
+  const last = Number(db.prepare('SELECT ifnull(max(position), 0) AS last FROM events').get()?.last)
+  if (mark.state !== 'read') {
+    const why = mark.state === 'missing' ? 'there is none' : mark.why
+    return { state: mark.state, why, fresh: last <= 1 }
+  }
+  const at = db.prepare('SELECT lower(hex(substr(proof, 1, 32))) AS hash FROM events WHERE position = ?')
+  if (at.get(mark.position)?.hash === mark.hash) return { state: 'whole', torn: mark.torn }
+  const { logId, position, hash } = mark
+  return { state: 'short', mark: { logId, position, hash }, last }
+}
+
+/** The id that the log's first event gives it; null where it has none yet. For the mark only, which is no proof. */
+export function idOf(db: DatabaseSync): string | null {
+  const row = db
+    .prepare(
+      'SELECT b.bytes FROM events e JOIN streams s ON s.id = e.stream JOIN bodies b ON b.position = e.position ' +
+        'WHERE s.name = ? AND e.revision = 0',
+    )
+    .get(LOG_META)
+  if (!(row?.bytes instanceof Uint8Array)) return null
+  try {
+    const { logId } = JSON.parse(new TextDecoder().decode(row.bytes)) as { logId?: unknown }
+    return typeof logId === 'string' ? logId : null
+  } catch {
+    return null
+  }
+}
+
+/** Ranges of positions at which the log holds no event although later ones are there; at most `limit`. */
+export function gapsIn(db: DatabaseSync, limit: number): { readonly from: number; readonly to: number }[] {
+  const { n, last } = db.prepare('SELECT count(*) AS n, ifnull(max(position), 0) AS last FROM events').get() as {
+    n: number
+    last: number
+  }
+  if (n === last) return []
+  const rows = db.prepare(
+    'SELECT before + 1 AS "from", position - 1 AS "to" FROM (SELECT position, lag(position, 1, 0) OVER (ORDER BY position) ' +
+      'AS before FROM events) WHERE position > before + 1 ORDER BY position LIMIT ?',
+  )
+  return rows.all(limit).map((row) => ({ from: Number(row.from), to: Number(row.to) }))
+}
+
+/** What an append is answered to a log that has lost its end. */
+export const shortened = (what: string): LogError =>
+  new LogError(
+    'LOG_SHORTENED',
+    `${what}; it can be read, but nothing is recorded and no run goes on. Look with "keepup repair", then restore a backup ` +
+      'of the log, or accept the loss with "keepup repair --accept-loss"',
+  )

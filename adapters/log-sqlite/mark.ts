@@ -1,0 +1,148 @@
+import { hash } from 'node:crypto'
+import { closeSync, constants, fstatSync, fsync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { syncFolder } from '../files/folders.ts'
+
+// The mark is a storage format: two records of 128 bytes, written in turn, so that a torn write leaves the older one whole.
+// A record is magic (8 bytes), sequence number (8), position (8), log id (16), hash of the event there (32), zeros, and the
+// first 16 bytes of the SHA-256 of all before. Numbers are little-endian. A slot of zeros was never written.
+
+const MAGIC = Buffer.from('kuMark1\n', 'latin1')
+const SLOT = 128
+const SUM_AT = SLOT - 16
+const FILE_BYTES = 2 * SLOT
+
+/** How long a mark may stay without an fsync, ms. */
+const SYNC_WITHIN_MS = 1000
+
+/** What a mark says: the log's last event when an append was acknowledged. */
+export interface MarkRecord {
+  readonly logId: string
+  readonly position: number
+  /** Lower-case hex. */
+  readonly hash: string
+}
+
+interface Slot extends MarkRecord {
+  readonly sequence: number
+}
+
+/** `torn`: one of the two records cannot be read, so the mark may be one append older than it was. */
+export type FoundMark =
+  | { readonly state: 'missing' }
+  | { readonly state: 'unreadable'; readonly why: string }
+  | ({ readonly state: 'read'; readonly torn: boolean } & Slot)
+
+/** The mark's file beside the log. */
+export const markOf = (folder: string): string => join(folder, 'log.mark')
+
+/** Reads the mark of the log in a folder. Never throws: what is wrong with it is a finding. */
+export function readMark(folder: string): FoundMark {
+  let bytes: Buffer
+  try {
+    bytes = readFileSync(markOf(folder))
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    return code === 'ENOENT' ? { state: 'missing' } : { state: 'unreadable', why: message }
+  }
+  if (bytes.length !== FILE_BYTES)
+    return { state: 'unreadable', why: `it has ${bytes.length} bytes where ${FILE_BYTES} are expected` }
+  const slots = [0, 1].map((index) => slotIn(bytes.subarray(index * SLOT, (index + 1) * SLOT)))
+  const whole = slots.filter((slot) => slot !== null && slot !== 'damaged')
+  const latest = whole.reduce<Slot | null>((a, b) => (a === null || b.sequence > a.sequence ? b : a), null)
+  if (latest === null) return { state: 'unreadable', why: 'neither of its two records is whole' }
+  return { state: 'read', torn: slots.includes('damaged'), ...latest }
+}
+
+/** Null: never written. */
+function slotIn(bytes: Buffer): Slot | 'damaged' | null {
+  if (bytes.every((byte) => byte === 0)) return null
+  const sum = Buffer.from(hash('sha256', bytes.subarray(0, SUM_AT)), 'hex').subarray(0, 16)
+  if (!bytes.subarray(0, 8).equals(MAGIC) || !bytes.subarray(SUM_AT).equals(sum)) return 'damaged'
+  return {
+    sequence: Number(bytes.readBigUInt64LE(8)),
+    position: Number(bytes.readBigUInt64LE(16)),
+    logId: bytes.toString('latin1', 24, 40),
+    hash: bytes.toString('hex', 40, 72),
+  }
+}
+
+function slotOf({ sequence, position, logId, hash: at }: Slot): Buffer {
+  const bytes = Buffer.alloc(SLOT)
+  MAGIC.copy(bytes)
+  bytes.writeBigUInt64LE(BigInt(sequence), 8)
+  bytes.writeBigUInt64LE(BigInt(position), 16)
+  bytes.write(logId, 24, 16, 'latin1')
+  bytes.write(at, 40, 32, 'hex')
+  Buffer.from(hash('sha256', bytes.subarray(0, SUM_AT)), 'hex').copy(bytes, SUM_AT, 0, 16)
+  return bytes
+}
+
+/** Writes the mark: one small write an update, an fsync within a second. Only the log's writer has one. */
+export class MarkWriter {
+  readonly #file: number
+  readonly #logId: string
+  #sequence: number
+  /** When the first update was made that is not synced yet; null: all are. */
+  #dirtySince: number | null = null
+  #timer: NodeJS.Timeout | null = null
+  #syncing = false
+
+  private constructor(file: number, logId: string, sequence: number) {
+    this.#file = file
+    this.#logId = logId
+    this.#sequence = sequence
+  }
+
+  /** Opens the mark to be written, made where it is missing. A mark that is not whole is begun anew. */
+  static open(folder: string, logId: string): MarkWriter {
+    const found = readMark(folder)
+    const file = openSync(markOf(folder), constants.O_RDWR | constants.O_CREAT, 0o600)
+    try {
+      if (found.state !== 'read') {
+        if (fstatSync(file).size > FILE_BYTES) throw new Error(`${markOf(folder)} is not a mark; move it away`)
+        writeSync(file, Buffer.alloc(FILE_BYTES), 0, FILE_BYTES, 0)
+        fsyncSync(file)
+        syncFolder(folder)
+      }
+      return new MarkWriter(file, logId, found.state === 'read' ? found.sequence : 0)
+    } catch (error) {
+      closeSync(file)
+      throw error
+    }
+  }
+
+  /** Before appends up to this event are acknowledged. */
+  update(position: number, at: string): void {
+    const sequence = this.#sequence + 1
+    writeSync(this.#file, slotOf({ sequence, position, logId: this.#logId, hash: at }), 0, SLOT, (sequence % 2) * SLOT)
+    this.#sequence = sequence
+    this.#dirtySince ??= Date.now()
+    // Where appends never cease no timer comes to its turn.
+    if (Date.now() - this.#dirtySince >= SYNC_WITHIN_MS) this.#sync()
+    else this.#timer ??= setTimeout(() => this.#sync(), SYNC_WITHIN_MS).unref()
+  }
+
+  close(): void {
+    this.#stopTimer()
+    if (this.#dirtySince !== null) fsyncSync(this.#file)
+    closeSync(this.#file)
+  }
+
+  /** In the background: the writer waits for no disk but its own commit's. */
+  #sync(): void {
+    this.#stopTimer()
+    if (this.#syncing) return
+    this.#syncing = true
+    this.#dirtySince = null
+    fsync(this.#file, (error) => {
+      this.#syncing = false
+      if (error !== null) this.#dirtySince ??= Date.now()
+    })
+  }
+
+  #stopTimer(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#timer = null
+  }
+}

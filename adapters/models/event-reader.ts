@@ -1,0 +1,78 @@
+import { BoundReached } from './meter.ts'
+
+/** One server-sent event. */
+export interface WireEvent {
+  readonly name: string
+  readonly data: string
+}
+
+/** The longest event, in characters. */
+const MAX_EVENT = 8 << 20
+/** The lines of one stream: several for each of the most events that are read. */
+const MAX_LINES = 2_000_000
+
+/** Puts server-sent events together from pieces of text, in time that is linear in the text. */
+export class EventReader {
+  private readonly parts: string[] = []
+  private held = 0
+  private name = ''
+  private data: string[] = []
+  private size = 0
+  private skipFeed = false
+  private lines = 0
+
+  /** The events that end within this piece. Throws {@link BoundReached} for one that is too long. */
+  push(text: string): WireEvent[] {
+    const events: WireEvent[] = []
+    let from = this.skipFeed && text.startsWith('\n') ? 1 : 0
+    if (text !== '') this.skipFeed = false
+    const ends = /\r\n|\n|\r/g
+    ends.lastIndex = from
+    for (let end = ends.exec(text); end !== null; end = ends.exec(text)) {
+      if (++this.lines > MAX_LINES) throw new BoundReached('bytes')
+      const event = this.line(this.whole(text.slice(from, end.index)))
+      if (event !== null) events.push(event)
+      from = ends.lastIndex
+      this.skipFeed = end[0] === '\r' && from === text.length
+    }
+    this.hold(text.slice(from))
+    return events
+  }
+
+  private hold(part: string): void {
+    if (part === '') return
+    this.parts.push(part)
+    this.held += part.length
+    this.check()
+  }
+
+  private whole(part: string): string {
+    if (this.parts.length === 0) return part
+    const line = [...this.parts.splice(0), part].join('')
+    this.held = 0
+    return line
+  }
+
+  private line(line: string): WireEvent | null {
+    if (line === '') return this.dispatch()
+    if (line.startsWith('data:')) {
+      const value = line.slice(line[5] === ' ' ? 6 : 5)
+      this.data.push(value)
+      this.size += value.length
+      this.check()
+    } else if (line.startsWith('event:')) this.name = line.slice(6).trim()
+    return null
+  }
+
+  private dispatch(): WireEvent | null {
+    const { name, data } = this
+    this.name = ''
+    this.data = []
+    this.size = 0
+    return data.length === 0 ? null : { name, data: data.join('\n') }
+  }
+
+  private check(): void {
+    if (this.held + this.size > MAX_EVENT) throw new BoundReached('bytes')
+  }
+}

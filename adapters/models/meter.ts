@@ -1,0 +1,56 @@
+import {
+  type Cut,
+  keptArguments,
+  MAX_ANSWER_BYTES,
+  MAX_ARGUMENT_BYTES,
+  MAX_BLOCKS,
+  MAX_CALLS,
+} from '../../domain/agent/events/answer-bounds.ts'
+
+/** Thrown where an answer reaches a bound: the rest of it is not read, and what came before is the answer. */
+export class BoundReached extends Error {
+  readonly cut: Cut
+
+  constructor(cut: Cut) {
+    super(`the answer was cut off at a bound: ${cut}`)
+    this.cut = cut
+  }
+}
+
+/** Counts an answer while it streams in; each method throws {@link BoundReached} at its bound. */
+export class Meter {
+  /** UTF-8 bytes of content so far. */
+  bytes = 0
+  private calls = 0
+  private blocks = 0
+
+  /** More content: a text, or the size of what is kept as it came. */
+  take(more: string | number): void {
+    this.bytes += typeof more === 'number' ? more : Buffer.byteLength(more)
+    if (this.bytes > MAX_ANSWER_BYTES) throw new BoundReached('bytes')
+  }
+
+  call(): void {
+    if (++this.calls > MAX_CALLS) throw new BoundReached('calls')
+  }
+
+  block(): void {
+    if (++this.blocks > MAX_BLOCKS) throw new BoundReached('blocks')
+  }
+}
+
+/** The arguments of one call as they stream in. What is over their bound is let go. */
+export class ArgumentText {
+  private text = ''
+  private bytes = 0
+
+  take(piece: string): void {
+    if (this.bytes > MAX_ARGUMENT_BYTES) return
+    this.text += keptArguments(piece)
+    this.bytes += Buffer.byteLength(piece)
+  }
+
+  get whole(): string {
+    return keptArguments(this.text)
+  }
+}

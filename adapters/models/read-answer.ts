@@ -1,0 +1,135 @@
+import { ModelError } from '../../domain/agent/errors.ts'
+import type { Cut } from '../../domain/agent/events/answer-bounds.ts'
+import { MAX_DEPTH } from '../../domain/agent/events/content.ts'
+import { jsonSize } from '../../domain/log/json-size.ts'
+import { EventReader } from './event-reader.ts'
+import { fields } from './fields.ts'
+import { BoundReached } from './meter.ts'
+
+/** The bytes of a response, decompressed, with all that stands around the content. */
+export const MAX_WIRE_BYTES = 64 << 20
+/** The events of a stream: many more than tokens that a model writes. */
+const MAX_EVENTS = 300_000
+/** A document that is sent in one piece. */
+const MAX_DOCUMENT_BYTES = 16 << 20
+/** JSON values of one event or document; its strings are content, and have their own bounds. */
+const MAX_VALUES = 100_000
+/** What is read after the last event, so that the connection can serve the next call: bytes, ms. */
+const TAIL = { bytes: 64 << 10, ms: 1_000 }
+
+/** Puts an answer together, from its events or from one document. Any method may throw {@link BoundReached}. */
+export interface Assembled {
+  /** `size`: characters of the event's JSON. */
+  take(event: unknown, size: number): void
+  takeWhole(document: unknown, size: number): void
+  /** Passes on what has been taken since, to whoever follows the text as it streams. */
+  flush(): void
+}
+
+/**
+ * Reads a response into an answer, in linear time and bounded memory, and lets go of the connection at the first bound that
+ * is reached. Gives that bound, or null where the answer is whole. Rejects where it cannot be read, or the provider reports
+ * an error in it.
+ */
+export async function readAnswer(provider: string, response: Response, answer: Assembled): Promise<Cut | null> {
+  const type = mediaType(response)
+  try {
+    if (type === 'json') await readDocument(response, answer)
+    else if (type === 'events') await readEvents(response, answer)
+    else {
+      await response.body?.cancel()
+      const why = `${provider}: the server answered with "${type}", which is no answer of a model; check the base URL`
+      throw new ModelError('INVALID_RESPONSE', why, { transient: true })
+    }
+    return null
+  } catch (error) {
+    if (error instanceof BoundReached) return error.cut
+    throw error
+  } finally {
+    answer.flush()
+  }
+}
+
+/** A server that ignores the wish to stream sends JSON; one that names no type, or a plain one, may still stream. */
+function mediaType({ headers }: Response): string {
+  const type = (headers.get('content-type') ?? '').split(';', 1)[0]!.trim().toLowerCase()
+  if (/^application\/(\w+\+)?json$/.test(type)) return 'json'
+  const plain = type === '' || type === 'text/event-stream' || type === 'text/plain' || type.startsWith('application/')
+  return plain ? 'events' : type.slice(0, 64)
+}
+
+async function readDocument(response: Response, answer: Assembled): Promise<void> {
+  const parts: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.length
+    if (bytes > MAX_DOCUMENT_BYTES) throw new BoundReached('bytes')
+    parts.push(chunk)
+  }
+  const text = new TextDecoder().decode(Buffer.concat(parts))
+  const document = parsed(text)
+  answer.takeWhole(document, text.length)
+}
+
+async function readEvents(response: Response, answer: Assembled): Promise<void> {
+  if (response.body === null) return
+  const stream = response.body.getReader()
+  const decoder = new TextDecoder()
+  const reader = new EventReader()
+  let [bytes, events, done] = [0, 0, false]
+  try {
+    while (!done) {
+      const { value, done: ended } = await stream.read()
+      if (ended) return
+      bytes += value.length
+      if (bytes > MAX_WIRE_BYTES) throw new BoundReached('bytes')
+      for (const { name, data } of reader.push(decoder.decode(value, { stream: true }))) {
+        if (++events > MAX_EVENTS) throw new BoundReached('bytes')
+        if (data.startsWith('[DONE]')) done = true
+        if (done) break
+        const event = parsed(data)
+        refuseError(name, event, response.headers)
+        answer.take(event, data.length)
+        done = fields(event).type === 'message_stop'
+      }
+      answer.flush()
+    }
+    void drain(stream)
+  } catch (error) {
+    stream.cancel().catch(() => undefined)
+    throw error
+  }
+}
+
+/** JSON is looked at before it is parsed: what is nested very deep, or holds very many values, costs more than its bytes. */
+function parsed(text: string): unknown {
+  const { depth, values } = jsonSize(text)
+  if (depth > MAX_DEPTH || values > MAX_VALUES) throw new BoundReached('depth')
+  return JSON.parse(text)
+}
+
+/** Both wires report an error in a stream by an event of that name, or by a member. */
+function refuseError(name: string, event: unknown, headers: Headers): void {
+  const { error } = fields(event)
+  if (name !== 'error' && !error) return
+  throw Object.assign(new Error('the provider reported an error'), { error: error ?? event, headers })
+}
+
+/** The answer is whole: what comes after it is let go of, and a server that does not end is not waited for. */
+async function drain(stream: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
+  const stop = () => void stream.cancel().catch(() => undefined)
+  const late = setTimeout(stop, TAIL.ms)
+  late.unref()
+  try {
+    for (let bytes = 0; bytes <= TAIL.bytes; ) {
+      const { value, done } = await stream.read()
+      if (done) return
+      bytes += value.length
+    }
+    stop()
+  } catch {
+    // It broke off after the answer.
+  } finally {
+    clearTimeout(late)
+  }
+}

@@ -1,0 +1,30 @@
+import { wellFormedText } from './wellformed.ts'
+
+/** Text that is held back for one look at many small pieces. In characters. */
+const PIECE = 4_096
+
+/**
+ * Passes streamed text on in well-formed pieces: a surrogate pair that two chunks split is put together again, and the many
+ * small pieces of one chunk become one.
+ */
+export class TextFeed {
+  private readonly sink: ((text: string) => void) | undefined
+  private held = ''
+
+  constructor(sink: ((text: string) => void) | undefined) {
+    this.sink = sink
+  }
+
+  take(text: string): void {
+    if (this.sink === undefined) return
+    this.held += text
+    if (this.held.length >= PIECE) this.flush()
+  }
+
+  flush(): void {
+    const all = this.held
+    this.held = /[\ud800-\udbff]$/.test(all) ? all.slice(-1) : ''
+    const ready = this.held === '' ? all : all.slice(0, -1)
+    if (ready !== '') this.sink?.(wellFormedText(ready))
+  }
+}

@@ -1,0 +1,28 @@
+import type { ChildProcess } from 'node:child_process'
+import type { Readable } from 'node:stream'
+
+/** The descriptor by which bubblewrap tells what became of the command. */
+export const STATUS = 3
+
+/** What bubblewrap has told by now. */
+export interface Status {
+  /** The first process of the command's namespace, by its id outside of it. */
+  child: number | null
+  /** The command was started, and has ended. */
+  exited: boolean
+}
+
+/** Keeps a status up to date, and calls `onChild` when the child is known. */
+export function readStatus(child: ChildProcess, status: Status, onChild: () => void): void {
+  let text = ''
+  const pipe = child.stdio[STATUS] as Readable
+  pipe.on('error', () => {})
+  pipe.on('data', (chunk: Buffer) => {
+    text += chunk.toString('utf8')
+    const inner = /"child-pid":\s*(\d+)/.exec(text)?.[1]
+    if (text.includes('"exit-code"')) status.exited = true
+    if (inner === undefined || status.child !== null) return
+    status.child = Number(inner)
+    onChild()
+  })
+}

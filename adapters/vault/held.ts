@@ -1,0 +1,69 @@
+import { formsOf, unhidable } from '../../domain/agent/secrets/forms.ts'
+import { reference } from '../../domain/agent/secrets/redactor.ts'
+
+/** Values that the environment and the settings hold: the vault refers to them by name, and never stores them. */
+export interface HeldValues {
+  /** The name whose value, in whatever form, is this text; null: none. */
+  nameOf(text: string): string | null
+  /** The form of what the name holds now that the reference stands for; null: it holds another value, or none. */
+  resolve(name: string, reference: string): string | null
+  /** The text with references in place of the values of secret names, and these references with their names. */
+  without(text: string): { readonly text: string; readonly made: ReadonlyMap<string, string> }
+  /** Counts a variable's value among the secrets. */
+  asked(name: string): void
+}
+
+/** Variables of at least this length may be tokens; shorter ones count only where they were asked for as secrets. */
+const MIN_TOKEN = 16
+/** The name of what the settings hold. */
+export const SETTINGS = 'settings'
+
+export function heldValues(
+  key: Uint8Array,
+  env: NodeJS.ProcessEnv,
+  secretNames: readonly string[],
+  settings: readonly string[],
+): HeldValues {
+  const secret = new Set([...secretNames, SETTINGS])
+  const valuesOf = (name: string): string[] => {
+    const value = Object.hasOwn(env, name) ? env[name] : undefined
+    const all = name === SETTINGS ? settings : value === undefined ? [] : [value, value.trim()]
+    return [...new Set(all)].filter((one) => unhidable(one) === null)
+  }
+  const texts = new Map<string, Map<string, string>>()
+  /** Text → name, of the names that count. */
+  const known = (of: 'secret' | 'all'): Map<string, string> => {
+    const names = of === 'secret' ? secret : new Set([...secret, ...Object.keys(env)])
+    const id = `${of} ${secret.size}`
+    const found = texts.get(id) ?? new Map<string, string>()
+    if (!texts.has(id)) {
+      for (const name of names) {
+        const values = valuesOf(name).filter((value) => secret.has(name) || value.length >= MIN_TOKEN)
+        for (const form of values.flatMap(formsOf)) if (!found.has(form)) found.set(form, name)
+      }
+      texts.set(id, found)
+    }
+    return found
+  }
+  return {
+    nameOf: (text) => known('all').get(text) ?? null,
+    resolve: (name, ref) =>
+      valuesOf(name)
+        .flatMap(formsOf)
+        .find((form) => reference(key, form) === ref) ?? null,
+    without: (text) => {
+      const made = new Map<string, string>()
+      let rest = text
+      for (const [form, name] of [...known('secret')].sort(([a], [b]) => b.length - a.length)) {
+        if (form.length < MIN_FORM || !rest.includes(form)) continue
+        made.set(reference(key, form), name)
+        rest = rest.replaceAll(form, reference(key, form))
+      }
+      return { text: rest, made }
+    },
+    asked: (name) => void secret.add(name),
+  }
+}
+
+/** A shorter part of a longer text would be found by chance. */
+const MIN_FORM = 8

@@ -1,0 +1,99 @@
+import { randomBytes } from 'node:crypto'
+import { readFileSync, realpathSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { makeFolder } from '../files/folders.ts'
+import { liesIn } from '../programs/programs.ts'
+import { type VaultKey, vaultKey } from './cipher.ts'
+import { VaultError } from './error.ts'
+import { checkPrivate, createPrivate, replacePrivate } from './private-file.ts'
+
+/** Where the vault's keys come from. */
+export interface KeySource {
+  /** Of `KEEPUP_VAULT_KEY`: keys of 64 hex digits, separated by commas, the current one first; null: the file counts. */
+  readonly text: string | null
+  /** A file with one key a line, the current one first; made where it is missing. Mode 0600. */
+  readonly file: string
+}
+
+/** Outside of every data folder, so that no copy of one holds it. */
+export const defaultKeyFile = (env: NodeJS.ProcessEnv): string =>
+  join(env.XDG_CONFIG_HOME || join(homedir(), '.config'), 'keepup', 'vault.key')
+
+export const systemKeys = (env: NodeJS.ProcessEnv = process.env): KeySource => ({
+  text: env.KEEPUP_VAULT_KEY || null,
+  file: defaultKeyFile(env),
+})
+
+export const placeOf = ({ text, file }: KeySource): string => (text === null ? file : 'KEEPUP_VAULT_KEY')
+
+/** All keys, the current one first; none where the file is missing. Throws VaultError where they cannot be used. */
+export function readKeys(source: KeySource): VaultKey[] {
+  if (source.text !== null) return parsed(source.text.split(','), 'KEEPUP_VAULT_KEY')
+  if (!checkPrivate(source.file)) return []
+  return parsed(readFileSync(source.file, 'latin1').split('\n'), source.file)
+}
+
+/** The keys as text, which no run may show. */
+export const keyTexts = (source: KeySource): string[] =>
+  readKeys(source).map(({ bytes }) => Buffer.from(bytes).toString('hex'))
+
+/** The keys; a key file is made first where there is none. */
+export async function ensureKeys(source: KeySource, dataFolder: string): Promise<VaultKey[]> {
+  if (source.text === null && !checkPrivate(source.file)) {
+    await makingFile(source, dataFolder, () => createPrivate(source.file, `${fresh()}\n`))
+  }
+  return readKeys(source)
+}
+
+/** Puts a new key before those of the file, which stay: what a crash or a backup has left under them can be read. */
+export async function addKey(source: KeySource, dataFolder: string): Promise<VaultKey[]> {
+  if (source.text !== null) {
+    throw new VaultError(
+      'VAULT_KEY',
+      'KEEPUP_VAULT_KEY holds one key, which the vault has already; set it to NEW,OLD (NEW: openssl rand -hex 32) for ' +
+        'keepup and all its processes, and call this again',
+    )
+  }
+  const before = checkPrivate(source.file) ? readFileSync(source.file, 'latin1') : ''
+  await makingFile(source, dataFolder, () => replacePrivate(source.file, `${fresh()}\n${before}`))
+  return readKeys(source)
+}
+
+const fresh = () => randomBytes(32).toString('hex')
+
+async function makingFile({ file }: KeySource, dataFolder: string, make: () => Promise<void>): Promise<void> {
+  try {
+    makeFolder(dirname(file))
+    refuseInside(file, dataFolder)
+    await make()
+  } catch (error) {
+    if (error instanceof VaultError) throw error
+    throw new VaultError(
+      'VAULT_KEY',
+      `the vault's key cannot be kept in ${file} (${(error as Error).message}); set KEEPUP_VAULT_KEY, or name another ` +
+        'file with KEEPUP_VAULT_KEY_FILE',
+      { cause: error },
+    )
+  }
+}
+
+/** Throws where the key lies with what it encrypts. The folder of the file exists. */
+function refuseInside(file: string, dataFolder: string): void {
+  if (!liesIn(realpathSync.native(dataFolder), realpathSync.native(dirname(file)))) return
+  throw new VaultError(
+    'VAULT_KEY',
+    `the vault's key must not lie in the data folder, whose copies would hold it: ${file}; name another file with ` +
+      'KEEPUP_VAULT_KEY_FILE',
+  )
+}
+
+function parsed(lines: readonly string[], place: string): VaultKey[] {
+  const texts = lines.map((line) => line.trim()).filter((line) => line !== '')
+  const wrong = texts.findIndex((text) => !/^[0-9a-f]{64}$/i.test(text))
+  if (wrong !== -1 || texts.length === 0) {
+    const what = texts.length === 0 ? 'holds no key' : `holds a key (number ${wrong + 1}) that is no 64 hex digits`
+    throw new VaultError('VAULT_KEY', `${place} ${what}; put the key back, or make one: openssl rand -hex 32`)
+  }
+  return texts.map((text) => vaultKey(Buffer.from(text, 'hex')))
+}

@@ -1,0 +1,106 @@
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { REFERENCE } from '../../domain/agent/reference.ts'
+import { isSealed, type Sealed } from './cipher.ts'
+import type { HeldValues } from './held.ts'
+import { appendPrivate, checkPrivate } from './private-file.ts'
+
+/** The first line, so that a file that was emptied is told from one that holds no reference yet. */
+export const REFERENCES = '# what references stand for; only ever added to\n'
+
+/** What a reference stands for: an encrypted text, or what a variable or the settings hold. A text alone is of old vaults. */
+export type Kept = Sealed | { readonly name: string } | string
+
+/** Encrypts and decrypts what one reference stands for. */
+export interface References {
+  seal(reference: string, text: string): Sealed
+  unseal(reference: string, kept: Sealed | string): string
+}
+
+export const lineOf = (reference: string, kept: Kept): string => `${JSON.stringify([reference, kept])}\n`
+
+/** One entry, or null for the first line, and for half a line of a process that died before it was told that it is kept. */
+export function entryIn(line: string): [string, Kept] | null {
+  try {
+    const [reference, kept] = JSON.parse(line) as [unknown, unknown]
+    const isNamed = typeof (kept as { name?: unknown } | null)?.name === 'string'
+    const known = typeof kept === 'string' || isSealed(kept) || isNamed
+    return typeof reference === 'string' && known ? [reference, kept as Kept] : null
+  } catch {
+    return null
+  }
+}
+
+/** What references stand for: one JSON line each, only ever added to, so that remembering costs what is new. */
+export function referenceFile(path: string, cipher: References, held: HeldValues) {
+  const known = new Map<string, Kept>()
+  const named = new Set<string>()
+  let read = 0
+  let file = ''
+  let rest = ''
+  const readOn = () => {
+    if (!checkPrivate(path)) return
+    const descriptor = openSync(path, 'r')
+    try {
+      const { ino, birthtimeNs, size } = fstatSync(descriptor, { bigint: true })
+      const found = `${ino} ${birthtimeNs}`
+      // Encrypted anew under another key.
+      if (found !== file || Number(size) < read) {
+        known.clear()
+        named.clear()
+        ;[file, read, rest] = [found, 0, '']
+      }
+      const fresh = Buffer.alloc(Number(size) - read)
+      readSync(descriptor, fresh, 0, fresh.length, read)
+      read += fresh.length
+      const lines = (rest + fresh.toString('latin1')).split('\n')
+      rest = lines.pop() ?? ''
+      for (const line of lines) {
+        const entry = entryIn(Buffer.from(line, 'latin1').toString('utf8'))
+        if (entry === null) continue
+        known.set(...entry)
+        if (typeof entry[1] !== 'string' && 'name' in entry[1]) named.add(entry[1].name)
+      }
+    } finally {
+      closeSync(descriptor)
+    }
+  }
+  /** Another process may have remembered it since. */
+  const keptOf = (reference: string): Kept | null => {
+    if (!known.has(reference)) readOn()
+    return known.get(reference) ?? null
+  }
+  /** Null also where a part of it is not held any more. */
+  const get = (reference: string): string | null => {
+    const kept = keptOf(reference)
+    if (kept === null) return null
+    if (typeof kept !== 'string' && 'name' in kept) return held.resolve(kept.name, reference)
+    let whole = true
+    const text = cipher.unseal(reference, kept).replace(REFERENCE, (inner) => {
+      const value = get(inner)
+      if (value === null && keptOf(inner) !== null) whole = false
+      return value ?? inner
+    })
+    return whole ? text : null
+  }
+  readOn()
+  return {
+    get,
+    /** Names of variables that references stand for. */
+    names: (): string[] => {
+      readOn()
+      return [...named]
+    },
+    knows: (reference: string): boolean => keptOf(reference) !== null,
+    add: async (made: ReadonlyMap<string, string>): Promise<void> => {
+      const fresh = new Map<string, Kept>()
+      for (const [reference, text] of made) {
+        if (keptOf(reference) !== null) continue
+        const name = held.nameOf(text)
+        const { text: rest, made: inner } = held.without(text)
+        for (const [one, of] of inner) if (one !== reference && keptOf(one) === null) fresh.set(one, { name: of })
+        fresh.set(reference, name === null ? cipher.seal(reference, rest) : { name })
+      }
+      if (fresh.size > 0) await appendPrivate(path, `\n${[...fresh].map((entry) => lineOf(...entry)).join('')}`)
+    },
+  }
+}

@@ -1,0 +1,62 @@
+import { createRoute, z } from '@hono/zod-openapi'
+import { type Loss, lossText } from '../../losses/loss.ts'
+import { actorOf, mustWrite, record } from '../../runs/commands.ts'
+import type { Services } from '../../services.ts'
+import { body, json, newApp, RunId, refusals } from '../new-app.ts'
+import { Recorded } from '../schemas/common.ts'
+import { CommandHeaders } from '../schemas/headers.ts'
+import { AcceptLossBody, LossAccepted, LossReport } from '../schemas/losses.ts'
+
+const look = createRoute({
+  method: 'get',
+  path: '/v1/losses',
+  summary: 'Whether the log has lost anything that its mark or the tables have seen',
+  request: {
+    query: z.strictObject({
+      all: z
+        .enum(['true', 'false'])
+        .default('false')
+        .openapi({ description: 'true: hold every stream and every position against what was seen of it' }),
+    }),
+  },
+  responses: { 200: json(LossReport, 'What is missing'), ...refusals },
+})
+
+const accept = createRoute({
+  method: 'post',
+  path: '/v1/losses/accept',
+  summary: 'Accept what the log has lost: runs may go on, and calls that began in the lost part are unknown outcomes',
+  request: { body: body(AcceptLossBody) },
+  responses: { 200: json(LossAccepted, 'Recorded'), ...refusals },
+})
+
+const release = createRoute({
+  method: 'post',
+  path: '/v1/runs/{id}/release',
+  summary: 'Let irreversible calls of a run begin again, although the lost part may have held others than are known',
+  request: { params: RunId, headers: CommandHeaders, body: body(AcceptLossBody) },
+  responses: { 200: json(Recorded, 'Recorded'), ...refusals },
+})
+
+const shown = (loss: Loss | null) => loss && { ...loss, message: lossText(loss) }
+
+export function lossRoutes(s: Services) {
+  return newApp()
+    .openapi(look, async (c) => {
+      const { open } = s.losses
+      const loss = c.req.valid('query').all === 'true' ? await s.losses.look() : open
+      return c.json({ open: open !== null, loss: shown(loss) }, 200)
+    })
+    .openapi(accept, async (c) => {
+      mustWrite(s)
+      const { by, reason } = c.req.valid('json')
+      const done = await s.losses.accept(actorOf('user', by), reason)
+      return c.json({ loss: shown(done?.loss ?? null), runs: done?.runs ?? [] }, 200)
+    })
+    .openapi(release, async (c) => {
+      const { by, reason } = c.req.valid('json')
+      const command = { kind: 'release_loss', ...(reason === undefined ? {} : { reason }) } as const
+      const asked = { agentId: c.req.valid('param').id, command, actor: actorOf('user', by) }
+      return c.json(await record(s, { ...asked, headers: c.req.valid('header'), drive: 'no' }), 200)
+    })
+}

@@ -1,0 +1,38 @@
+import { createRoute, z } from '@hono/zod-openapi'
+import { Problem } from '../../problem.ts'
+import type { Services } from '../../services.ts'
+import { json, newApp, refusals } from '../new-app.ts'
+import { Digits, Id } from '../schemas/common.ts'
+import { SentRequests } from '../schemas/requests.ts'
+
+const request = createRoute({
+  method: 'get',
+  path: '/v1/runs/{id}/turns/{turn}/request',
+  summary: 'What the model was sent in a turn, attempt by attempt, put together from the log and checked against it',
+  request: {
+    params: z.object({ id: Id, turn: Digits.pipe(z.int().positive()) }),
+    query: z.strictObject({ agent: Id.optional() }),
+  },
+  responses: { 200: json(SentRequests, 'The requests'), ...refusals },
+})
+
+/** What models were sent. */
+export function requestRoutes(s: Services) {
+  return newApp().openapi(request, async (c) => {
+    const { id, turn } = c.req.valid('param')
+    const agentId = c.req.valid('query').agent ?? id
+    const { wire } = s
+    if (wire === null)
+      throw new Problem(501, 'WIRE_UNKNOWN', 'this program brought its own models; it cannot tell their wire form')
+    const found = await s.runtime.requests(agentId, turn)
+    const requests = found.map(({ attempt, revision, request, recorded }) => ({
+      attempt,
+      revision,
+      model: request.model,
+      system: request.system,
+      ...wire(request),
+      checked: { messages: recorded.root, wording: recorded.rendered, parameters: recorded.parameters },
+    }))
+    return c.json({ runId: id, agentId, turn, requests }, 200)
+  })
+}

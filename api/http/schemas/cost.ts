@@ -1,0 +1,31 @@
+import { z } from '@hono/zod-openapi'
+import { Position } from './common.ts'
+
+const count = z.int()
+
+export const CostBy = z.enum(['model', 'role', 'day', 'tool'])
+export type CostBy = z.infer<typeof CostBy>
+
+const Sum = z.strictObject({
+  modelCalls: count,
+  inputTokens: count,
+  cacheReadTokens: count,
+  cacheWriteTokens: count,
+  outputTokens: count,
+  nanoDollars: count,
+  unpricedCalls: count.openapi({ description: 'Calls of unknown price, which the money does not count' }),
+  inDoubtNanoDollars: count.openapi({ description: 'The part of the money that is estimated' }),
+})
+
+export const Cost = z
+  .strictObject({
+    position: Position,
+    by: CostBy,
+    rows: z
+      .array(Sum.extend({ name: z.string() }))
+      .readonly()
+      .openapi({ description: 'By tool a turn counts in full for every tool that it called' }),
+    total: Sum.openapi({ description: 'Every model call once' }),
+  })
+  .openapi('Cost')
+export type Cost = z.infer<typeof Cost>

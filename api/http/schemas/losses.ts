@@ -1,0 +1,50 @@
+import { z } from '@hono/zod-openapi'
+import { By } from './common.ts'
+
+const Seen = z.strictObject({ position: z.int(), hash: z.string() })
+
+/** A stream that holds less than was seen of it. `kept`: its last event in the log; -1: it has vanished. */
+export const LostStream = z
+  .strictObject({
+    stream: z.string(),
+    runId: z.string(),
+    revision: z.int(),
+    hash: z.string(),
+    kept: z.int(),
+    calls: z
+      .array(
+        z.strictObject({ toolCallId: z.string(), toolName: z.string(), argumentsHash: z.string(), effect: z.string() }),
+      )
+      .readonly()
+      .openapi({ description: 'Calls that began in the lost part' }),
+    unlisted: z.boolean().openapi({ description: 'Other calls may have begun there' }),
+    nanoDollars: z.number(),
+  })
+  .openapi('LostStream')
+
+export const Loss = z
+  .strictObject({
+    id: z.string(),
+    end: z.int().openapi({ description: 'Position of the last event that the log holds' }),
+    mark: Seen.nullable().openapi({
+      description: 'What the mark beside the log has seen, where the log does not hold it',
+    }),
+    tables: Seen.nullable().openapi({ description: 'What the tables have seen, where the log does not hold it' }),
+    streams: z.array(LostStream).readonly(),
+    unlisted: z.boolean().openapi({ description: 'Any unfinished run may be shortened' }),
+    gaps: z.array(z.strictObject({ from: z.int(), to: z.int() })).readonly(),
+    message: z.string(),
+  })
+  .openapi('Loss')
+
+/** `open`: nothing is recorded and no run goes on. `loss` null: nothing is missing. */
+export const LossReport = z.strictObject({ open: z.boolean(), loss: Loss.nullable() }).openapi('LossReport')
+
+export const AcceptLossBody = z
+  .strictObject({ by: By.optional(), reason: z.string().trim().min(1).max(2_000).optional() })
+  .openapi('AcceptLoss')
+
+/** `runs`: those whose streams record it. */
+export const LossAccepted = z
+  .strictObject({ loss: Loss.nullable(), runs: z.array(z.string()).readonly() })
+  .openapi('LossAccepted')

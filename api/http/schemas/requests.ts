@@ -1,0 +1,23 @@
+import { z } from '@hono/zod-openapi'
+import { AnyJson } from './common.ts'
+
+/** A request to a model as it was sent. `body`: its JSON in the provider's own form, with the headers that belong to it. */
+export const SentRequest = z
+  .strictObject({
+    attempt: z.int(),
+    revision: z.int().openapi({ description: "The event's revision that says that it was sent" }),
+    model: z.string(),
+    provider: z.string(),
+    system: z.string().openapi({ description: 'The system prompt, which stands in the body too' }),
+    headers: z.record(z.string(), z.string()),
+    body: AnyJson,
+    checked: z
+      .strictObject({ messages: z.string(), wording: z.string(), parameters: z.string() })
+      .openapi({ description: 'The hashes that the log recorded when it was sent, which what stands here has again' }),
+  })
+  .openapi('SentRequest')
+
+export const SentRequests = z
+  .strictObject({ runId: z.string(), agentId: z.string(), turn: z.int(), requests: z.array(SentRequest) })
+  .openapi('SentRequests')
+export type SentRequests = z.infer<typeof SentRequests>

@@ -1,0 +1,52 @@
+import type { BlobStore, EventLog } from '../../domain/ports.ts'
+import { type Home, Projections, rebuildElsewhere } from '../../projections/index.ts'
+import type { Tables } from '../host/read-model.ts'
+import { findLoss } from '../losses/find.ts'
+import { LossGate } from '../losses/gate.ts'
+import { LateTables, witnessTables } from '../losses/late-tables.ts'
+import type { Loss } from '../losses/loss.ts'
+import type { LossDoors } from '../losses/losses.ts'
+import { comesBack } from './lost-tables.ts'
+
+// The tables in PostgreSQL are the only witness of the log in EventStoreDB: its servers keep no mark for us.
+
+interface Stores {
+  readonly home: Home
+  readonly log: EventLog
+  readonly blobs: BlobStore
+}
+
+/** What the log does not hold of what the tables have seen; null: nothing, or there are no tables that tell. */
+export async function lossOnServers({ home, log }: Pick<Stores, 'home' | 'log'>): Promise<Loss | null> {
+  if ((await home.live()) === null) return null
+  try {
+    return await findLoss({ log, mark: null, read: (query) => home.read(query) })
+  } catch (error) {
+    if (comesBack(error)) return null
+    throw error
+  }
+}
+
+/** The tables of a process on servers, and what it knows of losses. `open`: takes part in moving the tables. */
+export async function tablesBesideLoss<T extends Tables>(
+  stores: Stores,
+  open: () => Promise<T>,
+): Promise<{ readonly tables: Tables; readonly log: EventLog; readonly losses: LossDoors }> {
+  const { home, log } = stores
+  const gate = new LossGate(log, await lossOnServers(stores))
+  const seen: Tables['read'] = (query) => home.read(query)
+  const tables =
+    gate.loss === null ? new LateTables(await open()) : new LateTables(witnessTables(seen, log, gate), seen)
+  const wasOpen = gate.loss !== null
+  const losses: LossDoors = {
+    ...{ log, mark: null, read: tables.seen, gate },
+    accepting: (record) => record(),
+    followed: async () => {
+      if (!wasOpen) return void (await rebuildElsewhere(home, stores, { accept: true }))
+      // They show more than the log holds: only opening them replaces such tables.
+      await (await Projections.open({ ...stores, replaceNewer: true })).close()
+      tables.become(await open())
+    },
+  }
+  return { tables, log: gate.log, losses }
+}

@@ -1,0 +1,8 @@
+// Control characters but tab and line feed (and the carriage return of a line's end), whatever has no width or turns the
+// direction of text, line separators, and spaces that look like the one of the keyboard.
+const HIDDEN =
+  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]|\r(?!\n)|[\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\p{Zl}\p{Zp}\ufff9-\ufffb\u2800]|(?! )\p{Zs}/gu
+
+/** A text in which every character that a person would not see, or not tell from a space, stands as ‹U+200B›. */
+export const visible = (text: string): string =>
+  text.replace(HIDDEN, (c) => `‹U+${c.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}›`)

@@ -1,0 +1,57 @@
+import { CommandRejected } from '../errors.ts'
+import { needsApproval } from '../rules/policy.ts'
+import { type LostCallState, repeatedOf } from '../state/loss.ts'
+import { type Call, callsOf } from '../state/state.ts'
+import type { ReleaseLoss, ResolveDoubt } from './commands.ts'
+import type { Deciding } from './deciding.ts'
+import { endCall, failCall, startRefused } from './endings.ts'
+
+// What follows from an accepted loss of the log's end.
+
+type Word = Omit<(typeof ResolveDoubt)['_output'], 'kind'>
+
+/** A person's word on a call of the lost part. One that happened is told to the model, whose request may be lost with it. */
+export function decideLostCall(d: Deciding, lost: LostCallState, { decision, result, reason }: Word): void {
+  const said = { ...(result === undefined ? {} : { result }), ...(reason === undefined ? {} : { reason }) }
+  d.emit('lost_call_decided', { decision, ...said }, { toolCallId: lost.id })
+  if (decision !== 'happened') return
+  const told =
+    result === undefined ? '' : ` Its result: ${typeof result === 'string' ? result : JSON.stringify(result)}`
+  d.emit('user_input', { text: `A call of ${lost.toolName} has happened, but its record was lost.${told}` })
+}
+
+export function releaseLoss(d: Deciding, { reason }: (typeof ReleaseLoss)['_output']): void {
+  if (!d.state.loss?.unlisted)
+    throw new CommandRejected('NO_LOSS_TO_RELEASE', `${d.state.agentId} has no loss that could be released`)
+  d.emit('loss_released', reason === undefined ? {} : { reason })
+}
+
+/** Settles a call that may have happened in the lost part, in place of its beginning; false: it may begin. */
+export function heldByLoss(d: Deciding, call: Call): boolean {
+  if (call.stage.at === 'resolved') return false
+  const lost = repeatedOf(d.state, call)
+  if (lost !== undefined) return settleRepeated(d, call, lost)
+  if (!d.state.loss?.unlisted || call.effect !== 'irreversible' || isControl(d, call)) return false
+  // An approval that is needed comes first: a person's word on an unknown outcome must not take its place.
+  if (call.stage.at === 'planned' && needsApproval(d.state, call.toolName) !== null) return false
+  if (!call.started) startRefused(d, call)
+  const reason = `the log has lost a part of this run, and ${call.toolName} may have happened there`
+  d.emit('tool_call_unknown', { attempt: Math.max(1, call.attempt), reason }, { toolCallId: call.id })
+  return true
+}
+
+function settleRepeated(d: Deciding, call: Call, { decided }: LostCallState): true {
+  if (decided === 'abandon') {
+    const message = 'whether this call happened in the lost part of the log is not known; it was given up'
+    failCall(d, call, { code: 'UNKNOWN_OUTCOME', message })
+    return true
+  }
+  if (!call.started) startRefused(d, call)
+  const started = callsOf(d.state).find(({ id }) => id === call.id) ?? call
+  const content = 'A person confirmed that this call happened before its record was lost; it was not run again.'
+  endCall(d, started, { result: { content }, durationMs: 0 })
+  return true
+}
+
+const isControl = (d: Deciding, { toolName }: Call): boolean =>
+  d.state.spec.tools.some((tool) => tool.name === toolName && tool.control)

@@ -1,0 +1,20 @@
+import { type AgentState, activityOf, type ModelStage, type Outage, recoveryOf } from './state.ts'
+
+type Calling = Extract<ModelStage, { at: 'calling' }>
+
+/** The outage that the run is in, or null. In recovery there is none: its grace time decides. */
+export function outageOf(state: AgentState): Outage | null {
+  const activity = activityOf(state.machine)
+  if (activity?.status !== 'THINKING' || activity.model.at === 'unrouted') return null
+  return recoveryOf(state.machine) === null ? (activity.model.outage ?? null) : null
+}
+
+/**
+ * How long an outage has been waited for when an attempt fails at an instant, ms: the waits, and the attempts between them,
+ * each no longer than its model's time limit, so that a machine that slept has not waited.
+ */
+export function waitedFor(state: AgentState, { model, outage }: Calling, at: number): number {
+  if (outage === undefined) return 0
+  const longest = state.spec.models.known.find(({ id }) => id === model)?.timeoutMs ?? 0
+  return outage.waitedMs + Math.min(longest, Math.max(0, at - (outage.from ?? at)))
+}

@@ -1,0 +1,63 @@
+import { ATTACHING, attachmentOf } from '../../agent/events/attachment.ts'
+import { decode } from '../../agent/events/codec.ts'
+import type { Attachment } from '../../agent/events/events.ts'
+import type { Header } from '../../log/envelope.ts'
+import { LogError } from '../../log/errors.ts'
+import { bodyHasher } from '../../log/seal.ts'
+import type { BlobStore } from '../../ports.ts'
+import { breather } from '../breather.ts'
+
+/** So much is in memory at a time, bytes. */
+const PART = 1024 * 1024
+
+/** The whole result that a stored event names; undefined: none, or its body cannot be read. */
+export function attachmentIn(header: Header, body: Uint8Array | null | undefined): Attachment | undefined {
+  if (body == null || !ATTACHING.has(header.type)) return undefined
+  if (!Buffer.from(body.buffer, body.byteOffset, body.length).includes(MARK)) return undefined
+  try {
+    return attachmentOf(decode(header, body))
+  } catch {
+    return undefined
+  }
+}
+const MARK = '"attachment":{'
+
+/** The bytes `from` to `to` (exclusive) of a blob, part by part. Rejects as the store does. */
+export async function* blobParts(
+  blobs: BlobStore,
+  runId: string,
+  hash: string,
+  from: number,
+  to: number,
+): AsyncGenerator<Uint8Array> {
+  const whole = blobs.part === undefined ? await blobs.get(runId, hash) : null
+  for (let at = from; at < to; at += PART) {
+    const length = Math.min(PART, to - at)
+    const part = whole?.subarray(at, at + length) ?? (await blobs.part!(runId, hash, at, length))
+    if (part.length > 0) yield part
+    if (part.length < length) return
+  }
+}
+
+/**
+ * Is what lies in the blob store what the event says: of its size, and with its salted hash? Gives way to others meanwhile.
+ * Rejects as the store does.
+ */
+export async function isAttached(blobs: BlobStore, runId: string, { salt, size, hash }: Attachment): Promise<boolean> {
+  const hasher = bodyHasher(Buffer.from(salt, 'hex'))
+  const breathe = breather()
+  let found = 0
+  for await (const part of blobParts(blobs, runId, hash, 0, size + 1)) {
+    hasher.update(part)
+    found += part.length
+    await breathe()
+  }
+  return found === size && hasher.hex() === hash
+}
+
+/** Rejects with BLOB_MISSING, or with LOG_CORRUPT where a whole result is not what was stored. */
+export async function checkAttached(blobs: BlobStore, header: Header, attachment: Attachment): Promise<void> {
+  if (await isAttached(blobs, header.runId, attachment)) return
+  const what = `the result at ${header.stream}@${header.revision} is not the one that was stored: it was altered`
+  throw new LogError('LOG_CORRUPT', `${what}; verify the log and restore it from a backup`)
+}

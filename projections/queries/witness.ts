@@ -1,0 +1,48 @@
+import { type Kysely, sql } from 'kysely'
+import type { Database, StreamRow } from '../schema/database.ts'
+
+// The tables as witnesses of the log: what they have seen of each stream, also where the log holds it no longer.
+
+/** An irreversible or other call that the tables saw beginning. `effect` null: its request was erased. */
+export interface SeenCall {
+  readonly toolCallId: string
+  readonly toolName: string | null
+  readonly argumentsHash: string | null
+  readonly effect: string | null
+}
+
+/** The last event that the tables took of each stream, in order of their names, at most `limit` after a name. */
+export function seenHeads(db: Kysely<Database>, after: string, limit: number): Promise<StreamRow[]> {
+  return db.selectFrom('streams').selectAll().where('stream', '>', after).orderBy('stream').limit(limit).execute()
+}
+
+/** The last event that the tables took of a stream; undefined: none. */
+export function seenHead(db: Kysely<Database>, stream: string): Promise<StreamRow | undefined> {
+  return db.selectFrom('streams').selectAll().where('stream', '=', stream).executeTakeFirst()
+}
+
+/** Calls of an agent that had begun, and that had not ended at or before a revision. */
+export async function callsOpenAfter(db: Kysely<Database>, agentId: string, revision: number): Promise<SeenCall[]> {
+  const rows = await db
+    .selectFrom('tool_calls')
+    .select(['id', 'tool_name', 'arguments_hash', 'effect'])
+    .where('agent_id', '=', agentId)
+    .where('ran', '=', 1)
+    .where(sql<boolean>`(ended_revision is null or ended_revision > ${revision})`)
+    .orderBy('id')
+    .execute()
+  return rows.map((row) => ({
+    ...{ toolCallId: row.id, toolName: row.tool_name, argumentsHash: row.arguments_hash, effect: row.effect },
+  }))
+}
+
+/** What the model calls of an agent that ended after a revision had cost, nano-dollars. */
+export async function costAfter(db: Kysely<Database>, agentId: string, revision: number): Promise<number> {
+  const row = await db
+    .selectFrom('model_calls')
+    .select(({ fn }) => fn.sum<number | null>('nano_dollars').as('cost'))
+    .where('agent_id', '=', agentId)
+    .where('ended_revision', '>', revision)
+    .executeTakeFirst()
+  return Number(row?.cost ?? 0)
+}

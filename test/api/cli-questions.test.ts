@@ -1,0 +1,80 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { fakeTerminal } from '../support/fake-terminal.ts'
+import { cliFolder, idIn, inProcess } from './cli-support.ts'
+
+const CTRL_C = '\u0003'
+
+describe('a question at a terminal', { timeout: 60_000 }, () => {
+  const folder = cliFolder()
+  afterAll(() => folder.clean())
+  const at = (terminal: ReturnType<typeof fakeTerminal>, ...args: string[]) =>
+    inProcess(
+      ['--data', folder.data, '--by', 'ada', ...args],
+      { KEEPUP_MODEL: folder.env.KEEPUP_MODEL },
+      terminal.streams,
+    )
+  const writing = (terminal: ReturnType<typeof fakeTerminal>, workspace: string) =>
+    at(terminal, 'run', 'write it', '-w', workspace, '--tools', 'write_file')
+
+  it('is not answered by what was typed before it appeared', async () => {
+    const [terminal, workspace] = [fakeTerminal(), folder.workspace()]
+    terminal.type('y\ry\ry\n')
+    const ended = writing(terminal, workspace)
+    await terminal.sees('Let it happen?')
+    terminal.type(CTRL_C)
+    expect((await ended).code).toBe(8)
+    expect(existsSync(join(workspace, 'hello.txt'))).toBe(false)
+    expect(terminal.shown()).not.toContain('approved by')
+  })
+
+  it('takes what is typed from then on, and not a word of it for the next question', async () => {
+    const [terminal, workspace] = [fakeTerminal(), folder.workspace()]
+    const ended = writing(terminal, workspace)
+    await terminal.sees('Let it happen?')
+    terminal.type('n\rtyped ahead\r')
+    await terminal.sees('Why?')
+    terminal.type('not today\r')
+    expect((await ended).code).toBe(0)
+    expect(terminal.shown()).toContain('not today')
+    expect(terminal.shown()).not.toContain('typed ahead')
+  })
+
+  it('that erases or restores is not answered beforehand either', async () => {
+    const run = await folder.look('run', 'finish', '--no-workspace')
+    const terminal = fakeTerminal()
+    terminal.type('y\r')
+    const erased = at(terminal, 'erase', idIn(run.err), '--revision', '1', '--reason', 'private')
+    await terminal.sees('Empty them?')
+    terminal.type('\r')
+    expect((await erased).code).toBe(130)
+    expect(terminal.shown()).toContain('nothing was erased')
+  })
+
+  it.each([
+    ['SIGINT', 8, 'keepup approve'],
+    ['SIGTERM', 130, 'ended by SIGTERM; the question stays open'],
+    ['SIGHUP', 130, 'ended by SIGHUP; the question stays open'],
+  ] as const)('ends at once at a %s, and stays open', async (signal, code, said) => {
+    const [terminal, workspace] = [fakeTerminal(), folder.workspace()]
+    const ended = writing(terminal, workspace)
+    await terminal.sees('Let it happen?')
+    process.emit(signal, signal)
+    expect((await ended).code).toBe(code)
+    expect(terminal.shown()).toContain(said)
+    expect(terminal.shown()).not.toContain('pausing')
+    expect((await folder.look('approvals', '-o', 'json')).out).toContain(idIn(terminal.shown()))
+    expect(process.listenerCount(signal)).toBe(0)
+  })
+
+  it.each(['SIGINT', 'SIGTERM'] as const)('about what cannot be taken back changes nothing at a %s', async (signal) => {
+    const run = await folder.look('run', 'finish', '--no-workspace')
+    const terminal = fakeTerminal()
+    const erased = at(terminal, 'erase', idIn(run.err), '--revision', '1', '--reason', 'private')
+    await terminal.sees('Empty them?')
+    process.emit(signal, signal)
+    expect((await erased).code).toBe(130)
+    expect((await folder.look('runs', 'show', idIn(run.err))).out).toMatch(/^task +finish$/m)
+  })
+})

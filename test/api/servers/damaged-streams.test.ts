@@ -1,0 +1,47 @@
+import { expect, it } from 'vitest'
+import { describeWithPostgres } from '../../support/postgres.ts'
+import { idIn } from '../cli-support.ts'
+import { cliOf, deployment } from './deployment.ts'
+
+describeWithPostgres('streams that operators or other programs have damaged', (server) => {
+  const place = deployment()
+  const { look, doctor } = cliOf(place, server)
+  const started = async () => idIn((await look(['run', 'finish', '--no-workspace'])).err)
+
+  it('stop no other run, no verification, no worker and no rebuild, and are told everywhere', async () => {
+    const { store } = place.eventstore
+    const [whole, tombstoned, foreign, truncated] = [await started(), await started(), await started(), await started()]
+    const none = new Uint8Array()
+    const stray = { id: crypto.randomUUID(), type: 'noted', contentType: 'x', data: none, metadata: none }
+    store.delete(`ns.agent-${tombstoned}`, 'any', true)
+    store.append(`ns.agent-${foreign}`, store.events(`ns.agent-${foreign}`)!.length - 1, [stray])
+    store.setMetadata(`ns.agent-${truncated}`, { $tb: 3 })
+
+    const after = await started()
+    const all = await look(['verify'])
+    expect(all.code).toBe(5)
+    for (const id of [whole, after]) expect(all.out).toMatch(new RegExp(`^${id}: holds`, 'm'))
+    for (const [id, why] of [
+      [tombstoned, 'tombstoned'],
+      [foreign, 'not written by keepup'],
+      [truncated, 'deleted or truncated'],
+    ])
+      expect(all.out).toMatch(new RegExp(`^${id}: BROKEN.*\n  revision \\d+ CHAIN: .*${why}`, 'm'))
+    expect(all.out).toContain(`agent-${tombstoned} is parked in the tables at`)
+    expect(await look(['verify', whole])).toMatchObject({ code: 0 })
+
+    const { code, of } = await doctor()
+    expect(code).toBe(0)
+    expect(of('parked')).toMatchObject({ state: 'warning', found: '3 streams are shown only in part' })
+    const list = (await look(['runs', 'list', '-o', 'jsonl'])).out.trim().split('\n')
+    const incomplete = list.map((line) => JSON.parse(line)).filter((run) => run.incomplete)
+    expect(incomplete.map(({ runId }) => runId).sort()).toEqual([tombstoned, foreign, truncated].sort())
+    expect((await look(['runs', 'show', foreign])).err).toContain('was not written by keepup')
+
+    expect((await look(['release', '--all'])).out).toMatch(/^0 released, 3 still parked/)
+    store.setMetadata(`ns.agent-${truncated}`, {})
+    expect((await look(['release', truncated])).out).toMatch(/^1 released, 0 still parked/)
+    expect(await look(['verify', truncated])).toMatchObject({ code: 0 })
+    expect(await look(['rebuild'])).toMatchObject({ code: 0, out: expect.stringContaining('the tables are equal') })
+  })
+})

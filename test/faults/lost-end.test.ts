@@ -1,0 +1,155 @@
+import { cpSync, readFileSync, rmSync, truncateSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { openSql } from '../../api/embedded/audit.ts'
+import { newPlace } from '../support/faults/cli.ts'
+import { look } from '../support/faults/inspect.ts'
+import { effectsIn, effectsJob, modelOf, sandboxFlag } from '../support/faults/jobs.ts'
+import { FAULT_TIMEOUT_MS } from '../support/faults/seed.ts'
+
+vi.setConfig({ testTimeout: FAULT_TIMEOUT_MS, hookTimeout: FAULT_TIMEOUT_MS })
+
+// A run that has done what cannot be undone, and then waits for an approval. Its log loses what tells of that.
+
+const place = newPlace()
+const kept = join(place.root, 'kept')
+const log = join(place.data, 'log', 'log.db')
+let run = ''
+afterAll(() => place.remove())
+
+beforeAll(async () => {
+  effectsJob.prepare(place)
+  const how = ['--model', modelOf(place), '-w', place.workspace, '--approve', 'write_file', ...sandboxFlag]
+  const { err } = await look(place, 'run', '--key', 'k', ...how, 'Leave two lines')
+  run = /^run (\w+)$/m.exec(err)![1]!
+  expect(await approved()).toMatchObject({ code: 8 })
+  expect(effectsIn(place)).toBe('two\n')
+  cpSync(place.data, kept, { recursive: true })
+})
+
+beforeEach(() => {
+  rmSync(place.data, { recursive: true })
+  cpSync(kept, place.data, { recursive: true })
+})
+
+/** Takes the events from one on out of the log, past its own guards. */
+function cutBefore(type: string, nth = 1): void {
+  const db = new DatabaseSync(log)
+  for (const { name } of db.prepare("select name from sqlite_schema where type = 'trigger'").all())
+    db.exec(`drop trigger ${name}`)
+  const rows = db.prepare('select position from events e join kinds k on k.id = e.kind where k.type = ? order by 1')
+  const from = Number(rows.all(type)[nth - 1]!.position)
+  db.exec(`delete from bodies where position >= ${from}; delete from events where position >= ${from}`)
+  db.close()
+}
+
+/** Approves the call that waits, and drives the run on. */
+async function approved() {
+  expect(await look(place, 'approve', run)).toMatchObject({ code: 0 })
+  return look(place, 'resume', run)
+}
+
+const doubtful = () => `${run}.t2.c0`
+
+describe('the events of an irreversible call are gone', () => {
+  beforeEach(() => cutBefore('tool_call_intent'))
+
+  test('nothing is recorded and no run goes on, and every view says so', async () => {
+    for (const command of [
+      ['resume', run],
+      ['input', run, 'go on'],
+    ])
+      expect(await look(place, ...command)).toMatchObject({ code: 1, err: expect.stringContaining('LOG_SHORTENED') })
+    expect((await look(place, 'runs', 'list')).out).toContain('shortened')
+    expect((await look(place, 'runs', 'list')).err).toContain('the log has lost its end')
+    expect((await look(place, 'runs', 'show', run)).out).toMatch(/shortened +the log holds less/)
+    expect(await look(place, 'verify')).toMatchObject({ code: 5, out: expect.stringContaining('has lost its end') })
+    const doctor = await look(place, 'doctor')
+    expect(doctor).toMatchObject({ code: 1, out: expect.stringMatching(/log end +broken/) })
+    expect(effectsIn(place)).toBe('two\n')
+  })
+
+  test('the repair shows what is missing, and changes nothing', async () => {
+    const { code, out } = await look(place, 'repair')
+    expect(code).toBe(5)
+    expect(out).toContain(`agent-${run} ends at revision`)
+    expect(out).toContain(`${doubtful()} run_command (irreversible) began there`)
+    expect(await look(place, 'repair')).toMatchObject({ code: 5 })
+  })
+
+  test('accepted, a person is asked about the call, and it does not run again', async () => {
+    expect(await look(place, 'repair', '--accept-loss', '--reason', 'disk died')).toMatchObject({ code: 0 })
+    expect(await look(place, 'repair')).toMatchObject({ code: 0, out: 'the log holds all that was seen of it\n' })
+    expect(await look(place, 'resume', run)).toMatchObject({ code: 8 })
+    expect((await look(place, 'runs', 'show', run)).out).toContain('waits: doubt')
+    expect(effectsIn(place)).toBe('two\n')
+    await look(place, 'resolve', doubtful(), 'happened', '--result', '{"exitCode":0}')
+    expect(await look(place, 'resume', run)).toMatchObject({ code: 8 })
+    expect((await look(place, 'runs', 'show', run)).out).toContain('waits: approval')
+    expect(effectsIn(place)).toBe('two\n')
+    const verified = await look(place, 'verify')
+    expect(verified).toMatchObject({ code: 0 })
+  })
+
+  test('accepted, it runs where a person says that it did not happen', async () => {
+    rmSync(join(place.workspace, 'effects.txt'))
+    await look(place, 'repair', '--accept-loss')
+    await look(place, 'resolve', doubtful(), 'run')
+    expect(await look(place, 'resume', run)).toMatchObject({ code: 8 })
+    expect(effectsIn(place)).toBe('two\n')
+  })
+})
+
+describe('without the tables the mark alone tells that something is missing', () => {
+  test('every irreversible call is an unknown outcome until the run is released', async () => {
+    cutBefore('model_call_end', 2)
+    rmSync(join(place.data, 'tables'), { recursive: true })
+    expect(await look(place, 'resume', run)).toMatchObject({ code: 1, err: expect.stringContaining('LOG_SHORTENED') })
+    expect(await look(place, 'repair')).toMatchObject({ code: 5, out: expect.stringContaining('any unfinished run') })
+    expect(await look(place, 'repair', '--accept-loss')).toMatchObject({ code: 0 })
+    expect(await look(place, 'resume', run)).toMatchObject({ code: 8 })
+    expect(await approved()).toMatchObject({ code: 8 })
+    expect((await look(place, 'runs', 'show', run)).out).toContain('waits: doubt')
+    expect(effectsIn(place)).toBe('two\n')
+    expect(await look(place, 'release', run)).toMatchObject({ code: 0 })
+  })
+})
+
+test('an old copy of the log beside newer tables and a newer mark is a loss', async () => {
+  cutBefore('driver_claimed', 2)
+  const old = join(place.root, 'old.db')
+  cpSync(log, old)
+  rmSync(place.data, { recursive: true })
+  cpSync(kept, place.data, { recursive: true })
+  for (const end of ['-wal', '-shm']) rmSync(log + end, { force: true })
+  cpSync(old, log)
+  expect(await look(place, 'resume', run)).toMatchObject({ code: 1, err: expect.stringContaining('LOG_SHORTENED') })
+})
+
+test('a run whose stream lost its end in the middle of the log is not driven', async () => {
+  await look(place, 'run', '--no-workspace', '--model', modelOf(place), '--max-turns', '1', 'another')
+  const db = new DatabaseSync(log)
+  for (const { name } of db.prepare("select name from sqlite_schema where type = 'trigger'").all())
+    db.exec(`drop trigger ${name}`)
+  const of = `stream = (select id from streams where name = 'agent-${run}') and revision > 8`
+  db.exec(
+    `delete from bodies where position in (select position from events where ${of}); delete from events where ${of}`,
+  )
+  db.close()
+  expect(await look(place, 'resume', run)).toMatchObject({ code: 1, err: expect.stringContaining('LOG_SHORTENED') })
+  expect(await look(place, 'verify')).toMatchObject({ code: 5 })
+  expect(await look(place, 'repair', '--accept-loss')).toMatchObject({ code: 0 })
+  expect(await look(place, 'resume', run)).toMatchObject({ code: 8 })
+})
+
+test('tables that were emptied are named, and come back of the log', async () => {
+  const tables = join(place.data, 'tables')
+  const file = join(tables, readFileSync(join(tables, 'current'), 'utf8').trim())
+  truncateSync(file, 0)
+  expect(() => openSql(place.data)).toThrow(/tables file .* is empty.*keepup rebuild/)
+  const { out } = await look(place, 'doctor')
+  expect(out).toMatch(/tables file +warning .*it is empty/)
+  expect((await look(place, 'runs', 'list')).out).toContain(run)
+  expect(await look(place, 'verify')).toMatchObject({ code: 0 })
+})
