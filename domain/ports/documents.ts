@@ -45,7 +45,10 @@ export interface OpenDocument extends DocumentView {
   import(update: Uint8Array): ImportedUpdate
   /** Takes in a stored update that another writer has appended. Throws `DOCUMENT_CORRUPT` where it does not fit. */
   follow(update: Uint8Array): void
-  /** The document with its history, to open it from. */
+  /**
+   * The document with its history, to open it from. The replica then forgets the updates that it holds for a rebuild, so
+   * that their bytes do not accumulate: call it from time to time.
+   */
   snapshot(): Uint8Array
   close(): void
 }

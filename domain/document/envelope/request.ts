@@ -35,7 +35,7 @@ export const AiEnvelopeRequest = z
   .strictObject({ doc_frontier: frontier, client_request_id: requestId, ops_xml: text, preconditions: Preconditions })
   .readonly()
 
-/** A request for one document, as seed and contract name its members. */
+/** A request for changes of one document. */
 export type AiEnvelopeRequest = z.infer<typeof AiEnvelopeRequest>
 export type Precondition = z.infer<typeof Precondition>
 

@@ -14,7 +14,10 @@ import { element } from './tree.ts'
 export const toHtml = (blocks: readonly ReadBlock[]): string =>
   htmlText(renderBlocks(blocks.filter((block): block is Block => block.type !== 'unreadable')))
 
-/** What HTML holds for a new document, under the gateway's rules. `fault` says why it cannot be one. */
+/**
+ * What HTML holds for a new document, under the gateway's rules: dividers and the languages of code are not among them. The
+ * HTML is well-formed XML. `fault` says why it cannot be a document.
+ */
 export function fromHtml(
   html: string,
   parse: MarkupParser,

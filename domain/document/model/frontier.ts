@@ -1,4 +1,4 @@
-// Frontier text (CONTRACTS of the gateway): `peer:counter` items, sorted by peer as unsigned 64-bit numbers, joined by `|`.
+// Frontier text: `peer:counter` items, sorted by peer as unsigned 64-bit numbers, joined by `|`.
 
 /** The last operation that a version contains of one peer. */
 export interface FrontierItem {
