@@ -12,6 +12,8 @@ import { comesBack } from './lost-tables.ts'
 
 interface Stores {
   readonly home: Home
+  /** The same tables over connections that no long query takes. */
+  readonly prompt: Home
   readonly log: EventLog
   readonly blobs: BlobStore
 }
@@ -32,14 +34,20 @@ export async function tablesBesideLoss<T extends Tables>(
   stores: Stores,
   open: () => Promise<T>,
 ): Promise<{ readonly tables: Tables; readonly log: EventLog; readonly losses: LossDoors }> {
-  const { home, log } = stores
+  const { home, prompt, log } = stores
   const gate = new LossGate(log, await lossOnServers(stores))
   const seen: Tables['read'] = (query) => home.read(query)
+  // Tables that were dropped come back with the next process that moves them; until then they tell nothing.
+  const seenHead: NonNullable<LossDoors['seenHead']> = (query) =>
+    prompt.read(query).catch((error: unknown) => {
+      if (comesBack(error)) return { position: null, data: undefined }
+      throw error
+    })
   const tables =
     gate.loss === null ? new LateTables(await open()) : new LateTables(witnessTables(seen, log, gate), seen)
   const wasOpen = gate.loss !== null
   const losses: LossDoors = {
-    ...{ log, mark: null, read: tables.seen, gate },
+    ...{ log, mark: null, read: tables.seen, seenHead, gate },
     accepting: (record) => record(),
     followed: async () => {
       if (!wasOpen) return void (await rebuildElsewhere(home, stores, { accept: true }))

@@ -16,9 +16,10 @@ import {
 import { counted } from '../../projections/text.ts'
 import type { Tables } from '../host/read-model.ts'
 import { alike, told } from '../host/told.ts'
+import { holds } from '../losses/find.ts'
 import { unlessAborted } from '../runs/unless-aborted.ts'
 import { type Lease, type LeaseOptions, takeLease } from './lease.ts'
-import { comesBack, holds, holdsEvents, notHeld } from './lost-tables.ts'
+import { comesBack, holdsEvents, notHeld } from './lost-tables.ts'
 import { within } from './within.ts'
 
 export interface SharedTablesOptions extends LeaseOptions {

@@ -42,7 +42,7 @@ describeWithPostgres('tables in PostgreSQL that are newer than the log', (server
       onTestFinished(() => tables.close())
       return tables
     }
-    const kept = await tablesBesideLoss({ home, log: older, blobs }, opened)
+    const kept = await tablesBesideLoss({ home, prompt: home, log: older, blobs }, opened)
     const elsewhere = harness((_, n) => says[Math.min(n, says.length) - 1]!, { tools: [pay], log: kept.log, seed: 'b' })
     await expect(elsewhere.drive(runId)).rejects.toMatchObject({ code: 'LOG_SHORTENED' })
     expect(pay.ran).toHaveLength(1)
