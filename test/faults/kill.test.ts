@@ -67,7 +67,8 @@ const plans: readonly { job: Job; single: number; double: number; always: readon
   { job: demoJob, single: 1, double: 1, always: [] },
 ]
 
-for (const { job, single, double, always } of plans) {
+// The demo's job meets every boundary too, but takes four times as long: it belongs to the campaign.
+for (const { job, single, double, always } of FAULT_ALL ? plans : plans.filter(({ job }) => job === effectsJob)) {
   test(
     `the ${job.name} job, killed at ${FAULT_ALL ? 'every point' : 'sampled points'}, ends as if undisturbed`,
     async () => {

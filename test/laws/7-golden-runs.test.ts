@@ -70,8 +70,11 @@ function comparable({ versions }: Recorded['told'], { agents, rows }: Pick<Recor
   }
 }
 
-describe.each(ADAPTERS)('replayed on $name', ({ open, erases }) => {
-  test.each(named)('%s is proved, and is what was told', async (_, { text, told }) => {
+// Every adapter gives back the bytes that it took (their contract kits): one of them replays all that was ever recorded.
+const newest = named.filter(([, one]) => one === newestOf(all, one.name))
+
+describe.each(ADAPTERS)('replayed on $name', ({ name, open, erases }) => {
+  test.each(name === 'memory' ? named : newest)('%s is proved, and is what was told', async (_, { text, told }) => {
     const [log, blobs] = [await open(), new MemoryBlobs()]
     try {
       if (!erases && text.includes('"type":"erased"')) {
@@ -104,7 +107,7 @@ describeWithPostgres('tables in PostgreSQL', (postgres) => {
     expect(await alike(await tables.dump(), log)).toEqual(one.told.rows)
   })
 
-  test.each(named)('show the checkpoints of %s in SQL as this program reads them', async (_, one) => {
+  test.each(newest)('show the checkpoints of %s in SQL as this program reads them', async (_, one) => {
     const { tables, ...sources } = await filled(one)
     const { rows } = await comparedCheckpoints(tables, sources)
     expect(rows).toBe((await tables.dump()).checkpoint_rows!.length)
