@@ -1,10 +1,10 @@
 import type { SqliteLog } from '../../adapters/log-sqlite/log.ts'
 import { markOf } from '../../adapters/log-sqlite/mark.ts'
+import { shortened } from '../../domain/log/errors.ts'
 import { tablesReadable } from '../../projections/store/damage.ts'
 import { Readers } from '../../projections/store/readers.ts'
 import type { Tell } from '../host/told.ts'
 import { findLoss } from '../losses/find.ts'
-import { shortened } from '../losses/gate.ts'
 import { type Loss, lossText } from '../losses/loss.ts'
 
 /** What the log's mark has seen, where the log does not hold it. */

@@ -1,20 +1,13 @@
 import type { Kysely } from 'kysely'
-import { LogError } from '../../domain/log/errors.ts'
+import { shortened } from '../../domain/log/errors.ts'
 import { agentStream } from '../../domain/log/ids.ts'
 import type { EventLog } from '../../domain/ports.ts'
+import { replaced } from '../../domain/replaced.ts'
 import { acceptedLosses } from '../../domain/runtime/losses.ts'
 import { type Answer, type Database, seenHead } from '../../projections/index.ts'
 import { Problem } from '../problem.ts'
 import { holdsEvent } from './find.ts'
 import { type Loss, lossText } from './loss.ts'
-
-/** What a request meets that a lost end of the log keeps from being recorded. */
-export const shortened = (what: string): LogError =>
-  new LogError(
-    'LOG_SHORTENED',
-    `${what}; it can be read, but nothing is recorded and no run goes on. Look with "keepup repair", then restore a backup ` +
-      'of the log, or accept the loss with "keepup repair --accept-loss"',
-  )
 
 /** A log that takes no append while its loss is open. */
 export class LossGate {
@@ -29,16 +22,10 @@ export class LossGate {
   }
 
   #guarded(log: EventLog): EventLog {
-    const append: EventLog['append'] = (...asked) => {
+    return replaced(log, 'append', (...asked) => {
       if (this.loss !== null) return Promise.reject(shortened(lossText(this.loss)))
       return log.append(...asked)
-    }
-    const get = (_: EventLog, name: string | symbol): unknown => {
-      if (name === 'append') return append
-      const found: unknown = Reflect.get(log, name)
-      return typeof found === 'function' ? found.bind(log) : found
-    }
-    return new Proxy(log, { get })
+    })
   }
 }
 

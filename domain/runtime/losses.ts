@@ -1,7 +1,9 @@
 import type { BodyOf } from '../agent/events/events.ts'
 import type { Actor } from '../log/envelope.ts'
+import { LogError } from '../log/errors.ts'
 import { LOG_META } from '../log/ids.ts'
 import { type LogLoss, lossIn, sealLoss } from '../log/loss.ts'
+import { append } from './append.ts'
 import { Mailbox } from './mailbox.ts'
 import type { RuntimePorts } from './ports.ts'
 
@@ -25,12 +27,20 @@ export async function acceptLogLoss(
   loss: LogLoss,
   by: Actor,
 ): Promise<void> {
-  if ((await acceptedLosses(log)).some(({ id }) => id === loss.id)) return
-  const head = await log.head(LOG_META)
-  if (head === null) throw new Error(`the log has no ${LOG_META}`)
-  const now = Math.max(clock.now(), head.timestamp, log.floor())
-  const event = sealLoss(head, loss, { by, salt: random.bytes(16), timestamp: new Date(now).toISOString() })
-  await log.append(LOG_META, head.revision, [event])
+  for (;;) {
+    const head = await log.head(LOG_META)
+    if (head === null) throw new Error(`the log has no ${LOG_META}`)
+    if ((await acceptedLosses(log)).some(({ id }) => id === loss.id)) return
+    const now = Math.max(clock.now(), head.timestamp, log.floor())
+    const event = sealLoss(head, loss, { by, salt: random.bytes(16), timestamp: new Date(now).toISOString() })
+    try {
+      await append({ log, clock }, LOG_META, head.revision, [event], { fact: false })
+      return
+    } catch (error) {
+      // Another acceptance was recorded first, or the log has gone past this time.
+      if (!(error instanceof LogError && error.code === 'CONFLICT')) throw error
+    }
+  }
 }
 
 /** The losses that `log-meta` records as accepted. */
