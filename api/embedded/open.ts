@@ -23,7 +23,7 @@ import { lossText } from '../losses/loss.ts'
 import type { Services } from '../services.ts'
 import { backupFolder } from './backup.ts'
 import { LiveTables } from './live-tables.ts'
-import { lossAtStart, markAhead, tellEnd } from './losses.ts'
+import { lossAtStart, markAhead, markedBy, tellEnd } from './losses.ts'
 
 /** The embedded default: everything in one data folder. See `OpenServices`. */
 export async function openEmbedded(
@@ -70,7 +70,7 @@ export async function openEmbedded(
       clock,
       tables,
       losses: {
-        ...{ log, read: tables.seen, gaps: () => log.gaps(), gate },
+        ...{ log, read: tables.seen, marked: () => markedBy(log), gaps: () => log.gaps(), gate },
         get mark() {
           return markAhead(log)
         },

@@ -8,6 +8,7 @@ import { type Answer, type Database, seenHead } from '../../projections/index.ts
 import { Problem } from '../problem.ts'
 import { holdsEvent } from './find.ts'
 import { type Loss, lossText } from './loss.ts'
+import { stillUnrecorded } from './unreadable.ts'
 
 /** A log that takes no append while its loss is open. */
 export class LossGate {
@@ -36,22 +37,29 @@ export type HeadRead = (query: (db: Kysely<Database>) => Promise<Seen>) => Promi
 
 /**
  * Whether a stream still holds what the tables have seen of it: before its run is driven or written to. Rejects with
- * `LOG_SHORTENED`, and with `RUN_LOST` where a person has accepted that the whole stream is gone: a repeated start must not do
- * anew what that run had done.
+ * `LOG_SHORTENED`; with `RUN_LOST` where a person has accepted that the whole stream is gone: a repeated start must not do
+ * anew what that run had done; and with `LOSS_NOT_RECORDED` where the stream could not be read when a loss was accepted.
  */
 export async function mustBeWhole(
   { log, read }: { readonly log: EventLog; readonly read: HeadRead | null },
   agentId: string,
 ): Promise<void> {
-  if ((await log.head(agentStream(agentId))) === null && (await isLost(log, agentId))) {
+  const stream = agentStream(agentId)
+  const losses = await acceptedLosses(log)
+  const isLost = losses.some(({ vanished }) => vanished.some((one) => one.stream === stream))
+  if (isLost && (await log.head(stream)) === null) {
     const why = `the events of ${agentId} were lost, which was accepted; start a new run, without the key of that one`
     throw new Problem(409, 'RUN_LOST', why)
+  }
+  const named = losses.filter(({ unreadable = [] }) => unreadable.some((one) => one.stream === stream))
+  const left = (await stillUnrecorded(log, named)).find((one) => one.stream === stream)
+  if (left !== undefined) {
+    const why = `${agentId} could not be read (${left.code}) when a loss of the log was accepted, so it records none`
+    const then = 'mend the cause, then accept the loss for it with "keepup repair --accept-loss"'
+    throw new Problem(409, 'LOSS_NOT_RECORDED', `${why}; ${then}`)
   }
   if (read === null) return
   const { position, data } = await read((db) => seenHead(db, agentStream(agentId)))
   if (data === undefined || position?.logId !== log.logId || (await holdsEvent(log, data))) return
   throw shortened(`the log has lost events of ${agentId}: the tables have seen revision ${data.revision} of it`)
 }
-
-const isLost = async (log: EventLog, agentId: string): Promise<boolean> =>
-  (await acceptedLosses(log)).some(({ vanished }) => vanished.some(({ stream }) => stream === agentStream(agentId)))

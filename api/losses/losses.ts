@@ -1,15 +1,13 @@
 import type { Actor } from '../../domain/log/envelope.ts'
 import type { RuntimePorts } from '../../domain/runtime/ports.ts'
-import { recordAcceptance } from './accept.ts'
+import { type Acceptance, recordAcceptance } from './accept.ts'
 import { findLoss, type Witnesses } from './find.ts'
 import type { HeadRead, LossGate } from './gate.ts'
 import type { Loss } from './loss.ts'
 
 /** What became of an acceptance. */
-export interface Accepted {
+export interface Accepted extends Acceptance {
   readonly loss: Loss
-  /** Runs whose streams record it. */
-  readonly runs: readonly string[]
 }
 
 /** What is known of losses of the log, and how a person accepts one. */
@@ -27,7 +25,7 @@ export interface LossDoors extends Witnesses {
   /** Reads the head of one stream as the tables saw it, without waiting for other queries; `read` where absent. */
   readonly seenHead?: HeadRead
   readonly gate: LossGate
-  accepting(record: () => Promise<readonly string[]>): Promise<readonly string[]>
+  accepting(record: () => Promise<Acceptance>): Promise<Acceptance>
   /** The tables follow the log again. */
   followed(): Promise<void>
 }
@@ -42,10 +40,10 @@ export function lossesOf(doors: LossDoors, ports: RuntimePorts): Losses {
       const loss = await findLoss(doors, true)
       if (loss === null) return null
       const said = { by, ...(reason === undefined ? {} : { reason }) }
-      const runs = await doors.accepting(() => recordAcceptance(ports, loss, said))
+      const done = await doors.accepting(() => recordAcceptance(ports, loss, said))
       await doors.followed()
       doors.gate.loss = null
-      return { loss, runs }
+      return { loss, ...done }
     },
   }
 }

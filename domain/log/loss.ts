@@ -23,6 +23,13 @@ export const LogLoss = z.strictObject({
   tables: z.strictObject({ position: z.int(), hash: z.string() }).nullable(),
   /** Streams that vanished, with their last event as the tables saw it. */
   vanished: z.array(z.strictObject({ stream: z.string(), revision: z.int(), hash: z.string() })),
+  /**
+   * Streams that could not be read, so that they record nothing themselves: the last event that was left, null where that could
+   * not be read either, and the code of the error. Absent: there are none.
+   */
+  unreadable: z
+    .array(z.strictObject({ stream: z.string(), revision: z.int().nullable(), code: z.string() }))
+    .optional(),
   /** Positions without an event although later ones are there. */
   gaps: z.array(Place),
   reason: z.string().optional(),

@@ -1,4 +1,6 @@
+import { CommandRejected } from '../agent/errors.ts'
 import type { BodyOf } from '../agent/events/events.ts'
+import { isStreamDamage } from '../log/damage.ts'
 import type { Actor } from '../log/envelope.ts'
 import { LogError } from '../log/errors.ts'
 import { LOG_META } from '../log/ids.ts'
@@ -7,18 +9,50 @@ import { append } from './append.ts'
 import { Mailbox } from './mailbox.ts'
 import type { RuntimePorts } from './ports.ts'
 
+interface About {
+  readonly by: Actor
+  /** Names the loss. */
+  readonly id: string
+  /** Only where the agent has not ended. */
+  readonly unfinished?: boolean
+}
+
+/** What became of an acceptance in one stream. `unreadable`: the code of the error that keeps it from being folded. */
+export type StreamAccepted = 'recorded' | 'finished' | { readonly unreadable: string }
+
 /**
  * Records in an agent's stream that a person accepts that it has lost its end; once for each `id` of a loss. Rejects with
- * CommandRejected or LogError.
+ * what keeps the log or the blobs from answering at all.
  */
 export async function acceptLoss(
   ports: RuntimePorts,
   agentId: string,
   loss: BodyOf<'loss_accepted'>,
-  { by, id }: { readonly by: Actor; readonly id: string },
-): Promise<void> {
+  { by, id, unfinished = false }: About,
+): Promise<StreamAccepted> {
   const mailbox = new Mailbox(agentId, ports)
+  try {
+    await mailbox.refresh()
+  } catch (error) {
+    const unreadable = damageIn(error)
+    if (unreadable === null) throw error
+    return { unreadable }
+  }
+  const status = mailbox.state?.machine.status
+  if (unfinished && (status === 'DONE' || status === 'ERROR')) return 'finished'
   await mailbox.submit({ kind: 'accept_loss', loss }, { by, commandId: `loss:${id}` }, { fact: false })
+  return 'recorded'
+}
+
+/** Errors of one stream, beside damage of the log: reading it again gives the same. */
+const UNFOLDABLE: ReadonlySet<string> = new Set(['BLOB_MISSING', 'BODY_ERASED', 'UNKNOWN_EVENT', 'FOLD_DIFFERS'])
+
+/** The code of an error that tells that one stream cannot be folded; null: the stores do not answer. */
+function damageIn(error: unknown): string | null {
+  if (error instanceof CommandRejected) return error.code
+  if (error instanceof LogError) return isStreamDamage(error) || UNFOLDABLE.has(error.code) ? error.code : null
+  // A defect met while folding bears no code; errors of systems and time limits do.
+  return error instanceof Error && !Object.hasOwn(error, 'code') ? 'UNREADABLE' : null
 }
 
 /** Records an accepted loss in `log-meta`, once for each `id` of a loss. */
