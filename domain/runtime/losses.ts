@@ -50,9 +50,9 @@ const UNFOLDABLE: ReadonlySet<string> = new Set(['BLOB_MISSING', 'BODY_ERASED', 
 /** The code of an error that tells that one stream cannot be folded; null: the stores do not answer. */
 function damageIn(error: unknown): string | null {
   if (error instanceof CommandRejected) return error.code
-  if (error instanceof LogError) return isStreamDamage(error) || UNFOLDABLE.has(error.code) ? error.code : null
+  if (error instanceof LogError) return UNFOLDABLE.has(error.code) || isStreamDamage(error) ? error.code : null
   // A defect met while folding bears no code; errors of systems and time limits do.
-  return error instanceof Error && !Object.hasOwn(error, 'code') ? 'UNREADABLE' : null
+  return (error as { code?: unknown } | null)?.code === undefined ? 'UNREADABLE' : null
 }
 
 /** Records an accepted loss in `log-meta`, once for each `id` of a loss. */
