@@ -137,6 +137,9 @@ const worker = async (model: string) => {
       if (run.status === 'completed' || run.status === 'failed') {
         const end = error?.code ?? 'DONE'
         ends.set(end, (ends.get(end) ?? 0) + 1)
+        // What has come in is read back.
+        for (const part of ['events', 'state', 'turns/1/request', 'turns/2/request'])
+          await ask(`/runs/${started.body.runId}/${part}`)
         break
       }
       if (Date.now() > over + 60_000 || exit !== null) break

@@ -5,6 +5,7 @@ import type { Message } from '../../agent/events/content.ts'
 import { readCalls, requestedCalls } from '../../agent/events/content.ts'
 import type { ResolvedPaths } from '../../agent/events/event-parts.ts'
 import { modelOutcome } from '../../agent/events/model-outcome.ts'
+import { argumentsHash } from '../../agent/rules/plan.ts'
 import { modelTime } from '../../agent/rules/recovery.ts'
 import { assemble } from '../../agent/rules/request.ts'
 import { modelInfo } from '../../agent/rules/routing.ts'
@@ -42,8 +43,11 @@ export async function performModel(
     // What cannot be redacted is a failure of the model's: asking again gives it again.
     await breathe()
     const outcome = await redactOutcome(env.secrets, modelOutcome(answer), breathe)
-    // Read here in steps, the calls are not read again where they are decided on.
-    await inSteps(readCalls(outcome.content), breathe)
+    // What is read and hashed here call by call is not read and hashed again where they are decided on together.
+    for (const call of await inSteps(readCalls(outcome.content), breathe)) {
+      if (call.arguments !== null) argumentsHash(state.argumentsSalt, call.arguments)
+      await breathe()
+    }
     return outcome
   })
   publish(stream.end())
