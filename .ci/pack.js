@@ -16,6 +16,8 @@ const exported = (path) =>
 const { name, version, description, license, type, engines, bin, dependencies } = own
 const manifest = {
   ...{ name, version, description, license, type, engines, bin },
+  // A scoped package is private unless it says otherwise.
+  publishConfig: { access: 'public' },
   exports: Object.fromEntries(Object.entries(own.exports).map(([key, path]) => [key, exported(path)])),
   dependencies,
 }

@@ -1,8 +1,9 @@
 import './node-version.ts'
 
-// The package `keepup`. `openKeepUp` is the short way in; `createKeepUp` takes ports of your own. Tools: `keepup/tools`.
+// The package `@keepup/runtime`. `openKeepUp` opens a data folder; `createKeepUp` takes ports of your own. Tools:
+// `@keepup/runtime/tools`.
 //
-// Seed 000 section 5 by its names. RecoveryConfig, ToolExecutionContext, SecurityPolicy, ErrorRecoveryPolicy and
+// Seed 000 section 5 by its names, and the AgentState of seed 003. RecoveryConfig, ToolExecutionContext, SecurityPolicy, ErrorRecoveryPolicy and
 // ContextManagementConfig are accepted by `start`. What accepts DelegateToAgentInput and AiEnvelopeRequest comes later.
 
 export type { CompleteTaskInput, UserCommand } from '../domain/agent/decisions/commands.ts'
@@ -23,10 +24,10 @@ export type {
   ToolExecutionContext,
 } from '../domain/agent/spec/spec.ts'
 export type { Effect, ToolSpec } from '../domain/agent/spec/tools.ts'
-export type { AgentState } from '../domain/agent/state/state.ts'
 export { LogError, type LogErrorCode } from '../domain/log/errors.ts'
 export type { Json, JsonObject } from '../domain/log/json.ts'
 export type * from '../domain/ports.ts'
+export type { RebuiltRequest } from '../domain/runtime/history/rebuild-request.ts'
 export type { Environment, RuntimePorts, SecretBoundary } from '../domain/runtime/ports.ts'
 export { Runtime } from '../domain/runtime/runtime.ts'
 export type { AgentAt, AgentRuntimeDoors, At, DriveEnd, Verification } from '../domain/runtime/types.ts'
@@ -35,12 +36,14 @@ export { ConfigError } from './config.ts'
 export { createKeepUp, type KeepUpPorts } from './doors.ts'
 export { type EventStoreLogOptions, openEventStoreLog } from './event-store.ts'
 export type { EventView as RuntimeEvent } from './http/schemas/events.ts'
-export type { KeepUp, Saying, StartOptions } from './library/keepup.ts'
+export type { AgentState } from './library/agent-state.ts'
+export type { ForkRequest, KeepUp, Saying, StartOptions, VerifiedRun } from './library/keepup.ts'
+export type { ApprovalsWanted, RunsWanted } from './library/lists.ts'
 export { type KeepUpOptions, openKeepUp } from './library/open.ts'
 export { policyOf } from './library/policy.ts'
 export type { ErrorRecoveryPolicy } from './library/retry.ts'
 export { Problem } from './problem.ts'
-export type { ReadModel, RunRow } from './read-model.ts'
+export type { ApprovalRow, ReadModel, RunRow } from './read-model.ts'
 export type { Ended } from './runs/ended.ts'
 export type { StartedRun } from './runs/start.ts'
 export type { Services } from './services.ts'

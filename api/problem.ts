@@ -8,13 +8,22 @@ import { ContentionError, TimeLimitError } from '../domain/runtime/errors.ts'
 import { ProjectionError } from '../projections/errors.ts'
 import { noRoom } from './no-room.ts'
 
-/** A refused request. `code` is stable, `detail` says what to do; neither ever holds a value from the request. */
+/** Where in a request a fault stands. */
+export type RequestPlace = 'body' | 'query' | 'path' | 'header'
+
+export interface RequestFault {
+  readonly in?: RequestPlace
+  readonly path: string
+  readonly message: string
+}
+
+/** A refused request. `code` is stable, `detail` says what to do; of the request they repeat names and ids, cut, and no values. */
 export class Problem extends Error {
   override readonly name = 'Problem'
   readonly status: number
   readonly code: string
-  readonly errors: readonly { path: string; message: string }[] | undefined
-  constructor(status: number, code: string, detail: string, errors?: readonly { path: string; message: string }[]) {
+  readonly errors: readonly RequestFault[] | undefined
+  constructor(status: number, code: string, detail: string, errors?: readonly RequestFault[]) {
     super(detail)
     this.status = status
     this.code = code

@@ -1,7 +1,9 @@
 import type { z } from 'zod'
 import type { RecordedEvent } from '../domain/log/envelope.ts'
-import type { Json } from '../domain/log/json.ts'
-import type { Approval, ArtifactView, Ask, CheckpointEntry } from './http/schemas/approvals.ts'
+import type { RunFilter } from '../projections/index.ts'
+import type { EventFilter } from './events/stream.ts'
+import type { Approval, ArtifactView, Ask } from './http/schemas/approvals.ts'
+import type { Checkpoint, CheckpointEntry, CheckpointList } from './http/schemas/checkpoints.ts'
 import type { Cost, CostBy } from './http/schemas/cost.ts'
 import type * as schemas from './http/schemas/runs.ts'
 import type { Parked, Projections } from './http/schemas/system.ts'
@@ -22,14 +24,16 @@ export type AgentRow = z.infer<typeof schemas.AgentNode>
 export type ApprovalRow = z.infer<typeof Approval>
 export type AskRow = z.infer<typeof Ask>
 export type ArtifactRow = z.infer<typeof ArtifactView>
-/** A checkpoint in the list; the whole one (seed 5.5) comes from {@link ReadModel.checkpoint}. */
+/** A checkpoint's place. */
 export type CheckpointRow = z.infer<typeof CheckpointEntry>
+/** The seed's whole checkpoint (5.5), with its place. */
+export type WholeCheckpoint = z.infer<typeof Checkpoint>
 /** A stream at an event that the tables cannot take. */
 export type ParkedRow = z.infer<typeof Parked>
 export type ProjectionStatus = z.infer<typeof Projections>
 
 export interface Page {
-  /** What the page before gave as `next`. */
+  /** A cursor: what the page before gave as `next`. */
   readonly after?: string
   readonly limit: number
 }
@@ -44,10 +48,8 @@ export interface ReadModel {
   current(): Promise<boolean>
   /** Resolves when the tables, and what they need, have answered at once, whatever they show. */
   answers(): Promise<void>
-  /** Newest first. */
-  runs(
-    page: Page & { status?: string; prefix?: string },
-  ): Promise<Shown<{ runs: readonly RunRow[]; next: string | null }>>
+  /** Newest first. A page that looks for a text may be empty and have a next one. */
+  runs(page: Page & RunFilter): Promise<Shown<{ runs: readonly RunRow[]; next: string | null }>>
   /** `cancelling`: somebody has asked for its end. `asked`: it was started to be driven by whoever there is. */
   run(
     runId: string,
@@ -75,19 +77,19 @@ export interface ReadModel {
     since?: string
     runId?: string
   }): Promise<Shown<Pick<z.infer<typeof Cost>, 'rows' | 'total'>>>
+  /** In order of their steps; `whole`: with all that {@link checkpoint} gives. */
   checkpoints(
     agentId: string,
-    page: Page,
-  ): Promise<Shown<{ checkpoints: readonly CheckpointRow[]; next: string | null }>>
-  /** The seed's whole checkpoint, as JSON. */
-  checkpoint(agentId: string, step: number): Promise<Shown<Json | null>>
-  /** Events of a run's agents, or of one of them, after a position of the log, in its order. Null: no such agent. */
-  events(query: {
-    runId: string
-    agentId?: string
-    after: number
-    limit: number
-  }): Promise<readonly RecordedEvent[] | null>
+    page: Page & { readonly whole?: boolean },
+  ): Promise<Shown<Omit<z.infer<typeof CheckpointList>, 'position'>>>
+  /** The seed's whole checkpoint, with its place. */
+  checkpoint(agentId: string, step: number): Promise<Shown<WholeCheckpoint | null>>
+  /**
+   * Events of a run that a filter wants, in the order of the log. `more`: others follow them. Null: the run has no such agent.
+   */
+  events(
+    query: Page & Omit<EventFilter, 'run'> & { readonly runId: string },
+  ): Promise<{ readonly events: readonly RecordedEvent[]; readonly more: boolean } | null>
   /** Agents to wake no later than `before` (ms). `asked`: only those that were started to be driven by whoever there is. */
   due(
     before: number,

@@ -1,8 +1,8 @@
 import './node-version.ts'
 
-// `keepup/tools`: what authors of tools need.
+// `@keepup/runtime/tools`: what authors of tools need.
 //
-//   import { checkTool, defineTool, z } from 'keepup/tools'
+//   import { checkTool, defineTool, z } from '@keepup/runtime/tools'
 //
 //   export const addTodo = defineTool({
 //     name: 'todo:add',

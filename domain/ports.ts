@@ -1,4 +1,5 @@
 // What domain asks of the world: types only. Adapters stand behind these; no adapter shapes them.
+export type * from './ports/documents.ts'
 export type * from './ports/log.ts'
 export type * from './ports/models.ts'
 export type * from './ports/tools.ts'

@@ -11,7 +11,7 @@ const WINDOW = 256
 /** Nothing came for long, which may mean that nothing happened. */
 export class Silence extends Error {}
 
-/** One subscription to the streams whose names begin with a prefix, until it breaks. It never mends itself: make another one. */
+/** One subscription to the streams whose names begin with one of some prefixes, until it breaks. It never mends itself: make another one. */
 export class Feed {
   readonly #subscription: AllStreamSubscription
   readonly #limits: Limits
@@ -27,14 +27,14 @@ export class Feed {
   #wake: () => void = () => undefined
 
   /** `after`: exclusive. */
-  constructor({ client }: Held, after: number, prefix: string, limits: Limits) {
+  constructor({ client }: Held, after: number, prefixes: string[], limits: Limits) {
     this.#limits = limits
     this.#subscription = client.subscribeToAll(
       {
         fromPosition: { commit: BigInt(after), prepare: BigInt(after) },
         requiresLeader: true,
         filter: streamNameFilter({
-          prefixes: [prefix],
+          prefixes,
           maxSearchWindow: WINDOW,
           checkpointInterval: 1,
           checkpointReached: (_, position) =>

@@ -8,6 +8,7 @@ import { Feed, Silence } from './feed.ts'
 import type { Spot } from './known.ts'
 import { Backoff } from './patience.ts'
 import type { Place } from './read.ts'
+import { isMetadata, metadataOf, truncationOf } from './truncation.ts'
 
 export interface Following {
   readonly after: Cursor | null
@@ -56,7 +57,8 @@ export async function* follow(
       const held = await connection.reader.take()
       const broken = AbortSignal.any([signal, held.gone.signal])
       try {
-        feed = new Feed(held, await cursors.start(last, broken), nameOf(namespace, prefix), limits)
+        const name = nameOf(namespace, prefix)
+        feed = new Feed(held, await cursors.start(last, broken), [name, metadataOf(name)], limits)
         for (;;) {
           const raw = await feed.page(broken)
           connection.reader.worked()
@@ -65,6 +67,11 @@ export async function* follow(
           const isNext = isNew(last)
           const events: RecordedEvent[] = []
           for (const { event } of raw) {
+            if (isMetadata(event!)) {
+              const truncation = await truncationOf(place, event!, broken)
+              if (truncation) noted(truncation)
+              continue
+            }
             const own = strays.own(event!, noted)
             if (own === null || !isNext(own)) continue
             events.push(own)

@@ -9,6 +9,7 @@ import type { Limits } from './options.ts'
 import { patiently } from './patience.ts'
 import type { Strays } from './strays.ts'
 import { Tips } from './tips.ts'
+import { readMetadata } from './truncation.ts'
 
 /** How many events one call reads at most. */
 export const PAGE = 256
@@ -108,24 +109,7 @@ export class StreamReader {
 
   /** A stream that an operator deleted reads like one that never was; only its metadata tells. */
   async #checkDeleted(name: string): Promise<void> {
-    const { connection, limits, closed } = this.#place
-    const metadata = await connection
-      .read(
-        (client) =>
-          client.readStream(`$$${name}`, {
-            direction: BACKWARDS,
-            fromRevision: END,
-            maxCount: 1,
-            requiresLeader: true,
-          }) as StreamingRead<AllStreamResolvedEvent>,
-        limits.callMs,
-        closed,
-      )
-      .catch((error: unknown) => {
-        if (causeOf(error) === ErrorType.STREAM_NOT_FOUND) return []
-        throw error
-      })
-    const data = metadata[0]?.event?.data as { $tb?: unknown } | undefined
-    if (data?.$tb !== undefined) throw hidden(name, 'its metadata says that it begins later')
+    const metadata = await readMetadata(this.#place, name, this.#place.closed)
+    if (metadata?.$tb !== undefined) throw hidden(name, 'its metadata says that it begins later')
   }
 }

@@ -4,9 +4,12 @@ import { link, open, rename, unlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { VaultError } from './error.ts'
 
-/** Whether a private file is there. Throws VaultError VAULT_EXPOSED where others could read or change it. */
+/**
+ * Whether a private file is there. Throws VaultError VAULT_EXPOSED where others could read or change it, and VAULT_UNREADABLE
+ * where this user may not look at it.
+ */
 export function checkPrivate(path: string): boolean {
-  const stat = statSync(path, { throwIfNoEntry: false })
+  const stat = statOf(path)
   if (!stat) return false
   const exposed = process.platform !== 'win32' && (stat.mode & 0o077) !== 0
   if (!stat.isFile() || exposed) {
@@ -18,6 +21,18 @@ export function checkPrivate(path: string): boolean {
     )
   }
   return true
+}
+
+function statOf(path: string) {
+  try {
+    return statSync(path, { throwIfNoEntry: false })
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    throw new VaultError(
+      'VAULT_UNREADABLE',
+      `${path} cannot be read (${code}); give this user the right to, or name another file`,
+    )
+  }
 }
 
 /** Replaces a private file at once, durably. */

@@ -33,12 +33,13 @@ export async function approvalOf(ctx: Context, toolCallId: string) {
 /** All approvals that wait, page after page. */
 export async function pendingApprovals(client: Client, limit = 500) {
   const all: z.infer<typeof Approval>[] = []
-  for (let after: string | null = '0'; after !== null; ) {
-    const query: { limit: string; after: string } = { limit: String(limit), after }
+  let after: string | null = null
+  do {
+    const query: { limit: string; after?: string } = { limit: String(limit), ...(after === null ? {} : { after }) }
     const page: z.infer<typeof ApprovalList> = await take(client.v1.approvals.$get({ query }))
     all.push(...page.approvals)
     after = page.next
-  }
+  } while (after !== null)
   return all
 }
 

@@ -63,7 +63,7 @@ interface Going {
 
 /** How a run that nobody drives goes on. */
 export function goOn(ctx: Context, { run, missingTools, workersDrive }: Omit<Going, 'asks'>): string {
-  if (workersDrive && run.waiting?.for !== 'pause')
+  if (workersDrive && !run.waiting.some((one) => one.for === 'pause'))
     return `it goes on by itself where a worker runs; look with: ${ctx.command('runs', 'show', run.runId)}`
   if (missingTools.length === 0) return `go on with: ${ctx.command('resume', run.runId)}`
   return `it goes on in the program that has its tools; this one does not have ${missingTools.map(oneLine).join(', ')}`

@@ -10,10 +10,12 @@ export class Refused extends Error {
   override readonly name = 'Refused'
   readonly code: string
   readonly status: number
+  readonly errors: NonNullable<ProblemBody['errors']>
   constructor(problem: ProblemBody) {
     super(problem.detail)
     this.code = problem.code
     this.status = problem.status
+    this.errors = problem.errors ?? []
   }
 }
 

@@ -206,7 +206,7 @@ export class Context {
     const id = await this.runId(agent, 'write')
     const client = await this.client('write')
     const { run } = await take(client.v1.runs[':id'].$get({ param: { id } }))
-    const calls = run.waiting?.for === waiting ? run.waiting.toolCallIds : []
+    const calls = run.waiting.flatMap((one) => (one.for === waiting && one.toolCallId !== null ? [one.toolCallId] : []))
     const meant = calls.filter((call) => call.startsWith(id + rest))
     if (meant.length === 1) return meant[0]!
     if (meant.length > 0) throw new UsageError(`say which call: ${meant.join(', ')}`)

@@ -53,17 +53,17 @@ const OPTIONS: Readonly<Record<string, string>> = {
   deadlineMs: 'deadline',
 }
 
-/** `json.limits.maxTurns` as `--max-turns`: people typed options, no request. */
-const asTyped = (message: string): string =>
-  message.replace(/\b(?:json|header|query|param)((?:\.[\w-]+)+)(?=[:.\s])/g, (_, path: string) => {
-    const last =
-      path
-        .split('.')
-        .filter((part) => !/^\d*$/.test(part))
-        .at(-1) ?? ''
-    const name = last.replace(/-(\w)/g, (_, c: string) => c.toUpperCase())
-    return `--${OPTIONS[name] ?? name.replace(/[A-Z]/g, (c) => `-${c.toLowerCase()}`)}`
-  })
+/** `limits.maxTurns` as `--max-turns`: people typed options, no request. */
+function option(path: string): string {
+  const last = path.split('.').findLast((part) => !/^\d*$/.test(part)) ?? ''
+  const name = last.replace(/-(\w)/g, (_, c: string) => c.toUpperCase())
+  return `--${OPTIONS[name] ?? name.replace(/[A-Z]/g, (c) => `-${c.toLowerCase()}`)}`
+}
+
+function asTyped({ message, errors }: Refused): string {
+  if (errors.length === 0) return message
+  return errors.map((one) => (one.path === '' ? one.message : `${option(one.path)}: ${one.message}`)).join('; ')
+}
 
 /** What is said of a failure. */
 export function explain(error: unknown): Failure {
@@ -75,7 +75,7 @@ export function explain(error: unknown): Failure {
   if (error instanceof CliError) return failure(error.message, 'FAILED', error.exitCode)
   if (error instanceof Refused) {
     return error.status === 400 || error.status === 404 || ASKED_WRONGLY.has(error.code)
-      ? failure(asTyped(error.message), error.code, EXIT.usage)
+      ? failure(asTyped(error), error.code, EXIT.usage)
       : failure(error.message, error.code)
   }
   if (error instanceof OwnerError) return failure(error.message, error.code)

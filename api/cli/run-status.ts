@@ -10,7 +10,7 @@ export const listedAs = (run: Standing & Pick<Run, 'incomplete' | 'shortened'>):
 export function statusOf(run: Standing): string {
   const { status, waiting } = run
   if (run.error?.code === 'CANCELLED') return 'cancelled'
-  if (waiting !== null) return `${status}, waits: ${waiting.for}`
+  if (waiting.length > 0) return `${status}, waits: ${[...new Set(waiting.map((one) => one.for))].join(', ')}`
   if (run.interrupted === true) return 'interrupted'
   return run.driving && status !== 'completed' && status !== 'failed' ? `${status}, at work` : status
 }

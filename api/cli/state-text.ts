@@ -1,5 +1,5 @@
 import { type Message, requestedCalls, textOf } from '../../domain/agent/events/content.ts'
-import { type AgentState, recoveryOf } from '../../domain/agent/state/state.ts'
+import type { AgentPoint } from '../runs/point.ts'
 import { plain } from './event-text.ts'
 import { cut, oneLine } from './output/text.ts'
 import { dollars } from './output/units.ts'
@@ -16,12 +16,11 @@ export function messageText(m: Message): string {
   return cut(oneLine(`assistant: ${[textOf(m.content), ...calls].filter(Boolean).join(' ')}`), WIDTH)
 }
 
-/** Parts of a state that only the program itself cares for. */
-const BOOKKEEPING =
-  /^\/(?:at|clock|commands|context|correlation|driver|failedCalls|follows|forgivenAt|inherited|lastText|lostAttempts|messages|revision|specHash|textOnly|tree|unheard|unreadRoot|unversioned|variables|machine\/(?:activity|calls|ended|model|outcome))(?:\/|$)/
+/** What the messages and files beside it say in other words. */
+const SAID = /^\/(?:pendingToolCalls|completedToolResults|pendingCreates|tree)(?:\/|$)/
 
 /** Whether a difference says something to people. */
-export const telling = ({ path }: { path: string }): boolean => !BOOKKEEPING.test(path)
+export const telling = ({ path }: { path: string }): boolean => !SAID.test(path)
 
 /** A difference of two states on one line. */
 export function changeText({ path, a, b }: { path: string; a?: unknown; b?: unknown }): string {
@@ -29,39 +28,32 @@ export function changeText({ path, a, b }: { path: string; a?: unknown; b?: unkn
   return oneLine(`${path}: ${side(a)} → ${side(b)}`)
 }
 
-function machineText({ machine, paused }: AgentState): string {
-  const why = machine.status === 'ERROR' ? ` ${machine.code}: ${machine.error}` : ''
-  const inner = machine.status === 'RECOVERY' ? ` (${recoveryOf(machine)?.reason})` : ''
-  return `${machine.status}${inner}${why}${paused ? ', paused' : ''}`
-}
-
-const filesText = ({ tree, unversioned }: AgentState): string => {
-  if (tree === null) return ''
-  return unversioned === null ? `tree ${tree}` : `tree ${tree}, before step ${unversioned.from}`
+function machineText({ machineState, error, paused }: AgentPoint): string {
+  const why = error === null ? '' : ` ${error.code}: ${error.message}`
+  return `${machineState}${why}${paused ? ', paused' : ''}`
 }
 
 /** An agent at a point of its history, for people; `-o json` has all of it. */
-export function stateLines(at: {
-  agentId: string
-  revision: number
-  timestamp: string
-  state: AgentState
-  messages: readonly Message[]
-}): string[] {
-  const s = at.state
-  const { input, cacheRead, cacheWrite, output, nanoDollars } = s.spent
+export function stateLines(at: AgentPoint): string[] {
+  const { messages, sopPhase, contextVariables } = at.state
+  const { inputTokens, outputTokens, nanoDollars } = at.usage
+  const waits = at.pendingToolCalls.map((call) => `${call.name} (${call.id})`)
+  const variables = Object.entries(contextVariables).map(([name, value]) => `${name}=${cut(plain(value), 60)}`)
   const rows: [string, string][] = [
     ['agent', `${at.agentId} at revision ${at.revision} (${at.timestamp})`],
-    ['state', machineText(s)],
-    ['turn, step', `${s.turn}, ${s.step}`],
-    ['phase', s.phase],
-    ['gates held', s.gatesPassed.join(', ')],
-    ['used', `${input + cacheRead + cacheWrite} tokens in, ${output} out, ${dollars(nanoDollars)}`],
-    ['files', filesText(s)],
+    ['state', machineText(at)],
+    ['turn, step', `${at.turn}, ${at.step}`],
+    ['phase', sopPhase],
+    ['gates held', at.gatesPassed.join(', ')],
+    ['variables', variables.join(', ')],
+    ['open calls', waits.join(', ')],
+    ['created', at.pendingCreates.join(', ')],
+    ['used', `${inputTokens} tokens in, ${outputTokens} out, ${dollars(nanoDollars)}`],
+    ['files', at.tree === null ? '' : `tree ${at.tree}`],
   ]
   return [
     ...rows.filter(([, value]) => value !== '').map(([name, value]) => `${name.padEnd(12)} ${oneLine(value)}`),
-    `${at.messages.length} messages:`,
-    ...at.messages.map((m) => `  ${messageText(m)}`),
+    `${messages.length} messages:`,
+    ...messages.map((m) => `  ${messageText(m as Message)}`),
   ]
 }

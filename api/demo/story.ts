@@ -32,10 +32,8 @@ export async function tellStory(ctx: Context, client: Client, runId: string): Pr
   const middle = Math.max(1, Math.floor(last / 2))
   const point = { param: { id: runId }, query: { step: String(middle) } }
   const at = await take(client.v1.runs[':id'].state.$get(point))
-  const state = at.state as { turn: number; phase: string; gatesPassed: string[] }
-  ctx.note(
-    `  step ${middle}: turn ${state.turn}, phase "${state.phase}", ${at.messages.length} messages, nothing performed`,
-  )
+  const { messages, sopPhase } = at.state
+  ctx.note(`  step ${middle}: turn ${at.turn}, phase "${sopPhase}", ${messages.length} messages, nothing performed`)
 
   heading('Verified')
   const proof = await take(client.v1.runs[':id'].verify.$get({ param: { id: runId } }))

@@ -7,19 +7,30 @@ import type { EventLog } from '../../domain/ports.ts'
 /** Every type that a log can hold. */
 export const EVENT_TYPES: readonly string[] = [...Object.keys(bodies), LOG_CREATED]
 
-/** Which events a consumer wants. */
+/** Which events a consumer wants, by what events show. `agent`: an agent, or a person as `user:<id>`. */
 export interface EventFilter {
   readonly run?: string
   readonly agent?: string
   readonly types?: ReadonlySet<string>
+  readonly turn?: number
 }
 
-export function wanted(event: RecordedEvent, filter: EventFilter): boolean {
-  const h = event.header
+const PERSON = 'user:'
+export const isPerson = (agent: string): boolean => agent.startsWith(PERSON)
+
+/** The agent and the turn that an event shows: what people do is theirs, outside of turns (CONTRACTS 6). */
+export function shownBy({ actor, agentId, turn }: RecordedEvent['header']): { agentId: string; turn: number } {
+  const person = actor.kind === 'user' || actor.kind === 'approver'
+  return person ? { agentId: `${PERSON}${actor.id}`, turn: 0 } : { agentId, turn }
+}
+
+export function wanted({ header: h }: Pick<RecordedEvent, 'header'>, filter: EventFilter): boolean {
+  const shown = shownBy(h)
   return (
     (filter.run === undefined || h.runId === filter.run) &&
-    (filter.agent === undefined || h.agentId === filter.agent) &&
-    (filter.types === undefined || filter.types.has(h.type))
+    (filter.agent === undefined || h.agentId === filter.agent || shown.agentId === filter.agent) &&
+    (filter.types === undefined || filter.types.has(h.type)) &&
+    (filter.turn === undefined || shown.turn === filter.turn)
   )
 }
 

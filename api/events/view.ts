@@ -6,6 +6,7 @@ import type { JsonObject } from '../../domain/log/json.ts'
 import type { BlobStore, EventLog } from '../../domain/ports.ts'
 import type { EventView } from '../http/schemas/events.ts'
 import { shownBody, soundBytes } from './body.ts'
+import { shownBy } from './stream.ts'
 
 /** Answers whose blocks are at hand for the calls that point to them, bytes; the last one in any case. */
 const KEPT_BYTES = 8 * 1024 * 1024
@@ -60,15 +61,15 @@ export class EventViews {
   /** All of a view but what the event says. */
   #place(event: RecordedEvent): Omit<EventView, 'payload'> {
     const h = event.header
-    const person = h.actor.kind === 'user' || h.actor.kind === 'approver'
+    const { agentId, turn } = shownBy(h)
     return {
       id: event.id,
       cursor: formatCursor(this.#log.cursor(event)),
       runId: h.runId,
-      agentId: person ? `user:${h.actor.id}` : h.agentId,
+      agentId,
       type: h.type,
       version: h.version,
-      turn: person ? 0 : h.turn,
+      turn,
       timestamp: h.timestamp,
       ...(h.toolCallId === undefined ? {} : { toolCallId: h.toolCallId }),
       stream: h.stream,

@@ -57,7 +57,7 @@ export function compose(host: Host, kept: Kept): Services {
       takenOver: (agentId, from) =>
         warn(agentId, `taken over from driver ${from}, which did not end what it had begun`),
     }),
-    mustBeWhole: (agentId) => mustBeWhole(losses, agentId),
+    mustBeWhole: (agentId) => mustBeWhole({ log: losses.log, read: losses.seenHead ?? losses.read }, agentId),
     provider: (id) => models.provider(id),
     tool: (name) => named.get(name),
     secrets: async (spec) => (await boundary(spec)).secrets,

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import { type Cursor, formatCursor } from '../../domain/log/cursor.ts'
-import type { Json } from '../../domain/log/json.ts'
+import { agentStream } from '../../domain/log/ids.ts'
 import type { EventLog } from '../../domain/ports.ts'
 import {
   type Answer,
@@ -25,9 +25,9 @@ import {
   nextDue,
   type OpenCall,
   type RebuildReport,
-  type RunStatus,
   showRun,
 } from '../../projections/index.ts'
+import { checkedCursor, isPerson, wanted } from '../events/stream.ts'
 import { noRoom } from '../no-room.ts'
 import type { AskRow, ReadModel, Shown } from '../read-model.ts'
 import {
@@ -36,10 +36,12 @@ import {
   approvalRow,
   artifactRow,
   askRow,
+  checkpointRow,
   costRow,
   parkedRow,
   rebuildRow,
   runRow,
+  wholeCheckpoint,
 } from './rows.ts'
 
 /** Where answers come from: the parts of `Projections` that questions need, whoever moves the tables. */
@@ -75,6 +77,14 @@ export function readModelOf(tables: Tables, log: EventLog, sources: CheckpointSo
         askRow(why, call, await argumentsOf(sources, call.agent_id, call.requested_revision, call.block)),
       ),
     )
+  /** The place in the log that a cursor names; rejects for one that is of another log. */
+  const placeOf = async (after: string | undefined) => (await checkedCursor(log, after))?.position
+  const cursorAt = async (agentId: string, revision: number): Promise<string | null> => {
+    for await (const [event] of log.read(agentStream(agentId), { from: revision, limit: 1, bodies: false })) {
+      if (event !== undefined) return formatCursor(log.cursor(event))
+    }
+    return null
+  }
   const caughtUp = async (withinMs = 30_000) => {
     await tables.caughtUpTo(await log.headCursor(), AbortSignal.timeout(withinMs))
   }
@@ -92,17 +102,16 @@ export function readModelOf(tables: Tables, log: EventLog, sources: CheckpointSo
     async answers() {
       await (tables.answers?.() ?? tables.read(async () => null))
     },
-    runs: ({ after, limit, status, prefix }) =>
-      ask(
-        (db) =>
-          listRuns(db, {
-            limit,
-            ...(after === undefined ? {} : { after }),
-            ...(status === undefined ? {} : { status: status as RunStatus }),
-            ...(prefix === undefined ? {} : { prefix }),
-          }),
-        ({ runs, next }) => ({ runs: runs.map((run) => runRow(run, null)), next }),
-      ),
+    async runs({ after, ...rest }) {
+      const place = await placeOf(after)
+      return ask(
+        (db) => listRuns(db, { ...rest, ...(place === undefined ? {} : { after: place }) }),
+        async ({ runs, last }) => ({
+          runs: runs.map((run) => runRow(run, null)),
+          next: last && (await cursorAt(last.id, 0)),
+        }),
+      )
+    },
     run: (runId) =>
       ask(
         (db) => showRun(db, runId),
@@ -119,21 +128,24 @@ export function readModelOf(tables: Tables, log: EventLog, sources: CheckpointSo
         (db) => agentHeads(db, runId),
         (heads) => new Map(heads.map(({ id, revision }) => [id, revision])),
       ),
-    approvals: ({ after, limit, runId, state }) =>
-      ask(
+    async approvals({ after, limit, runId, state }) {
+      const place = await placeOf(after)
+      return ask(
         (db) =>
           listApprovals(db, {
             limit: limit + 1,
-            ...(after === undefined ? {} : { after: Number(after) }),
+            ...(place === undefined ? {} : { after: place }),
             ...(runId === undefined ? {} : { runId }),
             ...(state === undefined ? {} : { state }),
           }),
         async (rows) => {
           const page = rows.slice(0, limit)
-          const next = rows.length > limit ? String(page.at(-1)?.requested_position) : null
+          const last = rows.length > limit ? page.at(-1) : undefined
+          const next = last ? await cursorAt(last.agent_id, last.requested_revision ?? 0) : null
           return { approvals: await approvals(page), next }
         },
-      ),
+      )
+    },
     asks: ({ runId }) =>
       ask(
         async (db) => ({
@@ -162,19 +174,22 @@ export function readModelOf(tables: Tables, log: EventLog, sources: CheckpointSo
         (db) => listApprovals(db, { toolCallId }),
         async (rows) => (await approvals(rows))[0] ?? null,
       ),
-    artifacts: ({ after, limit, runId }) =>
-      ask(
+    async artifacts({ after, limit, runId }) {
+      const place = await placeOf(after)
+      return ask(
         (db) =>
           listArtifacts(db, {
             limit: limit + 1,
             ...(runId === undefined ? {} : { runId }),
-            ...(after === undefined ? {} : { after: Number(after) }),
+            ...(place === undefined ? {} : { after: place }),
           }),
-        (rows) => {
-          const page = rows.slice(0, limit).map(artifactRow)
-          return { artifacts: page, next: rows.length > limit ? String(rows[limit - 1]?.position) : null }
+        async (rows) => {
+          const page = rows.slice(0, limit)
+          const last = rows.length > limit ? page.at(-1) : undefined
+          return { artifacts: page.map(artifactRow), next: last ? await cursorAt(last.agent_id, last.revision) : null }
         },
-      ),
+      )
+    },
     cost: ({ by, since, runId }) =>
       ask(
         (db) =>
@@ -184,30 +199,44 @@ export function readModelOf(tables: Tables, log: EventLog, sources: CheckpointSo
           total: costRow(total),
         }),
       ),
-    checkpoints: (agentId, { after, limit }) =>
-      ask(
-        (db) => listCheckpoints(db, agentId, { after: Number(after ?? 0), limit: limit + 1 }),
-        (rows) => {
-          const page = rows.slice(0, limit).map(({ id, agent_id, step, revision, turn, timestamp }) => ({
-            ...{ id, threadId: agent_id, step, revision, turn, timestamp },
-          }))
-          return { checkpoints: page, next: rows.length > limit ? String(page.at(-1)?.step) : null }
+    async checkpoints(agentId, { after, limit, whole = false }) {
+      const place = await placeOf(after)
+      return ask(
+        async (db) => {
+          const rows = await listCheckpoints(db, agentId, { after: place ?? -1, limit: limit + 1 })
+          const page = rows.slice(0, limit)
+          const facts = whole ? await Promise.all(page.map((row) => checkpointFacts(db, row))) : []
+          return { page, facts, last: rows.length > limit ? page.at(-1) : undefined }
         },
-      ),
+        async ({ page, facts, last }) => ({
+          checkpoints: await Promise.all(
+            page.map(async (row, i) => {
+              const found = facts[i]
+              return found ? wholeCheckpoint(row, await assembleCheckpoint(sources, row, found)) : checkpointRow(row)
+            }),
+          ),
+          next: last ? await cursorAt(last.agent_id, last.revision) : null,
+        }),
+      )
+    },
     checkpoint: (agentId, step) =>
       ask(
         async (db) => {
           const row = await findCheckpoint(db, agentId, step)
           return row && { row, facts: await checkpointFacts(db, row) }
         },
-        async (found) => found && ((await assembleCheckpoint(sources, found.row, found.facts)) as unknown as Json),
+        async (found) => found && wholeCheckpoint(found.row, await assembleCheckpoint(sources, found.row, found.facts)),
       ),
-    async events({ runId, agentId, after, limit }) {
-      const { data } = await tables.read((db) => eventStarts(db, runId, after))
+    async events({ runId, agent, after, limit, ...filter }) {
+      const place = (await placeOf(after)) ?? -1
+      const { data } = await tables.read((db) => eventStarts(db, runId, place))
       // Tables that lag behind do not know the youngest runs yet; the log does.
       const all = data.some((one) => one.agentId === runId) ? data : [{ agentId: runId, revision: 0 }, ...data]
-      const starts = agentId === undefined ? all : all.filter((one) => one.agentId === agentId)
-      return starts.length === 0 ? null : eventsAfter(log, starts, after, limit)
+      const starts = agent === undefined || isPerson(agent) ? all : all.filter((one) => one.agentId === agent)
+      if (starts.length === 0) return null
+      const which = { ...filter, ...(agent === undefined ? {} : { agent }) }
+      const found = await eventsAfter(log, starts, place, limit + 1, (event) => wanted(event, which))
+      return { events: found.slice(0, limit), more: found.length > limit }
     },
     due: async (before, which) => (await tables.read((db) => dueBefore(db, before, which))).data,
     nextDue: async (after, which) => (await tables.read((db) => nextDue(db, after, which))).data,

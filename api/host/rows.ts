@@ -1,6 +1,8 @@
 import type { JsonObject } from '../../domain/log/json.ts'
 import type {
   AgentNode,
+  Checkpoint,
+  CheckpointRow as CheckpointPlace,
   listApprovals,
   listArtifacts,
   listParked,
@@ -9,7 +11,18 @@ import type {
   RunSummary,
   UsageSum,
 } from '../../projections/index.ts'
-import type { AgentRow, ApprovalRow, ArtifactRow, AskRow, Bill, ParkedRow, RunRow, Waiting } from '../read-model.ts'
+import type {
+  AgentRow,
+  ApprovalRow,
+  ArtifactRow,
+  AskRow,
+  Bill,
+  CheckpointRow,
+  ParkedRow,
+  RunRow,
+  Waiting,
+  WholeCheckpoint,
+} from '../read-model.ts'
 
 // Rows of the projections as the API shows them.
 
@@ -19,6 +32,12 @@ type Parked = Awaited<ReturnType<typeof listParked>>[number]
 
 export const parkedRow = ({ stream, run_id, revision, code, message }: Parked): ParkedRow => ({
   ...{ stream, runId: run_id, revision, code, error: message },
+})
+
+/** An amount in both units. */
+export const money = (nanoDollars: number | null) => ({
+  nanoDollars,
+  usd: nanoDollars === null ? null : nanoDollars / 1e9,
 })
 
 /** A line of the costs. Money in nano-dollars, without the calls of unknown price. */
@@ -38,13 +57,13 @@ export const billOf = (usage: UsageSum, toolCalls: number): Bill => ({
   outputTokens: usage.output,
   cacheReadTokens: usage.cacheRead,
   cacheWriteTokens: usage.cacheWrite,
-  nanoDollars: usage.unpriced > 0 ? null : usage.nanoDollars,
+  ...money(usage.unpriced > 0 ? null : usage.nanoDollars),
   modelCalls: usage.calls,
   toolCalls,
   inDoubt: {
     modelCalls: usage.inDoubt.calls,
     tokens: usage.inDoubt.tokens,
-    nanoDollars: usage.unpriced > 0 ? null : usage.inDoubt.nanoDollars,
+    ...money(usage.unpriced > 0 ? null : usage.inDoubt.nanoDollars),
   },
 })
 
@@ -52,9 +71,12 @@ export function runRow(run: RunSummary, root: AgentNode | null): RunRow {
   const bill = billOf(run.usage, run.toolCalls)
   return {
     runId: run.id,
-    status: run.status,
+    agentId: run.id,
+    status: run.status as RunRow['status'],
+    machineState: run.machineState,
+    paused: run.paused,
     role: run.role,
-    phase: root?.phase ?? null,
+    phase: run.phase,
     model: run.model,
     task: run.task,
     workspace: run.workspace,
@@ -65,6 +87,7 @@ export function runRow(run: RunSummary, root: AgentNode | null): RunRow {
     updatedAt: run.updated_at,
     summary: run.summary,
     error: run.code === null ? null : { code: run.code, message: run.error ?? '' },
+    partialOutput: run.partial_output,
     unmetGates: run.unmet_gates === null ? [] : (JSON.parse(run.unmet_gates) as string[]),
     waiting: waitingOf(run.waiting),
     own: root === null ? bill : billOf(root.own, root.ownCalls),
@@ -74,24 +97,23 @@ export function runRow(run: RunSummary, root: AgentNode | null): RunRow {
   }
 }
 
-/** What the run waits for, the most urgent first: a decision, a doubt, an answer, a pause, its models. */
-function waitingOf(waiting: RunSummary['waiting']): Waiting | null {
-  const reason = (['approval', 'doubt', 'pause', 'input', 'model'] as const).find((one) =>
-    waiting.some((w) => w.for === one),
-  )
-  if (reason === undefined) return null
-  const toolCallIds = waiting.flatMap((w) => (w.for === reason && w.toolCallId !== null ? [w.toolCallId] : []))
-  return { for: reason, toolCallIds }
-}
+const URGENCY: readonly Waiting['for'][] = ['approval', 'doubt', 'pause', 'input', 'model']
+
+/** All that the run waits for, the most urgent first: a decision, a doubt, a pause, an answer, its models. */
+const waitingOf = (waiting: RunSummary['waiting']): Waiting[] =>
+  URGENCY.flatMap((reason) => waiting.filter((one) => one.for === reason))
 
 export function agentRows(tree: readonly AgentNode[]): AgentRow[] {
-  return tree.flatMap(({ agent, own, total, ownCalls, totalCalls, children }) => [
+  return tree.flatMap(({ agent, own, total, ownCalls, totalCalls, children, ...standing }) => [
     {
       agentId: agent.id,
       parentId: agent.parent_agent_id,
       depth: agent.depth,
       role: agent.role === '' ? null : agent.role,
-      status: agent.status,
+      phase: standing.phase,
+      status: agent.status as AgentRow['status'],
+      machineState: standing.machineState,
+      paused: standing.paused,
       turn: agent.turn,
       step: agent.step,
       own: billOf(own, ownCalls),
@@ -111,7 +133,7 @@ export const approvalRow = (row: Approval, args: JsonObject | null): ApprovalRow
   reason: row.reason ?? '',
   requestedAt: row.requested_at ?? '',
   expiresAt: row.expires_at ?? '',
-  state: row.status,
+  state: row.status as ApprovalRow['state'],
   by: row.decided_by,
 })
 
@@ -136,9 +158,9 @@ export function artifactRow(row: Artifact): ArtifactRow {
       type: row.artifact_type as ArtifactRow['artifact']['type'],
       ...some('title', row.title),
       ...some('path', row.path),
-      ...(row.claimed === 1 ? { claimed: true as const } : {}),
       ...some('content', row.content),
       ...metadata(row.metadata),
+      ...(row.claimed === 1 ? { claimed: true as const } : {}),
     },
     runId: row.run_id,
     agentId: row.agent_id,
@@ -147,6 +169,15 @@ export function artifactRow(row: Artifact): ArtifactRow {
     createdAt: row.created_at,
   }
 }
+
+export const checkpointRow = ({ id, agent_id, step, revision, turn, timestamp }: CheckpointPlace): CheckpointRow => ({
+  ...{ id, threadId: agent_id, step, revision, turn, timestamp },
+})
+
+export const wholeCheckpoint = (row: CheckpointPlace, checkpoint: Checkpoint): WholeCheckpoint => ({
+  ...checkpointRow(row),
+  ...checkpoint,
+})
 
 function metadata(text: string | null): Record<string, never> {
   if (text === null) return {}

@@ -163,11 +163,11 @@ export function documentGuard(document: () => Operations): MiddlewareHandler {
     const unknown = asked.find((name) => !known.query.includes(name))
     if (unknown !== undefined) {
       const there = known.query.length ? `known are ${known.query.join(', ')}` : 'this route takes none'
-      throw new Problem(400, 'INVALID_REQUEST', `query: unknown parameter "${unknown}"; ${there}`)
+      throw new Problem(400, 'INVALID_REQUEST', `unknown query parameter "${echo(unknown)}"; ${there}`)
     }
     const surplus = meant.find((name) => !known.header.includes(name))
     if (surplus !== undefined) {
-      throw new Problem(400, 'INVALID_REQUEST', `header.${surplus}: this route does not heed it; leave it out`)
+      throw new Problem(400, 'INVALID_REQUEST', `header ${surplus}: this route does not heed it; leave it out`)
     }
     if (bodiless && known.wantsBody) throw new Problem(400, 'INVALID_JSON', 'the body is missing; send a JSON object')
     await next()

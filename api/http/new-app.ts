@@ -1,17 +1,22 @@
 import { OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import { issuesOf, issuesText } from '../../domain/agent/issues.ts'
-import { Problem } from '../problem.ts'
+import { Problem, type RequestPlace } from '../problem.ts'
 import { problemResponse } from './problem-response.ts'
 import { Id, ProblemBody } from './schemas/common.ts'
+
+const PLACES: Readonly<Record<string, RequestPlace>> = { json: 'body', query: 'query', param: 'path', header: 'header' }
 
 /** An app whose refused requests become problems. Every group of routes is one. */
 export function newApp() {
   return new OpenAPIHono({
     defaultHook: (result, _c: Context) => {
       if (result.success) return
-      const errors = issuesOf(result.error, [result.target])
-      return problemResponse(new Problem(400, 'INVALID_REQUEST', issuesText(errors), errors))
+      const place = PLACES[result.target] ?? 'body'
+      // A member of the body is named as it stands there; what stands elsewhere says where.
+      const errors = issuesOf(result.error).map((issue) => ({ in: place, ...issue }))
+      const told = errors.map(({ path, message }) => ({ path: place === 'body' ? path : `${place} ${path}`, message }))
+      return problemResponse(new Problem(400, 'INVALID_REQUEST', issuesText(told, 'the body'), errors))
     },
   })
 }

@@ -43,7 +43,7 @@ async function* eventsOf(
       cursor = s.log.cursor(first)
       yield await views.view(first)
     }
-    if (cursor === null) throw notFound('run')
+    if (cursor === null) throw notFound('run', runId)
   }
   let last = await lastRevision(s, runId)
   if (last === 0) return

@@ -2,21 +2,31 @@ import { isAbsolute, resolve } from 'node:path'
 import type { z } from 'zod'
 import { UserCommand } from '../../domain/agent/decisions/commands.ts'
 import { issuesOf, issuesText } from '../../domain/agent/issues.ts'
-import type { RecoveryConfig, SecurityPolicy, ToolExecutionContext } from '../../domain/agent/spec/spec.ts'
+import type { SecurityPolicy, ToolExecutionContext } from '../../domain/agent/spec/spec.ts'
 import { Callback } from '../../domain/runtime/callback.ts'
+import type { RebuiltRequest } from '../../domain/runtime/history/rebuild-request.ts'
+import type { At } from '../../domain/runtime/types.ts'
 import type { Checkpoint } from '../../projections/index.ts'
 import type { Config } from '../config.ts'
 import { told } from '../host/told.ts'
+import { By } from '../http/schemas/common.ts'
 import type { EventView } from '../http/schemas/events.ts'
+import { RunQuery } from '../http/schemas/run-query.ts'
+import { ForkBody, type VerifiedRun as Verified } from '../http/schemas/runs.ts'
 import { StartRun, type StartRunInput } from '../http/schemas/start.ts'
 import { Problem } from '../problem.ts'
-import type { RunRow } from '../read-model.ts'
+import type { ApprovalRow, RunRow } from '../read-model.ts'
 import { record } from '../runs/commands.ts'
 import type { Ended } from '../runs/ended.ts'
+import { forkRun } from '../runs/fork.ts'
+import { Underway } from '../runs/keyed.ts'
 import { type StartedRun, startRun } from '../runs/start.ts'
+import { verifyRun } from '../runs/verify.ts'
 import { work } from '../servers/work.ts'
 import type { Services } from '../services.ts'
+import { type AgentState, agentStateOf } from './agent-state.ts'
 import { followRun } from './follow.ts'
+import { type ApprovalsWanted, approvalsOf, type RunsWanted, runsOf } from './lists.ts'
 import { policyOf } from './policy.ts'
 import { type ErrorRecoveryPolicy, retryOf } from './retry.ts'
 
@@ -24,18 +34,26 @@ import { type ErrorRecoveryPolicy, retryOf } from './retry.ts'
  * What a run is started with: the body of `POST /v1/runs`, and the interfaces of seed 000 section 5 as they stand there.
  * `policy`, or `execution` and `security`. `workspace` may be relative to the current folder.
  */
-export interface StartOptions extends Omit<StartRunInput, 'recovery' | 'retry'> {
+export interface StartOptions extends Omit<StartRunInput, 'retry'> {
   readonly execution?: Partial<ToolExecutionContext>
   readonly security?: Partial<SecurityPolicy>
-  readonly recovery?: Partial<RecoveryConfig>
   readonly retry?: Partial<ErrorRecoveryPolicy>
   /** The same key and request again finds the run that it started, also after a restart. */
   readonly key?: string
 }
 
+export type VerifiedRun = z.infer<typeof Verified>
+
 /** Who says it, and the key under which a repetition is recorded once. */
 export interface Saying {
   readonly by?: string
+  readonly key?: string
+}
+
+/** What a fork is made of: the body of `POST /v1/runs/{id}/fork`. `at`: where it leaves its source; null: at its head. */
+export interface ForkRequest extends Omit<z.input<typeof ForkBody>, 'step' | 'turn' | 'event'> {
+  readonly at?: At
+  /** The same key and request again finds the fork that it made, also after a restart. */
   readonly key?: string
 }
 
@@ -62,9 +80,21 @@ export interface KeepUp extends AsyncDisposable {
   say(agentId: string, command: z.input<typeof UserCommand>, saying?: Saying): Promise<{ readonly revision: number }>
   /** A run as the tables show it, caught up to the log. Null: there is none. */
   run(runId: string): Promise<RunRow | null>
+  /** Runs, newest first, page after page as they are asked for; all of what is wanted must hold. */
+  runs(wanted?: RunsWanted): AsyncIterable<RunRow>
+  /** Approvals in the order in which they were asked for; those that wait where no state is named. */
+  approvals(wanted?: ApprovalsWanted): AsyncIterable<ApprovalRow>
   /** A checkpoint of an agent by its step, counted from 1. Null: there is none. */
   checkpoint(agentId: string, step: number): Promise<Checkpoint | null>
-  /** Everything else: replay to a point, fork, verify, queries, the log itself. */
+  /** An agent at a point of its history (its head where none is named), folded from the log; nothing is performed. */
+  agent(agentId: string, at?: At): Promise<AgentState>
+  /** What the model was asked in a turn, put together again from the log: an entry per attempt. */
+  requests(agentId: string, turn: number): Promise<readonly RebuiltRequest[]>
+  /** Checks the chain, the bodies and the digests of every agent of a run. */
+  verify(runId: string): Promise<VerifiedRun>
+  /** A new run whose history up to a point is that of this one; `drive` as in {@link start}. */
+  fork(runId: string, options?: ForkRequest): Promise<StartedRun>
+  /** Everything else: the queries, the log itself. */
   readonly services: Services
   /** Lets what is at work end (`KEEPUP_DRAIN_MS` at most), which another process may go on from; gives the folder free. */
   close(): Promise<void>
@@ -78,22 +108,15 @@ function parsed<T extends z.ZodType>(schema: T, value: unknown): z.output<T> {
   throw new Problem(400, 'INVALID_REQUEST', issuesText(issues), issues)
 }
 
-function requestOf({ key: _, execution, security, recovery = {}, retry, ...rest }: StartOptions): unknown {
+function requestOf({ key: _, execution, security, retry, ...rest }: StartOptions): unknown {
   if (rest.policy && (execution || security)) {
     throw new Problem(400, 'INVALID_REQUEST', 'give either policy, or execution and security')
-  }
-  const { graceTurns, graceTimeoutMs, ...warning } = recovery
-  const grace = {
-    ...(graceTurns !== undefined && { graceTurns }),
-    ...(graceTimeoutMs !== undefined && { graceTimeoutMs }),
   }
   return {
     ...rest,
     ...(rest.workspace !== undefined && !isAbsolute(rest.workspace) && { workspace: resolve(rest.workspace) }),
     ...(retry && { retry: retryOf(retry) }),
     ...((execution || security) && { policy: policyOf(execution, security) }),
-    limits: { ...grace, ...rest.limits },
-    recovery: warning,
     drive: rest.drive ?? false,
   }
 }
@@ -105,7 +128,8 @@ export function keepUpOf(
   close: () => Promise<void>,
 ): KeepUp {
   const ending = new AbortController()
-  const asker = (said: string | undefined) => said ?? by ?? 'anonymous'
+  const underway = new Underway()
+  const asker = (said: string | undefined) => parsed(By, said ?? by ?? 'anonymous')
   const end = () => {
     ending.abort(new Error('keepup was closed'))
     return close()
@@ -153,10 +177,24 @@ export function keepUpOf(
       await services.read.caughtUp()
       return (await services.read.run(runId)).value?.run ?? null
     },
+    runs(wanted = {}) {
+      const { over, ...rest } = wanted
+      return runsOf(services, parsed(RunQuery, over === undefined ? rest : { ...rest, over: String(over) }))
+    },
+    approvals: (wanted = {}) => approvalsOf(services, wanted),
     async checkpoint(agentId, step) {
       await services.read.caughtUp()
       // What assembles it is typed; between the two it was JSON.
       return (await services.read.checkpoint(agentId, step)).value as Checkpoint | null
+    },
+    agent: async (agentId, at = null) => agentStateOf(await services.runtime.at(agentId, at)),
+    requests: (agentId, turn) => services.runtime.requests(agentId, turn),
+    verify: (runId) => verifyRun(services, runId),
+    async fork(runId, { key, at = null, agent, ...options } = {}) {
+      const { drive: _, by, ...asked } = parsed(ForkBody, { ...options, drive: false })
+      const headers = key === undefined ? {} : { 'idempotency-key': key }
+      const who = { by: asker(by), drive: options.drive ?? false, here: false, headers }
+      return forkRun(services, underway, agent ?? runId, { ...asked, at }, who)
     },
     close: end,
     [Symbol.asyncDispose]: end,

@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import { Effect } from '../../domain/agent/spec/tools.ts'
 import type { Cursor } from '../../domain/log/cursor.ts'
+import { isStreamDamage } from '../../domain/log/damage.ts'
 import { LogError } from '../../domain/log/errors.ts'
 import { agentStream } from '../../domain/log/ids.ts'
 import type { EventLog } from '../../domain/ports.ts'
@@ -76,12 +77,18 @@ async function lostStreams(
   }
 }
 
-/** Whether a stream holds this very event. */
+/** Whether a stream holds this very event. One that cannot be read is damaged, which its own verification tells, and not shortened. */
 export async function holdsEvent(
   log: EventLog,
   { stream, revision, hash }: { readonly stream: string; readonly revision: number; readonly hash: string },
 ): Promise<boolean> {
-  for await (const [event] of log.read(stream, { from: revision, limit: 1, bodies: false })) return event?.hash === hash
+  try {
+    for await (const [event] of log.read(stream, { from: revision, limit: 1, bodies: false }))
+      return event?.hash === hash
+  } catch (error) {
+    if (!isStreamDamage(error)) throw error
+    return true
+  }
   return false
 }
 

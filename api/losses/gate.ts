@@ -1,10 +1,11 @@
+import type { Kysely } from 'kysely'
 import { LogError } from '../../domain/log/errors.ts'
 import { agentStream } from '../../domain/log/ids.ts'
 import type { EventLog } from '../../domain/ports.ts'
 import { acceptedLosses } from '../../domain/runtime/losses.ts'
-import { seenHead } from '../../projections/index.ts'
+import { type Answer, type Database, seenHead } from '../../projections/index.ts'
 import { Problem } from '../problem.ts'
-import { holdsEvent, type Witnesses } from './find.ts'
+import { holdsEvent } from './find.ts'
 import { type Loss, lossText } from './loss.ts'
 
 /** What a request meets that a lost end of the log keeps from being recorded. */
@@ -41,12 +42,20 @@ export class LossGate {
   }
 }
 
+type Seen = Awaited<ReturnType<typeof seenHead>>
+
+/** Reads what the tables have seen of one stream. */
+export type HeadRead = (query: (db: Kysely<Database>) => Promise<Seen>) => Promise<Answer<Seen>>
+
 /**
  * Whether a stream still holds what the tables have seen of it: before its run is driven or written to. Rejects with
  * `LOG_SHORTENED`, and with `RUN_LOST` where a person has accepted that the whole stream is gone: a repeated start must not do
  * anew what that run had done.
  */
-export async function mustBeWhole({ log, read }: Pick<Witnesses, 'log' | 'read'>, agentId: string): Promise<void> {
+export async function mustBeWhole(
+  { log, read }: { readonly log: EventLog; readonly read: HeadRead | null },
+  agentId: string,
+): Promise<void> {
   if ((await log.head(agentStream(agentId))) === null && (await isLost(log, agentId))) {
     const why = `the events of ${agentId} were lost, which was accepted; start a new run, without the key of that one`
     throw new Problem(409, 'RUN_LOST', why)

@@ -2,7 +2,7 @@ import type { Actor } from '../../domain/log/envelope.ts'
 import type { RuntimePorts } from '../../domain/runtime/ports.ts'
 import { recordAcceptance } from './accept.ts'
 import { findLoss, type Witnesses } from './find.ts'
-import type { LossGate } from './gate.ts'
+import type { HeadRead, LossGate } from './gate.ts'
 import type { Loss } from './loss.ts'
 
 /** What became of an acceptance. */
@@ -24,6 +24,8 @@ export interface Losses {
 
 /** What the place where things are kept brings: how its log takes an acceptance, and what follows for its tables. */
 export interface LossDoors extends Witnesses {
+  /** Reads the head of one stream as the tables saw it, without waiting for other queries; `read` where absent. */
+  readonly seenHead?: HeadRead
   readonly gate: LossGate
   accepting(record: () => Promise<readonly string[]>): Promise<readonly string[]>
   /** The tables follow the log again. */

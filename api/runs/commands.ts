@@ -1,6 +1,6 @@
 import type { UserCommand } from '../../domain/agent/decisions/commands.ts'
+import { echo } from '../../domain/agent/issues.ts'
 import type { Actor } from '../../domain/log/envelope.ts'
-import { agentStream } from '../../domain/log/ids.ts'
 import { claimKey } from '../../domain/runtime/claim-key.ts'
 import { revisionChanged } from '../../domain/runtime/mailbox.ts'
 import type { ErasureChoice, Request } from '../../domain/runtime/types.ts'
@@ -9,10 +9,18 @@ import { type CommandHeaders, tracing } from '../http/schemas/headers.ts'
 import { Problem } from '../problem.ts'
 import type { Services } from '../services.ts'
 import { shown } from './keyed.ts'
+import { runOfAgent } from './known.ts'
 
-/** Nothing of that name; `hint`, where more helps than the list of what there is. */
-export const notFound = (what: string, hint = 'look at the list of those there are'): Problem =>
-  new Problem(404, 'NOT_FOUND', `no such ${what}; ${hint}`)
+const LISTS: Readonly<Record<string, string>> = {
+  run: 'GET /v1/runs (keepup runs list) lists the runs',
+  agent: 'GET /v1/runs/{id} (keepup runs show) lists the agents of a run',
+  approval: 'GET /v1/approvals (keepup approvals) lists the approvals',
+  checkpoint: 'GET /v1/agents/{id}/checkpoints lists the checkpoints of an agent',
+}
+
+/** Nothing has this id. `hint`: what helps, where {@link LISTS} does not know it. */
+export const notFound = (what: string, id: string, hint = LISTS[what] ?? 'check the id'): Problem =>
+  new Problem(404, 'NOT_FOUND', `there is no ${what} "${echo(id)}"; ${hint}`)
 
 /** Who asks. Nobody has checked the name, so it is marked as claimed. */
 export function actorOf(kind: 'user' | 'approver', by: string | undefined): Actor {
@@ -41,7 +49,7 @@ export interface Asked {
  */
 export async function record(s: Services, asked: Asked): Promise<Recorded> {
   mustWrite(s)
-  if (!(await s.log.head(agentStream(asked.agentId)))) throw notFound('run')
+  const runId = await runOfAgent(s, asked.agentId)
   const expected = asked.headers['if-match']?.slice(1, -1)
   const key = asked.headers['idempotency-key']
   const request: Request = {
@@ -58,7 +66,7 @@ export async function record(s: Services, asked: Asked): Promise<Recorded> {
   if (drive) s.drivers.start(asked.agentId)
   const { driving } = s.drivers.state(asked.agentId)
   await shown(s)
-  return { runId: asked.agentId, revision, driving }
+  return { runId, agentId: asked.agentId, revision, driving }
 }
 
 /** What an erasure would empty; rejects as the erasure itself would. Records nothing. */
@@ -67,7 +75,7 @@ export async function erasable(s: Services, agentId: string, which: ErasureChoic
   const expected = headers['if-match']?.slice(1, -1)
   if (expected !== undefined && Number(expected) !== revision) throw revisionChanged(agentId, revision)
   const { driving } = s.drivers.state(agentId)
-  return { runId: agentId, revision, driving, bodies: [...bodies] }
+  return { runId: await runOfAgent(s, agentId), agentId, revision, driving, bodies: [...bodies] }
 }
 
 /** What cannot be done without a driver, also where nobody has driven the run yet. */

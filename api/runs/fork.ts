@@ -6,6 +6,7 @@ import { type StartHeaders, tracing } from '../http/schemas/headers.ts'
 import type { Services } from '../services.ts'
 import { actorOf, mustWrite } from './commands.ts'
 import { keyedRunId, madeBefore, shown, type Underway } from './keyed.ts'
+import { workspaceOf } from './known.ts'
 import type { StartedRun } from './start.ts'
 
 /** What a fork is made of. */
@@ -27,10 +28,16 @@ export async function forkRun(
   underway: Underway,
   source: string,
   asked: AskedFork,
-  who: { readonly by?: string | undefined; readonly drive: boolean; readonly headers: StartHeaders },
+  who: {
+    readonly by?: string | undefined
+    readonly drive: boolean
+    /** False: one that is to be driven is left to whichever process drives. */
+    readonly here?: boolean
+    readonly headers: StartHeaders
+  },
 ): Promise<StartedRun> {
   mustWrite(s)
-  const { by, drive, headers } = who
+  const { by, drive, here = true, headers } = who
   const key = headers['idempotency-key']
   const said = wellFormed(JSON.parse(JSON.stringify(asked))) as Changes & { at: unknown }
   const { at: _, ...what } = said
@@ -45,16 +52,17 @@ export async function forkRun(
       s.forkFound(runId)
       return { runId, created: false }
     }
-    if (drive) await s.runtime.forkDrivable(source)
+    if (drive && here) await s.runtime.forkDrivable(source)
     if (key !== undefined) await claimKey(s, key, { fork: source, asked: said })
     await s.fork(source, asked.at, { ...what, runId, ...(drive ? { drive } : {}) }, request)
     return { runId, created: true }
   }
   // Its files are put into a folder before it is recorded: of requests that come at the same time one does that.
   const { runId, created } = await (key === undefined ? make() : underway.oneAtATime(source, key, make))
-  if (drive) s.drivers.start(runId)
+  if (drive && here) s.drivers.start(runId)
   const { driving } = s.drivers.state(runId)
   await shown(s)
   const head = await s.log.head(agentStream(runId))
-  return { runId, revision: head?.revision ?? 0, driving, created }
+  const workspace = await workspaceOf(s, runId)
+  return { runId, agentId: runId, revision: head?.revision ?? 0, driving, created, workspace }
 }

@@ -99,13 +99,9 @@ export function createStarts(doors: PrepareDoors): Starts {
       if (asked.role !== undefined && role === null) {
         refuse('UNKNOWN_ROLE', `there is no role "${asked.role}"; there are ${doors.roleNames().join(', ')}`)
       }
-      const { maxTurns, wallClockMs, graceTurns, graceTimeoutMs } = asked.limits ?? {}
+      const { maxTurns, wallClockMs } = asked.limits ?? {}
       const policy = PolicySchema.parse({ sandboxed: doors.sandboxed, ...asked.policy })
-      const recovery = RecoveryConfig.parse({
-        ...asked.recovery,
-        ...(graceTurns === undefined ? {} : { graceTurns }),
-        ...(graceTimeoutMs === undefined ? {} : { graceTimeoutMs }),
-      })
+      const recovery = RecoveryConfig.parse({ ...asked.recovery })
       const tools = offered(doors, asked, role)
       checkApproved(doors, role, asked.approve ?? [])
       const secrets = await Promise.all([...new Set(asked.secrets ?? [])].map((name) => doors.secret(name)))

@@ -1,18 +1,15 @@
+import type { z } from 'zod'
 import { wellFormed } from '../../domain/log/well-formed.ts'
 import { claimKey } from '../../domain/runtime/claim-key.ts'
 import { type StartHeaders, tracing } from '../http/schemas/headers.ts'
+import type { Started } from '../http/schemas/runs.ts'
 import type { StartRun } from '../http/schemas/start.ts'
 import type { Services } from '../services.ts'
 import { actorOf, mustWrite } from './commands.ts'
 import { keyedRunId, madeBefore, shown } from './keyed.ts'
+import { workspaceOf } from './known.ts'
 
-export interface StartedRun {
-  readonly runId: string
-  readonly revision: number
-  readonly driving: boolean
-  /** False: the same request had started it before. */
-  readonly created: boolean
-}
+export type StartedRun = z.infer<typeof Started>
 
 /**
  * Starts a run, or finds the one that the same Idempotency-Key started. Rejects with what `prepare` refuses. `here` false:
@@ -49,5 +46,5 @@ export async function startRun(
   if (drive && here) s.drivers.start(runId)
   const { driving } = s.drivers.state(runId)
   await shown(s)
-  return { runId, revision, driving, created }
+  return { runId, agentId: runId, revision, driving, created, workspace: await workspaceOf(s, runId) }
 }

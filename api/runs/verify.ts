@@ -17,7 +17,7 @@ export async function verifyRun(
   const parked = await s.read.parked(runId)
   const unborn = parked.map(({ stream }) => [stream.replace(/^agent-/, ''), -1] as const)
   const seen = new Map([[runId, -1], ...unborn, ...(await s.read.heads(runId)).value])
-  if (seen.size === 1 && seen.get(runId) === -1 && !(await s.log.head(agentStream(runId)))) throw notFound('run')
+  if (seen.size === 1 && seen.get(runId) === -1 && !(await s.log.head(agentStream(runId)))) throw notFound('run', runId)
   const agents: Verification[] = []
   for (const [agentId, revision] of seen) agents.push(whole(await s.runtime.verify(agentId), revision))
   return { runId, ok: agents.every((agent) => agent.ok), agents, parked }

@@ -1,5 +1,5 @@
 import type { BlobStore, EventLog } from '../../domain/ports.ts'
-import { type Home, rebuildElsewhere } from '../../projections/index.ts'
+import { type Home, Projections, rebuildElsewhere } from '../../projections/index.ts'
 import type { Tables } from '../host/read-model.ts'
 import { findLoss } from '../losses/find.ts'
 import { LossGate } from '../losses/gate.ts'
@@ -12,6 +12,8 @@ import { comesBack } from './lost-tables.ts'
 
 interface Stores {
   readonly home: Home
+  /** The same tables over connections that no long query takes. */
+  readonly prompt: Home
   readonly log: EventLog
   readonly blobs: BlobStore
 }
@@ -32,18 +34,26 @@ export async function tablesBesideLoss<T extends Tables>(
   stores: Stores,
   open: () => Promise<T>,
 ): Promise<{ readonly tables: Tables; readonly log: EventLog; readonly losses: LossDoors }> {
-  const { home, log } = stores
+  const { home, prompt, log } = stores
   const gate = new LossGate(log, await lossOnServers(stores))
   const seen: Tables['read'] = (query) => home.read(query)
+  // Tables that were dropped come back with the next process that moves them; until then they tell nothing.
+  const seenHead: NonNullable<LossDoors['seenHead']> = (query) =>
+    prompt.read(query).catch((error: unknown) => {
+      if (comesBack(error)) return { position: null, data: undefined }
+      throw error
+    })
   const tables =
     gate.loss === null ? new LateTables(await open()) : new LateTables(witnessTables(seen, log, gate), seen)
   const wasOpen = gate.loss !== null
   const losses: LossDoors = {
-    ...{ log, mark: null, read: tables.seen, gate },
+    ...{ log, mark: null, read: tables.seen, seenHead, gate },
     accepting: (record) => record(),
     followed: async () => {
-      await rebuildElsewhere(home, stores, { accept: true })
-      if (wasOpen) tables.become(await open())
+      if (!wasOpen) return void (await rebuildElsewhere(home, stores, { accept: true }))
+      // They show more than the log holds: only opening them replaces such tables.
+      await (await Projections.open({ ...stores, replaceNewer: true })).close()
+      tables.become(await open())
     },
   }
   return { tables, log: gate.log, losses }

@@ -1,7 +1,7 @@
 import type { Cursor } from '../../domain/log/cursor.ts'
-import { LogError } from '../../domain/log/errors.ts'
 import type { EventLog } from '../../domain/ports.ts'
 import { type Home, ProjectionError } from '../../projections/index.ts'
+import { holds } from '../losses/find.ts'
 
 // Tables that are not, or not yet, those of the log.
 
@@ -14,17 +14,6 @@ export const comesBack = (error: unknown): boolean =>
 export async function holdsEvents(log: EventLog): Promise<boolean> {
   for await (const page of log.readAll(null, { limit: 2, bodies: false })) return page.length > 1
   return false
-}
-
-/** Whether the log holds the event of a cursor. */
-export async function holds(log: EventLog, cursor: Cursor): Promise<boolean> {
-  try {
-    for await (const _ of log.readAll(cursor, { limit: 1, bodies: false })) break
-    return true
-  } catch (error) {
-    if (error instanceof LogError && error.code === 'CURSOR_MISMATCH') return false
-    throw error
-  }
 }
 
 /** Where the tables stand, if the log does not hold that: it was restored, and they are to be made anew. */

@@ -67,6 +67,8 @@ export async function openOnServers(
     const host = await openHost(config, own, opened, warn, passwordsOf(config))
     const shared = { leases, clock, ttlMs, holder }
     const home = new PostgresHome({ pool, schema: schemas.tables, warn })
+    // Each command and drive looks at the tables first: that look must not wait for other queries.
+    const prompt = new PostgresHome({ pool: beats, schema: schemas.tables, warn })
     await reach(() => home.live())
     const mayReplace = async () => (await lossOnServers({ home, log })) === null
     const moving = async () => {
@@ -74,7 +76,7 @@ export async function openOnServers(
       opened.push(() => tables.close())
       return tables
     }
-    const kept = await tablesBesideLoss({ home, log, blobs }, moving)
+    const kept = await tablesBesideLoss({ home, prompt, log, blobs }, moving)
     if (kept.losses.gate.loss !== null) warn(shortened(lossText(kept.losses.gate.loss)).message)
     opened.push(() => closed.abort(new Error('keepup was closed')))
     return compose(host, {

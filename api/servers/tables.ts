@@ -16,9 +16,10 @@ import {
 import { counted } from '../../projections/text.ts'
 import type { Tables } from '../host/read-model.ts'
 import { alike, told } from '../host/told.ts'
+import { holds } from '../losses/find.ts'
 import { unlessAborted } from '../runs/unless-aborted.ts'
 import { type Lease, type LeaseOptions, takeLease } from './lease.ts'
-import { comesBack, holds, holdsEvents, notHeld } from './lost-tables.ts'
+import { comesBack, holdsEvents, notHeld } from './lost-tables.ts'
 import { within } from './within.ts'
 
 export interface SharedTablesOptions extends LeaseOptions {
@@ -205,7 +206,8 @@ export class SharedTables implements Tables {
         warn(MISSING)
         this.#missing = true
       }
-      const replaceNewer = (await this.#options.mayReplace?.()) ?? true
+      const { mayReplace } = this.#options
+      const replaceNewer = mayReplace === undefined || (await mayReplace())
       const projections = await Projections.open({ home, log, blobs, replaceNewer })
       this.#live = projections
       this.#tellAnew(projections)

@@ -4,7 +4,7 @@ import { LogError, type LogErrorCode } from './errors.ts'
 export interface DamagedEvent {
   /** Without the namespace. */
   readonly stream: string
-  /** Null: it stands after the last event of its stream and has no number of its own (a tombstone). */
+  /** Null: it stands after the last event of its stream and has no number of its own (a tombstone, a truncation). */
   readonly revision: number | null
   readonly position: number
   /** The id and the type as they are stored. */
@@ -12,7 +12,7 @@ export interface DamagedEvent {
   readonly type: string
   /** When the server took it, ISO 8601. */
   readonly at: string
-  readonly code: 'TOMBSTONED' | 'FOREIGN' | 'ALTERED' | 'FORMAT_NEWER'
+  readonly code: 'TOMBSTONED' | 'TRUNCATED' | 'FOREIGN' | 'ALTERED' | 'FORMAT_NEWER'
   /** What is wrong, then what to do. */
   readonly message: string
 }

@@ -1,6 +1,7 @@
 import type { Erase, UserCommand } from '../agent/decisions/commands.ts'
 import type { Message } from '../agent/events/content.ts'
 import type { AgentSpec, Budget } from '../agent/spec/spec.ts'
+import type { PointFacts } from '../agent/state/point-facts.ts'
 import type { AgentState } from '../agent/state/state.ts'
 import type { Actor, SealedEvent } from '../log/envelope.ts'
 import type { Head } from '../ports.ts'
@@ -89,6 +90,7 @@ export interface AgentAt {
   readonly state: AgentState
   readonly head: Head
   readonly messages: readonly Message[]
+  readonly facts: PointFacts
 }
 
 /** What verification found, stream by stream. */

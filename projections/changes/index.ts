@@ -11,12 +11,14 @@ import { inputs } from './inputs.ts'
 import { modelCalls } from './model-calls.ts'
 import { runs } from './runs.ts'
 import { toolCalls } from './tool-calls.ts'
+import { touchedFiles } from './touched-files.ts'
 
 const all: readonly ((event: Seen) => Change[])[] = [
   runs,
   agents,
   inputs,
   toolCalls,
+  touchedFiles,
   modelCalls,
   modelRoutes,
   phases,

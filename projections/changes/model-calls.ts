@@ -1,6 +1,7 @@
-import type { Usage } from '../../domain/agent/events/content.ts'
+import { textOf, type Usage } from '../../domain/agent/events/content.ts'
 import { effectId, modelCallId } from '../../domain/log/ids.ts'
 import type { Row } from '../schema/tables.ts'
+import { cut } from '../text.ts'
 import { type Change, put } from './change.ts'
 import type { Seen } from './event.ts'
 
@@ -22,7 +23,7 @@ export function modelCalls(e: Seen): Change[] {
       ]
     case 'model_call_end': {
       if (!e.body) return [attempt(e, undefined, { ...end(e), status: 'ended' })]
-      const { usage, nanoDollars, durationMs, servedBy, stopReason, requestId } = e.body
+      const { usage, nanoDollars, durationMs, servedBy, stopReason, requestId, content } = e.body
       return [
         attempt(e, e.body.attempt, {
           ...end(e),
@@ -33,6 +34,7 @@ export function modelCalls(e: Seen): Change[] {
           served_by: servedBy,
           stop_reason: stopReason,
           request_id: requestId ?? null,
+          preview: cut(textOf(content), 500) || null,
         }),
       ]
     }

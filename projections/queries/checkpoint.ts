@@ -1,28 +1,14 @@
 import { callArguments, type Message } from '../../domain/agent/events/content.ts'
+import type { ToolCall, ToolResult } from '../../domain/agent/state/point-facts.ts'
 import type { Json, JsonObject } from '../../domain/log/json.ts'
 import type { BlobStore, EventLog } from '../../domain/ports.ts'
 import { ProjectionError } from '../errors.ts'
 import type { CallRef, CheckpointFacts, CheckpointRow } from './checkpoints.ts'
 import { readEvent } from './events.ts'
 
-/** A requested call that has not ended. `arguments` null: they are no JSON object, or were erased. */
-export interface ToolCall {
-  readonly id: string
-  readonly name: string
-  readonly arguments: JsonObject | null
-}
+export type { ToolCall, ToolResult }
 
-/** A call's outcome. `erased`: its body is gone, only that it ended is known. */
-export interface ToolResult {
-  readonly toolCallId: string
-  readonly name: string
-  readonly success: boolean | null
-  readonly result?: Json
-  readonly error?: { readonly code: string; readonly message: string }
-  readonly erased?: true
-}
-
-/** Seed 000, 5.5. `cost` in dollars. */
+/** Seed 000, 5.5; 003: `pendingCreates`, the files that the step has created. `cost` in dollars, beside nano-dollars. */
 export interface Checkpoint {
   readonly id: string
   readonly threadId: string
@@ -35,7 +21,15 @@ export interface Checkpoint {
   }
   readonly pendingToolCalls: readonly ToolCall[]
   readonly completedToolResults: readonly ToolResult[]
-  readonly usage: { readonly inputTokens: number; readonly outputTokens: number; readonly cost: number }
+  readonly pendingCreates: readonly string[]
+  readonly usage: CheckpointUsage
+}
+
+export interface CheckpointUsage {
+  readonly inputTokens: number
+  readonly outputTokens: number
+  readonly cost: number
+  readonly nanoDollars: number
 }
 
 export interface CheckpointSources {
@@ -54,7 +48,7 @@ export async function assembleCheckpoint(
   row: CheckpointRow,
   facts: CheckpointFacts,
 ): Promise<Checkpoint> {
-  const { phase, variables, calls, usage } = facts
+  const { phase, variables, calls, usage, created } = facts
   const pending = calls.filter((call) => call.ended_agent === null)
   const completed = calls.filter((call) => call.ended_agent !== null)
   return {
@@ -69,7 +63,8 @@ export async function assembleCheckpoint(
     },
     pendingToolCalls: await Promise.all(pending.map((call) => pendingOf(sources, call))),
     completedToolResults: await Promise.all(completed.map((call) => resultOf(sources, call))),
-    usage: { inputTokens: usage.inputTokens, outputTokens: usage.outputTokens, cost: usage.nanoDollars / 1e9 },
+    pendingCreates: created,
+    usage: { ...usage, cost: usage.nanoDollars / 1e9 },
   }
 }
 

@@ -44,12 +44,12 @@ async function rowsOf(db: Kysely<Database>, agentId: string, where: RawBuilder<u
   return rows.map(named)
 }
 
-/** An agent's own checkpoints in order of step, at most `limit` with a step greater than `after`. */
+/** An agent's own checkpoints in order of step, at most `limit` after the position `after` of the log. */
 export const listCheckpoints = (
   db: Kysely<Database>,
   agentId: string,
-  { after = 0, limit = 100 }: { after?: number; limit?: number } = {},
-): Promise<CheckpointRow[]> => rowsOf(db, agentId, sql`c.step > ${after} order by c.step limit ${limit}`)
+  { after = -1, limit = 100 }: { after?: number; limit?: number } = {},
+): Promise<CheckpointRow[]> => rowsOf(db, agentId, sql`c.position > ${after} order by c.position limit ${limit}`)
 
 /** The checkpoint of a step, the agent's own or the one it inherited as a fork; null: none. */
 export async function findCheckpoint(
@@ -96,6 +96,8 @@ export interface CheckpointFacts {
   readonly variables: readonly { readonly name: string; readonly value: string }[]
   readonly calls: readonly CallRef[]
   readonly usage: { readonly inputTokens: number; readonly outputTokens: number; readonly nanoDollars: number }
+  /** Files that the step has created. */
+  readonly created: readonly string[]
 }
 
 /** Phase, variables, calls of the turn, and usage at a checkpoint, through forks. */
@@ -115,12 +117,19 @@ export async function checkpointFacts(db: Kysely<Database>, row: CheckpointRow):
   const turn = (agent: string, revision: string) => callsAt(agent, revision, String(row.turn))
   const calls = await sql<CallRef>`select * from (${literal(turn, row.agent_id, row.revision)}) as called
     order by coalesce(ended_position, 0), coalesce(block, -1), id`.execute(db)
+  const made = await db
+    .selectFrom('tool_calls')
+    .select('created')
+    .where('agent_id', '=', row.agent_id)
+    .where('id', '=', row.tool_call_id ?? '')
+    .executeTakeFirst()
   const { input, output, nano } = usage.rows[0]!
   return {
     phase: phase.rows[0]?.phase ?? '',
     variables: variables.rows,
     calls: calls.rows,
     usage: { inputTokens: input, outputTokens: output, nanoDollars: nano },
+    created: made?.created ? (JSON.parse(made.created) as string[]) : [],
   }
 }
 

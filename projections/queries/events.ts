@@ -57,12 +57,13 @@ export async function eventStarts(db: Kysely<Database>, runId: string, position:
   return rows.map((row) => ({ agentId: row.id, revision: row.revision ?? 0 }))
 }
 
-/** Events of some agents after a position in the log, in log order, at most `limit`. */
+/** Events of some agents after a position in the log, in log order, at most `limit` of those that are wanted. */
 export async function eventsAfter(
   log: EventLog,
   starts: readonly Start[],
   position: number,
   limit: number,
+  wanted: (event: RecordedEvent) => boolean = () => true,
 ): Promise<RecordedEvent[]> {
   const heads = await Promise.all(starts.map((start) => Head.open(log, start, position)))
   const events: RecordedEvent[] = []
@@ -73,7 +74,7 @@ export async function eventsAfter(
         if (head.event && (!first?.event || head.event.position < first.event.position)) first = head
       }
       if (!first?.event) break
-      events.push(first.event)
+      if (wanted(first.event)) events.push(first.event)
       await first.advance()
     }
   } finally {

@@ -1,12 +1,13 @@
-import { type Kysely, sql } from 'kysely'
+import type { Kysely } from 'kysely'
 import type { Database, LineageRow } from '../schema/database.ts'
 import type { Row } from '../schema/tables.ts'
-import { history } from '../schema/views.ts'
+import { machineStates, type Standing } from './machine-state.ts'
+import { phasesOf } from './phases.ts'
 import { callsOf, type RunSummary, summaries } from './runs.ts'
 import { NOTHING, plus, type UsageSum, usageBy } from './usage.ts'
 
 /** An agent in its run's tree. `own`: what it used itself; `total`: with all that descend from it. */
-export interface AgentNode {
+export interface AgentNode extends Standing {
   readonly agent: LineageRow
   readonly phase: string | null
   readonly own: UsageSum
@@ -42,8 +43,9 @@ export async function showRun(db: Kysely<Database>, runId: string): Promise<RunS
       .orderBy('agent_id')
       .orderBy('revision')
       .execute() as unknown as Promise<Row<T>[]>
-  const phases = await phasesOf(db, runId)
-  const tree = treeOf(agents, phases, await usageBy(db, 'agent_id', [runId]), await callsOf(db, [runId]))
+  const phases = await phasesOf(db, [runId])
+  const states = await machineStates(db, [runId])
+  const tree = treeOf(agents, phases, states, await usageBy(db, 'agent_id', [runId]), await callsOf(db, [runId]))
   const root = await db
     .selectFrom('agents')
     .select(['cancel_requested_at', 'asked'])
@@ -54,19 +56,10 @@ export async function showRun(db: Kysely<Database>, runId: string): Promise<RunS
   return { ...summary!, tree, gates, standing_approvals, cancelling, asked: root?.asked === 1 }
 }
 
-/** The phase that each agent is in; a fork that has not moved is where its source was. */
-async function phasesOf(db: Kysely<Database>, runId: string): Promise<Map<string, string | null>> {
-  const latest = sql.raw(`(${history('a.id', '9007199254740991')}
-    select p.phase from h join phases p on p.agent_id = h.id and p.revision <= h.upto
-    order by h.d, p.revision desc limit 1)`)
-  const { rows } = await sql<{ id: string; phase: string | null }>`
-    select a.id, ${latest} as phase from agents a where a.run_id = ${runId}`.execute(db)
-  return new Map(rows.map((row) => [row.id, row.phase]))
-}
-
 function treeOf(
   agents: readonly LineageRow[],
-  phases: Map<string, string | null>,
+  phases: ReadonlyMap<string, string | null>,
+  states: ReadonlyMap<string, Standing>,
   usage: Map<string, UsageSum>,
   calls: Map<string, { calls: number }>,
 ): AgentNode[] {
@@ -78,7 +71,8 @@ function treeOf(
     const total = children.reduce((sum, child) => plus(sum, child.total), own)
     const ownCalls = calls.get(agent.id)?.calls ?? 0
     const totalCalls = children.reduce((sum, child) => sum + child.totalCalls, ownCalls)
-    return { agent, phase: phases.get(agent.id) ?? null, own, total, ownCalls, totalCalls, children }
+    const standing = states.get(agent.id) ?? { machineState: 'IDLE', paused: false }
+    return { agent, ...standing, phase: phases.get(agent.id) ?? null, own, total, ownCalls, totalCalls, children }
   }
   return (childrenOf.get(null) ?? []).map(node)
 }

@@ -1,11 +1,11 @@
 import { type Kysely, sql } from 'kysely'
 import type { Database } from '../schema/database.ts'
 import type { Row } from '../schema/tables.ts'
+import { type MachineState, machineStates } from './machine-state.ts'
+import { phasesOf } from './phases.ts'
+import { filtered, holdsText, type RunFilter, saying } from './run-filter.ts'
 import { NOTHING, type UsageSum, usageBy } from './usage.ts'
 import { type Waiting, waitingOf } from './waiting.ts'
-
-/** `cancelled`: those of the failed that people ended. */
-export type RunStatus = 'active' | 'recovering' | 'completed' | 'failed' | 'cancelled'
 
 export interface RunSummary extends Row<'runs'> {
   /** The first input, up to 500 characters; null: none yet. A fork shows its source's. */
@@ -21,37 +21,47 @@ export interface RunSummary extends Row<'runs'> {
   readonly updated_at: string
   readonly usage: UsageSum
   readonly waiting: readonly Waiting[]
+  /** Phase and state of the root agent. */
+  readonly phase: string | null
+  readonly machineState: MachineState
+  readonly paused: boolean
   /** Parked streams that its rows depend on: of its agents, and of those that its forks have their beginning from. */
   readonly incomplete: number
 }
 
 export interface RunsPage {
   readonly runs: readonly RunSummary[]
-  /** Give it as `after` for the next page; null: this is the last. */
-  readonly next: string | null
+  /** The last run that was looked at: the next page goes on after its `started`. Null: this page is the last. */
+  readonly last: Row<'runs'> | null
 }
 
-/** Comes after every text that goes on with a character. */
-const LAST = '\u{10ffff}'
+/** A text is looked for in so many runs at a time, so that no page takes long, however rare it is. */
+export const LOOKED_THROUGH = 2000
 
-/** Runs, newest first. `limit`: 1 to 500, default 50; `after`: the `next` of the page before; `prefix`: of their ids. */
+/**
+ * Runs, newest first. `limit`: 1 to 500, default 50; `after`: `started` of the last run of the page before. Where a text is
+ * looked for, a page looks through {@link LOOKED_THROUGH} runs at most: it may hold few runs, or none, and have a next one.
+ */
 export async function listRuns(
   db: Kysely<Database>,
-  { status, after, prefix, limit = 50 }: { status?: RunStatus; after?: string; prefix?: string; limit?: number } = {},
+  { after, limit = 50, text, ...filter }: RunFilter & { after?: number; limit?: number } = {},
 ): Promise<RunsPage> {
-  let query = db
-    .selectFrom('runs')
-    .selectAll()
-    .orderBy('started', 'desc')
-    .limit(limit + 1)
-  // As text, so that the partial index is used.
-  if (status === 'cancelled') query = query.where('status', '=', 'failed').where(sql<boolean>`code = 'CANCELLED'`)
-  else if (status !== undefined) query = query.where('status', '=', status)
-  if (after !== undefined) query = query.where('started', '<', Number(after))
-  if (prefix !== undefined) query = query.where('id', '>=', prefix).where('id', '<', prefix + LAST)
-  const rows = await query.execute()
-  const page = rows.slice(0, limit)
-  return { runs: await summaries(db, page), next: rows.length > limit ? String(page.at(-1)?.started) : null }
+  let query = filtered(db.selectFrom('runs').selectAll(), filter).orderBy('started', 'desc')
+  if (after !== undefined) query = query.where('started', '<', after)
+  if (text === undefined) {
+    const rows = await query.limit(limit + 1).execute()
+    const page = rows.slice(0, limit)
+    return { runs: await summaries(db, page), last: rows.length > limit ? (page.at(-1) ?? null) : null }
+  }
+  const looked = await query.limit(LOOKED_THROUGH).execute()
+  const ids = looked.map((row) => row.id)
+  const origin = await originsOf(db, looked)
+  const tasks = await tasksOf(db, origin)
+  const said = await saying(db, ids, text)
+  const found = looked.filter((row) => said.has(row.id) || holdsText(tasks.get(row.id) ?? '', text))
+  const page = found.slice(0, limit)
+  const full = looked.length === LOOKED_THROUGH ? (looked.at(-1) ?? null) : null
+  return { runs: await summaries(db, page), last: found.length > limit ? (page.at(-1) ?? null) : full }
 }
 
 /** Rows of `runs` with what lists and the run's own page say of them. */
@@ -82,6 +92,8 @@ export async function summaries(db: Kysely<Database>, rows: readonly Row<'runs'>
   const origin = await originsOf(db, rows)
   const tasks = await tasksOf(db, origin)
   const sources = await inheritedOf(db, origin)
+  const phases = await phasesOf(db, ids)
+  const states = await machineStates(db, ids)
   return rows.map((row) => {
     const found = byRun.get(row.id)
     const { agents = 0, turns = 0, step = 0, revision = 0, updated_at = row.created_at } = found ?? {}
@@ -101,6 +113,9 @@ export async function summaries(db: Kysely<Database>, rows: readonly Row<'runs'>
       task,
       usage: usage.get(row.id) ?? NOTHING,
       waiting: waiting.get(row.id) ?? [],
+      phase: phases.get(row.id) ?? null,
+      machineState: states.get(row.id)?.machineState ?? 'IDLE',
+      paused: states.get(row.id)?.paused ?? false,
     }
   })
 }

@@ -28,7 +28,15 @@ export const agentTables = {
     },
     key: ['id'],
     owner: 'id',
-    indexes: [['started'], ['status', 'started']],
+    indexes: [
+      ['started'],
+      ['status', 'started'],
+      ['role', 'started'],
+      ['model', 'started'],
+      ['created_by'],
+      ['created_at'],
+      ['forked_from'],
+    ],
     partial: { columns: ['status', 'started'], where: "code = 'CANCELLED'" },
   },
   /** One row per agent: what `agent_lineage` shows, and where the agent stands. */
@@ -93,6 +101,7 @@ export const agentTables = {
     },
     key: ['agent_id', 'revision'],
     owner: 'agent_id',
+    indexes: [['run_id'], ['by']],
   },
   /**
    * One row per requested call. Arguments and result are not copied: they are in the events at `requested_position`
@@ -138,6 +147,16 @@ export const agentTables = {
     indexes: [['agent_id', 'turn']],
     partial: { columns: ['agent_id'], where: "status = 'unknown'" },
   },
+  /**
+   * Which files a call names, or has changed. `path` as the call touches it, relative to the workspace; `use`: read or
+   * write. Whether the call ran is in `tool_calls`.
+   */
+  touched_files: {
+    columns: { agent_id: 'text!', path: 'text!', tool_call_id: 'text!', use: 'text!', run_id: 'text!' },
+    key: ['agent_id', 'path', 'tool_call_id', 'use'],
+    owner: 'agent_id',
+    indexes: [['path']],
+  },
   /** One row per attempt of a model call. `lost`: it was given up; the figures are estimates, in doubt on
    * the bill. `late`: its answer came after that, and the figures are its own. */
   model_calls: {
@@ -161,6 +180,8 @@ export const agentTables = {
       nano_dollars: 'integer',
       duration_ms: 'integer',
       request_id: 'text',
+      /** The first 500 characters of the answer's text; null: it has none. */
+      preview: 'text',
       started_revision: 'integer',
       ended_revision: 'integer',
       started_at: 'text',
@@ -169,7 +190,10 @@ export const agentTables = {
     },
     key: ['agent_id', 'turn', 'attempt'],
     owner: 'agent_id',
-    indexes: [['run_id'], ['agent_id', 'ended_revision']],
+    indexes: [
+      ['run_id', 'nano_dollars'],
+      ['agent_id', 'ended_revision'],
+    ],
   },
   /** Every decision of the router (seed 000, 5.7). */
   model_routes: {

@@ -126,6 +126,7 @@ export const factTables = {
       ['run_id', 'status', 'requested_position'],
       ['status', 'requested_position'],
       ['requested_position'],
+      ['decided_by'],
     ],
   },
   standing_approvals: {
@@ -141,6 +142,7 @@ export const factTables = {
     },
     key: ['agent_id', 'revision'],
     owner: 'agent_id',
+    indexes: [['by']],
   },
   /**
    * Why an agent must be woken; see changes/due.ts. `cause`: `agent`, `model`, `cancel`, `parked`, or the id of a tool

@@ -8,9 +8,11 @@ import { history } from './views.ts'
 
 // PostgreSQL keeps an escaped NUL in JSON text but takes no such text apart; what is shown has U+FFFD there. (An escaped
 // backslash before `u0000` is no NUL.)
+const readable = (body: string) => `cast(case when position('\\u0000' in ${body}) = 0 then ${body}
+    else regexp_replace(${body}, '(?<!\\\\)((?:\\\\\\\\)*)\\\\u0000', '\\1\\\\ufffd', 'g') end as json)`
+
 const jsonOf = `create function json_of(body text) returns json immutable strict parallel safe language sql as $$
-  select cast(case when position('\\u0000' in body) = 0 then body
-    else regexp_replace(body, '(?<!\\\\)((?:\\\\\\\\)*)\\\\u0000', '\\1\\\\ufffd', 'g') end as json) $$`
+  select ${readable('body')} $$`
 
 const text = (value: string) => `'${value.replaceAll("'", "''")}'`
 
@@ -81,13 +83,14 @@ const payloadOf = (call: 'requested' | 'ended') =>
   `(select case when e.payload is not null then coalesce(e.current, e.payload) end from event_rows e
     where e.stream = 'agent-' || ${call}_agent and e.revision = ${call}_revision)`
 
-// The argument object of a `tool_use` block, as JSON text; 'null' where it is none (domain/agent/events/content.ts).
+// The argument object of a `tool_use` block, as JSON text; 'null' where it is none (domain/agent/events/content.ts). Names in
+// its body are looked up in the reader's search path, so it calls no function of this schema.
 const argumentsOf = `create function arguments_of(block json) returns text immutable strict parallel restricted language plpgsql as $$
   declare asked json;
   begin
     asked := case when block -> 'input_text' is null then block -> 'input'
       when btrim(block ->> 'input_text', E' \\t\\r\\n') = '' then cast('{}' as json)
-      else json_of(block ->> 'input_text') end;
+      else ${readable("(block ->> 'input_text')")} end;
     return case when json_typeof(asked) = 'object' then cast(asked as text) else 'null' end;
   exception when data_exception or program_limit_exceeded then return 'null';
   end $$`

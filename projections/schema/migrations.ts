@@ -15,7 +15,7 @@ import { views } from './views.ts'
 export const migrations: readonly ((db: Kysely<Database>, dialect: Dialect) => Promise<void>)[] = [createAll]
 
 /** What the rows mean. Tables made under another number are not migrated but rebuilt. */
-export const MEANING = 7
+export const MEANING = 8
 
 /** How often the views over kept events have come to mean something else. */
 const KEPT_VIEWS = 1

@@ -42,7 +42,7 @@ describe('answers of commands', { timeout: 60_000 }, () => {
     const { out } = await folder.look('diff', id, '0', '2')
     const state = out.slice(0, out.indexOf('Messages'))
     expect(state.match(/^ {2}\/[^:]+/gm)?.map((path) => path.trim())).toEqual([
-      ...['/machine/status', '/spent/input', '/spent/output', '/step', '/turn'],
+      ...['/machineState', '/step', '/turn', '/usage/inputTokens', '/usage/outputTokens'],
     ])
     expect(telling({ path: '/unreadable' })).toBe(true)
   })

@@ -54,11 +54,12 @@ describe('how a run goes on is told', { timeout: 120_000 }, () => {
     const script = join(folder.root, 'away.json')
     const away = { fail: { code: 'OVERLOADED', times: 9 }, text: 'back again' }
     writeFileSync(script, JSON.stringify({ script: 1, turns: [away] }))
+    writeFileSync(join(folder.data, 'keepup.json'), JSON.stringify({ retry: { modelOutageMs: 0 } }))
     const model = ['--model', `scripted:${script}`, '--no-workspace']
     const { code, err } = await folder.look('run', 'x', ...model, '--max-retries', '0')
     expect([code, err]).toEqual([3, expect.stringContaining('MODEL_FAILED')])
     expect(err).toContain(`go on from there with: keepup fork ${idIn(err)}`)
-    expect(err).toContain('--max-retries')
+    expect(err).toContain('retry.modelOutageMs')
     const failed = await folder.look('events', idIn(err), '-o', 'jsonl')
     expect(failed.out.match(/"recoverable":true/g)).toHaveLength(3)
   })

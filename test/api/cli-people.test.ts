@@ -43,7 +43,7 @@ describe('what people are told', { timeout: 120_000 }, () => {
 
   it('a fork names its folder, and the run says how to go on', async () => {
     const id = await written(folder.workspace())
-    const forked = await folder.look('fork', id, '--to', '1', '-o', 'json')
+    const forked = await folder.look('fork', id, '--to', '1', '--no-drive', '-o', 'json')
     const { runId, workspace } = JSON.parse(forked.out) as { runId: string; workspace: string }
     expect(readFileSync(join(workspace, 'hello.txt'), 'utf8')).toBe('hello\n')
     expect(forked.err).toContain(`its files: ${workspace}`)
@@ -51,7 +51,7 @@ describe('what people are told', { timeout: 120_000 }, () => {
     expect(shown.out).toMatch(new RegExp(`^workspace +${workspace}$`, 'm'))
     expect(shown.err).toContain(`go on with: keepup resume ${runId}`)
     // A fork of the end waits to be told what comes next.
-    const again = JSON.parse((await folder.look('fork', id, '-o', 'json')).out) as { runId: string }
+    const again = JSON.parse((await folder.look('fork', id, '--no-drive', '-o', 'json')).out) as { runId: string }
     const waits = await folder.look('runs', 'show', again.runId)
     expect(waits.out).toMatch(/^status +active, waits: input$/m)
     expect(waits.err).toContain(`keepup input ${again.runId} "…"`)
@@ -93,7 +93,7 @@ describe('what people are told', { timeout: 120_000 }, () => {
   })
 
   it('a fork says what stays behind', async () => {
-    const forked = await folder.look('fork', await written(folder.workspace()), '--to', '1')
+    const forked = await folder.look('fork', await written(folder.workspace()), '--to', '1', '--no-drive')
     expect(forked.err).toContain('What was ignored there (node_modules, .git and the like) is not in it.')
     expect(forked.err).toContain('Standing approvals are not inherited')
   })

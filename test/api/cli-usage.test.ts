@@ -148,7 +148,7 @@ describe('the command line', () => {
       [['replay', runId, '--to', '99'], 'POINT_UNKNOWN'],
       [['fork', runId, '--turn', '99'], 'POINT_UNKNOWN'],
       [['approve', `${runId}.t9.c0`], 'NOT_FOUND'],
-      [['secrets', 'remove', 'NOBODY_SET_THIS'], 'such secret'],
+      [['secrets', 'remove', 'NOBODY_SET_THIS'], 'there is no secret'],
       [['verify', '--file', '/nowhere.ndjson'], 'there is no file /nowhere.ndjson'],
       [['tail', '--no-follow', '--after', 'nonsense'], 'CURSOR_INVALID'],
     ] as const) {

@@ -22,7 +22,7 @@ describe('runs on the command line', { timeout: 120_000 }, () => {
     expect(done.err).toContain('complete_task')
     expect(done.err).not.toContain('\u001b')
     expect(failed.err).toContain('NO_COMPLETION')
-    expect(JSON.parse(waiting.out)).toMatchObject({ status: 'active', waiting: { for: 'approval' } })
+    expect(JSON.parse(waiting.out)).toMatchObject({ status: 'active', waiting: [{ for: 'approval' }] })
     Object.assign(ids, { done: idIn(done.err), failed: idIn(failed.err), waiting: idIn(waiting.err) })
   })
 
@@ -76,7 +76,7 @@ describe('runs on the command line', { timeout: 120_000 }, () => {
     expect(types.at(0)).toBe('agent_started')
     expect(types.at(-1)).toBe('completion')
     const replay = await folder.look('replay', ids.done!, '--event', '2', '-o', 'json')
-    expect(JSON.parse(replay.out)).toMatchObject({ revision: 2, state: { machine: { status: 'IDLE' } } })
+    expect(JSON.parse(replay.out)).toMatchObject({ revision: 2, machineState: 'IDLE' })
     const diff = await folder.look('diff', ids.done!, '0', '2')
     expect(diff.out).toContain('Messages (0 in common):')
     expect(diff.out).toContain('/turn: 0 → 1')
@@ -124,7 +124,7 @@ describe('runs on the command line', { timeout: 120_000 }, () => {
   })
 
   it('forks, backs up, rebuilds, keeps secrets without showing them', async () => {
-    const fork = await folder.look('fork', ids.done!, '--to', '1', '--budget-tokens', '9000')
+    const fork = await folder.look('fork', ids.done!, '--to', '1', '--no-drive', '--budget-tokens', '9000')
     expect(fork.out.trim()).toMatch(/^\w+$/)
     const backup = join(folder.root, 'backup')
     expect((await folder.look('backup', backup)).code).toBe(0)
@@ -142,7 +142,7 @@ describe('runs on the command line', { timeout: 120_000 }, () => {
       code: 0,
       out: expect.stringMatching(/^removed TOKEN: no tool is given it any more\. It stays hidden/),
     })
-    expect((await folder.look('secrets', 'remove', 'TOKEN')).err).toContain('no such secret')
+    expect((await folder.look('secrets', 'remove', 'TOKEN')).err).toContain('no secret "TOKEN"')
   })
 
   it('pauses at the first Ctrl-C; steps, cancels and ends from there', async () => {

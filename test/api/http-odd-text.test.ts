@@ -40,11 +40,10 @@ it('no id with control characters is looked up, on any route of the document', a
         .map(([key, value]) => `${key}=${value}`)
         .join('&')}`
       const answer = await ask(method, to, method === 'GET' || method === 'DELETE' ? {} : { body: {} })
-      const { code, errors } = await bodyOf<{ code: string; errors: { path: string }[] }>(answer)
+      const { code, errors } = await bodyOf<{ code: string; errors: { in: string; path: string }[] }>(answer)
       expect([method, to, answer.status, code]).toEqual([method, to, 400, 'INVALID_REQUEST'])
-      expect(new Set(errors.map((error) => error.path))).toEqual(
-        new Set([`${place === 'query' ? 'query' : 'param'}.${name}`]),
-      )
+      const faults = new Set(errors.map((error) => `${error.in} ${error.path}`))
+      expect(faults).toEqual(new Set([`${place === 'query' ? 'query' : 'path'} ${name}`]))
     }
   for (const body of [{ runId: 'a\0' }, { stream: 'a\0' }])
     expect((await ask('POST', '/v1/projections/release', { body })).status).toBe(400)
@@ -53,11 +52,11 @@ it('no id with control characters is looked up, on any route of the document', a
 it('times that no clock can count are refused before anything is recorded', async () => {
   const id = await world.started('finish', { drive: false })
   for (const ms of [8_640_000_001, Number.MAX_SAFE_INTEGER]) {
-    for (const limits of [{ wallClockMs: ms }, { graceTimeoutMs: ms }]) {
-      const answer = await ask('POST', '/v1/runs', { body: { task: 'finish', model, limits } })
+    for (const time of [{ limits: { wallClockMs: ms } }, { recovery: { graceTimeoutMs: ms } }]) {
+      const answer = await ask('POST', '/v1/runs', { body: { task: 'finish', model, ...time } })
       expect([answer.status, (await bodyOf(answer)).detail]).toEqual([
         400,
-        expect.stringMatching(/^json\.limits\.\w+Ms: /),
+        expect.stringMatching(/^(?:limits|recovery)\.\w+Ms: /),
       ])
     }
     expect((await ask('POST', `/v1/runs/${id}/cancel`, { body: { deadlineMs: ms } })).status).toBe(400)
@@ -102,8 +101,8 @@ it('text that is half a character is mended wherever it stands, as in a task', a
   const answer = await ask('POST', '/v1/runs', { body: { model, drive: false, ...odd } })
   const { runId, code } = await bodyOf<{ runId: string; code?: string }>(answer)
   expect([answer.status, code]).toEqual([201, undefined])
-  const { state } = await bodyOf<{ state: { spec: { recovery: object } } }>(await ask('GET', `/v1/runs/${runId}/state`))
-  expect(state.spec).toMatchObject({ instructions: '\ufffd', recovery: { warningTemplate: '\ufffd' } })
+  const at = await bodyOf<{ spec: { recovery: object } }>(await ask('GET', `/v1/runs/${runId}/state`))
+  expect(at.spec).toMatchObject({ instructions: '\ufffd', recovery: { warningTemplate: '\ufffd' } })
   expect((await ask('POST', `/v1/runs/${runId}/fork`, { body: { model: half } })).status).toBeLessThan(500)
   expect(faults).toEqual([])
 })

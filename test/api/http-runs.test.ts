@@ -260,7 +260,7 @@ describe('a process that drives by itself', () => {
       bodyOf<{ runId: string; driving: boolean }>(await own.ask('POST', `/v1/runs/${path}`, { body }))
     const held = await own.started('finish', { drive: false })
     const source = await own.driven('finish')
-    const fork = (await post(`${source}/fork`, { step: 1 })).runId
+    const fork = (await post(`${source}/fork`, { step: 1, drive: false })).runId
     for (const id of [held, fork]) {
       expect((await post(`${id}/input`, { text: 'go on' })).driving).toBe(false)
       await own.services.read.caughtUp()
@@ -293,13 +293,13 @@ describe('a run whose models have all failed', () => {
     const retry = { maxRetries: 0, backoffMs: 60_000 }
     const id = await started('an outage', { retry })
     const shown = async () => (await bodyOf<{ run: { waiting: unknown } }>(await ask('GET', `/v1/runs/${id}`))).run
-    await expect.poll(async () => (await shown()).waiting).toEqual({ for: 'model', toolCallIds: [] })
+    await expect.poll(async () => (await shown()).waiting).toEqual([{ for: 'model', agentId: id, toolCallId: null }])
     const { runs } = await bodyOf<{ runs: { runId: string; waiting: unknown }[] }>(await ask('GET', '/v1/runs'))
-    expect(runs.find(({ runId }) => runId === id)?.waiting).toEqual({ for: 'model', toolCallIds: [] })
+    expect(runs.find(({ runId }) => runId === id)?.waiting).toEqual([{ for: 'model', agentId: id, toolCallId: null }])
     const spec = (await services.runtime.at(id, null)).state.spec
     expect(spec.retry.modelOutageMs).toBe(3_600_000)
     await ask('POST', `/v1/runs/${id}/cancel`, { body: {} })
     await services.drivers.ended(id)
-    expect(await shown()).toMatchObject({ status: 'failed', error: { code: 'CANCELLED' }, waiting: null })
+    expect(await shown()).toMatchObject({ status: 'failed', error: { code: 'CANCELLED' }, waiting: [] })
   })
 })

@@ -119,6 +119,7 @@ describe('the event stream', () => {
     const { log: real } = services
     const log: EventLog = Object.assign(Object.create(real), {
       cursor: (event: never) => real.cursor(event),
+      read: (...args: Parameters<EventLog['read']>) => real.read(...args),
       async *subscribe(...args: Parameters<EventLog['subscribe']>) {
         for await (const page of real.subscribe(...args)) {
           for (const event of page) {

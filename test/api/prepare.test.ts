@@ -88,7 +88,7 @@ describe('preparing a run', () => {
 
   it('counts turns as the role says, with the grace turns on top', async () => {
     expect((await prepare({ role: 'coder' })).limits.maxTurns).toBe(17)
-    expect((await prepare({ role: 'coder', limits: { graceTurns: 5 } })).limits.maxTurns).toBe(20)
+    expect((await prepare({ role: 'coder', recovery: { graceTurns: 5 } })).limits.maxTurns).toBe(20)
     expect((await prepare({ role: 'coder', limits: { maxTurns: 3 } })).limits.maxTurns).toBe(3)
   })
 

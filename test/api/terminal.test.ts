@@ -143,7 +143,7 @@ describe.skipIf(skipWithoutTerminal)('a run at a terminal', { timeout: 120_000 }
     await terminal.sees('keepup.js resume')
     expect(await terminal.ended).toBe(8)
     const { out } = await folder.look('-o', 'json', 'runs', 'show', idIn(terminal.shown()))
-    expect(JSON.parse(out)).toMatchObject({ run: { waiting: { for: 'pause' } } })
+    expect(JSON.parse(out)).toMatchObject({ run: { waiting: [{ for: 'pause' }] } })
   })
 
   it('breaks off a command at the second Ctrl-C, also one that heeds no signal', async () => {

@@ -4,9 +4,12 @@ import { describe, expect, it } from 'vitest'
 import { ModelEntry } from '../../adapters/models/catalog.ts'
 import { ConfigSchema, EXAMPLES, envName } from '../../api/config.ts'
 import { DEFAULT_MODEL } from '../../api/host/prepare.ts'
+import { ApprovalState } from '../../api/http/schemas/approvals.ts'
+import { MachineState, RunStatus } from '../../api/http/schemas/runs.ts'
 import { StartRun } from '../../api/http/schemas/start.ts'
 import { OUTAGE_BACKOFF_CAP_MS } from '../../domain/agent/rules/outage.ts'
 import { MAX_MODEL_FAILURES } from '../../domain/agent/rules/routing.ts'
+import { CODER_SOP } from '../../domain/agent/spec/roles.ts'
 import { MODEL_OUTAGE_MS, Policy } from '../../domain/agent/spec/spec.ts'
 import { postgres, sqlite } from '../../projections/schema/dialect.ts'
 import { eventRows } from '../../projections/schema/event-rows.ts'
@@ -89,5 +92,27 @@ describe('the page of the settings', () => {
     expect(page).toContain(`${OUTAGE_BACKOFF_CAP_MS / 60_000} minutes`)
     expect(MAX_MODEL_FAILURES).toBe(3)
     expect(page).toContain('three of them in a row')
+  })
+})
+
+describe('the page of terms', () => {
+  const page = readFileSync(join(import.meta.dirname, '../../api/docs/glossary.md'), 'utf8')
+  const TERMS =
+    'run agent turn step revision position payload checkpoint approval epoch lease attempt gate phase fork cursor digest'
+
+  it('explains each term of the product, and README leads to it', () => {
+    for (const term of [...TERMS.split(' '), 'unknown outcome', 'standing approval'])
+      expect(page, term).toMatch(new RegExp(`^\\| \\*\\*${term}\\*\\*.* \\| .{20}`, 'm'))
+    const readme = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8')
+    expect(readme).toContain('(api/docs/glossary.md)')
+  })
+
+  it("has the Coder's phases with their tools and gates, and every state and status", () => {
+    for (const { name, allowedTools } of CODER_SOP.phases)
+      expect(page).toContain(`| \`${name}\` | ${allowedTools.join(', ')} |`)
+    for (const { after, check } of CODER_SOP.qualityGates)
+      expect(page).toMatch(new RegExp(`^\\| \`${after}\`.*\`${check}\``, 'm'))
+    for (const word of [...MachineState.options, ...RunStatus.options, ...ApprovalState.options.slice(1, 4)])
+      expect(page, word).toContain(`\`${word}\``)
   })
 })

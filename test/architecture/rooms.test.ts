@@ -67,6 +67,33 @@ test('within an agent what is decided stands on rules, these on the state, it on
   expect(wrong).toEqual([])
 })
 
+test('within a document the envelope stands on the markup, and both stand on the model', () => {
+  const floors = ['', 'model', 'markup', 'envelope']
+  const floor = (path: string) => floors.indexOf(dirname(relative('domain/document', path)).replace(/^\.$/, ''))
+  const wrong = sources('domain/document').flatMap((path) =>
+    imports(path)
+      .filter(
+        (target) => target.startsWith('domain/document/') && !(floor(target) <= floor(path) && floor(target) >= 0),
+      )
+      .map((target) => `${path} imports ${target}`),
+  )
+  expect(wrong).toEqual([])
+})
+
+test('only the adapters of documents know Loro and the parser', () => {
+  const owners: Readonly<Record<string, string>> = {
+    'loro-crdt': 'adapters/documents-loro/',
+    saxes: 'adapters/documents-xml/',
+  }
+  const found = Object.keys(allowed)
+    .flatMap(sources)
+    .flatMap((path) =>
+      imports(path).flatMap((name) => (owners[name] === undefined ? [] : [[path, owners[name]] as const])),
+    )
+  expect(found.length).toBeGreaterThan(1)
+  expect(found.filter(([path, owner]) => !path.startsWith(owner)).map(([path]) => path)).toEqual([])
+})
+
 test('the runtime imports no package', () => {
   const wrong = sources('domain/runtime').flatMap((path) => imports(path).filter((target) => !inHouse(target)))
   expect(wrong).toEqual([])

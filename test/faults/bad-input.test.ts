@@ -87,7 +87,8 @@ testWith(
       mkdirSync(dark)
       chmodSync(dark, 0o000)
       if (ROOT) for (const path of [place.root, dark]) chownSync(path, 65534, 65534)
-      const ended = await keepup(place, run(place, model, '-w', dark), ROOT ? { wrap: NOBODY } : {})
+      const env = { XDG_CONFIG_HOME: place.root }
+      const ended = await keepup(place, run(place, model, '-w', dark), { env, ...(ROOT ? { wrap: NOBODY } : {}) })
       told(ended, 2, 'cannot be read (EACCES); check its rights')
     } finally {
       place.remove()
@@ -191,7 +192,8 @@ describe('a data folder that is not as it was', () => {
       ['verify'],
       run(place, model),
     )
-    for (const ended of tell) told(ended, 1, 'Name another data folder')
+    told(tell[0]!, 5, 'Name another data folder')
+    told(tell[1]!, 1, 'Name another data folder')
     await works()
   })
 
@@ -215,7 +217,8 @@ describe('a data folder that is not as it was', () => {
       ['verify'],
       run(place, model),
     )
-    for (const ended of tell) told(ended, 1, 'use a newer keepup')
+    told(tell[0]!, 5, 'use a newer keepup')
+    told(tell[1]!, 1, 'use a newer keepup')
     await works()
   })
 

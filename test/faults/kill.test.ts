@@ -108,7 +108,7 @@ test('what a killed process recorded is shown at once, though it left the tables
     expect([code, JSON.parse(out)]).toEqual([0, expect.objectContaining({ status: 'active', task: 'Leave two lines' })])
     const [run] = (await factsOf(place)).filter((fact) => fact.type === 'agent_started')
     expect(JSON.parse(out)).toMatchObject({ runId: run!.stream.replace(/^agent-/, ''), revision: expect.any(Number) })
-    const appended = (await factsOf(place)).filter((fact) => fact.stream !== 'log-meta').length
+    const appended = (await factsOf(place)).filter((fact) => fact.stream === run!.stream).length
     expect(JSON.parse(out).revision).toBe(appended - 1)
   })
 })

@@ -28,7 +28,6 @@ describeWithPostgres('PostgreSQL', (server) => {
         'rows mean something else',
         (live: string) => `update ${live.replace(/_\d+$/, '_control')}.generations set meaning = 0`,
       ],
-      ['the log is older', (live: string) => `update ${live}.position set hash = 'other', position = 999999`],
     ])('%s: they are made anew at the next start, which is told', async (_, damage) => {
       const { log } = tell(numbers)
       const first = await open(log)

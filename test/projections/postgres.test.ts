@@ -7,6 +7,7 @@ import { lawsContract } from '../contracts/projections/laws.ts'
 import { projectorContract } from '../contracts/projections/projector.ts'
 import { queriesContract } from '../contracts/projections/queries.ts'
 import { refusedContract } from '../contracts/projections/refused.ts'
+import { runFilterContract } from '../contracts/projections/run-filter.ts'
 import { stateContract } from '../contracts/projections/state.ts'
 import { storeContract } from '../contracts/projections/store.ts'
 import { describeWithPostgres } from '../support/postgres.ts'
@@ -24,6 +25,7 @@ describeWithPostgres('tables in PostgreSQL', (server) => {
   refusedContract(kit, (store) => store)
   lawsContract(kit)
   queriesContract(kit)
+  runFilterContract(kit)
   costContract(kit)
   checkpointsContract(kit)
   dueContract(kit)

@@ -15,8 +15,8 @@ async function all(ctx: Context, run: string | undefined): Promise<Listed[]> {
   const client = await ctx.client('read')
   const of = run === undefined ? {} : { run }
   const found: Listed[] = []
-  for (let after: string | null = '0'; after !== null; ) {
-    const query: { limit: string; after: string; run?: string } = { limit: '500', after, ...of }
+  for (let after: string | null | undefined; after !== null; ) {
+    const query: { limit: string; after?: string; run?: string } = { limit: '500', ...(after ? { after } : {}), ...of }
     const page: z.infer<typeof ArtifactList> = await take(client.v1.artifacts.$get({ query }))
     found.push(...page.artifacts)
     after = page.next

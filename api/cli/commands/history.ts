@@ -47,7 +47,13 @@ export function seen(ctx: Context, altered: number): number {
   return EXIT.verification
 }
 
-async function events(ctx: Context, run: string, agent: string | undefined): Promise<number> {
+interface EventsOptions {
+  agent?: string
+  type?: string[]
+  turn?: number
+}
+
+async function events(ctx: Context, run: string, { agent, type, turn }: EventsOptions): Promise<number> {
   const id = await ctx.runId(run, 'read')
   const client = await ctx.client('read')
   const show = shower(ctx, false)
@@ -55,7 +61,13 @@ async function events(ctx: Context, run: string, agent: string | undefined): Pro
   let altered = 0
   let after: string | null = null
   do {
-    const query = { limit: '500', ...(after === null ? {} : { after }), ...(agent ? { agent } : {}) }
+    const query = {
+      limit: '500',
+      ...(after === null ? {} : { after }),
+      ...(agent ? { agent } : {}),
+      ...(type ? { type: type.join(',') } : {}),
+      ...(turn === undefined ? {} : { turn: String(turn) }),
+    }
     const answer = client.v1.runs[':id'].events.$get({ param: { id }, query })
     const page = (await take(answer)) as { events: EventView[]; next: string | null }
     for (const event of page.events) await (ctx.format === 'json' ? ctx.flow(member(event, shown++)) : show(event))
@@ -142,8 +154,10 @@ export function historyCommands(program: Command, kit: Kit): void {
     .command('events')
     .description("a run's events, in the order of the log: @revision, time, turn, type, what it says")
     .argument('<run>')
-    .option('--agent <id>', 'of this agent (default: all agents of the run)')
-    .action(kit.action<{ agent?: string }>((ctx, [run], { agent }) => events(ctx, run!, agent)))
+    .option('--agent <id>', 'of this agent, or of a person: user:<name> (default: all of the run)')
+    .option('--type <types>', 'of these types only', known('--type', EVENT_TYPES))
+    .option('--turn <n>', 'of this turn only (0: outside of turns)', whole('--turn'))
+    .action(kit.action<EventsOptions>((ctx, [run], options) => events(ctx, run!, options)))
   program
     .command('tail')
     .description('events as they come, until interrupted')

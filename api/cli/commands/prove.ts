@@ -164,7 +164,7 @@ export function proveCommands(program: Command, kit: Kit): void {
     .option('--max-turns <n>', 'go on with this limit', whole('--max-turns', 1))
     .option('--budget-tokens <n>', 'its own limit of tokens (default: as its source had)', whole('--budget-tokens', 1))
     .option('--budget-usd <dollars>', 'its own limit of money (default: as its source had)', money('--budget-usd'))
-    .option('--drive', 'drive it at once')
+    .option('--no-drive', 'only record the fork')
     .action(
       kit.action<{
         to?: number
@@ -200,7 +200,7 @@ export function proveCommands(program: Command, kit: Kit): void {
           ctx.note('What was ignored there (node_modules, .git and the like) is not in it.')
         }
         ctx.note('Standing approvals are not inherited: its calls ask anew.')
-        if (o.drive === true) return driveToEnd(ctx, made.runId, FROM_BIRTH, resuming(ctx, made.runId))
+        if (o.drive !== false) return driveToEnd(ctx, made.runId, FROM_BIRTH, resuming(ctx, made.runId))
         ctx.show(made, () => [made.runId])
         const detail = await take(client.v1.runs[':id'].$get({ param: { id: made.runId } }))
         for (const line of nextLines(ctx, detail)) ctx.note(line.trimStart())

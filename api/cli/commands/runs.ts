@@ -1,6 +1,9 @@
 import type { Command } from 'commander'
 import type { z } from 'zod'
+import type { RunQuery } from '../../http/schemas/run-query.ts'
 import type { RunDetail } from '../../http/schemas/runs.ts'
+import { hasEnded } from '../../runs/ended.ts'
+import { given } from '../../runs/given.ts'
 import { visible } from '../../visible-text.ts'
 import { pendingApprovals } from '../ask.ts'
 import { askLines, nextLines, parkedLines } from '../asks.ts'
@@ -17,9 +20,10 @@ const SHOWN = 100
 const PAGE = 500
 /** Runs that cannot be listed are named up to so many. */
 const NAMED = 10
-const STORED = ['active', 'completed', 'failed', 'cancelled', 'recovering'] as const
-/** Whether anybody drives a run is not stored. */
-const STATUSES = [...STORED, 'interrupted'] as const
+/** As the column STATUS shows them. */
+const STATUSES = ['active', 'completed', 'failed', 'cancelled', 'recovering', 'interrupted'] as const
+
+type RunQueryInput = z.input<typeof RunQuery>
 
 type Detail = z.infer<typeof RunDetail>
 type Run = Detail['run']
@@ -42,18 +46,32 @@ async function told(ctx: Context): Promise<(run: Run) => Run> {
   return (run) => (silent && run.interrupted ? { ...run, interrupted: null } : run)
 }
 
-async function list(ctx: Context, status: (typeof STATUSES)[number] | undefined, limit: number): Promise<number> {
+interface ListOptions
+  extends Pick<RunQueryInput, 'role' | 'model' | 'over' | 'file' | 'person' | 'since' | 'until' | 'text'> {
+  readonly status?: (typeof STATUSES)[number]
+  readonly limit: number
+}
+
+/** What the API is asked for; whether anybody drives a run is seen here. */
+function queryOf(o: ListOptions): Omit<RunQueryInput, 'limit' | 'after'> {
+  const { role, model, over, file, person, since, until, text } = o
+  const stored = o.status === 'interrupted' ? undefined : o.status
+  const ended = stored === 'cancelled' ? ({ status: 'failed', error: 'CANCELLED' } as const) : { status: stored }
+  return given({ ...ended, role, model, over, file, person, since, until, text })
+}
+
+async function list(ctx: Context, options: ListOptions): Promise<number> {
+  const { status, limit } = options
   const client = await ctx.client('read')
   const asTold = await told(ctx)
-  const stored = STORED.find((one) => one === status)
   const rows: Run[] = []
   let after: string | null = null
   while (rows.length < limit) {
-    const left = stored === status ? Math.min(PAGE, limit - rows.length) : PAGE
-    const query = { limit: String(left), ...(after === null ? {} : { after }), ...(stored ? { status: stored } : {}) }
+    const left = status === 'interrupted' ? PAGE : Math.min(PAGE, limit - rows.length)
+    const query = { ...queryOf(options), limit: String(left), ...(after === null ? {} : { after }) }
     const page: { runs: Run[]; next: string | null } = await take(client.v1.runs.$get({ query }))
     const runs = page.runs.map(asTold)
-    rows.push(...(stored === status ? runs : runs.filter((run) => statusOf(run) === status)))
+    rows.push(...(status === 'interrupted' ? runs.filter((run) => statusOf(run) === status) : runs))
     after = page.next
     if (after === null) break
   }
@@ -92,8 +110,10 @@ function runLines({ run, tree }: Detail): string[] {
     ['run', run.runId],
     ['task', run.task],
     ['status', statusOf(run)],
+    ['state', hasEnded(run.status) ? null : `${run.machineState}${run.paused ? ', paused' : ''}`],
     ['error', run.error && `${run.error.code}: ${run.error.message}`],
     ['summary', run.summary],
+    ['last words', run.partialOutput],
     ['unmet gates', run.unmetGates.join(', ') || null],
     ['role', run.role && [run.role, run.phase && `phase ${run.phase}`].filter(Boolean).join(', ')],
     ['model', run.model],
@@ -158,10 +178,19 @@ export function runsCommands(program: Command, kit: Kit): void {
   alone(runs.command('list', { isDefault: true }))
     .description('runs, newest first')
     .option('--status <status>', STATUSES.join(', '), choice('--status', STATUSES))
-    .option('--limit <n>', 'how many', whole('--limit', 1), SHOWN)
-    .action(
-      kit.action<{ status?: (typeof STATUSES)[number]; limit: number }>((ctx, _, o) => list(ctx, o.status, o.limit)),
+    .option('--role <name>', 'of this role')
+    .option('--model <id>', 'that ask for this model')
+    .option('--over <dollars>', 'that have cost more')
+    .option('--file <path>', 'of which a call read or wrote this file: a path in the workspace, or an absolute one')
+    .option('--person <name>', 'that this person started, decided an approval of, or gave input to')
+    .option('--since <time>', 'started then or later: 2026-11-23, 2026-11-23T08:00:00Z, or 30m, 12h, 2d, 1w ago')
+    .option('--until <time>', 'started before then')
+    .option(
+      '--text <text>',
+      'that hold this text: in the task, the result, or the first 500 characters of an input or an answer',
     )
+    .option('--limit <n>', 'how many', whole('--limit', 1), SHOWN)
+    .action(kit.action<ListOptions>((ctx, _, options) => list(ctx, options)))
   runs
     .command('show')
     .description('a run, what it used, and what it waits for')

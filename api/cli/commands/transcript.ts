@@ -33,8 +33,12 @@ const promptLines = ({ agentId, system, why }: Prompt): string[] =>
 async function* partsOf(ctx: Context, id: string, agent: string | undefined): AsyncGenerator<EventView | Prompt> {
   const client = await ctx.client('read')
   const prompted = new Set<string>()
-  for (let after: string | null = '0'; after !== null; ) {
-    const query: { limit: string; after: string; agent?: string } = { limit: '500', after, ...(agent ? { agent } : {}) }
+  for (let after: string | null | undefined; after !== null; ) {
+    const query: { limit: string; after?: string; agent?: string } = {
+      limit: '500',
+      ...(after ? { after } : {}),
+      ...(agent ? { agent } : {}),
+    }
     const page: { events: EventView[]; next: string | null } = await take(
       client.v1.runs[':id'].events.$get({ param: { id }, query }),
     )

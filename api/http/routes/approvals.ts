@@ -2,11 +2,13 @@ import { createRoute, z } from '@hono/zod-openapi'
 import type { UserCommand } from '../../../domain/agent/decisions/commands.ts'
 import { previewOf } from '../../runs/approval-preview.ts'
 import { actorOf, notFound, record } from '../../runs/commands.ts'
+import { given } from '../../runs/given.ts'
+import { mustBeRun } from '../../runs/known.ts'
 import type { Services } from '../../services.ts'
 import { current } from '../current.ts'
 import { body, json, newApp, refusals } from '../new-app.ts'
 import { ApprovalDetail, ApprovalList, DecisionBody, DoubtBody, DoubtList, QuestionList } from '../schemas/approvals.ts'
-import { Id, PlacedPage, Recorded } from '../schemas/common.ts'
+import { Id, PageQuery, Recorded } from '../schemas/common.ts'
 import { CommandHeaders } from '../schemas/headers.ts'
 
 const CallId = z.object({ toolCallId: Id })
@@ -16,7 +18,7 @@ const list = createRoute({
   path: '/v1/approvals',
   summary: 'Approvals that wait, or those in another state, in the order in which they were asked for',
   request: {
-    query: PlacedPage.extend({
+    query: PageQuery.extend({
       run: Id.optional(),
       state: z.enum(['pending', 'approved', 'rejected', 'expired', 'all']).default('pending'),
     }),
@@ -67,15 +69,9 @@ const resolve = createRoute({
 /** The agent of a tool call, from the call's id. */
 export function agentOfCall(toolCallId: string): string {
   const agentId = /^(.+)\.t\d+\.c\d+$/.exec(toolCallId)?.[1]
-  if (agentId === undefined) throw notFound('tool call', 'an id looks like <agent>.t<turn>.c<index>')
+  if (agentId === undefined) throw notFound('tool call', toolCallId, 'an id looks like <agent>.t<turn>.c<index>')
   return agentId
 }
-
-/** A body without the members that were left out. */
-const given = <T extends object>(value: T) =>
-  Object.fromEntries(Object.entries(value).filter(([, v]) => v !== undefined)) as {
-    [K in keyof T]: Exclude<T[K], undefined>
-  }
 
 export function approvalRoutes(s: Services) {
   const said = (command: UserCommand & { toolCallId: string }, by: string | undefined, headers: CommandHeaders) => {
@@ -85,6 +81,7 @@ export function approvalRoutes(s: Services) {
   return newApp()
     .openapi(list, async (c) => {
       const { run, state, limit, after } = c.req.valid('query')
+      if (run !== undefined) await mustBeRun(s, run)
       await current(c, s)
       const which = { ...(run === undefined ? {} : { runId: run }), ...(state === 'all' ? {} : { state }) }
       const { position, value } = await s.read.approvals({ limit, ...(after === undefined ? {} : { after }), ...which })
@@ -92,8 +89,9 @@ export function approvalRoutes(s: Services) {
     })
     .openapi(show, async (c) => {
       await current(c, s)
-      const { position, value } = await s.read.approval(c.req.valid('param').toolCallId)
-      if (!value) throw notFound('approval')
+      const { toolCallId } = c.req.valid('param')
+      const { position, value } = await s.read.approval(toolCallId)
+      if (!value) throw notFound('approval', toolCallId)
       return c.json({ position, approval: value, preview: await previewOf(value, s.files) }, 200)
     })
     .openapi(decide, async (c) => {
@@ -103,12 +101,14 @@ export function approvalRoutes(s: Services) {
     })
     .openapi(doubts, async (c) => {
       const { run } = c.req.valid('query')
+      if (run !== undefined) await mustBeRun(s, run)
       await current(c, s)
       const { position, value } = await s.read.doubts(run === undefined ? {} : { runId: run })
       return c.json({ position, doubts: value }, 200)
     })
     .openapi(questions, async (c) => {
       const { run } = c.req.valid('query')
+      if (run !== undefined) await mustBeRun(s, run)
       await current(c, s)
       const { position, value } = await s.read.questions(run === undefined ? {} : { runId: run })
       return c.json({ position, questions: value }, 200)

@@ -1,6 +1,7 @@
 import { createRoute, type z } from '@hono/zod-openapi'
 import type { UserCommand } from '../../../domain/agent/decisions/commands.ts'
-import { actorOf, erasable, mustWrite, notFound, record } from '../../runs/commands.ts'
+import { actorOf, erasable, mustWrite, record } from '../../runs/commands.ts'
+import { mustBeRun } from '../../runs/known.ts'
 import type { Services } from '../../services.ts'
 import { body, json, newApp, RunId, refusals } from '../new-app.ts'
 import { Recorded } from '../schemas/common.ts'
@@ -96,7 +97,7 @@ export function commandRoutes(s: Services) {
     .openapi(restore, async (c) => {
       mustWrite(s)
       const { id } = c.req.valid('param')
-      if (!(await s.log.head(`agent-${id}`))) throw notFound('run')
+      await mustBeRun(s, id)
       const { step, tree, dryRun, expected } = c.req.valid('json')
       const to = tree === undefined ? { step: step ?? 0 } : { tree }
       const done = await s.files.restore(id, { to, dryRun, ...(expected === undefined ? {} : { expected }) })

@@ -1,29 +1,40 @@
 import { createRoute, z } from '@hono/zod-openapi'
+import { formatCursor } from '../../../domain/log/cursor.ts'
 import type { RecordedEvent } from '../../../domain/log/envelope.ts'
-import { agentStream } from '../../../domain/log/ids.ts'
 import type { Json } from '../../../domain/log/json.ts'
 import type { AgentAt, At } from '../../../domain/runtime/types.ts'
+import type { EventFilter } from '../../events/stream.ts'
 import { EventViews, type Piece } from '../../events/view.ts'
 import { isPlain, PLAIN } from '../../plain-text.ts'
 import { notFound } from '../../runs/commands.ts'
 import { afterCommon, differences } from '../../runs/difference.ts'
 import { forkRun } from '../../runs/fork.ts'
 import type { Underway } from '../../runs/keyed.ts'
+import { mustBeRun } from '../../runs/known.ts'
+import { pointOf } from '../../runs/point.ts'
 import { verifyRun } from '../../runs/verify.ts'
 import type { FilePoint, Services } from '../../services.ts'
 import { current } from '../current.ts'
 import { body, json, newApp, RunId, refusals } from '../new-app.ts'
-import { AtQuery, Id, PlacedPage } from '../schemas/common.ts'
+import { AgentAtPoint } from '../schemas/checkpoints.ts'
+import { AtQuery, Digits, EventTypes, Id, PageQuery } from '../schemas/common.ts'
 import { EventPage } from '../schemas/events.ts'
 import { StartHeaders } from '../schemas/headers.ts'
-import { AgentAtPoint, Difference, ForkBody, Forked, VerifiedRun } from '../schemas/runs.ts'
+import { Difference, ForkBody, Started, VerifiedRun } from '../schemas/runs.ts'
 import { streamResponse } from '../stream.ts'
 
 const events = createRoute({
   method: 'get',
   path: '/v1/runs/{id}/events',
   summary: 'The events of all agents of a run, or of one of them, in the order of the log',
-  request: { params: RunId, query: PlacedPage.extend({ agent: Id.optional() }) },
+  request: {
+    params: RunId,
+    query: PageQuery.extend({
+      agent: Id.optional().openapi({ description: 'An agent of the run, or a person: user:<id>' }),
+      type: EventTypes.optional(),
+      turn: Digits.optional().openapi({ type: 'integer', description: 'As events show it: 0 outside of turns' }),
+    }),
+  },
   responses: { 200: json(EventPage, 'A page of events'), ...refusals },
 })
 
@@ -54,7 +65,7 @@ const fork = createRoute({
   path: '/v1/runs/{id}/fork',
   summary: 'A new run whose history up to a point is that of this one',
   request: { params: RunId, headers: StartHeaders, body: body(ForkBody) },
-  responses: { 201: json(Forked, 'Forked'), 200: json(Forked, 'Forked before, by the same key'), ...refusals },
+  responses: { 201: json(Started, 'Forked'), 200: json(Started, 'Forked before, by the same key'), ...refusals },
 })
 
 const verify = createRoute({
@@ -95,7 +106,7 @@ export function atOf(q: { step?: number | undefined; turn?: number | undefined; 
 
 /** Ids of a run's agents, the root first. */
 export async function agentsOf(s: Services, runId: string): Promise<string[]> {
-  if (!(await s.log.head(agentStream(runId)))) throw notFound('run')
+  await mustBeRun(s, runId)
   await s.read.current()
   const { value } = await s.read.run(runId)
   return [runId, ...(value?.tree ?? []).map((a) => a.agentId).filter((id) => id !== runId)]
@@ -106,21 +117,39 @@ export function historyRoutes(s: Services, underway: Underway) {
     const colon = text.lastIndexOf(':')
     return { agentId: colon < 0 ? runId : text.slice(0, colon), at: { step: Number(text.slice(colon + 1)) } }
   }
-  const stateOf = ({ state: { argumentsSalt: _, ...shown } }: AgentAt): Json =>
-    JSON.parse(JSON.stringify(shown)) as Json
+  /** What `diff` compares: messages are compared beside it, and every event has another place. */
+  const comparedOf = (at: AgentAt): Json => {
+    const {
+      id: _i,
+      threadId: _t,
+      agentId: _a,
+      runId: _r,
+      revision: _v,
+      hash: _h,
+      timestamp: _s,
+      ...shown
+    } = pointOf(at)
+    const { messages: _, ...state } = shown.state
+    return JSON.parse(JSON.stringify({ ...shown, state })) as Json
+  }
 
   return newApp()
     .openapi(events, async (c) => {
-      const { agent, limit, after } = c.req.valid('query')
+      const { agent, type, turn, limit, after } = c.req.valid('query')
       const { id } = c.req.valid('param')
-      if (!(await s.log.head(agentStream(id)))) throw notFound('run')
+      await mustBeRun(s, id)
       await current(c, s)
-      const of = { runId: id, ...(agent === undefined ? {} : { agentId: agent }) }
-      const found = await s.read.events({ ...of, after: Number(after ?? 0), limit: limit + 1 })
-      if (found === null) throw notFound('agent of this run')
+      const filter: EventFilter = {
+        ...(agent === undefined ? {} : { agent }),
+        ...(type === undefined ? {} : { types: new Set(type) }),
+        ...(turn === undefined ? {} : { turn }),
+      }
+      const found = await s.read.events({ runId: id, ...filter, limit, ...(after === undefined ? {} : { after }) })
+      if (found === null) throw notFound('agent', agent ?? id)
       const views = new EventViews(s.log, s.blobs)
-      const { pieces, count } = await pageOf(views, found.slice(0, limit))
-      const next = found.length > count ? String(found[count - 1]?.position) : null
+      const { pieces, count } = await pageOf(views, found.events)
+      const last = found.more || found.events.length > count ? found.events[count - 1] : undefined
+      const next = last === undefined ? null : formatCursor(s.log.cursor(last))
       const page = ['{"events":[', ...pieces, `],"next":${JSON.stringify(next)}}`]
       return c.body(streamResponse(page.values(), { format: 'json' }).body as never, 200, JSON_HEADERS) as never
     })
@@ -129,9 +158,7 @@ export function historyRoutes(s: Services, underway: Underway) {
       const agentId = q.agent ?? c.req.valid('param').id
       const at = await s.runtime.at(agentId, atOf(q))
       c.header('ETag', `"${at.head.revision}"`)
-      const head = { revision: at.head.revision, hash: at.head.hash }
-      const timestamp = new Date(at.head.timestamp).toISOString()
-      return c.json({ agentId, ...head, timestamp, state: stateOf(at) as unknown, messages: [...at.messages] }, 200)
+      return c.json(pointOf(at), 200)
     })
     .openapi(diff, async (c) => {
       const { id } = c.req.valid('param')
@@ -142,7 +169,7 @@ export function historyRoutes(s: Services, underway: Underway) {
       const found = {
         a: { agentId: a.agentId, revision: atA.head.revision },
         b: { agentId: b.agentId, revision: atB.head.revision },
-        state: differences(stateOf(atA), stateOf(atB)).map(
+        state: differences(comparedOf(atA), comparedOf(atB)).map(
           (d) => ({ ...d }) as { path: string; a?: unknown; b?: unknown },
         ),
         messages: afterCommon<unknown>(atA.messages, atB.messages),
@@ -155,10 +182,9 @@ export function historyRoutes(s: Services, underway: Underway) {
       const { by, drive, agent, step, turn, event, ...what } = c.req.valid('json')
       const asked = { at: atOf({ step, turn, event }), ...what }
       const forked = await forkRun(s, underway, agent ?? id, asked, { by, drive, headers: c.req.valid('header') })
-      const { spec } = (await s.runtime.at(forked.runId, null)).state
       c.header('ETag', `"${forked.revision}"`)
       c.header('Location', `/v1/runs/${forked.runId}`)
-      return c.json({ ...forked, workspace: spec.workspace?.path ?? null }, forked.created ? 201 : 200)
+      return c.json(forked, forked.created ? 201 : 200)
     })
     .openapi(verify, async (c) => {
       return c.json(await verifyRun(s, c.req.valid('param').id), 200)

@@ -1,16 +1,29 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import { notFound } from '../../runs/commands.ts'
+import { mustBeRun, runOfAgent } from '../../runs/known.ts'
 import type { Services } from '../../services.ts'
 import { current } from '../current.ts'
 import { json, newApp, RunId, refusals } from '../new-app.ts'
-import { ArtifactList, CheckpointDetail, CheckpointList } from '../schemas/approvals.ts'
-import { Digits, Id, PlacedPage } from '../schemas/common.ts'
+import { ArtifactList } from '../schemas/approvals.ts'
+import { CheckpointDetail, CheckpointList } from '../schemas/checkpoints.ts'
+import { Digits, Id, PageQuery } from '../schemas/common.ts'
+
+/** Each whole checkpoint holds all messages before it. */
+const MAX_WHOLE = 50
 
 const checkpoints = createRoute({
   method: 'get',
   path: '/v1/agents/{id}/checkpoints',
   summary: "An agent's checkpoints, in order of their steps",
-  request: { params: RunId, query: PlacedPage },
+  request: {
+    params: RunId,
+    query: PageQuery.extend({
+      include: z.literal('state').optional().openapi({ description: 'Each entry is the whole checkpoint' }),
+    }).refine((q) => q.include === undefined || q.limit <= MAX_WHOLE, {
+      error: `with include=state a page has at most ${MAX_WHOLE} checkpoints`,
+      path: ['limit'],
+    }),
+  },
   responses: { 200: json(CheckpointList, 'A page of checkpoints'), ...refusals },
 })
 
@@ -26,7 +39,7 @@ const artifacts = createRoute({
   method: 'get',
   path: '/v1/artifacts',
   summary: 'Artifacts, in the order in which they were registered',
-  request: { query: PlacedPage.extend({ run: Id.optional() }) },
+  request: { query: PageQuery.extend({ run: Id.optional() }) },
   responses: { 200: json(ArtifactList, 'A page of artifacts'), ...refusals },
 })
 
@@ -34,21 +47,25 @@ const artifacts = createRoute({
 export function recordRoutes(s: Services) {
   return newApp()
     .openapi(checkpoints, async (c) => {
-      const { limit, after } = c.req.valid('query')
+      const { limit, after, include } = c.req.valid('query')
+      const { id } = c.req.valid('param')
+      await runOfAgent(s, id)
       await current(c, s)
-      const page = { limit, ...(after === undefined ? {} : { after }) }
-      const { position, value } = await s.read.checkpoints(c.req.valid('param').id, page)
+      const page = { limit, whole: include === 'state', ...(after === undefined ? {} : { after }) }
+      const { position, value } = await s.read.checkpoints(id, page)
       return c.json({ position, ...value }, 200)
     })
     .openapi(checkpoint, async (c) => {
       const { id, step } = c.req.valid('param')
+      await runOfAgent(s, id)
       await current(c, s)
       const { position, value } = await s.read.checkpoint(id, step)
-      if (value === null) throw notFound('checkpoint')
-      return c.json({ position, checkpoint: value as unknown }, 200)
+      if (value === null) throw notFound('checkpoint', `${id}.s${step}`)
+      return c.json({ position, checkpoint: value }, 200)
     })
     .openapi(artifacts, async (c) => {
       const { limit, after, run } = c.req.valid('query')
+      if (run !== undefined) await mustBeRun(s, run)
       await current(c, s)
       const page = { limit, ...(after === undefined ? {} : { after }), ...(run === undefined ? {} : { runId: run }) }
       const { position, value } = await s.read.artifacts(page)

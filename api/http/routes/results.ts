@@ -39,7 +39,7 @@ export function resultRoutes(s: Services) {
     const { toolCallId } = c.req.valid('param')
     const agentId = agentOfCall(toolCallId)
     const found = agentId === null ? null : await findResult(s, agentId, toolCallId)
-    if (found === null) throw notFound('result of this call')
+    if (found === null) throw notFound('result', toolCallId, 'look at the events of its run')
     if ('erased' in found) throw new LogError('BODY_ERASED', `the result of ${toolCallId} was erased`)
     const { size, parts } = await resultAt(s, found.end)
     const range = rangeOf(c.req.valid('header').range, size)

@@ -1,14 +1,15 @@
-import { createRoute, z } from '@hono/zod-openapi'
+import { createRoute } from '@hono/zod-openapi'
 import { specOf } from '../../../domain/runtime/history/spec.ts'
 import type { RunRow } from '../../read-model.ts'
 import { hasEnded } from '../../runs/ended.ts'
+import { given } from '../../runs/given.ts'
 import { startRun } from '../../runs/start.ts'
 import { unread } from '../../runs/unread.ts'
 import type { Services } from '../../services.ts'
 import { current } from '../current.ts'
 import { body, json, newApp, RunId, refusals } from '../new-app.ts'
-import { Id, PlacedPage } from '../schemas/common.ts'
 import { StartHeaders } from '../schemas/headers.ts'
+import { RunQuery } from '../schemas/run-query.ts'
 import { type Run, RunDetail, RunList, Started } from '../schemas/runs.ts'
 import { StartRun } from '../schemas/start.ts'
 
@@ -27,16 +28,8 @@ const start = createRoute({
 const list = createRoute({
   method: 'get',
   path: '/v1/runs',
-  summary: 'Runs, newest first',
-  request: {
-    query: PlacedPage.extend({
-      status: z
-        .enum(['active', 'completed', 'failed', 'cancelled', 'recovering'])
-        .optional()
-        .openapi({ description: 'cancelled: those of the failed that people ended' }),
-      prefix: Id.optional().openapi({ description: 'Only runs whose id begins so' }),
-    }),
-  },
+  summary: 'Runs, newest first, of which all holds that is asked for',
+  request: { query: RunQuery },
   responses: { 200: json(RunList, 'A page of runs'), ...refusals },
 })
 
@@ -51,7 +44,7 @@ const show = createRoute({
 export function runRoutes(s: Services) {
   const view = (row: RunRow, sizes: ReadonlyMap<string, number>): Run => {
     const { driving } = s.drivers.state(row.runId)
-    const idle = !hasEnded(row.status) && !driving && row.waiting === null && row.turn > 0
+    const idle = !hasEnded(row.status) && !driving && row.waiting.length === 0 && row.turn > 0
     // On servers the drivers of other processes are not known.
     const interrupted = idle && s.doorbell !== null ? null : idle
     const { open } = s.losses
@@ -74,16 +67,9 @@ export function runRoutes(s: Services) {
       return started.created ? c.json(started, 201) : c.json(started, 200)
     })
     .openapi(list, async (c) => {
-      const { prefix, status, limit, after } = c.req.valid('query')
       await current(c, s)
       const sizes = await s.sizes()
-      const page = {
-        limit,
-        ...(after === undefined ? {} : { after }),
-        ...(status === undefined ? {} : { status }),
-        ...(prefix === undefined ? {} : { prefix }),
-      }
-      const { position, value } = await s.read.runs(page)
+      const { position, value } = await s.read.runs(given(c.req.valid('query')))
       return c.json({ position, runs: value.runs.map((r) => view(r, sizes)), next: value.next }, 200)
     })
     .openapi(show, async (c) => {

@@ -1,12 +1,12 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import { formatCursor } from '../../../domain/log/cursor.ts'
 import { agentStream } from '../../../domain/log/ids.ts'
-import { checkedCursor, EVENT_TYPES, type EventFilter, wanted } from '../../events/stream.ts'
+import { checkedCursor, type EventFilter, isPerson, wanted } from '../../events/stream.ts'
 import { EventViews } from '../../events/view.ts'
-import { notFound } from '../../runs/commands.ts'
+import { mustBeRun, runOfAgent } from '../../runs/known.ts'
 import type { Services } from '../../services.ts'
 import { newApp, RunId, refusals } from '../new-app.ts'
-import { Id } from '../schemas/common.ts'
+import { CursorText, EventTypes, Id } from '../schemas/common.ts'
 import { EventView } from '../schemas/events.ts'
 import { type Piece, type StreamOptions, sse, sseLines, streamResponse } from '../stream.ts'
 
@@ -18,12 +18,6 @@ const stream = (description: string) => ({
   ...refusals,
 })
 
-const Types = z
-  .string()
-  .transform((text) => text.split(',').map((name) => name.trim()))
-  .pipe(z.array(z.enum(EVENT_TYPES as [string, ...string[]])))
-  .openapi({ type: 'string', description: 'Types, separated by commas' })
-
 const events = createRoute({
   method: 'get',
   path: '/v1/events',
@@ -32,10 +26,10 @@ const events = createRoute({
   request: {
     headers: z.object({ 'last-event-id': z.string().optional(), accept: z.string().optional() }),
     query: z.strictObject({
-      after: z.string().optional(),
+      after: CursorText.optional(),
       run: Id.optional(),
       agent: Id.optional(),
-      type: Types.optional(),
+      type: EventTypes.optional(),
       from: z.enum(['start', 'head']).default('start').openapi({ description: 'Where to begin without a cursor' }),
       follow: z.enum(['true', 'false']).default('true').openapi({ description: 'false: end at the head of now' }),
     }),
@@ -65,6 +59,8 @@ export function streamRoutes(s: Services, heartbeatMs: number) {
     .openapi(events, async (c) => {
       const q = c.req.valid('query')
       const asked = c.req.valid('header')
+      if (q.run !== undefined) await mustBeRun(s, q.run)
+      if (q.agent !== undefined && !isPerson(q.agent)) await runOfAgent(s, q.agent)
       const ndjson = asked.accept?.includes('application/x-ndjson') ?? false
       let after = await checkedCursor(s.log, asked['last-event-id'] ?? q.after)
       if (after === null && q.from === 'head') after = await s.log.headCursor()
@@ -105,7 +101,7 @@ export function streamRoutes(s: Services, heartbeatMs: number) {
     })
     .openapi(live, async (c) => {
       const { id } = c.req.valid('param')
-      if (!(await s.log.head(agentStream(id)))) throw notFound('run')
+      await mustBeRun(s, id)
       const over = new AbortController()
       const news = s.live.listen(id, over.signal)
       const now = s.drivers.state(id)

@@ -149,7 +149,7 @@ export function systemRoutes(s: Services) {
     .openapi(removeSecret, async (c) => {
       mustWrite(s)
       const { name } = c.req.valid('param')
-      if (!(await s.vault.remove(name))) throw notFound('secret', 'list them with: keepup secrets list')
+      if (!(await s.vault.remove(name))) throw notFound('secret', name, 'list them with: keepup secrets list')
       return c.json({ names: await s.vault.names() }, 200)
     })
 }

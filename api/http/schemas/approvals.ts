@@ -1,6 +1,9 @@
 import { z } from '@hono/zod-openapi'
 import { Artifact } from '../../../domain/agent/events/events.ts'
-import { AnyJson, By, JsonValue, Position } from './common.ts'
+import { AnyJson, By, JsonValue, Next, Position } from './common.ts'
+
+/** `erased`: the body that held the decision is gone. */
+export const ApprovalState = z.enum(['pending', 'approved', 'rejected', 'expired', 'erased']).openapi('ApprovalState')
 
 export const Approval = z
   .strictObject({
@@ -13,13 +16,13 @@ export const Approval = z
     reason: z.string(),
     requestedAt: z.string(),
     expiresAt: z.string(),
-    state: z.string().openapi({ description: 'pending, approved, rejected or expired' }),
+    state: ApprovalState,
     by: z.string().nullable(),
   })
   .openapi('Approval')
 
 export const ApprovalList = z
-  .strictObject({ position: Position, approvals: z.array(Approval).readonly(), next: z.string().nullable() })
+  .strictObject({ position: Position, approvals: z.array(Approval).readonly(), next: Next })
   .openapi('ApprovalList')
 
 export const ApprovalDetail = z
@@ -90,24 +93,5 @@ export const ArtifactView = z
   .openapi('ArtifactView')
 
 export const ArtifactList = z
-  .strictObject({ position: Position, artifacts: z.array(ArtifactView).readonly(), next: z.string().nullable() })
+  .strictObject({ position: Position, artifacts: z.array(ArtifactView).readonly(), next: Next })
   .openapi('ArtifactList')
-
-export const CheckpointEntry = z.strictObject({
-  id: z.string(),
-  threadId: z.string(),
-  step: z.int(),
-  revision: z.int(),
-  turn: z.int(),
-  timestamp: z.string(),
-})
-
-export const CheckpointList = z
-  .strictObject({
-    position: Position,
-    checkpoints: z.array(CheckpointEntry).readonly(),
-    next: z.string().nullable(),
-  })
-  .openapi('CheckpointList')
-
-export const CheckpointDetail = z.strictObject({ position: Position, checkpoint: AnyJson }).openapi('CheckpointDetail')

@@ -1,5 +1,6 @@
 import { isAbsolute } from 'node:path'
 import { z } from '@hono/zod-openapi'
+import { EVENT_TYPES } from '../../events/stream.ts'
 import { isPlain, PLAIN } from '../../plain-text.ts'
 
 /** Any JSON value, as a response holds it. */
@@ -27,7 +28,15 @@ export const ProblemBody = z
     status: z.int(),
     code: z.string(),
     detail: z.string(),
-    errors: z.array(z.strictObject({ path: z.string(), message: z.string() })).optional(),
+    errors: z
+      .array(
+        z.strictObject({
+          in: z.enum(['body', 'query', 'path', 'header']).optional(),
+          path: z.string().openapi({ description: 'Such as limits.maxTurns' }),
+          message: z.string(),
+        }),
+      )
+      .optional(),
   })
   .openapi('Problem')
 export type ProblemBody = z.infer<typeof ProblemBody>
@@ -50,22 +59,42 @@ export const Folder = z
     error: 'expected an absolute path: a relative one would start at whatever folder the server runs in',
   })
 
+/** Cursor text: what an answer gave as `next`, `position` or an event's `cursor`. */
+export const CursorText = z
+  .string()
+  .min(1)
+  .max(300)
+  .refine(isPlain, PLAIN)
+  .openapi({ description: 'A cursor that an answer gave (`next`, `position`, `cursor`): what comes is after it' })
+
+/** Every list is read in pages; the cursor is the same kind everywhere. */
 export const PageQuery = z.strictObject({
   limit: Digits.pipe(z.int().min(1).max(500)).prefault('50').openapi({ type: 'integer' }),
-  after: z.string().min(1).optional(),
+  after: CursorText.optional(),
 })
 
-/** A page of what has places in an order, rather than names. */
-export const PlacedPage = PageQuery.extend({
-  after: z
-    .string()
-    .regex(/^\d{1,15}$/, { error: 'expected what the page before gave as "next"' })
-    .optional(),
-})
+export const Next = z.string().nullable().openapi({ description: '`after` of the next page; null: this is the last' })
+
+/** Types of events, separated by commas. */
+export const EventTypes = z
+  .string()
+  .transform((text) => text.split(',').map((name) => name.trim()))
+  .pipe(z.array(z.enum(EVENT_TYPES as [string, ...string[]])))
+  .openapi({ type: 'string', description: 'Types, separated by commas' })
+
+/** Money: whole nano-dollars, and the same in dollars to be read; null where the price is not known. */
+export const Money = {
+  nanoDollars: z.int().nonnegative().nullable(),
+  usd: z
+    .number()
+    .nonnegative()
+    .nullable()
+    .openapi({ description: 'The same in dollars, to be read; add nano-dollars' }),
+}
 
 /** The answer to a command: the agent's revision after it. */
 export const Recorded = z
-  .strictObject({ runId: z.string(), revision: z.int(), driving: z.boolean() })
+  .strictObject({ runId: z.string(), agentId: z.string(), revision: z.int(), driving: z.boolean() })
   .openapi('Recorded')
 export type Recorded = z.infer<typeof Recorded>
 

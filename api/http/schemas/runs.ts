@@ -3,43 +3,53 @@ import { ERASE_WHICH, erasable, MAX_ERASURE_REASON } from '../../../domain/agent
 import { Budget } from '../../../domain/agent/spec/spec.ts'
 import { Milliseconds } from '../../../domain/agent/time-span.ts'
 import { Ask } from './approvals.ts'
-import { AnyJson, By, FileChanged, Folder, Id, Position, Recorded } from './common.ts'
+import { AnyJson, By, FileChanged, Folder, Id, Money, Next, Position, Recorded } from './common.ts'
 import { Parked } from './system.ts'
 
 const count = z.int().nonnegative()
 const Tree = z.string().regex(/^[0-9a-f]{64}$/, { error: 'expected the id of a tree: 64 hexadecimal digits' })
 
-/** Use of one agent, or the sum over a tree. Tokens; money in nano-dollars, null where a call had no known price. */
+/** Use of one agent, or the sum over a tree: tokens, calls, and money, null where a call had no known price. */
 export const Bill = z
   .strictObject({
     inputTokens: count,
     outputTokens: count,
     cacheReadTokens: count,
     cacheWriteTokens: count,
-    nanoDollars: count.nullable(),
+    ...Money,
     modelCalls: count,
     toolCalls: count,
-    inDoubt: z.strictObject({ modelCalls: count, tokens: count, nanoDollars: count.nullable() }).openapi({
+    inDoubt: z.strictObject({ modelCalls: count, tokens: count, ...Money }).openapi({
       description: 'The part of the above that is estimated: nobody saw how those model calls ended',
     }),
   })
   .openapi('Bill')
 
-/** What an agent waits for; it goes on from `model`, an outage of its models, by itself. */
+/** One thing that a run waits for. `toolCallId`: the call that it is about; null where it is about none. From `model`, an outage
+ * of its models, it goes on by itself. */
 export const Waiting = z
   .strictObject({
     for: z.enum(['input', 'approval', 'doubt', 'pause', 'model']),
-    toolCallIds: z.array(z.string()).readonly(),
+    agentId: z.string(),
+    toolCallId: z.string().nullable(),
   })
   .openapi('Waiting')
+
+export const MachineState = z
+  .enum(['IDLE', 'THINKING', 'TOOL_WAIT', 'OBSERVATION', 'RECOVERY', 'DONE', 'ERROR'])
+  .openapi('MachineState', { description: 'Where the agent stands in its state machine' })
+
+export const RunStatus = z.enum(['active', 'recovering', 'completed', 'failed']).openapi('RunStatus', {
+  description: 'How the run stands; one that was cancelled is failed, with the error CANCELLED',
+})
 
 export const Run = z
   .strictObject({
     runId: z.string(),
-    status: z.string().openapi({
-      description:
-        'active, completed, failed or recovering; of a run that was cancelled failed, with the error CANCELLED',
-    }),
+    agentId: z.string().openapi({ description: 'Its root agent' }),
+    status: RunStatus,
+    machineState: MachineState,
+    paused: z.boolean(),
     role: z.string().nullable(),
     phase: z.string().nullable(),
     model: z.string().nullable(),
@@ -52,8 +62,9 @@ export const Run = z
     updatedAt: z.string(),
     summary: z.string().nullable(),
     error: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
+    partialOutput: z.string().nullable().openapi({ description: 'Of a run that failed: the last text of its model' }),
     unmetGates: z.array(z.string()).readonly(),
-    waiting: Waiting.nullable(),
+    waiting: z.array(Waiting).readonly().openapi({ description: 'All that it waits for, the most urgent first' }),
     own: Bill,
     total: Bill,
     source: z.strictObject({ agentId: z.string(), step: count }).nullable(),
@@ -77,7 +88,10 @@ export const AgentNode = z
     parentId: z.string().nullable(),
     depth: count,
     role: z.string().nullable(),
-    status: z.string(),
+    phase: z.string().nullable(),
+    status: RunStatus,
+    machineState: MachineState,
+    paused: z.boolean(),
     turn: count,
     step: count,
     own: Bill,
@@ -85,9 +99,7 @@ export const AgentNode = z
   })
   .openapi('AgentNode')
 
-export const RunList = z
-  .strictObject({ position: Position, runs: z.array(Run), next: z.string().nullable() })
-  .openapi('RunList')
+export const RunList = z.strictObject({ position: Position, runs: z.array(Run), next: Next }).openapi('RunList')
 
 export const RunDetail = z
   .strictObject({
@@ -109,12 +121,17 @@ export const RunDetail = z
   })
   .openapi('RunDetail')
 
+/** The answer to a start and to a fork. `workspace`: the folder it works in; null: none. */
 export const Started = z
-  .strictObject({ runId: z.string(), revision: z.int(), driving: z.boolean(), created: z.boolean() })
+  .strictObject({
+    runId: z.string(),
+    agentId: z.string(),
+    revision: z.int(),
+    driving: z.boolean(),
+    created: z.boolean().openapi({ description: 'False: the same request had started it before' }),
+    workspace: z.string().nullable(),
+  })
   .openapi('Started')
-
-/** `workspace`: the new folder with the files of the fork's point; null where the source has none. */
-export const Forked = Started.extend({ workspace: z.string().nullable() }).openapi('Forked')
 
 export const InputBody = z.strictObject({ text: z.string().trim().min(1), by: By.optional() }).openapi('Input')
 export const CancelBody = z
@@ -162,28 +179,16 @@ export const ForkBody = z
     event: count.optional(),
     agent: Id.optional(),
     workspace: Folder.optional(),
-    model: z.string().min(1).optional(),
+    model: z.string().min(1).max(300).optional(),
     maxTurns: z.int().positive().optional(),
     budget: Budget.partial().optional().openapi({ description: 'Its own: what the source has spent is not counted.' }),
-    drive: z.boolean().default(false),
+    drive: z.boolean().default(true).openapi({ description: 'False: only record the fork.' }),
     by: By.optional(),
   })
   .refine((q) => [q.step, q.turn, q.event].filter((v) => v !== undefined).length <= 1, {
     error: 'give only one of step, turn and event',
   })
   .openapi('Fork')
-
-/** An agent at a point of its history. `messages` are exactly what the fold gives, so is `state`, without its salt. */
-export const AgentAtPoint = z
-  .strictObject({
-    agentId: z.string(),
-    revision: z.int(),
-    hash: z.string(),
-    timestamp: z.string(),
-    state: AnyJson.openapi({ description: 'What the fold gives, without the salt of the hashes of arguments' }),
-    messages: z.array(AnyJson),
-  })
-  .openapi('AgentAt')
 
 export const Difference = z
   .strictObject({

@@ -13,12 +13,10 @@ import { By, Folder, JsonValue } from './common.ts'
 
 const names = z.array(z.string().min(1))
 
-/** `maxTurns` absent: the role's loop plus the grace turns, 25 without a role. Times in ms. */
+/** `maxTurns` absent: the role's loop plus `recovery.graceTurns`, 25 without a role. Times in ms. */
 export const RunLimits = z
   .strictObject({
     maxTurns: z.int().positive().optional(),
-    graceTurns: z.int().nonnegative().optional(),
-    graceTimeoutMs: Milliseconds.optional(),
     wallClockMs: Milliseconds.nullable().optional(),
   })
   .openapi('RunLimits')
@@ -27,7 +25,7 @@ export const RunLimits = z
 const SETTINGS = {
   policy: partly(Policy),
   limits: RunLimits,
-  recovery: RecoveryConfig.pick({ warningTemplate: true, hardLimit: true }).partial(),
+  recovery: partly(RecoveryConfig).openapi('RecoveryConfig'),
   retry: partly(ErrorRecoveryPolicy),
   context: ContextManagementConfig.partial(),
   budget: Budget.partial(),
@@ -49,7 +47,7 @@ export const StartRun = z
     {
       task: z.string().trim().min(1).optional().openapi({ description: 'Absent: the run waits for input.' }),
       role: z.string().min(1).optional(),
-      model: z.string().min(1).optional(),
+      model: z.string().min(1).max(300).optional(),
       policy: SETTINGS.policy.optional(),
       limits: SETTINGS.limits.optional(),
       recovery: SETTINGS.recovery.optional(),

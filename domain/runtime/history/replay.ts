@@ -2,6 +2,7 @@ import { CommandRejected } from '../../agent/errors.ts'
 import type { AgentEvent } from '../../agent/events/events.ts'
 import { evolve } from '../../agent/state/evolve.ts'
 import { Transcript } from '../../agent/state/messages.ts'
+import { Facts } from '../../agent/state/point-facts.ts'
 import type { AgentState } from '../../agent/state/state.ts'
 import type { Head, SnapshotStore } from '../../ports.ts'
 import type { RuntimePorts } from '../ports.ts'
@@ -52,17 +53,20 @@ export async function treeAt(
 }
 
 /** The state at a point with the messages that the model would see there; reads every event before it. */
-export async function agentAt(ports: Ports, agentId: string, at: At): Promise<AgentAt> {
-  const reached = await stateAt(ports, agentId, at)
+export async function agentAt(ports: Ports, agentId: string, asked: At): Promise<AgentAt> {
+  const reached = await stateAt(ports, agentId, asked)
   const transcript = new Transcript()
+  const facts = new Facts()
+  const at = () => ({ ...reached, messages: transcript.messages, facts: facts.facts })
   for await (const page of history(ports, agentId)) {
     for (const { event, recorded } of page) {
       transcript.push(event)
+      facts.push(event)
       // By its hash: in a fork the point may be one of its source, whose revisions are others.
-      if (recorded.hash === reached.head.hash) return { ...reached, messages: transcript.messages }
+      if (recorded.hash === reached.head.hash) return at()
     }
   }
-  return { ...reached, messages: transcript.messages }
+  return at()
 }
 
 async function replayTo(

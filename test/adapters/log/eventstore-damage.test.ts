@@ -133,6 +133,8 @@ test('a stream of ours that was tombstoned is passed over where the whole log is
   const before = await log.headCursor()
   server.store.delete(name, 'any', true)
   server.store.append('ns.agent-other', -1, [foreign()])
+  // The server tells now and then how far it has looked.
+  server.store.append('noise', -1, Array.from({ length: 1000 }, foreign))
   const told: DamagedEvent[] = []
   const other = await openLog(server.url)
   for (const one of [log, other]) {
@@ -150,8 +152,8 @@ test('a stream of ours that was tombstoned is passed over where the whole log is
 
 test.each([
   ['tombstoned', (server: StandIn) => void server.store.delete(name, 'any', true), ['TOMBSTONED']],
-  ['deleted', (server: StandIn) => void server.store.delete(name, 'any', false), []],
-  ['truncated', (server: StandIn) => server.store.setMetadata(name, { $tb: 3 }), []],
+  ['deleted', (server: StandIn) => void server.store.delete(name, 'any', false), ['TRUNCATED']],
+  ['truncated', (server: StandIn) => server.store.setMetadata(name, { $tb: 3 }), ['TRUNCATED']],
   ['written to by others', (server: StandIn) => void server.store.append(name, 4, [foreign()]), ['FOREIGN']],
 ])('a stream that was %s is read as the whole log gives it where its damage is heard', async (_, damage, expected) => {
   const { server, log, batch } = await filled()
@@ -163,6 +165,20 @@ test.each([
   expect((await read(0)).map(({ id }) => id)).toEqual(batch.map(({ id }) => id))
   expect(codes).toEqual(expected)
   expect((await read(2, 2)).map(({ header }) => header.revision)).toEqual([2, 3])
+})
+
+test('a truncation that was taken back is none', async () => {
+  const { server, log } = await filled()
+  const codes = async () => {
+    const heard: string[] = []
+    await collect(log.readAll(null, { onDamage: ({ code }) => heard.push(code) }))
+    return heard
+  }
+  server.store.setMetadata(name, { $tb: 3 })
+  server.store.setMetadata('ns.theirs', { $tb: 3 })
+  expect(await codes()).toEqual(['TRUNCATED'])
+  server.store.setMetadata(name, { $acl: {} })
+  expect(await codes()).toEqual([])
 })
 
 test('a subscriber hears of damage behind the last event at once, and of what comes after it', async () => {

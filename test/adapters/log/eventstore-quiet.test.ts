@@ -212,7 +212,7 @@ test('what waits to be taken was not looked through, though the server has looke
     return subscription
   }
   const held = { client: { subscribeToAll } } as unknown as ConstructorParameters<typeof Feed>[0]
-  const feed = new Feed(held, 0, 'ns.', { ...SHORT, callMs: 600_000 })
+  const feed = new Feed(held, 0, ['ns.'], { ...SHORT, callMs: 600_000 })
   const { signal } = new AbortController()
   for (let n = 0; n < 300; n++) subscription.push({})
   looked(subscription, { commit: 1000n })

@@ -116,7 +116,7 @@ describeWithPostgres('the command line on servers', (server) => {
       expect(accepted.code, accepted.err).toBe(0)
       expect((await doctor()).of('parked')).toMatchObject({
         state: 'warning',
-        found: expect.stringMatching(/^1 agent is /),
+        found: expect.stringMatching(/^1 stream is /),
       })
       await client.query('insert into ns_blobs.blobs select * from lost; drop table lost')
     } finally {

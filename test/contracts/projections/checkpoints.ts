@@ -33,7 +33,8 @@ export function checkpointsContract(kit: TablesKit): void {
         completedToolResults: [
           { toolCallId: 'r1.t1.c0', name: 'read_file', success: true, result: { text: 'of r1.t1.c0' } },
         ],
-        usage: { inputTokens: 111, outputTokens: 20, cost: 1001 / 1e9 },
+        pendingCreates: ['a.ts'],
+        usage: { inputTokens: 111, outputTokens: 20, cost: 1001 / 1e9, nanoDollars: 1001 },
       })
     })
 

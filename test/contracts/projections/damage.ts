@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { Projector } from '../../../projections/projector/projector.ts'
+import { listRuns } from '../../../projections/queries/runs.ts'
 import { runs, tape } from '../../support/projections/fc.ts'
 import { folded, projected, type TablesKit } from '../../support/projections/kit.ts'
 import { MemoryLog } from '../../support/projections/memory-log.ts'
@@ -145,6 +146,32 @@ export function damageContract(kit: TablesKit): void {
         { agent_id: 'unborn', run_id: 'unborn', revision: 0 },
       ])
     })
+  })
+
+  it('marks each run that depends on the stream as incomplete: its own, and forks of what comes after', async () => {
+    const { log, bad, child } = pair()
+    const kept = bad.user('user_input', { text: 'whole' })
+    const gone = bad.user('user_input', { text: 'lost' })
+    const late = bad.user('user_input', { text: 'late' })
+    for (const [id, from] of [
+      ['before', kept],
+      ['after', late],
+    ] as const) {
+      const fork = new Actor(log, () => Date.parse(late.header.timestamp), id, id)
+      fork.forkFrom(bad, from.header.revision, from.hash)
+    }
+    child.start({ agentId: 'good', toolCallId: 'good.t1.c0' })
+    log.events.splice(log.events.indexOf(gone), 1)
+    log.damage('agent-child', { revision: 1 })
+    const { tables } = await open(log)
+    const { runs } = await listRuns(tables.db)
+    const incomplete = runs.map(({ id, incomplete }) => [id, incomplete]).sort()
+    expect(incomplete).toEqual([
+      ['after', 1],
+      ['bad', 1],
+      ['before', 0],
+      ['good', 1],
+    ])
   })
 
   it('any order of batches, redeliveries, restarts and releases gives the tables of a rebuild (law)', async () => {

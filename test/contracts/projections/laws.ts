@@ -21,6 +21,7 @@ const unsaid = ({
   streams: ___,
   context_variables: ____,
   event_rows: _____,
+  touched_files: ______,
   ...tables
 }: Dump): Dump =>
   Object.fromEntries(

@@ -24,11 +24,11 @@ export function queriesContract(kit: TablesKit): void {
       }
       const db = await open(log)
       const seen: string[] = []
-      let after: string | undefined
+      let after: number | undefined
       do {
         const page = await listRuns(db, { limit: 2, status: 'active', ...(after === undefined ? {} : { after }) })
         seen.push(...page.runs.map((run) => `${run.id} ${run.task}`))
-        after = page.next ?? undefined
+        after = page.last?.started
       } while (after !== undefined)
       expect(seen).toEqual(['r8 task 8', 'r7 task 7', 'r5 task 5', 'r4 task 4', 'r2 task 2', 'r1 task 1'])
       expect((await listRuns(db, { status: 'completed' })).runs.map((run) => run.id)).toEqual(['r6', 'r3', 'r0'])
@@ -39,7 +39,7 @@ export function queriesContract(kit: TablesKit): void {
       for (const id of ['m', 'z', 'a', 'k']) actor(id).start()
       const db = await open(log)
       const first = await listRuns(db, { limit: 3 })
-      const rest = await listRuns(db, { limit: 3, after: first.next! })
+      const rest = await listRuns(db, { limit: 3, after: first.last!.started })
       expect([...first.runs, ...rest.runs].map((run) => run.id)).toEqual(['k', 'a', 'z', 'm'])
     })
 

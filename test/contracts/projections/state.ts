@@ -1,13 +1,19 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { MemoryLog } from '../../../adapters/log-memory/log.ts'
+import { pointOf } from '../../../api/runs/point.ts'
 import { type AgentState, activityOf, callsOf, isFinished } from '../../../domain/agent/state/state.ts'
 import { agentAt } from '../../../domain/runtime/history/replay.ts'
 import { idleEnd } from '../../../domain/runtime/look.ts'
+import type { AgentAt } from '../../../domain/runtime/types.ts'
 import { Projector } from '../../../projections/projector/projector.ts'
 import { listQuestions } from '../../../projections/queries/asks.ts'
+import { assembleCheckpoint, type CheckpointSources } from '../../../projections/queries/checkpoint.ts'
+import { checkpointFacts, findCheckpoint } from '../../../projections/queries/checkpoints.ts'
 import { dueBefore, nextDue } from '../../../projections/queries/due.ts'
 import { listApprovals } from '../../../projections/queries/lists.ts'
+import { machineStates } from '../../../projections/queries/machine-state.ts'
+import { phasesOf } from '../../../projections/queries/phases.ts'
 import { waitingOf } from '../../../projections/queries/waiting.ts'
 import { law } from '../../support/laws.ts'
 import { type Plan, planArbitrary } from '../../support/plans.ts'
@@ -34,10 +40,13 @@ async function lived(plan: Plan, fates: readonly Fate[], kit: TablesKit): Promis
   const look = async () => {
     if (faults !== null) return
     await projector.catchUp()
-    const { state } = await agentAt({ log, blobs: world.blobs }, world.runId, null)
-    await agree(state, tables, world.clock.now()).catch((fault: unknown) => {
-      faults = fault
-    })
+    const at = await agentAt({ log, blobs: world.blobs }, world.runId, null)
+    const sources = { log, blobs: world.blobs, messagesAt: async () => at.messages }
+    await agree(at.state, tables, world.clock.now())
+      .then(() => sameCheckpoint(at, tables, sources))
+      .catch((fault: unknown) => {
+        faults = fault
+      })
   }
   try {
     await world.live()
@@ -68,10 +77,23 @@ class LookedAt extends MemoryLog {
   }
 }
 
+/** What the tables make of a checkpoint is what the log gives at its event. */
+async function sameCheckpoint(at: AgentAt, { db }: Tables, sources: CheckpointSources): Promise<void> {
+  const row = await findCheckpoint(db, at.state.agentId, at.state.step)
+  if (row === null || row.revision !== at.state.revision) return
+  // The rows put the figures of a late answer in the place of its estimate; the state at that point had the estimate.
+  const { usage: _, ...made } = await assembleCheckpoint(sources, row, await checkpointFacts(db, row))
+  const told = pointOf(at)
+  expect(JSON.parse(JSON.stringify(told))).toMatchObject(JSON.parse(JSON.stringify(made)))
+}
+
 async function agree(state: AgentState, { db }: Tables, now: number): Promise<void> {
   const told = `revision ${state.revision}, ${state.machine.status}`
   const row = await db.selectFrom('agents').selectAll().where('id', '=', state.agentId).executeTakeFirstOrThrow()
   const run = await db.selectFrom('runs').selectAll().where('id', '=', state.runId).executeTakeFirstOrThrow()
+  const standing = (await machineStates(db, [state.runId])).get(state.agentId)!
+  expect(standing, told).toEqual({ machineState: state.machine.status, paused: state.paused && !isFinished(state) })
+  expect((await phasesOf(db, [state.runId])).get(state.agentId) ?? '', told).toBe(state.phase)
   const { turn, step, revision, status } = row
   const going = { paused: row.paused === 1 && row.stepping === 0, stepping: row.stepping === 1 }
   expect({ turn, step, revision, status, epoch: row.epoch, ...going }, told).toEqual({

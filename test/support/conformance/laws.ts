@@ -24,8 +24,54 @@ export const LAWS: readonly Caught[] = [
     test: 'test/projections/laws.test.ts',
     fault: {
       file: 'projections/projector/fold.ts',
-      search: 'after ? events.filter((event) => event.position > after.position) : events',
-      replace: 'events',
+      search: 'after ? given.filter(({ position }) => position > after.position) : given',
+      replace: 'given',
+    },
+  },
+  {
+    law: '2',
+    says: 'a stream with a gap that is gone on with',
+    test: 'test/projections/projector.test.ts',
+    fault: {
+      file: 'projections/projector/fold.ts',
+      search: 'return this.#isParked(stream) ? null : gapAt(event, this.#headOf(stream))',
+      replace: 'return null',
+    },
+  },
+  {
+    law: '2',
+    says: 'a release that reads beyond where the tables are',
+    test: 'test/projections/projector.test.ts',
+    fault: { file: 'projections/projector/fold.ts', search: '        if (revision > upTo) return\n', replace: '' },
+  },
+  {
+    law: '2',
+    says: 'a stream that is parked again at later damage',
+    test: 'test/projections/projector.test.ts',
+    fault: {
+      file: 'projections/projector/fold.ts',
+      search: 'if (!this.#isParked(found.stream)) await',
+      replace: 'await',
+    },
+  },
+  {
+    law: '2',
+    says: 'damage that an earlier reader has looked past is not given to the next one',
+    test: 'test/adapters/log/eventstore-damage.test.ts',
+    fault: {
+      file: 'adapters/log-eventstore/follow.ts',
+      search: "          if (prefix === '' && !damaged) await",
+      replace: "          if (prefix === '') await",
+    },
+  },
+  {
+    law: '6',
+    says: 'an Idempotency-Key that a second request takes over',
+    test: 'test/runtime/claim-key.test.ts',
+    fault: {
+      file: 'domain/runtime/claim-key.ts',
+      search: 'claim !== undefined && isRepeated(claim.header.commandId, commandId)',
+      replace: 'claim !== undefined',
     },
   },
   {

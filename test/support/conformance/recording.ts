@@ -69,8 +69,8 @@ export const RECORDING: readonly Row[] = [
     name: '5.7.1',
     fault: fault(
       'agent/rules/routing.ts',
-      "return decided(requested, 'the requested model')",
-      "return decided(safeDefault, 'the requested model')",
+      'return decided(requested, `the run names',
+      'return decided(safeDefault, `the run names',
     ),
   },
   {

@@ -22,8 +22,9 @@ const refined = ({ zodSchema, jsonSchema }: { zodSchema: object; jsonSchema: obj
 export const GAINED: Readonly<Record<string, readonly string[]>> = {
   'agent_started@1': ['spec.retry.modelOutageMs'],
   'error@1': ['outage'],
-  'model_call_end@1': ['cut', 'calls.[].askedName'],
-  'tool_call_end@1': ['askedName'],
+  'late_outcome@1': ['attachment'],
+  'model_call_end@1': ['cut', 'calls.[].askedName', 'calls.[].secrets'],
+  'tool_call_end@1': ['askedName', 'attachment'],
 }
 
 interface Schema {

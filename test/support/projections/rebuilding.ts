@@ -17,11 +17,11 @@ export function rebuilding(server: () => PostgresServer) {
   const kit = postgresKit(server)
   const zero = (log: MemoryLog) => folded(log, kit)
 
-  async function open(log: MemoryLog, schema = schemas.fresh()) {
+  async function open(log: MemoryLog, schema = schemas.fresh(), { replaceNewer = false } = {}) {
     const pool = schemas.pool()
     const warned: string[] = []
     const home = new PostgresHome({ pool, schema, warn: (text) => void warned.push(text) })
-    const projections = await Projections.open({ log, blobs: log.blobs, home })
+    const projections = await Projections.open({ log, blobs: log.blobs, home, replaceNewer })
     let closed: Promise<void> | null = null
     const close = () => {
       closed ??= projections.close()

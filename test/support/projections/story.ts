@@ -216,6 +216,15 @@ export class Actor {
     this.finished = true
   }
 
+  /** The log has lost this agent's end, with a call of it, and a person has accepted and settled that. */
+  loseEnd(decision: 'happened' | 'run' | 'abandon') {
+    const id = toolCallId(this.id, this.turn + 1, 0)
+    const call = { toolCallId: id, toolName: 'run_command', argumentsHash: HASH, effect: 'irreversible' }
+    this.user('loss_accepted', { revision: 99, hash: HASH, calls: [call], unlisted: true })
+    this.user('lost_call_decided', { decision, reason: 'looked' }, { toolCallId: id })
+    this.user('loss_released', {})
+  }
+
   #residue(revision: number) {
     const { header, body } = this.#log.originals.filter(({ header: h }) => h.stream === agentStream(this.id))[revision]!
     const { type, version } = header

@@ -57,6 +57,7 @@ function live(actor: Actor, tape: Tape, log: MemoryLog, erasures: boolean): unkn
     return actor.write('workspace_drifted', { expected: 'a', found: 'b', changed: ['x'] })
   }
   if (choice === 6) return actor.user('cancel_requested', { deadlineMs: 1000 })
+  if (choice === 9) return actor.loseEnd((['happened', 'run', 'abandon'] as const)[tape.pick(3)]!)
   if (actor.inTurn === 'model') return model(actor, tape)
   if (actor.inTurn === 'tools') return tools(actor, tape)
   if (actor.turn > 0 && tape.pick(4) === 0) {

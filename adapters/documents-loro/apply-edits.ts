@@ -1,0 +1,66 @@
+import { type Delta, LoroList, LoroMap, LoroText } from 'loro-crdt'
+import type { Block, Cell } from '../../domain/document/model/block.ts'
+import type { Edit } from '../../domain/document/model/edits.ts'
+import { MARKS, type Run } from '../../domain/document/model/runs.ts'
+import type { BlockIndex } from './block-index.ts'
+import { toDelta } from './styles.ts'
+import { textChange } from './text-change.ts'
+
+/** Makes edits on a replica, in order, without a commit. Throws where one is not possible. */
+export function applyEdits(edits: readonly Edit[], index: BlockIndex): void {
+  for (const edit of edits) {
+    if (edit.kind === 'replace') replace(index.text(edit.spanId), edit.runs)
+    else if (edit.kind === 'delete') index.list.delete(index.position(edit.blockId), 1)
+    else insert(index, edit.after === null ? 0 : index.position(edit.after) + 1, edit.blocks)
+  }
+}
+
+function replace(text: LoroText | null, runs: readonly Run[]): void {
+  if (text === null) throw new Error('the span has no text')
+  const before = text.toDelta()
+  const change = textChange(before, toDelta(runs), MARKS)
+  if (change.length === 0) return
+  // Deltas cost Loro twice as much as plain insertions and deletions.
+  if (hasMarks(before) || hasMarks(change)) text.applyDelta(change)
+  else applyPlain(text, change)
+}
+
+const hasMarks = (delta: readonly Delta<string>[]): boolean =>
+  delta.some(({ attributes = {} }) => Object.keys(attributes).length > 0)
+
+function applyPlain(text: LoroText, change: readonly Delta<string>[]): void {
+  let at = 0
+  for (const part of change) {
+    if (part.delete !== undefined) text.delete(at, part.delete)
+    else if (part.insert !== undefined) text.insert(at, part.insert)
+    at += part.retain ?? part.insert?.length ?? 0
+  }
+}
+
+function insert(index: BlockIndex, at: number, blocks: readonly Block[]): void {
+  blocks.forEach((block, i) => {
+    const map = index.list.insertContainer(at + i, new LoroMap())
+    map.set('id', block.id)
+    map.set('type', block.type)
+    map.set('attrs', block.attrs)
+    if (block.type === 'table') fillTable(map.setContainer('rows', new LoroList()), block.rows)
+    else if (block.type !== 'divider') write(map, block.text)
+    index.inserted(map)
+  })
+}
+
+function fillTable(list: LoroList, rows: readonly (readonly Cell[])[]): void {
+  for (const row of rows) {
+    const cells = list.pushContainer(new LoroList())
+    for (const { text, ...attrs } of row) {
+      const cell = cells.pushContainer(new LoroMap())
+      for (const [key, value] of Object.entries(attrs)) cell.set(key, value)
+      write(cell, text)
+    }
+  }
+}
+
+const write = (map: LoroMap, runs: readonly Run[]): void => {
+  const text = map.setContainer('text', new LoroText())
+  if (runs.length > 0) text.applyDelta(toDelta(runs))
+}

@@ -1,0 +1,132 @@
+import type { PeerID, VersionVector } from 'loro-crdt'
+import { DocumentError } from '../../domain/document/errors.ts'
+import type { Edit } from '../../domain/document/model/edits.ts'
+import type { Frontier, FrontierRelation } from '../../domain/document/model/frontier.ts'
+import type { SpanView } from '../../domain/document/model/view.ts'
+import type { ImportedUpdate, OpenDocument, PendingChange, ReadBlock } from '../../domain/ports.ts'
+import { applyEdits } from './apply-edits.ts'
+import { documentFrontier, relationTo } from './frontiers.ts'
+import { asMap } from './layout.ts'
+import { describedFault, GATEWAY_PEER, MALFORMED, MISSING_DEPENDENCIES } from './person-update.ts'
+import { readBlock } from './read-block.ts'
+import { type Replica, reason } from './replica.ts'
+
+/** An open document on one lasting replica. */
+export class LoroDocument implements OpenDocument {
+  readonly #gatewayPeer: PeerID
+  #replica: Replica | null
+  #changing = false
+
+  constructor(replica: Replica, gatewayPeer: PeerID) {
+    this.#replica = replica
+    this.#gatewayPeer = gatewayPeer
+  }
+
+  get frontier(): string {
+    return documentFrontier(this.#free().doc)
+  }
+
+  relation(client: Frontier): FrontierRelation {
+    return relationTo(this.#free().doc, client)
+  }
+
+  span(spanId: string): SpanView {
+    return this.#free().index.span(spanId)
+  }
+
+  blocks(): readonly ReadBlock[] {
+    const { index } = this.#free()
+    const seen = new Map<string, number>()
+    const read = index.list.toArray().map((value): ReadBlock => {
+      const map = asMap(value)
+      const block: ReadBlock = map === null ? { type: 'unreadable', id: null } : readBlock(map)
+      if (block.id !== null) seen.set(block.id, (seen.get(block.id) ?? 0) + 1)
+      return block
+    })
+    // An id that two blocks bear names neither.
+    return read.map((block) => ((seen.get(block.id ?? '') ?? 0) > 1 ? { type: 'unreadable', id: block.id } : block))
+  }
+
+  edit(edits: readonly Edit[]): PendingChange {
+    const replica = this.#free()
+    const from = replica.doc.oplogVersion()
+    try {
+      applyEdits(edits, replica.index)
+      replica.doc.commit()
+    } catch (cause) {
+      replica.rebuild()
+      throw new DocumentError('EDIT_INVALID', `the edits do not fit the document: ${reason(cause)}`, { cause })
+    }
+    return this.#pending(replica, replica.doc.export({ mode: 'update', from }))
+  }
+
+  import(update: Uint8Array): ImportedUpdate {
+    const replica = this.#free()
+    const fault = describedFault(replica.doc, update, this.#gatewayPeer)
+    if (fault !== null) return fault
+    const refusal = this.#imported(replica, update, replica.doc.oplogVersion())
+    if (refusal === null) return { kind: 'imported', change: this.#pending(replica, update) }
+    replica.rebuild()
+    return refusal
+  }
+
+  follow(update: Uint8Array): void {
+    const replica = this.#free()
+    try {
+      const { pending } = replica.index.importing(() => replica.doc.import(update))
+      if (pending !== null && pending.size > 0) throw new Error('updates before it are missing')
+      replica.stored(update)
+    } catch (cause) {
+      replica.rebuild()
+      throw new DocumentError('DOCUMENT_CORRUPT', `a stored update does not fit: ${reason(cause)}; open it anew`, {
+        cause,
+      })
+    }
+  }
+
+  snapshot(): Uint8Array {
+    return this.#free().snapshot()
+  }
+
+  close(): void {
+    this.#replica?.free()
+    this.#replica = null
+  }
+
+  /** What an update's description may hide. */
+  #imported(replica: Replica, update: Uint8Array, before: VersionVector): ImportedUpdate | null {
+    try {
+      const { pending } = replica.index.importing(() => replica.doc.import(update))
+      if (pending !== null && pending.size > 0) return MISSING_DEPENDENCIES
+    } catch {
+      return MALFORMED
+    }
+    return replica.doc.oplogVersion().get(this.#gatewayPeer) === before.get(this.#gatewayPeer) ? null : GATEWAY_PEER
+  }
+
+  #pending(replica: Replica, update: Uint8Array): PendingChange {
+    this.#changing = true
+    let settled = false
+    const settle = (how: () => void) => () => {
+      if (settled) throw new DocumentError('DOCUMENT_BUSY', 'the change was kept or discarded before; settle it once')
+      if (this.#replica === null) throw closed()
+      settled = true
+      this.#changing = false
+      how()
+    }
+    return {
+      update,
+      frontier: documentFrontier(replica.doc),
+      keep: settle(() => replica.stored(update)),
+      discard: settle(() => replica.rebuild()),
+    }
+  }
+
+  #free(): Replica {
+    if (this.#replica === null) throw closed()
+    if (this.#changing) throw new DocumentError('DOCUMENT_BUSY', 'a change is on the replica; keep or discard it first')
+    return this.#replica
+  }
+}
+
+const closed = () => new DocumentError('DOCUMENT_CLOSED', 'the document is closed; open it anew')

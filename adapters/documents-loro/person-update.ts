@@ -1,0 +1,40 @@
+import { decodeImportBlobMeta, type ImportBlobMetadata, type LoroDoc, type PeerID } from 'loro-crdt'
+import type { ImportedUpdate } from '../../domain/ports.ts'
+
+type Refused = Extract<ImportedUpdate, { kind: 'refused' }>
+
+const refused = (reason: Refused['reason'], message: string): Refused => ({ kind: 'refused', reason, message })
+
+export const MALFORMED = refused(
+  'malformed',
+  'these bytes are not an update of a Loro document; export one with mode "update"',
+)
+export const GATEWAY_PEER = refused(
+  'gateway_peer',
+  "the update contains operations of the gateway's own peer; export from the version that the gateway has",
+)
+export const MISSING_DEPENDENCIES = refused(
+  'missing_dependencies',
+  'the update builds on operations that the gateway does not have; send those first, or with it',
+)
+
+/** What an update's own description says about it, before anything of it is imported; null where nothing speaks against it. */
+export function describedFault(doc: LoroDoc, update: Uint8Array, gatewayPeer: PeerID): ImportedUpdate | null {
+  const meta = described(update)
+  if (meta?.mode !== 'update') return MALFORMED
+  const ends = meta.partialEndVersionVector.toJSON()
+  if (ends.has(gatewayPeer)) return GATEWAY_PEER
+  const version = doc.oplogVersion()
+  const known = (peer: PeerID): number => version.get(peer) ?? 0
+  if (meta.startFrontiers.some(({ peer, counter }) => counter >= known(peer) && counter >= (ends.get(peer) ?? 0)))
+    return MISSING_DEPENDENCIES
+  return [...ends].every(([peer, end]) => end <= known(peer)) ? { kind: 'known' } : null
+}
+
+function described(update: Uint8Array): ImportBlobMetadata | null {
+  try {
+    return decodeImportBlobMeta(update, true)
+  } catch {
+    return null
+  }
+}

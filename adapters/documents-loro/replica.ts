@@ -1,0 +1,65 @@
+import { LoroDoc, type PeerID } from 'loro-crdt'
+import { DocumentError } from '../../domain/document/errors.ts'
+import { BlockIndex } from './block-index.ts'
+import { configureStyles } from './styles.ts'
+
+/** A rebuilt replica takes the updates since its snapshot into a new one when there are more of them. */
+const MAX_TAIL = 1000
+
+/** A Loro document that can be built again as it was before a discarded change. */
+export class Replica {
+  readonly #peer: PeerID
+  #snapshot: Uint8Array | null
+  #tail: Uint8Array[]
+  doc: LoroDoc
+  index: BlockIndex
+
+  constructor(peer: PeerID, snapshot: Uint8Array | null, updates: readonly Uint8Array[]) {
+    this.#peer = peer
+    this.#snapshot = snapshot
+    this.#tail = [...updates]
+    this.doc = this.#build()
+    this.index = new BlockIndex(this.doc)
+  }
+
+  /** Notes a stored update that the document already contains. */
+  stored(update: Uint8Array): void {
+    this.#tail.push(update)
+  }
+
+  /** Throws away every operation that is not stored. */
+  rebuild(): void {
+    this.doc.free()
+    this.doc = this.#build()
+    this.index = new BlockIndex(this.doc)
+    if (this.#tail.length > MAX_TAIL) this.snapshot()
+  }
+
+  /** The document with its history; later rebuilds begin with it. */
+  snapshot(): Uint8Array {
+    this.#snapshot = this.doc.export({ mode: 'snapshot' })
+    this.#tail = []
+    return this.#snapshot
+  }
+
+  free(): void {
+    this.doc.free()
+  }
+
+  #build(): LoroDoc {
+    const doc = new LoroDoc()
+    try {
+      configureStyles(doc)
+      const { pending } = doc.importBatch([...(this.#snapshot === null ? [] : [this.#snapshot]), ...this.#tail])
+      if (pending !== null && pending.size > 0) throw new Error('updates before these are missing')
+      doc.setPeerId(this.#peer)
+      return doc
+    } catch (cause) {
+      doc.free()
+      throw new DocumentError('DOCUMENT_CORRUPT', `the stored updates make no document: ${reason(cause)}`, { cause })
+    }
+  }
+}
+
+/** Loro throws strings as well as errors. */
+export const reason = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))

@@ -1,0 +1,35 @@
+import type { Delta, LoroDoc, LoroText } from 'loro-crdt'
+import { MARKS, Marks, mergedRuns, type Run } from '../../domain/document/model/runs.ts'
+
+// Marks are Loro text styles of the same names: `true`, or the attributes of a link.
+
+/** Text typed at the end of bold text is bold, at the end of code or of a link it is plain. Call before the first edit. */
+export function configureStyles(doc: LoroDoc): void {
+  doc.configTextStyle({
+    bold: { expand: 'after' },
+    italic: { expand: 'after' },
+    underline: { expand: 'after' },
+    strike: { expand: 'after' },
+    code: { expand: 'none' },
+    link: { expand: 'none' },
+  })
+  // A mark outside the document model stays where it is.
+  doc.configDefaultTextStyle({ expand: 'none' })
+}
+
+export const toDelta = (runs: readonly Run[]): Delta<string>[] =>
+  runs.map(({ text, marks }) => ({ insert: text, attributes: marks as never }))
+
+/** The runs of a text. Marks outside the document model are not among them. */
+export function runsOf(text: LoroText): Run[] {
+  return mergedRuns(
+    text.toDelta().map(({ insert = '', attributes = {} }) => ({ text: insert, marks: known(attributes) })),
+  )
+}
+
+function known(attributes: Readonly<Record<string, unknown>>): Marks {
+  const entries = MARKS.filter((mark) => attributes[mark] !== undefined && attributes[mark] !== null)
+    .map((mark) => ({ [mark]: attributes[mark] }))
+    .filter((entry) => Marks.safeParse(entry).success)
+  return Object.assign({}, ...entries)
+}

@@ -1,0 +1,125 @@
+import { diffWordsWithSpace } from 'diff'
+import type { Delta } from 'loro-crdt'
+import { canonicalText } from '../../domain/log/canonical.ts'
+
+export type TextDelta = readonly Delta<string>[]
+type Attributes = Readonly<Record<string, unknown>>
+interface Piece {
+  readonly length: number
+  readonly attributes: Attributes
+}
+
+/** A longer difference is not searched for: the words that differ are replaced as one. */
+const MAX_EDIT_LENGTH = 500
+
+/**
+ * The smallest change that makes one rich text of another, so that concurrent edits of the same text merge: words that stay
+ * are retained, and only differing marks of theirs are set. `keys` are the marks that the new text decides; others stay.
+ */
+export function textChange(before: TextDelta, after: TextDelta, keys: readonly string[]): Delta<string>[] {
+  const [old, wanted] = [new Cursor(before), new Cursor(after)]
+  const change: Delta<string>[] = []
+  for (const { kind, text } of differences(old.text, wanted.text)) {
+    if (kind === 'delete') {
+      change.push({ delete: text.length })
+      old.skip(text.length)
+    } else if (kind === 'insert') {
+      for (const { length, attributes, at } of wanted.take(text.length))
+        change.push({ insert: wanted.text.slice(at, at + length), attributes: { ...attributes } as never })
+    } else {
+      for (const piece of wanted.take(text.length))
+        change.push(...remarked(old.take(piece.length), piece.attributes, keys))
+    }
+  }
+  while (change.length > 0 && 'retain' in change.at(-1)! && change.at(-1)!.attributes === undefined) change.pop()
+  return change
+}
+
+function remarked(olds: readonly Piece[], wanted: Attributes, keys: readonly string[]): Delta<string>[] {
+  return olds.map(({ length, attributes }) => {
+    const differing = keys.filter((key) => !equal(attributes[key], wanted[key]))
+    if (differing.length === 0) return { retain: length }
+    const set = Object.fromEntries(differing.map((key) => [key, wanted[key] ?? null]))
+    return { retain: length, attributes: set as never }
+  })
+}
+
+const equal = (a: unknown, b: unknown): boolean =>
+  a === b || (a !== undefined && b !== undefined && canonicalText(a) === canonicalText(b))
+
+interface Difference {
+  readonly kind: 'retain' | 'insert' | 'delete'
+  readonly text: string
+}
+
+/** Word by word; within a replaced word only what differs between its common beginning and end. */
+function differences(before: string, after: string): Difference[] {
+  const words = diffWordsWithSpace(before, after, { maxEditLength: MAX_EDIT_LENGTH })
+  if (words === undefined) return replacement(before, after)
+  const found: Difference[] = []
+  for (let i = 0; i < words.length; i++) {
+    const { value, removed, added } = words[i]!
+    const next = words[i + 1]
+    if (removed && next?.added) {
+      found.push(...replacement(value, next.value))
+      i += 1
+    } else found.push({ kind: removed ? 'delete' : added ? 'insert' : 'retain', text: value })
+  }
+  return found
+}
+
+function replacement(before: string, after: string): Difference[] {
+  const shorter = Math.min(before.length, after.length)
+  let head = 0
+  while (head < shorter && before[head] === after[head]) head += 1
+  if (splitsPair(before, head) || splitsPair(after, head)) head -= 1
+  let tail = 0
+  while (tail < shorter - head && before.at(-1 - tail) === after.at(-1 - tail)) tail += 1
+  if (splitsPair(before, before.length - tail) || splitsPair(after, after.length - tail)) tail -= 1
+  const parts: Difference[] = [
+    { kind: 'retain', text: before.slice(0, head) },
+    { kind: 'delete', text: before.slice(head, before.length - tail) },
+    { kind: 'insert', text: after.slice(head, after.length - tail) },
+    { kind: 'retain', text: before.slice(before.length - tail) },
+  ]
+  return parts.filter(({ text }) => text !== '')
+}
+
+/** Would a cut before this UTF-16 unit halve a surrogate pair? */
+const splitsPair = (text: string, at: number): boolean =>
+  at > 0 && at < text.length && text.charCodeAt(at) >= 0xdc00 && text.charCodeAt(at) <= 0xdfff
+
+/** Walks along a rich text by numbers of UTF-16 units. */
+class Cursor {
+  readonly text: string
+  readonly #pieces: Piece[]
+  #index = 0
+  #within = 0
+  #at = 0
+
+  constructor(delta: TextDelta) {
+    this.#pieces = delta.map(({ insert = '', attributes = {} }) => ({ length: insert.length, attributes }))
+    this.text = delta.map(({ insert = '' }) => insert).join('')
+  }
+
+  skip(length: number): void {
+    this.take(length)
+  }
+
+  /** The next units, split where the attributes change. `at`: where each part begins. */
+  take(length: number): (Piece & { readonly at: number })[] {
+    const taken = []
+    for (let left = length; left > 0; ) {
+      const piece = this.#pieces[this.#index]!
+      const part = Math.min(left, piece.length - this.#within)
+      if (part > 0) taken.push({ length: part, attributes: piece.attributes, at: this.#at })
+      this.#within += part
+      this.#at += part
+      left -= part
+      if (this.#within < piece.length) continue
+      this.#index += 1
+      this.#within = 0
+    }
+    return taken
+  }
+}

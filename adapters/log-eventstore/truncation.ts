@@ -1,0 +1,69 @@
+import {
+  type AllStreamRecordedEvent,
+  type AllStreamResolvedEvent,
+  BACKWARDS,
+  END,
+  ErrorType,
+  type StreamingRead,
+} from '@eventstore/db-client'
+import type { DamagedEvent } from '../../domain/log/damage.ts'
+import { nameOf } from './codec.ts'
+import { causeOf, hidden } from './errors.ts'
+import type { Place } from './read.ts'
+import { isOwnName } from './strays.ts'
+
+// An operator hides events of a stream through its metadata, which is a stream of its own: `$$` and the name.
+
+interface Metadata {
+  readonly $tb?: unknown
+  readonly $maxCount?: unknown
+  readonly $maxAge?: unknown
+}
+
+/** The prefix of the metadata streams of streams whose names begin so. */
+export const metadataOf = (name: string): string => `$$${name}`
+
+export const isMetadata = ({ streamId }: AllStreamRecordedEvent): boolean => streamId.startsWith('$$')
+
+const hides = ({ $tb, $maxCount, $maxAge }: Metadata): boolean =>
+  (typeof $tb === 'number' && $tb > 0) || $maxCount !== undefined || $maxAge !== undefined
+
+/** The metadata of a stream as it is now; null: it has none. Rejects as the client does. */
+export async function readMetadata(
+  { connection, limits }: Place,
+  name: string,
+  signal: AbortSignal,
+): Promise<Metadata | null> {
+  const options = { direction: BACKWARDS, fromRevision: END, maxCount: 1, requiresLeader: true } as const
+  const found = await connection
+    .read(
+      (client) => client.readStream(metadataOf(name), options) as StreamingRead<AllStreamResolvedEvent>,
+      limits.callMs,
+      signal,
+    )
+    .catch((error: unknown) => {
+      if (causeOf(error) === ErrorType.STREAM_NOT_FOUND) return []
+      throw error
+    })
+  return (found[0]?.event?.data as Metadata | undefined) ?? null
+}
+
+/** The damage that an event of metadata has done to one of our streams; null: none, or it was taken back since. */
+export async function truncationOf(
+  place: Place,
+  event: AllStreamRecordedEvent,
+  signal: AbortSignal,
+): Promise<DamagedEvent | null> {
+  const name = event.streamId.slice(metadataOf('').length)
+  const stream = name.slice(nameOf(place.namespace, '').length)
+  if (!isOwnName(stream) || !hides((event.data ?? {}) as Metadata)) return null
+  const now = await readMetadata(place, name, signal).catch((error: unknown) => {
+    // A tombstone has come after it.
+    if (causeOf(error) === ErrorType.STREAM_DELETED) return event.data as Metadata
+    throw error
+  })
+  if (now === null || !hides(now)) return null
+  const { message } = hidden(name, 'its metadata hides events')
+  const [position, at] = [Number(event.position.commit), event.created.toISOString()]
+  return { stream, revision: null, position, id: event.id, type: event.type, at, code: 'TRUNCATED', message }
+}

@@ -1,0 +1,38 @@
+import type { Message } from '../../domain/agent/events/content.ts'
+import type { Json } from '../../domain/log/json.ts'
+import type { AgentAt } from '../../domain/runtime/types.ts'
+import { pointOf } from '../runs/point.ts'
+
+/** Seed 003, 3.1. `cost` in dollars. */
+export interface AgentState {
+  id: string
+  role: string
+  parentId?: string
+  status: 'active' | 'recovering' | 'completed' | 'failed'
+  sopPhase: string
+  history: Message[]
+  contextVariables: Record<string, Json>
+  usage: { inputTokens: number; outputTokens: number; cost: number }
+}
+
+const STATUS: Readonly<Record<string, AgentState['status']>> = {
+  DONE: 'completed',
+  ERROR: 'failed',
+  RECOVERY: 'recovering',
+}
+
+/** An agent at a point as seed 003 describes it; `role` is empty where it has none. */
+export function agentStateOf(at: AgentAt): AgentState {
+  const { usage } = pointOf(at)
+  const { agentId, parent, spec, phase, machine } = at.state
+  return {
+    id: agentId,
+    role: spec.role?.name ?? '',
+    ...(parent === null ? {} : { parentId: parent.agentId }),
+    status: STATUS[machine.status] ?? 'active',
+    sopPhase: phase,
+    history: [...at.messages],
+    contextVariables: { ...at.facts.contextVariables },
+    usage: { inputTokens: usage.inputTokens, outputTokens: usage.outputTokens, cost: usage.cost },
+  }
+}

@@ -1,0 +1,55 @@
+import type { z } from 'zod'
+import type { RunQuery } from '../http/schemas/run-query.ts'
+import type { ApprovalRow, RunRow, Shown } from '../read-model.ts'
+import { mustBeRun } from '../runs/known.ts'
+import type { Services } from '../services.ts'
+
+/** Which runs are wanted, by the names of `GET /v1/runs`. `over`: dollars; times: ISO 8601, or how long ago, such as 2d. */
+export interface RunsWanted extends Omit<z.input<typeof RunQuery>, 'limit' | 'after' | 'over'> {
+  readonly over?: number | string
+}
+
+/** Which approvals are wanted; those that wait where no state is named. */
+export interface ApprovalsWanted {
+  readonly run?: string
+  readonly state?: ApprovalRow['state'] | 'all'
+}
+
+/** What is read at a time; an iteration that is left early reads no further page. */
+const PAGE = 100
+
+type Page<T> = Shown<{ readonly rows: readonly T[]; readonly next: string | null }>
+
+async function* pages<T>(read: (after: string | undefined) => Promise<Page<T>>): AsyncGenerator<T, void, undefined> {
+  let after: string | undefined
+  do {
+    const { value } = await read(after)
+    yield* value.rows
+    after = value.next ?? undefined
+  } while (after !== undefined)
+}
+
+/** `which`: a checked request, see {@link RunsWanted}. */
+export async function* runsOf(s: Services, which: z.output<typeof RunQuery>): AsyncGenerator<RunRow, void, undefined> {
+  await s.read.caughtUp()
+  const { after: _, limit: __, ...wanted } = which
+  const filter = Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== undefined))
+  yield* pages(async (after) => {
+    const { position, value } = await s.read.runs({ ...filter, limit: PAGE, ...(after === undefined ? {} : { after }) })
+    return { position, value: { rows: value.runs, next: value.next } }
+  })
+}
+
+export async function* approvalsOf(
+  s: Services,
+  { run, state = 'pending' }: ApprovalsWanted,
+): AsyncGenerator<ApprovalRow, void, undefined> {
+  if (run !== undefined) await mustBeRun(s, run)
+  await s.read.caughtUp()
+  const which = { ...(run === undefined ? {} : { runId: run }), ...(state === 'all' ? {} : { state }) }
+  yield* pages(async (after) => {
+    const page = { ...which, limit: PAGE, ...(after === undefined ? {} : { after }) }
+    const { position, value } = await s.read.approvals(page)
+    return { position, value: { rows: value.approvals, next: value.next } }
+  })
+}

@@ -1,0 +1,110 @@
+import { toolCallId } from '../../log/ids.ts'
+import type { Json, JsonObject } from '../../log/json.ts'
+import { type Block, callArguments } from '../events/content.ts'
+import type { AgentEvent, EventOf } from '../events/events.ts'
+import { ERASED } from '../events/residue.ts'
+
+/** A requested call that has not ended. `arguments` null: they are no JSON object, or were erased. */
+export interface ToolCall {
+  readonly id: string
+  readonly name: string
+  readonly arguments: JsonObject | null
+}
+
+/** The outcome of a call. `erased`: only how it ended is left of it; `success` null: not even that. */
+export interface ToolResult {
+  readonly toolCallId: string
+  readonly name: string
+  readonly success: boolean | null
+  readonly result?: Json
+  readonly error?: { readonly code: string; readonly message: string }
+  readonly erased?: true
+}
+
+/** What a checkpoint shows beside messages and use (seed 000, 5.5), with values; the folded state has only their hashes. */
+export interface PointFacts {
+  readonly contextVariables: Readonly<Record<string, Json>>
+  readonly pendingToolCalls: readonly ToolCall[]
+  /** Results of the last turn that was started. */
+  readonly completedToolResults: readonly ToolResult[]
+  /** Files that the last step has created. */
+  readonly pendingCreates: readonly string[]
+}
+
+/** Gathers the facts of a point from the events before it. */
+export class Facts {
+  readonly #variables = new Map<string, Json>()
+  readonly #pending = new Map<string, ToolCall>()
+  #completed: ToolResult[] = []
+  #created: readonly string[] = []
+  #answer: { readonly revision: number; readonly content: readonly Block[] } | null = null
+
+  push(event: AgentEvent): void {
+    switch (event.type) {
+      case 'agent_started':
+        for (const [name, value] of Object.entries(event.body.spec.contextVariables))
+          this.#variables.set(name, value as Json)
+        return
+      case 'context_set':
+        this.#variables.set(event.body.key, this.#value(event))
+        return
+      case 'forked':
+        this.#pending.clear()
+        return
+      case 'turn_start':
+        this.#pending.clear()
+        this.#completed = []
+        return
+      case 'model_call_end':
+        return this.#requested(event)
+      case 'tool_call_end':
+        return this.#ended(event)
+      case 'turn_end':
+        this.#created = []
+        return
+    }
+  }
+
+  get facts(): PointFacts {
+    return {
+      contextVariables: Object.fromEntries([...this.#variables].sort(([a], [b]) => (a < b ? -1 : 1))),
+      pendingToolCalls: [...this.#pending.values()],
+      completedToolResults: [...this.#completed],
+      pendingCreates: this.#created,
+    }
+  }
+
+  #requested({ agentId, turn, revision, body }: EventOf<'model_call_end'>): void {
+    this.#answer = { revision, content: body.content }
+    for (const [index, call] of body.calls.entries()) {
+      const id = toolCallId(agentId, turn, index)
+      const block = body.content[call.block]
+      this.#pending.set(id, {
+        id,
+        name: call.askedName ?? call.toolName,
+        arguments: block ? callArguments(block) : null,
+      })
+    }
+  }
+
+  #ended({ toolCallId: id = '', body }: EventOf<'tool_call_end'>): void {
+    const { toolName, askedName, success, result, error, created = [] } = body
+    this.#pending.delete(id)
+    this.#completed.push({
+      toolCallId: id,
+      name: askedName ?? toolName,
+      success,
+      ...(result === undefined ? {} : { result: result as Json }),
+      ...(error === undefined ? {} : { error: { code: error.code, message: error.message } }),
+    })
+    this.#created = created
+  }
+
+  #value({ body }: EventOf<'context_set'>): Json {
+    if ('value' in body) return body.value as Json
+    // The key itself was erased with the value.
+    if (body.key === ERASED) return ERASED
+    const block = body.given.revision === this.#answer?.revision ? this.#answer.content[body.given.block] : undefined
+    return (block && callArguments(block)?.value) ?? ERASED
+  }
+}

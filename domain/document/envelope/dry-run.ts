@@ -1,0 +1,77 @@
+import { createHash } from 'node:crypto'
+import { echo } from '../../agent/issues.ts'
+import type { Canonical } from '../markup/canonical.ts'
+import { schemaChecked } from '../markup/schema.ts'
+import type { BlockContent } from '../model/block.ts'
+import type { Edit } from '../model/edits.ts'
+import type { DocumentView, SpanView } from '../model/view.ts'
+import type { NormalOperation } from './normal-operations.ts'
+import { START } from './operations.ts'
+
+/** What the schema refuses; the message says what to send. */
+export class SchemaFault extends Error {}
+
+/**
+ * Tries operations against the document without changing it. Returns the edits that apply them, in order; throws
+ * {@link SchemaFault}.
+ *
+ * @param seed equal for repetitions of one request and different for different requests; the ids of new blocks come from it
+ */
+export function dryRun(operations: readonly NormalOperation[], document: DocumentView, seed: string): readonly Edit[] {
+  const deleted = new Set<string>()
+  const newIds = blockIds(seed, document)
+  const target = (spanId: string): Extract<SpanView, { text: string }> => {
+    const span = document.span(spanId)
+    if (!('text' in span)) throw new SchemaFault(`the span "${echo(spanId)}" cannot be edited`)
+    if (deleted.has(span.blockId))
+      throw new SchemaFault(`the request itself deletes "${echo(spanId)}" before it uses it`)
+    return span
+  }
+  const block = (spanId: string): string => {
+    const span = target(spanId)
+    if (span.kind === 'cell') throw new SchemaFault(`"${echo(spanId)}" is a table cell; name a block`)
+    return span.blockId
+  }
+  const editsOf = (operation: NormalOperation): readonly Edit[] => {
+    switch (operation.kind) {
+      case 'replace_spans':
+        return operation.spans.map(({ spanId, content }) => {
+          const { kind, type } = target(spanId)
+          if (content.misplaced !== null)
+            throw new SchemaFault(`a replacement holds <${content.misplaced.what}>; it may hold inline elements only`)
+          if (kind === 'block' && (type === 'table' || type === 'divider'))
+            throw new SchemaFault(`"${echo(spanId)}" is a ${type}, which has no text; name a cell or another block`)
+          return { kind: 'replace', spanId, runs: content.runs }
+        })
+      case 'insert_blocks': {
+        const after = operation.after === START ? null : block(operation.after)
+        return [{ kind: 'insert', after, blocks: checked(operation.content).map((one) => ({ ...one, id: newIds() })) }]
+      }
+      case 'delete_blocks':
+        return operation.spanIds.map((spanId) => {
+          const blockId = block(spanId)
+          deleted.add(blockId)
+          return { kind: 'delete', blockId }
+        })
+    }
+  }
+  return operations.flatMap(editsOf)
+}
+
+/** Blocks that the document model has. */
+function checked(content: Canonical): readonly BlockContent[] {
+  const { blocks, fault } = schemaChecked(content)
+  if (fault !== null) throw new SchemaFault(fault)
+  return blocks
+}
+
+/** Ids of new blocks: 24 hex digits after a letter, none of which the document has. */
+function blockIds(seed: string, document: DocumentView): () => string {
+  let next = 0
+  return () => {
+    for (;;) {
+      const id = `b${createHash('sha256').update(`${seed}\n${next++}`).digest('hex').slice(0, 24)}`
+      if (document.span(id).kind === 'missing') return id
+    }
+  }
+}

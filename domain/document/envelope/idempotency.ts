@@ -1,0 +1,19 @@
+import { type Answer, type Refused, refused } from './answers.ts'
+import { type AiEnvelopeRequest, payloadHash } from './request.ts'
+
+/** What is remembered of an answered request, per document, caller and `client_request_id`. */
+export interface AnsweredRequest {
+  readonly payloadHash: string
+  readonly answer: Answer
+}
+
+/** Has the id been answered before, and for this very payload? */
+export function idUse(request: AiEnvelopeRequest, answered: AnsweredRequest | null): 'new' | 'repeated' | 'reused' {
+  if (answered === null) return 'new'
+  return answered.payloadHash === payloadHash(request) ? 'repeated' : 'reused'
+}
+
+export const REUSED: Refused = refused(
+  'AI_IDEMPOTENCY_KEY_REUSED',
+  'client_request_id: it was used with another payload; send a new id, for a retry "<id>-retry-<n>"',
+)

@@ -1,0 +1,59 @@
+import { createHash } from 'node:crypto'
+import { z } from 'zod'
+import { firstIssue } from '../../agent/issues.ts'
+import { canonicalBytes } from '../../log/canonical.ts'
+import { MARKUP_LIMITS } from '../markup/limits.ts'
+import { type Frontier, parseFrontier } from '../model/frontier.ts'
+import { attemptOf } from './retry.ts'
+
+/** UTF-16 units of an id. */
+const NAME = 256
+/** UTF-16 units of a frontier: thousands of peers that write at once. */
+const FRONTIER = 65_536
+
+const text = z
+  .string()
+  .refine((value) => value.isWellFormed() && !value.includes('\0'), 'holds NUL or half of a surrogate pair; remove it')
+const name = text.min(1).max(NAME)
+/** A retry's suffix does not count, so that every request can be sent again. */
+const requestId = text.min(1).refine((id) => attemptOf(id).first.length <= NAME, `has more than ${NAME} characters`)
+
+const Precondition = z.strictObject({ span_id: name, if_match_context_hash: text.max(256) }).readonly()
+
+/** More preconditions than nodes cannot name spans of one request; they are counted before they are looked at. */
+const Preconditions = z
+  .array(Precondition)
+  .max(MARKUP_LIMITS.nodes, `has more than ${MARKUP_LIMITS.nodes} items; send one for each span`)
+  .readonly()
+
+const frontier = text.refine(
+  (value) => value.length <= FRONTIER && parseFrontier(value) !== null,
+  'is not a frontier; send the one that was read',
+)
+
+export const AiEnvelopeRequest = z
+  .strictObject({ doc_frontier: frontier, client_request_id: requestId, ops_xml: text, preconditions: Preconditions })
+  .readonly()
+
+/** A request for changes of one document. */
+export type AiEnvelopeRequest = z.infer<typeof AiEnvelopeRequest>
+export type Precondition = z.infer<typeof Precondition>
+
+/** The request that a body holds, or what is wrong with it. Members of a request are checked one by one. */
+export function readRequest(body: unknown): { readonly request: AiEnvelopeRequest } | { readonly fault: string } {
+  const read = AiEnvelopeRequest.safeParse(body)
+  if (!read.success) return { fault: firstIssue(read.error, 'the request') }
+  const seen = new Set<string>()
+  for (const { span_id } of read.data.preconditions) {
+    if (seen.has(span_id)) return { fault: `preconditions: two for the span "${span_id}"; send exactly one` }
+    seen.add(span_id)
+  }
+  return { request: read.data }
+}
+
+/** The frontier that a read request names. */
+export const clientFrontier = (request: AiEnvelopeRequest): Frontier => parseFrontier(request.doc_frontier)!
+
+/** Equal for equal requests: lower-case hex SHA-256 of the canonical JSON. */
+export const payloadHash = (request: AiEnvelopeRequest): string =>
+  createHash('sha256').update(canonicalBytes(request)).digest('hex')

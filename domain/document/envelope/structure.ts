@@ -1,0 +1,53 @@
+import { byteLength } from '../../agent/bounded.ts'
+import { echo } from '../../agent/issues.ts'
+import type { MarkupParser } from '../../ports.ts'
+import { hostileReason } from '../markup/hostile.ts'
+import { MARKUP_LIMITS } from '../markup/limits.ts'
+import type { Element } from '../markup/tree.ts'
+import { type Refused, refused } from './answers.ts'
+import { namedSpans, type Operation, OperationFault, readOperations } from './operations.ts'
+import { type AiEnvelopeRequest, readRequest } from './request.ts'
+
+/** The parsed `ops_xml`, or why it was not parsed to its end. */
+export type Payload =
+  | { readonly tree: Element; readonly operations: readonly Operation[] }
+  | { readonly limits: string }
+
+export type Envelope = { readonly request: AiEnvelopeRequest; readonly payload: Payload } | { readonly fault: string }
+
+/** Checks the structure of a request. A payload beyond the limits is not read; that is answered after idempotency. */
+export function readEnvelope(body: unknown, parse: MarkupParser): Envelope {
+  const read = readRequest(body)
+  if ('fault' in read) return read
+  const { request } = read
+  const bytes = byteLength(request.ops_xml)
+  if (bytes > MARKUP_LIMITS.bytes)
+    return { request, payload: { limits: `ops_xml has ${bytes} bytes; send at most ${MARKUP_LIMITS.bytes}` } }
+  const parsed = parse(request.ops_xml, MARKUP_LIMITS)
+  if (parsed.kind === 'malformed') return { fault: `ops_xml ${parsed.message}` }
+  if (parsed.kind === 'limits') return { request, payload: { limits: `ops_xml ${parsed.message}` } }
+  try {
+    const operations = readOperations(parsed.root)
+    const fault = unconditioned(request, operations)
+    return fault === null ? { request, payload: { tree: parsed.root, operations } } : { fault }
+  } catch (error) {
+    if (!(error instanceof OperationFault)) throw error
+    return { fault: `ops_xml: ${error.message}` }
+  }
+}
+
+/** The answer to a payload that is too large or malicious, or null. */
+export function payloadFault(payload: Payload): Refused | null {
+  if ('limits' in payload) return refused('AI_PAYLOAD_REJECTED_LIMITS', payload.limits)
+  const reason = hostileReason(payload.tree)
+  return reason === null ? null : refused('AI_PAYLOAD_REJECTED_SANITIZE', `ops_xml: ${reason}`)
+}
+
+/** Every named span has one precondition; `readRequest` has refused two. */
+function unconditioned(request: AiEnvelopeRequest, operations: readonly Operation[]): string | null {
+  const conditions = new Set(request.preconditions.map(({ span_id }) => span_id))
+  const without = [...namedSpans(operations)].find((spanId) => !conditions.has(spanId))
+  return without === undefined
+    ? null
+    : `preconditions: none for the span "${echo(without)}"; send one with its context hash`
+}

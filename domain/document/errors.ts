@@ -1,0 +1,15 @@
+/** What a document could not do. `message` says what to do. */
+export class DocumentError extends Error {
+  override readonly name = 'DocumentError'
+  readonly code: DocumentErrorCode
+  constructor(code: DocumentErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.code = code
+  }
+}
+
+export type DocumentErrorCode =
+  | 'DOCUMENT_CORRUPT' // the stored bytes are not those of a document, or updates are missing
+  | 'DOCUMENT_BUSY' // a change waits to be kept or discarded: a programming error
+  | 'DOCUMENT_CLOSED'
+  | 'EDIT_INVALID' // an edit that no dry-run at this revision has found possible: a programming error

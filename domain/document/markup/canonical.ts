@@ -1,0 +1,31 @@
+import type { BlockContent, TextContent } from '../model/block.ts'
+import type { Run } from '../model/runs.ts'
+
+/** An element or text at a place where the document model has none. The schema refuses it. */
+export interface Misplaced {
+  readonly type: 'misplaced'
+  readonly what: string
+  readonly within: string
+}
+
+/**
+ * The canonical tree: blocks in document order, nested lists as indented items. It is equal for equal meaning. Empty blocks
+ * are absent.
+ */
+export type Canonical = readonly CanonicalNode[]
+export type CanonicalNode = BlockContent | Misplaced
+
+/** The canonical content of a span. */
+export interface CanonicalSpan {
+  readonly runs: readonly Run[]
+  /** The first block element in it, which the schema refuses. */
+  readonly misplaced: Misplaced | null
+}
+
+export const misplaced = (what: string, within: string): Misplaced => ({ type: 'misplaced', what, within })
+
+/** A block with text, or none where the text is empty. */
+export const textBlock = (head: TextHead, text: readonly Run[]): readonly CanonicalNode[] =>
+  text.length === 0 ? [] : [{ ...head, text } as TextContent]
+
+export type TextHead = TextContent extends infer T ? (T extends TextContent ? Omit<T, 'text'> : never) : never

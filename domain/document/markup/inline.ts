@@ -1,0 +1,44 @@
+import { type Marks, mergedRuns, type Run } from '../model/runs.ts'
+import { dropControls, lineFeeds } from '../model/text.ts'
+
+/** A stretch of inline content before white space is collapsed. `verbatim`: code; `break`: a line break. */
+export interface Piece {
+  readonly kind: 'text' | 'verbatim' | 'break'
+  readonly text: string
+  readonly marks: Marks
+}
+
+export const piece = (kind: Piece['kind'], text: string, marks: Marks): Piece => ({
+  kind,
+  text: dropControls(lineFeeds(text)),
+  marks,
+})
+
+/** The one form of inline content: white space collapsed outside code, runs merged, text in NFC. */
+export function collapsed(pieces: readonly Piece[]): Run[] {
+  const out: Piece[] = []
+  let atEdge: boolean = true
+  for (const next of pieces) {
+    if (next.text === '') continue
+    if (next.kind === 'break') trimEnd(out)
+    const text: string = next.kind === 'text' ? spaced(next.text, atEdge) : next.text
+    if (text === '') continue
+    out.push({ ...next, text })
+    atEdge = next.kind === 'break' || (next.kind === 'text' && text.endsWith(' '))
+  }
+  trimEnd(out)
+  return mergedRuns(out).map(({ text, marks }) => ({ text: text.normalize('NFC'), marks }))
+}
+
+const spaced = (text: string, atEdge: boolean): string => {
+  const even = text.replaceAll(/[ \t\n\f]+/g, ' ')
+  return atEdge && even.startsWith(' ') ? even.slice(1) : even
+}
+
+/** Drops the one space that collapsing has left at the end of a line. */
+function trimEnd(out: Piece[]): void {
+  const last = out.at(-1)
+  if (last?.kind !== 'text' || !last.text.endsWith(' ')) return
+  out.pop()
+  if (last.text !== ' ') out.push({ ...last, text: last.text.slice(0, -1) })
+}

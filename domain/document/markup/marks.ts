@@ -1,0 +1,31 @@
+import type { Link, Mark, Marks } from '../model/runs.ts'
+import { attributeOf, type Element } from './tree.ts'
+
+/** Inline elements and what they mean; a span means nothing. */
+export const MARK_OF: ReadonlyMap<string, Mark | null> = new Map<string, Mark | null>([
+  ['b', 'bold'],
+  ['strong', 'bold'],
+  ['i', 'italic'],
+  ['em', 'italic'],
+  ['u', 'underline'],
+  ['s', 'strike'],
+  ['code', 'code'],
+  ['a', 'link'],
+  ['span', null],
+])
+
+/** The marks of what stands in an inline element. An inner link replaces the outer one. */
+export function marksWithin(element: Element, marks: Marks): Marks {
+  const mark = MARK_OF.get(element.name)
+  if (mark === undefined || mark === null) return marks
+  if (mark !== 'link') return { ...marks, [mark]: true }
+  const link = linkOf(element)
+  return link === null ? marks : { ...marks, link }
+}
+
+function linkOf(element: Element): Link | null {
+  const href = attributeOf(element, 'href')
+  if (href === undefined) return null
+  const more = (['rel', 'target', 'title'] as const).map((name) => [name, attributeOf(element, name)] as const)
+  return { href, ...Object.fromEntries(more.filter(([, value]) => value !== undefined)) }
+}

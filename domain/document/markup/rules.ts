@@ -1,0 +1,36 @@
+// What the gateway lets into a document, as data. The sanitizer applies these to a parsed tree, never to text.
+
+const set = (words: string): ReadonlySet<string> => new Set(words.split(' '))
+
+export const ALLOWED_TAGS = set(
+  'span b strong i em u s code a p blockquote ul ol li pre h1 h2 h3 h4 h5 h6 br table thead tbody tr th td',
+)
+
+/** Their presence rejects the whole payload. */
+export const HOSTILE_TAGS = set('script style iframe object embed form')
+
+/** Attribute → the tags that may bear it, and what its value may be. */
+export const ALLOWED_ATTRIBUTES: ReadonlyMap<string, { readonly tags: ReadonlySet<string>; readonly value: RegExp }> =
+  new Map([
+    ['href', { tags: set('a'), value: /^/ }],
+    ['title', { tags: set('a'), value: /^/ }],
+    ['rel', { tags: set('a'), value: /^[a-z][a-z-]*( [a-z][a-z-]*)*$/i }],
+    ['target', { tags: set('a'), value: /^[a-z_][\w-]*$/i }],
+    ['colspan', { tags: set('td th'), value: /^([1-9]\d{0,2}|1000)$/ }],
+    ['rowspan', { tags: set('td th'), value: /^([1-9]\d{0,2}|1000)$/ }],
+  ])
+
+/** Attributes whose value is an address, in HTML, SVG and MathML. */
+export const URL_ATTRIBUTES = set(
+  'href src action formaction poster background cite data longdesc manifest icon profile usemap classid codebase ' +
+    'lowsrc dynsrc from to by base',
+)
+
+/** Attributes whose value is a list of addresses. */
+export const URL_LIST_ATTRIBUTES = set('srcset imagesrcset ping archive values')
+
+/** Schemes that reject the whole payload. */
+export const HOSTILE_SCHEMES = ['data', 'vbscript'] as const
+
+/** Schemes of links that stay; every other one drops the link. A link without a scheme is relative and stays. */
+export const LINK_SCHEMES = set('http https mailto tel')

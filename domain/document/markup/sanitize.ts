@@ -1,0 +1,44 @@
+import type { Diagnostics } from './diagnostics.ts'
+import { ALLOWED_ATTRIBUTES, ALLOWED_TAGS } from './rules.ts'
+import { type Attribute, isElement, type Node } from './tree.ts'
+import { linkUrl } from './url.ts'
+
+/**
+ * Removes what the rules do not allow: allowed elements with allowed attributes are left, their names in lower case. The tree
+ * has passed `hostileReason`.
+ */
+export const sanitize = (nodes: readonly Node[], found: Diagnostics): readonly Node[] =>
+  nodes.flatMap((node) => cleaned(node, found))
+
+/** No text, no line break and no table cell: such content says nothing. */
+export const isBlank = (nodes: readonly Node[]): boolean =>
+  nodes.every((node) => isBlankText(node) || (isElement(node) && !SPEAKS.has(node.name) && isBlank(node.children)))
+
+const SPEAKS: ReadonlySet<string> = new Set(['br', 'td', 'th'])
+const isBlankText = (node: Node) => !isElement(node) && node.trim() === ''
+
+function cleaned(node: Node, found: Diagnostics): readonly Node[] {
+  if (!isElement(node)) return [node]
+  const name = node.name.toLowerCase()
+  const children = node.children.flatMap((child) => cleaned(child, found))
+  if (!ALLOWED_TAGS.has(name)) {
+    found.add({ code: 'tag_removed', element: name })
+    return children
+  }
+  const attributes = node.attributes.flatMap((attribute) => cleanedAttribute(name, attribute, found))
+  const isLink = name !== 'a' || attributes.some(([own]) => own === 'href')
+  return isLink ? [{ name, attributes, children }] : children
+}
+
+function cleanedAttribute(tag: string, [written, value]: Attribute, found: Diagnostics): readonly Attribute[] {
+  const name = written.toLowerCase()
+  const rule = ALLOWED_ATTRIBUTES.get(name)
+  if (rule === undefined || !rule.tags.has(tag) || !rule.value.test(value)) {
+    found.add({ code: 'attribute_removed', element: tag, attribute: name })
+    return []
+  }
+  if (name !== 'href') return [[name, value]]
+  const url = linkUrl(value)
+  if (url === null) found.add({ code: 'link_dropped', element: tag, attribute: name })
+  return url === null ? [] : [[name, url]]
+}

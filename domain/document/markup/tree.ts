@@ -1,0 +1,22 @@
+/** A parsed element. Names and values are as they were written, entities resolved. */
+export interface Element {
+  readonly name: string
+  readonly attributes: readonly Attribute[]
+  readonly children: readonly Node[]
+}
+export type Attribute = readonly [name: string, value: string]
+
+/** A text is a plain string; comments and processing instructions are not part of a tree. */
+export type Node = Element | string
+
+export const isElement = (node: Node): node is Element => typeof node !== 'string'
+
+/** The value of an attribute by its exact name. */
+export const attributeOf = ({ attributes }: Element, name: string): string | undefined =>
+  attributes.find(([own]) => own === name)?.[1]
+
+export const element = (name: string, children: readonly Node[], attributes: readonly Attribute[] = []): Element => ({
+  name,
+  attributes,
+  children,
+})

@@ -1,0 +1,51 @@
+import { z } from 'zod'
+
+/** Marks in their canonical order. */
+export const MARKS = ['bold', 'italic', 'underline', 'strike', 'code', 'link'] as const
+export type Mark = (typeof MARKS)[number]
+
+export const Link = z
+  .strictObject({ href: z.string(), rel: z.string(), target: z.string(), title: z.string() })
+  .partial({ rel: true, target: true, title: true })
+  .readonly()
+export type Link = z.infer<typeof Link>
+
+const on = z.literal(true)
+/** The marks of a run; a mark that is off is absent. */
+export const Marks = z
+  .strictObject({ bold: on, italic: on, underline: on, strike: on, code: on, link: Link })
+  .partial()
+  .readonly()
+export type Marks = z.infer<typeof Marks>
+
+/** A stretch of text with the same marks. */
+export interface Run {
+  readonly text: string
+  readonly marks: Marks
+}
+
+/** The same marks in canonical order, attributes of links sorted: equal marks have equal JSON. */
+export function orderedMarks(marks: Marks): Marks {
+  const { link } = marks
+  const entries = MARKS.filter((mark) => marks[mark] !== undefined).map((mark) => [mark, marks[mark]])
+  if (link === undefined) return Object.fromEntries(entries)
+  const sorted = Object.entries(link).sort(([a], [b]) => (a < b ? -1 : 1))
+  return Object.fromEntries([...entries.slice(0, -1), ['link', Object.fromEntries(sorted)]])
+}
+
+export const sameMarks = (a: Marks, b: Marks): boolean =>
+  a === b || JSON.stringify(orderedMarks(a)) === JSON.stringify(orderedMarks(b))
+
+/** Runs with neighbours of equal marks merged and empty ones dropped. */
+export function mergedRuns(runs: readonly Run[]): Run[] {
+  const merged: { texts: string[]; marks: Marks }[] = []
+  for (const { text, marks } of runs) {
+    const last = merged.at(-1)
+    if (text === '') continue
+    if (last !== undefined && sameMarks(last.marks, marks)) last.texts.push(text)
+    else merged.push({ texts: [text], marks: orderedMarks(marks) })
+  }
+  return merged.map(({ texts, marks }) => ({ text: texts.join(''), marks }))
+}
+
+export const plainText = (runs: readonly Run[]): string => runs.map(({ text }) => text).join('')

@@ -1,0 +1,16 @@
+/** A table cell, counted from 0. */
+export interface CellRef {
+  readonly blockId: string
+  readonly row: number
+  readonly column: number
+}
+
+const CELL = /^(.+)\/(0|[1-9]\d{0,5})\/(0|[1-9]\d{0,5})$/s
+
+/** Reads the span id of a table cell; null for every other id, which is that of a block. */
+export function parseCellId(spanId: string): CellRef | null {
+  const match = CELL.exec(spanId)
+  return match === null ? null : { blockId: match[1]!, row: Number(match[2]), column: Number(match[3]) }
+}
+
+export const cellId = ({ blockId, row, column }: CellRef): string => `${blockId}/${row}/${column}`

@@ -1,0 +1,21 @@
+import type { BlockType } from './block.ts'
+import type { Frontier, FrontierRelation } from './frontier.ts'
+
+/** A span as the gateway's checks see it. `unreadable`: it is there, but its content lies outside the document model. */
+export type SpanView =
+  | { readonly kind: 'missing' }
+  | { readonly kind: 'unreadable' }
+  | {
+      readonly kind: 'block' | 'cell'
+      readonly blockId: string
+      readonly type: BlockType
+      /** As the context hash covers it; see `blockText`. */
+      readonly text: string
+    }
+
+/** What the checks need of a document at one revision: read-only and synchronous. */
+export interface DocumentView {
+  readonly frontier: string
+  relation(client: Frontier): FrontierRelation
+  span(spanId: string): SpanView
+}

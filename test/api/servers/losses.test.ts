@@ -1,0 +1,67 @@
+import { expect, it, onTestFinished } from 'vitest'
+import { MemoryLog } from '../../../adapters/log-memory/log.ts'
+import { lossesOf } from '../../../api/losses/losses.ts'
+import { lossOnServers, tablesBesideLoss } from '../../../api/servers/losses.ts'
+import type { EventLog } from '../../../domain/ports.ts'
+import { Projections } from '../../../projections/index.ts'
+import { PostgresHome } from '../../../projections/store/postgres/home.ts'
+import { call, calls, completes, harness, seededRandom, testSpec } from '../../support/harness.ts'
+import { describeWithPostgres } from '../../support/postgres.ts'
+import { schemasOf } from '../../support/projections/postgres-kit.ts'
+import { tool } from '../../support/story.ts'
+
+const newLog = () => new MemoryLog({ random: seededRandom('one log'), clock: { now: () => 0 } })
+
+/** The same log as it was when it held only so many events of a stream. */
+async function restored(log: EventLog, stream: string, events: number): Promise<MemoryLog> {
+  const older = newLog()
+  for await (const page of log.read(stream, { limit: events })) await older.append(stream, -1, page)
+  return older
+}
+
+describeWithPostgres('tables in PostgreSQL that are newer than the log', (server) => {
+  const schemas = schemasOf(server)
+
+  it('hold the process to reading until a person accepts; then a call that began asks, and does not run again', async () => {
+    const pay = tool('pay', { effect: 'irreversible' })
+    const says = [calls(call('pay', { to: 'x' })), completes()]
+    const log = newLog()
+    const h = harness((_, n) => says[Math.min(n, says.length) - 1]!, { tools: [pay], log })
+    const runId = await h.start(testSpec({}, [pay]))
+    await h.drive(runId)
+    const { blobs } = h.ports
+    const home = new PostgresHome({ pool: schemas.pool(), schema: schemas.fresh() })
+    await (await Projections.open({ home, log, blobs })).close()
+    expect(await lossOnServers({ home, log })).toBeNull()
+
+    const answered = (await h.types(runId)).indexOf('model_call_end')
+    const older = await restored(log, `agent-${runId}`, answered)
+    await expect(Projections.open({ home, log: older, blobs })).rejects.toMatchObject({ code: 'LOG_OLDER' })
+    const opened = async () => {
+      const tables = await Projections.open({ home, log: older, blobs })
+      onTestFinished(() => tables.close())
+      return tables
+    }
+    const kept = await tablesBesideLoss({ home, prompt: home, log: older, blobs }, opened)
+    const elsewhere = harness((_, n) => says[Math.min(n, says.length) - 1]!, { tools: [pay], log: kept.log, seed: 'b' })
+    await expect(elsewhere.drive(runId)).rejects.toMatchObject({ code: 'LOG_SHORTENED' })
+    expect(pay.ran).toHaveLength(1)
+
+    const losses = lossesOf(kept.losses, { ...elsewhere.ports, log: older })
+    const toolCallId = `${runId}.t1.c0`
+    expect(await losses.look()).toMatchObject({
+      streams: [{ runId, kept: answered - 1, calls: [{ toolCallId }, { toolName: 'complete_task' }] }],
+    })
+    await losses.accept({ kind: 'user', id: 'ann' })
+    expect(losses.open).toBeNull()
+    expect(await losses.look()).toBeNull()
+    expect(await elsewhere.drive(runId)).toEqual({ end: 'waiting', for: 'doubt', toolCallIds: [toolCallId] })
+    await elsewhere.runtime.execute(
+      runId,
+      { kind: 'resolve_doubt', toolCallId, decision: 'happened' },
+      { by: { kind: 'user', id: 'ann' } },
+    )
+    expect(await elsewhere.drive(runId)).toEqual({ end: 'done' })
+    expect(pay.ran).toHaveLength(1)
+  })
+})

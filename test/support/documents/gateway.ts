@@ -1,0 +1,83 @@
+import { loroDocuments } from '../../../adapters/documents-loro/documents.ts'
+import { parseXml } from '../../../adapters/documents-xml/parse.ts'
+import type { Answer } from '../../../domain/document/envelope/answers.ts'
+import { applied } from '../../../domain/document/envelope/answers.ts'
+import type { AnsweredRequest } from '../../../domain/document/envelope/idempotency.ts'
+import { judge } from '../../../domain/document/envelope/judge.ts'
+import { payloadHash } from '../../../domain/document/envelope/request.ts'
+import { normalizeBlocks } from '../../../domain/document/markup/normalize.ts'
+import type { Element, Node } from '../../../domain/document/markup/tree.ts'
+import type { Block, BlockContent } from '../../../domain/document/model/block.ts'
+import { contextHash } from '../../../domain/document/model/context-hash.ts'
+import type { DocumentView } from '../../../domain/document/model/view.ts'
+import type { OpenDocument } from '../../../domain/ports.ts'
+
+export const GATEWAY = '1'
+
+/** The nodes of some markup without a root. */
+export function markup(xml: string): readonly Node[] {
+  const parsed = parseXml(`<root>${xml}</root>`, { depth: 60, nodes: 100_000 })
+  if (parsed.kind !== 'tree') throw new Error(parsed.message)
+  return parsed.root.children
+}
+
+export const elementOf = (xml: string): Element => markup(xml)[0] as Element
+
+/** Blocks as HTML says them, with the ids b1, b2 … */
+export const blocksFrom = (xml: string): Block[] =>
+  normalizeBlocks(markup(xml)).map((block, i): Block => ({ ...(block as BlockContent), id: `b${i + 1}` }))
+
+/** A document that holds these blocks, and the updates that made it. */
+export async function documentWith(xml: string): Promise<{ document: OpenDocument; updates: Uint8Array[] }> {
+  const document = await loroDocuments.open({ gatewayPeer: GATEWAY, updates: [] })
+  const change = document.edit([{ kind: 'insert', after: null, blocks: blocksFrom(xml) }])
+  change.keep()
+  return { document, updates: [change.update] }
+}
+
+/** The precondition that holds for a span now. */
+export function condition(document: DocumentView, spanId: string) {
+  const span = document.span(spanId)
+  if (!('text' in span)) throw new Error(`${spanId} is ${span.kind}`)
+  return { span_id: spanId, if_match_context_hash: contextHash(span.blockId, span.text) }
+}
+
+/** A gateway of one document for one caller, without a log: it judges, applies and remembers answers. */
+export class Gateway {
+  readonly document: OpenDocument
+  readonly answered = new Map<string, AnsweredRequest>()
+  readonly updates: Uint8Array[] = []
+
+  constructor(document: OpenDocument) {
+    this.document = document
+  }
+
+  send(body: unknown): Answer {
+    const { document, answered } = this
+    const context = { parse: parseXml, answered: (id: string) => answered.get(id) ?? null, document }
+    const verdict = judge(body, { ...context, scope: ['d1', 'caller'] })
+    if (verdict.kind !== 'apply') {
+      const { request, answer } = verdict
+      const id = request?.client_request_id
+      if (request !== null && !answered.has(id!)) answered.set(id!, { payloadHash: payloadHash(request), answer })
+      return answer
+    }
+    const change = document.edit(verdict.edits)
+    change.keep()
+    this.updates.push(change.update)
+    const { request } = verdict
+    const answer = applied(request.client_request_id, change.frontier, verdict.diagnostics)
+    answered.set(request.client_request_id, { payloadHash: payloadHash(request), answer })
+    return answer
+  }
+
+  /** Sends operations on spans as they are now. */
+  ask(id: string, ops_xml: string, spans: readonly string[]): Answer {
+    const preconditions = spans.map((span) => condition(this.document, span))
+    return this.send({ doc_frontier: this.document.frontier, client_request_id: id, ops_xml, preconditions })
+  }
+
+  html(): string[] {
+    return this.document.blocks().map((block) => JSON.stringify(block))
+  }
+}
