@@ -23,7 +23,7 @@ export const RunQuery = PageQuery.extend({
   model: Text.optional().openapi({ description: 'The model that it asks for' }),
   over: Dollars.optional().openapi({ type: 'string', description: 'It has cost more than so many dollars' }),
   file: z.string().min(1).max(4096).refine(isPlain, PLAIN).optional().openapi({
-    description: 'A file that one of its calls read or wrote: a path in its workspace, or an absolute one',
+    description: 'A file that one of its file tools read or wrote: a path in its workspace, or an absolute one',
   }),
   person: Text.optional().openapi({ description: 'Who started it, decided an approval of it, or gave it input' }),
   since: Moment.optional().openapi({ type: 'string', description: `Started then or later: ${MOMENT}` }),
