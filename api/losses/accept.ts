@@ -1,3 +1,4 @@
+import { isStreamDamage } from '../../domain/log/damage.ts'
 import type { Actor } from '../../domain/log/envelope.ts'
 import type { EventLog } from '../../domain/ports.ts'
 import { acceptLogLoss, acceptLoss } from '../../domain/runtime/losses.ts'
@@ -40,15 +41,23 @@ export async function recordAcceptance(
     const seen = before === undefined ? { revision, hash } : { revision: null, hash: null }
     await accept(runId, stream, { ...seen, calls: [...calls], ...(unlisted ? { unlisted } : {}) })
   }
+  const empty: string[] = []
   if (loss.unlisted) {
     const known = new Set(shortened.map(({ stream }) => stream))
     const nothingKnown = { revision: null, hash: null, calls: [], unlisted: true } as const
-    for await (const stream of maybeUnfinished(ports.log, known))
-      await accept(stream.slice(AGENT.length), stream, { ...nothingKnown, calls: [] }, { unfinished: true })
+    for await (const stream of maybeUnfinished(ports.log, known)) {
+      // A log may still name a stream of which it has lost every event.
+      if (await isEmpty(ports.log, stream)) empty.push(stream)
+      else await accept(stream.slice(AGENT.length), stream, { ...nothingKnown, calls: [] }, { unfinished: true })
+    }
   }
-  const vanished = loss.streams
-    .filter((one) => !shortened.includes(one))
-    .map(({ stream, revision, hash }) => ({ stream, revision, hash }))
+  const gone = loss.streams.filter((one) => !shortened.includes(one))
+  const vanished = [
+    ...gone.map(({ stream, revision, hash }) => ({ stream, revision, hash })),
+    ...empty
+      .filter((stream) => !gone.some((one) => one.stream === stream))
+      .map((stream) => ({ stream, revision: -1, hash: '' })),
+  ]
   const { id, end, mark, tables, gaps } = loss
   const named = unreadable.length === 0 ? {} : { unreadable }
   await acceptLogLoss(ports, { id, end, mark, tables, vanished, ...named, gaps: [...gaps], ...why }, by)
@@ -58,6 +67,15 @@ export async function recordAcceptance(
 type Said = [body: Parameters<typeof acceptLoss>[2], more?: { readonly unfinished: boolean }]
 
 const AGENT = 'agent-'
+
+async function isEmpty(log: EventLog, stream: string): Promise<boolean> {
+  try {
+    return (await log.head(stream)) === null
+  } catch (error) {
+    if (isStreamDamage(error)) return false
+    throw error
+  }
+}
 
 /** Streams of agents whose runs may go on, but for those that are known. */
 async function* maybeUnfinished(log: EventLog, known: ReadonlySet<string>): AsyncGenerator<string> {

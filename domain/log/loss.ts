@@ -21,7 +21,7 @@ export const LogLoss = z.strictObject({
   /** The last event that the mark, or the tables, had seen; null: they had seen no more than the log holds. */
   mark: z.strictObject({ position: z.int(), hash: z.string() }).nullable(),
   tables: z.strictObject({ position: z.int(), hash: z.string() }).nullable(),
-  /** Streams that vanished, with their last event as the tables saw it. */
+  /** Streams that vanished, with their last event as the tables saw it; -1 and '' where only the log still names them. */
   vanished: z.array(z.strictObject({ stream: z.string(), revision: z.int(), hash: z.string() })),
   /**
    * Streams that could not be read, so that they record nothing themselves: the last event that was left, null where that could

@@ -39,6 +39,19 @@ const typesIn = async (log: EventLog, agentId: string) => {
   return types
 }
 
+it('a stream that the log names without an event has vanished: its run is not started again', async () => {
+  const run = await look()
+  await run.drive()
+  const names = run.log.streams.bind(run.log)
+  const log = replaced(run.log, 'streams', async function* (prefix) {
+    yield* names(prefix)
+    yield [agentStream('gone')]
+  })
+  await recordAcceptance({ ...run.ports, log, feed: { publish() {} } }, loss(), { by: USER })
+  expect((await acceptedLosses(log))[0]?.vanished).toEqual([{ stream: agentStream('gone'), revision: -1, hash: '' }])
+  await expect(mustBeWhole({ log, read: null }, 'gone')).rejects.toMatchObject({ code: 'RUN_LOST' })
+})
+
 describe('a stream that cannot be folded', () => {
   it('does not keep the loss from being accepted: it is recorded by name, and its run is not driven', async () => {
     const run = await look()
