@@ -78,6 +78,7 @@ export function due(e: Seen): Change[] {
     case 'completion':
       return [clear('due')]
     case 'turn_end':
+    case 'lost_call_decided':
       return [agent(e, 'turn')]
     case 'cancel_requested':
       return [row(e, 'cancel', 'cancel', e.at)]

@@ -1,4 +1,4 @@
-import { FORKED_AWAY, NOTES } from '../../domain/agent/state/messages.ts'
+import { FORKED_AWAY, HAPPENED, NOTES } from '../../domain/agent/state/messages.ts'
 import { postgres } from './dialect.ts'
 import { checkpointsSelect, eventsSelect } from './seed-views.ts'
 import { history } from './views.ts'
@@ -16,7 +16,22 @@ const jsonOf = `create function json_of(body text) returns json immutable strict
 
 const text = (value: string) => `'${value.replaceAll("'", "''")}'`
 
-const ROLES = ['user_input', 'turn_start', 'recovery', 'model_call_end', 'tool_call_end', 'turn_end', 'forked']
+const ROLES = [
+  'user_input',
+  'lost_call_decided',
+  'turn_start',
+  'recovery',
+  'model_call_end',
+  'tool_call_end',
+  'turn_end',
+  'forked',
+]
+
+const resultText = (result: string) =>
+  `case when json_typeof(${result}) = 'string' then ${result} #>> '{}' else cast(${result} as text) end`
+
+const happened = `${text(HAPPENED[0])} || (body ->> 'toolName') || ${text(HAPPENED[1])}
+      || case when body -> 'result' is null then '' else ${text(HAPPENED[2])} || ${resultText("(body -> 'result')")} end`
 
 /**
  * SQL of the messages that the model would see of `agent` at `revision`, as domain/agent/state/messages.ts makes them, from the
@@ -42,7 +57,10 @@ const messages = (agent: string, revision: string) => `(${history(agent, revisio
     select next_start, 0, n, json_build_object('role', 'user', 'content', body -> 'text')
     from told where type = 'user_input'
     union all
-    select next_start, 1, n, json_build_object('role', 'system', 'content', body -> 'warning')
+    select next_start, 1, n, json_build_object('role', 'system', 'content', ${happened})
+    from told where type = 'lost_call_decided' and body ->> 'decision' = 'happened'
+    union all
+    select next_start, 2, n, json_build_object('role', 'system', 'content', body -> 'warning')
     from told where type = 'recovery' and body ->> 'phase' = 'final_warning' and (next_fork is null or next_start < next_fork)
     union all
     select n, 0, 0, json_build_object('role', 'assistant', 'content', content)

@@ -5,15 +5,16 @@ import { evolve, fold } from '../../domain/agent/state/evolve.ts'
 import { type AgentState, callsOf } from '../../domain/agent/state/state.ts'
 import { law } from '../support/laws.ts'
 import { planArbitrary } from '../support/plans.ts'
-import { movesArbitrary, walk } from '../support/walk.ts'
+import { cutsArbitrary, movesArbitrary, walk } from '../support/walk.ts'
 import { World } from '../support/world.ts'
 
 // Law 1: folding all = folding a prefix, then the rest, for every split; = snapshot + tail after a JSON round trip;
 // = checkpoint N as it is asked for.
 
 test('a fold can be cut anywhere, and goes on from a snapshot that was written as JSON', async () => {
-  await law(fc.tuple(planArbitrary, movesArbitrary), 50, ([plan, moves]) => {
-    const { state, events } = walk(plan, moves, () => undefined)
+  const losing = fc.oneof(fc.constant([]), cutsArbitrary)
+  await law(fc.tuple(planArbitrary, movesArbitrary, losing), 50, ([plan, moves, cuts]) => {
+    const { state, events } = walk(plan, moves, () => undefined, cuts)
     let prefix: AgentState | null = null
     for (const [split, event] of events.entries()) {
       prefix = evolve(prefix, event)

@@ -5,9 +5,12 @@ import { CommandRejected } from '../../domain/agent/errors.ts'
 import type { Block } from '../../domain/agent/events/content.ts'
 import type { AgentEvent } from '../../domain/agent/events/events.ts'
 import { controlTools } from '../../domain/agent/spec/control-tools.ts'
+import { fold } from '../../domain/agent/state/evolve.ts'
+import { undecided } from '../../domain/agent/state/loss.ts'
 import { Transcript } from '../../domain/agent/state/messages.ts'
 import { type AgentState, activityOf, callsOf } from '../../domain/agent/state/state.ts'
 import { testSpec, toolSpec } from './harness.ts'
+import { seenByTables } from './lost-calls.ts'
 import { outcomeOf, type Plan, type PlannedAnswer, ROLE, TOOLS } from './plans.ts'
 
 /** One move of a walk: which command of those at hand, with a number that settles its details, and how time goes on. */
@@ -26,15 +29,29 @@ export const movesArbitrary = fc.array(
   { minLength: 5, maxLength: 80, size: 'max' },
 )
 
+/** After this move the log loses its end, all but `keep` (modulo) of its events. `unlisted`: the tables are lost too. */
+export interface Cut {
+  readonly after: number
+  readonly keep: number
+  readonly unlisted: boolean
+}
+
+export const cutsArbitrary: fc.Arbitrary<Cut[]> = fc.array(
+  fc.record({ after: fc.nat(60), keep: fc.nat(200), unlisted: fc.boolean() }),
+  { minLength: 1, maxLength: 3 },
+)
+
 /** A walk of the pure agent: random commands, fitting and not, by drivers that hold it and drivers that do not. */
 export function walk(
   plan: Plan,
   moves: readonly Move[],
   see: (before: AgentState | null, event: AgentEvent, after: AgentState) => void,
+  cuts: readonly Cut[] = [],
+  lost: (kept: readonly AgentEvent[], part: readonly AgentEvent[]) => void = () => undefined,
 ): { state: AgentState; events: AgentEvent[] } {
   const identity = { agentId: 'a1', runId: 'a1', revision: -1 }
   const events: AgentEvent[] = []
-  const transcript = new Transcript()
+  let transcript = new Transcript()
   let state: AgentState | null = null
   let now = Date.UTC(2026, 0, 18)
   let drawn = 0
@@ -55,6 +72,18 @@ export function walk(
       if (!(error instanceof CommandRejected)) throw error
     }
   }
+  /** The log loses its end, the person accepts it, and the next driver goes on from there. */
+  const lose = ({ keep, unlisted }: Cut, n: number) => {
+    const kept = events.slice(0, 1 + (keep % events.length))
+    const calls = unlisted ? [] : seenByTables(events, kept.length)
+    lost(kept, events.splice(kept.length))
+    state = fold(null, kept)
+    transcript = new Transcript()
+    for (const event of kept) transcript.push(event)
+    const end = { revision: null, hash: null, calls, ...(unlisted ? { unlisted: true as const } : {}) }
+    submit({ kind: 'accept_loss', loss: end }, `loss${n}`)
+    submit({ kind: 'claim', driverId: `after${n}`, build: 'test' }, `after${n}`, { id: `after${n}`, epoch: 0 })
+  }
   submit({ kind: 'start', spec: specOf(plan), task: 'do it' }, 'start')
   moves.forEach(({ pick, detail, ms }, n) => {
     now += ms
@@ -62,6 +91,7 @@ export function walk(
     const commands = atHand(at, plan, detail, n)
     const { command, driver } = commands[pick % commands.length]!
     submit(command, `c${n}`, driver)
+    for (const cut of cuts) if (cut.after === n) lose(cut, n)
   })
   return { state: state as unknown as AgentState, events }
 }
@@ -122,6 +152,14 @@ function atHand(state: AgentState, plan: Plan, detail: number, n: number): AtHan
     })
     const decision = (['happened', 'run', 'abandon'] as const)[detail % 3]!
     list.push({ command: { kind: 'resolve_doubt', toolCallId, decision, result: 'it is done', ...why } })
+  }
+  if (state.loss !== null) {
+    const decision = (['happened', 'run', 'abandon'] as const)[detail % 3]!
+    for (const toolCallId of new Set([...undecided(state).map(({ id }) => id), ...state.unresolved])) {
+      const command = { kind: 'resolve_doubt', toolCallId, decision, result: 'it is done', ...why } as const
+      list.push({ command }, { command }, { command })
+    }
+    list.push({ command: { kind: 'release_loss', ...why } })
   }
   list.push(
     { command: { kind: 'input', text: 'more' } },

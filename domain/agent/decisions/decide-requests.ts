@@ -19,6 +19,8 @@ export function decideRequest(d: Deciding, command: Request): void {
   if (isFinished(d.state) && command.kind === 'resolve_doubt' && command.decision !== 'run') {
     // The run has ended without knowing; a person may still say what became of the call, once.
     if (!d.state.unresolved.includes(command.toolCallId)) throw notInDoubt(command.toolCallId)
+    const lost = undecided(d.state).find(({ id }) => id === command.toolCallId)
+    if (lost !== undefined) return decideLostCall(d, lost, command)
     const { decision, result, reason } = command
     const said = { ...(result === undefined ? {} : { result }), ...(reason === undefined ? {} : { reason }) }
     d.emit('tool_call_resolved', { decision, ...said }, { toolCallId: command.toolCallId })

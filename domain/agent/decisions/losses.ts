@@ -10,14 +10,10 @@ import { endCall, failCall, startRefused } from './endings.ts'
 
 type Word = Omit<(typeof ResolveDoubt)['_output'], 'kind'>
 
-/** A person's word on a call of the lost part. One that happened is told to the model, whose request may be lost with it. */
+/** A person's word on a call of the lost part. */
 export function decideLostCall(d: Deciding, lost: LostCallState, { decision, result, reason }: Word): void {
   const said = { ...(result === undefined ? {} : { result }), ...(reason === undefined ? {} : { reason }) }
-  d.emit('lost_call_decided', { decision, ...said }, { toolCallId: lost.id })
-  if (decision !== 'happened') return
-  const told =
-    result === undefined ? '' : ` Its result: ${typeof result === 'string' ? result : JSON.stringify(result)}`
-  d.emit('user_input', { text: `A call of ${lost.toolName} has happened, but its record was lost.${told}` })
+  d.emit('lost_call_decided', { decision, toolName: lost.toolName, ...said }, { toolCallId: lost.id })
 }
 
 export function releaseLoss(d: Deciding, { reason }: (typeof ReleaseLoss)['_output']): void {
@@ -28,10 +24,11 @@ export function releaseLoss(d: Deciding, { reason }: (typeof ReleaseLoss)['_outp
 
 /** Settles a call that may have happened in the lost part, in place of its beginning; false: it may begin. */
 export function heldByLoss(d: Deciding, call: Call): boolean {
-  if (call.stage.at === 'resolved') return false
+  const { loss } = d.state
+  if (loss === null || (call.stage.at === 'resolved' && call.since > loss.since)) return false
   const lost = repeatedOf(d.state, call)
   if (lost !== undefined) return settleRepeated(d, call, lost)
-  if (!d.state.loss?.unlisted || call.effect !== 'irreversible' || isControl(d, call)) return false
+  if (!loss.unlisted || call.effect !== 'irreversible' || isControl(d, call)) return false
   // An approval that is needed comes first: a person's word on an unknown outcome must not take its place.
   if (call.stage.at === 'planned' && needsApproval(d.state, call.toolName) !== null) return false
   if (!call.started) startRefused(d, call)

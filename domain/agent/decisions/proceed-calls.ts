@@ -1,5 +1,6 @@
 import { needsApproval } from '../rules/policy.ts'
 import { startable } from '../rules/scheduling.ts'
+import { undecided } from '../state/loss.ts'
 import { type Call, callsOf } from '../state/state.ts'
 import type { Deciding } from './deciding.ts'
 import { failCall } from './endings.ts'
@@ -86,10 +87,11 @@ function begin(d: Deciding, call: Call): void {
 /** Ends the open calls of a run that is ending; false where one is at work and may still be waited for. */
 export function settleOpenCalls(d: Deciding, code: 'CANCELLED' | 'TIMEOUT', message: string, force: boolean): boolean {
   let settled = true
+  const lost = new Set(undecided(d.state).map(({ id }) => id))
   for (const call of callsOf(d.state)) {
     const { stage } = call
     if (stage.at === 'ended') continue
-    if (stage.at === 'doubt') {
+    if (stage.at === 'doubt' || lost.has(call.id)) {
       failCall(d, call, { code: 'UNKNOWN_OUTCOME', message: `${message}; whether this call happened is not known` })
     } else if (stage.at !== 'running') {
       failCall(d, call, call.refused ?? { code, message })

@@ -25,9 +25,10 @@ export const lossEvents = {
     unlisted: z.literal(true).optional(),
     reason: text.optional(),
   }),
-  /** A person's word on a call that began in the lost part. */
+  /** A person's word on a call that began in the lost part. The model is told of one that happened. */
   lost_call_decided: z.strictObject({
     decision: z.enum(['happened', 'run', 'abandon']),
+    toolName: text,
     result: Json.optional(),
     reason: text.optional(),
   }),

@@ -39,7 +39,11 @@ const residues: Residues = {
   tool_call_unknown: (body) => ({ ...body, reason: ERASED }),
   tool_call_resolved: ({ decision, result }) => ({ decision, ...(result === undefined ? {} : { result: ERASED }) }),
   loss_accepted: ({ reason: _, ...rest }) => rest,
-  lost_call_decided: ({ decision, result }) => ({ decision, ...(result === undefined ? {} : { result: ERASED }) }),
+  lost_call_decided: ({ decision, toolName, result }) => ({
+    decision,
+    toolName,
+    ...(result === undefined ? {} : { result: ERASED }),
+  }),
   loss_released: () => ({}),
   tool_call_end: ({ step, toolName, success, attempt, durationMs, tested, result, error }) => ({
     ...{ step, toolName, success, attempt, durationMs },

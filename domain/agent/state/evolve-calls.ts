@@ -168,14 +168,15 @@ const REFUSED_STAGES = new Set<CallStage['at']>(['planned', 'approval', 'approve
 function whatEnded(
   state: AgentState,
   call: Call,
-  { body }: EventOf<'tool_call_end'>,
+  event: EventOf<'tool_call_end'>,
 ): Pick<AgentState, 'tested' | 'unresolved' | 'loss'> {
+  const { body } = event
   const { tested, unresolved } = state
   const doubtful = body.error?.code === 'UNKNOWN_OUTCOME' && call.stage.at !== 'resolved'
   return {
     tested: body.tested ? { exitCode: body.tested.exitCode, tree: null, step: body.step } : tested,
     unresolved: doubtful ? [...unresolved, call.id] : unresolved,
-    loss: lossAfterCall(state, call),
+    loss: lossAfterCall(state, call, event),
   }
 }
 

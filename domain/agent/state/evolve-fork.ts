@@ -2,6 +2,7 @@ import type { AppendRoot } from '../../log/root.ts'
 import type { BodyOf, EventOf } from '../events/events.ts'
 import type { AgentSpec } from '../spec/spec.ts'
 import { settleCalls } from './evolve-calls.ts'
+import { lossOfFork } from './loss.ts'
 import {
   type AgentState,
   activityOf,
@@ -33,7 +34,7 @@ export function evolveFork(state: AgentState, event: EventOf<'forked'>, append: 
     unresolved: [],
     unheard: [],
     lostAttempts: [],
-    loss: null,
+    loss: lossOfFork(state),
     machine: continues(state)
       ? { status: 'OBSERVATION', outcome: 'cancelled', calls: [], ended: true }
       : { status: 'IDLE' },

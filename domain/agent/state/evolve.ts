@@ -15,10 +15,10 @@ import {
 } from './evolve-turns.ts'
 import { changedFiles, versioned } from './evolve-versions.ts'
 import { ImpossibleEvent } from './impossible.ts'
-import { lossAccepted, lossAfterEnd, lossReleased, lostCallDecided } from './loss.ts'
+import { lossAccepted, lossReleased, lostCallDecided, tellDecisions, withUndecided } from './loss.ts'
 import { SHOWN_BYTES } from './messages.ts'
 import { gateKey, initialPhase } from './phases.ts'
-import { type AgentState, activityOf, BLANK, callsOf, completing, isFinished, REMEMBERED, turnIsOpen } from './state.ts'
+import { type AgentState, activityOf, BLANK, completing, isFinished, REMEMBERED, turnIsOpen } from './state.ts'
 import { advanceClock } from './work-clock.ts'
 
 /**
@@ -128,7 +128,7 @@ function apply(state: AgentState, event: AgentEvent, append: AppendRoot): AgentS
     case 'turn_start': {
       if (turnIsOpen(state)) throw new ImpossibleEvent(event, 'a turn is open')
       if (event.turn !== state.turn + 1) throw new ImpossibleEvent(event, `turn ${state.turn + 1} is next`)
-      const told = tellWarning(readInputs(state, append), append)
+      const told = tellWarning(tellDecisions(readInputs(state, append), append), append)
       return { ...told, turn: event.turn, machine: thinking(told, { at: 'unrouted' }) }
     }
     case 'model_routed':
@@ -182,7 +182,7 @@ function apply(state: AgentState, event: AgentEvent, append: AppendRoot): AgentS
       return recovered(state, event)
     case 'completion':
       if (!completing(state)) throw new ImpossibleEvent(event, 'complete_task has not succeeded')
-      return { ...state, machine: { status: 'DONE' } }
+      return { ...withUndecided(state), machine: { status: 'DONE' } }
     case 'error':
       return event.body.recoverable ? failedAttempt(state, event) : ended(state, event)
     case 'paused':
@@ -198,9 +198,9 @@ function apply(state: AgentState, event: AgentEvent, append: AppendRoot): AgentS
     case 'workspace_drifted':
       return { ...state, tree: event.body.found, ...forgiven(event) }
     case 'loss_accepted':
-      return isFinished(state) ? lossAfterEnd(state, event) : lossAccepted(state, event, callsOf(state))
+      return lossAccepted(state, event)
     case 'lost_call_decided':
-      return lostCallDecided(state, event)
+      return lostCallDecided(state, event, append)
     case 'loss_released':
       return lossReleased(state)
     case 'residue':
@@ -219,6 +219,7 @@ const AFTER_THE_END: ReadonlySet<EventType> = new Set<EventType>([
   'model_late',
   'tool_call_resolved',
   'loss_accepted',
+  'lost_call_decided',
   'residue',
   'erased',
   'forked',
@@ -267,7 +268,7 @@ function tellWarning(state: AgentState, append: AppendRoot): AgentState {
 
 function ended(state: AgentState, event: EventOf<'error'>): AgentState {
   if (turnIsOpen(state)) throw new ImpossibleEvent(event, 'a turn is open')
-  return { ...state, machine: { status: 'ERROR', code: event.body.code, error: event.body.error } }
+  return { ...withUndecided(state), machine: { status: 'ERROR', code: event.body.code, error: event.body.error } }
 }
 
 /** A turn reads what was said before it: only now it is among the messages. */

@@ -1,5 +1,7 @@
+import { type AppendRoot, EMPTY_ROOT, type Root } from '../../log/root.ts'
 import type { EventOf } from '../events/events.ts'
-import type { AgentState, Call } from './state.ts'
+import { SHOWN_BYTES } from './messages.ts'
+import { type AgentState, activityOf, type Call, callsOf, isFinished, withActivity } from './state.ts'
 
 /** An irreversible call that began in the lost part of the log. `decided` null: a person has yet to say what became of it. */
 export interface LostCallState {
@@ -13,45 +15,99 @@ export interface LostCallState {
 export interface Loss {
   readonly calls: readonly LostCallState[]
   readonly unlisted: boolean
+  /** Revision of the last acceptance: a decision on a call from before it says nothing about the lost part. */
+  readonly since: number
+  /** Decisions of which the model has not been told: they join the messages when the next turn starts. */
+  readonly untold: Root
 }
 
 /** Nothing is left to be settled: the member has its initial value again, which no digest shows. */
-const orNull = (loss: Loss): Loss | null => (loss.calls.length === 0 && !loss.unlisted ? null : loss)
+const orNull = (loss: Loss): Loss | null =>
+  loss.calls.length === 0 && !loss.unlisted && loss.untold.count === 0 ? null : loss
 
-/** Calls that are at work, in doubt or over in what is left of the log are settled there. */
-const SETTLED_THERE: ReadonlySet<Call['stage']['at']> = new Set<Call['stage']['at']>(['running', 'doubt', 'ended'])
+const NO_LOSS: Loss = { calls: [], unlisted: false, since: 0, untold: EMPTY_ROOT }
 
-/** The state of an unfinished agent after a loss was accepted. `open`: the calls of its turn. */
-export function lossAccepted(state: AgentState, { body }: EventOf<'loss_accepted'>, open: readonly Call[]): AgentState {
-  const before = state.loss?.calls ?? []
+/** The open turn settles these calls itself: they are in doubt, come into doubt by the loss, or have ended. */
+const SETTLED_THERE: ReadonlySet<Call['stage']['at']> = new Set<Call['stage']['at']>([
+  'running',
+  'resolved',
+  'doubt',
+  'ended',
+])
+
+/** These calls began in the kept part: if the tables list one, its outcome or its second attempt was lost. */
+const BEGUN: ReadonlySet<Call['stage']['at']> = new Set<Call['stage']['at']>(['running', 'resolved'])
+
+const irreversible = ({ calls }: EventOf<'loss_accepted'>['body']) =>
+  calls.filter(({ effect }) => effect === 'irreversible')
+
+/** The state after a loss was accepted. Of a finished agent too a person may still say what became of the calls. */
+export function lossAccepted(state: AgentState, { body, revision }: EventOf<'loss_accepted'>): AgentState {
+  const loss = state.loss ?? NO_LOSS
+  const listed = irreversible(body)
   const known = new Set([
-    ...before.map(({ id }) => id),
-    ...open.filter(({ stage }) => SETTLED_THERE.has(stage.at)).map(({ id }) => id),
+    ...loss.calls.map(({ id }) => id),
+    ...callsOf(state).flatMap(({ id, stage }) => (SETTLED_THERE.has(stage.at) ? [id] : [])),
   ])
-  const calls = body.calls
-    .filter(({ toolCallId, effect }) => effect === 'irreversible' && !known.has(toolCallId))
+  const calls = listed
+    .filter(({ toolCallId }) => !known.has(toolCallId))
     .map(({ toolCallId: id, toolName, argumentsHash }) => ({ id, toolName, argumentsHash, decided: null }))
-  const unlisted = body.unlisted === true || state.loss?.unlisted === true
-  return { ...state, loss: orNull({ calls: [...before, ...calls], unlisted }) }
+  const unlisted = body.unlisted === true || loss.unlisted
+  const after = orNull({ ...loss, calls: [...loss.calls, ...calls], unlisted, since: revision })
+  const next = inDoubt({ ...state, loss: after }, new Set(listed.map(({ toolCallId }) => toolCallId)), revision)
+  return isFinished(state) ? withUndecided(next) : next
 }
 
-/** A finished agent: a person may still say what became of the calls. */
-export function lossAfterEnd(state: AgentState, { body }: EventOf<'loss_accepted'>): AgentState {
-  const ids = body.calls.filter(({ effect }) => effect === 'irreversible').map(({ toolCallId }) => toolCallId)
-  return { ...state, unresolved: [...new Set([...state.unresolved, ...ids])] }
+/** Listed calls that began in the kept part are in doubt: their outcome, or their second attempt, was lost. */
+function inDoubt(state: AgentState, listed: ReadonlySet<string>, since: number): AgentState {
+  const activity = activityOf(state.machine)
+  if (activity?.status !== 'TOOL_WAIT') return state
+  const calls = activity.calls.map((call) =>
+    listed.has(call.id) && BEGUN.has(call.stage.at) ? { ...call, since, stage: { at: 'doubt' } as const } : call,
+  )
+  return { ...state, machine: withActivity(state.machine, { status: 'TOOL_WAIT', calls }) }
+}
+
+/** The state of an agent that has finished: lost calls without a decision are among its unresolved ones. */
+export function withUndecided(state: AgentState): AgentState {
+  const ids = undecided(state).map(({ id }) => id)
+  return ids.length === 0 ? state : { ...state, unresolved: [...new Set([...state.unresolved, ...ids])] }
 }
 
 /** The state after a person's word on a lost call. One that did not happen is forgotten: it may run. */
-export function lostCallDecided(state: AgentState, { toolCallId, body }: EventOf<'lost_call_decided'>): AgentState {
-  const { loss } = state
+export function lostCallDecided(
+  state: AgentState,
+  { toolCallId, body, bodyHash, size }: EventOf<'lost_call_decided'>,
+  append: AppendRoot,
+): AgentState {
+  const { loss, context } = state
   if (loss === null) return state
+  const unresolved = state.unresolved.filter((id) => id !== toolCallId)
   const { decision } = body
   const calls = loss.calls.flatMap((call) => {
     if (call.id !== toolCallId) return [call]
     return decision === 'run' ? [] : [{ ...call, decided: decision }]
   })
-  return { ...state, loss: orNull({ ...loss, calls }) }
+  if (decision !== 'happened') return { ...state, unresolved, loss: orNull({ ...loss, calls }) }
+  return {
+    ...state,
+    unresolved,
+    loss: { ...loss, calls, untold: append(loss.untold, bodyHash) },
+    context: { ...context, bytes: context.bytes + Math.min(size, SHOWN_BYTES) },
+  }
 }
+
+/** A turn starts: the model is told which lost calls have happened. */
+export function tellDecisions(state: AgentState, append: AppendRoot): AgentState {
+  const { loss, messages } = state
+  if (loss === null || loss.untold.count === 0) return state
+  const told = append(messages, loss.untold.hash, loss.untold.count)
+  return { ...state, messages: told, loss: orNull({ ...loss, untold: EMPTY_ROOT }) }
+}
+
+/** What a fork keeps of a loss: what its model has not been told. */
+export const lossOfFork = ({ loss }: AgentState): Loss | null =>
+  loss === null ? null : orNull({ ...NO_LOSS, untold: loss.untold })
 
 export const lossReleased = (state: AgentState): AgentState =>
   state.loss === null ? state : { ...state, loss: orNull({ ...state.loss, unlisted: false }) }
@@ -64,11 +120,20 @@ export const undecided = ({ loss }: AgentState): readonly LostCallState[] =>
 export const repeatedOf = ({ loss }: AgentState, call: Pick<Call, 'toolName' | 'argumentsHash'>) =>
   loss?.calls.find((lost) => lost.decided !== null && isSame(lost, call))
 
-/** The loss after a call has ended: a decided one answers one call. */
-export function lossAfterCall(state: AgentState, call: Pick<Call, 'toolName' | 'argumentsHash'>): Loss | null {
+/** The loss after a call has ended: a decided one answers the one call that it settled. */
+export function lossAfterCall(state: AgentState, call: Call, { body }: EventOf<'tool_call_end'>): Loss | null {
   const answered = repeatedOf(state, call)
-  if (state.loss === null || answered === undefined) return state.loss
+  if (state.loss === null || answered === undefined || !isSettledBy(answered, call, body)) return state.loss
   return orNull({ ...state.loss, calls: state.loss.calls.filter((lost) => lost !== answered) })
+}
+
+/** Did the decision end the call? Such a call neither was refused nor ran; see `heldByLoss`. */
+function isSettledBy({ decided }: LostCallState, call: Call, { success, error }: EventOf<'tool_call_end'>['body']) {
+  const { stage } = call
+  const waits =
+    stage.at === 'planned' || stage.at === 'approved' || (stage.at === 'resolved' && stage.decision === 'run')
+  if (call.refused !== null || !waits) return false
+  return decided === 'happened' ? success : error?.code === 'UNKNOWN_OUTCOME'
 }
 
 const isSame = (a: Pick<Call, 'toolName' | 'argumentsHash'>, b: Pick<Call, 'toolName' | 'argumentsHash'>): boolean =>

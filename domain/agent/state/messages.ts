@@ -19,6 +19,7 @@ export class Transcript {
   bytes = 0
   private readonly items: Message[] = []
   private unread: string[] = []
+  private decided: string[] = []
   private held: string[] = []
   private calls: { id: string; providerId: string; toolName: string }[] = []
   private results = new Map<string, Message>()
@@ -45,6 +46,7 @@ export class Transcript {
     const copy = new Transcript()
     copy.root = this.rendered
     copy.unread = [...this.unread]
+    copy.decided = [...this.decided]
     copy.held = [...this.held]
     copy.calls = this.calls
     copy.results = new Map(this.results)
@@ -61,8 +63,12 @@ export class Transcript {
       case 'user_input':
         this.unread.push(event.body.text)
         return
+      case 'lost_call_decided':
+        if (event.body.decision === 'happened') this.decided.push(happenedText(event.body))
+        return
       case 'turn_start':
         for (const text of this.unread.splice(0)) this.items.push({ role: 'user', content: text })
+        for (const text of this.decided.splice(0)) this.items.push({ role: 'system', content: text })
         for (const text of this.held.splice(0)) this.items.push({ role: 'system', content: text })
         return
       case 'recovery':
@@ -140,6 +146,14 @@ export class Transcript {
 
 /** What the model is told of a call that a fork left behind. */
 export const FORKED_AWAY = 'CANCELLED: the run was forked before this call had ended'
+
+/** What the model is told of a call that a person says has happened in the lost part of the log: around its name and its result. */
+export const HAPPENED = ['A call of ', ' has happened, but its record was lost.', ' Its result: '] as const
+
+function happenedText({ toolName, result }: EventOf<'lost_call_decided'>['body']): string {
+  const text = result === undefined ? '' : `${HAPPENED[2]}${resultText(result)}`
+  return shown(`${HAPPENED[0]}${toolName}${HAPPENED[1]}${text}`, () => 'the whole is kept in the log')
+}
 
 /** What the model is told of a turn that ended without calls. */
 export const NOTES: Partial<Record<EventOf<'turn_end'>['body']['outcome'], string>> = {

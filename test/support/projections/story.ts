@@ -221,7 +221,9 @@ export class Actor {
     const id = toolCallId(this.id, this.turn + 1, 0)
     const call = { toolCallId: id, toolName: 'run_command', argumentsHash: HASH, effect: 'irreversible' }
     this.user('loss_accepted', { revision: 99, hash: HASH, calls: [call], unlisted: true })
-    this.user('lost_call_decided', { decision, reason: 'looked' }, { toolCallId: id })
+    const result = decision === 'happened' && this.turn % 2 === 0 ? { result: { paid: this.turn } } : {}
+    const said = { decision, toolName: 'run_command', ...result, reason: 'looked' }
+    this.user('lost_call_decided', said, { toolCallId: id })
     this.user('loss_released', {})
   }
 
