@@ -112,7 +112,7 @@ const lostVault = (data: string): string =>
 
 /** What a process that was killed has stored for an event that never came to be. */
 async function sweep(stores: Parameters<typeof sweepBlobs>[0], tell: Tell): Promise<void> {
-  const removed = await sweepBlobs(stores)
+  const removed = await sweepBlobs(stores, tell)
   if (removed > 0) tell(`removed ${removed} stored bodies that no event names`)
 }
 

@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest'
+import { MemoryLog } from '../../adapters/log-memory/log.ts'
 import { openBoundary } from '../../api/host/boundary.ts'
 import { attachmentOf } from '../../domain/agent/events/attachment.ts'
-import { LogError } from '../../domain/log/errors.ts'
+import type { RecordedEvent } from '../../domain/log/envelope.ts'
+import { ConflictError, LogError } from '../../domain/log/errors.ts'
+import type { EventLog } from '../../domain/ports.ts'
 import { sweepBlobs } from '../../domain/runtime/blob-writes.ts'
 import { call, calls, completes, MemoryBlobs, MemoryIntents, seededRandom, testSpec, USER } from '../support/harness.ts'
 import { memoryVault } from '../support/memory-vault.ts'
@@ -92,6 +95,48 @@ describe('a whole result', () => {
     expect((await intents.left()).map(({ hash }) => hash)).toContain(run.attachment.hash)
     expect(await sweepBlobs({ log: run.log, blobs: run.blobs, intents })).toBe(0)
     expect(heldText(run.blobs)).toEqual([long])
+  })
+
+  test.each([
+    ['is damaged', (event: RecordedEvent) => ({ ...event, body: Buffer.from('{}') })],
+    ['is of a newer version', ({ header, ...rest }: RecordedEvent) => ({ ...rest, header: { ...header, version: 2 } })],
+    ['is of a newer type', ({ header, ...rest }: RecordedEvent) => ({ ...rest, header: { ...header, type: 'new' } })],
+  ])('stays where the event that may name it %s, and the start goes on', async (_, change) => {
+    const run = await looked([], () => long, {
+      intents: Object.assign(new MemoryIntents(), { end: async () => undefined }),
+    })
+    const lost = { stream: 'agent-other', runId: 'other', hash: 'x' }
+    await run.ports.intents!.begin([lost])
+    await run.blobs.put(lost.runId, lost.hash, Buffer.from('x'))
+    const log = Object.create(run.log) as EventLog
+    log.read = async function* (...asked) {
+      for await (const page of run.log.read(...asked))
+        yield page.map((event) => (event.header.type === 'tool_call_end' ? change(event) : event))
+    }
+    const warned: string[] = []
+    const ports = { log, blobs: run.blobs, intents: run.ports.intents! }
+    expect(await sweepBlobs(ports, (text) => warned.push(text))).toBe(1)
+    expect(heldText(run.blobs)).toEqual([long])
+    expect(warned).toEqual([expect.stringContaining(run.attachment && `agent-${run.runId}`)])
+  })
+
+  test('stays where its append is refused, since an earlier one may have named it', async () => {
+    const log = new MemoryLog()
+    const append = log.append.bind(log)
+    let refused = 0
+    log.append = async (stream, expected, batch) => {
+      if (batch.some(({ header }) => header.type === 'tool_call_end') && refused++ === 0)
+        throw new ConflictError(stream, expected, expected + 1)
+      return append(stream, expected, batch)
+    }
+    const blobs = new MemoryBlobs()
+    const deleted: string[] = []
+    blobs.delete = async (runId, hash) => void deleted.push(`${runId}/${hash}`)
+    const run = await looking([], () => long, { log, blobs })
+    await run.drive()
+    expect(refused).toBeGreaterThan(0)
+    expect(heldText(blobs)).toEqual([long])
+    expect(deleted).toEqual([])
   })
 
   test('of a process that died while it erased goes at the next start', async () => {
