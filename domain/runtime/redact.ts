@@ -1,6 +1,6 @@
 import type { UserCommand } from '../agent/decisions/commands.ts'
 import { CommandRejected } from '../agent/errors.ts'
-import { type Block, callArguments } from '../agent/events/content.ts'
+import { type Block, callArguments, hasTooManyValues } from '../agent/events/content.ts'
 import { jsonValueFilter } from '../agent/secrets/json-stream.ts'
 import { canonicalText } from '../log/canonical.ts'
 import type { Json, JsonObject } from '../log/json.ts'
@@ -91,7 +91,7 @@ function redactBlock(secrets: SecretBoundary, block: Block): Block {
   if (type !== 'tool_use' || typeof block.name !== 'string') return { ...secrets.json(rest), type } as Block
   const { input, input_text: raw, name, ...others } = rest as JsonObject & { name: string }
   const kept = { ...secrets.json(others), name: secrets.text(name), type }
-  const args = callArguments(block)
+  const args = hasTooManyValues(block) ? null : callArguments(block)
   const shown = typeof raw === 'string' ? redactRaw(secrets, raw) : raw
   if (args === null) {
     const refused = { ...(input === undefined ? {} : { input }), ...(shown === undefined ? {} : { input_text: shown }) }

@@ -104,14 +104,18 @@ export function textOf(content: readonly Block[]): string {
 }
 
 /**
- * The argument object of a `tool_use` block; null where it is none, has a key twice, is nested too deep to be handled
- * safely, or holds too many values.
+ * The argument object of a `tool_use` block; null where it is none, has a key twice, or is nested too deep to be handled
+ * safely. Reads what is stored: bounds of new answers ({@link requestedCalls}) do not hold here.
  */
 export function callArguments(block: Block): JsonObject | null {
   const raw: Json | undefined = 'input_text' in block ? parse(block.input_text as Json) : block.input
   const object = raw !== null && typeof raw === 'object' && !Array.isArray(raw) ? (raw as JsonObject) : null
   return object !== null && isTame(object) ? object : null
 }
+
+/** Does the argument text of a new answer hold so many values that it is not taken apart? */
+export const hasTooManyValues = ({ input_text: text }: Block): boolean =>
+  typeof text === 'string' && jsonSize(text).values > MAX_ARGUMENT_VALUES
 
 /** JSON of models and tools may be nested so deep; arguments of calls lie in their blocks. */
 export const MAX_DEPTH = 128
@@ -128,9 +132,8 @@ const SCALARS: ReadonlySet<string> = new Set(['string', 'boolean', 'object', 'un
 function parse(text: Json): Json {
   if (typeof text !== 'string') return null
   if (text.trim() === '') return {}
-  // Parsing what is nested very deep takes more than its length, and values are looked through one by one.
-  const { depth, values } = jsonSize(text)
-  if (depth > MAX_DEPTH || values > MAX_ARGUMENT_VALUES) return null
+  // Parsing what is nested very deep takes more than its length.
+  if (jsonSize(text).depth > MAX_DEPTH) return null
   // A key that stands twice says two things, of which a parser hides one.
   return jsonFault(text) === null ? (JSON.parse(text) as Json) : null
 }
