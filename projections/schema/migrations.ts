@@ -18,7 +18,7 @@ export const migrations: readonly ((db: Kysely<Database>, dialect: Dialect) => P
 export const MEANING = 8
 
 /** How often the views over kept events have come to mean something else. */
-const KEPT_VIEWS = 1
+const KEPT_VIEWS = 2
 
 /**
  * The same where events are kept: their bodies stand there in the shapes of this program, so each new version of one is
