@@ -84,10 +84,10 @@ export async function openEmbedded(
         if (gate.loss !== null) throw shortened(lossText(gate.loss))
         return backupFolder(config.data, log, folder)
       },
-      sizes: async () => {
+      sizes: async (runIds) => {
         // Not the log's own count of blobs, which knows no whole results.
-        const stored = await usage.sizes()
-        return new Map((await log.sizes()).map(({ runId, bytes }) => [runId, bytes + (stored.get(runId) ?? 0)]))
+        const stored = await usage.sizes(runIds)
+        return new Map((await log.sizes(runIds)).map(({ runId, bytes }) => [runId, bytes + (stored.get(runId) ?? 0)]))
       },
       readOnly: mode === 'reader',
       autoDrive,
