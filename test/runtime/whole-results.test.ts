@@ -6,6 +6,7 @@ import type { RecordedEvent } from '../../domain/log/envelope.ts'
 import { ConflictError, LogError } from '../../domain/log/errors.ts'
 import type { EventLog } from '../../domain/ports.ts'
 import { sweepBlobs } from '../../domain/runtime/blob-writes.ts'
+import { readResult } from '../../domain/runtime/perform/read-result.ts'
 import { call, calls, completes, MemoryBlobs, MemoryIntents, seededRandom, testSpec, USER } from '../support/harness.ts'
 import { memoryVault } from '../support/memory-vault.ts'
 import { given, type Said, tool } from '../support/story.ts'
@@ -203,6 +204,33 @@ describe('a whole result', () => {
 })
 
 describe('read_result', () => {
+  test('proves a result once, and then reads no more than the parts that are asked for', async () => {
+    const run = await looked()
+    const id = run.end.toolCallId!
+    const read = { events: 0, bytes: 0 }
+    const log = Object.create(run.log) as EventLog
+    log.read = async function* (...asked) {
+      for await (const page of run.log.read(...asked)) {
+        read.events += page.length
+        yield page
+      }
+    }
+    const part = async (runId: string, hash: string, from: number, length: number) => {
+      const bytes = (await run.blobs.get(runId, hash)).subarray(from, from + length)
+      read.bytes += bytes.length
+      return bytes
+    }
+    const blobs = Object.assign(Object.create(run.blobs), { part })
+    const next = (from: number) => readResult({ log, blobs }, run.runId, { toolCallId: id, from, length: 1_000 })
+    expect(await next(0)).toContain('line 0')
+    expect(read.bytes).toBeGreaterThan(long.length)
+    Object.assign(read, { events: 0, bytes: 0 })
+    for (let n = 1; n <= 10; n++) expect(await next(n * 1_000)).toContain(`[bytes ${n * 1_000} to`)
+    expect(read).toEqual({ events: 10, bytes: 10_000 })
+    await run.runtime.execute(run.runId, { kind: 'erase', reason: 'x', revision: run.end.revision }, { by: USER })
+    await expect(next(0)).rejects.toThrow('was erased')
+  })
+
   const read =
     (more: object): Said =>
     (request) => {
