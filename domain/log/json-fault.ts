@@ -1,6 +1,7 @@
 const SPACE = /[ \t\n\r]*/y
-const CHARACTERS = /[^"\\\u0000-\u001f]*/y
-const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y
+const UNICODE_ESCAPE = /u[0-9a-fA-F]{4}/y
+const ESCAPED = '"\\/bfnrt'
+const [QUOTE, BACKSLASH, SPACE_CODE] = [0x22, 0x5c, 0x20]
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 const WORD = /true|false|null/y
 const KEY = 'a key in double quotes and a colon'
@@ -30,18 +31,11 @@ export function jsonFault(text: string): JsonFault | null {
     return true
   }
   const skip = () => take(SPACE)
-  /** A loop, because one expression would overflow the engine's stack on a string of some megabytes. */
+  /** Takes a string where one stands, and says whether one does. */
   const string = (): boolean => {
-    const start = at
-    if (text[at] !== '"') return false
-    at++
-    do take(CHARACTERS)
-    while (take(ESCAPE))
-    if (text[at] !== '"') {
-      at = start
-      return false
-    }
-    at++
+    const end = text[at] === '"' ? endOfString(text, at) : -1
+    if (end < 0) return false
+    at = end
     return true
   }
   const fault = (expected: string): JsonFault => {
@@ -96,4 +90,21 @@ export function jsonFault(text: string): JsonFault | null {
       open.pop()
     }
   }
+}
+
+/** The place after the string that begins at a quote; -1: it is no string of JSON. Every character is looked at once. */
+function endOfString(text: string, start: number): number {
+  for (let at = start + 1; at < text.length; at++) {
+    const c = text.charCodeAt(at)
+    if (c === QUOTE) return at + 1
+    if (c < SPACE_CODE) return -1
+    if (c !== BACKSLASH || ESCAPED.includes(text[at + 1] ?? '?')) {
+      if (c === BACKSLASH) at++
+      continue
+    }
+    UNICODE_ESCAPE.lastIndex = at + 1
+    if (!UNICODE_ESCAPE.test(text)) return -1
+    at += 5
+  }
+  return -1
 }

@@ -3,6 +3,8 @@ export interface Clock {
   now(): number
   /** Resolves after `ms`, or rejects with the signal's reason. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
+  /** Lets everything else that waits for this thread go on; absent: for one turn of the event loop. */
+  giveWay?(): Promise<void>
 }
 
 /** The one source of randomness: salts, ids and jitter. */

@@ -207,6 +207,7 @@ export class Mailbox {
       for (const { event } of drafts) this.remember(event)
       this.folded = state
       this.tip = headOf(recorded.sealed.at(-1)!)
+      void this.transcript?.rendered // Messages that are hashed now need not be in the next decision.
       if (state !== null && !this.stale) this.snapshotter?.consider(state)
       this.announce(recorded.sealed.map((event, i) => ({ ...event, body: drafts[i]!.body.bytes })))
     }

@@ -1,12 +1,13 @@
 import type { UserCommand } from '../agent/decisions/commands.ts'
 import { CommandRejected } from '../agent/errors.ts'
-import { type Block, callArguments, hasTooManyValues } from '../agent/events/content.ts'
+import { type Block, readCalls } from '../agent/events/content.ts'
 import { jsonValueFilter } from '../agent/secrets/json-stream.ts'
-import { canonicalText } from '../log/canonical.ts'
 import type { Json, JsonObject } from '../log/json.ts'
 import { wellFormed } from '../log/well-formed.ts'
 import type { ModelOutcome, TextFilter, ToolResult } from '../ports.ts'
+import { type Breathe, inSteps } from './breather.ts'
 import type { SecretBoundary } from './ports.ts'
+import { redactLarge } from './redact-large.ts'
 
 // Where what comes from outside becomes a command, secrets become references (CONTRACTS 3, Secrets).
 
@@ -70,13 +71,23 @@ export async function thenRefreshed<T>(secrets: SecretBoundary, effect: () => Pr
   }
 }
 
-/** A model's answer, without secrets. A thinking block is signed: one that would have to be changed is left out. */
-export function redactOutcome(secrets: SecretBoundary, outcome: ModelOutcome): ModelOutcome {
-  const content = outcome.content.flatMap((block) => {
-    const clean = redactBlock(secrets, block)
-    const signed = SIGNED.has(block.type) && !same(clean, block)
-    return signed ? [] : [clean]
-  })
+/**
+ * A model's answer, without secrets. A thinking block is signed: one that would have to be changed is left out. An answer
+ * may be megabytes long: `breathe` is awaited after each block.
+ */
+export async function redactOutcome(
+  secrets: SecretBoundary,
+  outcome: ModelOutcome,
+  breathe: Breathe,
+): Promise<ModelOutcome> {
+  const calls = await inSteps(readCalls(outcome.content), breathe)
+  const argumentsAt = new Map(calls.map((call) => [call.block, call.arguments]))
+  const content: Block[] = []
+  for (const [index, block] of outcome.content.entries()) {
+    const clean = redactBlock(secrets, block, argumentsAt.get(index) ?? null)
+    if (!SIGNED.has(block.type) || same(clean, block)) content.push(clean)
+    await breathe()
+  }
   const requestId = outcome.requestId === undefined ? {} : { requestId: secrets.text(outcome.requestId) }
   return { ...outcome, content, servedBy: secrets.text(outcome.servedBy), ...requestId }
 }
@@ -84,37 +95,69 @@ export function redactOutcome(secrets: SecretBoundary, outcome: ModelOutcome): M
 const KINDS: ReadonlySet<string> = new Set(['text', 'tool_use', 'thinking', 'redacted_thinking'])
 const SIGNED: ReadonlySet<string> = new Set(['thinking', 'redacted_thinking'])
 
-function redactBlock(secrets: SecretBoundary, block: Block): Block {
+/** `args`: the arguments of a call; null where they are none. */
+function redactBlock(secrets: SecretBoundary, block: Block, args: JsonObject | null): Block {
   const { type: kind, ...rest } = block
   const type = KINDS.has(kind) ? kind : secrets.text(kind)
   // What a known kind means must stay; everything else came from outside.
   if (type !== 'tool_use' || typeof block.name !== 'string') return { ...secrets.json(rest), type } as Block
   const { input, input_text: raw, name, ...others } = rest as JsonObject & { name: string }
   const kept = { ...secrets.json(others), name: secrets.text(name), type }
-  const args = hasTooManyValues(block) ? null : callArguments(block)
-  const shown = typeof raw === 'string' ? redactRaw(secrets, raw) : raw
   if (args === null) {
-    const refused = { ...(input === undefined ? {} : { input }), ...(shown === undefined ? {} : { input_text: shown }) }
-    return { ...kept, ...secrets.json(refused) } as Block
+    const given = input === undefined ? {} : { input: secrets.json(input) }
+    return { ...kept, ...given, ...(raw === undefined ? {} : { input_text: redactRaw(secrets, raw) }) } as Block
   }
   const clean = secrets.arguments(name, args)
   if (raw === undefined) return { ...kept, input: clean } as Block
   // The raw text stays as it was written unless something in it had to go, also what parsing drops: digits of a number.
-  return { ...kept, input_text: same(clean, args) && shown === raw ? raw : JSON.stringify(clean) } as Block
+  const stays = same(clean, args) && redactRaw(secrets, raw) === raw
+  return { ...kept, input_text: stays ? raw : JSON.stringify(clean) } as Block
 }
 
 /** Text that was to be JSON. What needs no escape is read without it, lest one hide a secret. */
-function redactRaw(secrets: SecretBoundary, raw: string): Json {
-  const plain = raw.replace(/\\(?:u([0-9a-fA-F]{4})|.)/gs, (escaped, code?: string) => {
-    if (code === undefined) return escaped === '\\/' ? '/' : escaped
-    return JSON.stringify(String.fromCharCode(Number.parseInt(code, 16))).slice(1, -1)
-  })
+function redactRaw(secrets: SecretBoundary, raw: Json): Json {
+  if (typeof raw !== 'string') return secrets.json(raw)
+  const plain = withoutEscapes(raw)
   const shown = secrets.result(plain)
-  return shown === plain ? raw : shown
+  if (shown !== plain) return shown
+  return plain === raw ? raw : secrets.text(raw)
 }
 
+function withoutEscapes(text: string): string {
+  if (!text.includes('\\u') && !text.includes('\\/')) return text
+  const parts: string[] = []
+  let from = 0
+  for (let at = text.indexOf('\\'); at >= 0; at = text.indexOf('\\', at)) {
+    const code = text[at + 1] === 'u' ? HEX.exec(text.slice(at + 2, at + 6)) : null
+    const length = code === null ? 2 : 6
+    if (code !== null || text[at + 1] === '/') {
+      const meant = code === null ? '/' : String.fromCharCode(Number.parseInt(code[0], 16))
+      parts.push(text.slice(from, at), JSON.stringify(meant).slice(1, -1))
+      from = at + length
+    }
+    at += length
+  }
+  return parts.join('') + text.slice(from)
+}
+
+const HEX = /^[0-9a-fA-F]{4}$/
+
 /** Whatever the order of members is. Halves of surrogate pairs, which have no canonical form, count as U+FFFD. */
-const same = (a: unknown, b: unknown) => canonicalText(wellFormed(a)) === canonicalText(wellFormed(b))
+function same(a: unknown, b: unknown): boolean {
+  if (a === b) return true
+  if (typeof a === 'string' || typeof b === 'string') return wellFormed(a) === wellFormed(b)
+  if (a === null || b === null || typeof a !== 'object' || typeof b !== 'object') return false
+  if (Array.isArray(a) !== Array.isArray(b)) return false
+  const [ours, theirs] = [members(a), members(b)]
+  return ours.size === theirs.size && ours.entries().every(([key, value]) => same(value, theirs.get(key)))
+}
+
+const members = (value: object) =>
+  new Map(
+    Object.entries(value)
+      .filter(([, member]) => member !== undefined)
+      .map(([key, member]) => [wellFormed(key), member]),
+  )
 
 /**
  * A filter for a text that comes in pieces and is a tool's result as a whole: secrets are hidden in it, also values under
@@ -130,11 +173,11 @@ export function resultFilter(secrets: SecretBoundary): TextFilter {
 }
 
 /** A tool's result, without secrets; not its `whole`, which goes through {@link resultFilter}. */
-export function redactResult(secrets: SecretBoundary, result: ToolResult): ToolResult {
+export async function redactResult(secrets: SecretBoundary, result: ToolResult, breathe: Breathe): Promise<ToolResult> {
   const { content, changed, created, detail, ...whole } = result
   return {
     ...whole,
-    content: secrets.result(content),
+    content: await redactLarge(secrets, content, breathe),
     ...(changed === undefined ? {} : { changed: secrets.json(changed) }),
     ...(created === undefined ? {} : { created: secrets.json(created) }),
     ...(detail === undefined ? {} : { detail: secrets.json(detail) }),

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { type Block, callArguments } from '../../domain/agent/events/content.ts'
 import { createRedactor } from '../../domain/agent/secrets/redactor.ts'
 import type { Json } from '../../domain/log/json.ts'
+import { breather } from '../../domain/runtime/breather.ts'
 import type { SecretBoundary } from '../../domain/runtime/ports.ts'
 import { redactOutcome, redactRequest } from '../../domain/runtime/redact.ts'
 import { NO_SECRETS } from '../support/no-secrets.ts'
@@ -33,14 +34,14 @@ test.each([
   expect(redactRequest(hide(secret), command)).toEqual({ ...command, ...changed })
 })
 
-test('an answer keeps its kinds; names, ids and what the server says of itself are looked into', () => {
+test('an answer keeps its kinds; names, ids and what the server says of itself are looked into', async () => {
   const content = [
     { type: 'text', text: 'my type' },
     { type: 'tool_use', id: 'type-1', name: 'type', input: { type: 'type' } },
   ]
   const usage = { input: 1, output: 1, cacheRead: 0, cacheWrite: 0 }
   const outcome = { content, stopReason: 'tool_use', usage, servedBy: 'type', requestId: 'type' } as const
-  const clean = redactOutcome(hide('type'), outcome)
+  const clean = await redactOutcome(hide('type'), outcome, breather())
   expect(clean.content.map((block) => block.type)).toEqual(['text', 'tool_use'])
   expect(clean.content[1]).toMatchObject({ id: 'REF-1', name: 'REF', input: { REF: 'REF' } })
   expect([clean.servedBy, clean.requestId, clean.content[0]?.text]).toEqual(['REF', 'REF', 'my REF'])
@@ -58,11 +59,11 @@ describe('arguments that came as text', () => {
     arguments: (name, args) => redactArguments(name, args).value,
     result: (value) => redactResult(value).value,
   }
-  const kept = (input_text: string) => {
+  const kept = async (input_text: string) => {
     const content = [{ type: 'tool_use', id: 'a', name: 'send', input_text }]
     const usage = { input: 1, output: 1, cacheRead: 0, cacheWrite: 0 }
     const outcome = { content, stopReason: 'tool_use', usage, servedBy: 'm' } as const
-    return redactOutcome(secrets, outcome).content[0] as Block
+    return (await redactOutcome(secrets, outcome, breather())).content[0] as Block
   }
 
   test.each([
@@ -71,7 +72,7 @@ describe('arguments that came as text', () => {
     '{"a": 1, "a": 2}',
     'C:\\dir\\u0041',
     '',
-  ])('%s is kept as it was written', (raw) => expect(kept(raw).input_text).toBe(raw))
+  ])('%s is kept as it was written', async (raw) => expect((await kept(raw)).input_text).toBe(raw))
 
   test.each([
     ['a key stands twice', '{"what":"hunter2-secret","what":"y"}'],
@@ -79,13 +80,13 @@ describe('arguments that came as text', () => {
     ['a key stands twice, and escapes hide the value', '{"what":"\\u0068unter2\\u002Dsecret","what":"y"}'],
     ['it is no JSON, and escapes hide the value', '{"what":"\\u0068unter2-secret"'],
     ['parsing drops the digits of a number', '{"what":12345678901234567891}'],
-  ])('a secret is not kept where %s', (_, raw) => {
-    const { input_text } = kept(raw)
+  ])('a secret is not kept where %s', async (_, raw) => {
+    const { input_text } = await kept(raw)
     expect(JSON.stringify(input_text)).not.toMatch(/hunter2|unter2|12345678901234567891/)
   })
 
-  test('what stands under the name of a secret is not kept where the name stands twice', () => {
-    const { input_text } = kept('{"password":"not known","password":"nor this"}')
+  test('what stands under the name of a secret is not kept where the name stands twice', async () => {
+    const { input_text } = await kept('{"password":"not known","password":"nor this"}')
     expect(input_text).toMatch(/^\{"password":"secret:ku_\w{26}","password":"secret:ku_\w{26}"\}$/)
   })
 

@@ -10,6 +10,7 @@ import { readResult } from '../../domain/runtime/perform/read-result.ts'
 import { call, calls, completes, MemoryBlobs, MemoryIntents, seededRandom, testSpec, USER } from '../support/harness.ts'
 import { memoryVault } from '../support/memory-vault.ts'
 import { given, type Said, tool } from '../support/story.ts'
+import { VirtualClock } from '../support/virtual-clock.ts'
 
 const long = Array.from({ length: 20_000 }, (_, n) => `line ${n}\n`).join('')
 
@@ -191,8 +192,8 @@ describe('a whole result', () => {
     const line = `${'a long line of output '.repeat(46)}\n`
     const whole = line.repeat(Math.ceil((66 * 1024 * 1024) / line.length))
     let turns = 0
-    const timer = setInterval(() => turns++, 1)
-    const run = await looked([], () => whole).finally(() => clearInterval(timer))
+    const clock = Object.assign(new VirtualClock(), { giveWay: async () => void turns++ })
+    const run = await looked([], () => whole, { clock })
     expect(turns).toBeGreaterThan(2)
     expect(run.attachment.size).toBeGreaterThan(64 * 1024 * 1024)
     expect(run.attachment.size).toBeLessThan(64 * 1024 * 1024 + 128)

@@ -30,6 +30,8 @@ export class TestClock {
   now(): number {
     return this.time
   }
+  /** Work that is done in parts takes no time. */
+  async giveWay(): Promise<void> {}
   async sleep(ms: number, signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted()
     await new Promise<void>((resolve) => setImmediate(resolve))

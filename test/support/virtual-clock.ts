@@ -35,6 +35,9 @@ export class VirtualClock implements Clock {
     })
   }
 
+  /** Work that is done in parts takes no time. */
+  async giveWay(): Promise<void> {}
+
   /** Time stands still while something outside of it is done. */
   async standing<T>(work: () => Promise<T>): Promise<T> {
     this.stopped++

@@ -171,6 +171,7 @@ export class World {
       clock: {
         now: () => clock.now(),
         sleep: (ms, signal) => process.living(() => clock.sleep(ms, signal)),
+        giveWay: () => (process.dead ? NEVER : clock.giveWay()),
       },
       random: seededRandom(`process ${number}`),
       feed: { publish: () => undefined },

@@ -59,12 +59,26 @@ export interface RequestedCall {
   readonly beyond?: string
 }
 
-/** The calls in some content, in order. */
-export function requestedCalls(content: readonly Block[]): RequestedCall[] {
+/** What was read of some content: it never changes, and reading megabytes of arguments takes long. */
+const read = new WeakMap<readonly Block[], readonly RequestedCall[]>()
+
+/** The calls in some content, in order. The same content is read once. */
+export function requestedCalls(content: readonly Block[]): readonly RequestedCall[] {
+  const known = read.get(content)
+  if (known !== undefined) return known
+  const reading = readCalls(content)
+  for (;;) {
+    const step = reading.next()
+    if (step.done) return step.value
+  }
+}
+
+/** {@link requestedCalls} in steps, one for each call, so that a caller may let others run between them. */
+export function* readCalls(content: readonly Block[]): Generator<undefined, readonly RequestedCall[]> {
   const calls: RequestedCall[] = []
   let values = 0
-  content.forEach((block, index) => {
-    if (block.type !== 'tool_use') return
+  for (const [index, block] of content.entries()) {
+    if (block.type !== 'tool_use') continue
     const { text, size } = argumentText(block)
     values += size.values
     const beyond = beyondBounds(text, size, values)
@@ -72,10 +86,12 @@ export function requestedCalls(content: readonly Block[]): RequestedCall[] {
       block: index,
       providerId: typeof block.id === 'string' ? block.id : '',
       name: typeof block.name === 'string' ? block.name : '',
-      arguments: beyond === null ? callArguments(block) : null,
+      arguments: beyond === null ? objectOf(block, size) : null,
       ...(beyond === null ? {} : { beyond }),
     })
-  })
+    yield
+  }
+  read.set(content, calls)
   return calls
 }
 
@@ -108,14 +124,16 @@ export function textOf(content: readonly Block[]): string {
  * safely. Reads what is stored: bounds of new answers ({@link requestedCalls}) do not hold here.
  */
 export function callArguments(block: Block): JsonObject | null {
-  const raw: Json | undefined = 'input_text' in block ? parse(block.input_text as Json) : block.input
+  const raw = block.input_text
+  return objectOf(block, typeof raw === 'string' ? jsonSize(raw) : null)
+}
+
+/** `size`: that of the text that stands instead of the object. */
+function objectOf(block: Block, size: JsonSize | null): JsonObject | null {
+  const raw: Json | undefined = 'input_text' in block ? parse(block.input_text as Json, size) : block.input
   const object = raw !== null && typeof raw === 'object' && !Array.isArray(raw) ? (raw as JsonObject) : null
   return object !== null && isTame(object) ? object : null
 }
-
-/** Does the argument text of a new answer hold so many values that it is not taken apart? */
-export const hasTooManyValues = ({ input_text: text }: Block): boolean =>
-  typeof text === 'string' && jsonSize(text).values > MAX_ARGUMENT_VALUES
 
 /** JSON of models and tools may be nested so deep; arguments of calls lie in their blocks. */
 export const MAX_DEPTH = 128
@@ -129,11 +147,11 @@ export function isTame(value: unknown, depth = MAX_DEPTH): boolean {
 /** A member that is undefined is not written. */
 const SCALARS: ReadonlySet<string> = new Set(['string', 'boolean', 'object', 'undefined'])
 
-function parse(text: Json): Json {
-  if (typeof text !== 'string') return null
+function parse(text: Json, size: JsonSize | null): Json {
+  if (typeof text !== 'string' || size === null) return null
   if (text.trim() === '') return {}
   // Parsing what is nested very deep takes more than its length.
-  if (jsonSize(text).depth > MAX_DEPTH) return null
+  if (size.depth > MAX_DEPTH) return null
   // A key that stands twice says two things, of which a parser hides one.
   return jsonFault(text) === null ? (JSON.parse(text) as Json) : null
 }

@@ -1,9 +1,19 @@
 import { z } from 'zod'
+import { jsonSize } from '../../log/json-size.ts'
 import type { ModelOutcome } from '../../ports.ts'
 import { byteLength, headOf } from '../bounded.ts'
 import { ModelError } from '../errors.ts'
 import { firstIssue } from '../issues.ts'
-import { CUTS, type Cut, keptArguments, keptName, MAX_ANSWER_BYTES, MAX_BLOCKS, MAX_CALLS } from './answer-bounds.ts'
+import {
+  CUTS,
+  type Cut,
+  keptArguments,
+  keptName,
+  MAX_ANSWER_BYTES,
+  MAX_ARGUMENT_VALUES,
+  MAX_BLOCKS,
+  MAX_CALLS,
+} from './answer-bounds.ts'
 import { Block, isTame, MAX_DEPTH } from './content.ts'
 import { bodies } from './events.ts'
 
@@ -39,8 +49,12 @@ function cutContent(given: readonly Block[]): { content: Block[]; cut?: Cut } {
   const content: Block[] = []
   let room = MAX_ANSWER_BYTES
   let calls = 0
+  let values = 0
   for (const whole of given) {
-    const block = boundedBlock(whole)
+    const block = boundedBlock(whole, (text) => {
+      values += jsonSize(text).values
+      return values > MAX_ARGUMENT_VALUES
+    })
     if (block.type === 'tool_use' && ++calls > MAX_CALLS) return { content, cut: 'calls' }
     if (content.length === MAX_BLOCKS) return { content, cut: 'blocks' }
     room -= byteLength(JSON.stringify(block))
@@ -53,7 +67,8 @@ function cutContent(given: readonly Block[]): { content: Block[]; cut?: Cut } {
   return { content }
 }
 
-function boundedBlock(block: Block): Block {
+/** `tooMany`: whether these arguments, with those before them, hold more values than are looked through. */
+function boundedBlock(block: Block, tooMany: (text: string) => boolean): Block {
   if (block.type !== 'tool_use') return tame(block)
   const { input, input_text: raw, ...rest } = tame(block.input === undefined ? block : { ...block, input: null })
   const named = { ...rest, ...shortened('id', block.id), ...shortened('name', block.name) }
@@ -63,7 +78,8 @@ function boundedBlock(block: Block): Block {
   if (!isTame(block.input)) return { ...named, input_text: 'no JSON, or nested too deeply' } as Block
   const text = JSON.stringify(block.input)
   const kept = keptArguments(text)
-  return { ...named, ...(kept === text ? { input: block.input } : { input_text: kept }) } as Block
+  const asText = kept !== text || tooMany(text)
+  return { ...named, ...(asText ? { input_text: kept } : { input: block.input }) } as Block
 }
 
 const shortened = (key: 'id' | 'name', value: unknown) => (typeof value === 'string' ? { [key]: keptName(value) } : {})

@@ -18,35 +18,41 @@ const Result = z.strictObject({
 /** More values than this are no result, or one that leads back to its own parts again and again. */
 const MAX_VALUES = 1_000_000
 
-/** What a tool gave back as a {@link ToolResult}. Throws ToolError EXECUTION_FAILED, which says what is wrong with it. */
-export function toolResult(given: unknown): ToolResult {
-  if (given === null || typeof given !== 'object' || !('whole' in given)) return shapedResult(given)
+/**
+ * What a tool gave back as a {@link ToolResult}. Throws ToolError EXECUTION_FAILED, which says what is wrong with it. In
+ * steps, so that a caller may let others run between them: each takes long where it holds very many values.
+ */
+export function* toolResult(given: unknown): Generator<undefined, ToolResult> {
+  if (given === null || typeof given !== 'object' || !('whole' in given)) return yield* shapedResult(given)
   const { whole, ...shown } = given as { whole: unknown }
-  if (whole === undefined) return shapedResult(shown)
+  if (whole === undefined) return yield* shapedResult(shown)
   const pieces = Array.isArray(whole) && whole.every((piece) => piece instanceof Uint8Array)
   if (typeof whole !== 'string' && !pieces) throw wrong('result.whole: expected text, or a list of Uint8Array of UTF-8')
-  return { ...shapedResult(shown), whole: whole as string | readonly Uint8Array[] }
+  return { ...(yield* shapedResult(shown)), whole: whole as string | readonly Uint8Array[] }
 }
 
 /** Text is plain already; a long one is not written and read again to see it. */
-function shapedResult(given: unknown): ToolResult {
+function* shapedResult(given: unknown): Generator<undefined, ToolResult> {
   const content = (given as { content?: unknown } | null)?.content
-  if (typeof content !== 'string' || content.length <= LONG_TEXT) return checkedResult(given)
-  return { ...checkedResult({ ...(given as object), content: '' }), content }
+  if (typeof content !== 'string' || content.length <= LONG_TEXT) return yield* checkedResult(given)
+  return { ...(yield* checkedResult({ ...(given as object), content: '' })), content }
 }
 
 /** In characters. */
 const LONG_TEXT = 64 * 1024
 
-function checkedResult(given: unknown): ToolResult {
-  const plain = asJson(given)
+function* checkedResult(given: unknown): Generator<undefined, ToolResult> {
+  const written = asJson(given)
+  yield
+  const plain = JSON.parse(written) as Json
+  yield
   const parsed = Result.safeParse(plain)
   if (!parsed.success) throw wrong(firstIssue(parsed.error, 'result'))
   if (!isTame(plain)) throw wrong(`its JSON is nested deeper than ${MAX_DEPTH} levels`)
   return parsed.data as ToolResult
 }
 
-function asJson(given: unknown): Json {
+function asJson(given: unknown): string {
   let values = 0
   const checked = function (this: unknown, key: string, value: unknown): unknown {
     if (++values > MAX_VALUES) throw wrong(`it holds more than ${MAX_VALUES} values`)
@@ -69,7 +75,7 @@ function asJson(given: unknown): Json {
     )
   }
   if (written === undefined) throw wrong('it is undefined')
-  return JSON.parse(written) as Json
+  return written
 }
 
 const wrong = (why: string) =>

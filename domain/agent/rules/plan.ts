@@ -69,9 +69,20 @@ function secretsIn(state: AgentState, args: JsonObject): NonNullable<PlannedCall
   return state.spec.secrets.filter(({ reference }) => text.includes(reference))
 }
 
-/** Hex SHA-256 of the run's salt (hex) and the canonical arguments: what an approval is bound to. */
-export const argumentsHash = (salt: string, args: JsonObject): string =>
-  sha256(Buffer.concat([Buffer.from(salt, 'hex'), canonicalBytes(wellFormed(args))]))
+/** What was hashed of an argument object, which never changes, and under which salt. */
+const hashed = new WeakMap<JsonObject, { readonly salt: string; readonly hash: string }>()
+
+/**
+ * Hex SHA-256 of the run's salt (hex) and the canonical arguments: what an approval is bound to. The same object is hashed
+ * once, so that a caller can have large ones hashed one by one before they are decided on together.
+ */
+export function argumentsHash(salt: string, args: JsonObject): string {
+  const known = hashed.get(args)
+  if (known?.salt === salt) return known.hash
+  const hash = sha256(Buffer.concat([Buffer.from(salt, 'hex'), canonicalBytes(wellFormed(args))]))
+  hashed.set(args, { salt, hash })
+  return hash
+}
 
 function wholeTurn(
   state: AgentState,

@@ -1,3 +1,5 @@
+import { endOfString } from '../../log/json-size.ts'
+
 /** CONTRACTS 3, Secrets: the closed list, compared without case, `_` and `-`. */
 const SECRET_KEYS: ReadonlySet<string> = new Set([
   'password',
@@ -26,22 +28,26 @@ export const isSecretKey = (key: string): boolean => SECRET_KEYS.has(key.toLower
 export function secretValuesInJson(text: string): { start: number; end: number; value: string }[] {
   if (!/^\s*[[{]/.test(text) || !parses(text)) return []
   const found: { start: number; end: number; value: string }[] = []
-  let key: { name: string; end: number } | null = null
-  for (let start = text.indexOf('"'); start >= 0; start = text.indexOf('"', key.end)) {
-    const end = endOfString(text, start)
-    const value = JSON.parse(text.slice(start, end)) as string
-    if (key && isSecretKey(key.name) && text.slice(key.end, start).trim() === ':') found.push({ start, end, value })
-    key = { name: value, end }
+  /** Where the name of a secret has ended, and its value may begin. */
+  let named = -1
+  for (let start = text.indexOf('"'); start >= 0; ) {
+    const end = endOfString(text, start) + 1
+    if (named >= 0 && text.slice(named, start).trim() === ':')
+      found.push({ start, end, value: JSON.parse(text.slice(start, end)) as string })
+    named = isKey(text, end) && isSecretKey(JSON.parse(text.slice(start, end)) as string) ? end : -1
+    start = text.indexOf('"', end)
   }
   return found
 }
 
-/** A loop, because an expression would overflow the engine's stack on strings of some megabytes. */
-function endOfString(text: string, start: number): number {
-  let at = start + 1
-  while (text[at] !== '"') at += text[at] === '\\' ? 2 : 1
-  return at + 1
+/** Only a key is followed by a colon. */
+function isKey(text: string, end: number): boolean {
+  let at = end
+  while (SPACES.has(text.charCodeAt(at))) at++
+  return text.charCodeAt(at) === COLON
 }
+const SPACES: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d])
+const COLON = 0x3a
 
 function parses(text: string): boolean {
   try {

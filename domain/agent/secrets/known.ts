@@ -2,8 +2,11 @@ import { joinSpans, type Span } from './spans.ts'
 
 /** A finder of many fixed texts at once. */
 export interface KnownTexts {
-  /** Where they are in a text; overlapping ones are one span. Linear in the text, whatever their number. */
-  find(text: string): Span[]
+  /**
+   * Where they are in a text; overlapping ones are one span. Linear in the text, whatever their number. Over `most`
+   * matches: the whole text.
+   */
+  find(text: string, most?: number): Span[]
   /** How many characters at the end of the text may be the beginning of one of them. */
   pending(text: string): number
 }
@@ -35,18 +38,22 @@ export function knownTexts(texts: readonly string[]): KnownTexts {
       at = node.fail
     }
   }
-  function* matches(text: string): Generator<Span> {
+  const matches = (text: string, most: number): Span[] => {
+    const found: Span[] = []
     let state = 0
     for (let i = 0; i < text.length; i++) {
       const unit = text.charCodeAt(i)
       if (state === 0 && begins[unit & 255] === 0) continue
       state = step(state, unit)
       const { length } = nodes[state] as Node
-      if (length > 0) yield { start: i + 1 - length, end: i + 1 }
+      if (length === 0) continue
+      if (found.length === most) return [{ start: 0, end: text.length }]
+      found.push({ start: i + 1 - length, end: i + 1 })
     }
+    return found
   }
   return {
-    find: (text) => joinSpans(matches(text)),
+    find: (text, most = Number.POSITIVE_INFINITY) => joinSpans(matches(text, most)),
     pending: (text) => {
       let state = 0
       for (let i = 0; i < text.length; i++) state = step(state, text.charCodeAt(i))

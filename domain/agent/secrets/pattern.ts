@@ -18,11 +18,11 @@ const MAX_PROGRAM = 5_000
 /**
  * Compiles the source of a regular expression to a search in linear time. The syntax is RE2's; JavaScript's escapes and
  * named groups are translated. Returns the non-empty matches from left to right, each at most {@link MAX_MATCH} units
- * long. Throws {@link PatternError} for look-around, back-references, and repetitions that compile to too large a program.
+ * long; over `most` of them the whole text. Throws {@link PatternError} for look-around, back-references, and repetitions that compile to too large a program.
  */
-export function compilePattern(source: string): (text: string) => Span[] {
+export function compilePattern(source: string): (text: string, most?: number) => Span[] {
   const pattern = compiled(source)
-  return (text) => (pattern.test(text) ? matches(pattern, text) : [])
+  return (text, most = Number.POSITIVE_INFINITY) => (pattern.test(text) ? matches(pattern, text, most) : [])
 }
 
 function compiled(source: string): RE2JS {
@@ -42,9 +42,10 @@ function compiled(source: string): RE2JS {
 }
 
 /** Searches window by window. One unit before each window is its context for `^` and `\b`. */
-function matches(pattern: RE2JS, text: string): Span[] {
+function matches(pattern: RE2JS, text: string, most: number): Span[] {
   const found: Span[] = []
   for (let from = 0; from < text.length; ) {
+    if (found.length > most) return [{ start: 0, end: text.length }]
     const context = from === 0 ? 0 : 1
     const base = from - context
     const window = text.slice(base, from + 2 * MAX_MATCH)

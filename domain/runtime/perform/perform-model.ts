@@ -2,15 +2,17 @@ import type { DriverFact } from '../../agent/decisions/commands.ts'
 import { thrownByModel } from '../../agent/decisions/thrown.ts'
 import { ModelError } from '../../agent/errors.ts'
 import type { Message } from '../../agent/events/content.ts'
-import { requestedCalls } from '../../agent/events/content.ts'
+import { readCalls, requestedCalls } from '../../agent/events/content.ts'
 import type { ResolvedPaths } from '../../agent/events/event-parts.ts'
 import { modelOutcome } from '../../agent/events/model-outcome.ts'
+import { argumentsHash } from '../../agent/rules/plan.ts'
 import { modelTime } from '../../agent/rules/recovery.ts'
 import { assemble } from '../../agent/rules/request.ts'
 import { modelInfo } from '../../agent/rules/routing.ts'
 import { toolNamed } from '../../agent/spec/tools.ts'
 import { type AgentState, activityOf } from '../../agent/state/state.ts'
 import type { ModelOutcome } from '../../ports.ts'
+import { breather, inSteps } from '../breather.ts'
 import type { Environment, RuntimePorts } from '../ports.ts'
 import { redactOutcome, thenRefreshed } from '../redact.ts'
 import { limited } from '../time-limit.ts'
@@ -35,10 +37,18 @@ export async function performModel(
   const publish = (text: string) => text !== '' && ports.feed.publish({ runId, agentId, turn, kind: 'text', text })
   const limitMs = modelTime(state, info.timeoutMs, ports.clock.now())
   const ended = await limited(ports.clock, limitMs, signal, async (own) => {
+    const breathe = breather(ports.clock)
     const asking = { signal: own, onText: (text: string) => publish(stream.push(text)) }
     const answer = await thenRefreshed(env.secrets, () => ports.provider(id).call(request, asking))
     // What cannot be redacted is a failure of the model's: asking again gives it again.
-    return redactOutcome(env.secrets, modelOutcome(answer))
+    await breathe()
+    const outcome = await redactOutcome(env.secrets, modelOutcome(answer), breathe)
+    // What is read and hashed here call by call is not read and hashed again where they are decided on together.
+    for (const call of await inSteps(readCalls(outcome.content), breathe)) {
+      if (call.arguments !== null) argumentsHash(state.argumentsSalt, call.arguments)
+      await breathe()
+    }
+    return outcome
   })
   publish(stream.end())
   if (ended.end === 'value') {

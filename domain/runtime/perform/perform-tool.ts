@@ -10,6 +10,7 @@ import { READ_RESULT, readOnNote } from '../../agent/spec/control-tools.ts'
 import type { AgentState, Call } from '../../agent/state/state.ts'
 import type { JsonObject } from '../../log/json.ts'
 import type { Sandbox, Tool, ToolContext, ToolFailure, ToolResult } from '../../ports.ts'
+import { type Breathe, breather, inSteps } from '../breather.ts'
 import type { Environment, RuntimePorts, SecretBoundary } from '../ports.ts'
 import { redactResult, resultFilter, thenRefreshed } from '../redact.ts'
 import { limited } from '../time-limit.ts'
@@ -73,6 +74,7 @@ export async function performTool(
     onOutput: (text) => publish(output.push(text)),
   })
   const ended = await limited(ports.clock, spec.timeLimitMs, signal, async (own) => {
+    const breathe = breather(ports.clock)
     await env.secrets.refresh()
     const elsewhere = await ledElsewhere(env, spec, call, args)
     // Of an earlier attempt nobody can tell whether it happened where it was meant to.
@@ -80,12 +82,13 @@ export async function performTool(
       return { doubt: `${call.toolName} cannot be asked after: ${elsewhere.message}` }
     if (elsewhere !== null) throw elsewhere
     const resolved = await env.secrets.resolve(args)
-    const probed = await probe(tool, call, resolved, context(own))
+    const probed = await probe(tool, call, resolved, context(own), breathe)
     if (probed !== null && 'doubt' in probed) return probed
-    const run = async () => toolResult(await tool.run(resolved, context(own)))
+    const run = async () => inSteps(toolResult(await tool.run(resolved, context(own))), breathe)
     const { result } = probed ?? { result: await thenRefreshed(env.secrets, run) }
     // What cannot be redacted is a failure of the tool's, like anything else that it gives back wrongly.
-    return redactResult(env.secrets, apart(result))
+    await breathe()
+    return redactResult(env.secrets, apart(result), breathe)
   })
   publish(output.end())
   if (ended.end === 'hung') {
@@ -104,7 +107,7 @@ export async function performTool(
   if ('doubt' in ended.value) return inDoubt(ended.value.doubt)
   const { durationMs, value } = ended
   try {
-    const stored = await withWhole(ports.random, env.secrets, value, readOn)
+    const stored = await withWhole(ports, env.secrets, value, readOn)
     return { kind: 'tool_succeeded', ...about, durationMs, ...stored, ...testRun(state, call, args, value) }
   } catch (error) {
     return failed(thrownByTool(error), took())
@@ -135,13 +138,15 @@ async function probe(
   call: Call,
   args: JsonObject,
   context: ToolContext,
+  breathe: Breathe,
 ): Promise<{ result: ToolResult } | { doubt: string } | null> {
   if (!isProbed(call)) return null
   if (tool.probe === undefined) return { doubt: `${call.toolName} has no probe that could tell whether it happened` }
   const probed = await tool.probe(args, context).catch(() => ({ found: 'unknown' }) as const)
   if (probed?.found === 'absent') return null
   if (probed?.found !== 'happened') return { doubt: `a probe could not tell whether ${call.toolName} happened` }
-  return { result: toolResult(probed.result ?? { content: 'This call happened before the driver was lost.' }) }
+  const happened = probed.result ?? { content: 'This call happened before the driver was lost.' }
+  return { result: await inSteps(toolResult(happened), breathe) }
 }
 
 const isProbed = ({ effect, stage }: Call) => effect === 'reconcilable' && stage.at === 'running' && stage.probe

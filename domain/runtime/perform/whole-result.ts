@@ -6,8 +6,8 @@ import type { Json } from '../../log/json.ts'
 import { bodyHasher } from '../../log/seal.ts'
 import { wellFormed } from '../../log/well-formed.ts'
 import type { Random, ToolResult } from '../../ports.ts'
-import { breather } from '../breather.ts'
-import type { SecretBoundary } from '../ports.ts'
+import { type Breathe, breather } from '../breather.ts'
+import type { RuntimePorts, SecretBoundary } from '../ports.ts'
 import { resultFilter } from '../redact.ts'
 
 /** A result of more bytes than this is stored beside its event (DESIGN, Large results). */
@@ -36,7 +36,7 @@ export function apart(result: ToolResult): ToolResult {
  * from a byte, in words.
  */
 export async function withWhole(
-  random: Random,
+  { random, clock }: Pick<RuntimePorts, 'random' | 'clock'>,
   secrets: SecretBoundary,
   given: ToolResult,
   readOn: ((from: number) => string) | undefined,
@@ -44,8 +44,9 @@ export async function withWhole(
   const { whole, ...result } = given
   const text = whole ?? longText(result.content)
   if (text === null) return { result }
-  const bytes = await redacted(secrets, text)
-  const attachment = await describe(random, bytes)
+  const breathe = breather(clock)
+  const bytes = await redacted(secrets, text, breathe)
+  const attachment = await describe(random, bytes, breathe)
   const shown = whole !== undefined && result.content !== '' ? result.content : ends(bytes, readOn)
   return { result: { ...result, content: shown }, attached: { attachment, bytes } }
 }
@@ -57,10 +58,13 @@ function longText(content: Json): string | null {
   return isLong(text) ? text : null
 }
 
-async function redacted(secrets: SecretBoundary, whole: string | readonly Uint8Array[]): Promise<Buffer> {
+async function redacted(
+  secrets: SecretBoundary,
+  whole: string | readonly Uint8Array[],
+  breathe: Breathe,
+): Promise<Buffer> {
   const filter = resultFilter(secrets)
   const kept = new KeptText()
-  const breathe = breather()
   for (const part of parts(whole)) {
     kept.add(filter.push(wellFormed(part)))
     await breathe()
@@ -88,10 +92,9 @@ function* parts(whole: string | readonly Uint8Array[]): Generator<string> {
   yield utf8.decode()
 }
 
-async function describe(random: Random, bytes: Buffer): Promise<Attachment> {
+async function describe(random: Random, bytes: Buffer, breathe: Breathe): Promise<Attachment> {
   const salt = random.bytes(16)
   const hasher = bodyHasher(salt)
-  const breathe = breather()
   for (let from = 0; from < bytes.length; from += PART) {
     hasher.update(bytes.subarray(from, from + PART))
     await breathe()

@@ -59,6 +59,11 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
     for (let n = 0; n < 120; n++) yield wire.text('Some words of text. '.repeat(3_276))
     yield wire.end('end_turn')
   }),
+  'the most secrets': stream(function* (wire) {
+    yield wire.head()
+    for (let n = 0; n < 120; n++) yield wire.text('://a:bcd@'.repeat(7_281))
+    yield wire.end('end_turn')
+  }),
   'the longest arguments of text': largest(JSON.stringify({ path: 'a', content: 'word '.repeat(200_000) })),
   'the longest arguments of quotes': largest(JSON.stringify({ path: 'a', content: '"\\'.repeat(250_000) })),
   'the most values': largest(JSON.stringify({ path: Array(500_000).fill(1) })),
