@@ -2,10 +2,14 @@ import { describe, expect, test } from 'vitest'
 import { MemoryLog } from '../../adapters/log-memory/log.ts'
 import { openBoundary } from '../../api/host/boundary.ts'
 import { attachmentOf } from '../../domain/agent/events/attachment.ts'
+import { bodyFault } from '../../domain/agent/events/codec.ts'
+import { canonicalBytes } from '../../domain/log/canonical.ts'
 import type { RecordedEvent } from '../../domain/log/envelope.ts'
 import { ConflictError, LogError } from '../../domain/log/errors.ts'
+import { saltBody } from '../../domain/log/seal.ts'
 import type { EventLog } from '../../domain/ports.ts'
 import { sweepBlobs } from '../../domain/runtime/blob-writes.ts'
+import { findResult, resultAt } from '../../domain/runtime/history/results.ts'
 import { readResult } from '../../domain/runtime/perform/read-result.ts'
 import { call, calls, completes, MemoryBlobs, MemoryIntents, seededRandom, testSpec, USER } from '../support/harness.ts'
 import { memoryVault } from '../support/memory-vault.ts'
@@ -205,6 +209,25 @@ describe('a whole result', () => {
 })
 
 describe('read_result', () => {
+  test('refuses by name a result that is enciphered, which the format allows', async () => {
+    const run = await looked()
+    const cipher = { alg: 'AES-256-GCM', keyId: 'k', nonce: 'n' }
+    const body = { ...run.end.body, attachment: { ...run.attachment, cipher } }
+    expect(bodyFault('tool_call_end', body)).toBeNull()
+    const salted = saltBody(canonicalBytes(body as never), Buffer.alloc(16))
+    const found = await findResult(run.ports as never, run.runId, run.end.toolCallId!)
+    const { header } = (found as { end: RecordedEvent }).end
+    const end = {
+      ...(found as { end: RecordedEvent }).end,
+      header: { ...header, body: salted.header },
+      body: salted.bytes,
+    }
+    await expect(resultAt(run.ports as never, end)).rejects.toMatchObject({
+      code: 'UNKNOWN_EVENT',
+      message: expect.stringContaining('enciphered with AES-256-GCM'),
+    })
+  })
+
   test('proves a result once, and then reads no more than the parts that are asked for', async () => {
     const run = await looked()
     const id = run.end.toolCallId!

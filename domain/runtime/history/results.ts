@@ -2,6 +2,7 @@ import { decode } from '../../agent/events/codec.ts'
 import type { EventOf } from '../../agent/events/events.ts'
 import { resultText } from '../../agent/state/messages.ts'
 import type { RecordedEvent } from '../../log/envelope.ts'
+import { LogError } from '../../log/errors.ts'
 import { agentStream } from '../../log/ids.ts'
 import { blobParts, checkAttached } from './attachments.ts'
 import { bodyOf, type Stores } from './bodies.ts'
@@ -67,8 +68,8 @@ const isEnd = ({ header }: RecordedEvent, toolCallId: string): boolean =>
 
 /**
  * The whole result at the event that ended a call, proved before anything of it is given out. `again`: false
- * does not prove again what this process has proved, for readers that ask for part after part. Rejects with BODY_ERASED, BLOB_MISSING
- * or LOG_CORRUPT.
+ * does not prove again what this process has proved, for readers that ask for part after part. Rejects with BODY_ERASED, BLOB_MISSING,
+ * LOG_CORRUPT, or UNKNOWN_EVENT where it is enciphered.
  */
 export async function resultAt(stores: Stores, end: RecordedEvent, again = true): Promise<WholeResult> {
   const event = decode(end.header, await bodyOf(stores, end)) as EventOf<'tool_call_end'>
@@ -79,7 +80,11 @@ export async function resultAt(stores: Stores, end: RecordedEvent, again = true)
     return { ...about, size: bytes.length, parts: (from, to) => once(bytes.subarray(from, to)) }
   }
   const { header } = end
-  const { hash, size } = attachment
+  const { hash, size, cipher } = attachment
+  if (cipher !== undefined) {
+    const what = `the result at ${header.stream}@${header.revision} is enciphered with ${cipher.alg}`
+    throw new LogError('UNKNOWN_EVENT', `${what}, which this keepup cannot read; use a newer one`)
+  }
   const { proved } = seenResults(stores.log)
   const key = `${header.runId}/${hash}`
   if (again || !proved.get(key)) await checkAttached(stores.blobs, header, attachment)
