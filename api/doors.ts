@@ -26,7 +26,7 @@ export interface KeepUpPorts {
   /** Absent where `fork` keeps nothing for a repeated request. */
   forkFound?(runId: string): void
   backup(folder: string): Promise<{ readonly files: readonly string[]; readonly bytes: number }>
-  sizes(): Promise<ReadonlyMap<string, number>>
+  sizes(runIds: readonly string[]): Promise<ReadonlyMap<string, number>>
   /** A model request as its provider gets it; absent where the host cannot tell. */
   wire?: NonNullable<Services['wire']>
   readonly readOnly?: boolean
@@ -65,7 +65,7 @@ export function createKeepUp(ports: KeepUpPorts): Services {
     fork: ports.fork,
     forkFound: (runId) => ports.forkFound?.(runId),
     backup: (folder) => ports.backup(folder),
-    sizes: () => ports.sizes(),
+    sizes: (runIds) => ports.sizes(runIds),
     wire: ports.wire ?? null,
     readOnly: ports.readOnly ?? false,
     doorbell: ports.doorbell ?? null,

@@ -102,8 +102,8 @@ export interface Services {
   forkFound(runId: string): void
   /** Writes a consistent copy of the data into a folder that does not exist yet. */
   backup(folder: string): Promise<{ readonly files: readonly string[]; readonly bytes: number }>
-  /** Stored bytes by run id. */
-  sizes(): Promise<ReadonlyMap<string, number>>
+  /** Stored bytes of these runs, by run id. */
+  sizes(runIds: readonly string[]): Promise<ReadonlyMap<string, number>>
   /** A model request as its provider gets it; null: the host cannot tell. */
   readonly wire: ((request: ModelRequest) => Wire) | null
   /** True: this process only reads; every command is refused. */

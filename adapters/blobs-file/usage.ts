@@ -13,19 +13,15 @@ export class BlobUsage {
     this.#folder = folder
   }
 
-  /** By run id; a run without blobs is not there. */
-  async sizes(): Promise<ReadonlyMap<string, number>> {
-    const sizes = new Map<string, number>()
-    for (const shelf of await namesIn(this.#folder)) {
-      if (shelf.length > 2) continue
-      for (const runId of await namesIn(join(this.#folder, shelf)))
-        sizes.set(runId, await this.#size(join(this.#folder, shelf, runId)))
-    }
-    return sizes
+  /** By run id, of these runs. Looks into their folders only; 0 for a run without blobs. */
+  async sizes(runIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    return new Map(await Promise.all(runIds.map(async (id) => [id, await this.#size(id)] as const)))
   }
 
-  async #size(folder: string): Promise<number> {
-    const changed = (await stat(folder, { bigint: true }).catch(() => null))?.mtimeNs ?? 0n
+  async #size(runId: string): Promise<number> {
+    const folder = join(this.#folder, runId.slice(0, 2), runId)
+    const changed = (await stat(folder, { bigint: true }).catch(() => null))?.mtimeNs
+    if (changed === undefined) return 0
     const known = this.#known.get(folder)
     if (known?.changed === changed) return known.bytes
     let bytes = 0

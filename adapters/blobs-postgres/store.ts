@@ -40,6 +40,7 @@ export class PostgresBlobs implements BlobStore {
           run_id text collate "C" not null, hash text collate "C" not null, bytes bytea not null,
           primary key (run_id, hash))`,
       )
+      await uncompressed(pool, schema)
     })
     return new PostgresBlobs(pool, table)
   }
@@ -80,4 +81,11 @@ export class PostgresBlobs implements BlobStore {
     const done = `${what} the blob ${runId}/${hash}`
     return (await ask<{ bytes: Buffer }>(this.#pool, done, text, [runId, hash, ...more])).rows
   }
+}
+
+/** A part of a compressed value costs as much as all that stands before it. Rows that are there already stay as they are. */
+async function uncompressed(pool: Pool, schema: string): Promise<void> {
+  const text = `select 1 from pg_attribute where attrelid = to_regclass($1) and attname = 'bytes' and attstorage <> 'e'`
+  const { rowCount } = await pool.query(text, [`${schema}.blobs`])
+  if (rowCount !== 0) await pool.query(`alter table ${schema}.blobs alter column bytes set storage external`)
 }

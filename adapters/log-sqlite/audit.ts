@@ -57,8 +57,10 @@ export function openAuditSource(folder: string, blob: (runId: string, hash: stri
     shown(position) {
       const event = at(position)
       const text = textOf(event)
-      if (!event || text === null || !showsGiven(event.header.type)) return text
+      if (!event || text === null) return text
+      if (!showsGiven(event.header.type) && !text.includes('"askedName":"')) return text
       const body = JSON.parse(text) as JsonObject
+      if (typeof body.askedName === 'string') return JSON.stringify(withGiven(event.header.type, body, null))
       const given = body.given as unknown as Given | undefined
       const id = given && reader.streamId(event.header.stream)
       if (!given || id == null) return text

@@ -179,9 +179,9 @@ export class SqliteLog implements EventLog {
     }
   }
 
-  /** Bytes per run, in order of run id, without reading events but the last few hundred. */
-  async sizes(): Promise<readonly RunSize[]> {
-    return this.#ask(() => sizesOf(this.#db))
+  /** Bytes of these runs (absent: of each), in order of run id, without reading events but the last few hundred. */
+  async sizes(runIds?: readonly string[]): Promise<readonly RunSize[]> {
+    return this.#ask(() => sizesOf(this.#db, runIds))
   }
 
   /** Ranges of positions at which no event is, although later ones are: they are dense as written. At most `limit`. */

@@ -68,17 +68,21 @@ export class Usage {
   }
 }
 
-/** Asks for every run's size, in order of run id. Reads counters and at most a few hundred headers. */
-export function sizesOf(db: DatabaseSync): RunSize[] {
+/**
+ * Asks for the size of these runs (absent: of every run), in order of run id. Reads counters and at most a few hundred
+ * headers.
+ */
+export function sizesOf(db: DatabaseSync, runIds?: readonly string[]): RunSize[] {
+  const wanted = runIds === undefined ? '' : 'WHERE run_id IN (SELECT value FROM json_each(?))'
   const rows = db
     .prepare(
       `WITH tail AS (${SINCE})
        SELECT run_id, sum(events) AS events, sum(bytes) AS bytes, sum(blobs) AS blobs
-       FROM (SELECT * FROM usage UNION ALL SELECT * FROM tail) GROUP BY run_id ORDER BY run_id`
+       FROM (SELECT * FROM usage UNION ALL SELECT * FROM tail) ${wanted} GROUP BY run_id ORDER BY run_id`
         .replace('e.position > ?', 'e.position > (SELECT position FROM usage_upto)')
         .replace('AND e.position <= ?', ''),
     )
-    .all()
+    .all(...(runIds === undefined ? [] : [JSON.stringify(runIds)]))
   return rows.map((row) => ({
     runId: String(row.run_id),
     events: Number(row.events),

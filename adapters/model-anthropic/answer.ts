@@ -59,6 +59,7 @@ export class Answer implements Assembled {
     const m = fields(message)
     if (!Array.isArray(m.content)) throw unreadable('it has no content')
     this.begin(m)
+    this.meter.wholeDocument()
     this.meter.take(size)
     m.content.forEach((block, index) => {
       this.openBlock(index, fields(block))

@@ -39,6 +39,7 @@ export class Answer implements Assembled {
   }
 
   takeWhole(document: unknown): void {
+    this.meter.wholeDocument()
     this.take(document)
   }
 

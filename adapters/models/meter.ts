@@ -21,13 +21,19 @@ export class BoundReached extends Error {
 export class Meter {
   /** UTF-8 bytes of content so far. */
   bytes = 0
+  private most = MAX_ANSWER_BYTES
   private calls = 0
   private blocks = 0
+
+  /** The answer comes in one document: it is in memory already, and the runtime cuts its content where it is too long. */
+  wholeDocument(): void {
+    this.most = Number.POSITIVE_INFINITY
+  }
 
   /** More content: a text, or the size of what is kept as it came. */
   take(more: string | number): void {
     this.bytes += typeof more === 'number' ? more : Buffer.byteLength(more)
-    if (this.bytes > MAX_ANSWER_BYTES) throw new BoundReached('bytes')
+    if (this.bytes > this.most) throw new BoundReached('bytes')
   }
 
   call(): void {

@@ -20,8 +20,11 @@ const whole = (value: unknown): string =>
 
 const indented = (text: string): string[] => (text === '' ? [] : text.split('\n').map((line) => `    ${line}`))
 
-/** What a call gave back. Where the event holds only a part of it, the whole is to be loaded here. */
-const resultOf = (p: Payload): string => whole(p.result)
+/** Does the event hold only a part of the call's result? The whole is then to be shown after the event's lines. */
+export const hasWhole = ({ type, payload, altered }: EventView): boolean =>
+  type === 'tool_call_end' && !altered && payload?.attachment !== undefined
+
+const resultOf = (p: Payload): string => (p.attachment === undefined ? whole(p.result) : '')
 
 const failure = (error: unknown): string => {
   const { code, message } = (error ?? {}) as { code?: string; message?: string }

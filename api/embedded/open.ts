@@ -85,10 +85,10 @@ export async function openEmbedded(
         if (gate.loss !== null) throw shortened(lossText(gate.loss))
         return backupFolder(config.data, log, folder)
       },
-      sizes: async () => {
+      sizes: async (runIds) => {
         // Not the log's own count of blobs, which knows no whole results.
-        const stored = await usage.sizes()
-        return new Map((await log.sizes()).map(({ runId, bytes }) => [runId, bytes + (stored.get(runId) ?? 0)]))
+        const stored = await usage.sizes(runIds)
+        return new Map((await log.sizes(runIds)).map(({ runId, bytes }) => [runId, bytes + (stored.get(runId) ?? 0)]))
       },
       readOnly: mode === 'reader',
       autoDrive,
@@ -113,7 +113,7 @@ const lostVault = (data: string): string =>
 
 /** What a process that was killed has stored for an event that never came to be. */
 async function sweep(stores: Parameters<typeof sweepBlobs>[0], tell: Tell): Promise<void> {
-  const removed = await sweepBlobs(stores)
+  const removed = await sweepBlobs(stores, tell)
   if (removed > 0) tell(`removed ${removed} stored bodies that no event names`)
 }
 

@@ -15,6 +15,9 @@ export type Actor = z.infer<typeof Actor>
 
 const Hex = (bytes: number) => z.string().regex(new RegExp(`^[0-9a-f]{${bytes * 2}}$`))
 
+/** How stored bytes are enciphered. */
+export const Cipher = z.strictObject({ alg: z.string(), keyId: z.string(), nonce: z.string() })
+
 /** What a header says of its body: place, size in bytes as stored, salt and salted hash (lower-case hex). */
 export const BodyHeader = z.strictObject({
   place: z.enum(['inline', 'blob']),
@@ -22,7 +25,7 @@ export const BodyHeader = z.strictObject({
   mediaType: z.string().min(1),
   salt: Hex(16),
   hash: Hex(32),
-  cipher: z.strictObject({ alg: z.string(), keyId: z.string(), nonce: z.string() }).optional(),
+  cipher: Cipher.optional(),
 })
 export type BodyHeader = z.infer<typeof BodyHeader>
 

@@ -85,7 +85,7 @@ function attachedTo(drafts: readonly Draft[], command: Command): readonly Addres
   if (command.kind !== 'tool_succeeded' || command.attached === undefined) return []
   const { attachment, bytes } = command.attached
   const named = drafts.some(({ event }) => attachmentOf(event)?.hash === attachment.hash)
-  return named ? [{ bytes, header: { hash: attachment.hash } }] : []
+  return named ? [{ bytes, header: { hash: attachment.hash }, repeats: true }] : []
 }
 
 /** Chains drafts to the head, with the state's digest on every checkpoint and on the last one. */

@@ -1,3 +1,4 @@
+import { UNKNOWN_TOOL } from '../../domain/agent/spec/tools.ts'
 import { FORKED_AWAY, HAPPENED, NOTES } from '../../domain/agent/state/messages.ts'
 import { postgres } from './dialect.ts'
 import { checkpointsSelect, eventsSelect } from './seed-views.ts'
@@ -113,19 +114,31 @@ const argumentsOf = `create function arguments_of(block json) returns text immut
   exception when data_exception or program_limit_exceeded then return 'null';
   end $$`
 
+/** SQL of a body whose `toolName` is another one, given as JSON; null: the body itself. */
+const named = (body: string, name: string) => `case when ${name} is null then ${body} else
+  (select '{' || string_agg(cast(to_json(key) as text) || ':' ||
+      cast(case when key = 'toolName' then ${name} else value end as text), ',') || '}'
+    from json_each(json_of(${body}))) end`
+
+const asked = (body: string) => `json_of(${body}) -> 'askedName'`
+
 /** SQL of a body as readers of events see it, like `withGiven` of domain/agent/events/given.ts. */
 const shown = `case
-    when payload is null or type not in ('tool_call_start', 'context_set') or json_of(payload) -> 'given' is null then payload
-    else (select left(payload, -1) || case when type = 'context_set'
+    when payload is null then null
+    when json_typeof(${asked('payload')}) = 'string' then ${named('payload', asked('payload'))}
+    when type not in ('tool_call_start', 'context_set') or json_of(payload) -> 'given' is null then payload
+    else (select left(${named('payload', 'given.name')}, -1) || case when type = 'context_set'
         then ',"value":' || coalesce(cast(cast(given.args as json) -> 'value' as text), 'null')
         else ',"arguments":' || given.args || coalesce(',"secrets":' || given.secrets, '') end || '}'
       from (select coalesce(arguments_of(answer.body -> 'content' -> asked.block), 'null') as args,
-          (select cast(call -> 'secrets' as text) from json_array_elements(answer.body -> 'calls') as call
-            where cast(call ->> 'block' as integer) = asked.block limit 1) as secrets
+          cast(planned.call -> 'secrets' as text) as secrets,
+          case when json_of(payload) ->> 'toolName' = ${text(UNKNOWN_TOOL)} then planned.call -> 'askedName' end as name
         from (select cast(json_of(payload) -> 'given' ->> 'revision' as bigint) as revision,
             cast(json_of(payload) -> 'given' ->> 'block' as integer) as block) as asked
           left join lateral (select json_of(a.payload) as body from event_rows a
-            where a.stream = event_rows.stream and a.revision = asked.revision) as answer on true) as given)
+            where a.stream = event_rows.stream and a.revision = asked.revision) as answer on true
+          left join lateral (select call from json_array_elements(answer.body -> 'calls') as call
+            where cast(call ->> 'block' as integer) = asked.block limit 1) as planned on true) as given)
     end`
 
 export const keptViews: readonly string[] = [

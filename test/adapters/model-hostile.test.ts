@@ -5,6 +5,7 @@ import { EventReader } from '../../adapters/models/event-reader.ts'
 import { MAX_WIRE_BYTES } from '../../adapters/models/read-answer.ts'
 import { byteLength } from '../../domain/agent/bounded.ts'
 import { type Block, callArguments, requestedCalls } from '../../domain/agent/events/content.ts'
+import { modelOutcome } from '../../domain/agent/events/model-outcome.ts'
 import { endless, pour, WIRES, type Wire } from '../support/hostile/wires.ts'
 import { beginStream, loopback } from '../support/loopback.ts'
 import { ask, failure, never, request } from '../support/model-request.ts'
@@ -137,6 +138,17 @@ describe.each(Object.entries(WIRES))('%s', (_, wire) => {
     expect(await ask(long.provider)).toMatchObject({ cut: 'bytes', content: [] })
     expect(await long.poured).toBeLessThan(16 * MIB + BUFFERED)
     expect(await long.closed()).toBe(false)
+  })
+
+  test('a document of more than 8 MiB is cut, and what comes before the cut is kept', async () => {
+    const json = { 'content-type': 'application/json' }
+    const text = await hostile(wire, () => [wire.texts('Hello.', 'x'.repeat(9 * MIB))], json)
+    const { content, cut, stopReason } = modelOutcome(await ask(text.provider))
+    expect({ cut, stopReason }).toEqual({ cut: 'bytes', stopReason: 'max_tokens' })
+    expect(content).toMatchObject([{ text: 'Hello.' }, { type: 'text', text: expect.stringMatching(/^x{1000}/) }])
+    const call = await hostile(wire, () => [wire.document(`{"a":"${'x'.repeat(9 * MIB)}"}`)], json)
+    const kept = modelOutcome(await ask(call.provider))
+    expect(requestedCalls(kept.content)).toMatchObject([{ name: 'f', beyond: expect.stringContaining('1 MiB') }])
   })
 
   test.each([

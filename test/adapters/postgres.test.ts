@@ -36,6 +36,18 @@ describeWithPostgres('adapters on PostgreSQL', (server) => {
       await pool.query('select pg_reload_conf()')
     })
 
+    test('are stored as they are, also in a table of before, so that a part costs no more than itself', async () => {
+      const [pool, schema] = [schemas.pool(), schemas.fresh()]
+      const stored = async () => {
+        await PostgresBlobs.open({ pool, schema })
+        const text = `select attstorage from pg_attribute where attrelid = $1::regclass and attname = 'bytes'`
+        return (await pool.query(text, [`${schema}.blobs`])).rows[0].attstorage
+      }
+      expect(await stored()).toBe('e')
+      await pool.query(`alter table ${schema}.blobs alter column bytes set storage extended`)
+      expect(await stored()).toBe('e')
+    })
+
     test('a server without fsync, a table that is gone and a missing blob are named', async () => {
       const unsafe = { query: async () => ({ rows: [{ fsync: 'off' }] }) } as unknown as Pool
       await expect(PostgresBlobs.open({ pool: unsafe })).rejects.toThrow(/fsync = off.*turn it on/)

@@ -1,5 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { transcriptLines } from '../../api/cli/transcript.ts'
+import { ALTERED } from '../../api/cli/event-text.ts'
+import { hasWhole, transcriptLines } from '../../api/cli/transcript.ts'
+import { flowWhole } from '../../api/cli/whole-result.ts'
 import type { EventView } from '../../api/http/schemas/events.ts'
 import { cliFolder, idIn } from './cli-support.ts'
 
@@ -63,5 +65,27 @@ describe('a transcript', { timeout: 60_000 }, () => {
     const secrets = [{ name: 'KEY', reference: 'secret:ku_0' }]
     const start = { ...event, type: 'tool_call_start', payload: { toolName: 'f', arguments: {}, secrets } }
     expect(transcriptLines(start).at(-1)).toBe('  secret KEY (secret:ku_0)')
+  })
+
+  it('loads a whole result of which the event holds a part, and says where it was erased or altered', async () => {
+    const payload = { toolName: 'f', success: true, attempt: 1, durationMs: 3, result: 'cut', attachment: { size: 9 } }
+    const end = { type: 'tool_call_end', toolCallId: 'a.t1.c0', actor: { kind: 'driver' }, payload } as never
+    expect(hasWhole(end)).toBe(true)
+    expect(transcriptLines(end)).toHaveLength(1)
+    const told = async (answer: Response) => {
+      const out: string[] = []
+      const fetch = async (request: Request) => {
+        expect(new URL(request.url).pathname).toBe('/v1/results/a.t1.c0')
+        return answer
+      }
+      const ctx = { backend: async () => ({ fetch }), flow: async (text: string) => void out.push(text) }
+      return [await flowWhole(ctx as never, 'a.t1.c0'), out.join('')]
+    }
+    expect(await told(new Response('one\r\ntwo\u001b[2J'))).toEqual([false, '    one\n    two␛[2J\n'])
+    const refused = (status: number, code: string) => Response.json({ code, status, detail: 'x' }, { status })
+    expect(await told(refused(410, 'BODY_ERASED'))).toEqual([false, '    (erased)\n'])
+    expect(await told(refused(500, 'LOG_CORRUPT'))).toEqual([true, `    ${ALTERED}\n`])
+    expect(await told(refused(500, 'BLOB_MISSING'))).toEqual([true, expect.stringContaining('missing')])
+    await expect(told(refused(403, 'FORBIDDEN'))).rejects.toThrow('x')
   })
 })

@@ -76,6 +76,32 @@ describeWithPostgres('the seed’s tables in PostgreSQL', (server) => {
     }
   })
 
+  it('events: the name that the model wrote for a tool that does not exist', async () => {
+    const { log, actor } = world()
+    const agent = actor('names')
+    agent.start()
+    agent.beginTurn()
+    const [asked, known] = ['launch "rocket"', 'read_file']
+    agent.answer([asked, known], { unknown: [asked] })
+    for (const [index, toolName] of ['unknown', known].entries()) {
+      const start = { toolName, index, given: agent.given(index), argumentsHash: '0'.repeat(64), attempt: 1 }
+      agent.write('tool_call_start', { ...start, effect: 'pure', intent: true }, { toolCallId: agent.calls[index]!.id })
+    }
+    const end = { step: 1, toolName: 'unknown', askedName: asked, attempt: 1, durationMs: 5 }
+    const error = { code: 'RESOURCE_NOT_FOUND', message: `toolName "unknown"` }
+    agent.write('tool_call_end', { ...end, success: false, error }, { toolCallId: agent.calls[0]!.id })
+    const tables = await kit.fresh()
+    await projected(log, tables)
+    const views = new EventViews(log, log.blobs)
+    const rows = (await rowsOfView(tables, 'events')).filter((row) => /^tool_call/.test(String(row.event_type)))
+    const shown = rows.map((row) => JSON.parse(String(row.payload)))
+    expect(shown.map(({ toolName }) => toolName)).toEqual([asked, known, asked])
+    for (const [index, row] of rows.entries()) {
+      const { payload } = await views.view(log.events.find((event) => event.position === row.id)!)
+      expect(shown[index]).toEqual(payload)
+    }
+  })
+
   /** Compares each row of `checkpoints`; how many there were, of forks, and with a body before them erased. */
   async function compared(numbers: readonly number[]) {
     return comparedIn(tell(numbers).log)

@@ -1,8 +1,16 @@
 import { describe, expect, test } from 'vitest'
+import { MemoryLog } from '../../adapters/log-memory/log.ts'
 import { openBoundary } from '../../api/host/boundary.ts'
 import { attachmentOf } from '../../domain/agent/events/attachment.ts'
-import { LogError } from '../../domain/log/errors.ts'
+import { bodyFault } from '../../domain/agent/events/codec.ts'
+import { canonicalBytes } from '../../domain/log/canonical.ts'
+import type { RecordedEvent } from '../../domain/log/envelope.ts'
+import { ConflictError, LogError } from '../../domain/log/errors.ts'
+import { saltBody } from '../../domain/log/seal.ts'
+import type { EventLog } from '../../domain/ports.ts'
 import { sweepBlobs } from '../../domain/runtime/blob-writes.ts'
+import { findResult, resultAt } from '../../domain/runtime/history/results.ts'
+import { readResult } from '../../domain/runtime/perform/read-result.ts'
 import { call, calls, completes, MemoryBlobs, MemoryIntents, seededRandom, testSpec, USER } from '../support/harness.ts'
 import { memoryVault } from '../support/memory-vault.ts'
 import { given, type Said, tool } from '../support/story.ts'
@@ -95,6 +103,48 @@ describe('a whole result', () => {
     expect(heldText(run.blobs)).toEqual([long])
   })
 
+  test.each([
+    ['is damaged', (event: RecordedEvent) => ({ ...event, body: Buffer.from('{}') })],
+    ['is of a newer version', ({ header, ...rest }: RecordedEvent) => ({ ...rest, header: { ...header, version: 2 } })],
+    ['is of a newer type', ({ header, ...rest }: RecordedEvent) => ({ ...rest, header: { ...header, type: 'new' } })],
+  ])('stays where the event that may name it %s, and the start goes on', async (_, change) => {
+    const run = await looked([], () => long, {
+      intents: Object.assign(new MemoryIntents(), { end: async () => undefined }),
+    })
+    const lost = { stream: 'agent-other', runId: 'other', hash: 'x' }
+    await run.ports.intents!.begin([lost])
+    await run.blobs.put(lost.runId, lost.hash, Buffer.from('x'))
+    const log = Object.create(run.log) as EventLog
+    log.read = async function* (...asked) {
+      for await (const page of run.log.read(...asked))
+        yield page.map((event) => (event.header.type === 'tool_call_end' ? change(event) : event))
+    }
+    const warned: string[] = []
+    const ports = { log, blobs: run.blobs, intents: run.ports.intents! }
+    expect(await sweepBlobs(ports, (text) => warned.push(text))).toBe(1)
+    expect(heldText(run.blobs)).toEqual([long])
+    expect(warned).toEqual([expect.stringContaining(run.attachment && `agent-${run.runId}`)])
+  })
+
+  test('stays where its append is refused, since an earlier one may have named it', async () => {
+    const log = new MemoryLog()
+    const append = log.append.bind(log)
+    let refused = 0
+    log.append = async (stream, expected, batch) => {
+      if (batch.some(({ header }) => header.type === 'tool_call_end') && refused++ === 0)
+        throw new ConflictError(stream, expected, expected + 1)
+      return append(stream, expected, batch)
+    }
+    const blobs = new MemoryBlobs()
+    const deleted: string[] = []
+    blobs.delete = async (runId, hash) => void deleted.push(`${runId}/${hash}`)
+    const run = await looking([], () => long, { log, blobs })
+    await run.drive()
+    expect(refused).toBeGreaterThan(0)
+    expect(heldText(blobs)).toEqual([long])
+    expect(deleted).toEqual([])
+  })
+
   test('of a process that died while it erased goes at the next start', async () => {
     const run = await looked()
     const blobs = Object.assign(Object.create(run.blobs), {
@@ -159,6 +209,52 @@ describe('a whole result', () => {
 })
 
 describe('read_result', () => {
+  test('refuses by name a result that is enciphered, which the format allows', async () => {
+    const run = await looked()
+    const cipher = { alg: 'AES-256-GCM', keyId: 'k', nonce: 'n' }
+    const body = { ...run.end.body, attachment: { ...run.attachment, cipher } }
+    expect(bodyFault('tool_call_end', body)).toBeNull()
+    const salted = saltBody(canonicalBytes(body as never), Buffer.alloc(16))
+    const found = await findResult(run.ports as never, run.runId, run.end.toolCallId!)
+    const { header } = (found as { end: RecordedEvent }).end
+    const end = {
+      ...(found as { end: RecordedEvent }).end,
+      header: { ...header, body: salted.header },
+      body: salted.bytes,
+    }
+    await expect(resultAt(run.ports as never, end)).rejects.toMatchObject({
+      code: 'UNKNOWN_EVENT',
+      message: expect.stringContaining('enciphered with AES-256-GCM'),
+    })
+  })
+
+  test('proves a result once, and then reads no more than the parts that are asked for', async () => {
+    const run = await looked()
+    const id = run.end.toolCallId!
+    const read = { events: 0, bytes: 0 }
+    const log = Object.create(run.log) as EventLog
+    log.read = async function* (...asked) {
+      for await (const page of run.log.read(...asked)) {
+        read.events += page.length
+        yield page
+      }
+    }
+    const part = async (runId: string, hash: string, from: number, length: number) => {
+      const bytes = (await run.blobs.get(runId, hash)).subarray(from, from + length)
+      read.bytes += bytes.length
+      return bytes
+    }
+    const blobs = Object.assign(Object.create(run.blobs), { part })
+    const next = (from: number) => readResult({ log, blobs }, run.runId, { toolCallId: id, from, length: 1_000 })
+    expect(await next(0)).toContain('line 0')
+    expect(read.bytes).toBeGreaterThan(long.length)
+    Object.assign(read, { events: 0, bytes: 0 })
+    for (let n = 1; n <= 10; n++) expect(await next(n * 1_000)).toContain(`[bytes ${n * 1_000} to`)
+    expect(read).toEqual({ events: 10, bytes: 10_000 })
+    await run.runtime.execute(run.runId, { kind: 'erase', reason: 'x', revision: run.end.revision }, { by: USER })
+    await expect(next(0)).rejects.toThrow('was erased')
+  })
+
   const read =
     (more: object): Said =>
     (request) => {

@@ -5,18 +5,17 @@ import { refusal } from '../client.ts'
 import type { Context } from '../context.ts'
 import { EXIT, UsageError } from '../exit.ts'
 import { safe } from '../output/text.ts'
+import { askResult, pieces } from '../whole-result.ts'
 import type { Kit } from './kit.ts'
 
 /** The answer that holds the whole result of a call, of which the run's part may be shortened. */
 async function resultOf(ctx: Context, call: string): Promise<ReadableStream<Uint8Array>> {
   const [, agent, place] = /^([\w.-]+)\.(t\d+\.c\d+)$/.exec(call) ?? []
   if (agent === undefined) throw new UsageError(`"${call}" is no call; the events of a run name its calls`)
-  const ask = async (id: string) =>
-    (await ctx.backend('read')).fetch(new Request(`http://localhost/v1/results/${encodeURIComponent(id)}`))
-  let response = await ask(call)
+  let response = await askResult(ctx, call)
   if (response.status === 404) {
     const id = `${await ctx.runId(agent, 'read')}.${place}`
-    if (id !== call) response = await ask(id)
+    if (id !== call) response = await askResult(ctx, id)
   }
   if (!response.ok || !response.body) throw await refusal(response)
   return response.body
@@ -24,19 +23,11 @@ async function resultOf(ctx: Context, call: string): Promise<ReadableStream<Uint
 
 /** Text from a tool, as a terminal may show it, or as it is where it goes elsewhere as data. */
 async function show(ctx: Context, body: ReadableStream<Uint8Array>): Promise<void> {
-  const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
-  const shown = ctx.format === 'table' ? safe : (text: string) => text
-  let held = ''
   let last = ''
-  for await (const bytes of body) {
-    const text = held + utf8.decode(bytes, { stream: true })
-    // The two characters of a line's end are judged together.
-    held = text.endsWith('\r') ? '\r' : ''
-    const whole = shown(held === '' ? text : text.slice(0, -1))
-    last = whole.at(-1) ?? last
-    await ctx.flow(whole)
+  for await (const text of pieces(body, ctx.format === 'table' ? safe : (text) => text)) {
+    last = text.at(-1) ?? last
+    await ctx.flow(text)
   }
-  await ctx.flow(shown(held + utf8.decode()))
   if (ctx.format === 'table' && last !== '\n') ctx.data('\n')
 }
 

@@ -4,7 +4,8 @@ import type { SentRequests } from '../../http/schemas/requests.ts'
 import { Refused, take } from '../client.ts'
 import type { Context } from '../context.ts'
 import { safe } from '../output/text.ts'
-import { transcriptLines } from '../transcript.ts'
+import { hasWhole, transcriptLines } from '../transcript.ts'
+import { flowWhole } from '../whole-result.ts'
 import { seen } from './history.ts'
 import type { Kit } from './kit.ts'
 
@@ -61,6 +62,7 @@ async function transcript(ctx: Context, run: string, agent: string | undefined):
     if (ctx.format === 'table') {
       const lines = 'system' in part ? promptLines(part).map(safe) : transcriptLines(part)
       if (lines.length > 0) await ctx.flow(`${lines.join('\n')}\n`)
+      if (!('system' in part) && hasWhole(part) && (await flowWhole(ctx, part.toolCallId ?? ''))) altered++
     } else if (ctx.format === 'jsonl') await ctx.flow(`${JSON.stringify(part)}\n`)
     else await ctx.flow(`${first ? '[\n' : ',\n'}${JSON.stringify(part)}`)
     first = false

@@ -15,8 +15,8 @@ const result = createRoute({
   path: '/v1/results/{toolCallId}',
   summary: 'The whole result of a call that has ended, as text; what is no text, as JSON; of a failed call its message',
   description:
-    'A `Range` of bytes gives a part of it. It is proved before it is sent: one that was altered is refused with ' +
-    '`LOG_CORRUPT`, one that was erased with 410 `BODY_ERASED`.',
+    'A `Range` of bytes gives a part of it. It is proved before it is sent (for parts, once in a process): one that was ' +
+    'altered is refused with `LOG_CORRUPT`, one that was erased with 410 `BODY_ERASED`.',
   request: {
     params: z.object({ toolCallId: Id }),
     headers: z.object({ range: z.string().optional() }),
@@ -41,8 +41,9 @@ export function resultRoutes(s: Services) {
     const found = agentId === null ? null : await findResult(s, agentId, toolCallId)
     if (found === null) throw notFound('result', toolCallId, 'look at the events of its run')
     if ('erased' in found) throw new LogError('BODY_ERASED', `the result of ${toolCallId} was erased`)
-    const { size, parts } = await resultAt(s, found.end)
-    const range = rangeOf(c.req.valid('header').range, size)
+    const asked = c.req.valid('header').range
+    const { size, parts } = await resultAt(s, found.end, asked === undefined)
+    const range = rangeOf(asked, size)
     if (range !== null && range.from >= size)
       throw new Problem(
         416,

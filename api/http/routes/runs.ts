@@ -68,8 +68,8 @@ export function runRoutes(s: Services) {
     })
     .openapi(list, async (c) => {
       await current(c, s)
-      const sizes = await s.sizes()
       const { position, value } = await s.read.runs(given(c.req.valid('query')))
+      const sizes = await s.sizes(value.runs.map(({ runId }) => runId))
       return c.json({ position, runs: value.runs.map((r) => view(r, sizes)), next: value.next }, 200)
     })
     .openapi(show, async (c) => {
@@ -83,7 +83,7 @@ export function runRoutes(s: Services) {
       const workersDrive = s.holder !== null && value.asked && !hasEnded(value.run.status)
       c.header('ETag', `"${value.run.revision}"`)
       const incomplete = value.run.incomplete || parked.length > 0
-      const run = view({ ...value.run, incomplete }, await s.sizes())
+      const run = view({ ...value.run, incomplete }, await s.sizes([id]))
       return c.json(
         { position, run, tree: value.tree, asks: asks.value, parked: [...parked], workersDrive, missingTools },
         200,

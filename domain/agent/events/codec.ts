@@ -26,12 +26,7 @@ export function decodeKept(header: Header, kept: { readonly version: number; rea
 
 function eventOf(header: Header, version: number, body: unknown): AgentEvent {
   const { type } = header
-  if (!isEventType(type)) {
-    throw new LogError(
-      'UNKNOWN_EVENT',
-      `"${type}" at ${header.stream}@${header.revision} is not known; a newer keepup wrote it`,
-    )
-  }
+  if (!isEventType(type)) throw unknownType(header)
   return {
     type,
     body: upcast(type, version, body),
@@ -53,6 +48,19 @@ function eventOf(header: Header, version: number, body: unknown): AgentEvent {
 
 /** What this program writes and understands; a log that asks for more is left alone (DESIGN, `minReader`). */
 export const READER = 1
+
+/** Throws `LOG_NEWER` or `UNKNOWN_EVENT` where the header says that this program cannot read the body. */
+export function checkKnown(header: Header): void {
+  checkReadable(header)
+  if (!isEventType(header.type)) throw unknownType(header)
+  if (header.version > versions[header.type]) throw newerVersion(header.type, header.version)
+}
+
+const unknownType = ({ type, stream, revision }: Header) =>
+  new LogError('UNKNOWN_EVENT', `"${type}" at ${stream}@${revision} is not known; a newer keepup wrote it`)
+
+const newerVersion = (type: EventType, version: number) =>
+  new LogError('UNKNOWN_EVENT', `${type} version ${version} is newer than this program's ${versions[type]}`)
 
 function checkReadable(header: Header): void {
   const at = `${header.stream}@${header.revision}`
@@ -87,9 +95,7 @@ export function bodyFault(type: EventType, body: unknown): string | null {
 /** Brings a body of an old version up, one version at a time. */
 export function upcast(type: EventType, version: number, body: unknown): unknown {
   const current = versions[type]
-  if (version > current) {
-    throw new LogError('UNKNOWN_EVENT', `${type} version ${version} is newer than this program's ${current}`)
-  }
+  if (version > current) throw newerVersion(type, version)
   let value = body
   for (let v = version; v < current; v++) {
     const up: Upcaster | undefined = upcasters[type]?.[v]

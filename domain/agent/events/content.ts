@@ -120,8 +120,8 @@ export function textOf(content: readonly Block[]): string {
 }
 
 /**
- * The argument object of a `tool_use` block; null where it is none, has a key twice, is nested too deep to be handled
- * safely, or holds too many values.
+ * The argument object of a `tool_use` block; null where it is none, has a key twice, or is nested too deep to be handled
+ * safely. Reads what is stored: bounds of new answers ({@link requestedCalls}) do not hold here.
  */
 export function callArguments(block: Block): JsonObject | null {
   const raw = block.input_text
@@ -150,8 +150,8 @@ const SCALARS: ReadonlySet<string> = new Set(['string', 'boolean', 'object', 'un
 function parse(text: Json, size: JsonSize | null): Json {
   if (typeof text !== 'string' || size === null) return null
   if (text.trim() === '') return {}
-  // Parsing what is nested very deep takes more than its length, and values are looked through one by one.
-  if (size.depth > MAX_DEPTH || size.values > MAX_ARGUMENT_VALUES) return null
+  // Parsing what is nested very deep takes more than its length.
+  if (size.depth > MAX_DEPTH) return null
   // A key that stands twice says two things, of which a parser hides one.
   return jsonFault(text) === null ? (JSON.parse(text) as Json) : null
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { Cipher } from '../../log/envelope.ts'
 import { Effect } from '../spec/tools.ts'
 
 // What bodies of events are made of. These shapes are the storage format too (see events.ts).
@@ -72,6 +73,7 @@ export type PlannedCall = z.infer<typeof PlannedCall>
 /**
  * A whole result that lies in the blob store, as UTF-8 text. `hash`: SHA-256 over the salt (16 bytes, hex) and the text,
  * which with the run id is its address; `size` in bytes; `head` and `tail`: its beginning and end, for lists.
+ * `cipher`: the stored bytes are enciphered so; `hash` and `size` are of the bytes as stored.
  */
 export const Attachment = z.strictObject({
   hash: Hash,
@@ -79,6 +81,7 @@ export const Attachment = z.strictObject({
   size: count,
   head: text,
   tail: text,
+  cipher: Cipher.optional(),
 })
 export type Attachment = z.infer<typeof Attachment>
 

@@ -2,10 +2,12 @@ import { decode } from '../../agent/events/codec.ts'
 import type { EventOf } from '../../agent/events/events.ts'
 import { resultText } from '../../agent/state/messages.ts'
 import type { RecordedEvent } from '../../log/envelope.ts'
+import { LogError } from '../../log/errors.ts'
 import { agentStream } from '../../log/ids.ts'
 import { blobParts, checkAttached } from './attachments.ts'
 import { bodyOf, type Stores } from './bodies.ts'
 import { firstOf } from './history.ts'
+import { seenResults } from './seen-results.ts'
 
 /** The result of a call as it was stored: UTF-8 text; what is no text, as JSON. Of a failed call its code and message. */
 export interface WholeResult {
@@ -26,11 +28,16 @@ export const agentOfCall = (toolCallId: string): string | null => /^(.+)\.t\d+\.
 
 /**
  * Finds the event that ended a call in an agent's history, which for a fork begins in its source. Reads the headers of the
- * stream in which the call was made. Null: there is none.
+ * stream in which the call was made, once in a process; after that, the event alone. Null: there is none.
  */
 export async function findResult(stores: Stores, agentId: string, toolCallId: string): Promise<FoundResult> {
   const owner = agentOfCall(toolCallId)
   if (owner === null) return null
+  const { places } = seenResults(stores.log)
+  const key = JSON.stringify([agentId, toolCallId])
+  const place = places.get(key)
+  const known = place && (await endAt(stores, place.stream, place.revision, toolCallId))
+  if (known) return known
   let limit = Number.MAX_SAFE_INTEGER
   let stream = agentStream(agentId)
   while (stream !== agentStream(owner)) {
@@ -40,20 +47,31 @@ export async function findResult(stores: Stores, agentId: string, toolCallId: st
     limit = first.body.revision + 1
   }
   for await (const page of stores.log.read(stream, { bodies: false, limit })) {
-    const end = page.find(({ header }) => header.type === 'tool_call_end' && header.toolCallId === toolCallId)
+    const end = page.find((event) => isEnd(event, toolCallId))
     if (end === undefined) continue
-    if (end.erased) return { erased: end }
-    for await (const [event] of stores.log.read(stream, { from: end.header.revision, limit: 1 }))
-      if (event !== undefined) return event.erased ? { erased: event } : { end: event }
+    places.set(key, { stream, revision: end.header.revision })
+    return endAt(stores, stream, end.header.revision, toolCallId)
   }
   return null
 }
 
+async function endAt(stores: Stores, stream: string, from: number, toolCallId: string): Promise<FoundResult> {
+  for await (const [event] of stores.log.read(stream, { from, limit: 1 })) {
+    if (event === undefined || !isEnd(event, toolCallId)) return null
+    return event.erased ? { erased: event } : { end: event }
+  }
+  return null
+}
+
+const isEnd = ({ header }: RecordedEvent, toolCallId: string): boolean =>
+  header.type === 'tool_call_end' && header.toolCallId === toolCallId
+
 /**
- * The whole result at the event that ended a call, proved before anything of it is given out. Rejects with BODY_ERASED,
- * BLOB_MISSING or LOG_CORRUPT.
+ * The whole result at the event that ended a call, proved before anything of it is given out. `again`: false
+ * does not prove again what this process has proved, for readers that ask for part after part. Rejects with BODY_ERASED, BLOB_MISSING,
+ * LOG_CORRUPT, or UNKNOWN_EVENT where it is enciphered.
  */
-export async function resultAt(stores: Stores, end: RecordedEvent): Promise<WholeResult> {
+export async function resultAt(stores: Stores, end: RecordedEvent, again = true): Promise<WholeResult> {
   const event = decode(end.header, await bodyOf(stores, end)) as EventOf<'tool_call_end'>
   const { toolName, success, result, error, attachment } = event.body
   const about = { toolCallId: end.header.toolCallId ?? '', toolName, success }
@@ -62,8 +80,15 @@ export async function resultAt(stores: Stores, end: RecordedEvent): Promise<Whol
     return { ...about, size: bytes.length, parts: (from, to) => once(bytes.subarray(from, to)) }
   }
   const { header } = end
-  await checkAttached(stores.blobs, header, attachment)
-  const { hash, size } = attachment
+  const { hash, size, cipher } = attachment
+  if (cipher !== undefined) {
+    const what = `the result at ${header.stream}@${header.revision} is enciphered with ${cipher.alg}`
+    throw new LogError('UNKNOWN_EVENT', `${what}, which this keepup cannot read; use a newer one`)
+  }
+  const { proved } = seenResults(stores.log)
+  const key = `${header.runId}/${hash}`
+  if (again || !proved.get(key)) await checkAttached(stores.blobs, header, attachment)
+  proved.set(key, true)
   return { ...about, size, parts: (from, to) => blobParts(stores.blobs, header.runId, hash, from, Math.min(to, size)) }
 }
 

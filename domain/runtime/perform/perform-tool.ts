@@ -29,7 +29,7 @@ export async function performTool(
 ): Promise<DriverFact> {
   const about = { toolCallId: call.id, toolName: call.toolName, attempt: call.attempt }
   const block = answer.body.content[answer.body.calls[call.index]?.block ?? -1]
-  const args = (block && callArguments(block)) ?? {}
+  const args = block ? callArguments(block) : null
   const spec = state.spec.tools.find((one) => one.name === call.toolName)
   const tool = ports.tool(call.toolName)
   const started = ports.clock.now()
@@ -42,6 +42,11 @@ export async function performTool(
   }
   const inDoubt = (reason: string): DriverFact => ({ kind: 'tool_in_doubt', ...about, reason })
 
+  if (args === null) {
+    const why = `the arguments of ${call.toolName} cannot be read from the answer in the log`
+    // An earlier attempt may have happened.
+    return isProbed(call) ? inDoubt(why) : failed(new ToolError('INVALID_ARGUMENTS', why, { beforeEffect: true }), 0)
+  }
   if (spec === undefined) return failed(missing(call), 0)
   if (spec.control) {
     const ended = await limited(ports.clock, spec.timeLimitMs, signal, () =>

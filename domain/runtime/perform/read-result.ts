@@ -18,7 +18,7 @@ export async function readResult(
   const found = await findResult(stores, agentId, toolCallId)
   if (found === null) throw new ToolError('RESOURCE_NOT_FOUND', `there is no result of ${JSON.stringify(toolCallId)}`)
   if ('erased' in found) throw new ToolError('RESOURCE_NOT_FOUND', `the result of ${toolCallId} was erased`)
-  const { size, parts } = await resultAt(stores, found.end).catch(unreadable)
+  const { size, parts } = await resultAt(stores, found.end, false).catch(unreadable)
   if (from >= size && size > 0) throw new ToolError('INVALID_ARGUMENTS', `from: the result has only ${size} bytes`)
   const read: Uint8Array[] = []
   for await (const part of parts(from, from + length)) read.push(part)

@@ -90,6 +90,7 @@ describe('bytes', () => {
       for (const batch of typicalRun(run, 50, sealer))
         await log.append(`agent-${run}`, batch[0]!.header.revision - 1, batch)
     const counted = await log.sizes()
+    expect(await log.sizes([counted[0]!.runId])).toEqual([counted[0]])
     expect(counted.map(({ runId, events }) => [runId, events])).toEqual([
       ['log', 1],
       ['r1', 350],

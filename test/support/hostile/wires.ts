@@ -18,6 +18,8 @@ export interface Wire {
   end(reason: 'tool_use' | 'end_turn'): string
   /** The whole answer as one JSON document, with one call whose arguments are this JSON. */
   document(json: string): string
+  /** The whole answer as one JSON document, with a short text and then this one. */
+  texts(short: string, text: string): string
 }
 
 const KEY = 'sk-very-secret-0123456789'
@@ -37,6 +39,8 @@ export const WIRES: Readonly<Record<string, Wire>> = {
     end: (reason) => events(stop(reason)),
     document: (json) =>
       `{"model":"m","content":[{"type":"tool_use","id":"t","name":"f","input":${json}}],"stop_reason":"tool_use"}`,
+    texts: (...texts) =>
+      JSON.stringify({ model: 'm', content: texts.map((text) => ({ type: 'text', text })), stop_reason: 'end_turn' }),
   },
   openai: {
     connect: (url) => openaiProvider({ apiKey: KEY, baseUrl: `${url}/v1` }),
@@ -48,6 +52,8 @@ export const WIRES: Readonly<Record<string, Wire>> = {
     end: (reason) => `${chunks([openai.finish(reason === 'tool_use' ? 'tool_calls' : 'stop')])}data: [DONE]\n\n`,
     document: (json) =>
       `{"model":"m","choices":[{"index":0,"finish_reason":"tool_calls","message":{"tool_calls":[{"id":"t","function":{"name":"f","arguments":${json}}}]}}]}`,
+    texts: (reasoning_content, content) =>
+      JSON.stringify({ model: 'm', choices: [{ finish_reason: 'stop', message: { reasoning_content, content } }] }),
   },
 }
 

@@ -13,6 +13,8 @@ interface Answered {
   readonly writes?: readonly string[]
   readonly text?: string
   readonly secrets?: readonly { name: string; reference: string }[]
+  /** Names among the tools that are those of no tool. */
+  readonly unknown?: readonly string[]
 }
 
 /** A source of choices: the tape's numbers in turn; `more` says whether any is left. */
@@ -140,7 +142,7 @@ export class Actor {
   }
 
   /** `refused`: the answer names these tools, but its calls were not taken up. `writes`: what each of them writes to. */
-  answer(tools: readonly string[], { flood, refused = false, writes = [], text, secrets }: Answered = {}) {
+  answer(tools: readonly string[], { flood, refused = false, writes = [], text, secrets, unknown }: Answered = {}) {
     const asked = (i: number) => (text === undefined ? { input: { path: `f${i}`, ...GIVEN(i) } } : { input_text: text })
     const content = [
       { type: 'text', text: 'thinking' },
@@ -149,7 +151,7 @@ export class Actor {
     const taken = refused ? [] : tools
     const calls = taken.map((toolName, i) => ({
       block: i + 1,
-      toolName,
+      ...(unknown?.includes(toolName) ? { toolName: 'unknown', askedName: toolName } : { toolName }),
       argumentsHash: HASH,
       reads: [],
       writes,

@@ -1,0 +1,39 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test, vi } from 'vitest'
+
+const looked: string[] = []
+vi.mock('node:fs/promises', async (original) => {
+  const real = await original<typeof import('node:fs/promises')>()
+  const noted = <A extends [unknown, ...unknown[]], R>(call: (...args: A) => R) => {
+    return (...args: A): R => {
+      looked.push(String(args[0]))
+      return call(...args)
+    }
+  }
+  return { ...real, stat: noted(real.stat), readdir: noted(real.readdir) }
+})
+
+const { BlobUsage } = await import('../../adapters/blobs-file/usage.ts')
+const { tempFolder } = await import('../support/folders.ts')
+
+test('the sizes of some runs are told without a look at the others, and a folder that stands is read once', async () => {
+  const folder = tempFolder()
+  for (const run of ['aa-run', 'aa-other', 'bb-run']) {
+    mkdirSync(join(folder, run.slice(0, 2), run), { recursive: true })
+    writeFileSync(join(folder, run.slice(0, 2), run, 'blob'), run)
+  }
+  const usage = new BlobUsage(folder)
+  expect(await usage.sizes(['aa-run', 'none'])).toEqual(
+    new Map([
+      ['aa-run', 6],
+      ['none', 0],
+    ]),
+  )
+  const of = join(folder, 'aa', 'aa-run')
+  expect(looked).toEqual(expect.arrayContaining([of, join(of, 'blob')]))
+  expect(looked.filter((path) => /other|bb/.test(path.slice(folder.length)))).toEqual([])
+  looked.length = 0
+  expect(await usage.sizes(['aa-run'])).toEqual(new Map([['aa-run', 6]]))
+  expect(looked).toEqual([of])
+})
