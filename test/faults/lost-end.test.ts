@@ -168,8 +168,11 @@ describe('the log has lost every event', () => {
     '%s, it is read by the tables until the loss is accepted',
     async (how) => {
       if (how === 'without its mark') rmSync(markOf(join(place.data, 'log')))
-      const start = ['run', '--no-workspace', '--model', modelOf(place), 'new']
-      expect(await look(place, ...start)).toMatchObject({ code: 1, err: expect.stringContaining('LOG_SHORTENED') })
+      for (const command of [
+        ['resume', run],
+        ['run', '--no-workspace', '--model', modelOf(place), 'new'],
+      ])
+        expect(await look(place, ...command)).toMatchObject({ code: 1, err: expect.stringContaining('LOG_SHORTENED') })
       expect((await look(place, 'runs', 'list')).out).toContain('shortened')
       expect(await look(place, 'repair')).toMatchObject({
         code: 5,
