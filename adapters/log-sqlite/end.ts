@@ -1,5 +1,4 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { LogError } from '../../domain/log/errors.ts'
 import { LOG_META } from '../../domain/log/ids.ts'
 import { type FoundMark, type MarkRecord, markOf, readMark } from './mark.ts'
 
@@ -66,11 +65,3 @@ export function gapsIn(db: DatabaseSync, limit: number): { readonly from: number
 export const foreignMark = (folder: string, end: Extract<LogEnd, { state: 'foreign' }>): string =>
   `${markOf(folder)} is of another log (${end.mark.logId}; this is log ${end.logId}); put back the mark of this log, or ` +
   'delete it: without one only the tables tell whether the log has lost its end'
-
-/** What an append is answered to a log that has lost its end. */
-export const shortened = (what: string): LogError =>
-  new LogError(
-    'LOG_SHORTENED',
-    `${what}; it can be read, but nothing is recorded and no run goes on. Look with "keepup repair", then restore a backup ` +
-      'of the log, or accept the loss with "keepup repair --accept-loss"',
-  )

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { LogError } from '../../domain/log/errors.ts'
-import { endOfLog, foreignMark, idOf, type LogEnd, shortened } from './end.ts'
+import { LogError, shortened } from '../../domain/log/errors.ts'
+import { endOfLog, foreignMark, idOf, type LogEnd } from './end.ts'
 import { MarkWriter, markOf } from './mark.ts'
 import { type Job, type Outcome, toFailure } from './protocol.ts'
 import type { Writer } from './writer.ts'

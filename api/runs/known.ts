@@ -1,6 +1,6 @@
+import { shortened } from '../../domain/log/errors.ts'
 import { agentStream } from '../../domain/log/ids.ts'
 import { specOf } from '../../domain/runtime/history/spec.ts'
-import { shortened } from '../losses/gate.ts'
 import { lossText } from '../losses/loss.ts'
 import type { Services } from '../services.ts'
 import { notFound } from './commands.ts'
