@@ -2,6 +2,7 @@ import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as wait } from 'node:timers/promises'
 import { makeFolder } from './folders.ts'
+import { ensurePrivate } from './private.ts'
 
 /** Holds a file of its own, until it is released or the process ends, however that ends. */
 export interface Held {
@@ -14,6 +15,7 @@ const open = new Set<DatabaseSync>()
 /** Takes a file by an open `BEGIN EXCLUSIVE` on it; null where another process, or this one, has it. */
 export function tryHold(file: string): Held | null {
   makeFolder(dirname(file))
+  ensurePrivate(file)
   const database = new DatabaseSync(file, { timeout: 0 })
   try {
     database.exec('BEGIN EXCLUSIVE')

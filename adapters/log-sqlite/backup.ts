@@ -4,6 +4,7 @@ import { backup } from 'node:sqlite'
 import type { Cursor } from '../../domain/log/cursor.ts'
 import { LogError, shortened } from '../../domain/log/errors.ts'
 import { syncFolder } from '../files/folders.ts'
+import { ensurePrivate } from '../files/private.ts'
 import { endOfLog } from './end.ts'
 import { toLogError } from './errors.ts'
 import { ensureFolder, fileOf, openToRead } from './file.ts'
@@ -26,6 +27,7 @@ export async function backupLog(folder: string, toFolder: string, logId: string)
   try {
     if (endOfLog(folder, source).state === 'short') throw shortened(`the log in ${folder} ends before its mark`)
     rmSync(partial, { force: true })
+    ensurePrivate(partial)
     await backup(source, partial, { rate: ALL_PAGES })
     renameSync(partial, fileOf(toFolder))
     syncFolder(toFolder)

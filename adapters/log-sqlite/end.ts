@@ -1,15 +1,18 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { LOG_META } from '../../domain/log/ids.ts'
-import { type FoundMark, type MarkRecord, readMark } from './mark.ts'
+import { type FoundMark, type MarkRecord, markOf, readMark } from './mark.ts'
 
 /**
  * What the mark says of the log beside it. `whole`: the log holds the marked event. `short`: it does not, so that it has lost
- * its end. `missing` and `unreadable`: nothing can be said; `fresh` where the log holds nothing but its own identity yet.
+ * its end. `foreign`: it is the mark of another log. `missing` and `unreadable`: nothing can be said; `fresh` where the log
+ * holds nothing but its own identity yet; `foreign` where something else lies in the place of the mark.
  */
 export type LogEnd =
   | { readonly state: 'whole'; readonly torn: boolean }
   | { readonly state: 'short'; readonly mark: MarkRecord; readonly last: number }
-  | { readonly state: 'missing' | 'unreadable'; readonly why: string; readonly fresh: boolean }
+  | { readonly state: 'foreign'; readonly mark: MarkRecord; readonly logId: string }
+  | { readonly state: 'missing'; readonly fresh: boolean }
+  | { readonly state: 'unreadable'; readonly why: string; readonly foreign: boolean; readonly fresh: boolean }
 
 /** Holds the log against its mark. `db`: any connection to the log. A mark is read before the log, which only grows. */
 export function endOfLog(folder: string, db: DatabaseSync): LogEnd {
@@ -18,13 +21,12 @@ export function endOfLog(folder: string, db: DatabaseSync): LogEnd {
 
 function compared(mark: FoundMark, db: DatabaseSync): LogEnd {
   const last = Number(db.prepare('SELECT ifnull(max(position), 0) AS last FROM events').get()?.last)
-  if (mark.state !== 'read') {
-    const why = mark.state === 'missing' ? 'there is none' : mark.why
-    return { state: mark.state, why, fresh: last <= 1 }
-  }
-  const at = db.prepare('SELECT lower(hex(substr(proof, 1, 32))) AS hash FROM events WHERE position = ?')
-  if (at.get(mark.position)?.hash === mark.hash) return { state: 'whole', torn: mark.torn }
+  if (mark.state !== 'read') return { ...mark, fresh: last <= 1 }
   const { logId, position, hash } = mark
+  const own = idOf(db)
+  if (own !== null && own !== logId) return { state: 'foreign', mark: { logId, position, hash }, logId: own }
+  const at = db.prepare('SELECT lower(hex(substr(proof, 1, 32))) AS hash FROM events WHERE position = ?')
+  if (at.get(position)?.hash === hash) return { state: 'whole', torn: mark.torn }
   return { state: 'short', mark: { logId, position, hash }, last }
 }
 
@@ -58,3 +60,8 @@ export function gapsIn(db: DatabaseSync, limit: number): { readonly from: number
   )
   return rows.all(limit).map((row) => ({ from: Number(row.from), to: Number(row.to) }))
 }
+
+/** What is said of the mark of another log. */
+export const foreignMark = (folder: string, end: Extract<LogEnd, { state: 'foreign' }>): string =>
+  `${markOf(folder)} is of another log (${end.mark.logId}; this is log ${end.logId}); put back the mark of this log, or ` +
+  'delete it: without one only the tables tell whether the log has lost its end'

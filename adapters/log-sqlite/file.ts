@@ -4,6 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { LogError } from '../../domain/log/errors.ts'
 import { makeFolder, syncFolder } from '../files/folders.ts'
+import { ensurePrivate } from '../files/private.ts'
 import { toLogError } from './errors.ts'
 import { APPLICATION_ID, CREATE, SCHEMA } from './schema.ts'
 
@@ -68,7 +69,8 @@ export function refuseLost(folder: string, traces: readonly string[]): void {
   if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0) refuseTraces(folder, [...traces, `${file}-wal`])
 }
 
-function refuseTraces(folder: string, traces: readonly string[]): void {
+/** Throws `LOG_MISSING` where one of `traces` is there. */
+export function refuseTraces(folder: string, traces: readonly string[]): void {
   const trace = traces.find((path) => {
     const found = statSync(path, { throwIfNoEntry: false })
     return found !== undefined && (found.isDirectory() || found.size > 0)
@@ -87,6 +89,7 @@ function refuseTraces(folder: string, traces: readonly string[]): void {
  */
 export function ensureFile(folder: string, traces: readonly string[] = []): void {
   opened(folder, 'create', () => {
+    ensurePrivate(fileOf(folder))
     const db = new DatabaseSync(fileOf(folder), { timeout: 5000 })
     try {
       if (!isEmpty(db)) return db

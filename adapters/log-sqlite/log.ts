@@ -5,7 +5,7 @@ import { checkBatch } from '../../domain/log/batch.ts'
 import type { Cursor } from '../../domain/log/cursor.ts'
 import type { RecordedEvent, SealedEvent } from '../../domain/log/envelope.ts'
 import { erasuresOf } from '../../domain/log/erased.ts'
-import { LogError } from '../../domain/log/errors.ts'
+import { LogError, shortened } from '../../domain/log/errors.ts'
 import { logIdOf } from '../../domain/log/identity.ts'
 import { LOG_META } from '../../domain/log/ids.ts'
 import type { EventLog, Head, ReadOptions } from '../../domain/ports.ts'
@@ -27,6 +27,13 @@ const GATHERED = 64
 /** How often a reader in another process looks for new events, in ms. */
 const LOOK_EVERY = 50
 
+/** What the owner of a log has. `identity`: a first event for a log of this id. */
+interface Owner {
+  readonly writer: WriterThread
+  readonly unlock: () => void
+  readonly identity: (logId: string) => SealedEvent
+}
+
 /** The embedded default: an EventLog in one SQLite file (DESIGN, Event log). Open it with `openSqliteLog`. */
 export class SqliteLog implements EventLog {
   readonly logId: string
@@ -36,7 +43,9 @@ export class SqliteLog implements EventLog {
   end: LogEnd
   readonly #db: DatabaseSync
   readonly #reader: Reader
-  readonly #owner: { readonly writer: WriterThread; readonly unlock: () => void } | null
+  readonly #owner: Owner | null
+  /** It has lost its first event, and takes no other one until that is accepted. */
+  #headless = false
   /** Null: another process may write at any time. */
   readonly #tail: Tail | null
   readonly #news = new EventEmitter().setMaxListeners(0)
@@ -46,7 +55,9 @@ export class SqliteLog implements EventLog {
   constructor(parts: {
     folder: string
     db: DatabaseSync
-    owner?: { writer: WriterThread; unlock: () => void; time: number; end: LogEnd }
+    /** The id of a log that has lost its first event; null: it has not. */
+    lostId?: string | null
+    owner?: Owner & { time: number; end: LogEnd }
   }) {
     this.folder = parts.folder
     this.#db = parts.db
@@ -57,7 +68,8 @@ export class SqliteLog implements EventLog {
       this.end = parts.owner?.end ?? endOfLog(parts.folder, parts.db)
       const meta = this.#reader.streamId(LOG_META)
       const identity = meta === null ? undefined : this.#reader.streamPage(meta, 0, 0, 1, true)[0]
-      this.logId = logIdOf(identity)
+      this.#headless = identity === undefined && parts.lostId != null
+      this.logId = this.#headless ? parts.lostId! : logIdOf(identity)
       this.#floor = Math.max(parts.owner?.time ?? 0, identity ? Date.parse(identity.header.timestamp) : 0)
     } catch (error) {
       parts.db.close()
@@ -75,6 +87,7 @@ export class SqliteLog implements EventLog {
       this.#open()
       if (!this.#owner)
         throw new LogError('LOG_LOCKED', `the log in ${this.folder} is open for reading; ask its owner, or become it`)
+      if (this.#headless) throw shortened(`the log in ${this.folder} has lost all of its events`)
       checkBatch(stream, expected, batch)
       const erases = erasuresOf(batch).length > 0
       this.#floor = Math.max(this.#floor, Date.parse(batch[batch.length - 1]!.header.timestamp))
@@ -197,6 +210,10 @@ export class SqliteLog implements EventLog {
     this.#open()
     if (!this.#owner) throw new LogError('LOG_LOCKED', `the log in ${this.folder} is open for reading; ask its owner`)
     this.#owner.writer.accept()
+    if (this.#headless) {
+      await this.#owner.writer.append(LOG_META, -1, [this.#owner.identity(this.logId)], false)
+      this.#headless = false
+    }
     const done = await record()
     await this.#owner.writer.accepted()
     this.end = { state: 'whole', torn: false }

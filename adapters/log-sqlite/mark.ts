@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { closeSync, constants, fstatSync, fsync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { closeSync, constants, fstatSync, fsync, fsyncSync, openSync, readSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { syncFolder } from '../files/folders.ts'
 
@@ -27,10 +27,13 @@ interface Slot extends MarkRecord {
   readonly sequence: number
 }
 
-/** `torn`: one of the two records cannot be read, so the mark may be one append older than it was. */
+/**
+ * `torn`: one of the two records cannot be read, so the mark may be one append older than it was. `foreign`: what is there is
+ * no mark of ours, and is not overwritten.
+ */
 export type FoundMark =
   | { readonly state: 'missing' }
-  | { readonly state: 'unreadable'; readonly why: string }
+  | { readonly state: 'unreadable'; readonly why: string; readonly foreign: boolean }
   | ({ readonly state: 'read'; readonly torn: boolean } & Slot)
 
 /** The mark's file beside the log. */
@@ -38,20 +41,49 @@ export const markOf = (folder: string): string => join(folder, 'log.mark')
 
 /** Reads the mark of the log in a folder. Never throws: what is wrong with it is a finding. */
 export function readMark(folder: string): FoundMark {
-  let bytes: Buffer
+  const bytes = Buffer.alloc(FILE_BYTES)
   try {
-    bytes = readFileSync(markOf(folder))
+    const file = openMark(folder, constants.O_RDONLY)
+    try {
+      const { size } = fstatSync(file)
+      if (size !== FILE_BYTES) return { state: 'unreadable', why: sizeOf(size), foreign: false }
+      readSync(file, bytes, 0, FILE_BYTES, 0)
+    } finally {
+      closeSync(file)
+    }
   } catch (error) {
+    if (error instanceof NoMark) return { state: 'unreadable', why: error.message, foreign: true }
     const { code, message } = error as NodeJS.ErrnoException
-    return code === 'ENOENT' ? { state: 'missing' } : { state: 'unreadable', why: message }
+    return code === 'ENOENT' ? { state: 'missing' } : { state: 'unreadable', why: message, foreign: false }
   }
-  if (bytes.length !== FILE_BYTES)
-    return { state: 'unreadable', why: `it has ${bytes.length} bytes where ${FILE_BYTES} are expected` }
   const slots = [0, 1].map((index) => slotIn(bytes.subarray(index * SLOT, (index + 1) * SLOT)))
   const whole = slots.filter((slot) => slot !== null && slot !== 'damaged')
   const latest = whole.reduce<Slot | null>((a, b) => (a === null || b.sequence > a.sequence ? b : a), null)
-  if (latest === null) return { state: 'unreadable', why: 'neither of its two records is whole' }
+  if (latest === null) return { state: 'unreadable', why: 'neither of its two records is whole', foreign: false }
   return { state: 'read', torn: slots.includes('damaged'), ...latest }
+}
+
+/** What lies in the place of the mark is something else. */
+class NoMark extends Error {}
+
+const sizeOf = (bytes: number) => `it has ${bytes} bytes where ${FILE_BYTES} are expected`
+
+/** Opens the mark. A FIFO would be waited for and a link would be followed: neither is a mark. Throws NoMark, or as openSync. */
+function openMark(folder: string, flags: number): number {
+  let file: number
+  try {
+    file = openSync(markOf(folder), flags | constants.O_NOFOLLOW | constants.O_NONBLOCK, 0o600)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ELOOP') throw new NoMark('it is a symbolic link')
+    if (code === 'EISDIR' || code === 'ENXIO') throw new NoMark('it is no regular file')
+    throw error
+  }
+  const stat = fstatSync(file)
+  const why = stat.isFile() ? (stat.size > FILE_BYTES ? sizeOf(stat.size) : null) : 'it is no regular file'
+  if (why === null) return file
+  closeSync(file)
+  throw new NoMark(why)
 }
 
 /** Null: never written. */
@@ -97,13 +129,12 @@ export class MarkWriter {
     this.#fsync = sync
   }
 
-  /** Opens the mark to be written, made where it is missing. A mark that is not whole is begun anew. */
+  /** Opens the mark to be written, made where it is missing. A mark that is not whole is begun anew; throws where something else is there. */
   static open(folder: string, logId: string, sync = fsync): MarkWriter {
     const found = readMark(folder)
-    const file = openSync(markOf(folder), constants.O_RDWR | constants.O_CREAT, 0o600)
+    const file = openMark(folder, constants.O_RDWR | constants.O_CREAT)
     try {
       if (found.state !== 'read') {
-        if (fstatSync(file).size > FILE_BYTES) throw new Error(`${markOf(folder)} is not a mark; move it away`)
         writeSync(file, Buffer.alloc(FILE_BYTES), 0, FILE_BYTES, 0)
         fsyncSync(file)
         syncFolder(folder)

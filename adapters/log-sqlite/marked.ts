@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { shortened } from '../../domain/log/errors.ts'
-import { endOfLog, idOf, type LogEnd } from './end.ts'
-import { MarkWriter } from './mark.ts'
+import { LogError, shortened } from '../../domain/log/errors.ts'
+import { endOfLog, foreignMark, idOf, type LogEnd } from './end.ts'
+import { MarkWriter, markOf } from './mark.ts'
 import { type Job, type Outcome, toFailure } from './protocol.ts'
 import type { Writer } from './writer.ts'
 
@@ -26,6 +26,7 @@ export class Marked {
     this.#writer = writer
     this.#warn = warn
     this.end = endOfLog(folder, db)
+    if (this.end.state === 'foreign') throw new LogError('LOG_FOREIGN', foreignMark(folder, this.end))
     this.#state = this.end.state === 'short' ? 'held' : 'open'
     if (this.#state === 'open') this.#update()
   }
@@ -84,6 +85,9 @@ export class Marked {
     if (this.#warned) return
     this.#warned = true
     const why = error instanceof Error ? error.message : String(error)
-    this.#warn(`the mark of the log in ${this.#folder} cannot be written (${why}); a lost end might go unnoticed`)
+    this.#warn(
+      `the mark ${markOf(this.#folder)} cannot be written (${why}): only the tables tell whether the log loses its end. ` +
+        'Where it is no mark, move it away; check that this user may write it; then start again',
+    )
   }
 }

@@ -2,9 +2,10 @@ import { randomBytes } from 'node:crypto'
 import { sealIdentity } from '../../domain/log/identity.ts'
 import { LOG_META } from '../../domain/log/ids.ts'
 import type { Clock, Random } from '../../domain/ports.ts'
-import { ensureFile, ensureFolder, openToRead, refuseLost } from './file.ts'
+import { ensureFile, ensureFolder, openToRead, refuseLost, refuseTraces } from './file.ts'
 import { lockFolder } from './lock.ts'
 import { SqliteLog } from './log.ts'
+import { markOf, readMark } from './mark.ts'
 import { Reader } from './reader.ts'
 import { type Spawn, spawnWriter, WriterThread } from './writer-thread.ts'
 
@@ -15,6 +16,8 @@ export interface SqliteLogOptions {
   readonly mode: 'owner' | 'reader'
   /** What is only there once there is a log: where one of them is, a log that is gone or empty is not made anew. */
   readonly traces?: readonly string[]
+  /** The id of the log that other witnesses than its mark have seen here; null: none has. */
+  readonly seenLogId?: () => Promise<string | null>
   readonly clock?: Pick<Clock, 'now'>
   readonly random?: Random
   /** Hears that the mark beside the log cannot be written. */
@@ -30,7 +33,10 @@ export interface SqliteLogOptions {
 export async function openSqliteLog(options: SqliteLogOptions): Promise<SqliteLog> {
   const { folder, traces = [] } = options
   refuseLost(folder, traces)
-  if (options.mode === 'reader') return new SqliteLog({ folder, db: openToRead(folder) })
+  if (options.mode === 'reader') {
+    const lostId = hasIdentity(folder) ? null : await lostIdOf(options)
+    return new SqliteLog({ folder, db: openToRead(folder), lostId })
+  }
   ensureFolder(folder)
   const unlock = lockFolder(folder)
   let log: SqliteLog | undefined
@@ -44,11 +50,13 @@ export async function openSqliteLog(options: SqliteLogOptions): Promise<SqliteLo
     })
     try {
       const { time, end } = await writer.start()
-      if (!hasIdentity(folder)) {
+      const identity = (logId?: string) => {
         const now = new Date(options.clock?.now() ?? Date.now()).toISOString()
-        await writer.append(LOG_META, -1, [sealIdentity(options.random?.bytes(26) ?? randomBytes(26), now)], false)
+        return sealIdentity(options.random?.bytes(26) ?? randomBytes(26), now, logId)
       }
-      log = new SqliteLog({ folder, db: openToRead(folder), owner: { writer, unlock, time, end } })
+      const lostId = hasIdentity(folder) ? null : await lostIdOf(options)
+      if (lostId === null && !hasIdentity(folder)) await writer.append(LOG_META, -1, [identity()], false)
+      log = new SqliteLog({ folder, db: openToRead(folder), lostId, owner: { writer, unlock, time, end, identity } })
       return log
     } catch (error) {
       await writer.close()
@@ -58,6 +66,17 @@ export async function openSqliteLog(options: SqliteLogOptions): Promise<SqliteLo
     unlock()
     throw error
   }
+}
+
+/**
+ * The id of a log without a first event, by what has seen it; null: it is a new one. Throws `LOG_MISSING` where there are
+ * traces of a log and none tells its id.
+ */
+async function lostIdOf({ folder, traces = [], seenLogId }: SqliteLogOptions): Promise<string | null> {
+  const mark = readMark(folder)
+  const logId = mark.state === 'read' ? mark.logId : ((await seenLogId?.()) ?? null)
+  if (logId === null) refuseTraces(folder, [...traces, markOf(folder)])
+  return logId
 }
 
 // A crash right after the file was made leaves a log without its first event.

@@ -3,6 +3,7 @@ import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { noRoomIn } from '../../domain/log/errors.ts'
 import type { Json } from '../../domain/log/json.ts'
 import type { Snapshot, SnapshotStore } from '../../domain/ports.ts'
+import { ensurePrivate } from '../files/private.ts'
 
 /**
  * Folded states in a SQLite file of their own. A cache: not synced, and thrown away whole where it cannot be read; every
@@ -89,6 +90,7 @@ function inWal(db: DatabaseSync): void {
 }
 
 function opened(path: string): DatabaseSync {
+  if (path !== ':memory:') ensurePrivate(path)
   const db = new DatabaseSync(path, { timeout: BUSY_MS })
   db.exec('PRAGMA synchronous = OFF; PRAGMA secure_delete = ON')
   inWal(db)

@@ -1,6 +1,8 @@
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { endOfLog, foreignMark } from '../../adapters/log-sqlite/end.ts'
+import { openToRead } from '../../adapters/log-sqlite/file.ts'
 import { markOf, readMark } from '../../adapters/log-sqlite/mark.ts'
 import { tablesFault } from '../../projections/store/damage.ts'
 import { paths } from '../host/paths.ts'
@@ -18,13 +20,32 @@ function checkMark(data: string): Finding[] {
   if (!existsSync(join(log, 'log.db'))) return []
   const found = readMark(log)
   const path = markOf(log)
-  const todo =
-    'only the tables tell now whether the log has lost its end: run "verify"; the next start begins a new mark'
+  const only = 'only the tables tell now whether the log has lost its end: run "verify"; '
+  const todo = `${only}the next start begins a new mark`
   if (found.state === 'missing') return [bad('warning', 'log mark', `${path} is missing`, todo)]
-  if (found.state === 'unreadable') return [bad('warning', 'log mark', `${path} cannot be read: ${found.why}`, todo)]
+  if (found.state === 'unreadable') {
+    const then = found.foreign ? `${only}no start begins a new mark while this is in its place: move it away` : todo
+    return [bad('warning', 'log mark', `${path} cannot be read: ${found.why}`, then)]
+  }
+  const foreign = foreignMarkIn(log)
+  if (foreign !== null) return [bad('broken', 'log mark', foreign, 'until then no start records anything')]
   if (found.torn)
     return [bad('warning', 'log mark', `one of the two records of ${path} cannot be read`, 'run "verify"')]
   return [ok('log mark', `position ${found.position}`)]
+}
+
+/** What is said of the mark of another log; null: it is none. What keeps the log from being opened is told of the log itself. */
+function foreignMarkIn(log: string): string | null {
+  let db: DatabaseSync | undefined
+  try {
+    db = openToRead(log)
+    const end = endOfLog(log, db)
+    return end.state === 'foreign' ? foreignMark(log, end) : null
+  } catch {
+    return null
+  } finally {
+    db?.close()
+  }
 }
 
 /** Caches, and what is made anew: a damaged one is lost, no more. */

@@ -23,7 +23,7 @@ import { lossText } from '../losses/loss.ts'
 import type { Services } from '../services.ts'
 import { backupFolder } from './backup.ts'
 import { LiveTables } from './live-tables.ts'
-import { lossAtStart, markAhead, markedBy, tellEnd } from './losses.ts'
+import { lossAtStart, markAhead, markedBy, refuseForeignTables, seenLogId, tellEnd } from './losses.ts'
 
 /** The embedded default: everything in one data folder. See `OpenServices`. */
 export async function openEmbedded(
@@ -39,11 +39,14 @@ export async function openEmbedded(
   const traces = [at.tables, at.blobs, at.versions]
   const clock = new SystemClock()
   const { tell = onStderr } = own
-  const log = await openSqliteLog({ folder: at.log, mode, traces, clock, random: systemRandom, warn: tell })
+  const random = systemRandom
+  const seen = () => seenLogId(at.tables)
+  const log = await openSqliteLog({ folder: at.log, mode, traces, clock, random, seenLogId: seen, warn: tell })
   clock.notBefore(log.floor())
   const opened = new Opened()
   opened.push(() => log.close())
   try {
+    if (mode === 'owner') await refuseForeignTables(log, at.tables)
     if (!existsSync(at.vaultMark) && (await holdsRuns(log))) tell(lostVault(config.data))
     const host = await openHost(config, own, opened, mode === 'owner' ? tell : () => undefined)
     const blobs = new FileBlobs(at.blobs)

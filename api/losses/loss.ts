@@ -56,10 +56,20 @@ export function lossId({ mark, tables, streams, gaps }: Pick<Loss, 'mark' | 'tab
 /** What is said of a loss, in one sentence. */
 export function lossText({ end, mark, tables, streams, gaps }: Loss): string {
   const seen = [
-    ...(mark === null ? [] : [`its mark has seen position ${mark.position}`]),
-    ...(tables === null ? [] : [`the tables have seen position ${tables.position}`]),
-  ].join(', and ')
-  if (seen !== '') return `the log has lost its end: it ends at position ${end}, but ${seen}`
+    ...(mark === null ? [] : [{ witness: 'its mark has', ...mark }]),
+    ...(tables === null ? [] : [{ witness: 'the tables have', ...tables }]),
+  ]
+  const beyond = seen.filter(({ position }) => position > end)
+  if (beyond.length > 0) {
+    const told = beyond.map(({ witness, position }) => `${witness} seen position ${position}`)
+    return `the log has lost its end: it ends at position ${end}, but ${told.join(', and ')}`
+  }
+  if (seen.length > 0) {
+    const told = seen.map(
+      ({ witness, position }) => `at position ${position} it holds another event than ${witness} seen`,
+    )
+    return `the log has lost events: ${told.join(', and ')}`
+  }
   const [stream] = streams
   if (stream?.unreadable !== undefined)
     return `${stream.stream} could not be read (${stream.unreadable}) when a loss of the log was accepted, and records none`

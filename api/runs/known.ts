@@ -1,15 +1,18 @@
+import { shortened } from '../../domain/log/errors.ts'
 import { agentStream } from '../../domain/log/ids.ts'
 import { specOf } from '../../domain/runtime/history/spec.ts'
+import { lossText } from '../losses/loss.ts'
 import type { Services } from '../services.ts'
 import { notFound } from './commands.ts'
 
-type Log = Pick<Services, 'log'>
+type Log = Pick<Services, 'log'> & Partial<Pick<Services, 'losses'>>
 
-/** The run of an agent. Rejects with 404 where the log has no such agent. */
-export async function runOfAgent({ log }: Log, agentId: string): Promise<string> {
+/** The run of an agent. Rejects with 404 where the log has no such agent, with `LOG_SHORTENED` where it may have lost it. */
+export async function runOfAgent({ log, losses }: Log, agentId: string): Promise<string> {
   for await (const [first] of log.read(agentStream(agentId), { limit: 1, bodies: false })) {
     if (first !== undefined) return first.header.runId
   }
+  if (losses?.open) throw shortened(lossText(losses.open))
   throw notFound('agent', agentId)
 }
 

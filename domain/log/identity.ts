@@ -17,10 +17,14 @@ export const LogCreated = z.strictObject({
 
 /**
  * Seals the identity of a new log: the first event of `log-meta`. `random`: 26 random bytes, of which ten become the id
- * (16 base32 characters) and sixteen the salt. `timestamp`: ISO 8601 with milliseconds.
+ * (16 base32 characters) and sixteen the salt. `timestamp`: ISO 8601 with milliseconds. `logId`: the id of a log that has lost
+ * its first event, and keeps it.
  */
-export function sealIdentity(random: Uint8Array, timestamp: string): SealedEvent {
-  const logId = base32(random.subarray(0, 10))
+export function sealIdentity(
+  random: Uint8Array,
+  timestamp: string,
+  logId = base32(random.subarray(0, 10)),
+): SealedEvent {
   const body = saltBody(canonicalBytes({ logId, format: FORMAT }), random.subarray(10, 26))
   return seal(
     GENESIS,

@@ -34,11 +34,13 @@ export function liveFile(folder: string): string | null {
   }
 }
 
-/** A path for new tables; nothing is there yet. */
+/** An empty file for new tables, for this user alone; SQLite gives its WAL the same mode. */
 export function freshFile(folder: string): string {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const numbers = readdirSync(folder).map((name) => Number(FILE.exec(name)?.[1] ?? 0))
-  return join(folder, `tables-${Math.max(0, ...numbers) + 1}.db`)
+  const file = join(folder, `tables-${Math.max(0, ...numbers) + 1}.db`)
+  closeSync(openSync(file, 'wx', 0o600))
+  return file
 }
 
 /** Makes `file` the live one, durably and at once: a reader finds the old name or the new one. */

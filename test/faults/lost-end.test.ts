@@ -1,7 +1,11 @@
-import { cpSync, readFileSync, rmSync, truncateSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { ensureFile } from '../../adapters/log-sqlite/file.ts'
+import { MarkWriter, markOf } from '../../adapters/log-sqlite/mark.ts'
+import { openSqliteLog } from '../../adapters/log-sqlite/open.ts'
 import { openSql } from '../../api/embedded/audit.ts'
 import { newPlace } from '../support/faults/cli.ts'
 import { look } from '../support/faults/inspect.ts'
@@ -164,3 +168,65 @@ test('tables that were emptied are named, and come back of the log', async () =>
   expect((await look(place, 'runs', 'list')).out).toContain(run)
   expect(await look(place, 'verify')).toMatchObject({ code: 0 })
 })
+
+describe('the log has lost every event', () => {
+  beforeEach(() => {
+    for (const end of ['', '-wal', '-shm']) rmSync(log + end, { force: true })
+    ensureFile(join(place.data, 'log'))
+  })
+
+  test.each(['with its mark', 'without its mark'])(
+    '%s, it is read by the tables until the loss is accepted',
+    async (how) => {
+      if (how === 'without its mark') rmSync(markOf(join(place.data, 'log')))
+      for (const command of [
+        ['resume', run],
+        ['run', '--no-workspace', '--model', modelOf(place), 'new'],
+      ])
+        expect(await look(place, ...command)).toMatchObject({ code: 1, err: expect.stringContaining('LOG_SHORTENED') })
+      expect((await look(place, 'runs', 'list')).out).toContain('shortened')
+      expect(await look(place, 'repair')).toMatchObject({
+        code: 5,
+        out: expect.stringContaining(`agent-${run} vanished`),
+      })
+      expect(await look(place, 'repair', '--accept-loss')).toMatchObject({ code: 0 })
+      expect(await look(place, 'repair')).toMatchObject({ code: 0 })
+      expect(await look(place, 'verify')).toMatchObject({ code: 0 })
+    },
+  )
+})
+
+test('tables of another log are not replaced unasked', async () => {
+  for (const end of ['', '-wal', '-shm']) rmSync(log + end, { force: true })
+  rmSync(markOf(join(place.data, 'log')))
+  await (await openSqliteLog({ folder: join(place.data, 'log'), mode: 'owner' })).close()
+  const tables = join(place.data, 'tables')
+  const before = readdirSync(tables)
+  expect(await look(place, 'resume', run)).toMatchObject({
+    code: 1,
+    err: expect.stringMatching(/tables.*another log.*move/),
+  })
+  expect(readdirSync(tables)).toEqual(before)
+  rmSync(tables, { recursive: true })
+  expect(
+    await look(place, 'run', '--no-workspace', '--model', modelOf(place), '--max-turns', '1', 'new'),
+  ).not.toMatchObject({
+    err: expect.stringContaining('another log'),
+  })
+})
+
+test.each([
+  ['a FIFO', (path: string) => execFileSync('mkfifo', [path]), /log mark +warning .*no regular file.*move it away/],
+  ['the mark of another log', (path: string) => cpSync(otherMark(), path), /log mark +broken .*is of another log/],
+])('doctor names %s in the place of the mark', async (_, put, finding) => {
+  const path = markOf(join(place.data, 'log'))
+  rmSync(path)
+  put(path)
+  expect((await look(place, 'doctor')).out).toMatch(finding)
+})
+
+function otherMark(): string {
+  const folder = mkdtempSync(join(place.root, 'other-'))
+  MarkWriter.open(folder, '0123456789abcdef').update(1, 'a'.repeat(64))
+  return markOf(folder)
+}
