@@ -1,5 +1,4 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { LogError } from '../../domain/log/errors.ts'
 import { LOG_META } from '../../domain/log/ids.ts'
 import { type FoundMark, type MarkRecord, readMark } from './mark.ts'
 
@@ -59,11 +58,3 @@ export function gapsIn(db: DatabaseSync, limit: number): { readonly from: number
   )
   return rows.all(limit).map((row) => ({ from: Number(row.from), to: Number(row.to) }))
 }
-
-/** What an append is answered to a log that has lost its end. */
-export const shortened = (what: string): LogError =>
-  new LogError(
-    'LOG_SHORTENED',
-    `${what}; it can be read, but nothing is recorded and no run goes on. Look with "keepup repair", then restore a backup ` +
-      'of the log, or accept the loss with "keepup repair --accept-loss"',
-  )

@@ -82,20 +82,23 @@ function slotOf({ sequence, position, logId, hash: at }: Slot): Buffer {
 export class MarkWriter {
   readonly #file: number
   readonly #logId: string
-  #sequence: number
-  /** When the first update was made that is not synced yet; null: all are. */
+  readonly #fsync: typeof fsync
+  #last: Slot
+  /** When the first update was made that no fsync covers yet; null: all are covered. */
   #dirtySince: number | null = null
   #timer: NodeJS.Timeout | null = null
   #syncing = false
+  #closed = false
 
-  private constructor(file: number, logId: string, sequence: number) {
+  private constructor(file: number, last: Slot, sync: typeof fsync) {
     this.#file = file
-    this.#logId = logId
-    this.#sequence = sequence
+    this.#logId = last.logId
+    this.#last = last
+    this.#fsync = sync
   }
 
   /** Opens the mark to be written, made where it is missing. A mark that is not whole is begun anew. */
-  static open(folder: string, logId: string): MarkWriter {
+  static open(folder: string, logId: string, sync = fsync): MarkWriter {
     const found = readMark(folder)
     const file = openSync(markOf(folder), constants.O_RDWR | constants.O_CREAT, 0o600)
     try {
@@ -105,7 +108,8 @@ export class MarkWriter {
         fsyncSync(file)
         syncFolder(folder)
       }
-      return new MarkWriter(file, logId, found.state === 'read' ? found.sequence : 0)
+      const sequence = found.state === 'read' ? found.sequence : 0
+      return new MarkWriter(file, { logId, sequence, position: 0, hash: '' }, sync)
     } catch (error) {
       closeSync(file)
       throw error
@@ -114,31 +118,53 @@ export class MarkWriter {
 
   /** Before appends up to this event are acknowledged. */
   update(position: number, at: string): void {
-    const sequence = this.#sequence + 1
-    writeSync(this.#file, slotOf({ sequence, position, logId: this.#logId, hash: at }), 0, SLOT, (sequence % 2) * SLOT)
-    this.#sequence = sequence
+    this.#write({ sequence: this.#last.sequence + 1, position, logId: this.#logId, hash: at })
     this.#dirtySince ??= Date.now()
-    // Where appends never cease no timer comes to its turn.
-    if (Date.now() - this.#dirtySince >= SYNC_WITHIN_MS) this.#sync()
-    else this.#timer ??= setTimeout(() => this.#sync(), SYNC_WITHIN_MS).unref()
+    this.#schedule()
   }
 
   close(): void {
+    this.#closed = true
     this.#stopTimer()
-    if (this.#dirtySince !== null) fsyncSync(this.#file)
-    closeSync(this.#file)
+    if (this.#dirtySince !== null || this.#syncing) fsyncSync(this.#file)
+    // A number that is closed under a running fsync may name another file by then.
+    if (!this.#syncing) closeSync(this.#file)
+  }
+
+  #write(slot: Slot): void {
+    writeSync(this.#file, slotOf(slot), 0, SLOT, (slot.sequence % 2) * SLOT)
+    this.#last = slot
+  }
+
+  #schedule(): void {
+    if (this.#dirtySince === null || this.#syncing) return
+    const left = this.#dirtySince + SYNC_WITHIN_MS - Date.now()
+    // Where appends never cease no timer comes to its turn.
+    if (left <= 0) this.#sync()
+    else this.#timer ??= setTimeout(() => this.#sync(), left).unref()
   }
 
   /** In the background: the writer waits for no disk but its own commit's. */
   #sync(): void {
     this.#stopTimer()
-    if (this.#syncing) return
     this.#syncing = true
     this.#dirtySince = null
-    fsync(this.#file, (error) => {
+    this.#fsync(this.#file, (error) => {
       this.#syncing = false
-      if (error !== null) this.#dirtySince ??= Date.now()
+      if (this.#closed) return closeSync(this.#file)
+      if (error !== null) this.#failed()
+      this.#schedule()
     })
+  }
+
+  /** After a failure the system may take the pages for written: only bytes that are written again reach the disk. */
+  #failed(): void {
+    this.#dirtySince = Date.now()
+    try {
+      this.#write(this.#last)
+    } catch {
+      // The next update fails as well, and says so.
+    }
   }
 
   #stopTimer(): void {

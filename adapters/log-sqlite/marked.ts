@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { endOfLog, idOf, type LogEnd, shortened } from './end.ts'
+import { shortened } from '../../domain/log/errors.ts'
+import { endOfLog, idOf, type LogEnd } from './end.ts'
 import { MarkWriter } from './mark.ts'
 import { type Job, type Outcome, toFailure } from './protocol.ts'
 import type { Writer } from './writer.ts'

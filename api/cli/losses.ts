@@ -17,7 +17,7 @@ export function lossLines(loss: Loss): string[] {
   const gaps = loss.gaps.map(
     ({ from, to }) => `  no event at position${from === to ? ` ${from}` : `s ${from} to ${to}`}`,
   )
-  const more = '  the mark has seen more than the tables, so any unfinished run may be shortened'
+  const more = '  no mark proves that the tables had seen all of it, so any unfinished run may be shortened'
   return [loss.message, ...loss.streams.flatMap(streamLines), ...gaps, ...(loss.unlisted ? [more] : [])]
 }
 
@@ -29,7 +29,10 @@ function streamLines({
   calls,
   unlisted,
   nanoDollars,
+  unreadable,
 }: Loss['streams'][number]): string[] {
+  if (unreadable !== undefined)
+    return [`  ${stream} could not be read (${unreadable}) when a loss was accepted, and records none`]
   const left = kept < 0 ? 'vanished' : `ends at revision ${kept}`
   const cost = nanoDollars > 0 ? `, ${dollars(nanoDollars)} of model calls` : ''
   return [

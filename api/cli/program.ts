@@ -10,6 +10,7 @@ import { historyCommands } from './commands/history.ts'
 import { kitOf, likeIt } from './commands/kit.ts'
 import { proveCommands } from './commands/prove.ts'
 import { releaseCommand } from './commands/release.ts'
+import { releaseCallsCommand } from './commands/release-calls.ts'
 import { repairCommand } from './commands/repair.ts'
 import { requestCommand } from './commands/request.ts'
 import { restoreCommand } from './commands/restore.ts'
@@ -61,6 +62,7 @@ function programOf(io: CliIo, done: (code: number) => void): Command {
   proveCommands(program, kit)
   releaseCommand(program, kit)
   repairCommand(program, kit)
+  releaseCallsCommand(program, kit)
   secretsCommand(program, kit)
   sqlCommand(program, kit)
   serveCommand(program, kit)

@@ -1,22 +1,30 @@
 import type { SqliteLog } from '../../adapters/log-sqlite/log.ts'
-import { markOf } from '../../adapters/log-sqlite/mark.ts'
+import { markOf, readMark } from '../../adapters/log-sqlite/mark.ts'
+import { shortened } from '../../domain/log/errors.ts'
 import { tablesReadable } from '../../projections/store/damage.ts'
 import { Readers } from '../../projections/store/readers.ts'
 import type { Tell } from '../host/told.ts'
 import { findLoss } from '../losses/find.ts'
-import { shortened } from '../losses/gate.ts'
 import { type Loss, lossText } from '../losses/loss.ts'
 
 /** What the log's mark has seen, where the log does not hold it. */
 export const markAhead = ({ end }: SqliteLog) =>
   end.state === 'short' ? { position: end.mark.position, hash: end.mark.hash } : null
 
+/** Position that the mark names as the log's last; null: it is begun anew, or one of its records is torn. */
+export function markedBy({ end, folder }: SqliteLog): number | null {
+  const found = readMark(folder)
+  const told = end.state === 'short' || end.state === 'whole'
+  return told && found.state === 'read' && !found.torn ? found.position : null
+}
+
 /** Holds the log against its mark and against the tables as they were found; before anything replaces them. */
 export async function lossAtStart(log: SqliteLog, tables: string): Promise<Loss | null> {
-  if (!tablesReadable(tables)) return findLoss({ log, mark: markAhead(log), read: null })
+  const marked = () => markedBy(log)
+  if (!tablesReadable(tables)) return findLoss({ log, mark: markAhead(log), marked, read: null })
   const readers = new Readers(tables)
   try {
-    return await findLoss({ log, mark: markAhead(log), read: (query) => readers.use(query) })
+    return await findLoss({ log, mark: markAhead(log), marked, read: (query) => readers.use(query) })
   } finally {
     readers.close()
   }

@@ -3,6 +3,7 @@ import { FileIntents } from '../../adapters/blobs-file/intents.ts'
 import { FileBlobs } from '../../adapters/blobs-file/store.ts'
 import { BlobUsage } from '../../adapters/blobs-file/usage.ts'
 import { openSqliteLog } from '../../adapters/log-sqlite/open.ts'
+import { shortened } from '../../domain/log/errors.ts'
 import type { EventLog } from '../../domain/ports.ts'
 import { sweepBlobs } from '../../domain/runtime/blob-writes.ts'
 import { tablesReadable } from '../../projections/store/damage.ts'
@@ -16,13 +17,13 @@ import { paths } from '../host/paths.ts'
 import { systemRandom } from '../host/random.ts'
 import type { Tables } from '../host/read-model.ts'
 import { onStderr, type Tell } from '../host/told.ts'
-import { LossGate, shortened } from '../losses/gate.ts'
+import { LossGate } from '../losses/gate.ts'
 import { LateTables, witnessTables } from '../losses/late-tables.ts'
 import { lossText } from '../losses/loss.ts'
 import type { Services } from '../services.ts'
 import { backupFolder } from './backup.ts'
 import { LiveTables } from './live-tables.ts'
-import { lossAtStart, markAhead, tellEnd } from './losses.ts'
+import { lossAtStart, markAhead, markedBy, tellEnd } from './losses.ts'
 
 /** The embedded default: everything in one data folder. See `OpenServices`. */
 export async function openEmbedded(
@@ -69,7 +70,7 @@ export async function openEmbedded(
       clock,
       tables,
       losses: {
-        ...{ log, read: tables.seen, gaps: () => log.gaps(), gate },
+        ...{ log, read: tables.seen, marked: () => markedBy(log), gaps: () => log.gaps(), gate },
         get mark() {
           return markAhead(log)
         },

@@ -1,5 +1,6 @@
 import type { AgentSpec } from '../../domain/agent/spec/spec.ts'
 import type { BlobIntents, BlobStore, Clock, EventLog } from '../../domain/ports.ts'
+import { replaced } from '../../domain/replaced.ts'
 import { agentAt, stateAt, treeAt } from '../../domain/runtime/history/replay.ts'
 import type { RuntimePorts } from '../../domain/runtime/ports.ts'
 import { Runtime } from '../../domain/runtime/runtime.ts'
@@ -110,14 +111,8 @@ function forkDoor(ports: Omit<RuntimePorts, 'feed'>, files: FileSources): Servic
 
 /** What fails before the first append cannot have been recorded, which no error says of itself. */
 function watched(log: EventLog, onAppend: () => void): EventLog {
-  const append: EventLog['append'] = (...asked) => {
+  return replaced(log, 'append', (...asked) => {
     onAppend()
     return log.append(...asked)
-  }
-  const get = (_: EventLog, name: string | symbol): unknown => {
-    if (name === 'append') return append
-    const found: unknown = Reflect.get(log, name)
-    return typeof found === 'function' ? found.bind(log) : found
-  }
-  return new Proxy(log, { get })
+  })
 }

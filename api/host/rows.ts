@@ -48,6 +48,7 @@ export const costRow = (sum: UsageSum) => ({
   cacheWriteTokens: sum.cacheWrite,
   outputTokens: sum.output,
   nanoDollars: sum.nanoDollars,
+  usd: sum.nanoDollars / 1e9,
   unpricedCalls: sum.unpriced,
   inDoubtNanoDollars: sum.inDoubt.nanoDollars,
 })

@@ -8,12 +8,15 @@ import type { EventLog } from '../../domain/ports.ts'
 import { acceptedLosses } from '../../domain/runtime/losses.ts'
 import { type Answer, callsOpenAfter, costAfter, type Database, seenHeads } from '../../projections/index.ts'
 import { type Loss, type LostStream, lossId, type Seen } from './loss.ts'
+import { stillUnrecorded } from './unreadable.ts'
 
 /** What is asked about the end of a log. */
 export interface Witnesses {
   readonly log: EventLog
   /** The last event that the mark names, where the log does not hold it. */
   readonly mark: Seen | null
+  /** Position that the mark names as the log's last; null or absent: no mark tells. */
+  marked?(): number | null
   /** Reads of the tables as they were found; null: there are none that can be read. */
   readonly read: (<T>(query: (db: Kysely<Database>) => Promise<T>) => Promise<Answer<T>>) | null
   /** Positions without an event; empty where nothing tells. */
@@ -42,17 +45,34 @@ export async function findLoss(witnesses: Witnesses, full = false): Promise<Loss
   const shown = read === null ? null : (await read(async () => null)).position
   const ahead = shown !== null && shown.logId === log.logId && !(await holds(log, shown)) ? shown : null
   if (mark === null && ahead === null && !full) return null
-  const unlisted = mark !== null && mark.position > (shown?.position ?? 0)
+  // Only a mark can prove that the tables had seen all that was lost.
+  const unlisted = shown?.logId !== log.logId || (witnesses.marked?.() ?? null) !== shown.position
   const losses = await acceptedLosses(log)
   const vanished = new Set(losses.flatMap((loss) => loss.vanished.map(keyOf)))
   const accepted = new Set(losses.flatMap((loss) => loss.gaps.map(({ from, to }) => `${from}-${to}`)))
-  const streams =
+  const known =
     read === null || shown?.logId !== log.logId ? [] : await lostStreams(witnesses, read, unlisted, vanished)
+  const streams = full ? [...known, ...(await unrecorded(log, losses, known))] : known
   const gaps = full ? ((await witnesses.gaps?.()) ?? []).filter(({ from, to }) => !accepted.has(`${from}-${to}`)) : []
-  if (mark === null && streams.length === 0 && gaps.length === 0) return null
+  // Tables that are ahead tell of a loss until others take their place, which comes last in its acceptance.
+  if (mark === null && ahead === null && streams.length === 0 && gaps.length === 0) return null
   const tables = ahead && { position: ahead.position, hash: ahead.hash }
   const end = (await log.headCursor()).position
   return { id: lossId({ mark, tables, streams, gaps }), end, mark, tables, streams, unlisted, gaps }
+}
+
+/** Streams that could not be read when a loss was accepted: of their calls nothing is known. */
+async function unrecorded(
+  log: EventLog,
+  losses: Awaited<ReturnType<typeof acceptedLosses>>,
+  known: readonly LostStream[],
+): Promise<LostStream[]> {
+  const left = (await stillUnrecorded(log, losses)).filter(({ stream }) => !known.some((one) => one.stream === stream))
+  return left.map(({ stream, revision, code }) => {
+    const at = Math.max(0, revision ?? 0)
+    const place = { stream, runId: stream.replace(/^agent-/, ''), revision: at, kept: at, hash: '' }
+    return { ...place, calls: [], unlisted: true, nanoDollars: 0, unreadable: code }
+  })
 }
 
 const keyOf = ({ stream, revision, hash }: { stream: string; revision: number; hash: string }) =>
@@ -94,6 +114,15 @@ export async function holdsEvent(
 
 /** Whether the stream itself records that this loss was accepted. */
 async function acceptedIn(log: EventLog, seen: { stream: string; revision: number; hash: string }): Promise<boolean> {
+  try {
+    return await recordsLoss(log, seen)
+  } catch (error) {
+    if (!isStreamDamage(error)) throw error
+    return false
+  }
+}
+
+async function recordsLoss(log: EventLog, seen: { stream: string; revision: number; hash: string }): Promise<boolean> {
   for await (const page of log.read(seen.stream, { bodies: false })) {
     for (const { header } of page) {
       if (header.type !== 'loss_accepted') continue

@@ -1,6 +1,7 @@
+import { shortened } from '../../domain/log/errors.ts'
 import type { EventLog } from '../../domain/ports.ts'
 import type { Tables } from '../host/read-model.ts'
-import { type LossGate, shortened } from './gate.ts'
+import type { LossGate } from './gate.ts'
 import { lossText } from './loss.ts'
 
 /** Tables that others take the place of, once an open loss of the log is accepted. */

@@ -1,11 +1,15 @@
 import { hash } from 'node:crypto'
 import type { LostCall } from '../../domain/agent/events/loss.ts'
+import type { LogLoss } from '../../domain/log/loss.ts'
 
 /** Where a witness saw the log end. */
 export interface Seen {
   readonly position: number
   readonly hash: string
 }
+
+/** A stream that could not be read when a loss was accepted, with the last event that was left and the code of the error. */
+export type Unreadable = NonNullable<LogLoss['unreadable']>[number]
 
 /** A stream that holds less than the tables have seen of it. */
 export interface LostStream {
@@ -22,6 +26,8 @@ export interface LostStream {
   readonly unlisted: boolean
   /** What the model calls of the lost part cost, nano-dollars. */
   readonly nanoDollars: number
+  /** It could not be read when a loss was accepted, and so records none: the code of that error. */
+  readonly unreadable?: string
 }
 
 /** What the log has lost, by what its mark and the tables have seen. */
@@ -34,7 +40,7 @@ export interface Loss {
   readonly mark: Seen | null
   readonly tables: Seen | null
   readonly streams: readonly LostStream[]
-  /** The mark saw more than the tables: what was lost after them is not known, so any unfinished run may be shortened. */
+  /** No mark proves that the tables had seen all that was lost, so any unfinished run may be shortened. */
   readonly unlisted: boolean
   /** Positions without an event although later ones are there. */
   readonly gaps: readonly { readonly from: number; readonly to: number }[]
@@ -55,6 +61,8 @@ export function lossText({ end, mark, tables, streams, gaps }: Loss): string {
   ].join(', and ')
   if (seen !== '') return `the log has lost its end: it ends at position ${end}, but ${seen}`
   const [stream] = streams
+  if (stream?.unreadable !== undefined)
+    return `${stream.stream} could not be read (${stream.unreadable}) when a loss of the log was accepted, and records none`
   if (stream !== undefined)
     return `the log has lost events: ${stream.stream} ends at revision ${stream.kept}, but the tables have seen revision ${stream.revision}`
   const [gap] = gaps

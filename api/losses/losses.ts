@@ -1,15 +1,15 @@
+import { echo } from '../../domain/agent/issues.ts'
 import type { Actor } from '../../domain/log/envelope.ts'
 import type { RuntimePorts } from '../../domain/runtime/ports.ts'
-import { recordAcceptance } from './accept.ts'
+import { Problem } from '../problem.ts'
+import { type Acceptance, recordAcceptance } from './accept.ts'
 import { findLoss, type Witnesses } from './find.ts'
 import type { HeadRead, LossGate } from './gate.ts'
 import type { Loss } from './loss.ts'
 
 /** What became of an acceptance. */
-export interface Accepted {
+export interface Accepted extends Acceptance {
   readonly loss: Loss
-  /** Runs whose streams record it. */
-  readonly runs: readonly string[]
 }
 
 /** What is known of losses of the log, and how a person accepts one. */
@@ -18,8 +18,11 @@ export interface Losses {
   readonly open: Loss | null
   /** Every stream and position held against what was seen of them; null: nothing is missing. */
   look(): Promise<Loss | null>
-  /** Records that a person accepts all that {@link look} finds; null: there is nothing to accept. */
-  accept(by: Actor, reason?: string): Promise<Accepted | null>
+  /**
+   * Records that a person accepts the loss of this id, which {@link look} has shown; null: there is nothing to accept. Rejects
+   * with 409 `LOSS_CHANGED` where another one is found by now.
+   */
+  accept(id: string, by: Actor, reason?: string): Promise<Accepted | null>
 }
 
 /** What the place where things are kept brings: how its log takes an acceptance, and what follows for its tables. */
@@ -27,7 +30,7 @@ export interface LossDoors extends Witnesses {
   /** Reads the head of one stream as the tables saw it, without waiting for other queries; `read` where absent. */
   readonly seenHead?: HeadRead
   readonly gate: LossGate
-  accepting(record: () => Promise<readonly string[]>): Promise<readonly string[]>
+  accepting(record: () => Promise<Acceptance>): Promise<Acceptance>
   /** The tables follow the log again. */
   followed(): Promise<void>
 }
@@ -38,14 +41,18 @@ export function lossesOf(doors: LossDoors, ports: RuntimePorts): Losses {
       return doors.gate.loss
     },
     look: () => findLoss(doors, true),
-    async accept(by, reason) {
+    async accept(id, by, reason) {
       const loss = await findLoss(doors, true)
       if (loss === null) return null
+      if (loss.id !== id) {
+        const why = `the loss that was found is ${loss.id}, not ${echo(id)}, so nothing was accepted`
+        throw new Problem(409, 'LOSS_CHANGED', `${why}; look again with GET /v1/losses?all=true or "keepup repair"`)
+      }
       const said = { by, ...(reason === undefined ? {} : { reason }) }
-      const runs = await doors.accepting(() => recordAcceptance(ports, loss, said))
+      const done = await doors.accepting(() => recordAcceptance(ports, loss, said))
       await doors.followed()
       doors.gate.loss = null
-      return { loss, runs }
+      return { loss, ...done }
     },
   }
 }

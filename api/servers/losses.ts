@@ -29,11 +29,16 @@ export async function lossOnServers({ home, log }: Pick<Stores, 'home' | 'log'>)
   }
 }
 
+interface BesideLoss {
+  readonly tables: Tables
+  readonly log: EventLog
+  readonly losses: LossDoors
+  /** Looks whether another process has accepted the open loss; true: this one goes on. Rejects where the stores do not answer. */
+  notice(): Promise<boolean>
+}
+
 /** The tables of a process on servers, and what it knows of losses. `open`: takes part in moving the tables. */
-export async function tablesBesideLoss<T extends Tables>(
-  stores: Stores,
-  open: () => Promise<T>,
-): Promise<{ readonly tables: Tables; readonly log: EventLog; readonly losses: LossDoors }> {
+export async function tablesBesideLoss<T extends Tables>(stores: Stores, open: () => Promise<T>): Promise<BesideLoss> {
   const { home, prompt, log } = stores
   const gate = new LossGate(log, await lossOnServers(stores))
   const seen: Tables['read'] = (query) => home.read(query)
@@ -45,16 +50,31 @@ export async function tablesBesideLoss<T extends Tables>(
     })
   const tables =
     gate.loss === null ? new LateTables(await open()) : new LateTables(witnessTables(seen, log, gate), seen)
-  const wasOpen = gate.loss !== null
+  let following: Promise<void> | null = gate.loss === null ? Promise.resolve() : null
+  const follow = async () => tables.become(await open())
+  const followOnce = () => {
+    following ??= follow().catch((error: unknown) => {
+      following = null
+      throw error
+    })
+    return following
+  }
   const losses: LossDoors = {
     ...{ log, mark: null, read: tables.seen, seenHead, gate },
     accepting: (record) => record(),
     followed: async () => {
-      if (!wasOpen) return void (await rebuildElsewhere(home, stores, { accept: true }))
+      if (following !== null) return void (await rebuildElsewhere(home, stores, { accept: true }))
       // They show more than the log holds: only opening them replaces such tables.
       await (await Projections.open({ ...stores, replaceNewer: true })).close()
-      tables.become(await open())
+      await followOnce()
     },
   }
-  return { tables, log: gate.log, losses }
+  const notice = async () => {
+    // The tables are replaced last: until then the acceptance is not recorded as a whole.
+    if (gate.loss === null || (await lossOnServers(stores)) !== null) return false
+    await followOnce()
+    gate.loss = null
+    return true
+  }
+  return { tables, log: gate.log, losses, notice }
 }

@@ -2,6 +2,7 @@ import { PostgresBlobs } from '../../adapters/blobs-postgres/store.ts'
 import { PostgresLeases } from '../../adapters/leases-postgres/leases.ts'
 import { EventStoreDoorbell } from '../../adapters/log-eventstore/doorbell.ts'
 import { greet } from '../../adapters/postgres/ask.ts'
+import { shortened } from '../../domain/log/errors.ts'
 import { base32 } from '../../domain/log/ids.ts'
 import { openPool, PostgresHome } from '../../projections/postgres.ts'
 import type { ServersConfig } from '../config.ts'
@@ -11,7 +12,6 @@ import { checkDataFolder } from '../host/data-folder.ts'
 import { Opened, type Own, openHost } from '../host/open.ts'
 import { systemRandom } from '../host/random.ts'
 import { onStderr } from '../host/told.ts'
-import { shortened } from '../losses/gate.ts'
 import { lossText } from '../losses/loss.ts'
 import { Problem } from '../problem.ts'
 import type { Services } from '../services.ts'
@@ -26,6 +26,8 @@ import { SharedTables } from './tables.ts'
 /** Connections to PostgreSQL of one process, at most. */
 const MAX_CONNECTIONS = 12
 const LEASE_CONNECTIONS = 2
+/** How often a process that a lost end holds to reading looks whether the loss was accepted elsewhere, ms. */
+const LOOK_AGAIN_MS = 3_000
 /** How long the last words to PostgreSQL may take, ms: whoever has asked it something has ended by then. */
 const SHUT_WITHIN_MS = 1_000
 
@@ -76,8 +78,13 @@ export async function openOnServers(
       opened.push(() => tables.close())
       return tables
     }
-    const kept = await tablesBesideLoss({ home, prompt, log, blobs }, moving)
-    if (kept.losses.gate.loss !== null) warn(shortened(lossText(kept.losses.gate.loss)).message)
+    const { notice, ...kept } = await tablesBesideLoss({ home, prompt, log, blobs }, moving)
+    const { loss } = kept.losses.gate
+    if (loss !== null) {
+      warn(shortened(lossText(loss)).message)
+      const stop = lookAgain(() => kept.losses.gate.loss === null, notice, warn)
+      opened.push(async () => stop())
+    }
     opened.push(() => closed.abort(new Error('keepup was closed')))
     return compose(host, {
       ...kept,
@@ -96,6 +103,29 @@ export async function openOnServers(
     await opened.closeAll()
     throw error
   }
+}
+
+/** Looks at intervals whether another process has accepted the loss, until that or an acceptance here. Returns how to stop. */
+function lookAgain(
+  isAccepted: () => boolean,
+  notice: () => Promise<boolean>,
+  warn: (text: string) => void,
+): () => void {
+  let looking = false
+  const look = async () => {
+    if (isAccepted()) return clearInterval(timer)
+    if (looking) return
+    looking = true
+    try {
+      if (await notice()) warn('the loss of the log was accepted by another process: this one goes on')
+    } catch {
+      // Servers that do not answer are told of by what needs them; the next look comes soon.
+    } finally {
+      looking = false
+    }
+  }
+  const timer = setInterval(() => void look(), LOOK_AGAIN_MS).unref()
+  return () => clearInterval(timer)
 }
 
 const refuseBackup = () =>

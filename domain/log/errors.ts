@@ -81,3 +81,11 @@ const isFull = (errcode: number): boolean => (errcode & 0xff) === SQLITE_FULL ||
 const SQLITE_IOERR_SHMSIZE = 4874
 
 export const cursorError = (code: 'CURSOR_INVALID' | 'CURSOR_MISMATCH', message: string) => new LogError(code, message)
+
+/** The answer to a request that a lost end of the log keeps from being recorded. `what`: the loss, as a sentence. */
+export const shortened = (what: string): LogError =>
+  new LogError(
+    'LOG_SHORTENED',
+    `${what}; it can be read, but nothing is recorded and no run goes on. Look with "keepup repair", then restore a backup ` +
+      'of the log, or accept the loss with "keepup repair --accept-loss"',
+  )

@@ -1,12 +1,14 @@
 import { z } from 'zod'
 import { canonicalBytes } from './canonical.ts'
 import { type Actor, FORMAT, type RecordedEvent, type SealedEvent } from './envelope.ts'
+import { LogError } from './errors.ts'
 import { LOG_META } from './ids.ts'
 import { saltBody, seal } from './seal.ts'
 
 // Storage format: an event of `log-meta` that records an accepted loss of what no stream can record by itself.
 
 export const LOG_LOSS_ACCEPTED = 'log_loss_accepted'
+const VERSION = 1
 
 const Place = z.strictObject({ from: z.int().positive(), to: z.int().positive() })
 
@@ -21,6 +23,13 @@ export const LogLoss = z.strictObject({
   tables: z.strictObject({ position: z.int(), hash: z.string() }).nullable(),
   /** Streams that vanished, with their last event as the tables saw it. */
   vanished: z.array(z.strictObject({ stream: z.string(), revision: z.int(), hash: z.string() })),
+  /**
+   * Streams that could not be read, so that they record nothing themselves: the last event that was left, null where that could
+   * not be read either, and the code of the error. Absent: there are none.
+   */
+  unreadable: z
+    .array(z.strictObject({ stream: z.string(), revision: z.int().nullable(), code: z.string() }))
+    .optional(),
   /** Positions without an event although later ones are there. */
   gaps: z.array(Place),
   reason: z.string().optional(),
@@ -38,7 +47,7 @@ export function sealLoss(
     format: FORMAT,
     stream: LOG_META,
     type: LOG_LOSS_ACCEPTED,
-    version: 1,
+    version: VERSION,
     runId: 'log',
     agentId: 'log',
     turn: 0,
@@ -51,9 +60,14 @@ export function sealLoss(
   return seal(head.hash, header, body.bytes)
 }
 
-/** The accepted loss that an event of `log-meta` records; null: it records none. */
+/** The accepted loss that an event of `log-meta` records; null: it records none. Throws `LOG_NEWER`. */
 export function lossIn({ header, body }: RecordedEvent): LogLoss | null {
   if (header.type !== LOG_LOSS_ACCEPTED || body === null) return null
-  const parsed = LogLoss.safeParse(JSON.parse(new TextDecoder().decode(body)))
-  return parsed.success ? parsed.data : null
+  const parsed = header.version === VERSION ? LogLoss.safeParse(JSON.parse(new TextDecoder().decode(body))) : null
+  if (parsed?.success) return parsed.data
+  const at = `${LOG_META} at revision ${header.revision}`
+  throw new LogError(
+    'LOG_NEWER',
+    `${at} records an accepted loss as a newer keepup does; use that version or a newer one`,
+  )
 }

@@ -1,6 +1,7 @@
 import { LogError } from '../log/errors.ts'
 import { keyedCommand } from '../log/ids.ts'
 import { keyStream, sealKeyClaim } from '../log/key-claim.ts'
+import { append } from './append.ts'
 import type { RuntimePorts } from './ports.ts'
 import { isRepeated } from './repeated.ts'
 
@@ -22,7 +23,7 @@ export async function claimKey(
     const salt = random.bytes(16)
     const now = new Date(Math.max(clock.now(), log.floor())).toISOString()
     try {
-      await log.append(stream, -1, [sealKeyClaim(commandId, salt, now)])
+      await append({ log, clock }, stream, -1, [sealKeyClaim(commandId, salt, now)], { fact: false })
       return
     } catch (error) {
       // Another request was faster, or the log has gone past this time.

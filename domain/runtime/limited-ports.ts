@@ -1,5 +1,6 @@
 import { LogError } from '../log/errors.ts'
 import type { Clock, EventLog, Workspace } from '../ports.ts'
+import { member, replaced } from '../replaced.ts'
 import { TimeLimitError } from './errors.ts'
 import type { Environment, RuntimePorts, SecretBoundary } from './ports.ts'
 import { within } from './time-limit.ts'
@@ -80,10 +81,6 @@ function answeringAppends(log: EventLog): EventLog {
   })
 }
 
-function replaced<T extends object, K extends keyof T>(target: T, key: K, value: T[K]): T {
-  return new Proxy(target, { get: (_, name) => (name === key ? value : member(target, name)) })
-}
-
 function limited<T extends object>(clock: Clock, what: string, target: T, limits: Limits<T>): T {
   const get = (_: T, key: string | symbol) => {
     const found = member(target, key)
@@ -96,12 +93,6 @@ function limited<T extends object>(clock: Clock, what: string, target: T, limits
     }
   }
   return new Proxy(target, { get })
-}
-
-/** A port's own member: what it calls itself on is the port. */
-function member(target: object, key: string | symbol): unknown {
-  const found = Reflect.get(target, key) as unknown
-  return typeof found === 'function' ? (...args: unknown[]) => Reflect.apply(found, target, args) as unknown : found
 }
 
 /** Each page under the limit, not all of them together. */

@@ -1,22 +1,58 @@
+import { CommandRejected } from '../agent/errors.ts'
 import type { BodyOf } from '../agent/events/events.ts'
+import { isStreamDamage } from '../log/damage.ts'
 import type { Actor } from '../log/envelope.ts'
+import { LogError } from '../log/errors.ts'
 import { LOG_META } from '../log/ids.ts'
 import { type LogLoss, lossIn, sealLoss } from '../log/loss.ts'
+import { append } from './append.ts'
 import { Mailbox } from './mailbox.ts'
 import type { RuntimePorts } from './ports.ts'
 
+interface About {
+  readonly by: Actor
+  /** Names the loss. */
+  readonly id: string
+  /** Only where the agent has not ended. */
+  readonly unfinished?: boolean
+}
+
+/** What became of an acceptance in one stream. `unreadable`: the code of the error that keeps it from being folded. */
+export type StreamAccepted = 'recorded' | 'finished' | { readonly unreadable: string }
+
 /**
  * Records in an agent's stream that a person accepts that it has lost its end; once for each `id` of a loss. Rejects with
- * CommandRejected or LogError.
+ * what keeps the log or the blobs from answering at all.
  */
 export async function acceptLoss(
   ports: RuntimePorts,
   agentId: string,
   loss: BodyOf<'loss_accepted'>,
-  { by, id }: { readonly by: Actor; readonly id: string },
-): Promise<void> {
+  { by, id, unfinished = false }: About,
+): Promise<StreamAccepted> {
   const mailbox = new Mailbox(agentId, ports)
+  try {
+    await mailbox.refresh()
+  } catch (error) {
+    const unreadable = damageIn(error)
+    if (unreadable === null) throw error
+    return { unreadable }
+  }
+  const status = mailbox.state?.machine.status
+  if (unfinished && (status === 'DONE' || status === 'ERROR')) return 'finished'
   await mailbox.submit({ kind: 'accept_loss', loss }, { by, commandId: `loss:${id}` }, { fact: false })
+  return 'recorded'
+}
+
+/** Errors of one stream, beside damage of the log: reading it again gives the same. */
+const UNFOLDABLE: ReadonlySet<string> = new Set(['BLOB_MISSING', 'BODY_ERASED', 'UNKNOWN_EVENT', 'FOLD_DIFFERS'])
+
+/** The code of an error that tells that one stream cannot be folded; null: the stores do not answer. */
+function damageIn(error: unknown): string | null {
+  if (error instanceof CommandRejected) return error.code
+  if (error instanceof LogError) return UNFOLDABLE.has(error.code) || isStreamDamage(error) ? error.code : null
+  // A defect met while folding bears no code; errors of systems and time limits do.
+  return (error as { code?: unknown } | null)?.code === undefined ? 'UNREADABLE' : null
 }
 
 /** Records an accepted loss in `log-meta`, once for each `id` of a loss. */
@@ -25,12 +61,20 @@ export async function acceptLogLoss(
   loss: LogLoss,
   by: Actor,
 ): Promise<void> {
-  if ((await acceptedLosses(log)).some(({ id }) => id === loss.id)) return
-  const head = await log.head(LOG_META)
-  if (head === null) throw new Error(`the log has no ${LOG_META}`)
-  const now = Math.max(clock.now(), head.timestamp, log.floor())
-  const event = sealLoss(head, loss, { by, salt: random.bytes(16), timestamp: new Date(now).toISOString() })
-  await log.append(LOG_META, head.revision, [event])
+  for (;;) {
+    const head = await log.head(LOG_META)
+    if (head === null) throw new Error(`the log has no ${LOG_META}`)
+    if ((await acceptedLosses(log)).some(({ id }) => id === loss.id)) return
+    const now = Math.max(clock.now(), head.timestamp, log.floor())
+    const event = sealLoss(head, loss, { by, salt: random.bytes(16), timestamp: new Date(now).toISOString() })
+    try {
+      await append({ log, clock }, LOG_META, head.revision, [event], { fact: false })
+      return
+    } catch (error) {
+      // Another acceptance was recorded first, or the log has gone past this time.
+      if (!(error instanceof LogError && error.code === 'CONFLICT')) throw error
+    }
+  }
 }
 
 /** The losses that `log-meta` records as accepted. */

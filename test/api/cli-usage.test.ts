@@ -26,7 +26,7 @@ describe('the command line', () => {
       expect(out).toContain(line)
     }
     const commands =
-      'run input approve reject resolve cancel pause resume step erase restore backup runs events tail replay diff fork verify repair rebuild secrets sql serve worker auditors doctor'
+      'run input approve reject resolve cancel pause resume step erase restore backup runs events tail replay diff fork verify repair release release-calls rebuild secrets sql serve worker auditors doctor'
     for (const command of commands.split(' ')) expect(out).toMatch(new RegExp(`^  ${command} `, 'm'))
   })
 

@@ -70,12 +70,17 @@ describe('the events of an irreversible call are gone', () => {
     expect(effectsIn(place)).toBe('two\n')
   })
 
-  test('the repair shows what is missing, and changes nothing', async () => {
+  test('the repair shows what is missing, changes nothing, and accepts only what it has shown', async () => {
     const { code, out } = await look(place, 'repair')
     expect(code).toBe(5)
     expect(out).toContain(`agent-${run} ends at revision`)
     expect(out).toContain(`${doubtful()} run_command (irreversible) began there`)
+    const { err } = await look(place, 'repair')
+    const id = /--accept-loss (\w+)/.exec(err)![1]!
+    const other = await look(place, 'repair', '--accept-loss', `${id}x`)
+    expect(other).toMatchObject({ code: 1, err: expect.stringContaining('LOSS_CHANGED') })
     expect(await look(place, 'repair')).toMatchObject({ code: 5 })
+    expect(await look(place, 'repair', '--accept-loss', id)).toMatchObject({ code: 0 })
   })
 
   test('accepted, a person is asked about the call, and it does not run again', async () => {
@@ -112,7 +117,13 @@ describe('without the tables the mark alone tells that something is missing', ()
     expect(await approved()).toMatchObject({ code: 8 })
     expect((await look(place, 'runs', 'show', run)).out).toContain('waits: doubt')
     expect(effectsIn(place)).toBe('two\n')
-    expect(await look(place, 'release', run)).toMatchObject({ code: 0 })
+    expect(await look(place, 'release', run)).toMatchObject({ code: 1, err: expect.stringContaining('NOT_PARKED') })
+    expect(await look(place, 'release-calls', '--all')).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('1 run'),
+    })
+    const again = await look(place, 'release-calls', run)
+    expect(again).toMatchObject({ code: 1, err: expect.stringContaining('NO_LOSS_TO_RELEASE') })
   })
 })
 

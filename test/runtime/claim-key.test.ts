@@ -10,12 +10,13 @@ import { claimKey } from '../../domain/runtime/claim-key.ts'
 import { openLog, standIn } from '../support/eventstore/logs.ts'
 import { tempFolder } from '../support/folders.ts'
 import { collect } from '../support/sealing.ts'
+import { VirtualClock } from '../support/virtual-clock.ts'
 
 const reused = { code: 'IDEMPOTENCY_KEY_REUSED', status: 422 }
 let salts = 0
 const portsOf = (log: EventLog) => ({
   log,
-  clock: { now: () => Date.UTC(2027, 0, 1), sleep: async () => {} },
+  clock: new VirtualClock(Date.UTC(2027, 0, 1)),
   random: { bytes: (length: number) => new Uint8Array(length).fill(++salts) },
 })
 

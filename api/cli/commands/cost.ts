@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { Cost } from '../../http/schemas/cost.ts'
 import { take } from '../client.ts'
-import { EXIT, UsageError } from '../exit.ts'
+import { EXIT } from '../exit.ts'
 import { dollars } from '../output/units.ts'
 import { choice, type Kit } from './kit.ts'
 
@@ -14,19 +14,6 @@ often it called it. So the lines may add up to more than the total, which counts
 called no tool are "(none)", as are runs without a role.
 Calls of unknown price are counted but cost nothing here; money in doubt is estimated for calls whose end was not seen.
 `
-
-const UNITS: Readonly<Record<string, number>> = { h: 3_600_000, d: 86_400_000, w: 604_800_000 }
-
-/** A day, an instant, or a time span before now, as ISO 8601 in UTC. */
-export function since(text: string, now = Date.now()): string {
-  const [, number, unit = ''] = /^(\d{1,6})([hdw])$/.exec(text) ?? []
-  if (number !== undefined) return new Date(now - Number(number) * UNITS[unit]!).toISOString()
-  const given = /^\d{4}-\d{2}-\d{2}(?:T[\d:.]+(?:Z|[+-]\d{2}:\d{2})?)?$/.test(text)
-    ? new Date(text)
-    : new Date(Number.NaN)
-  if (!Number.isNaN(given.getTime())) return given.toISOString()
-  throw new UsageError('--since: expected a day (2026-11-01), an instant, or how long ago: 12h, 7d, 2w')
-}
 
 interface CostOptions {
   by: (typeof BY)[number]
@@ -41,8 +28,9 @@ export function costCommand(program: Command, kit: Kit): void {
     .command('cost')
     .description('what model calls cost, by model, role, day or tool')
     .option('--by <what>', BY.join(', '), choice('--by', BY), 'model')
-    .option('--since <when>', 'from a day or an instant on, or so long ago: 2026-11-01, 12h, 7d, 2w', (text) =>
-      since(text),
+    .option(
+      '--since <time>',
+      'calls that ended then or later: 2026-11-23, 2026-11-23T08:00:00Z, or 30m, 12h, 2d, 1w ago',
     )
     .option('--run <run>', 'of this run only')
     .addHelpText('after', HELP)

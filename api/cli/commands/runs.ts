@@ -191,7 +191,10 @@ export function runsCommands(program: Command, kit: Kit): void {
     .option('--role <name>', 'of this role')
     .option('--model <id>', 'that ask for this model')
     .option('--over <dollars>', 'that have cost more')
-    .option('--file <path>', 'of which a call read or wrote this file: a path in the workspace, or an absolute one')
+    .option(
+      '--file <path>',
+      'of which a file tool read or wrote this file: a path in the workspace, or an absolute one',
+    )
     .option('--person <name>', 'that this person started, decided an approval of, or gave input to')
     .option('--since <time>', 'started then or later: 2026-11-23, 2026-11-23T08:00:00Z, or 30m, 12h, 2d, 1w ago')
     .option('--until <time>', 'started before then')

@@ -5,7 +5,7 @@ import type { Services } from '../../services.ts'
 import { body, json, newApp, RunId, refusals } from '../new-app.ts'
 import { Recorded } from '../schemas/common.ts'
 import { CommandHeaders } from '../schemas/headers.ts'
-import { AcceptLossBody, LossAccepted, LossReport } from '../schemas/losses.ts'
+import { AcceptLossBody, LossAccepted, LossReport, ReleaseCallsBody } from '../schemas/losses.ts'
 
 const look = createRoute({
   method: 'get',
@@ -32,9 +32,9 @@ const accept = createRoute({
 
 const release = createRoute({
   method: 'post',
-  path: '/v1/runs/{id}/release',
+  path: '/v1/runs/{id}/release-calls',
   summary: 'Let irreversible calls of a run begin again, although the lost part may have held others than are known',
-  request: { params: RunId, headers: CommandHeaders, body: body(AcceptLossBody) },
+  request: { params: RunId, headers: CommandHeaders, body: body(ReleaseCallsBody) },
   responses: { 200: json(Recorded, 'Recorded'), ...refusals },
 })
 
@@ -49,9 +49,10 @@ export function lossRoutes(s: Services) {
     })
     .openapi(accept, async (c) => {
       mustWrite(s)
-      const { by, reason } = c.req.valid('json')
-      const done = await s.losses.accept(actorOf('user', by), reason)
-      return c.json({ loss: shown(done?.loss ?? null), runs: done?.runs ?? [] }, 200)
+      const { id, by, reason } = c.req.valid('json')
+      const done = await s.losses.accept(id, actorOf('user', by), reason)
+      const { loss = null, runs = [], unreadable = [] } = done ?? {}
+      return c.json({ loss: shown(loss), runs, unreadable }, 200)
     })
     .openapi(release, async (c) => {
       const { by, reason } = c.req.valid('json')

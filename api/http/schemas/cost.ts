@@ -13,6 +13,7 @@ const Sum = z.strictObject({
   cacheWriteTokens: count,
   outputTokens: count,
   nanoDollars: count,
+  usd: z.number(),
   unpricedCalls: count.openapi({ description: 'Calls of unknown price, which the money does not count' }),
   inDoubtNanoDollars: count.openapi({ description: 'The part of the money that is estimated' }),
 })

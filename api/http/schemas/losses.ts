@@ -19,6 +19,10 @@ export const LostStream = z
       .openapi({ description: 'Calls that began in the lost part' }),
     unlisted: z.boolean().openapi({ description: 'Other calls may have begun there' }),
     nanoDollars: z.number(),
+    unreadable: z
+      .string()
+      .optional()
+      .openapi({ description: 'It could not be read when a loss was accepted: the code of the error' }),
   })
   .openapi('LostStream')
 
@@ -40,11 +44,25 @@ export const Loss = z
 /** `open`: nothing is recorded and no run goes on. `loss` null: nothing is missing. */
 export const LossReport = z.strictObject({ open: z.boolean(), loss: Loss.nullable() }).openapi('LossReport')
 
-export const AcceptLossBody = z
+export const ReleaseCallsBody = z
   .strictObject({ by: By.optional(), reason: z.string().trim().min(1).max(2_000).optional() })
-  .openapi('AcceptLoss')
+  .openapi('ReleaseCalls')
 
-/** `runs`: those whose streams record it. */
+export const AcceptLossBody = ReleaseCallsBody.extend({
+  id: z
+    .string()
+    .min(1)
+    .max(200)
+    .openapi({ description: 'The loss that is accepted, as GET /v1/losses?all=true names it' }),
+}).openapi('AcceptLoss')
+
+const Unreadable = z.strictObject({ stream: z.string(), revision: z.int().nullable(), code: z.string() })
+
+/** `runs`: those whose streams record it. `unreadable`: streams that cannot, so that their runs are not driven. */
 export const LossAccepted = z
-  .strictObject({ loss: Loss.nullable(), runs: z.array(z.string()).readonly() })
+  .strictObject({
+    loss: Loss.nullable(),
+    runs: z.array(z.string()).readonly(),
+    unreadable: z.array(Unreadable).readonly(),
+  })
   .openapi('LossAccepted')

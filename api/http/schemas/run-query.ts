@@ -2,30 +2,8 @@ import { z } from '@hono/zod-openapi'
 import { ROLES } from '../../../domain/agent/spec/roles.ts'
 import { isPlain, PLAIN } from '../../plain-text.ts'
 import { Id, PageQuery } from './common.ts'
+import { MOMENT, Moment } from './moment.ts'
 import { RunStatus } from './runs.ts'
-
-const MINUTE = 60_000
-const SPANS: Readonly<Record<string, number>> = { m: MINUTE, h: 60 * MINUTE, d: 1440 * MINUTE, w: 10_080 * MINUTE }
-
-const MOMENT = 'expected a time such as 2026-11-23 or 2026-11-23T08:00:00Z, or how long ago: 30m, 12h, 2d, 1w'
-
-/** The time that a text names, ISO 8601 in UTC, or null. A day begins at 0:00 UTC; `2d`: so long before `now`, ms. */
-export function momentOf(text: string, now: number): string | null {
-  const [, count, unit = ''] = /^(\d{1,6})([mhdw])$/.exec(text) ?? []
-  if (count !== undefined) return new Date(now - Number(count) * SPANS[unit]!).toISOString()
-  if (!/^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d))?$/.test(text)) return null
-  const at = Date.parse(text)
-  return Number.isNaN(at) ? null : new Date(at).toISOString()
-}
-
-const Moment = z
-  .string()
-  .max(40)
-  .transform((text, c) => {
-    const at = momentOf(text, Date.now())
-    if (at === null) c.addIssue({ code: 'custom', message: MOMENT })
-    return at ?? z.NEVER
-  })
 
 /** Dollars with at most nine digits after the point, as nano-dollars. */
 const Dollars = z
@@ -45,7 +23,7 @@ export const RunQuery = PageQuery.extend({
   model: Text.optional().openapi({ description: 'The model that it asks for' }),
   over: Dollars.optional().openapi({ type: 'string', description: 'It has cost more than so many dollars' }),
   file: z.string().min(1).max(4096).refine(isPlain, PLAIN).optional().openapi({
-    description: 'A file that one of its calls read or wrote: a path in its workspace, or an absolute one',
+    description: 'A file that one of its file tools read or wrote: a path in its workspace, or an absolute one',
   }),
   person: Text.optional().openapi({ description: 'Who started it, decided an approval of it, or gave it input' }),
   since: Moment.optional().openapi({ type: 'string', description: `Started then or later: ${MOMENT}` }),

@@ -43,6 +43,9 @@ describeWithPostgres('tables in PostgreSQL that are newer than the log', (server
       return tables
     }
     const kept = await tablesBesideLoss({ home, prompt: home, log: older, blobs }, opened)
+    const other = await tablesBesideLoss({ home, prompt: home, log: older, blobs }, opened)
+    expect(await other.notice()).toBe(false)
+    expect(other.losses.gate.loss).not.toBeNull()
     const elsewhere = harness((_, n) => says[Math.min(n, says.length) - 1]!, { tools: [pay], log: kept.log, seed: 'b' })
     await expect(elsewhere.drive(runId)).rejects.toMatchObject({ code: 'LOG_SHORTENED' })
     expect(pay.ran).toHaveLength(1)
@@ -52,8 +55,16 @@ describeWithPostgres('tables in PostgreSQL that are newer than the log', (server
     expect(await losses.look()).toMatchObject({
       streams: [{ runId, kept: answered - 1, calls: [{ toolCallId }, { toolName: 'complete_task' }] }],
     })
-    await losses.accept({ kind: 'user', id: 'ann' })
+    const ann = { kind: 'user', id: 'ann' } as const
+    const { id } = (await losses.look())!
+    await expect(losses.accept('another', ann)).rejects.toMatchObject({ status: 409, code: 'LOSS_CHANGED' })
+    await losses.accept(id, ann)
     expect(losses.open).toBeNull()
+    // Another process goes on without a restart once it has looked again.
+    expect(other.losses.gate.loss).not.toBeNull()
+    expect(await other.notice()).toBe(true)
+    expect(other.losses.gate.loss).toBeNull()
+    expect((await other.tables.read(async () => null)).position).toEqual(await older.headCursor())
     expect(await losses.look()).toBeNull()
     expect(await elsewhere.drive(runId)).toEqual({ end: 'waiting', for: 'doubt', toolCallIds: [toolCallId] })
     await elsewhere.runtime.execute(
