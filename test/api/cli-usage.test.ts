@@ -113,7 +113,7 @@ describe('the command line', () => {
       expect(error.exitCode).toBe(code)
       return error
     }
-    expect(await told('runs', '-o', 'json')).toMatchObject({ code: 'NOTHING_YET', exitCode: 1 })
+    expect(await told('approvals', '-o', 'json')).toMatchObject({ code: 'NOTHING_YET', exitCode: 1 })
     expect(await told('-o', 'jsonl', 'run', ' ')).toEqual({ code: 'USAGE', exitCode: 2, message: 'the task is empty' })
     expect(await told('-o', 'json', 'aprove')).toEqual({
       code: 'USAGE',
