@@ -79,6 +79,16 @@ export class FileBlobs implements BlobStore {
     }
   }
 
+  async list(runId: string): Promise<readonly string[]> {
+    const folder = dirname(this.#path(runId, '0'.repeat(64)))
+    try {
+      return (await readdir(folder)).filter((name) => /^[0-9a-f]{64}$/.test(name))
+    } catch (error) {
+      if (codeOf(error) === 'ENOENT') return []
+      throw failed('list', folder, error)
+    }
+  }
+
   async delete(runId: string, hash: string): Promise<void> {
     const path = this.#path(runId, hash)
     try {

@@ -66,6 +66,13 @@ export class PostgresBlobs implements BlobStore {
     throw new LogError('BLOB_MISSING', `there is no blob ${runId}/${hash} in ${this.#table}; restore it from a backup`)
   }
 
+  async list(runId: string): Promise<readonly string[]> {
+    checkAddress(runId, '0'.repeat(64))
+    const text = `select hash from ${this.#table} where run_id = $1`
+    const { rows } = await ask<{ hash: string }>(this.#pool, `list the blobs of ${runId}`, text, [runId])
+    return rows.map(({ hash }) => hash)
+  }
+
   async delete(runId: string, hash: string): Promise<void> {
     await this.#do('delete', runId, hash, `delete from ${this.#table} where run_id = $1 and hash = $2`)
   }

@@ -1,5 +1,5 @@
-import { accessSync, constants, realpathSync, statSync } from 'node:fs'
-import { delimiter, dirname, isAbsolute, join, relative } from 'node:path'
+import { accessSync, constants, lstatSync, readlinkSync, statSync } from 'node:fs'
+import { basename, delimiter, isAbsolute, join, relative } from 'node:path'
 
 /** Searched before the PATH: an administrator fills these folders, while a PATH may name folders that agents write to. */
 const SYSTEM_FOLDERS = ['/usr/bin', '/bin', '/usr/local/bin', '/run/current-system/sw/bin', '/opt/homebrew/bin']
@@ -27,44 +27,71 @@ export class ProgramMissing extends Error {
 }
 
 /**
- * The absolute path of a program that keepup itself starts. Neither its folder nor its real file lies where an agent can
- * write: in a workspace, in `node_modules`, or in a folder that every user may change. Relative and empty entries of the
- * PATH do not count. Throws ProgramMissing.
+ * The absolute path of a program that keepup itself starts. No link that leads to it, no folder above one, and not the file
+ * itself lies where an agent or another user can write: in a workspace, in `node_modules`, or in a place that belongs to
+ * another user or that a group or every user may change. Relative and empty entries of the PATH do not count. All folders
+ * of the path are real. Throws ProgramMissing.
  */
 export function findProgram(name: string, search: ProgramSearch = {}): string {
   const { writable = () => false, env = process.env, system = SYSTEM_FOLDERS } = search
   const folders = [...system, ...(env.PATH ?? '').split(delimiter)].filter((folder) => isAbsolute(folder))
   const passedOver: string[] = []
   for (const folder of new Set(folders)) {
-    const path = executableIn(folder, name)
-    if (path === null) continue
-    const fault = faultOf(path, writable) ?? faultOf(realpathSync.native(path), writable)
-    if (fault === null) return path
-    passedOver.push(`${join(folder, name)} (${fault})`)
+    const path = join(folder, name)
+    if (!isExecutable(path)) continue
+    const steps = stepsTo(path)
+    const fault = steps.map((step) => faultOf(step, writable)).find((found) => found !== null)
+    // The last that bears its name: a program such as busybox decides by its name what it does.
+    if (fault === undefined) return steps.findLast((step) => basename(step) === name) as string
+    passedOver.push(`${path} (${fault})`)
   }
   throw new ProgramMissing(name, passedOver)
 }
 
-/** The program in the real folder. Its own name stays: a link such as busybox's decides by it what it is. */
-function executableIn(folder: string, name: string): string | null {
+function isExecutable(path: string): boolean {
   try {
-    const path = join(realpathSync.native(folder), name)
     accessSync(path, constants.X_OK)
-    return statSync(path).isFile() ? path : null
+    return statSync(path).isFile()
   } catch {
-    return null
+    return false
   }
 }
+
+/** Every folder, link and file that the system passes on its way to a path that it can open, in order. */
+function stepsTo(path: string): string[] {
+  const left = partsOf(path)
+  const steps = ['/']
+  let at = '/'
+  for (let part = left.shift(); part !== undefined; part = left.shift()) {
+    const next = join(at, part)
+    steps.push(next)
+    if (!lstatSync(next).isSymbolicLink()) {
+      at = next
+      continue
+    }
+    const target = readlinkSync(next)
+    if (isAbsolute(target)) at = '/'
+    left.unshift(...partsOf(target))
+  }
+  return steps
+}
+
+/** A `..` stays: after a link it leads out of the folder that the link leads to. */
+const partsOf = (path: string): string[] => path.split('/').filter((part) => part !== '' && part !== '.')
 
 function faultOf(path: string, writable: (path: string) => boolean): string | null {
   if (writable(path)) return 'lies in a workspace'
   if (path.split('/').includes('node_modules')) return 'lies in node_modules'
-  for (let at = path; ; at = dirname(at)) {
-    const { mode } = statSync(at)
-    // In a sticky folder (/tmp) only the owner of an entry may replace it.
-    if ((mode & 0o1002) === 0o002) return `every user can change ${at}`
-    if (dirname(at) === at) return null
-  }
+  const { mode, uid, gid } = lstatSync(path)
+  if (process.getuid === undefined) return null
+  const root = statSync('/')
+  if (![0, root.uid, process.getuid()].includes(uid)) return `another user owns ${path}`
+  // In a sticky folder (/tmp) only the owner of an entry may replace it; the mode of a link says nothing.
+  if ((mode & 0o1000) !== 0 || lstatSync(path).isSymbolicLink()) return null
+  if ((mode & 0o002) !== 0) return `every user can change ${path}`
+  const administrators = process.platform === 'darwin' ? [0, 80] : [0]
+  const trusted = [...administrators, root.gid, process.getgid?.()].includes(gid)
+  return (mode & 0o020) !== 0 && !trusted ? `a group of users can change ${path}` : null
 }
 
 /** Whether `path` is `folder` or lies in it. Both are real paths. */

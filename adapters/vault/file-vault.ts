@@ -7,13 +7,13 @@ import { seal } from './cipher.ts'
 import { checkEncrypted, encrypted, encryptOld } from './encrypt.ts'
 import { VaultError } from './error.ts'
 import { heldValues, SETTINGS } from './held.ts'
-import { KeyRing } from './key-ring.ts'
-import { ensureKeys, type KeySource, keyTexts, readKeys, systemKeys } from './keys.ts'
+import { KeyRing, type ReferenceKey } from './key-ring.ts'
+import { ensureKeys, type KeySource, keyTexts, readKeys, systemKeys, tidyKeyFile } from './keys.ts'
 import { holdToMark, refuseLost, refuseOther } from './mark.ts'
-import { appendPrivate, checkPrivate, createPrivate } from './private-file.ts'
+import { appendPrivate, checkPrivate, createPrivate, removeTemporaries, temporariesOf } from './private-file.ts'
 import { type Records, readRecords, writeRecords } from './records.ts'
 import { REFERENCES, referenceFile } from './reference-file.ts'
-import { PURPOSE, vaultFiles, vaultFolder } from './vault-files.ts'
+import { PURPOSE, type VaultFiles, vaultFiles, vaultFolder } from './vault-files.ts'
 
 export interface VaultOptions {
   readonly dataFolder: string
@@ -47,6 +47,15 @@ export async function checkVault(dataFolder: string, keys: KeySource = systemKey
   await checkEncrypted(files, ring)
 }
 
+/** Removes what a killed process has left beside the vault's files. Takes the lock only where there is anything. */
+async function tidy({ secrets, retired, references, key, lock }: VaultFiles): Promise<void> {
+  const all = [secrets, retired, references, key]
+  if ((await Promise.all(all.map(temporariesOf))).flat().length === 0) return
+  await exclusively(lock, async () => {
+    for (const path of all) await removeTemporaries(path)
+  })
+}
+
 /**
  * Secrets in files of mode 0600 in the data folder, encrypted under a key that lies elsewhere: named ones, the values of
  * references, and the install's reference key, made at the first start. What variables and settings hold is not in them:
@@ -59,6 +68,8 @@ export async function openVault(options: VaultOptions): Promise<Vault> {
   // Before anything is made: what is restored here must find its place free.
   refuseLost(dataFolder, [files.key, files.references])
   makeFolder(vaultFolder(dataFolder))
+  await tidyKeyFile(source)
+  await tidy(files)
   const isNew = !checkPrivate(files.key) || isPlain(files.key)
   const ring = new KeyRing(
     dataFolder,
@@ -66,11 +77,12 @@ export async function openVault(options: VaultOptions): Promise<Vault> {
     files.key,
     isNew ? await ensureKeys(source, dataFolder) : readKeys(source),
   )
-  const key = await ring.ensureReferenceKey()
+  if (isNew) await exclusively(files.lock, () => ring.ensureReferenceKey())
+  const key = ring.referenceKey() as ReferenceKey
   const settings = [...(options.settings ?? []), ...keyTexts(source)]
   const held = heldValues(key.bytes, env, options.secretNames ?? [], settings)
   // Made durably at once: what is added to a file counts for nothing while its folder does not name it.
-  if (!checkPrivate(files.references)) await createPrivate(files.references, REFERENCES)
+  if (!checkPrivate(files.references)) await exclusively(files.lock, () => createPrivate(files.references, REFERENCES))
   else if (statSync(files.references).size === 0) await appendPrivate(files.references, REFERENCES)
   if (key.under === null) await encryptOld(files, ring, key, held)
   const read = encrypted(ring)

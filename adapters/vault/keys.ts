@@ -1,12 +1,20 @@
 import { randomBytes } from 'node:crypto'
-import { readFileSync, realpathSync } from 'node:fs'
+import { lstatSync, readFileSync, readlinkSync, realpathSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { exclusively } from '../files/exclusive.ts'
 import { makeFolder } from '../files/folders.ts'
 import { liesIn } from '../programs/programs.ts'
 import { type VaultKey, vaultKey } from './cipher.ts'
 import { VaultError } from './error.ts'
-import { checkPrivate, createPrivate, replacePrivate } from './private-file.ts'
+import {
+  checkPrivate,
+  createPrivate,
+  realPath,
+  removeTemporaries,
+  replacePrivate,
+  temporariesOf,
+} from './private-file.ts'
 
 /** Where the vault's keys come from. */
 export interface KeySource {
@@ -30,7 +38,7 @@ export const placeOf = ({ text, file }: KeySource): string => (text === null ? f
 /** All keys, the current one first; none where the file is missing. Throws VaultError where they cannot be used. */
 export function readKeys(source: KeySource): VaultKey[] {
   if (source.text !== null) return parsed(source.text.split(','), 'KEEPUP_VAULT_KEY')
-  if (!checkPrivate(source.file)) return []
+  if (!isThere(source.file)) return []
   return parsed(readFileSync(source.file, 'latin1').split('\n'), source.file)
 }
 
@@ -40,10 +48,17 @@ export const keyTexts = (source: KeySource): string[] =>
 
 /** The keys; a key file is made first where there is none. */
 export async function ensureKeys(source: KeySource, dataFolder: string): Promise<VaultKey[]> {
-  if (source.text === null && !checkPrivate(source.file)) {
-    await makingFile(source, dataFolder, () => createPrivate(source.file, `${fresh()}\n`))
+  if (source.text === null && !isThere(source.file)) {
+    await changingFile(source, dataFolder, () => createPrivate(source.file, `${fresh()}\n`))
   }
   return readKeys(source)
+}
+
+/** Removes what a killed process has left beside the key file. Does nothing, and takes no lock, where there is nothing. */
+export async function tidyKeyFile({ text, file }: KeySource): Promise<void> {
+  if (text !== null || !isThere(file)) return
+  const real = realPath(file)
+  if ((await temporariesOf(real)).length > 0) await exclusively(`${real}.lock`, () => removeTemporaries(real))
 }
 
 /** Puts a new key before those of the file, which stay: what a crash or a backup has left under them can be read. */
@@ -55,18 +70,37 @@ export async function addKey(source: KeySource, dataFolder: string): Promise<Vau
         'keepup and all its processes, and call this again',
     )
   }
-  const before = checkPrivate(source.file) ? readFileSync(source.file, 'latin1') : ''
-  await makingFile(source, dataFolder, () => replacePrivate(source.file, `${fresh()}\n${before}`))
+  // Read under the lock: data folders may share the file, and a key that another one has just added must stay.
+  await changingFile(source, dataFolder, async () => {
+    const before = isThere(source.file) ? readFileSync(source.file, 'latin1') : ''
+    await replacePrivate(source.file, `${fresh()}\n${before}`)
+  })
   return readKeys(source)
 }
 
 const fresh = () => randomBytes(32).toString('hex')
 
-async function makingFile({ file }: KeySource, dataFolder: string, make: () => Promise<void>): Promise<void> {
+/** Whether the key file is there. Throws VaultError where it is exposed, or a link to a file that is missing. */
+function isThere(file: string): boolean {
+  if (checkPrivate(file)) return true
+  if (!lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink()) return false
+  throw new VaultError(
+    'VAULT_KEY',
+    `${file} is a link to ${readlinkSync(file)}, which is missing; put the key back there, or remove the link: a new ` +
+      'key is made only where no vault needs the former one',
+  )
+}
+
+/** Changes the key file while no other process does, and removes what a killed one has left beside it. */
+async function changingFile({ file }: KeySource, dataFolder: string, change: () => Promise<void>): Promise<void> {
   try {
     makeFolder(dirname(file))
-    refuseInside(file, dataFolder)
-    await make()
+    const real = realPath(file)
+    refuseInside(real, dataFolder)
+    await exclusively(`${real}.lock`, async () => {
+      await removeTemporaries(real)
+      await change()
+    })
   } catch (error) {
     if (error instanceof VaultError) throw error
     throw new VaultError(

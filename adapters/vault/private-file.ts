@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { constants as fsConstants, statSync } from 'node:fs'
-import { link, open, rename, unlink } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { constants as fsConstants, lstatSync, realpathSync, statSync } from 'node:fs'
+import { link, open, readdir, rename, rm, unlink } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import { VaultError } from './error.ts'
 
 /**
@@ -35,8 +35,12 @@ function statOf(path: string) {
   }
 }
 
-/** Replaces a private file at once, durably. */
-export async function replacePrivate(path: string, text: string): Promise<void> {
+/** The real path of a file, itself where it is missing. */
+export const realPath = (path: string): string => (statOf(path) === undefined ? path : realpathSync.native(path))
+
+/** Replaces a private file at once, durably. A link stays: what it leads to is replaced. */
+export async function replacePrivate(link: string, text: string): Promise<void> {
+  const path = realPath(link)
   const temporary = await writeTemporary(path, text)
   await rename(temporary, path).catch(async (error) => {
     await unlink(temporary)
@@ -67,6 +71,29 @@ export async function appendPrivate(path: string, text: string): Promise<void> {
   } finally {
     await handle.close()
   }
+}
+
+/** Temporary files of this user beside a private file: writers that were killed have left them, and each holds secrets. */
+export async function temporariesOf(path: string): Promise<string[]> {
+  const folder = dirname(path)
+  const names = await readdir(folder).catch(() => [])
+  const isTemporary = (name: string) =>
+    name.startsWith(`${basename(path)}.`) && TEMPORARY.test(name.slice(basename(path).length))
+  return names
+    .filter(isTemporary)
+    .map((name) => join(folder, name))
+    .filter(isOwn)
+}
+const TEMPORARY = /^\.[0-9a-f]{12}\.tmp$/
+
+function isOwn(path: string): boolean {
+  const stat = lstatSync(path, { throwIfNoEntry: false })
+  return stat?.isFile() === true && (stat.mode & 0o777) === 0o600 && stat.uid === (process.getuid?.() ?? stat.uid)
+}
+
+/** Removes {@link temporariesOf} a file. Call it while no other process writes the file. */
+export async function removeTemporaries(path: string): Promise<void> {
+  for (const temporary of await temporariesOf(path)) await rm(temporary, { force: true })
 }
 
 async function writeTemporary(path: string, text: string): Promise<string> {

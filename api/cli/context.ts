@@ -40,8 +40,9 @@ export interface GlobalOptions {
 /** How many owners a request may outlive. */
 const OWNERS = 20
 
-/** Nothing is done twice where it is sent again. */
-const repeatable = ({ method, headers }: Request): boolean => method === 'GET' || headers.has('idempotency-key')
+/** Whether a request that is sent again does nothing twice. A PUT gives the whole value. */
+const repeatable = ({ method, headers }: Request): boolean =>
+  method === 'GET' || method === 'PUT' || headers.has('idempotency-key')
 
 /** What every command gets: settings, output, and the way to the runtime. */
 export class Context {

@@ -83,6 +83,8 @@ export interface BlobStore {
    * the whole.
    */
   part?(runId: string, hash: string, from: number, length: number): Promise<Uint8Array>
+  /** Hashes of all blobs of a run; none where it has none. For erasure only. */
+  list(runId: string): Promise<readonly string[]>
   /** For erasure only. */
   delete(runId: string, hash: string): Promise<void>
 }

@@ -33,7 +33,7 @@ export function limitedPorts(ports: RuntimePorts): RuntimePorts {
   return {
     ...ports,
     log: answeringAppends(log),
-    blobs: limit('the blob store', ports.blobs, { put: ms, get: ms, part: ms, delete: ms }),
+    blobs: limit('the blob store', ports.blobs, { put: ms, get: ms, part: ms, list: ms, delete: ms }),
     ...(intents ? { intents: limit('the blob store', intents, { begin: ms, end: ms }) } : {}),
     ...(snapshots
       ? { snapshots: limit('the snapshots', snapshots, { latest: CACHE_LIMIT_MS, put: ms, clear: ms }) }

@@ -89,17 +89,16 @@ describe('the command line', () => {
 
   it('makes nothing where it only reads', async () => {
     const data = join(folder.root, 'never', 'made')
-    for (const args of [
-      ['runs'],
-      ['approvals'],
-      ['events', 'x'],
-      ['verify'],
-      ['tail', '--no-follow'],
-      ['sql', 'select 1'],
-    ]) {
+    for (const args of [['approvals'], ['events', 'x'], ['verify'], ['tail', '--no-follow'], ['sql', 'select 1']]) {
       const { code, err } = await inProcess(['--data', data, ...args])
       expect([args, code]).toEqual([args, 1])
       expect(err).toContain(`nothing is recorded in ${data} yet`)
+    }
+    // A list of runs without any is an answer.
+    for (const format of ['table', 'json']) {
+      const runs = await inProcess(['--data', data, '-o', format, 'runs', 'list'])
+      expect([runs.code, runs.err]).toEqual([0, expect.stringContaining(`nothing is recorded in ${data} yet`)])
+      if (format === 'json') expect(JSON.parse(runs.out)).toEqual([])
     }
     const { code, out } = await inProcess(['--data', data, 'doctor'])
     expect([code, out.includes('none yet; the first run makes it')]).toEqual([0, true])
@@ -114,7 +113,7 @@ describe('the command line', () => {
       expect(error.exitCode).toBe(code)
       return error
     }
-    expect(await told('runs', '-o', 'json')).toMatchObject({ code: 'NOTHING_YET', exitCode: 1 })
+    expect(await told('approvals', '-o', 'json')).toMatchObject({ code: 'NOTHING_YET', exitCode: 1 })
     expect(await told('-o', 'jsonl', 'run', ' ')).toEqual({ code: 'USAGE', exitCode: 2, message: 'the task is empty' })
     expect(await told('-o', 'json', 'aprove')).toEqual({
       code: 'USAGE',

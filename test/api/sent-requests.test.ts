@@ -38,7 +38,10 @@ describe('what a model was sent', { timeout: 60_000 }, () => {
     const id = idIn((await folder.look('run', 'finish\u202e now', '--no-workspace')).err)
     const { code, out, err } = await folder.look('request', id, '--turn', '1')
     expect(code).toBe(0)
-    expect(err).toMatch(/^checked: the event @\d+ recorded these hashes, and what follows has them again$/m)
+    expect(err).toMatch(
+      /^checked: messages, prompt, tools and parameters have the hashes that the event @\d+ recorded$/m,
+    )
+    expect(err).toMatch(/^not checked: the JSON below, made from them with the settings for scripted of the process/m)
     expect(out).not.toContain('\u202e')
     expect(JSON.parse(out)).toMatchObject({ messages: [{ role: 'user', content: 'finish\u202e now' }] })
     const json = JSON.parse((await folder.look('-o', 'json', 'request', id, '--turn', '1')).out)

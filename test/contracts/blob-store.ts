@@ -44,6 +44,22 @@ export function blobStoreContract(open: () => Promise<BlobStore>): void {
     await expect(blobs.part('../x', hash, 0, 1)).rejects.toEqual(code('APPEND_INVALID'))
   })
 
+  test('the blobs of a run are listed, and those of no other run', async () => {
+    const blobs = await open()
+    const other = hash.replaceAll('a', 'c')
+    expect(await blobs.list('r1')).toEqual([])
+    for (const [run, address] of [
+      ['r1', hash],
+      ['r1', other],
+      ['r2', hash],
+    ] as const)
+      await blobs.put(run, address, bytes)
+    expect([...(await blobs.list('r1'))].sort()).toEqual([hash, other].sort())
+    await blobs.delete('r1', hash)
+    expect(await blobs.list('r1')).toEqual([other])
+    await expect(blobs.list('../x')).rejects.toEqual(code('APPEND_INVALID'))
+  })
+
   test('an address that would lead elsewhere is refused', async () => {
     const blobs = await open()
     for (const [run, address] of [

@@ -26,7 +26,12 @@ test('replay and proof touch no model, tool, clock, randomness or workspace, and
     })
     const ports: RuntimePorts = {
       log: readOnly,
-      blobs: { get: (...args) => blobs.get(...args), put: forbidden('blobs.put'), delete: forbidden('blobs.delete') },
+      blobs: {
+        get: (...args) => blobs.get(...args),
+        put: forbidden('blobs.put'),
+        list: forbidden('blobs.list'),
+        delete: forbidden('blobs.delete'),
+      },
       clock: { now: forbidden('clock.now'), sleep: forbidden('clock.sleep') },
       random: { bytes: forbidden('random') },
       feed: { publish: forbidden('feed') },

@@ -81,7 +81,8 @@ test('erasing a whole run reads and appends in proportion to it', async () => {
   const [short, long] = [await cost(10), await cost(200)]
   expect(short.appends).toBe(1)
   expect(long.appends).toBe(1)
-  expect(long.reads).toBeLessThan(short.reads * 1.2)
+  // Where its facts lie in the blob store, the headers are read once more for the blobs that are named.
+  expect(long.reads).toBeLessThan(short.reads * 1.2 + 1)
 })
 
 test('bodies of more than one fact and more than one append, each proved', async () => {

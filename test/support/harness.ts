@@ -64,6 +64,9 @@ export class MemoryBlobs implements BlobStore {
     if (bytes === undefined) throw new LogError('BLOB_MISSING', `${runId}/${hash} is missing`)
     return bytes
   }
+  async list(runId: string): Promise<readonly string[]> {
+    return [...this.held.keys()].flatMap((key) => (key.startsWith(`${runId}/`) ? [key.slice(runId.length + 1)] : []))
+  }
   async delete(runId: string, hash: string): Promise<void> {
     this.held.delete(`${runId}/${hash}`)
   }

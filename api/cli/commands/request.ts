@@ -28,8 +28,11 @@ async function request(ctx: Context, run: string, o: RequestOptions): Promise<nu
   }
   ctx.note(`turn ${o.turn} of ${agentId}, attempt ${sent.attempt} of ${attempts}: ${sent.provider}, ${sent.model}`)
   for (const [name, value] of Object.entries(sent.headers)) ctx.note(`header ${name}: ${value}`)
-  ctx.note(`checked: the event @${sent.revision} recorded these hashes, and what follows has them again`)
+  ctx.note(`checked: messages, prompt, tools and parameters have the hashes that the event @${sent.revision} recorded`)
   for (const [what, hash] of Object.entries(sent.checked)) ctx.note(`  ${what.padEnd(10)} ${hash}`)
+  ctx.note(
+    `not checked: the JSON below, made from them with the settings for ${sent.provider} of the process that answers`,
+  )
   await ctx.flow(`${safeJson(JSON.stringify(sent.body, null, 2))}\n`)
   return EXIT.done
 }
@@ -37,7 +40,9 @@ async function request(ctx: Context, run: string, o: RequestOptions): Promise<nu
 export function requestCommand(program: Command, kit: Kit): void {
   program
     .command('request')
-    .description("what the model was sent in a turn: the body in the provider's own JSON, checked against the log")
+    .description(
+      "what the model was sent in a turn: its content checked against the log, the provider's JSON made with the settings of now",
+    )
     .argument('<run>')
     .requiredOption('--turn <n>', 'of this turn', whole('--turn', 1))
     .option('--attempt <n>', 'of this attempt (default: the last one)', whole('--attempt', 1))

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import type { z } from 'zod'
 import type { RunQuery } from '../../http/schemas/run-query.ts'
 import type { RunDetail } from '../../http/schemas/runs.ts'
+import { OwnerError } from '../../owner/backend.ts'
 import { hasEnded } from '../../runs/ended.ts'
 import { given } from '../../runs/given.ts'
 import { visible } from '../../visible-text.ts'
@@ -62,7 +63,16 @@ function queryOf(o: ListOptions): Omit<RunQueryInput, 'limit' | 'after'> {
 
 async function list(ctx: Context, options: ListOptions): Promise<number> {
   const { status, limit } = options
-  const client = await ctx.client('read')
+  const client = await ctx.client('read').catch((error: unknown) => {
+    if (error instanceof OwnerError && error.code === 'NOTHING_YET') return error
+    throw error
+  })
+  // A new folder, or a namespace that is misspelt: a list without runs is no failure.
+  if (client instanceof OwnerError) {
+    ctx.list([], COLUMNS)
+    ctx.note(client.message)
+    return EXIT.done
+  }
   const asTold = await told(ctx)
   const rows: Run[] = []
   let after: string | null = null

@@ -8,7 +8,11 @@ import { SentRequests } from '../schemas/requests.ts'
 const request = createRoute({
   method: 'get',
   path: '/v1/runs/{id}/turns/{turn}/request',
-  summary: 'What the model was sent in a turn, attempt by attempt, put together from the log and checked against it',
+  summary: 'What the model was sent in a turn, attempt by attempt, put together from the log',
+  description:
+    'Messages, prompt, tools and parameters are checked against the hashes that the log recorded. `body` is not: the process ' +
+    'that answers makes it from them with its own settings for the provider (such as `OPENAI_BASE_URL`), which may differ ' +
+    'from those of the process that sent it.',
   request: {
     params: z.object({ id: Id, turn: Digits.pipe(z.int().positive()) }),
     query: z.strictObject({ agent: Id.optional() }),

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { AnyJson } from './common.ts'
 
-/** A request to a model as it was sent. `body`: its JSON in the provider's own form, with the headers that belong to it. */
+/** A request to a model as it was sent. `body`: its JSON in the provider's own form, with the headers that belong to it, by this process's settings. */
 export const SentRequest = z
   .strictObject({
     attempt: z.int(),
@@ -11,9 +11,10 @@ export const SentRequest = z
     system: z.string().openapi({ description: 'The system prompt, which stands in the body too' }),
     headers: z.record(z.string(), z.string()),
     body: AnyJson,
-    checked: z
-      .strictObject({ messages: z.string(), wording: z.string(), parameters: z.string() })
-      .openapi({ description: 'The hashes that the log recorded when it was sent, which what stands here has again' }),
+    checked: z.strictObject({ messages: z.string(), wording: z.string(), parameters: z.string() }).openapi({
+      description:
+        'The recorded hashes of messages, prompt and tools (`wording`), and parameters, from which `body` is made',
+    }),
   })
   .openapi('SentRequest')
 

@@ -2,7 +2,7 @@ import type { Erase } from '../../agent/decisions/commands.ts'
 import { CommandRejected } from '../../agent/errors.ts'
 import { ATTACHING } from '../../agent/events/attachment.ts'
 import { says } from '../../agent/events/residue.ts'
-import type { Header, SealedEvent } from '../../log/envelope.ts'
+import type { SealedEvent } from '../../log/envelope.ts'
 import { eraseImpossible } from '../../log/erased.ts'
 import { ConflictError, LogError } from '../../log/errors.ts'
 import { agentStream, keyOf } from '../../log/ids.ts'
@@ -15,6 +15,7 @@ import type { RuntimePorts } from '../ports.ts'
 import { isRepeated } from '../repeated.ts'
 import type { ErasableBody, ErasureChoice } from '../types.ts'
 import { sealErasure, type Target } from './erasure-events.ts'
+import { removeUnnamed } from './unnamed-blobs.ts'
 
 // Erasure folds nothing: what was erased before, or cannot be read, must not stand in the way of erasing more.
 
@@ -65,6 +66,7 @@ export async function erase(
   const blobs = [...intentsOf(found.last, found.targets), ...attached.values()]
   for (const { runId, hash } of blobs) await ports.blobs.delete(runId, hash)
   await ports.intents?.end(blobs).catch(() => undefined)
+  if (what.all) await removeUnnamed(ports, found.last.header.runId)
   return { revision: found.last.header.revision, recorded }
 }
 
@@ -108,6 +110,7 @@ async function look(ports: Pick<RuntimePorts, 'log'>, agentId: string, what: Era
   if (!ports.log.erases) throw eraseImpossible()
   let last: SealedEvent | null = null
   let ended = false
+  let inTurn = false
   const targets: (Target & ErasableBody)[] = []
   const { revision: from = 0, to = what.all ? Number.POSITIVE_INFINITY : from } = what
   const one = from === to
@@ -116,7 +119,10 @@ async function look(ports: Pick<RuntimePorts, 'log'>, agentId: string, what: Era
     for (const event of page) {
       const { type, turn, revision, body } = event.header
       last = event
-      ended ||= isEnd(event.header)
+      if (type === 'turn_start') inTurn = true
+      else if (type === 'turn_end') inTurn = false
+      // A model attempt that failed is an `error` in an open turn; a run ends outside of one, also where its body is erased.
+      else if (type === 'completion' || (type === 'error' && !inTurn)) ended = true
       if (key !== null && keyOf(event.header.commandId) === key) isRepeated(event.header.commandId, commandId!)
       if (revision < from || revision > to) continue
       if (one && REFERENCES.has(type))
@@ -136,6 +142,3 @@ async function look(ports: Pick<RuntimePorts, 'log'>, agentId: string, what: Era
 }
 
 const REFERENCES: ReadonlySet<string> = new Set(['erased', 'residue'])
-
-/** An `error` outside of a turn ends a run; one inside is a model attempt that failed. */
-const isEnd = ({ type, turn }: Header) => type === 'completion' || (type === 'error' && turn === 0)

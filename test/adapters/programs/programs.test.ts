@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, lchownSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { findProgram, liesIn } from '../../../adapters/programs/programs.ts'
@@ -70,6 +70,47 @@ describe('a program that keepup starts', () => {
     chmodSync(join(at.base, 'open'), 0o755)
     chmodSync(program('open/git'), 0o757)
     expect(() => find([join(at.base, 'open')])).toThrow(/every user can change/)
+  })
+
+  it('is not reached over a link in between that lies in a workspace, or where every user can write', () => {
+    const good = program('good/git')
+    for (const middle of ['ws/middle', 'open']) {
+      mkdirSync(join(at.base, middle, 'way'), { recursive: true })
+      symlinkSync(good, join(at.base, middle, 'way/git'))
+      mkdirSync(join(at.base, `to/${middle}`), { recursive: true })
+      symlinkSync(join(at.base, middle, 'way/git'), join(at.base, `to/${middle}/git`))
+      // The folder itself is a link that leads there and back.
+      symlinkSync(join(at.base, 'good'), join(at.base, middle, 'folder'))
+      symlinkSync(join(at.base, middle, 'folder'), join(at.base, `to/${middle}/folder`))
+    }
+    chmodSync(join(at.base, 'open'), 0o777)
+    const bad = ['to/ws/middle', 'to/ws/middle/folder', 'to/open', 'to/open/folder'].map((name) => join(at.base, name))
+    for (const folder of bad) expect(() => find([folder])).toThrow(/lies in a workspace|every user can change/)
+    expect(find([...bad, join(at.base, 'good')])).toBe(good)
+  })
+
+  it.runIf(process.getuid?.() === 0)('is not one that another user or a group of users can replace', () => {
+    program('theirs/git')
+    chownSync(join(at.base, 'theirs'), 12_345, 0)
+    expect(() => find([join(at.base, 'theirs')])).toThrow(/another user owns .*theirs/)
+    chownSync(join(at.base, 'theirs'), 0, 12_345)
+    expect(find([join(at.base, 'theirs')])).toBe(join(at.base, 'theirs/git'))
+    chmodSync(join(at.base, 'theirs'), 0o775)
+    expect(() => find([join(at.base, 'theirs')])).toThrow(/a group of users can change .*theirs/)
+    // The link belongs to another user, in a sticky folder that every user may write to.
+    mkdirSync(join(at.base, 'sticky'))
+    chmodSync(join(at.base, 'sticky'), 0o1777)
+    symlinkSync(program('good/git'), join(at.base, 'sticky/git'))
+    lchownSync(join(at.base, 'sticky/git'), 12_345, 0)
+    expect(() => find([join(at.base, 'sticky')])).toThrow(/another user owns .*sticky\/git/)
+  })
+
+  it('is started by its real path where that bears its name', () => {
+    const real = program('cellar/git')
+    mkdirSync(join(at.base, 'bin'))
+    symlinkSync('../cellar/git', join(at.base, 'bin/git'))
+    symlinkSync('bin', join(at.base, 'current'))
+    expect(find([join(at.base, 'current')])).toBe(real)
   })
 
   it('is a file that can be executed; a system folder comes before the PATH', () => {

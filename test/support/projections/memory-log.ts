@@ -34,6 +34,9 @@ export class MemoryBlobs implements BlobStore {
     if (!bytes) throw new LogError('BLOB_MISSING', `no blob ${hash}`)
     return bytes
   }
+  async list(runId: string) {
+    return [...this.held.keys()].flatMap((key) => (key.startsWith(`${runId}/`) ? [key.slice(runId.length + 1)] : []))
+  }
   async delete(runId: string, hash: string) {
     this.held.delete(`${runId}/${hash}`)
   }
