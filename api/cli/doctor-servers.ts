@@ -94,7 +94,7 @@ function checkRights({ takesWrites, lacking, foreign, leases, blobs }: Rights, m
 const some = (names: readonly string[]) =>
   names.length > 3 ? `${names.slice(0, 3).join(', ')} and ${names.length - 3} more` : names.join(', ')
 
-/** What is amiss with the tables, and comes right by itself. */
+/** What is amiss with the tables. */
 function checkShared({ damage, ahead, position }: TablesLook): Finding[] {
   if (damage !== null) {
     const todo = 'whatever needs them next makes them anew of the log, as "rebuild" does; find out who has changed them'
@@ -103,8 +103,8 @@ function checkShared({ damage, ahead, position }: TablesLook): Finding[] {
   if (!ahead) return []
   const found = `they are newer than the log, which holds no event at ${position}: it was restored from a backup`
   const todo =
-    'the tables need nothing: the next process makes them anew of the log, and says what they showed; what was recorded ' +
-    'since that backup is lost from the log: compare with the world before workers start'
+    'they stay as they are, the witness of what was recorded since that backup; look with "keepup repair", then restore a newer ' +
+    'log, or accept the loss'
   return [bad('warning', 'tables', found, todo)]
 }
 

@@ -1,21 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
+import files from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, test, vi } from 'vitest'
-
-const looked: string[] = []
-vi.mock('node:fs/promises', async (original) => {
-  const real = await original<typeof import('node:fs/promises')>()
-  const noted = <A extends [unknown, ...unknown[]], R>(call: (...args: A) => R) => {
-    return (...args: A): R => {
-      looked.push(String(args[0]))
-      return call(...args)
-    }
-  }
-  return { ...real, stat: noted(real.stat), readdir: noted(real.readdir) }
-})
-
-const { BlobUsage } = await import('../../adapters/blobs-file/usage.ts')
-const { tempFolder } = await import('../support/folders.ts')
+import { expect, test } from 'vitest'
+import { BlobUsage } from '../../adapters/blobs-file/usage.ts'
+import { tempFolder } from '../support/folders.ts'
 
 test('the sizes of some runs are told without a look at the others, and a folder that stands is read once', async () => {
   const folder = tempFolder()
@@ -23,7 +11,15 @@ test('the sizes of some runs are told without a look at the others, and a folder
     mkdirSync(join(folder, run.slice(0, 2), run), { recursive: true })
     writeFileSync(join(folder, run.slice(0, 2), run, 'blob'), run)
   }
-  const usage = new BlobUsage(folder)
+  const looked: string[] = []
+  const noted =
+    <A extends [unknown, ...unknown[]], R>(call: (...args: A) => R) =>
+    (...args: A): R => {
+      looked.push(String(args[0]))
+      return call(...args)
+    }
+  const looks = { stat: noted(files.stat as never), readdir: noted(files.readdir as never) } as never
+  const usage = new BlobUsage(folder, looks)
   expect(await usage.sizes(['aa-run', 'none'])).toEqual(
     new Map([
       ['aa-run', 6],

@@ -34,6 +34,9 @@ const UNWRITTEN = [
   // Children, and what is delivered between agents.
   'agent_started.parent',
   'header.actor.kind: courier',
+  // Encryption of bodies and of whole results.
+  'late_outcome.attachment.cipher',
+  'tool_call_end.attachment.cipher',
   // Compression of the context.
   ...['model_routed', 'model_call_start', 'model_call_end', 'model_attempt_lost', 'model_late'].map(
     (type) => `${type}.purpose: summary`,
