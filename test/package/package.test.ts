@@ -74,6 +74,7 @@ describe('the published package', () => {
       'api/docs/servers.md',
       'api/docs/settings.md',
       'api/docs/tables.md',
+      'api/docs/threat-model.md',
       'api/docs/tools.md',
     ])
   })
