@@ -6,8 +6,6 @@ export default defineConfig({
   test: {
     env: { XDG_CONFIG_HOME: join(import.meta.dirname, '../../node_modules', '.keepup-test-config') },
     include: ['test/workers/**/*.test.ts'],
-    // Silences and outages are told apart by short limits, which a machine that is kept busy on purpose would overrun.
-    fileParallelism: false,
     testTimeout: 900_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 30_000 } },
