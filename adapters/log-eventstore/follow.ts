@@ -18,7 +18,7 @@ export interface Following {
   readonly prefix: string
   /** It ends once all was given out that was in the log when it began; absent: it goes on for ever. */
   readonly ends?: boolean
-  /** Is told of damaged events, then gets a page, which may be empty. */
+  /** Receives damaged events, then a page, which may be empty. */
   readonly onDamage?: OnDamage | undefined
 }
 

@@ -22,7 +22,7 @@ export interface Assembled {
   /** `size`: characters of the event's JSON. */
   take(event: unknown, size: number): void
   takeWhole(document: unknown, size: number): void
-  /** Passes on what has been taken since, to whoever follows the text as it streams. */
+  /** Publishes the text taken since the last call to the followers of the stream. */
   flush(): void
 }
 

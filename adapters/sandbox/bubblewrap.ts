@@ -33,7 +33,7 @@ export interface SandboxOptions {
   readonly bwrap?: string
   /** Running commands are written down in this data folder, for `reap`; its other workspaces are no place for programs. */
   readonly dataFolder?: string
-  /** Who runs the commands. Default: nobody in particular. */
+  /** The agent and driver that run the commands. Default: none. */
   readonly driverId?: string
   /** The most processes of a command. */
   readonly processes?: number

@@ -52,7 +52,7 @@ export async function rotateKey(dataFolder: string, source: KeySource): Promise<
 
 type Read = (value: Sealed | string, purpose: string) => string
 
-/** Reads what is encrypted, and nothing else: a plain text in an encrypted vault was put there by somebody else. */
+/** Reads encrypted records only: keepup writes no plain text into an encrypted vault, so plain text there is foreign. */
 export const encrypted =
   (ring: KeyRing): Read =>
   (value, purpose) => {

@@ -56,7 +56,7 @@ export async function lossAtStart(log: SqliteLog, tables: string): Promise<Loss 
 
 const takesPlace = (end: SqliteLog['end']) => end.state === 'unreadable' && end.foreign
 
-/** Tells whoever runs this process what the end of the log says. */
+/** Tells the operator of this process what the end of the log says. */
 export function tellEnd(log: SqliteLog, loss: Loss | null, tell: Tell): void {
   const { end, folder } = log
   if (loss !== null) tell(shortened(lossText(loss)).message)

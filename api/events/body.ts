@@ -13,7 +13,7 @@ export async function bodyBytes(event: RecordedEvent, blobs: BlobStore): Promise
   return event.header.body.place === 'blob' ? blobs.get(event.header.runId, event.header.body.hash) : null
 }
 
-/** A body as it may be shown. `altered`: what is stored is not what was sealed, so it is shown to nobody as true. */
+/** A body as it may be shown. `altered`: the stored bytes are not the sealed ones, so no view shows them as true. */
 export interface ShownBody {
   readonly altered: boolean
   /** Null where it was erased, altered, or is enciphered. */

@@ -167,7 +167,7 @@ export function documentGuard(document: () => Operations): MiddlewareHandler {
     }
     const surplus = meant.find((name) => !known.header.includes(name))
     if (surplus !== undefined) {
-      throw new Problem(400, 'INVALID_REQUEST', `header ${surplus}: this route does not heed it; leave it out`)
+      throw new Problem(400, 'INVALID_REQUEST', `header ${surplus}: header not supported here; leave it out`)
     }
     if (bodiless && known.wantsBody) throw new Problem(400, 'INVALID_JSON', 'the body is missing; send a JSON object')
     await next()

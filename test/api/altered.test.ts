@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openSql } from '../../api/embedded/audit.ts'
 import { cliFolder } from './cli-support.ts'
 
-// A payload that is not the one that was sealed is shown to nobody as true.
+// No view shows a payload as true that is not the one that was sealed.
 
 const f = cliFolder()
 let run = ''

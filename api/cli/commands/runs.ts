@@ -53,7 +53,7 @@ interface ListOptions
   readonly limit: number
 }
 
-/** What the API is asked for; whether anybody drives a run is seen here. */
+/** The query for the API. The command line itself sees whether a process drives a run. */
 function queryOf(o: ListOptions): Omit<RunQueryInput, 'limit' | 'after'> {
   const { role, model, over, file, person, since, until, text } = o
   const stored = o.status === 'interrupted' ? undefined : o.status

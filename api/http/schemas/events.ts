@@ -5,7 +5,7 @@ import { AnyJson } from './common.ts'
 /**
  * An event as consumers see it: seed 000's `RuntimeEvent` and what it lacks. `agentId` is `user:<id>` and `turn` 0 for
  * what people do; `stream` names the stream it stands in. `payload` is null where the body was erased, or altered: then
- * what is stored is not what was sealed, and is shown to nobody as true.
+ * the stored bytes are not the sealed ones, and no view shows them as true.
  */
 export const EventView = z
   .strictObject({
