@@ -290,10 +290,8 @@ describe('the interfaces of the design, by their names', () => {
     const keepup = await open()
     const { runId } = await keepup.start({ task: 'x', model: 'scripted:asks', retry })
     const { errorSignatureCache, ...recorded } = retry
-    expect((await keepup.services.runtime.at(runId, null)).state.spec.retry).toEqual({
-      ...recorded,
-      modelOutageMs: 3_600_000,
-    })
+    const { spec } = (await keepup.services.runtime.at(runId, null)).state
+    expect(spec.retry).toEqual({ ...recorded, modelOutageMs: 3_600_000 })
     errorSignatureCache.add('seen')
     const refused = keepup.start({ task: 'x', model: 'scripted:asks', retry })
     await expect(refused).rejects.toMatchObject({ code: 'SIGNATURES_REFUSED' })
