@@ -1,11 +1,9 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { bodyOf, eventsIn, openWorld } from './http-support.ts'
+import { bodyOf, openWorld } from './http-support.ts'
 
 const world = await openWorld()
 afterAll(() => world.close())
 const { ask, started, services } = world
-
-const typesOf = async (id: string) => (await eventsIn(services, id)).map((e) => e.header.type)
 
 describe('a run whose models have all failed', () => {
   it('is shown as one that waits for its model, alone and in lists, and is cancelled at once', async () => {
