@@ -157,7 +157,8 @@ function atHand(state: AgentState, plan: Plan, detail: number, n: number): AtHan
     const decision = (['happened', 'run', 'abandon'] as const)[detail % 3]!
     for (const toolCallId of new Set([...undecided(state).map(({ id }) => id), ...state.unresolved])) {
       const command = { kind: 'resolve_doubt', toolCallId, decision, result: 'it is done', ...why } as const
-      list.push({ command }, { command }, { command })
+      // Many, because few walks come to a lost call that still waits for a decision.
+      list.push(...Array<AtHand>(20).fill({ command }))
     }
     list.push({ command: { kind: 'release_loss', ...why } })
   }

@@ -47,7 +47,7 @@ describe('what is kept of a long output', () => {
     const more = Buffer.concat(whole(70, Buffer.alloc(1.5 * MiB, '€')).pieces ?? []).toString()
     const [first, note, last] = more.split('\n')
     expect(note).toMatch(/^\[… 429916\d+ of 110100480 bytes left out …\]$/)
-    expect([first, last].every((end) => end !== undefined && /^€+$/.test(end))).toBe(true)
+    expect([first, last].every((end) => end === '€'.repeat(end?.length ?? 0))).toBe(true)
     expect(Buffer.byteLength(more)).toBeLessThanOrEqual(64 * MiB + 64)
   })
 
