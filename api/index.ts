@@ -7,11 +7,7 @@ import './node-version.ts'
 // ContextManagementConfig are accepted by `start`. What accepts DelegateToAgentInput and AiEnvelopeRequest comes later.
 
 export type { CompleteTaskInput, UserCommand } from '../domain/agent/decisions/commands.ts'
-export type { ToolErrorCode } from '../domain/agent/error-codes.ts'
-export { CommandRejected, ModelError, ToolError } from '../domain/agent/errors.ts'
-export type { Block, Message, Usage } from '../domain/agent/events/content.ts'
-export type { ModelRoutingDecision } from '../domain/agent/rules/routing.ts'
-export type { AiEnvelopeRequest, DelegateToAgentInput } from '../domain/agent/spec/later.ts'
+export type { AiEnvelopeRequest, DelegateToAgentInput } from '../domain/agent/definition/later.ts'
 export type {
   AgentSpec,
   ContextManagementConfig,
@@ -22,18 +18,22 @@ export type {
   RoleDefinition,
   SecurityPolicy,
   ToolExecutionContext,
-} from '../domain/agent/spec/spec.ts'
-export type { Effect, ToolSpec } from '../domain/agent/spec/tools.ts'
+} from '../domain/agent/definition/spec.ts'
+export type { Effect, ToolSpec } from '../domain/agent/definition/tools.ts'
+export type { ToolErrorCode } from '../domain/agent/error-codes.ts'
+export { CommandRejected, ModelError, ToolError } from '../domain/agent/errors.ts'
+export type { Block, Message, Usage } from '../domain/agent/events/content.ts'
+export type { ModelRoutingDecision } from '../domain/agent/rules/routing.ts'
 export { LogError, type LogErrorCode } from '../domain/log/errors.ts'
 export type { Json, JsonObject } from '../domain/log/json.ts'
 export type * from '../domain/ports.ts'
 export type { RebuiltRequest } from '../domain/runtime/history/rebuild-request.ts'
 export type { Environment, RuntimePorts, SecretBoundary } from '../domain/runtime/ports.ts'
 export { Runtime } from '../domain/runtime/runtime.ts'
-export type { AgentAt, AgentRuntimeDoors, At, DriveEnd, Verification } from '../domain/runtime/types.ts'
+export type { AgentAt, AgentServices, At, DriveEnd, Verification } from '../domain/runtime/types.ts'
 export type { Checkpoint, ToolCall } from '../projections/index.ts'
 export { ConfigError } from './config.ts'
-export { createKeepUp, type KeepUpPorts } from './doors.ts'
+export { createKeepUp, type KeepUpPorts } from './create-keepup.ts'
 export { type EventStoreLogOptions, openEventStoreLog } from './event-store.ts'
 export type { EventView as RuntimeEvent } from './http/schemas/events.ts'
 export type { AgentState } from './library/agent-state.ts'

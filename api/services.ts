@@ -1,7 +1,7 @@
-import type { AgentSpec } from '../domain/agent/spec/spec.ts'
+import type { AgentSpec } from '../domain/agent/definition/spec.ts'
 import type { Json } from '../domain/log/json.ts'
 import type { BlobStore, Clock, EventLog, FileChange, ModelRequest, Random, Vault } from '../domain/ports.ts'
-import type { AgentRuntimeDoors, At, ForkOptions, Request } from '../domain/runtime/types.ts'
+import type { AgentServices, At, ForkOptions, Request } from '../domain/runtime/types.ts'
 import type { StartRun } from './http/schemas/start.ts'
 import type { LiveHub } from './live/hub.ts'
 import type { Losses } from './losses/losses.ts'
@@ -63,7 +63,7 @@ export interface Wire {
 }
 
 /** Says that something was recorded about an agent: a hint to look at it, which may come late, twice or never. */
-export interface Ring {
+export interface WorkNotification {
   readonly agentId: string
   /** A driver wrote it, which needs nobody to look. */
   readonly byDriver: boolean
@@ -72,14 +72,14 @@ export interface Ring {
 }
 
 /** Wakes one of the workers that listen. */
-export interface Doorbell {
+export interface WorkSubscription {
   /** Goes on until the signal aborts. `onTrouble` hears why nothing can be heard just now, and null when it can. */
-  rings(signal: AbortSignal, onTrouble: (error: unknown) => void): AsyncIterable<Ring>
+  notifications(signal: AbortSignal, onTrouble: (error: unknown) => void): AsyncIterable<WorkNotification>
 }
 
-/** Everything that the doors need, already put together. Made by the composition root, closed by whoever opened it. */
+/** Everything that the entry points need, already composed. Made by the composition root, closed by whoever opened it. */
 export interface Services {
-  readonly runtime: AgentRuntimeDoors
+  readonly runtime: AgentServices
   readonly log: EventLog
   readonly losses: Losses
   readonly blobs: BlobStore
@@ -111,7 +111,7 @@ export interface Services {
   /** True: a recorded command also wakes its run (`serve`). */
   readonly autoDrive: boolean
   /** Null: nobody but this process records, so there is nothing to hear. */
-  readonly doorbell: Doorbell | null
+  readonly workSubscription: WorkSubscription | null
   /** Names this process among several that drive; null: it is alone. */
   readonly holder: string | null
   /** Whether log and tables answer, within two seconds. */

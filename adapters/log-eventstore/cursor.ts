@@ -23,7 +23,7 @@ import { PAGE, type Place } from './read.ts'
 const readAll = (options: ReadAllOptions) => (client: EventStoreDBClient) =>
   client.readAll({ requiresLeader: true, ...options }) as StreamingRead<AllStreamResolvedEvent>
 
-/** Places in the whole log. A cursor names one of our own events: log, position with both halves, and the hash there. */
+/** Semaphore in the whole log. A cursor names one of our own events: log, position with both halves, and the hash there. */
 export class Cursors {
   readonly #place: Place
   /** The log's identity. */

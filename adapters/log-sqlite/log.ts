@@ -122,7 +122,7 @@ export class SqliteLog implements EventLog {
       if (page.length === 0) return
       next = page[page.length - 1]!.header.revision + 1
       yield page
-      await breathe()
+      await yieldToEventLoop()
     }
   }
 
@@ -140,7 +140,7 @@ export class SqliteLog implements EventLog {
       next = page[page.length - 1]!.position + 1
       left -= page.length
       yield page
-      await breathe()
+      await yieldToEventLoop()
     }
   }
 
@@ -156,7 +156,7 @@ export class SqliteLog implements EventLog {
       else {
         next = page[page.length - 1]!.position + 1
         yield page
-        await breathe()
+        await yieldToEventLoop()
       }
     }
   }
@@ -167,7 +167,7 @@ export class SqliteLog implements EventLog {
     if (this.#owner) {
       await once(this.#news, 'news', { signal }).catch(aborted)
       // The writer's answer has two readers. First the one who waits to go on; this one may lag behind.
-      await breathe()
+      await yieldToEventLoop()
       return
     }
     while (!signal.aborted && this.#ask((reader) => reader.dataVersion()) === seen)
@@ -188,7 +188,7 @@ export class SqliteLog implements EventLog {
       if (page.length === 0) return
       after = page[page.length - 1]!.id
       yield page.map(({ name }) => name)
-      await breathe()
+      await yieldToEventLoop()
     }
   }
 
@@ -279,6 +279,6 @@ export class SqliteLog implements EventLog {
 }
 
 /** Lets the process do other things between two pages. */
-function breathe(): Promise<void> {
+function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }

@@ -1,6 +1,6 @@
+import type { ModelInfo } from '../../domain/agent/definition/spec.ts'
 import { ModelError } from '../../domain/agent/errors.ts'
 import { unhidable } from '../../domain/agent/secrets/forms.ts'
-import type { ModelInfo } from '../../domain/agent/spec/spec.ts'
 import type { ModelProvider, ModelRequest } from '../../domain/ports.ts'
 import { anthropicProvider } from '../model-anthropic/provider.ts'
 import { isOfficial, openaiProvider } from '../model-openai/provider.ts'
@@ -48,7 +48,7 @@ export interface Models {
 /** Variables that hold keys of the providers. */
 export const PROVIDER_KEYS = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'OPENAI_API_KEY', 'OPENAI_ADMIN_KEY']
 
-/** All models of this process behind one door. Throws ModelError INVALID_REQUEST where an entry of `models` is not valid. */
+/** All models of this process behind one interface. Throws ModelError INVALID_REQUEST where an entry of `models` is not valid. */
 export function createModels(options: ModelsOptions): Models {
   const entries = new Map(parseEntries(options.models ?? []).map((entry) => [entry.id, entry]))
   const read = (name: string) => options.env[name]?.trim() || null

@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { type Effect, ToolSpec } from '../../domain/agent/definition/tools.ts'
 import { ToolError } from '../../domain/agent/errors.ts'
 import { issuesOf, issuesText } from '../../domain/agent/issues.ts'
-import { type Effect, ToolSpec } from '../../domain/agent/spec/tools.ts'
 import type { JsonObject } from '../../domain/log/json.ts'
 import type { Probe, Tool, ToolContext, ToolResult, Workspace } from '../../domain/ports.ts'
 

@@ -1,5 +1,5 @@
+import type { AgentSpec } from '../../domain/agent/definition/spec.ts'
 import { type Block, callArguments, textOf } from '../../domain/agent/events/content.ts'
-import type { AgentSpec } from '../../domain/agent/spec/spec.ts'
 import { NOTES } from '../../domain/agent/state/messages.ts'
 import type { EventView } from '../http/schemas/events.ts'
 import { ALTERED } from './event-text.ts'

@@ -2,7 +2,7 @@ import type { RecordedEvent } from '../../domain/log/envelope.ts'
 import type { JsonObject } from '../../domain/log/json.ts'
 import { bodyHasher, isSealedBody } from '../../domain/log/seal.ts'
 import type { BlobStore } from '../../domain/ports.ts'
-import { breather } from '../../domain/runtime/breather.ts'
+import { yielder } from '../../domain/runtime/yield-to-event-loop.ts'
 
 const utf8 = new TextDecoder()
 
@@ -38,10 +38,10 @@ export async function soundBytes(event: RecordedEvent, blobs: BlobStore): Promis
   const { salt, size, hash } = event.header.body
   if (bytes?.length !== size) return null
   const hasher = bodyHasher(Buffer.from(salt, 'hex'))
-  const breathe = breather()
+  const yieldToEventLoop = yielder()
   for (let at = 0; at < size; at += PART) {
     hasher.update(bytes.subarray(at, at + PART))
-    await breathe()
+    await yieldToEventLoop()
   }
   return hasher.hex() === hash ? bytes : null
 }

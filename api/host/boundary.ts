@@ -1,4 +1,5 @@
 import type { VersionSecrets } from '../../adapters/workspace/shadow-repository.ts'
+import type { AgentSpec } from '../../domain/agent/definition/spec.ts'
 import { CommandRejected } from '../../domain/agent/errors.ts'
 import { unhidable } from '../../domain/agent/secrets/forms.ts'
 import {
@@ -9,7 +10,6 @@ import {
   type References,
   resolveReferences,
 } from '../../domain/agent/secrets/redactor.ts'
-import type { AgentSpec } from '../../domain/agent/spec/spec.ts'
 import type { Json } from '../../domain/log/json.ts'
 import type { Vault } from '../../domain/ports.ts'
 import type { SecretBoundary } from '../../domain/runtime/ports.ts'

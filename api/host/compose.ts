@@ -1,12 +1,12 @@
-import type { AgentSpec } from '../../domain/agent/spec/spec.ts'
+import type { AgentSpec } from '../../domain/agent/definition/spec.ts'
 import type { BlobIntents, BlobStore, Clock, EventLog } from '../../domain/ports.ts'
 import { replaced } from '../../domain/replaced.ts'
 import { agentAt, stateAt, treeAt } from '../../domain/runtime/history/replay.ts'
 import type { RuntimePorts } from '../../domain/runtime/ports.ts'
 import { Runtime } from '../../domain/runtime/runtime.ts'
-import { createKeepUp, type KeepUpPorts } from '../doors.ts'
+import { createKeepUp, type KeepUpPorts } from '../create-keepup.ts'
 import { mustBeWhole } from '../losses/gate.ts'
-import { type LossDoors, lossesOf } from '../losses/losses.ts'
+import { type LossServices, lossesOf } from '../losses/losses.ts'
 import type { Services } from '../services.ts'
 import { VERSION } from '../version.ts'
 import { openBoundary } from './boundary.ts'
@@ -14,26 +14,26 @@ import { openEnvironment } from './environment.ts'
 import { type FileSources, folderOf, workspaceFilesOf } from './files.ts'
 import { type ForkFiles, forkFound, forkInto } from './fork-files.ts'
 import type { Host } from './open.ts'
-import { prepareDoors } from './prepare.ts'
+import { prepareServices } from './prepare.ts'
 import { systemRandom } from './random.ts'
 import { readModelOf, type Tables } from './read-model.ts'
 import { told } from './told.ts'
 
 /** Where a composition keeps what is recorded, and what is particular to it. */
 export interface Kept
-  extends Pick<KeepUpPorts, 'backup' | 'sizes' | 'close' | 'readOnly' | 'autoDrive' | 'doorbell' | 'holder'> {
+  extends Pick<KeepUpPorts, 'backup' | 'sizes' | 'close' | 'readOnly' | 'autoDrive' | 'workSubscription' | 'holder'> {
   readonly log: EventLog
   readonly blobs: BlobStore
   /** Absent where the blobs of a writer that died need no sweep. */
   readonly intents?: BlobIntents
   readonly tables: Tables
-  readonly losses: LossDoors
+  readonly losses: LossServices
   readonly clock: Clock
   /** The runtime over the ports; a plain one where absent. */
   readonly runtime?: (ports: RuntimePorts) => Runtime
 }
 
-/** Puts the doors over a host and the place where things are kept: the same, whatever stands behind. */
+/** Builds the services over a host and the place where things are kept: the same, whatever stands behind. */
 export function compose(host: Host, kept: Kept): Services {
   const { config, vault, models, tools, knownSecrets, tell } = host
   const warn = (agentId: string, message: string) => tell(`${agentId}: ${message}`)
@@ -82,7 +82,7 @@ export function compose(host: Host, kept: Kept): Services {
     clock,
     random: systemRandom,
     wire: (request) => models.wire(request),
-    prepare: prepareDoors(config, models, vault, tools, knownSecrets),
+    prepare: prepareServices(config, models, vault, tools, knownSecrets),
     fork: forkDoor(ports, files),
     forkFound: (runId) => forkFound(config.data, runId),
     concurrency: config.concurrency,

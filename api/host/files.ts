@@ -1,7 +1,7 @@
 import { lockWorkspace } from '../../adapters/workspace/lock.ts'
 import { openWorkspace } from '../../adapters/workspace/open.ts'
+import type { AgentSpec } from '../../domain/agent/definition/spec.ts'
 import { ERASED } from '../../domain/agent/events/residue.ts'
-import type { AgentSpec } from '../../domain/agent/spec/spec.ts'
 import type { AgentState } from '../../domain/agent/state/state.ts'
 import type { Workspace } from '../../domain/ports.ts'
 import type { At } from '../../domain/runtime/types.ts'

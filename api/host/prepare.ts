@@ -3,14 +3,14 @@ import { join } from 'node:path'
 import type { Models } from '../../adapters/models/registry.ts'
 import { createSandbox } from '../../adapters/sandbox/bubblewrap.ts'
 import { openWorkspace } from '../../adapters/workspace/open.ts'
+import { controlTools } from '../../domain/agent/definition/control-tools.ts'
+import { ROLES } from '../../domain/agent/definition/roles.ts'
 import { CommandRejected } from '../../domain/agent/errors.ts'
 import { unhidable } from '../../domain/agent/secrets/forms.ts'
 import { reference } from '../../domain/agent/secrets/redactor.ts'
-import { controlTools } from '../../domain/agent/spec/control-tools.ts'
-import { ROLES } from '../../domain/agent/spec/roles.ts'
 import type { Tool, Vault } from '../../domain/ports.ts'
 import type { Config } from '../config.ts'
-import type { PrepareDoors, StartWorkspace } from '../runs/prepare.ts'
+import type { PrepareServices, StartWorkspace } from '../runs/prepare.ts'
 import { VERSION } from '../version.ts'
 import { openBoundary, unusable } from './boundary.ts'
 import { hiddenFrom, refuseSecretsIn } from './hidden.ts'
@@ -20,13 +20,13 @@ import { refuseUnknownModel } from './known-model.ts'
 export const DEFAULT_MODEL = 'claude-sonnet-5-5'
 
 /** What preparing a run asks of the host. */
-export function prepareDoors(
+export function prepareServices(
   config: Config,
   models: Models,
   vault: Vault,
   tools: readonly Tool[],
   knownSecrets: readonly string[] = models.knownSecrets(),
-): PrepareDoors {
+): PrepareServices {
   return {
     role: (name) => (Object.hasOwn(ROLES, name) ? (ROLES[name] ?? null) : null),
     roleNames: () => Object.keys(ROLES),

@@ -1,6 +1,6 @@
+import type { GivenSecret } from '../../domain/agent/definition/spec.ts'
 import { formsOf, MIN_SECRET_LENGTH, unhidable } from '../../domain/agent/secrets/forms.ts'
 import { unavailable } from '../../domain/agent/secrets/redactor.ts'
-import type { GivenSecret } from '../../domain/agent/spec/spec.ts'
 import type { Vault } from '../../domain/ports.ts'
 
 /**

@@ -1,8 +1,8 @@
 import { isAbsolute, resolve } from 'node:path'
 import type { z } from 'zod'
 import { UserCommand } from '../../domain/agent/decisions/commands.ts'
+import type { SecurityPolicy, ToolExecutionContext } from '../../domain/agent/definition/spec.ts'
 import { issuesOf, issuesText } from '../../domain/agent/issues.ts'
-import type { SecurityPolicy, ToolExecutionContext } from '../../domain/agent/spec/spec.ts'
 import { Callback } from '../../domain/runtime/callback.ts'
 import type { RebuiltRequest } from '../../domain/runtime/history/rebuild-request.ts'
 import type { At } from '../../domain/runtime/types.ts'
@@ -156,7 +156,7 @@ export function keepUpOf(
       return services.drivers.state(runId).end ?? { end: 'interrupted' }
     },
     async work({ signal, onNote = () => {} }) {
-      if (services.doorbell === null)
+      if (services.workSubscription === null)
         throw new Problem(409, 'NOT_ON_SERVERS', 'workers share a log on servers; use drive')
       const over = AbortSignal.any([signal, ending.signal])
       const onFault = (error: unknown, where: string) => onNote(`${where}: ${told(error)}`)

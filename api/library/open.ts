@@ -1,5 +1,5 @@
 import type { ScriptInput } from '../../adapters/model-scripted/script.ts'
-import { wireName } from '../../domain/agent/spec/tools.ts'
+import { wireName } from '../../domain/agent/definition/tools.ts'
 import { LogError } from '../../domain/log/errors.ts'
 import type { Tool } from '../../domain/ports.ts'
 import { type Config, ConfigError, loadConfig } from '../config.ts'

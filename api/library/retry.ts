@@ -1,4 +1,4 @@
-import type { ErrorRecoveryPolicy as Recorded } from '../../domain/agent/spec/spec.ts'
+import type { ErrorRecoveryPolicy as Recorded } from '../../domain/agent/definition/spec.ts'
 import { Problem } from '../problem.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { Effect } from '../../domain/agent/spec/tools.ts'
+import { Effect } from '../../domain/agent/definition/tools.ts'
 import type { Cursor } from '../../domain/log/cursor.ts'
 import { isStreamDamage } from '../../domain/log/damage.ts'
 import { LogError } from '../../domain/log/errors.ts'

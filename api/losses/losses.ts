@@ -26,7 +26,7 @@ export interface Losses {
 }
 
 /** What the place where things are kept brings: how its log takes an acceptance, and what follows for its tables. */
-export interface LossDoors extends Witnesses {
+export interface LossServices extends Witnesses {
   /** Reads the head of one stream as the tables saw it, without waiting for other queries; `read` where absent. */
   readonly seenHead?: HeadRead
   readonly gate: LossGate
@@ -35,23 +35,23 @@ export interface LossDoors extends Witnesses {
   followed(): Promise<void>
 }
 
-export function lossesOf(doors: LossDoors, ports: RuntimePorts): Losses {
+export function lossesOf(services: LossServices, ports: RuntimePorts): Losses {
   return {
     get open() {
-      return doors.gate.loss
+      return services.gate.loss
     },
-    look: () => findLoss(doors, true),
+    look: () => findLoss(services, true),
     async accept(id, by, reason) {
-      const loss = await findLoss(doors, true)
+      const loss = await findLoss(services, true)
       if (loss === null) return null
       if (loss.id !== id) {
         const why = `the loss that was found is ${loss.id}, not ${echo(id)}, so nothing was accepted`
         throw new Problem(409, 'LOSS_CHANGED', `${why}; look again with GET /v1/losses?all=true or "keepup repair"`)
       }
       const said = { by, ...(reason === undefined ? {} : { reason }) }
-      const done = await doors.accepting(() => recordAcceptance(ports, loss, said))
-      await doors.followed()
-      doors.gate.loss = null
+      const done = await services.accepting(() => recordAcceptance(ports, loss, said))
+      await services.followed()
+      services.gate.loss = null
       return { loss, ...done }
     },
   }

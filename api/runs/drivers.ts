@@ -1,10 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { SealedEvent } from '../../domain/log/envelope.ts'
-import type { AgentRuntimeDoors, DriveEnd } from '../../domain/runtime/types.ts'
+import type { AgentServices, DriveEnd } from '../../domain/runtime/types.ts'
 import type { LiveHub } from '../live/hub.ts'
 import { asProblem, Problem } from '../problem.ts'
 import type { Ended } from './ended.ts'
-import { Places } from './places.ts'
+import { Semaphore } from './semaphore.ts'
 
 /** What is known here of the driving of an agent. `end`: how the last drive of this process ended. */
 export interface DriveState {
@@ -31,24 +31,24 @@ const ENDING = new Error('this process is ending')
 
 /** The drives of this process, one per agent at most. */
 export class Drivers {
-  readonly #runtime: Pick<AgentRuntimeDoors, 'drive'>
+  readonly #runtime: Pick<AgentServices, 'drive'>
   readonly #live: LiveHub
   readonly #onFault: (agentId: string, error: unknown) => void
   readonly #drives = new Map<string, Drive>()
   readonly #ends = new Map<string, Ended>()
   readonly #drain = new AbortController()
   readonly #stop = new AbortController()
-  readonly #places: Places
+  readonly #places: Semaphore
   readonly #onWaiting = new Set<() => void>()
 
   /** `concurrency`: drives at once; the others wait for their turn, and count as driven meanwhile. */
   constructor(
-    runtime: Pick<AgentRuntimeDoors, 'drive'>,
+    runtime: Pick<AgentServices, 'drive'>,
     live: LiveHub,
     onFault: (agentId: string, error: unknown) => void,
     concurrency = 32,
   ) {
-    this.#places = new Places(concurrency)
+    this.#places = new Semaphore(concurrency)
     this.#runtime = runtime
     this.#live = live
     this.#onFault = onFault

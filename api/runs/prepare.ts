@@ -1,13 +1,13 @@
-import { matches } from '../../domain/agent/rules/policy.ts'
-import type { AgentSpec, GivenSecret, ModelInfo, Policy, RoleDefinition } from '../../domain/agent/spec/spec.ts'
+import type { AgentSpec, GivenSecret, ModelInfo, Policy, RoleDefinition } from '../../domain/agent/definition/spec.ts'
 import {
   ContextManagementConfig,
   ErrorRecoveryPolicy,
   MODEL_OUTAGE_MS,
   Policy as PolicySchema,
   RecoveryConfig,
-} from '../../domain/agent/spec/spec.ts'
-import type { ToolSpec } from '../../domain/agent/spec/tools.ts'
+} from '../../domain/agent/definition/spec.ts'
+import type { ToolSpec } from '../../domain/agent/definition/tools.ts'
+import { matches } from '../../domain/agent/rules/policy.ts'
 import type { StartRun } from '../http/schemas/start.ts'
 import { Problem } from '../problem.ts'
 import type { Starts } from '../services.ts'
@@ -25,7 +25,7 @@ export interface StartWorkspace {
 }
 
 /** What preparing a run asks of the world. */
-export interface PrepareDoors {
+export interface PrepareServices {
   /** Null: no such role. */
   role(name: string): RoleDefinition | null
   roleNames(): readonly string[]
@@ -55,8 +55,8 @@ const refuse = (code: string, detail: string): never => {
 /** Tools that can do nothing without a folder. */
 const needsFolder = (tool: ToolSpec): boolean => !tool.control && Object.keys(tool.paths).length > 0
 
-function offered(doors: PrepareDoors, asked: StartRun, role: RoleDefinition | null): ToolSpec[] {
-  const all = doors.tools(role)
+function offered(services: PrepareServices, asked: StartRun, role: RoleDefinition | null): ToolSpec[] {
+  const all = services.tools(role)
   const names = asked.tools
   const unknown = names?.filter((name) => !all.some((tool) => tool.name === name)) ?? []
   if (unknown.length > 0) {
@@ -70,8 +70,8 @@ function offered(doors: PrepareDoors, asked: StartRun, role: RoleDefinition | nu
 }
 
 /** Standing approvals of tools that there are; a slip of the pen would only be noticed when the run waits. */
-function checkApproved(doors: PrepareDoors, role: RoleDefinition | null, patterns: readonly string[]): void {
-  const all = doors.tools(role).map((tool) => tool.name)
+function checkApproved(services: PrepareServices, role: RoleDefinition | null, patterns: readonly string[]): void {
+  const all = services.tools(role).map((tool) => tool.name)
   const unknown = patterns.filter((pattern) => !all.some((name) => matches(pattern, name)))
   if (unknown.length > 0) {
     refuse('UNKNOWN_TOOL', `approve: there is no tool ${unknown.join(', ')}; there are ${all.join(', ')}`)
@@ -79,37 +79,37 @@ function checkApproved(doors: PrepareDoors, role: RoleDefinition | null, pattern
 }
 
 async function checkSandbox(
-  doors: PrepareDoors,
+  services: PrepareServices,
   policy: Policy,
   tools: readonly ToolSpec[],
   workspace: StartWorkspace | null,
 ): Promise<void> {
   if (!policy.sandboxed || workspace === null || !tools.some((tool) => tool.name === 'run_command')) return
-  const fault = await doors.sandboxFault(workspace.path)
+  const fault = await services.sandboxFault(workspace.path)
   if (fault !== null) {
     refuse('SANDBOX_UNAVAILABLE', `${fault}; or say "sandboxed": false (--no-sandbox), which is recorded with the run`)
   }
 }
 
-/** Resolves a request into everything in force, so that the log explains itself. Rejects with what the doors refuse. */
-export function createStarts(doors: PrepareDoors): Starts {
+/** Resolves a request into everything in force, so that the log explains itself. Rejects with what the services refuse. */
+export function createStarts(services: PrepareServices): Starts {
   return {
     async prepare(asked) {
-      const role = asked.role === undefined ? null : doors.role(asked.role)
+      const role = asked.role === undefined ? null : services.role(asked.role)
       if (asked.role !== undefined && role === null) {
-        refuse('UNKNOWN_ROLE', `there is no role "${asked.role}"; there are ${doors.roleNames().join(', ')}`)
+        refuse('UNKNOWN_ROLE', `there is no role "${asked.role}"; there are ${services.roleNames().join(', ')}`)
       }
       const { maxTurns, wallClockMs } = asked.limits ?? {}
-      const policy = PolicySchema.parse({ sandboxed: doors.sandboxed, ...asked.policy })
+      const policy = PolicySchema.parse({ sandboxed: services.sandboxed, ...asked.policy })
       const recovery = RecoveryConfig.parse({ ...asked.recovery })
-      const tools = offered(doors, asked, role)
-      checkApproved(doors, role, asked.approve ?? [])
-      const secrets = await Promise.all([...new Set(asked.secrets ?? [])].map((name) => doors.secret(name)))
-      const requested = doors.model(asked.model ?? doors.defaultModel)
-      const safeDefault = doors.model(doors.safeDefaultModel ?? requested.id)
+      const tools = offered(services, asked, role)
+      checkApproved(services, role, asked.approve ?? [])
+      const secrets = await Promise.all([...new Set(asked.secrets ?? [])].map((name) => services.secret(name)))
+      const requested = services.model(asked.model ?? services.defaultModel)
+      const safeDefault = services.model(services.safeDefaultModel ?? requested.id)
       const workspace =
-        asked.workspace === undefined ? null : await doors.workspace(asked.workspace, { secrets, policy })
-      await checkSandbox(doors, policy, tools, workspace)
+        asked.workspace === undefined ? null : await services.workspace(asked.workspace, { secrets, policy })
+      await checkSandbox(services, policy, tools, workspace)
       return {
         role,
         policy,
@@ -118,7 +118,7 @@ export function createStarts(doors: PrepareDoors): Starts {
           wallClockMs: wallClockMs ?? null,
         },
         recovery,
-        retry: ErrorRecoveryPolicy.parse({ modelOutageMs: MODEL_OUTAGE_MS, ...doors.retry, ...asked.retry }),
+        retry: ErrorRecoveryPolicy.parse({ modelOutageMs: MODEL_OUTAGE_MS, ...services.retry, ...asked.retry }),
         context: ContextManagementConfig.parse({ ...asked.context }),
         budget: { tokens: asked.budget?.tokens ?? null, nanoDollars: asked.budget?.nanoDollars ?? null },
         models: {
@@ -132,7 +132,7 @@ export function createStarts(doors: PrepareDoors): Starts {
         contextVariables: asked.contextVariables ?? {},
         secrets,
         ...(asked.instructions === undefined ? {} : { instructions: asked.instructions }),
-        build: doors.build,
+        build: services.build,
       } satisfies AgentSpec
     },
   }

@@ -1,6 +1,6 @@
 import type { Services } from '../services.ts'
-import { Bell } from './bell.ts'
 import { unlessAborted } from './unless-aborted.ts'
+import { WakeSignal } from './wake-signal.ts'
 
 const FAR_MS = 60_000
 const FIRST_DELAY_MS = 1_000
@@ -30,12 +30,18 @@ export interface Sweeping {
   /** How long what another process drives is left alone, ms. */
   readonly elsewhereMs: number
   /** Cuts a wait short, and hears whether the look after it went well. */
-  readonly bell: Bell
+  readonly wakeSignal: WakeSignal
   /** A factor for each wait, so that many who sweep do not do it at once. */
   jitter(): number
 }
 
-const alone = (): Sweeping => ({ asked: false, farMs: FAR_MS, elsewhereMs: FAR_MS, bell: new Bell(), jitter: () => 1 })
+const alone = (): Sweeping => ({
+  asked: false,
+  farMs: FAR_MS,
+  elsewhereMs: FAR_MS,
+  wakeSignal: new WakeSignal(),
+  jitter: () => 1,
+})
 
 /**
  * Wakes agents that are due (backoff, expiry, deadline, a driver that died), in a process that drives by itself. The
@@ -68,11 +74,11 @@ export async function sweep(
     return Math.max(1, Math.min(how.farMs, ...waits))
   }
   // An agent that has begun to wait may be due sooner than what was looked for: the wait is computed anew.
-  const off = s.drivers.onWaiting(() => void how.bell.ring().catch(() => undefined))
+  const off = s.drivers.onWaiting(() => void how.wakeSignal.notify().catch(() => undefined))
   signal.addEventListener('abort', off, { once: true })
   while (!signal.aborted) {
     let wait = how.farMs
-    const answer = how.bell.take()
+    const answer = how.wakeSignal.take()
     try {
       wait = await look()
       answer(null)
@@ -80,7 +86,7 @@ export async function sweep(
       if (!signal.aborted) onFault(error)
       answer(error)
     }
-    await how.bell.orAfter(s.clock, wait * how.jitter(), signal)
+    await how.wakeSignal.orAfter(s.clock, wait * how.jitter(), signal)
   }
 }
 

@@ -1,7 +1,7 @@
 import { openPool, PostgresHome } from '../../projections/postgres.ts'
 import type { ServersConfig } from '../config.ts'
 import type { Tell } from '../host/told.ts'
-import { askingPostgres } from './postgres-door.ts'
+import { askingPostgres } from './postgres-access.ts'
 import { schemasOf } from './schemas.ts'
 
 /**

@@ -3,7 +3,7 @@ import { LogError } from '../../domain/log/errors.ts'
 import type { EventLog } from '../../domain/ports.ts'
 import type { ServersConfig } from '../config.ts'
 import { type Unsafe, unsafeIn } from './durability.ts'
-import { postgresProblem } from './postgres-door.ts'
+import { postgresProblem } from './postgres-access.ts'
 import { type Rights, rightsIn } from './rights.ts'
 import { schemasOf } from './schemas.ts'
 
@@ -75,13 +75,13 @@ async function openLog({ eventstore: connectionString, namespace }: ServersConfi
 }
 
 async function lookAtEventStore({ eventstore: connectionString, namespace }: ServersConfig, log: EventLog | null) {
-  const { EventStoreDoorbell } = await import('../../adapters/log-eventstore/doorbell.ts')
-  const doorbell = await EventStoreDoorbell.open({ connectionString, namespace })
+  const { EventStoreWorkSubscription } = await import('../../adapters/log-eventstore/work-subscription.ts')
+  const workSubscription = await EventStoreWorkSubscription.open({ connectionString, namespace })
   try {
-    const seen = await doorbell.look()
+    const seen = await workSubscription.look()
     return { ...seen, log: log && { logId: log.logId, position: (await log.headCursor()).position } }
   } finally {
-    await doorbell.close()
+    await workSubscription.close()
   }
 }
 

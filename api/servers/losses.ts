@@ -5,7 +5,7 @@ import { findLoss } from '../losses/find.ts'
 import { LossGate } from '../losses/gate.ts'
 import { LateTables, witnessTables } from '../losses/late-tables.ts'
 import type { Loss } from '../losses/loss.ts'
-import type { LossDoors } from '../losses/losses.ts'
+import type { LossServices } from '../losses/losses.ts'
 import { comesBack } from './lost-tables.ts'
 
 // The tables in PostgreSQL are the only witness of the log in EventStoreDB: its servers keep no mark for us.
@@ -32,7 +32,7 @@ export async function lossOnServers({ home, log }: Pick<Stores, 'home' | 'log'>)
 interface BesideLoss {
   readonly tables: Tables
   readonly log: EventLog
-  readonly losses: LossDoors
+  readonly losses: LossServices
   /** Looks whether another process has accepted the open loss; true: this one goes on. Rejects where the stores do not answer. */
   notice(): Promise<boolean>
 }
@@ -43,7 +43,7 @@ export async function tablesBesideLoss<T extends Tables>(stores: Stores, open: (
   const gate = new LossGate(log, await lossOnServers(stores))
   const seen: Tables['read'] = (query) => home.read(query)
   // Tables that were dropped come back with the next process that moves them; until then they tell nothing.
-  const seenHead: NonNullable<LossDoors['seenHead']> = (query) =>
+  const seenHead: NonNullable<LossServices['seenHead']> = (query) =>
     prompt.read(query).catch((error: unknown) => {
       if (comesBack(error)) return { position: null, data: undefined }
       throw error
@@ -59,7 +59,7 @@ export async function tablesBesideLoss<T extends Tables>(stores: Stores, open: (
     })
     return following
   }
-  const losses: LossDoors = {
+  const losses: LossServices = {
     ...{ log, mark: null, read: tables.seen, seenHead, gate },
     accepting: (record) => record(),
     followed: async () => {

@@ -6,7 +6,7 @@ import type { EventLog } from '../../domain/ports.ts'
 import { otherLog } from '../../projections/index.ts'
 import { openPool, PostgresHome, schemaOfOthers, schemasThere } from '../../projections/postgres.ts'
 import type { ServersConfig } from '../config.ts'
-import { askingPostgres } from './postgres-door.ts'
+import { askingPostgres } from './postgres-access.ts'
 import { schemasOf } from './schemas.ts'
 
 interface Wishes extends Pick<EventStoreLogOptions, 'clock' | 'random'> {

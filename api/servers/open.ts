@@ -1,6 +1,6 @@
 import { PostgresBlobs } from '../../adapters/blobs-postgres/store.ts'
 import { PostgresLeases } from '../../adapters/leases-postgres/leases.ts'
-import { EventStoreDoorbell } from '../../adapters/log-eventstore/doorbell.ts'
+import { EventStoreWorkSubscription } from '../../adapters/log-eventstore/work-subscription.ts'
 import { greet } from '../../adapters/postgres/ask.ts'
 import { shortened } from '../../domain/log/errors.ts'
 import { base32 } from '../../domain/log/ids.ts'
@@ -19,7 +19,7 @@ import { LeasedRuntime } from './leased-runtime.ts'
 import { lossOnServers, tablesBesideLoss } from './losses.ts'
 import { findLog, makeLog } from './open-log.ts'
 import { passwordsOf } from './passwords.ts'
-import { askingPostgres } from './postgres-door.ts'
+import { askingPostgres } from './postgres-access.ts'
 import { schemasOf } from './schemas.ts'
 import { SharedTables } from './tables.ts'
 
@@ -55,8 +55,8 @@ export async function openOnServers(
     if (log === null) return null
     opened.push(() => log.close())
     checkDataFolder(config.data, 'owner')
-    const doorbell = await EventStoreDoorbell.open({ connectionString, namespace })
-    opened.push(() => doorbell.close())
+    const workSubscription = await EventStoreWorkSubscription.open({ connectionString, namespace })
+    opened.push(() => workSubscription.close())
     const pool = openPool({ url: config.postgres, max: MAX_CONNECTIONS - LEASE_CONNECTIONS })
     // A heartbeat waits for nobody's question, and a connection that is silent is replaced while the lease lasts.
     const beats = openPool({ url: config.postgres, max: LEASE_CONNECTIONS, silentMs: ttlMs / 6 })
@@ -90,7 +90,7 @@ export async function openOnServers(
       ...kept,
       blobs,
       clock,
-      doorbell,
+      workSubscription,
       holder,
       autoDrive,
       runtime: (ports) => new LeasedRuntime(ports, { ...shared, closed: closed.signal }),

@@ -4,7 +4,7 @@ import { openPool, PostgresHome } from '../../projections/postgres.ts'
 import type { ServersConfig } from '../config.ts'
 import { Opened } from '../host/open.ts'
 import { findLog, makeLog } from './open-log.ts'
-import { askingPostgres } from './postgres-door.ts'
+import { askingPostgres } from './postgres-access.ts'
 import { schemasOf } from './schemas.ts'
 
 /**

@@ -1,12 +1,12 @@
 import { alike } from '../host/told.ts'
-import { Bell } from '../runs/bell.ts'
 import { sweep } from '../runs/sweeper.ts'
-import type { Ring, Services } from '../services.ts'
+import { WakeSignal } from '../runs/wake-signal.ts'
+import type { Services, WorkNotification } from '../services.ts'
 import { within } from './within.ts'
 
-/** Everything is looked at at least so often, ms: the doorbell may be down. */
+/** Everything is looked at at least so often, ms: the workSubscription may be down. */
 const SWEEP_MS = 5_000
-/** A ring is answered after so long, ms, also where the run still waits for its turn here: the sweeps of all find it. */
+/** A notification is answered after so long, ms, also where the run still waits for its turn here: the sweeps of all find it. */
 const CLAIM_WITHIN_MS = 20_000
 
 export interface Work {
@@ -18,19 +18,22 @@ export interface Work {
 
 /**
  * Drives the runs that were started to be driven, beside other processes that do the same, until the signal aborts. What is
- * due is looked for again and again; the doorbell makes it soon, and where it is down nothing is lost but time.
+ * due is looked for again and again; the workSubscription makes it soon, and where it is down nothing is lost but time.
  */
 export async function work(work: Work, signal: AbortSignal): Promise<void> {
   const { services, onNote } = work
   const { how, onSweepFault } = sharing(work)
-  await Promise.all([sweep(services, signal, onSweepFault, onNote, how), listen(services, how.bell, signal, onNote)])
+  await Promise.all([
+    sweep(services, signal, onSweepFault, onNote, how),
+    listen(services, how.wakeSignal, signal, onNote),
+  ])
 }
 
 /** How one of many who drive looks for what is due. */
 export function sharing({ services, leaseMs, onFault }: Work) {
-  const bell = new Bell()
+  const wakeSignal = new WakeSignal()
   const jitter = () => 0.75 + services.random.bytes(1)[0]! / 512
-  const how = { asked: true, farMs: Math.min(SWEEP_MS, leaseMs), elsewhereMs: leaseMs / 2, bell, jitter }
+  const how = { asked: true, farMs: Math.min(SWEEP_MS, leaseMs), elsewhereMs: leaseMs / 2, wakeSignal, jitter }
   let said = ''
   // The same fault again and again is told once.
   const onSweepFault = (error: unknown) => {
@@ -42,12 +45,12 @@ export function sharing({ services, leaseMs, onFault }: Work) {
 }
 
 async function listen(
-  { doorbell, drivers, clock }: Services,
-  bell: Bell,
+  { workSubscription, drivers, clock }: Services,
+  wakeSignal: WakeSignal,
   signal: AbortSignal,
   onNote: (text: string) => void,
 ): Promise<void> {
-  if (doorbell === null) return
+  if (workSubscription === null) return
   let down = false
   const onTrouble = (error: unknown) => {
     const [why] = (error instanceof Error ? error.message : String(error)).split('\n')
@@ -56,15 +59,15 @@ async function listen(
       onNote(`runs begin some seconds later: the event store's subscription is broken (${why})`)
     down = error !== null
   }
-  const answer = async ({ agentId, done }: Ring) => {
-    await bell.ring()
+  const answer = async ({ agentId, done }: WorkNotification) => {
+    await wakeSignal.notify()
     await within(clock, CLAIM_WITHIN_MS, drivers.claimed(agentId), undefined)
     if (!signal.aborted) done()
   }
-  for await (const ring of doorbell.rings(signal, onTrouble)) {
+  for await (const notification of workSubscription.notifications(signal, onTrouble)) {
     // What a driver has written concerns nobody else.
-    if (ring.byDriver) ring.done()
-    // Where the look failed the ring comes again.
-    else answer(ring).catch(() => undefined)
+    if (notification.byDriver) notification.done()
+    // Where the look failed the notification comes again.
+    else answer(notification).catch(() => undefined)
   }
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ToolSpec } from '../../domain/agent/spec/tools.ts'
+import { ToolSpec } from '../../domain/agent/definition/tools.ts'
 import type { Tool } from '../../domain/ports.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { ToolSpec } from '../agent/spec/tools.ts'
+import type { ToolSpec } from '../agent/definition/tools.ts'
 import type { Json, JsonObject } from '../log/json.ts'
 import type { Sandbox, Workspace } from './workspace.ts'
 

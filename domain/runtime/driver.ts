@@ -1,4 +1,4 @@
-import type { DriverFact } from '../agent/decisions/commands.ts'
+import type { OutcomeCommand } from '../agent/decisions/commands.ts'
 import { type Owed, owed } from '../agent/decisions/owed.ts'
 import { type AgentState, activityOf, callsOf, isFinished } from '../agent/state/state.ts'
 import { endOf } from './look.ts'
@@ -204,7 +204,7 @@ export class Driver {
   }
 
   /** What has happened is not given up because there is no room for it just now. */
-  private bringIn(fact: DriverFact, commandId: string): Promise<void> {
+  private bringIn(fact: OutcomeCommand, commandId: string): Promise<void> {
     return patiently(this.ports, this.state.agentId, this.hurry.signal, () => this.submit(fact, commandId))
   }
 
@@ -229,7 +229,7 @@ export class Driver {
     return false
   }
 
-  private async submit(fact: DriverFact, commandId: string): Promise<void> {
+  private async submit(fact: OutcomeCommand, commandId: string): Promise<void> {
     await this.env.secrets.keep()
     const rests = this.stopping || this.drain.aborted
     const driver = { id: this.id, epoch: this.epoch, ...(rests ? { rests: true as const } : {}) }

@@ -1,7 +1,7 @@
 import type { Command } from '../agent/decisions/commands.ts'
+import type { DecisionContext } from '../agent/decisions/context.ts'
 import { type Decision, decide, type Identity } from '../agent/decisions/decide.ts'
 import type { Draft } from '../agent/decisions/deciding.ts'
-import type { Facts } from '../agent/decisions/facts.ts'
 import { attachmentOf } from '../agent/events/attachment.ts'
 import { versions } from '../agent/events/events.ts'
 import { digestOf, FOLD } from '../agent/state/digest.ts'
@@ -23,7 +23,7 @@ export interface Recorded {
   readonly sealed: readonly SealedEvent[]
 }
 
-export type Asking = Pick<Facts, 'by' | 'commandId' | 'driver' | 'correlationId' | 'trace'>
+export type Asking = Pick<DecisionContext, 'by' | 'commandId' | 'driver' | 'correlationId' | 'trace'>
 
 /**
  * Where what is decided is recorded. Time, decision, sealing and enqueueing are one synchronous step, so that no
@@ -54,8 +54,8 @@ export class Journal {
       tape.rewind()
       const now = Math.max(clock.now(), head?.timestamp ?? 0, log.floor())
       const told = transcript === null ? {} : { transcript: () => transcript.branch() }
-      const facts: Facts = { ...asking, ...told, now, salt: () => tape.salt(), jitter: () => tape.jitter() }
-      const decision = decide(state, identity, command, facts)
+      const context: DecisionContext = { ...asking, ...told, now, salt: () => tape.salt(), jitter: () => tape.jitter() }
+      const decision = decide(state, identity, command, context)
       if (decision.drafts.length === 0) return null
       const blobs = blobsOf(decision.drafts.map((draft) => draft.body.header.size))
       const stored: Addressed[] = [

@@ -1,5 +1,5 @@
+import type { DecisionContext } from '../agent/decisions/context.ts'
 import { decide } from '../agent/decisions/decide.ts'
-import type { Facts } from '../agent/decisions/facts.ts'
 import { waitingFor } from '../agent/decisions/owed.ts'
 import { undecided } from '../agent/state/loss.ts'
 import { type AgentState, callsOf } from '../agent/state/state.ts'
@@ -27,7 +27,7 @@ export function endOf(state: AgentState): DriveEnd | null {
 export function idleEnd(state: AgentState, { clock, build }: Pick<RuntimePorts, 'clock' | 'build'>): DriveEnd | null {
   if (state.driver === null) return null
   const { agentId, runId, revision } = state
-  const facts: Facts = {
+  const context: DecisionContext = {
     now: clock.now(),
     // Of what is thrown away nothing needs to be random.
     salt: () => new Uint8Array(16),
@@ -36,10 +36,10 @@ export function idleEnd(state: AgentState, { clock, build }: Pick<RuntimePorts, 
     commandId: 'look',
   }
   const claim = { kind: 'claim', driverId: LOOKER, build } as const
-  const claimed = decide(state, { agentId, runId, revision }, claim, facts).state ?? state
+  const claimed = decide(state, { agentId, runId, revision }, claim, context).state ?? state
   const driver = { id: LOOKER, epoch: claimed.driver?.epoch ?? 0 }
   const identity = { agentId, runId, revision: claimed.revision }
-  const next = decide(claimed, identity, { kind: 'proceed' }, { ...facts, driver })
+  const next = decide(claimed, identity, { kind: 'proceed' }, { ...context, driver })
   return next.drafts.length > 0 ? null : endOf(claimed)
 }
 

@@ -141,7 +141,7 @@ export class Mailbox {
   }
 
   /**
-   * Decides and records a command; resolves when it is durable. Facts meet conflicts
+   * Decides and records a command; resolves when it is durable. Outcomes meet conflicts
    * by folding and deciding again until they are in; requests give up after a bound with {@link ContentionError}, and
    * with 412 where the agent is not at the `expected` revision. So do facts where the log refuses them and shows nothing
    * new, or the signal has aborted; a request is then not begun at all.

@@ -1,4 +1,4 @@
-import type { AgentSpec } from '../agent/spec/spec.ts'
+import type { AgentSpec } from '../agent/definition/spec.ts'
 import type { Json, JsonObject } from '../log/json.ts'
 import type {
   BlobIntents,

@@ -1,6 +1,6 @@
 import type { Json } from '../log/json.ts'
-import type { Breathe } from './breather.ts'
 import type { SecretBoundary } from './ports.ts'
+import type { YieldToEventLoop } from './yield-to-event-loop.ts'
 
 /** What is redacted at a time: a text weighs its characters, and each value some more. */
 const [BATCH, VALUE] = [256 * 1024, 64]
@@ -11,7 +11,11 @@ type Member = readonly [key: string, value: Json]
  * A tool's JSON without secrets, as `secrets.result` gives it, in batches with others served between them: a result may hold
  * a million values. A text that is longer than a batch is one of its own.
  */
-export async function redactLarge(secrets: SecretBoundary, json: Json, breathe: Breathe): Promise<Json> {
+export async function redactLarge(
+  secrets: SecretBoundary,
+  json: Json,
+  yieldToEventLoop: YieldToEventLoop,
+): Promise<Json> {
   const weights = new Map<Json, number>()
   const weightOf = (value: Json) => weights.get(value) ?? ownWeight(value)
 
@@ -29,7 +33,7 @@ export async function redactLarge(secrets: SecretBoundary, json: Json, breathe: 
     const flush = async () => {
       for (const member of redact(batch)) done.push(member)
       ;[batch, weight] = [[], 0]
-      await breathe()
+      await yieldToEventLoop()
     }
     for (const [key, value] of members) {
       const own = key.length + weightOf(value)

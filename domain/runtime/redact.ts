@@ -5,9 +5,9 @@ import { jsonValueFilter } from '../agent/secrets/json-stream.ts'
 import type { Json, JsonObject } from '../log/json.ts'
 import { wellFormed } from '../log/well-formed.ts'
 import type { ModelOutcome, TextFilter, ToolResult } from '../ports.ts'
-import { type Breathe, inSteps } from './breather.ts'
 import type { SecretBoundary } from './ports.ts'
 import { redactLarge } from './redact-large.ts'
+import { inSteps, type YieldToEventLoop } from './yield-to-event-loop.ts'
 
 // Where what comes from outside becomes a command, secrets become references (CONTRACTS 3, Secrets).
 
@@ -73,20 +73,20 @@ export async function thenRefreshed<T>(secrets: SecretBoundary, effect: () => Pr
 
 /**
  * A model's answer, without secrets. A thinking block is signed: one that would have to be changed is left out. An answer
- * may be megabytes long: `breathe` is awaited after each block.
+ * may be megabytes long: `yieldToEventLoop` is awaited after each block.
  */
 export async function redactOutcome(
   secrets: SecretBoundary,
   outcome: ModelOutcome,
-  breathe: Breathe,
+  yieldToEventLoop: YieldToEventLoop,
 ): Promise<ModelOutcome> {
-  const calls = await inSteps(readCalls(outcome.content), breathe)
+  const calls = await inSteps(readCalls(outcome.content), yieldToEventLoop)
   const argumentsAt = new Map(calls.map((call) => [call.block, call.arguments]))
   const content: Block[] = []
   for (const [index, block] of outcome.content.entries()) {
     const clean = redactBlock(secrets, block, argumentsAt.get(index) ?? null)
     if (!SIGNED.has(block.type) || same(clean, block)) content.push(clean)
-    await breathe()
+    await yieldToEventLoop()
   }
   const requestId = outcome.requestId === undefined ? {} : { requestId: secrets.text(outcome.requestId) }
   return { ...outcome, content, servedBy: secrets.text(outcome.servedBy), ...requestId }
@@ -173,11 +173,15 @@ export function resultFilter(secrets: SecretBoundary): TextFilter {
 }
 
 /** A tool's result, without secrets; not its `whole`, which goes through {@link resultFilter}. */
-export async function redactResult(secrets: SecretBoundary, result: ToolResult, breathe: Breathe): Promise<ToolResult> {
+export async function redactResult(
+  secrets: SecretBoundary,
+  result: ToolResult,
+  yieldToEventLoop: YieldToEventLoop,
+): Promise<ToolResult> {
   const { content, changed, created, detail, ...whole } = result
   return {
     ...whole,
-    content: await redactLarge(secrets, content, breathe),
+    content: await redactLarge(secrets, content, yieldToEventLoop),
     ...(changed === undefined ? {} : { changed: secrets.json(changed) }),
     ...(created === undefined ? {} : { created: secrets.json(created) }),
     ...(detail === undefined ? {} : { detail: secrets.json(detail) }),

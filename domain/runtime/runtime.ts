@@ -1,8 +1,8 @@
 import type { UserCommand } from '../agent/decisions/commands.ts'
+import type { AgentSpec } from '../agent/definition/spec.ts'
+import { Policy } from '../agent/definition/spec.ts'
 import { CommandRejected } from '../agent/errors.ts'
 import { echo } from '../agent/issues.ts'
-import type { AgentSpec } from '../agent/spec/spec.ts'
-import { Policy } from '../agent/spec/spec.ts'
 import { type AgentState, isFinished } from '../agent/state/state.ts'
 import { LogError } from '../log/errors.ts'
 import { base32, runIdOf } from '../log/ids.ts'
@@ -23,7 +23,7 @@ import { redactRequest, refuseSecrets } from './redact.ts'
 import { endingWith, within } from './time-limit.ts'
 import type {
   AgentAt,
-  AgentRuntimeDoors,
+  AgentServices,
   At,
   DriveEnd,
   DriveOptions,
@@ -34,8 +34,8 @@ import type {
   Verification,
 } from './types.ts'
 
-/** AgentManager: one mailbox per agent of this process, and the doors to them. */
-export class Runtime implements AgentRuntimeDoors {
+/** AgentManager: one mailbox per agent of this process, and the operations on them. */
+export class Runtime implements AgentServices {
   /** As the host gave them: replay touches nothing but the log and the blobs, and no clock. */
   private readonly given: RuntimePorts
   private readonly ports: RuntimePorts
@@ -80,7 +80,7 @@ export class Runtime implements AgentRuntimeDoors {
     })
   }
 
-  erasable(agentId: string, which: ErasureChoice): ReturnType<AgentRuntimeDoors['erasable']> {
+  erasable(agentId: string, which: ErasureChoice): ReturnType<AgentServices['erasable']> {
     return erasable(this.ports, agentId, which)
   }
 

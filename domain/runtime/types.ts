@@ -1,7 +1,7 @@
 import type { Erase, UserCommand } from '../agent/decisions/commands.ts'
+import type { AgentSpec, Budget } from '../agent/definition/spec.ts'
 import type { Message } from '../agent/events/content.ts'
-import type { AgentSpec, Budget } from '../agent/spec/spec.ts'
-import type { PointFacts } from '../agent/state/point-facts.ts'
+import type { PointFacts } from '../agent/state/point-details.ts'
 import type { AgentState } from '../agent/state/state.ts'
 import type { Actor, SealedEvent } from '../log/envelope.ts'
 import type { Head } from '../ports.ts'
@@ -20,7 +20,7 @@ export interface Request {
   /** The revision that the agent must still be at; what was recorded under the key before is found again all the same. */
   readonly expected?: number
   /**
-   * It is to be driven by this process then: refused as {@link AgentRuntimeDoors.drive} would be, but found again all the
+   * It is to be driven by this process then: refused as {@link AgentServices.drive} would be, but found again all the
    * same where it was recorded under the key before.
    */
   readonly toDrive?: boolean
@@ -122,8 +122,8 @@ export interface DriveOptions {
   readonly waits?: boolean
 }
 
-/** The doors of the runtime. Everything that api offers goes through these. */
-export interface AgentRuntimeDoors {
+/** The operations of the runtime: everything that api offers goes through these. */
+export interface AgentServices {
   /**
    * Records a command; drives nothing. Rejects with CommandRejected (412 where the
    * agent is no longer at the expected revision), ContentionError or LogError.

@@ -1,5 +1,5 @@
+import { UNKNOWN_TOOL } from '../../domain/agent/definition/tools.ts'
 import type { LostCall } from '../../domain/agent/events/loss.ts'
-import { UNKNOWN_TOOL } from '../../domain/agent/spec/tools.ts'
 import { toolCallId } from '../../domain/log/ids.ts'
 import type { Row } from '../schema/tables.ts'
 import { cut } from '../text.ts'

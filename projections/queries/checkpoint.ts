@@ -1,5 +1,5 @@
 import { callArguments, type Message } from '../../domain/agent/events/content.ts'
-import type { ToolCall, ToolResult } from '../../domain/agent/state/point-facts.ts'
+import type { ToolCall, ToolResult } from '../../domain/agent/state/point-details.ts'
 import type { Json, JsonObject } from '../../domain/log/json.ts'
 import type { BlobStore, EventLog } from '../../domain/ports.ts'
 import { ProjectionError } from '../errors.ts'

@@ -1,4 +1,4 @@
-import { UNKNOWN_TOOL } from '../../domain/agent/spec/tools.ts'
+import { UNKNOWN_TOOL } from '../../domain/agent/definition/tools.ts'
 import { FORKED_AWAY, HAPPENED, NOTES } from '../../domain/agent/state/messages.ts'
 import { postgres } from './dialect.ts'
 import { checkpointsSelect, eventsSelect } from './seed-views.ts'

@@ -156,10 +156,10 @@ describe('what people are told', { timeout: 120_000 }, () => {
     expect((await folder.look('runs', 'list')).out).toMatch(new RegExp(`^${idIn(err)} +interrupted `, 'm'))
     const settings = { KEEPUP_EVENTSTORE: 'esdb://nowhere:2113', KEEPUP_POSTGRES: 'postgres://nowhere/keepup' }
     // The folder stands for the servers: what is asked is only how the command line tells it.
-    const doorbell = { async *rings() {} }
+    const workSubscription = { async *notifications() {} }
     const open = (async (config, _, how) => ({
       ...(await openServices({ ...config, eventstore: null, postgres: null }, 'owner', how)),
-      doorbell,
+      workSubscription,
     })) as OpenServices
     const { out } = await inProcess(['--data', folder.data, 'runs', 'list'], settings, { cwd: folder.root, open })
     expect(out).toMatch(new RegExp(`^${idIn(err)} +active `, 'm'))

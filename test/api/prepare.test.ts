@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { StartRun } from '../../api/http/schemas/start.ts'
-import { createStarts, type PrepareDoors } from '../../api/runs/prepare.ts'
-import { AgentSpec, type ModelInfo } from '../../domain/agent/spec/spec.ts'
-import type { ToolSpec } from '../../domain/agent/spec/tools.ts'
+import { createStarts, type PrepareServices } from '../../api/runs/prepare.ts'
+import { AgentSpec, type ModelInfo } from '../../domain/agent/definition/spec.ts'
+import type { ToolSpec } from '../../domain/agent/definition/tools.ts'
 
 const tool = (name: string, more: Partial<ToolSpec> = {}): ToolSpec => ({
   name,
@@ -37,7 +37,7 @@ const role = {
 
 const reference = `secret:ku_${'0'.repeat(26)}`
 
-const doors = (more: Partial<PrepareDoors> = {}): PrepareDoors => ({
+const doors = (more: Partial<PrepareServices> = {}): PrepareServices => ({
   role: (name) => (name === 'coder' ? role : null),
   roleNames: () => ['coder'],
   model,
@@ -61,7 +61,7 @@ const doors = (more: Partial<PrepareDoors> = {}): PrepareDoors => ({
   ...more,
 })
 
-const prepare = (asked: object, more: Partial<PrepareDoors> = {}) =>
+const prepare = (asked: object, more: Partial<PrepareServices> = {}) =>
   createStarts(doors(more)).prepare(StartRun.parse(asked))
 
 describe('preparing a run', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { CODER_SOP } from '../../domain/agent/spec/roles.ts'
+import { CODER_SOP } from '../../domain/agent/definition/roles.ts'
 import { evolve, fold } from '../../domain/agent/state/evolve.ts'
 import { call, calls, completes, says, USER } from '../support/harness.ts'
 import { given, tool } from '../support/story.ts'

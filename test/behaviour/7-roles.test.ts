@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { CODER_SOP } from '../../domain/agent/spec/roles.ts'
-import type { RoleDefinition } from '../../domain/agent/spec/spec.ts'
+import { CODER_SOP } from '../../domain/agent/definition/roles.ts'
+import type { RoleDefinition } from '../../domain/agent/definition/spec.ts'
 import { call, calls, completes, says } from '../support/harness.ts'
 import { given, tool } from '../support/story.ts'
 

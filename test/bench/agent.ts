@@ -1,7 +1,7 @@
-import { controlTools } from '../../domain/agent/spec/control-tools.ts'
-import type { ModelInfo } from '../../domain/agent/spec/spec.ts'
-import { AgentSpec } from '../../domain/agent/spec/spec.ts'
-import type { ToolSpec } from '../../domain/agent/spec/tools.ts'
+import { controlTools } from '../../domain/agent/definition/control-tools.ts'
+import type { ModelInfo } from '../../domain/agent/definition/spec.ts'
+import { AgentSpec } from '../../domain/agent/definition/spec.ts'
+import type { ToolSpec } from '../../domain/agent/definition/tools.ts'
 import type { ModelOutcome, ModelProvider, Tool } from '../../domain/ports.ts'
 
 // The agent that is measured: every turn it reads one file and thinks aloud, as coding agents do.

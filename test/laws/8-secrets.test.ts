@@ -8,7 +8,7 @@ import { PLACES, tell } from '../support/secret-places.ts'
 
 const PUBLIC = 'PUBLIC4F9C1E77'
 
-/** Places whose text is refused or left out where it is not of its form, so that a public word does not show either. */
+/** Semaphore whose text is refused or left out where it is not of its form, so that a public word does not show either. */
 const UNSHOWN = ['key', 'model error cut', 'trace', 'fork key', 'approval call', 'secret name', 'gate', 'doubt call']
 
 test.each(PLACES)('%s: what is no secret is written there', async (place) => {

@@ -43,7 +43,7 @@ function counting() {
 
 function steps() {
   const taken = { count: 0 }
-  return { taken, breathe: async () => void taken.count++ }
+  return { taken, yieldToEventLoop: async () => void taken.count++ }
 }
 
 const answer = (content: readonly Block[]) => {
@@ -66,8 +66,8 @@ describe('a large answer', () => {
 
   test('is redacted in a step for each call and each block, and each part is looked at twice at most', async () => {
     const { seen, secrets } = counting()
-    const { taken, breathe } = steps()
-    expect((await redactOutcome(secrets, answer(content), breathe)).content).toEqual(content)
+    const { taken, yieldToEventLoop } = steps()
+    expect((await redactOutcome(secrets, answer(content), yieldToEventLoop)).content).toEqual(content)
     expect(taken.count).toBeGreaterThanOrEqual(20 + 30)
     expect(seen.characters).toBeLessThan(2.2 * JSON.stringify(content).length)
   })
@@ -75,7 +75,7 @@ describe('a large answer', () => {
   test('whose arguments are no JSON is looked at once', async () => {
     const { seen, secrets } = counting()
     const broken = [asked(`{"path":"${'x'.repeat(10_000)}`)]
-    expect((await redactOutcome(secrets, answer(broken), steps().breathe)).content).toEqual(broken)
+    expect((await redactOutcome(secrets, answer(broken), steps().yieldToEventLoop)).content).toEqual(broken)
     expect(seen.characters).toBeLessThan(10_200)
   })
 
@@ -190,15 +190,15 @@ describe('a large result', () => {
 
   test('of JSON is redacted in batches, as it is in one go', async () => {
     const { secrets } = counting()
-    const { taken, breathe } = steps()
-    const { content } = await redactResult(secrets, { content: json }, breathe)
+    const { taken, yieldToEventLoop } = steps()
+    const { content } = await redactResult(secrets, { content: json }, yieldToEventLoop)
     expect(JSON.stringify(content)).toBe(JSON.stringify(redactor.redactResult(json).value))
     expect(taken.count).toBeGreaterThan(10)
   })
 
   test('of JSON is looked at once', async () => {
     const { seen, secrets } = counting()
-    await redactResult(secrets, { content: json }, steps().breathe)
+    await redactResult(secrets, { content: json }, steps().yieldToEventLoop)
     expect(seen.characters).toBeLessThan(1.1 * JSON.stringify(json).length)
   })
 

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { type Block, callArguments } from '../../domain/agent/events/content.ts'
 import { createRedactor } from '../../domain/agent/secrets/redactor.ts'
 import type { Json } from '../../domain/log/json.ts'
-import { breather } from '../../domain/runtime/breather.ts'
 import type { SecretBoundary } from '../../domain/runtime/ports.ts'
 import { redactOutcome, redactRequest } from '../../domain/runtime/redact.ts'
+import { yielder } from '../../domain/runtime/yield-to-event-loop.ts'
 import { NO_SECRETS } from '../support/no-secrets.ts'
 
 // A secret may be any word, also one that commands and blocks are made of. Fault planted: the whole command redacted.
@@ -41,7 +41,7 @@ test('an answer keeps its kinds; names, ids and what the server says of itself a
   ]
   const usage = { input: 1, output: 1, cacheRead: 0, cacheWrite: 0 }
   const outcome = { content, stopReason: 'tool_use', usage, servedBy: 'type', requestId: 'type' } as const
-  const clean = await redactOutcome(hide('type'), outcome, breather())
+  const clean = await redactOutcome(hide('type'), outcome, yielder())
   expect(clean.content.map((block) => block.type)).toEqual(['text', 'tool_use'])
   expect(clean.content[1]).toMatchObject({ id: 'REF-1', name: 'REF', input: { REF: 'REF' } })
   expect([clean.servedBy, clean.requestId, clean.content[0]?.text]).toEqual(['REF', 'REF', 'my REF'])
@@ -63,7 +63,7 @@ describe('arguments that came as text', () => {
     const content = [{ type: 'tool_use', id: 'a', name: 'send', input_text }]
     const usage = { input: 1, output: 1, cacheRead: 0, cacheWrite: 0 }
     const outcome = { content, stopReason: 'tool_use', usage, servedBy: 'm' } as const
-    return (await redactOutcome(secrets, outcome, breather())).content[0] as Block
+    return (await redactOutcome(secrets, outcome, yielder())).content[0] as Block
   }
 
   test.each([

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
+import type { RoleDefinition } from '../../domain/agent/definition/spec.ts'
 import { ModelError } from '../../domain/agent/errors.ts'
 import type { Block } from '../../domain/agent/events/content.ts'
-import type { RoleDefinition } from '../../domain/agent/spec/spec.ts'
 import type { ModelOutcome } from '../../domain/ports.ts'
 
 // Random agents, models, tools and people, as plain data that fast-check can shrink.

@@ -1,7 +1,7 @@
 import { openBoundary } from '../../api/host/boundary.ts'
+import { CODER_SOP } from '../../domain/agent/definition/roles.ts'
 import { CommandRejected, ModelError, ToolError } from '../../domain/agent/errors.ts'
 import type { Block } from '../../domain/agent/events/content.ts'
-import { CODER_SOP } from '../../domain/agent/spec/roles.ts'
 import type { Actor } from '../../domain/log/envelope.ts'
 import type { ModelOutcome, Tool, Workspace } from '../../domain/ports.ts'
 import type { RuntimePorts } from '../../domain/runtime/ports.ts'

@@ -1,6 +1,6 @@
 import type { UserCommand } from '../../domain/agent/decisions/commands.ts'
+import type { ToolSpec } from '../../domain/agent/definition/tools.ts'
 import type { AgentEvent, EventOf, EventType } from '../../domain/agent/events/events.ts'
-import type { ToolSpec } from '../../domain/agent/spec/tools.ts'
 import type { JsonObject } from '../../domain/log/json.ts'
 import type { ModelOutcome, Tool, ToolContext, ToolResult } from '../../domain/ports.ts'
 import type { RuntimePorts } from '../../domain/runtime/ports.ts'

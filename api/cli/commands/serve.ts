@@ -4,7 +4,7 @@ import { onServers } from '../../config.ts'
 import { type Tell, told } from '../../host/told.ts'
 import { tokenPath } from '../../http/token.ts'
 import { sweep } from '../../runs/sweeper.ts'
-import { goOnAgain } from '../../servers/again.ts'
+import { retryFaultedRuns } from '../../servers/again.ts'
 import { tellOutages } from '../../servers/outages.ts'
 import type { Context } from '../context.ts'
 import { CliError, EXIT } from '../exit.ts'
@@ -31,7 +31,7 @@ async function serve(ctx: Context): Promise<number> {
       tell(`ask it: curl -H "Authorization: Bearer $(cat ${quoted(tokenPath(config.data))})" ${backend.url}/v1/runs`)
       tell('what it can be asked: /v1/openapi.json; press Ctrl-C to end')
       if (!onServers(config)) return sweep(services, signal, onFault, tell)
-      const again = goOnAgain({ services, leaseMs: config.leaseMs, onFault, onNote: tell }, signal)
+      const again = retryFaultedRuns({ services, leaseMs: config.leaseMs, onFault, onNote: tell }, signal)
       return Promise.all([again, tellOutages(services, tell, signal)])
     },
     () => backend.close(),

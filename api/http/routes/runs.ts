@@ -46,7 +46,7 @@ export function runRoutes(s: Services) {
     const { driving } = s.drivers.state(row.runId)
     const idle = !hasEnded(row.status) && !driving && row.waiting.length === 0 && row.turn > 0
     // On servers the drivers of other processes are not known.
-    const interrupted = idle && s.doorbell !== null ? null : idle
+    const interrupted = idle && s.workSubscription !== null ? null : idle
     const { open } = s.losses
     const isShort = open?.streams.some(({ runId }) => runId === row.runId) === true
     const shortened = isShort || (open?.unlisted === true && !hasEnded(row.status))

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { ROLES } from '../../../domain/agent/spec/roles.ts'
+import { ROLES } from '../../../domain/agent/definition/roles.ts'
 import { isPlain, PLAIN } from '../../plain-text.ts'
 import { Id, PageQuery } from './common.ts'
 import { MOMENT, Moment } from './moment.ts'

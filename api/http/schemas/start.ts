@@ -1,13 +1,13 @@
 import { z } from '@hono/zod-openapi'
-import { VARIABLE_NAME } from '../../../domain/agent/spec/control-tools.ts'
-import { partly } from '../../../domain/agent/spec/partly.ts'
+import { VARIABLE_NAME } from '../../../domain/agent/definition/control-tools.ts'
+import { partly } from '../../../domain/agent/definition/partly.ts'
 import {
   Budget,
   ContextManagementConfig,
   ErrorRecoveryPolicy,
   Policy,
   RecoveryConfig,
-} from '../../../domain/agent/spec/spec.ts'
+} from '../../../domain/agent/definition/spec.ts'
 import { Milliseconds } from '../../../domain/agent/time-span.ts'
 import { By, Folder, JsonValue } from './common.ts'
 

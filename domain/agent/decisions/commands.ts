@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import type { JsonObject } from '../../log/json.ts'
 import type { ModelOutcome, ToolResult } from '../../ports.ts'
+import { AgentSpec } from '../definition/spec.ts'
 import type { ResolvedPaths } from '../events/event-parts.ts'
 import type { Artifact, Attachment, BodyOf, Failure } from '../events/events.ts'
-import { AgentSpec } from '../spec/spec.ts'
 import type { AgentState } from '../state/state.ts'
 import { Milliseconds } from '../time-span.ts'
 
@@ -96,9 +96,9 @@ export const UserCommand = z.discriminatedUnion('kind', [
 ])
 export type UserCommand = z.infer<typeof UserCommand>
 
-// What the driver brings in: the outcome of effects, already redacted. Facts are never refused, only found recorded.
+// What the driver brings in: the outcome of effects, already redacted. Outcomes are never refused, only found recorded.
 
-export type DriverFact =
+export type OutcomeCommand =
   | { readonly kind: 'claim'; readonly driverId: string; readonly build: string }
   /** Nothing new from outside: go on as far as the state allows (wake-ups, deadlines, first drive). */
   | { readonly kind: 'proceed' }
@@ -170,7 +170,7 @@ export interface Findings {
 }
 
 /** Erasure is no decision on the state: it works on what is stored (domain/runtime/erasure/erase.ts). */
-export type Command = Exclude<UserCommand, { kind: 'erase' }> | ForkAgent | AcceptLoss | DriverFact
+export type Command = Exclude<UserCommand, { kind: 'erase' }> | ForkAgent | AcceptLoss | OutcomeCommand
 
 /** Begins an agent with the history of another. `source`: the other's state at the point that the link names. */
 export interface ForkAgent {

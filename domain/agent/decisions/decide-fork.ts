@@ -1,22 +1,22 @@
 import { hex } from '../../log/ids.ts'
+import type { Budget } from '../definition/spec.ts'
 import { CommandRejected } from '../errors.ts'
 import type { BodyOf } from '../events/events.ts'
 import { checkBudget } from '../rules/admission.ts'
-import type { Budget } from '../spec/spec.ts'
 import { continues } from '../state/evolve-fork.ts'
 import type { AgentState } from '../state/state.ts'
+import type { DecisionContext } from './context.ts'
 import { Deciding, type Draft } from './deciding.ts'
-import type { Facts } from './facts.ts'
 
 /** The first event of a fork. `state`: the source's state at the point; `runId`: the new run's. */
-export function decideFork(state: AgentState, runId: string, body: BodyOf<'forked'>, facts: Facts): Draft {
+export function decideFork(state: AgentState, runId: string, body: BodyOf<'forked'>, context: DecisionContext): Draft {
   const { model } = body.changes
   if (model !== undefined && !state.spec.models.known.some((known) => known.id === model)) {
     throw new CommandRejected('MODEL_UNKNOWN', `"${model}" is not among the run's models`, 422)
   }
   checkBudget({ ...state.spec, budget: { ...state.spec.budget, ...body.changes.budget } as Budget })
-  const d = new Deciding(state, { agentId: runId, runId, revision: -1 }, facts)
+  const d = new Deciding(state, { agentId: runId, runId, revision: -1 }, context)
   const waits = !continues(state) && state.unread === 0
-  d.emit('forked', { ...body, argumentsSalt: hex(facts.salt()), ...(waits ? { waits } : {}) }, { turn: 0 })
+  d.emit('forked', { ...body, argumentsSalt: hex(context.salt()), ...(waits ? { waits } : {}) }, { turn: 0 })
   return d.drafts[0]!
 }

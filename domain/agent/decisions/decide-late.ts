@@ -1,19 +1,19 @@
 import { cost } from '../rules/money.ts'
 import { modelInfo } from '../rules/routing.ts'
 import { lostAttemptOf } from '../state/evolve-turns.ts'
-import type { DriverFact } from './commands.ts'
+import type { OutcomeCommand } from './commands.ts'
 import type { Deciding } from './deciding.ts'
 
-// Facts that come when nobody waits for them any more (DESIGN, Flow: Finished): the call was given up, or the run has ended.
+// Outcomes that arrive when no decision waits for them any more (DESIGN, Flow: Finished): the call was given up, or the run has ended.
 
 /** A fact of a run that has ended. */
-export function decideLate(d: Deciding, fact: DriverFact): void {
+export function decideLate(d: Deciding, fact: OutcomeCommand): void {
   if (fact.kind === 'model_answered') lateAnswer(d, fact)
   else lateOutcome(d, fact)
 }
 
 /** What became of an attempt after it was given up: known at last, once, though it changes nothing. */
-export function lateOutcome(d: Deciding, fact: DriverFact): void {
+export function lateOutcome(d: Deciding, fact: OutcomeCommand): void {
   if (fact.kind !== 'tool_succeeded' && fact.kind !== 'tool_failed') return
   const { toolCallId, attempt, durationMs, toolName } = fact
   if (!d.state.unheard.some((one) => one.toolCallId === toolCallId && one.attempt === attempt)) return
@@ -25,7 +25,7 @@ export function lateOutcome(d: Deciding, fact: DriverFact): void {
 }
 
 /** What a model took for an answer that nobody takes up any more. It is paid for all the same. */
-export function lateAnswer(d: Deciding, fact: Extract<DriverFact, { kind: 'model_answered' }>): void {
+export function lateAnswer(d: Deciding, fact: Extract<OutcomeCommand, { kind: 'model_answered' }>): void {
   const { turn, attempt, outcome } = fact
   const lost = lostAttemptOf(d.state, turn, attempt)
   if (lost === undefined) return

@@ -5,9 +5,9 @@ import { matches } from '../rules/policy.ts'
 import { undecided } from '../state/loss.ts'
 import { type Call, callsOf, isFinished } from '../state/state.ts'
 import type { UserCommand } from './commands.ts'
+import type { DecisionContext } from './context.ts'
 import type { Deciding } from './deciding.ts'
 import { endCall, failCall } from './endings.ts'
-import type { Facts } from './facts.ts'
 import { decideLostCall, releaseLoss } from './losses.ts'
 import { settleCancel } from './proceed.ts'
 
@@ -58,7 +58,7 @@ export function decideRequest(d: Deciding, command: Request): void {
       d.emit('standing_approval', { tools: command.tools, ...reason })
       for (const call of callsOf(d.state)) {
         const { stage, toolName } = call
-        if (stage.at !== 'approval' || d.facts.now >= stage.expiresAt) continue
+        if (stage.at !== 'approval' || d.context.now >= stage.expiresAt) continue
         if (command.tools.some((pattern) => matches(pattern, toolName)))
           emitDecided(d, call, 'approved', command.reason)
       }
@@ -97,7 +97,7 @@ function decideApproval(d: Deciding, command: Extract<Request, { kind: 'decide_a
       `${call.id} does not wait for an approval; it may have been decided before`,
     )
   }
-  if (d.facts.now >= call.stage.expiresAt) {
+  if (d.context.now >= call.stage.expiresAt) {
     throw new CommandRejected('APPROVAL_EXPIRED', `the approval of ${call.id} has expired`)
   }
   if (command.argumentsHash !== undefined && command.argumentsHash !== call.argumentsHash) {
@@ -112,11 +112,11 @@ function decideApproval(d: Deciding, command: Extract<Request, { kind: 'decide_a
 function emitDecided(d: Deciding, call: Call, decision: 'approved' | 'rejected', said: string | undefined): void {
   const { argumentsHash, id: toolCallId } = call
   const reason = said === undefined ? {} : { reason: said }
-  d.emit('approval_decided', { decision, argumentsHash, ...reason }, { toolCallId, actor: approver(d.facts) })
+  d.emit('approval_decided', { decision, argumentsHash, ...reason }, { toolCallId, actor: approver(d.context) })
 }
 
 /** Who asks, in the place of whoever approves. */
-export const approver = ({ by }: Pick<Facts, 'by'>): Actor => ({ ...by, kind: 'approver' })
+export const approver = ({ by }: Pick<DecisionContext, 'by'>): Actor => ({ ...by, kind: 'approver' })
 
 function resolveDoubt(d: Deciding, command: Extract<Request, { kind: 'resolve_doubt' }>): void {
   const call = openCall(d, command.toolCallId)

@@ -1,19 +1,19 @@
 import type { JsonObject } from '../../log/json.ts'
 import type { ToolResult } from '../../ports.ts'
+import { AdvancePhase, CompleteTask, SetContext } from '../definition/control-tools.ts'
 import { graceIsOver } from '../rules/recovery.ts'
 import { backoff, judgeRetry } from '../rules/retry.ts'
-import { AdvancePhase, CompleteTask, SetContext } from '../spec/control-tools.ts'
 import { targetPhase } from '../state/phases.ts'
 import { type Call, type CallStage, callsOf, recoveryOf } from '../state/state.ts'
-import type { DriverFact, Findings } from './commands.ts'
+import type { Findings, OutcomeCommand } from './commands.ts'
 import { lateOutcome } from './decide-late.ts'
 import type { Deciding } from './deciding.ts'
 import { endCall, endTurn, failCall } from './endings.ts'
 
 // Outcomes of tool calls.
 
-type ToolFact = Extract<DriverFact, { kind: 'tool_succeeded' | 'tool_failed' | 'tool_in_doubt' }>
-type Succeeded = Extract<DriverFact, { kind: 'tool_succeeded' }>
+type ToolFact = Extract<OutcomeCommand, { kind: 'tool_succeeded' | 'tool_failed' | 'tool_in_doubt' }>
+type Succeeded = Extract<OutcomeCommand, { kind: 'tool_succeeded' }>
 
 /** Where the last attempt's end is still of use. */
 const UNSETTLED: ReadonlySet<CallStage['at']> = new Set<CallStage['at']>(['running', 'doubt', 'resolved'])
@@ -32,11 +32,11 @@ export function decideToolFact(d: Deciding, fact: ToolFact): void {
   failed(d, call, fact)
 }
 
-function failed(d: Deciding, call: Call, fact: Extract<DriverFact, { kind: 'tool_failed' }>): void {
+function failed(d: Deciding, call: Call, fact: Extract<OutcomeCommand, { kind: 'tool_failed' }>): void {
   const { code, message } = fact.error
   const verdict = judgeRetry(d.state.spec.retry, call, fact.error)
   if (verdict.retry && call.stage.at === 'running' && d.state.cancel === null) {
-    const delayMs = backoff(d.state.spec.retry, call.signatures.length + 1, d.facts.jitter())
+    const delayMs = backoff(d.state.spec.retry, call.signatures.length + 1, d.context.jitter())
     const retry = { attempt: call.attempt + 1, error: { code, message }, delayMs, signature: verdict.signature }
     d.emit('tool_call_retry', retry, { toolCallId: call.id })
     return
@@ -82,7 +82,7 @@ function completed(d: Deciding, call: Call, fact: Succeeded): void {
     })
     return
   }
-  if (graceIsOver(d.state, d.facts.now)) {
+  if (graceIsOver(d.state, d.context.now)) {
     failCall(d, call, { code: 'TIMEOUT', message: 'the grace time has passed' })
     return
   }

@@ -3,14 +3,14 @@ import { CommandRejected } from '../errors.ts'
 import { echo } from '../issues.ts'
 import { admit } from '../rules/admission.ts'
 import { type AgentState, isFinished } from '../state/state.ts'
-import type { Command, DriverFact } from './commands.ts'
-import { decideFact } from './decide-facts.ts'
+import type { Command, OutcomeCommand } from './commands.ts'
+import type { DecisionContext } from './context.ts'
 import { decideFork } from './decide-fork.ts'
 import { decideLate } from './decide-late.ts'
+import { decideOutcome } from './decide-outcomes.ts'
 import { approver, decideRequest } from './decide-requests.ts'
 import { Deciding, type Draft } from './deciding.ts'
 import { endRun } from './endings.ts'
-import type { Facts } from './facts.ts'
 import { settleOpen } from './proceed.ts'
 
 /** What was decided: events in order, and the state after them. No events: nothing new, or recorded before. */
@@ -39,27 +39,32 @@ const FACTS: ReadonlySet<Command['kind']> = new Set<Command['kind']>([
 ])
 
 /**
- * Decides a command: pure, given the facts. People's commands may be refused (`CommandRejected`); facts never are, they
+ * Decides a command: pure, given the context. People's commands may be refused (`CommandRejected`); context never are, they
  * are found recorded, or out of date, and then decide nothing.
  */
-export function decide(state: AgentState | null, identity: Identity, command: Command, facts: Facts): Decision {
+export function decide(
+  state: AgentState | null,
+  identity: Identity,
+  command: Command,
+  context: DecisionContext,
+): Decision {
   if (command.kind === 'fork') {
     if (state !== null) throw exists(identity)
-    const draft = decideFork(command.source, identity.agentId, command.link, facts)
+    const draft = decideFork(command.source, identity.agentId, command.link, context)
     return { drafts: [draft], state: draft.after }
   }
-  const d = new Deciding(state, identity, facts)
+  const d = new Deciding(state, identity, context)
   if (command.kind === 'start') {
     if (state !== null) throw exists(identity)
     admit(command.spec)
     d.emit('agent_started', {
       spec: command.spec,
       depth: 0,
-      argumentsSalt: hex(facts.salt()),
+      argumentsSalt: hex(context.salt()),
       ...(command.drive ? { drive: true } : {}),
     })
     if (command.task !== null) d.emit('user_input', { text: command.task })
-    if (command.approve) d.emit('standing_approval', { tools: command.approve }, { actor: approver(facts) })
+    if (command.approve) d.emit('standing_approval', { tools: command.approve }, { actor: approver(context) })
     return { drafts: d.drafts, state: d.state }
   }
   if (state === null) throw new CommandRejected('RUN_UNKNOWN', `there is no agent ${echo(identity.agentId)}`, 404)
@@ -67,10 +72,10 @@ export function decide(state: AgentState | null, identity: Identity, command: Co
     d.emit('loss_accepted', command.loss)
     return decided(d, state)
   }
-  if (FACTS.has(command.kind)) return decided(brought(state, identity, command as DriverFact, facts), state)
+  if (FACTS.has(command.kind)) return decided(brought(state, identity, command as OutcomeCommand, context), state)
   decideRequest(d, command as never)
   // What was acknowledged under a key stays so: made again, it must not do what there was no need for.
-  if (d.drafts.length === 0 && isKeyed(facts.commandId)) d.emit('request_noted', { request: command.kind })
+  if (d.drafts.length === 0 && isKeyed(context.commandId)) d.emit('request_noted', { request: command.kind })
   return decided(d, state)
 }
 
@@ -83,14 +88,14 @@ const decided = (d: Deciding, before: AgentState): Decision => ({
  * What follows from a fact. Where that cannot be decided the run ends by name: the next drive would bring the same fact,
  * paid for anew, to the same fault.
  */
-function brought(state: AgentState, identity: Identity, fact: DriverFact, facts: Facts): Deciding {
-  const d = new Deciding(state, identity, facts)
+function brought(state: AgentState, identity: Identity, fact: OutcomeCommand, context: DecisionContext): Deciding {
+  const d = new Deciding(state, identity, context)
   try {
     if (isFinished(state)) decideLate(d, fact)
-    else decideFact(d, fact)
+    else decideOutcome(d, fact)
     return d
   } catch (fault) {
-    const ending = new Deciding(state, identity, facts)
+    const ending = new Deciding(state, identity, context)
     if (isFinished(state) || !ending.drives) throw fault
     try {
       endByFault(ending, fault)

@@ -9,7 +9,7 @@ import type { AgentEvent, BodyOf, EventType } from '../events/events.ts'
 import { evolve } from '../state/evolve.ts'
 import type { Transcript } from '../state/messages.ts'
 import { type AgentState, activityOf, callsOf, turnIsOpen } from '../state/state.ts'
-import type { Facts } from './facts.ts'
+import type { DecisionContext } from './context.ts'
 
 const utf8 = new TextEncoder()
 
@@ -47,19 +47,23 @@ const CHECKPOINTS: ReadonlySet<EventType> = new Set(['tool_call_end', 'turn_end'
 
 /** One decision under way: events are emitted and folded at once, so that the next one is decided on their state. */
 export class Deciding {
-  readonly facts: Facts
+  readonly context: DecisionContext
   readonly drafts: Draft[] = []
   private current: AgentState | null
   private readonly identity: { readonly agentId: string; readonly runId: string }
   private readonly transcript: Transcript | null
   private revision: number
 
-  constructor(state: AgentState | null, identity: { agentId: string; runId: string; revision: number }, facts: Facts) {
+  constructor(
+    state: AgentState | null,
+    identity: { agentId: string; runId: string; revision: number },
+    context: DecisionContext,
+  ) {
     this.current = state
     this.identity = identity
     this.revision = identity.revision
-    this.facts = facts
-    this.transcript = facts.transcript?.() ?? null
+    this.context = context
+    this.transcript = context.transcript?.() ?? null
   }
 
   /** The root of the messages as the model is told them. */
@@ -75,7 +79,7 @@ export class Deciding {
 
   /** Does the deciding driver hold the agent? Only then may it start anything. */
   get drives(): boolean {
-    const { driver } = this.facts
+    const { driver } = this.context
     if (driver === undefined || driver.rests) return false
     return this.current?.driver?.epoch === driver.epoch && this.current.driver.id === driver.id
   }
@@ -85,20 +89,20 @@ export class Deciding {
     given: BodyOf<T>,
     about: { toolCallId?: string; turn?: number; actor?: Actor; cause?: number } = {},
   ): void {
-    const { facts } = this
+    const { context } = this
     const text = storedText(given)
-    const salted = saltBody(utf8.encode(text), facts.salt())
+    const salted = saltBody(utf8.encode(text), context.salt())
     // What is folded, and shown to the model, is what is stored: members in the same order, nothing that JSON drops.
     const body = JSON.parse(text) as BodyOf<T>
     const fault = bodyFault(type, body)
     if (fault !== null)
       throw new LogError('APPEND_INVALID', `${type} is not of its shape, so nothing was recorded: ${fault}`)
-    const asked = about.actor ?? facts.by
+    const asked = about.actor ?? context.by
     const actor = PEOPLE.has(asked.kind) && !DEEDS.has(type) ? RUNTIME : asked
     // Of people's deeds too; the view shows theirs in turn 0 (CONTRACTS 6).
     const turn = about.turn ?? (this.current && turnIsOpen(this.current) ? this.current.turn : 0)
     const claim = type === 'driver_claimed' ? (body as BodyOf<'driver_claimed'>) : null
-    const owner = facts.driver && { id: facts.driver.id, epoch: facts.driver.epoch }
+    const owner = context.driver && { id: context.driver.id, epoch: context.driver.epoch }
     const driver = claim ? { id: claim.driverId, epoch: claim.epoch } : owner
     const deed = PEOPLE.has(actor.kind)
     const cause = about.cause ?? this.causeOf(type, about.toolCallId, deed)
@@ -107,22 +111,22 @@ export class Deciding {
       type,
       body,
       revision: this.revision,
-      at: facts.now,
+      at: context.now,
       turn,
       agentId: this.identity.agentId,
       runId: this.identity.runId,
-      commandId: facts.commandId,
+      commandId: context.commandId,
       actor,
       bodyHash: salted.header.hash,
       size: salted.bytes.length,
       ...(about.toolCallId === undefined ? {} : { toolCallId: about.toolCallId }),
       ...(cause === null ? {} : { causationId: `${agentStream(this.identity.agentId)}@${cause}` }),
-      ...(deed && facts.correlationId !== undefined ? { correlationId: facts.correlationId } : {}),
+      ...(deed && context.correlationId !== undefined ? { correlationId: context.correlationId } : {}),
       ...(driver === undefined || deed ? {} : { driver }),
     } as AgentEvent
     const after = evolve(this.current, decided)
     // What a turn does belongs to the input that it reads, which only its start has settled.
-    const inherited = !deed && after.correlation !== facts.commandId
+    const inherited = !deed && after.correlation !== context.commandId
     const event = inherited ? { ...decided, correlationId: after.correlation } : decided
     this.current = after
     this.transcript?.push(event)

@@ -2,7 +2,7 @@ import type { Failure } from '../events/events.ts'
 import { whyRecovering } from '../rules/recovery.ts'
 import { openGates } from '../state/phases.ts'
 import { type AgentState, type Call, recoveryOf, type TurnOutcome, turnIsOpen } from '../state/state.ts'
-import type { DriverFact } from './commands.ts'
+import type { OutcomeCommand } from './commands.ts'
 import type { Deciding } from './deciding.ts'
 
 // How turns, calls and runs end. Every turn_start has its turn_end, every call its one tool_call_end.
@@ -30,7 +30,10 @@ export function endTurn(d: Deciding, outcome: TurnOutcome): void {
 }
 
 /** What a call that ended well came to. */
-type Success = Pick<Extract<DriverFact, { kind: 'tool_succeeded' }>, 'result' | 'attached' | 'durationMs' | 'tested'>
+type Success = Pick<
+  Extract<OutcomeCommand, { kind: 'tool_succeeded' }>,
+  'result' | 'attached' | 'durationMs' | 'tested'
+>
 
 /** Ends a call with its result. */
 export function endCall(d: Deciding, call: Call, { result, attached, durationMs, tested }: Success): void {

@@ -30,7 +30,7 @@ function settleOne(d: Deciding, call: Call): void {
       return
     }
     case 'approval':
-      if (d.facts.now < stage.expiresAt) return
+      if (d.context.now < stage.expiresAt) return
       d.emit('approval_expired', { argumentsHash: call.argumentsHash }, { toolCallId: call.id })
       failCall(d, call, { code: 'APPROVAL_EXPIRED', message: 'nobody decided on this call in time' })
       return
@@ -80,7 +80,7 @@ function begin(d: Deciding, call: Call): void {
   const start = { toolName, index, given, argumentsHash, attempt: 1, effect, intent: reason === null }
   d.emit('tool_call_start', start, about)
   if (reason === null) return
-  const expiresAt = new Date(d.facts.now + d.state.spec.policy.approvalTtlMs).toISOString()
+  const expiresAt = new Date(d.context.now + d.state.spec.policy.approvalTtlMs).toISOString()
   d.emit('approval_requested', { toolName, given, argumentsHash, expiresAt, reason }, about)
 }
 
@@ -95,7 +95,7 @@ export function settleOpenCalls(d: Deciding, code: 'CANCELLED' | 'TIMEOUT', mess
       failCall(d, call, { code: 'UNKNOWN_OUTCOME', message: `${message}; whether this call happened is not known` })
     } else if (stage.at !== 'running') {
       failCall(d, call, call.refused ?? { code, message })
-    } else if (d.facts.now < stage.notBefore) {
+    } else if (d.context.now < stage.notBefore) {
       failCall(d, call, { code, message })
     } else {
       const gone = d.drives && stage.epoch !== d.state.driver?.epoch

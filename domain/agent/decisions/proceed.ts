@@ -1,9 +1,9 @@
+import type { ModelInfo } from '../definition/spec.ts'
 import { leastTokens, reserve } from '../rules/budget.ts'
 import { cost } from '../rules/money.ts'
 import { graceIsOver, lastTurn, limitReached, warningText } from '../rules/recovery.ts'
 import { ASSEMBLER, measuredParameters } from '../rules/request.ts'
 import { MAX_MODEL_FAILURES, modelInfo, route } from '../rules/routing.ts'
-import type { ModelInfo } from '../spec/spec.ts'
 import { MAX_VIOLATIONS } from '../state/failures.ts'
 import { undecided } from '../state/loss.ts'
 import { phaseTools } from '../state/phases.ts'
@@ -55,7 +55,7 @@ function beginTurn(d: Deciding): boolean {
 
 /** Why the coming turn is the warning turn, or null. */
 function limit(d: Deciding): Recovery['reason'] | null {
-  const reached = limitReached(d.state, d.facts.now)
+  const reached = limitReached(d.state, d.context.now)
   if (reached !== null) return reached
   const info = modelInfo(d.state, route(d.state).resolved)
   return reserve(d.state, info, measuredParameters(d.state, info).bytes) === null ? 'budget' : null
@@ -87,7 +87,7 @@ function think(d: Deciding, { model }: Thinking): boolean {
       return callModel(d, model.model, model.attempt)
     case 'backoff':
       if (failedByGrace(d)) return true
-      if (d.state.paused || d.facts.now < model.until) return false
+      if (d.state.paused || d.context.now < model.until) return false
       d.emit('model_routed', { ...route(d.state), resolved: model.model, reason: 'the model of this turn' })
       return true
     case 'calling':
@@ -195,7 +195,7 @@ function observeRecovery(d: Deciding, activity: Observation, recovery: Recovery)
     const what =
       activity.calls.length > 0 || activity.outcome === 'flooded' ? 'another tool was called' : 'no tool was called'
     endRun(d, 'RECOVERY_FAILED', `Recovery failed: ${what} after the final warning`)
-  } else if (graceIsOver(state, d.facts.now)) {
+  } else if (graceIsOver(state, d.context.now)) {
     endRun(d, 'RECOVERY_FAILED', 'Recovery failed: the grace time has passed')
   } else if (state.turn >= lastTurn(state, recovery) || state.modelFailures >= MAX_MODEL_FAILURES) {
     if (failed) endRun(d, 'MODEL_FAILED', 'Recovery failed: the model gave no answer')
@@ -206,7 +206,7 @@ function observeRecovery(d: Deciding, activity: Observation, recovery: Recovery)
 
 /** In recovery the grace time bounds the model call and the completion too. */
 function failedByGrace(d: Deciding): boolean {
-  if (!graceIsOver(d.state, d.facts.now)) return false
+  if (!graceIsOver(d.state, d.context.now)) return false
   settleOpen(d, 'TIMEOUT', 'the grace time has passed', true)
   endRun(d, 'RECOVERY_FAILED', 'Recovery failed: no completion within the grace time')
   return true
@@ -236,7 +236,7 @@ export function settleCancel(d: Deciding): boolean {
   const { cancel } = d.state
   if (cancel === null || isFinished(d.state)) return false
   const before = d.drafts.length
-  if (!settleOpen(d, 'CANCELLED', 'the run was cancelled', d.facts.now >= cancel.deadlineAt))
+  if (!settleOpen(d, 'CANCELLED', 'the run was cancelled', d.context.now >= cancel.deadlineAt))
     return d.drafts.length > before
   if (turnIsOpen(d.state)) endTurn(d, 'cancelled')
   endRun(d, 'CANCELLED', `cancelled by ${cancel.by}${cancel.reason === undefined ? '' : `: ${cancel.reason}`}`)

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Cipher } from '../../log/envelope.ts'
-import { Effect } from '../spec/tools.ts'
+import { Effect } from '../definition/tools.ts'
 
 // What bodies of events are made of. These shapes are the storage format too (see events.ts).
 

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../../log/json.ts'
-import { askedName, UNKNOWN_TOOL } from '../spec/tools.ts'
+import { askedName, UNKNOWN_TOOL } from '../definition/tools.ts'
 import { type Block, callArguments } from './content.ts'
 import type { Given } from './event-parts.ts'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Effect } from '../spec/tools.ts'
+import { Effect } from '../definition/tools.ts'
 import { count, Hash, Json, text } from './event-parts.ts'
 
 // Storage format, as events.ts: what a person accepts after the log has lost its end.

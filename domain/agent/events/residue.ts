@@ -1,6 +1,6 @@
 import { sha256 } from '../../log/ids.ts'
-import { type AgentSpec, WARNING } from '../spec/spec.ts'
-import { UNKNOWN_TOOL } from '../spec/tools.ts'
+import { type AgentSpec, WARNING } from '../definition/spec.ts'
+import { UNKNOWN_TOOL } from '../definition/tools.ts'
 import type { Block } from './content.ts'
 import type { BodyOf, EventType, Failure, PlannedCall } from './events.ts'
 

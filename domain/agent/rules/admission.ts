@@ -1,11 +1,11 @@
 import { z } from 'zod'
+import { VARIABLE_NAME } from '../definition/control-tools.ts'
+import { GATES } from '../definition/roles.ts'
+import { type AgentSpec, ContextManagementConfig } from '../definition/spec.ts'
+import { UNKNOWN_TOOL, wireName } from '../definition/tools.ts'
 import { CommandRejected } from '../errors.ts'
 import { echo } from '../issues.ts'
 import { compilePattern } from '../secrets/pattern.ts'
-import { VARIABLE_NAME } from '../spec/control-tools.ts'
-import { GATES } from '../spec/roles.ts'
-import { type AgentSpec, ContextManagementConfig } from '../spec/spec.ts'
-import { UNKNOWN_TOOL, wireName } from '../spec/tools.ts'
 import { canonicalTool } from './policy.ts'
 
 // What is refused at the start of a run, before anything is recorded (CONTRACTS 1, 3, 4, 10).

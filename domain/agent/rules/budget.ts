@@ -1,6 +1,6 @@
 import { RESULT_BYTES } from '../bounded.ts'
+import type { ModelInfo, Price } from '../definition/spec.ts'
 import type { Usage } from '../events/content.ts'
-import type { ModelInfo, Price } from '../spec/spec.ts'
 import { type AgentState, type Estimate, recoveryOf } from '../state/state.ts'
 import { cost, totalTokens } from './money.ts'
 

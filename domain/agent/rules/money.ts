@@ -1,5 +1,5 @@
+import type { Price } from '../definition/spec.ts'
 import type { Usage } from '../events/content.ts'
-import type { Price } from '../spec/spec.ts'
 
 const MILLION = 1_000_000n
 const NANO = 1_000_000_000n

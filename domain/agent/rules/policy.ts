@@ -1,7 +1,7 @@
+import { WITH_TOOLS } from '../definition/control-tools.ts'
+import type { Policy } from '../definition/spec.ts'
+import type { ToolSpec } from '../definition/tools.ts'
 import type { Failure } from '../events/events.ts'
-import { WITH_TOOLS } from '../spec/control-tools.ts'
-import type { Policy } from '../spec/spec.ts'
-import type { ToolSpec } from '../spec/tools.ts'
 import { phaseTools } from '../state/phases.ts'
 import { type AgentState, recoveryOf } from '../state/state.ts'
 

@@ -1,4 +1,4 @@
-import type { ErrorRecoveryPolicy } from '../spec/spec.ts'
+import type { ErrorRecoveryPolicy } from '../definition/spec.ts'
 import type { Call } from '../state/state.ts'
 
 // Retries (seed 000, 5.10; CONTRACTS 8).

@@ -1,5 +1,5 @@
+import type { ModelInfo } from '../definition/spec.ts'
 import type { BodyOf } from '../events/events.ts'
-import type { ModelInfo } from '../spec/spec.ts'
 import type { AgentState } from '../state/state.ts'
 
 // ModelRouter: one decision before every model call (seed 000, 5.7).

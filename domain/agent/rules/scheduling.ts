@@ -1,4 +1,4 @@
-import type { ToolSpec } from '../spec/tools.ts'
+import type { ToolSpec } from '../definition/tools.ts'
 import type { AgentState, Call } from '../state/state.ts'
 
 // ToolScheduler: which of a turn's calls may run beside each other (seed 000, 5.3; CONTRACTS 3).

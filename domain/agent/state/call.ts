@@ -1,5 +1,5 @@
+import type { Effect } from '../definition/tools.ts'
 import type { Failure, Given } from '../events/events.ts'
-import type { Effect } from '../spec/tools.ts'
 
 // One requested tool call, as the state of its turn holds it.
 

@@ -1,6 +1,6 @@
 import type { AppendRoot } from '../../log/root.ts'
+import type { AgentSpec } from '../definition/spec.ts'
 import type { BodyOf, EventOf } from '../events/events.ts'
-import type { AgentSpec } from '../spec/spec.ts'
 import { settleCalls } from './evolve-calls.ts'
 import { lossOfFork } from './loss.ts'
 import {

@@ -3,10 +3,10 @@ import { sha256, toolCallId } from '../../log/ids.ts'
 import type { Json } from '../../log/json.ts'
 import { append, EMPTY_ROOT, type Root } from '../../log/root.ts'
 import { byteLength, headAndTail, RESULT_BYTES } from '../bounded.ts'
+import { READ_RESULT, readOnNote } from '../definition/control-tools.ts'
 import { MAX_CALLS } from '../events/answer-bounds.ts'
 import type { Block, Message } from '../events/content.ts'
 import type { AgentEvent, EventOf } from '../events/events.ts'
-import { READ_RESULT, readOnNote } from '../spec/control-tools.ts'
 
 // Whoever changes what a message says, or which event makes one, raises ASSEMBLER (request.ts).
 

@@ -1,4 +1,4 @@
-import type { RoleDefinition } from '../spec/spec.ts'
+import type { RoleDefinition } from '../definition/spec.ts'
 import type { AgentState } from './state.ts'
 
 // SOPExecutor: which phase an agent is in, and which gates stand between phases (seed 000 section 7).

@@ -1,7 +1,7 @@
 import { EMPTY_ROOT, type Root } from '../../log/root.ts'
+import type { AgentSpec } from '../definition/spec.ts'
 import type { Usage } from '../events/content.ts'
 import type { BodyOf } from '../events/events.ts'
-import type { AgentSpec } from '../spec/spec.ts'
 import type { Call, CallStage } from './call.ts'
 import type { Loss } from './loss.ts'
 

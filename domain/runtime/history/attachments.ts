@@ -5,7 +5,7 @@ import type { Header } from '../../log/envelope.ts'
 import { LogError } from '../../log/errors.ts'
 import { bodyHasher } from '../../log/seal.ts'
 import type { BlobStore } from '../../ports.ts'
-import { breather } from '../breather.ts'
+import { yielder } from '../yield-to-event-loop.ts'
 
 /** So much is in memory at a time, bytes. */
 const PART = 1024 * 1024
@@ -45,12 +45,12 @@ export async function* blobParts(
  */
 export async function isAttached(blobs: BlobStore, runId: string, { salt, size, hash }: Attachment): Promise<boolean> {
   const hasher = bodyHasher(Buffer.from(salt, 'hex'))
-  const breathe = breather()
+  const yieldToEventLoop = yielder()
   let found = 0
   for await (const part of blobParts(blobs, runId, hash, 0, size + 1)) {
     hasher.update(part)
     found += part.length
-    await breathe()
+    await yieldToEventLoop()
   }
   return found === size && hasher.hex() === hash
 }

@@ -6,7 +6,7 @@ import { evolve } from '../../agent/state/evolve.ts'
 import { Transcript } from '../../agent/state/messages.ts'
 import type { AgentState } from '../../agent/state/state.ts'
 import type { ModelRequest } from '../../ports.ts'
-import { breather } from '../breather.ts'
+import { yielder } from '../yield-to-event-loop.ts'
 import type { Stores } from './bodies.ts'
 import { history } from './history.ts'
 
@@ -30,10 +30,10 @@ export async function rebuildRequests(stores: Stores, agentId: string, turn: num
   const transcript = new Transcript()
   let state: AgentState | null = null
   let erased = false
-  const breathe = breather()
+  const yieldToEventLoop = yielder()
   for await (const page of history(stores, agentId)) {
     for (const { event, recorded } of page) {
-      await breathe()
+      await yieldToEventLoop()
       state = evolve(state, event)
       transcript.push(event)
       erased ||= recorded.erased === true

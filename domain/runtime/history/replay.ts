@@ -2,7 +2,7 @@ import { CommandRejected } from '../../agent/errors.ts'
 import type { AgentEvent } from '../../agent/events/events.ts'
 import { evolve } from '../../agent/state/evolve.ts'
 import { Transcript } from '../../agent/state/messages.ts'
-import { Facts } from '../../agent/state/point-facts.ts'
+import { PointDetails } from '../../agent/state/point-details.ts'
 import type { AgentState } from '../../agent/state/state.ts'
 import type { Head, SnapshotStore } from '../../ports.ts'
 import type { RuntimePorts } from '../ports.ts'
@@ -56,7 +56,7 @@ export async function treeAt(
 export async function agentAt(ports: Ports, agentId: string, asked: At): Promise<AgentAt> {
   const reached = await stateAt(ports, agentId, asked)
   const transcript = new Transcript()
-  const facts = new Facts()
+  const facts = new PointDetails()
   const at = () => ({ ...reached, messages: transcript.messages, facts: facts.facts })
   for await (const page of history(ports, agentId)) {
     for (const { event, recorded } of page) {

@@ -1,5 +1,5 @@
+import type { AgentSpec } from '../../agent/definition/spec.ts'
 import type { BodyOf } from '../../agent/events/events.ts'
-import type { AgentSpec } from '../../agent/spec/spec.ts'
 import { forkedSpec } from '../../agent/state/evolve-fork.ts'
 import { agentStream } from '../../log/ids.ts'
 import type { Stores } from './bodies.ts'

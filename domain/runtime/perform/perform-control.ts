@@ -1,7 +1,7 @@
 import type { Findings } from '../../agent/decisions/commands.ts'
+import { AdvancePhase, CompleteTask, ReadResult, SetContext } from '../../agent/definition/control-tools.ts'
 import { ToolError } from '../../agent/errors.ts'
 import type { Artifact } from '../../agent/events/events.ts'
-import { AdvancePhase, CompleteTask, ReadResult, SetContext } from '../../agent/spec/control-tools.ts'
 import { gatesOnTheWay, openGates, targetPhase } from '../../agent/state/phases.ts'
 import type { AgentState, Call } from '../../agent/state/state.ts'
 import { sha256 } from '../../log/ids.ts'

@@ -1,5 +1,6 @@
-import type { DriverFact } from '../../agent/decisions/commands.ts'
+import type { OutcomeCommand } from '../../agent/decisions/commands.ts'
 import { thrownByModel } from '../../agent/decisions/thrown.ts'
+import { toolNamed } from '../../agent/definition/tools.ts'
 import { ModelError } from '../../agent/errors.ts'
 import type { Message } from '../../agent/events/content.ts'
 import { readCalls, requestedCalls } from '../../agent/events/content.ts'
@@ -9,13 +10,12 @@ import { argumentsHash } from '../../agent/rules/plan.ts'
 import { modelTime } from '../../agent/rules/recovery.ts'
 import { assemble } from '../../agent/rules/request.ts'
 import { modelInfo } from '../../agent/rules/routing.ts'
-import { toolNamed } from '../../agent/spec/tools.ts'
 import { type AgentState, activityOf } from '../../agent/state/state.ts'
 import type { ModelOutcome } from '../../ports.ts'
-import { breather, inSteps } from '../breather.ts'
 import type { Environment, RuntimePorts } from '../ports.ts'
 import { redactOutcome, thenRefreshed } from '../redact.ts'
 import { limited } from '../time-limit.ts'
+import { inSteps, yielder } from '../yield-to-event-loop.ts'
 import { pathsOf } from './paths.ts'
 
 /** TurnExecutor: makes the model call that is open in the state, and turns its end into a fact, redacted. */
@@ -26,7 +26,7 @@ export async function performModel(
   messages: readonly Message[],
   attempt: number,
   signal: AbortSignal,
-): Promise<DriverFact> {
+): Promise<OutcomeCommand> {
   const activity = activityOf(state.machine)
   if (activity?.status !== 'THINKING' || activity.model.at !== 'calling') throw new Error('no model call is open')
   const { model: id, estimate } = activity.model
@@ -37,16 +37,16 @@ export async function performModel(
   const publish = (text: string) => text !== '' && ports.feed.publish({ runId, agentId, turn, kind: 'text', text })
   const limitMs = modelTime(state, info.timeoutMs, ports.clock.now())
   const ended = await limited(ports.clock, limitMs, signal, async (own) => {
-    const breathe = breather(ports.clock)
+    const yieldToEventLoop = yielder(ports.clock)
     const asking = { signal: own, onText: (text: string) => publish(stream.push(text)) }
     const answer = await thenRefreshed(env.secrets, () => ports.provider(id).call(request, asking))
     // What cannot be redacted is a failure of the model's: asking again gives it again.
-    await breathe()
-    const outcome = await redactOutcome(env.secrets, modelOutcome(answer), breathe)
+    await yieldToEventLoop()
+    const outcome = await redactOutcome(env.secrets, modelOutcome(answer), yieldToEventLoop)
     // What is read and hashed here call by call is not read and hashed again where they are decided on together.
-    for (const call of await inSteps(readCalls(outcome.content), breathe)) {
+    for (const call of await inSteps(readCalls(outcome.content), yieldToEventLoop)) {
       if (call.arguments !== null) argumentsHash(state.argumentsSalt, call.arguments)
-      await breathe()
+      await yieldToEventLoop()
     }
     return outcome
   })

@@ -1,19 +1,19 @@
-import type { DriverFact } from '../../agent/decisions/commands.ts'
+import type { OutcomeCommand } from '../../agent/decisions/commands.ts'
 import { thrownByTool } from '../../agent/decisions/thrown.ts'
+import { READ_RESULT, readOnNote } from '../../agent/definition/control-tools.ts'
 import { ToolError } from '../../agent/errors.ts'
 import { callArguments } from '../../agent/events/content.ts'
 import type { EventOf } from '../../agent/events/events.ts'
 import { toolResult } from '../../agent/events/tool-result.ts'
 import { commandInRoot, sameCommand } from '../../agent/rules/command-line.ts'
 import { denial } from '../../agent/rules/policy.ts'
-import { READ_RESULT, readOnNote } from '../../agent/spec/control-tools.ts'
 import type { AgentState, Call } from '../../agent/state/state.ts'
 import type { JsonObject } from '../../log/json.ts'
 import type { Sandbox, Tool, ToolContext, ToolFailure, ToolResult } from '../../ports.ts'
-import { type Breathe, breather, inSteps } from '../breather.ts'
 import type { Environment, RuntimePorts, SecretBoundary } from '../ports.ts'
 import { redactResult, resultFilter, thenRefreshed } from '../redact.ts'
 import { limited } from '../time-limit.ts'
+import { inSteps, type YieldToEventLoop, yielder } from '../yield-to-event-loop.ts'
 import { ledElsewhere } from './paths.ts'
 import { performControl } from './perform-control.ts'
 import { apart, withWhole } from './whole-result.ts'
@@ -26,7 +26,7 @@ export async function performTool(
   answer: EventOf<'model_call_end'>,
   call: Call,
   signal: AbortSignal,
-): Promise<DriverFact> {
+): Promise<OutcomeCommand> {
   const about = { toolCallId: call.id, toolName: call.toolName, attempt: call.attempt }
   const block = answer.body.content[answer.body.calls[call.index]?.block ?? -1]
   const args = block ? callArguments(block) : null
@@ -34,13 +34,13 @@ export async function performTool(
   const tool = ports.tool(call.toolName)
   const started = ports.clock.now()
   const took = () => Math.max(0, Math.round(ports.clock.now() - started))
-  const failed = (error: ToolFailure, durationMs: number): DriverFact => {
+  const failed = (error: ToolFailure, durationMs: number): OutcomeCommand => {
     const { transient, beforeEffect = false } = error
     const code = env.secrets.text(error.code) === error.code ? error.code : 'EXECUTION_FAILED'
     const message = env.secrets.text(error.message)
     return { kind: 'tool_failed', ...about, durationMs, error: { code, message, transient, beforeEffect } }
   }
-  const inDoubt = (reason: string): DriverFact => ({ kind: 'tool_in_doubt', ...about, reason })
+  const inDoubt = (reason: string): OutcomeCommand => ({ kind: 'tool_in_doubt', ...about, reason })
 
   if (args === null) {
     const why = `the arguments of ${call.toolName} cannot be read from the answer in the log`
@@ -74,7 +74,7 @@ export async function performTool(
     onOutput: (text) => publish(output.push(text)),
   })
   const ended = await limited(ports.clock, spec.timeLimitMs, signal, async (own) => {
-    const breathe = breather(ports.clock)
+    const yieldToEventLoop = yielder(ports.clock)
     await env.secrets.refresh()
     const elsewhere = await ledElsewhere(env, spec, call, args)
     // Of an earlier attempt nobody can tell whether it happened where it was meant to.
@@ -82,13 +82,13 @@ export async function performTool(
       return { doubt: `${call.toolName} cannot be asked after: ${elsewhere.message}` }
     if (elsewhere !== null) throw elsewhere
     const resolved = await env.secrets.resolve(args)
-    const probed = await probe(tool, call, resolved, context(own), breathe)
+    const probed = await probe(tool, call, resolved, context(own), yieldToEventLoop)
     if (probed !== null && 'doubt' in probed) return probed
-    const run = async () => inSteps(toolResult(await tool.run(resolved, context(own))), breathe)
+    const run = async () => inSteps(toolResult(await tool.run(resolved, context(own))), yieldToEventLoop)
     const { result } = probed ?? { result: await thenRefreshed(env.secrets, run) }
     // What cannot be redacted is a failure of the tool's, like anything else that it gives back wrongly.
-    await breathe()
-    return redactResult(env.secrets, apart(result), breathe)
+    await yieldToEventLoop()
+    return redactResult(env.secrets, apart(result), yieldToEventLoop)
   })
   publish(output.end())
   if (ended.end === 'hung') {
@@ -138,7 +138,7 @@ async function probe(
   call: Call,
   args: JsonObject,
   context: ToolContext,
-  breathe: Breathe,
+  yieldToEventLoop: YieldToEventLoop,
 ): Promise<{ result: ToolResult } | { doubt: string } | null> {
   if (!isProbed(call)) return null
   if (tool.probe === undefined) return { doubt: `${call.toolName} has no probe that could tell whether it happened` }
@@ -146,7 +146,7 @@ async function probe(
   if (probed?.found === 'absent') return null
   if (probed?.found !== 'happened') return { doubt: `a probe could not tell whether ${call.toolName} happened` }
   const happened = probed.result ?? { content: 'This call happened before the driver was lost.' }
-  return { result: await inSteps(toolResult(happened), breathe) }
+  return { result: await inSteps(toolResult(happened), yieldToEventLoop) }
 }
 
 const isProbed = ({ effect, stage }: Call) => effect === 'reconcilable' && stage.at === 'running' && stage.probe

@@ -1,7 +1,7 @@
 import { decodeText } from '../../agent/bounded.ts'
+import { type ReadResultInput, readOnNote } from '../../agent/definition/control-tools.ts'
 import { ToolError } from '../../agent/errors.ts'
 import { wholeEnd, wholeStart } from '../../agent/kept-text.ts'
-import { type ReadResultInput, readOnNote } from '../../agent/spec/control-tools.ts'
 import { LogError } from '../../log/errors.ts'
 import type { Stores } from '../history/bodies.ts'
 import { findResult, resultAt } from '../history/results.ts'

@@ -6,9 +6,9 @@ import type { Json } from '../../log/json.ts'
 import { bodyHasher } from '../../log/seal.ts'
 import { wellFormed } from '../../log/well-formed.ts'
 import type { Random, ToolResult } from '../../ports.ts'
-import { type Breathe, breather } from '../breather.ts'
 import type { RuntimePorts, SecretBoundary } from '../ports.ts'
 import { resultFilter } from '../redact.ts'
+import { type YieldToEventLoop, yielder } from '../yield-to-event-loop.ts'
 
 /** A result of more bytes than this is stored beside its event (DESIGN, Large results). */
 const MAX_INLINE_RESULT = 64 * 1024
@@ -44,9 +44,9 @@ export async function withWhole(
   const { whole, ...result } = given
   const text = whole ?? longText(result.content)
   if (text === null) return { result }
-  const breathe = breather(clock)
-  const bytes = await redacted(secrets, text, breathe)
-  const attachment = await describe(random, bytes, breathe)
+  const yieldToEventLoop = yielder(clock)
+  const bytes = await redacted(secrets, text, yieldToEventLoop)
+  const attachment = await describe(random, bytes, yieldToEventLoop)
   const shown = whole !== undefined && result.content !== '' ? result.content : ends(bytes, readOn)
   return { result: { ...result, content: shown }, attached: { attachment, bytes } }
 }
@@ -61,13 +61,13 @@ function longText(content: Json): string | null {
 async function redacted(
   secrets: SecretBoundary,
   whole: string | readonly Uint8Array[],
-  breathe: Breathe,
+  yieldToEventLoop: YieldToEventLoop,
 ): Promise<Buffer> {
   const filter = resultFilter(secrets)
   const kept = new KeptText()
   for (const part of parts(whole)) {
     kept.add(filter.push(wellFormed(part)))
-    await breathe()
+    await yieldToEventLoop()
   }
   kept.add(filter.end())
   return Buffer.concat(kept.pieces())
@@ -92,12 +92,12 @@ function* parts(whole: string | readonly Uint8Array[]): Generator<string> {
   yield utf8.decode()
 }
 
-async function describe(random: Random, bytes: Buffer, breathe: Breathe): Promise<Attachment> {
+async function describe(random: Random, bytes: Buffer, yieldToEventLoop: YieldToEventLoop): Promise<Attachment> {
   const salt = random.bytes(16)
   const hasher = bodyHasher(salt)
   for (let from = 0; from < bytes.length; from += PART) {
     hasher.update(bytes.subarray(from, from + PART))
-    await breathe()
+    await yieldToEventLoop()
   }
   return {
     hash: hasher.hex(),

@@ -5,7 +5,7 @@ import { SystemClock } from '../../../api/host/clock.ts'
 import { systemRandom } from '../../../api/host/random.ts'
 import { LiveHub } from '../../../api/live/hub.ts'
 import { Drivers } from '../../../api/runs/drivers.ts'
-import { goOnAgain } from '../../../api/servers/again.ts'
+import { retryFaultedRuns } from '../../../api/servers/again.ts'
 import type { Services } from '../../../api/services.ts'
 import { CommandRejected } from '../../../domain/agent/errors.ts'
 import { LogError } from '../../../domain/log/errors.ts'
@@ -34,7 +34,7 @@ function played(due: readonly string[], drive: (id: string, waits: boolean) => P
   const end = new AbortController()
   const notes: string[] = []
   const onFault = (error: unknown, where: string) => notes.push(`${where}: ${String(error)}`)
-  const done = goOnAgain({ services, leaseMs: 400, onFault, onNote: (text) => notes.push(text) }, end.signal)
+  const done = retryFaultedRuns({ services, leaseMs: 400, onFault, onNote: (text) => notes.push(text) }, end.signal)
   const stop = async () => {
     end.abort(new Error('the test is over'))
     await done

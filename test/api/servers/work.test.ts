@@ -5,20 +5,20 @@ import { LiveHub } from '../../../api/live/hub.ts'
 import { Drivers } from '../../../api/runs/drivers.ts'
 import { sweep } from '../../../api/runs/sweeper.ts'
 import { work } from '../../../api/servers/work.ts'
-import type { Ring, Services } from '../../../api/services.ts'
+import type { Services, WorkNotification } from '../../../api/services.ts'
 import { CommandRejected } from '../../../domain/agent/errors.ts'
 import type { DriveEnd, DriveOptions } from '../../../domain/runtime/types.ts'
 
-/** A worker whose tables, runs and doorbell are played. */
+/** A worker with simulated tables, runs and work subscription. */
 function played(due: () => readonly string[], drive: (id: string, options: DriveOptions) => Promise<DriveEnd>) {
-  const rings: Ring[] = []
+  const notifications: WorkNotification[] = []
   let news = Promise.withResolvers<void>()
   let sweeps = 0
   let failing: Error | null = null
   const answered: string[] = []
   let trouble: (error: unknown) => void = () => {}
-  const ring = (agentId: string, byDriver = false) => {
-    rings.push({ agentId, byDriver, done: () => answered.push(agentId) })
+  const notification = (agentId: string, byDriver = false) => {
+    notifications.push({ agentId, byDriver, done: () => answered.push(agentId) })
     news.resolve()
   }
   const drivers = new Drivers({ drive }, new LiveHub(), () => {})
@@ -34,12 +34,12 @@ function played(due: () => readonly string[], drive: (id: string, options: Drive
       due: async () => due().map((agentId) => ({ agentId, wakeAt: 0, reason: 'start' })),
       nextDue: async () => null,
     },
-    doorbell: {
-      async *rings(signal: AbortSignal, onTrouble: (error: unknown) => void) {
+    workSubscription: {
+      async *notifications(signal: AbortSignal, onTrouble: (error: unknown) => void) {
         trouble = onTrouble
         signal.addEventListener('abort', () => news.resolve())
         for (;;) {
-          yield* rings.splice(0)
+          yield* notifications.splice(0)
           await news.promise
           if (signal.aborted) return
           news = Promise.withResolvers()
@@ -57,7 +57,7 @@ function played(due: () => readonly string[], drive: (id: string, options: Drive
     await drivers.stop()
   }
   return {
-    ...{ ring, answered, drivers, faults, notes, stop, sweeps: () => sweeps },
+    ...{ notification, answered, drivers, faults, notes, stop, sweeps: () => sweeps },
     trouble: (error: unknown) => trouble(error),
     fail: (error: Error | null) => {
       failing = error
@@ -67,7 +67,7 @@ function played(due: () => readonly string[], drive: (id: string, options: Drive
 
 const claimedBy = (options: DriveOptions) => options.onEvent?.({ header: { type: 'driver_claimed' } } as never)
 
-test('a ring is answered when the run is claimed, not before; one about nothing at once', async () => {
+test('a notification is answered when the run is claimed, not before; one about nothing at once', async () => {
   const claim = Promise.withResolvers<void>()
   const started: string[] = []
   let due: string[] = []
@@ -80,14 +80,14 @@ test('a ring is answered when the run is claimed, not before; one about nothing 
       return new Promise((resolve) => options.drain!.addEventListener('abort', () => resolve({ end: 'interrupted' })))
     },
   )
-  worker.ring('nothing')
-  worker.ring('driven', true)
+  worker.notification('nothing')
+  worker.notification('driven', true)
   await expect.poll(() => worker.answered).toEqual(['driven', 'nothing'])
   due = ['a']
-  worker.ring('a')
+  worker.notification('a')
   await expect.poll(() => started).toEqual(['a'])
   const before = worker.sweeps()
-  worker.ring('b')
+  worker.notification('b')
   await expect.poll(() => worker.answered).toEqual(['driven', 'nothing', 'b'])
   expect(worker.sweeps()).toBeGreaterThan(before)
   claim.resolve()
@@ -95,7 +95,7 @@ test('a ring is answered when the run is claimed, not before; one about nothing 
   await worker.stop()
 })
 
-test('a ring whose look failed is not answered; the fault is told once, and looking goes on by itself', async () => {
+test('a notification whose look failed is not answered; the fault is told once, and looking goes on by itself', async () => {
   const started: string[] = []
   const worker = played(
     () => ['a'],
@@ -106,18 +106,18 @@ test('a ring whose look failed is not answered; the fault is told once, and look
   )
   await expect.poll(() => started.length).toBeGreaterThan(0)
   worker.fail(new Error('the tables are gone'))
-  worker.ring('x')
+  worker.notification('x')
   const before = worker.sweeps()
   await expect.poll(() => worker.sweeps()).toBeGreaterThan(before + 2)
   expect(worker.answered).toEqual([])
   expect(worker.faults).toEqual(['looking for what is due: the tables are gone'])
   worker.fail(null)
-  worker.ring('y')
+  worker.notification('y')
   await expect.poll(() => worker.answered).toEqual(['y'])
   await worker.stop()
 })
 
-test('who ends answers no ring: another one is told of it', async () => {
+test('who ends answers no notification: another one is told of it', async () => {
   const started: string[] = []
   const worker = played(
     () => ['a'],
@@ -126,10 +126,10 @@ test('who ends answers no ring: another one is told of it', async () => {
       return new Promise((resolve) => options.drain!.addEventListener('abort', () => resolve({ end: 'interrupted' })))
     },
   )
-  worker.ring('a')
+  worker.notification('a')
   await expect.poll(() => started).toEqual(['a'])
   // It rang later: by the time it is answered, only the claim of the first is waited for.
-  worker.ring('nothing')
+  worker.notification('nothing')
   await expect.poll(() => worker.answered).toEqual(['nothing'])
   await worker.stop()
   await new Promise(setImmediate)
@@ -156,7 +156,7 @@ test('a subscription that breaks is told of once, without its stack, and once wh
     async () => ({ end: 'done' }),
   )
   const broken = new Error('14 UNAVAILABLE: Connection dropped')
-  // Also where nothing is recorded that could ring.
+  // Also where nothing is recorded that could notification.
   for (const heard of [null, broken, broken, broken, null, null, broken, broken, null]) worker.trouble(heard)
   const [broke, works] = [expect.stringMatching(/^runs begin.*Connection dropped\)$/), expect.stringMatching(/works$/)]
   expect(worker.notes).toEqual([broke, works, broke, works])

@@ -18,7 +18,11 @@ export const ENDING: readonly Row[] = [
     says: 'completion output passes schema validation',
     test: behaviour('5.1-completion'),
     name: '5.1.2',
-    fault: fault('agent/spec/control-tools.ts', '  complete_task: CompleteTask,\n', '  complete_task: z.any(),\n'),
+    fault: fault(
+      'agent/definition/control-tools.ts',
+      '  complete_task: CompleteTask,\n',
+      '  complete_task: z.any(),\n',
+    ),
   },
   {
     must: '5.1.3',

@@ -146,7 +146,7 @@ export const RULES: readonly Rule[] = [
     rule: 'bounded numbers',
     says: 'tokens and prices are such that what a call takes can be counted',
     test: runtime('figures'),
-    fault: fault('agent/spec/spec.ts', '.max(10_000_000_000_000)', ''),
+    fault: fault('agent/definition/spec.ts', '.max(10_000_000_000_000)', ''),
   },
   {
     rule: 'bounded numbers',
@@ -177,7 +177,7 @@ export const RULES: readonly Rule[] = [
     says: 'who has lost it versions nothing',
     test: behaviour('5.9-overtaken'),
     fault: fault(
-      'agent/decisions/decide-facts.ts',
+      'agent/decisions/decide-outcomes.ts',
       'step < unversioned.from || !sawTheFiles(d)',
       'step < unversioned.from',
     ),
@@ -187,7 +187,7 @@ export const RULES: readonly Rule[] = [
     says: 'nor does he tell of drift',
     test: behaviour('5.9-overtaken'),
     fault: fault(
-      'agent/decisions/decide-facts.ts',
+      'agent/decisions/decide-outcomes.ts',
       'd.state.unversioned !== null || !sawTheFiles(d)',
       'd.state.unversioned !== null',
     ),

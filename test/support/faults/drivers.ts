@@ -9,10 +9,10 @@ import { loadConfig } from '../../../api/config.ts'
 import { openBoundary } from '../../../api/host/boundary.ts'
 import { SystemClock } from '../../../api/host/clock.ts'
 import { paths } from '../../../api/host/paths.ts'
-import { prepareDoors } from '../../../api/host/prepare.ts'
+import { prepareServices } from '../../../api/host/prepare.ts'
 import { systemRandom } from '../../../api/host/random.ts'
 import { createStarts } from '../../../api/runs/prepare.ts'
-import type { AgentSpec } from '../../../domain/agent/spec/spec.ts'
+import type { AgentSpec } from '../../../domain/agent/definition/spec.ts'
 import type { CrashPoint, RuntimePorts } from '../../../domain/runtime/ports.ts'
 import { Runtime } from '../../../domain/runtime/runtime.ts'
 import type { Place } from './cli.ts'
@@ -53,7 +53,7 @@ export async function driversOf(place: Place, model: string) {
 
   /** Records a run with a standing approval for all that it does. */
   async function start(task: string): Promise<string> {
-    const { prepare } = createStarts(prepareDoors(config, models, vault, [...tools.values()]))
+    const { prepare } = createStarts(prepareServices(config, models, vault, [...tools.values()]))
     const spec = await prepare({
       model,
       workspace: place.workspace,

@@ -1,7 +1,7 @@
 import { openBoundary } from '../../../api/host/boundary.ts'
+import { CODER_SOP } from '../../../domain/agent/definition/roles.ts'
 import { ToolError } from '../../../domain/agent/errors.ts'
 import { reference } from '../../../domain/agent/secrets/redactor.ts'
-import { CODER_SOP } from '../../../domain/agent/spec/roles.ts'
 import { call, calls, completes, says, testSpec } from '../harness.ts'
 import { memoryVault } from '../memory-vault.ts'
 import { type Said, tool } from '../story.ts'

@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { workspaceTools } from '../../../adapters/tools/builtin.ts'
-import { controlTools } from '../../../domain/agent/spec/control-tools.ts'
-import { CODER_SOP } from '../../../domain/agent/spec/roles.ts'
-import type { ToolSpec } from '../../../domain/agent/spec/tools.ts'
+import { controlTools } from '../../../domain/agent/definition/control-tools.ts'
+import { CODER_SOP } from '../../../domain/agent/definition/roles.ts'
+import type { ToolSpec } from '../../../domain/agent/definition/tools.ts'
 
 // node test/support/papers/tool-page.ts: writes what the page says of each tool anew, from the tools themselves.
 

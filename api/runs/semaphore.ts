@@ -1,5 +1,5 @@
 /** So many at once, the others in the order in which they came. */
-export class Places {
+export class Semaphore {
   #free: number
   readonly #waiting: (() => void)[] = []
 

@@ -1,5 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { EventStoreDoorbell, type Ring } from '../../../adapters/log-eventstore/doorbell.ts'
+import {
+  EventStoreWorkSubscription,
+  type WorkNotification,
+} from '../../../adapters/log-eventstore/work-subscription.ts'
 import { openLog, standIn } from '../../support/eventstore/logs.ts'
 import type { StandIn } from '../../support/eventstore/stand-in.ts'
 import { NEW, Sealer } from '../../support/sealing.ts'
@@ -8,23 +11,23 @@ import { NEW, Sealer } from '../../support/sealing.ts'
 async function house(server: StandIn, namespace = 'ns') {
   const log = await openLog(server.url, { namespace })
   const sealer = new Sealer(namespace)
-  const doorbell = await EventStoreDoorbell.open({ connectionString: server.url, namespace })
-  onTestFinished(() => doorbell.close())
+  const workSubscription = await EventStoreWorkSubscription.open({ connectionString: server.url, namespace })
+  onTestFinished(() => workSubscription.close())
   // The group is there before the first event, as where workers run.
-  expect(await doorbell.look()).toEqual({ version: '23.10.6', made: false, refused: null })
+  expect(await workSubscription.look()).toEqual({ version: '23.10.6', made: false, refused: null })
   const first = new AbortController()
-  const ring = doorbell.rings(first.signal, () => undefined).next()
-  await expect.poll(() => doorbell.look()).toMatchObject({ made: true })
+  const notification = workSubscription.notifications(first.signal, () => undefined).next()
+  await expect.poll(() => workSubscription.look()).toMatchObject({ made: true })
   first.abort(new Error('over'))
-  await ring
-  const listen = (answer: (ring: Ring) => void = ({ done }) => done()) => {
+  await notification
+  const listen = (answer: (notification: WorkNotification) => void = ({ done }) => done()) => {
     const leave = new AbortController()
     const heard: string[] = []
     const troubles: unknown[] = []
     const over = (async () => {
-      for await (const ring of doorbell.rings(leave.signal, (error) => troubles.push(error))) {
-        heard.push(ring.agentId)
-        answer(ring)
+      for await (const notification of workSubscription.notifications(leave.signal, (error) => troubles.push(error))) {
+        heard.push(notification.agentId)
+        answer(notification)
       }
     })()
     const end = () => {
@@ -38,19 +41,19 @@ async function house(server: StandIn, namespace = 'ns') {
     const header = { agentId: agent, ...(driver ? { driver: { id: 'd', epoch: 1 } } : {}) }
     return log.append(`agent-${agent}`, -1, sealer.batch(`agent-${agent}`, NEW, [{ header }]))
   }
-  return { doorbell, listen, record }
+  return { workSubscription, listen, record }
 }
 
 const all = (...listeners: { heard: string[] }[]) => listeners.flatMap(({ heard }) => heard).sort()
 
-test('each event of an agent rings at one of those who listen, and says whether a driver wrote it', async () => {
+test('each event of an agent notifies one listener, and says whether a driver wrote it', async () => {
   const server = await standIn()
   const { listen, record } = await house(server)
   const other = await house(server, 'other')
   const byDriver: string[] = []
-  const note = (ring: Ring) => {
-    if (ring.byDriver) byDriver.push(ring.agentId)
-    ring.done()
+  const note = (notification: WorkNotification) => {
+    if (notification.byDriver) byDriver.push(notification.agentId)
+    notification.done()
   }
   const [a, b] = [listen(note), listen(note)]
   for (const agent of ['a1', 'a2', 'a3', 'a4']) await record(agent, agent === 'a3')
@@ -90,9 +93,9 @@ test('connections are cut, the server ends and comes back: it is listened again,
 
 test('a user who may not is told so by a look', async () => {
   const server = await standIn()
-  const { doorbell } = await house(server)
-  expect(await doorbell.look()).toEqual({ version: '23.10.6', made: true, refused: null })
+  const { workSubscription } = await house(server)
+  expect(await workSubscription.look()).toEqual({ version: '23.10.6', made: true, refused: null })
   server.switches.denied = true
-  expect(await doorbell.look()).toMatchObject({ version: '23.10.6', refused: expect.stringMatching(/denied/i) })
+  expect(await workSubscription.look()).toMatchObject({ version: '23.10.6', refused: expect.stringMatching(/denied/i) })
   server.switches.denied = false
 })

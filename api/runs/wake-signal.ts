@@ -1,12 +1,12 @@
 import type { Clock } from '../../domain/ports.ts'
 
 /** Lets others ask for a look, and hear when one that began after they had asked is over. */
-export class Bell {
+export class WakeSignal {
   #waiting: PromiseWithResolvers<void>[] = []
   #wake: () => void = () => undefined
 
   /** Resolves when somebody has looked since; rejects where that failed. */
-  ring(): Promise<void> {
+  notify(): Promise<void> {
     const answered = Promise.withResolvers<void>()
     this.#waiting.push(answered)
     this.#wake()
@@ -25,18 +25,18 @@ export class Bell {
     }
   }
 
-  /** Resolves when somebody rings, after `ms`, or when the signal aborts. */
+  /** Resolves when a wake-up is asked for, after `ms`, or when the signal aborts. */
   async orAfter(clock: Pick<Clock, 'sleep'>, ms: number, signal: AbortSignal): Promise<void> {
     if (this.#waiting.length > 0 || signal.aborted) return
     const over = new AbortController()
-    const rung = new Promise<void>((resolve) => {
+    const notified = new Promise<void>((resolve) => {
       this.#wake = resolve
     })
     const slept = clock.sleep(ms, AbortSignal.any([signal, over.signal])).catch(() => undefined)
-    await Promise.race([rung, slept])
+    await Promise.race([notified, slept])
     this.#wake = () => undefined
-    over.abort(RUNG)
+    over.abort(NOTIFIED)
   }
 }
 
-const RUNG = new Error('somebody rang')
+const NOTIFIED = new Error('a wake-up was asked for')

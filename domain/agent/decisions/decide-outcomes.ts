@@ -5,7 +5,7 @@ import { afterFailure } from '../rules/outage.ts'
 import { planCalls } from '../rules/plan.ts'
 import { modelInfo } from '../rules/routing.ts'
 import { activityOf, type ModelStage } from '../state/state.ts'
-import type { DriverFact } from './commands.ts'
+import type { OutcomeCommand } from './commands.ts'
 import { lateAnswer } from './decide-late.ts'
 import { decideToolFact } from './decide-tools.ts'
 import type { Deciding } from './deciding.ts'
@@ -14,9 +14,9 @@ import { proceed } from './proceed.ts'
 
 // What a driver brings in. A fact that the state has gone past decides nothing: it was recorded, or came too late.
 
-type Fact<K extends DriverFact['kind']> = Extract<DriverFact, { kind: K }>
+type Fact<K extends OutcomeCommand['kind']> = Extract<OutcomeCommand, { kind: K }>
 
-export function decideFact(d: Deciding, fact: DriverFact): void {
+export function decideOutcome(d: Deciding, fact: OutcomeCommand): void {
   switch (fact.kind) {
     case 'claim': {
       if (d.state.driver?.id === fact.driverId) return
@@ -86,7 +86,7 @@ function modelFailed(d: Deciding, { turn, attempt, error }: Fact<'model_failed'>
   const open = openAttempt(d, { turn, attempt })
   if (open === null) return
   const failure = { error: error.message, code: error.code, recoverable: true, attempt }
-  const after = afterFailure(d.state, open, error, d.facts)
+  const after = afterFailure(d.state, open, error, d.context)
   if (after.next === 'again') {
     const { next: _, ...wait } = after
     d.emit('error', { ...failure, ...wait })
@@ -99,7 +99,7 @@ function modelFailed(d: Deciding, { turn, attempt, error }: Fact<'model_failed'>
 }
 
 /** A driver that has lost the agent has seen files that the next one may have changed since, and looks at itself. */
-const sawTheFiles = ({ facts, state }: Deciding) => facts.driver?.epoch === state.driver?.epoch
+const sawTheFiles = ({ context, state }: Deciding) => context.driver?.epoch === state.driver?.epoch
 
 function versioned(d: Deciding, { step, version }: Fact<'versioned'>): void {
   const { unversioned } = d.state

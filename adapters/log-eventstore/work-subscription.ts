@@ -19,7 +19,7 @@ import { Backoff, LIMITS } from './patience.ts'
 import { within } from './within.ts'
 
 /** Something was recorded about an agent. `byDriver`: by one who drives it. `done`: nobody else needs to be told. */
-export interface Ring {
+export interface WorkNotification {
   readonly agentId: string
   readonly byDriver: boolean
   done(): void
@@ -27,14 +27,14 @@ export interface Ring {
 
 /** Rings that one listener may have at a time. */
 const AT_ONCE = 32
-/** A ring that nobody has answered is told to another listener after this, ms. */
+/** A notification that nobody has answered is told to another listener after this, ms. */
 const ANSWER_WITHIN = 30_000
 
 /**
  * A persistent subscription to the agents' streams of a namespace: each event goes to one of those who listen. At least
  * once, in no order, from the moment when somebody listened for the first time; what is lost here is found by looking.
  */
-export class EventStoreDoorbell {
+export class EventStoreWorkSubscription {
   readonly #connection: Connection
   readonly #namespace: string
   private constructor(connection: Connection, namespace: string) {
@@ -44,20 +44,20 @@ export class EventStoreDoorbell {
 
   /** Shares the process's connection; {@link close} must follow. */
   static async open({ connectionString, namespace }: { connectionString: string; namespace: string }) {
-    return new EventStoreDoorbell(connect(parseAddress(connectionString), LIMITS.callMs), namespace)
+    return new EventStoreWorkSubscription(connect(parseAddress(connectionString), LIMITS.callMs), namespace)
   }
 
   /** Goes on until the signal aborts: what breaks is made anew. `onTrouble` hears of it, and null when it is heard again. */
-  async *rings(signal: AbortSignal, onTrouble: (error: unknown) => void): AsyncGenerator<Ring> {
+  async *notifications(signal: AbortSignal, onTrouble: (error: unknown) => void): AsyncGenerator<WorkNotification> {
     const backoff = new Backoff()
     while (!signal.aborted) {
       const held = await this.#connection.reader.take()
       try {
         await this.#makeGroup(held)
         const hears = () => onTrouble(null)
-        for await (const ring of this.#listen(held, AbortSignal.any([signal, held.gone.signal]), hears)) {
+        for await (const notification of this.#listen(held, AbortSignal.any([signal, held.gone.signal]), hears)) {
           backoff.reset()
-          yield ring
+          yield notification
         }
       } catch (error) {
         if (signal.aborted) return
@@ -105,7 +105,7 @@ export class EventStoreDoorbell {
     }
   }
 
-  async *#listen({ client }: Held, signal: AbortSignal, hears: () => void): AsyncGenerator<Ring> {
+  async *#listen({ client }: Held, signal: AbortSignal, hears: () => void): AsyncGenerator<WorkNotification> {
     const subscription = client.subscribeToPersistentSubscriptionToAll(this.#group, { bufferSize: AT_ONCE })
     const ready: PersistentSubscriptionToAllResolvedEvent[] = []
     let broken: unknown = null
@@ -128,7 +128,7 @@ export class EventStoreDoorbell {
     try {
       while (!signal.aborted) {
         const event = ready.shift()
-        if (event) yield ringOf(subscription, event)
+        if (event) yield notificationOf(subscription, event)
         else if (broken !== null) throw broken
         else await once(news, 'news', { signal }).catch(() => undefined)
       }
@@ -138,7 +138,10 @@ export class EventStoreDoorbell {
   }
 }
 
-function ringOf(subscription: PersistentSubscriptionToAll, delivered: PersistentSubscriptionToAllResolvedEvent): Ring {
+function notificationOf(
+  subscription: PersistentSubscriptionToAll,
+  delivered: PersistentSubscriptionToAllResolvedEvent,
+): WorkNotification {
   const header = headerOf(delivered)
   return {
     agentId: header?.agentId ?? '',

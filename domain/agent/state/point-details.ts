@@ -32,7 +32,7 @@ export interface PointFacts {
 }
 
 /** Gathers the facts of a point from the events before it. */
-export class Facts {
+export class PointDetails {
   readonly #variables = new Map<string, Json>()
   readonly #pending = new Map<string, ToolCall>()
   #completed: ToolResult[] = []

@@ -3,13 +3,13 @@ import type { Clock } from '../ports.ts'
 /** How long others may be kept waiting, ms. */
 const HOLD_MS = 20
 
-export type Breathe = () => Promise<void>
+export type YieldToEventLoop = () => Promise<void>
 
 /**
  * Gives way to everything else that waits for this thread, where work in parts has gone on for a while: call it after each
  * part. It measures itself with no clock of the run's: nothing that is decided or recorded depends on it.
  */
-export function breather(clock: Pick<Clock, 'giveWay'> = {}): Breathe {
+export function yielder(clock: Pick<Clock, 'giveWay'> = {}): YieldToEventLoop {
   let since = performance.now()
   const nextTurn = (): Promise<void> =>
     new Promise((resolve) =>
@@ -29,10 +29,10 @@ export function breather(clock: Pick<Clock, 'giveWay'> = {}): Breathe {
 const AT_ONCE = Promise.resolve()
 
 /** The end of work in steps, with others served between them. */
-export async function inSteps<T>(work: Generator<undefined, T>, breathe: Breathe): Promise<T> {
+export async function inSteps<T>(work: Generator<undefined, T>, yieldToEventLoop: YieldToEventLoop): Promise<T> {
   for (;;) {
     const step = work.next()
     if (step.done) return step.value
-    await breathe()
+    await yieldToEventLoop()
   }
 }

@@ -1,17 +1,17 @@
 import type { BlobStore, Clock, EventLog, Random, Vault } from '../domain/ports.ts'
-import type { AgentRuntimeDoors } from '../domain/runtime/types.ts'
+import type { AgentServices } from '../domain/runtime/types.ts'
 import { LiveHub } from './live/hub.ts'
 import type { Losses } from './losses/losses.ts'
 import type { ReadModel } from './read-model.ts'
 import { Drivers } from './runs/drivers.ts'
-import { createStarts, type PrepareDoors } from './runs/prepare.ts'
+import { createStarts, type PrepareServices } from './runs/prepare.ts'
 import { readiness } from './runs/readiness.ts'
-import type { Doorbell, Files, Services } from './services.ts'
+import type { Files, Services, WorkSubscription } from './services.ts'
 
-/** What a host brings to have the runtime behind its doors. */
+/** What a host brings to have the runtime behind the API. */
 export interface KeepUpPorts {
   /** Gets the feed into which streamed text is to be published. */
-  runtime(live: LiveHub): AgentRuntimeDoors
+  runtime(live: LiveHub): AgentServices
   readonly log: EventLog
   /** Absent where nothing tells what the log has lost. */
   readonly losses?: Losses
@@ -21,7 +21,7 @@ export interface KeepUpPorts {
   readonly vault: Vault
   readonly clock: Clock
   readonly random: Random
-  readonly prepare: PrepareDoors
+  readonly prepare: PrepareServices
   readonly fork: Services['fork']
   /** Absent where `fork` keeps nothing for a repeated request. */
   forkFound?(runId: string): void
@@ -30,7 +30,7 @@ export interface KeepUpPorts {
   /** A model request as its provider gets it; absent where the host cannot tell. */
   wire?: NonNullable<Services['wire']>
   readonly readOnly?: boolean
-  readonly doorbell?: Doorbell
+  readonly workSubscription?: WorkSubscription
   /** Names this process among several that drive; absent where it is alone. */
   readonly holder?: string
   readonly autoDrive?: boolean
@@ -49,7 +49,7 @@ const NEEDED: readonly (keyof KeepUpPorts)[] = [
 
 const NO_LOSSES: Losses = { open: null, look: async () => null, accept: async () => null }
 
-/** Puts the doors of the API over the ports of a host. Throws a TypeError that names the ports that are missing. */
+/** Builds the services of the API over the ports of a host. Throws a TypeError that names the ports that are missing. */
 export function createKeepUp(ports: KeepUpPorts): Services {
   const missing = NEEDED.filter((name) => ports[name] === undefined)
   if (missing.length > 0)
@@ -68,7 +68,7 @@ export function createKeepUp(ports: KeepUpPorts): Services {
     sizes: (runIds) => ports.sizes(runIds),
     wire: ports.wire ?? null,
     readOnly: ports.readOnly ?? false,
-    doorbell: ports.doorbell ?? null,
+    workSubscription: ports.workSubscription ?? null,
     holder: ports.holder ?? null,
     losses: ports.losses ?? NO_LOSSES,
     ready: readiness(ports),

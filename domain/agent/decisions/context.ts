@@ -2,7 +2,7 @@ import type { Actor } from '../../log/envelope.ts'
 import type { Transcript } from '../state/messages.ts'
 
 /** What a decision may know of the world: its time, randomness and who asks. Given by the runtime, recorded in events. */
-export interface Facts {
+export interface DecisionContext {
   /** Milliseconds since the epoch, not before the stream's last event. */
   readonly now: number
   /** 16 random bytes. */
