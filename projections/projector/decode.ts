@@ -1,7 +1,7 @@
-import { READER, upcast } from '../../domain/agent/events/codec.ts'
+import { upcast } from '../../domain/agent/events/codec.ts'
 import { type AgentEvent, bodies, type EventType, versions } from '../../domain/agent/events/events.ts'
 import type { DamagedEvent } from '../../domain/log/damage.ts'
-import { FORMAT, type RecordedEvent } from '../../domain/log/envelope.ts'
+import { FORMAT, READER, type RecordedEvent } from '../../domain/log/envelope.ts'
 import type { Seen } from '../changes/event.ts'
 import { cut, millis } from '../text.ts'
 
@@ -66,8 +66,10 @@ export function decode(
   return { ...frame, body: body.data } as AgentEvent & Seen
 }
 
-/** The oldest reader that the writer of this event counts on: 1 but for what a claim says, whatever its version. */
+/** The oldest reader that the writer of this event counts on: 1 but for what a stream's first header and a claim
+ * say, whatever their version. */
 export function minReader(event: RecordedEvent, bytes: Uint8Array | null): number {
+  if (event.header.minReader !== undefined) return event.header.minReader
   if (event.header.type !== 'driver_claimed' || bytes === null) return 1
   const json = parse(bytes)
   const said = typeof json === 'object' && json !== null && 'minReader' in json ? json.minReader : 1

@@ -1,6 +1,7 @@
 import type { DamagedEvent } from '../../domain/log/damage.ts'
 import type { RecordedEvent } from '../../domain/log/envelope.ts'
 import { erasedFact } from '../../domain/log/erased.ts'
+import { runOf } from '../../domain/log/owner.ts'
 import type { BlobStore, EventLog } from '../../domain/ports.ts'
 import { Collapsed } from '../changes/collapse.ts'
 import { changesOf } from '../changes/index.ts'
@@ -117,7 +118,7 @@ class Fold {
 
   /** False: not taken, because a newer program must. */
   async take(event: RecordedEvent, refused: Poison | null): Promise<boolean> {
-    const { stream, revision, runId } = event.header
+    const { stream, revision } = event.header
     const agent = agentOfStream(stream)
     const gap = this.#gap(event)
     const makesNoRows = agent === null || gap !== null || this.#isParked(stream)
@@ -128,7 +129,7 @@ class Fold {
     if (gap !== null) await this.#park(event, gap)
     else if (!makesNoRows) await this.#project(agent, event, refused ? { poison: refused } : bytes)
     this.#streams.set(stream, { stream, revision, hash: event.hash })
-    this.#runs.set(stream, runId)
+    this.#runs.set(stream, runOf(event.header))
     return true
   }
 
@@ -149,9 +150,9 @@ class Fold {
     for await (const page of withDamage((onDamage) => log.read(stream, { onDamage }))) {
       for (const given of page) {
         if (isDamaged(given)) return this.#park(given, given, head)
-        const { revision, runId } = given.header
+        const { revision } = given.header
         if (revision > upTo) return
-        this.#runs.set(stream, runId)
+        this.#runs.set(stream, runOf(given.header))
         const gap = gapAt(given, head)
         if (gap !== null) return this.#park(given, gap, head)
         head = { stream, revision, hash: given.hash }
@@ -180,7 +181,7 @@ class Fold {
   async #park(given: Given, poison: Poison, head = this.#headOf(streamOf(given))): Promise<void> {
     const stream = streamOf(given)
     const id = parkedIdOf(stream)
-    const known = isDamaged(given) ? this.#runs.get(stream) : given.header.runId
+    const known = isDamaged(given) ? this.#runs.get(stream) : runOf(given.header)
     const runId = known ?? (await this.#sources.store.runOf(id)) ?? id
     this.#changes.add(id, parking(given, poison, (head?.revision ?? -1) + 1, runId))
     this.#parked.add(id)

@@ -2,6 +2,7 @@ import { isEventType, upcast } from '../../domain/agent/events/codec.ts'
 import { versions } from '../../domain/agent/events/events.ts'
 import type { Header, RecordedEvent } from '../../domain/log/envelope.ts'
 import { erasedFact } from '../../domain/log/erased.ts'
+import { agentOf, runOf } from '../../domain/log/owner.ts'
 import type { EventRow } from '../schema/database.ts'
 import type { Body } from './body.ts'
 
@@ -28,8 +29,8 @@ export class Kept {
       revision,
       position,
       event_id: id,
-      run_id: header.runId,
-      agent_id: header.agentId,
+      run_id: runOf(header),
+      agent_id: agentOf(header),
       turn: header.turn,
       type: header.type,
       timestamp: header.timestamp,

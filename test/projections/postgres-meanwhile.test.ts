@@ -1,4 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest'
+import { agentOf } from '../../domain/log/owner.ts'
 import { rebuildElsewhere, releaseElsewhere } from '../../projections/elsewhere.ts'
 import { Projections } from '../../projections/projections.ts'
 import { PostgresHome } from '../../projections/store/postgres/home.ts'
@@ -83,7 +84,7 @@ describeWithPostgres('tables that somebody else switches or takes meanwhile', (s
 
   it('a release is one of those that were switched to', async () => {
     const { home, sources, switched, pool, schema, log } = await idle()
-    const agent = log.events.at(-1)!.header.agentId
+    const agent = agentOf(log.events.at(-1)!.header)
     const openStore = home.open.bind(home)
     let first = true
     home.open = async (name) => {
