@@ -34,15 +34,15 @@ export class SqliteSnapshots implements SnapshotStore {
     }
   }
 
-  async latest(agentId: string, fold: number, upTo: { revision?: number; step?: number }): Promise<Snapshot | null> {
+  async latest(stream: string, fold: number, upTo: { revision?: number; step?: number }): Promise<Snapshot | null> {
     if (!this.db.isOpen) return null
     try {
       const row = this.db
         .prepare(
-          `SELECT revision, step, state FROM snapshots
-           WHERE agent_id = ? AND fold = ? AND revision <= ? AND step <= ? ORDER BY revision DESC LIMIT 1`,
+          `SELECT revision, step, state FROM states
+           WHERE stream = ? AND fold = ? AND revision <= ? AND step <= ? ORDER BY revision DESC LIMIT 1`,
         )
-        .get(agentId, fold, upTo.revision ?? Number.MAX_SAFE_INTEGER, upTo.step ?? Number.MAX_SAFE_INTEGER)
+        .get(stream, fold, upTo.revision ?? Number.MAX_SAFE_INTEGER, upTo.step ?? Number.MAX_SAFE_INTEGER)
       if (row === undefined) return null
       const state = JSON.parse(zstdDecompressSync(row.state as Uint8Array).toString('utf8')) as Json
       return { revision: Number(row.revision), step: Number(row.step), state }
@@ -51,15 +51,15 @@ export class SqliteSnapshots implements SnapshotStore {
     }
   }
 
-  async put(agentId: string, fold: number, { revision, step, state }: Snapshot): Promise<void> {
+  async put(stream: string, fold: number, { revision, step, state }: Snapshot): Promise<void> {
     if (!this.db.isOpen) return
     this.db
-      .prepare('INSERT OR REPLACE INTO snapshots (agent_id, fold, revision, step, state) VALUES (?, ?, ?, ?, ?)')
-      .run(agentId, fold, revision, step, zstdCompressSync(JSON.stringify(state)))
+      .prepare('INSERT OR REPLACE INTO states (stream, fold, revision, step, state) VALUES (?, ?, ?, ?, ?)')
+      .run(stream, fold, revision, step, zstdCompressSync(JSON.stringify(state)))
   }
 
   async clear(): Promise<void> {
-    this.db.exec('DELETE FROM snapshots')
+    this.db.exec('DELETE FROM states')
     this.db.exec(OVERWRITE)
   }
 
@@ -96,10 +96,12 @@ function opened(path: string): DatabaseSync {
   inWal(db)
   // From here on nobody waits long for a cache: another process may stand still in the middle.
   db.exec('PRAGMA busy_timeout = 50')
+  // As earlier programs kept them.
+  db.exec('DROP TABLE IF EXISTS snapshots')
   db.exec(
-    `CREATE TABLE IF NOT EXISTS snapshots (
-       agent_id TEXT NOT NULL, fold INTEGER NOT NULL, revision INTEGER NOT NULL, step INTEGER NOT NULL, state BLOB NOT NULL,
-       PRIMARY KEY (agent_id, fold, revision)) WITHOUT ROWID`,
+    `CREATE TABLE IF NOT EXISTS states (
+       stream TEXT NOT NULL, fold INTEGER NOT NULL, revision INTEGER NOT NULL, step INTEGER NOT NULL, state BLOB NOT NULL,
+       PRIMARY KEY (stream, fold, revision)) WITHOUT ROWID`,
   )
   db.exec(OVERWRITE)
   return db

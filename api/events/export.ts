@@ -1,10 +1,11 @@
 import { z } from 'zod'
+import { attachmentIn } from '../../domain/agent/events/attachment.ts'
 import { Header, type RecordedEvent } from '../../domain/log/envelope.ts'
 import { agentStream } from '../../domain/log/ids.ts'
 import { ownerOf } from '../../domain/log/owner.ts'
 import { isSealedBody } from '../../domain/log/seal.ts'
 import type { BlobStore, EventLog } from '../../domain/ports.ts'
-import { attachmentIn, blobParts } from '../../domain/runtime/history/attachments.ts'
+import { blobParts } from '../../domain/runtime/stream/attachments.ts'
 import { bodyBytes } from './body.ts'
 
 /** The version of the exported form. */

@@ -1,8 +1,8 @@
+import { attachmentIn } from '../../domain/agent/events/attachment.ts'
 import type { Attachment } from '../../domain/agent/events/events.ts'
 import type { RecordedEvent } from '../../domain/log/envelope.ts'
 import { bodyHasher } from '../../domain/log/seal.ts'
 import { StreamVerifier } from '../../domain/log/verify.ts'
-import { attachmentIn } from '../../domain/runtime/history/attachments.ts'
 import { ExportHead, ExportLine, ExportPart } from './export.ts'
 
 export interface VerifiedExport {

@@ -1,7 +1,7 @@
 import { isStreamDamage } from '../../domain/log/damage.ts'
 import type { Actor } from '../../domain/log/envelope.ts'
 import type { EventLog } from '../../domain/ports.ts'
-import { acceptLogLoss, acceptLoss } from '../../domain/runtime/losses.ts'
+import { acceptLogLoss, acceptLoss } from '../../domain/runtime/agent/losses.ts'
 import type { RuntimePorts } from '../../domain/runtime/ports.ts'
 import { lastOf } from './last.ts'
 import type { Loss, Unreadable } from './loss.ts'

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { agentStream, base32, keyedCommand } from '../../domain/log/ids.ts'
-import { isRepeated } from '../../domain/runtime/repeated.ts'
+import { isRepeated } from '../../domain/runtime/agent/refusals.ts'
 import type { Services } from '../services.ts'
 
 // What makes a repeated request the same one: Idempotency-Keys become ids that the log remembers. One key is bound to one

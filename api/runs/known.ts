@@ -1,7 +1,7 @@
 import { shortened } from '../../domain/log/errors.ts'
 import { agentStream } from '../../domain/log/ids.ts'
 import { runOf } from '../../domain/log/owner.ts'
-import { specOf } from '../../domain/runtime/history/spec.ts'
+import { specOf } from '../../domain/runtime/agent/history/spec.ts'
 import { lossText } from '../losses/loss.ts'
 import type { Services } from '../services.ts'
 import { notFound } from './commands.ts'

@@ -1,8 +1,8 @@
 import { CommandRejected } from '../../domain/agent/errors.ts'
 import type { RecordedEvent } from '../../domain/log/envelope.ts'
 import { agentOf } from '../../domain/log/owner.ts'
+import { Runtime } from '../../domain/runtime/agent/runtime.ts'
 import type { RuntimePorts } from '../../domain/runtime/ports.ts'
-import { Runtime } from '../../domain/runtime/runtime.ts'
 import type { DriveEnd, DriveOptions } from '../../domain/runtime/types.ts'
 import { type Lease, type LeaseOptions, takeLease } from './lease.ts'
 

@@ -72,26 +72,28 @@ export interface EventLog {
   close(): Promise<void>
 }
 
-/** Content-addressed bytes beside the log. The address is salted per run: `runId` and the salted body hash. */
+/** Content-addressed bytes beside the log. The address is the owner (a run, or a stream that belongs to
+ * none) and the salted body hash. */
 export interface BlobStore {
   /** Durable when it resolves; the same address twice is fine. */
-  put(runId: string, hash: string, bytes: Uint8Array): Promise<void>
+  put(owner: string, hash: string, bytes: Uint8Array): Promise<void>
   /** Rejects with `BLOB_MISSING`. */
-  get(runId: string, hash: string): Promise<Uint8Array>
+  get(owner: string, hash: string): Promise<Uint8Array>
   /**
    * At most `length` bytes from a place on, fewer at the end. Rejects as `get` does. Absent: a part costs as much memory as
    * the whole.
    */
-  part?(runId: string, hash: string, from: number, length: number): Promise<Uint8Array>
-  /** Hashes of all blobs of a run; none where it has none. For erasure only. */
-  list(runId: string): Promise<readonly string[]>
+  part?(owner: string, hash: string, from: number, length: number): Promise<Uint8Array>
+  /** Hashes of all blobs of an owner; none where it has none. For erasure only. */
+  list(owner: string): Promise<readonly string[]>
   /** For erasure only. */
-  delete(runId: string, hash: string): Promise<void>
+  delete(owner: string, hash: string): Promise<void>
 }
 
 /** A blob that is being stored for an append to a stream, or goes because of one. */
 export interface BlobIntent {
   readonly stream: string
+  /** The owner: the run, or the stream where it belongs to none. */
   readonly runId: string
   readonly hash: string
 }
@@ -115,9 +117,9 @@ export interface Snapshot {
 /** A cache of folded states: may lose anything at any time, is checked against the log by its reader. */
 export interface SnapshotStore {
   /** The latest one at or before the revision or step; null where there is none. `fold`: version of the fold. */
-  latest(agentId: string, fold: number, upTo: { revision?: number; step?: number }): Promise<Snapshot | null>
-  put(agentId: string, fold: number, snapshot: Snapshot): Promise<void>
-  /** Throws all away, because of an erasure: forks of an agent hold what they have inherited. */
+  latest(stream: string, fold: number, upTo: { revision?: number; step?: number }): Promise<Snapshot | null>
+  put(stream: string, fold: number, snapshot: Snapshot): Promise<void>
+  /** Throws all away, because of an erasure: forks hold what they have inherited. */
   clear(): Promise<void>
 }
 

@@ -1,9 +1,9 @@
 import { LogError } from '../log/errors.ts'
 import { keyedCommand } from '../log/ids.ts'
 import { keyStream, sealKeyClaim } from '../log/key-claim.ts'
-import { append } from './append.ts'
+import { isRepeated } from './agent/refusals.ts'
 import type { RuntimePorts } from './ports.ts'
-import { isRepeated } from './repeated.ts'
+import { append } from './stream/append.ts'
 
 /**
  * Binds an Idempotency-Key to a request, once in a log: of two requests that come at once the log takes one. Resolves where

@@ -1,18 +1,7 @@
 import type { AgentSpec } from '../agent/definition/spec.ts'
 import type { Json, JsonObject } from '../log/json.ts'
-import type {
-  BlobIntents,
-  BlobStore,
-  Clock,
-  EventLog,
-  LiveFeed,
-  ModelProvider,
-  Random,
-  Sandbox,
-  SnapshotStore,
-  Tool,
-  Workspace,
-} from '../ports.ts'
+import type { LiveFeed, ModelProvider, Sandbox, Tool, Workspace } from '../ports.ts'
+import type { AppendPoint, StreamPorts } from './stream/ports.ts'
 
 /**
  * The boundary that no secret crosses (5.12.5): replaces secret values by references in what is about to become a
@@ -45,14 +34,7 @@ export interface Environment {
 }
 
 /** Everything the runtime asks of the world. */
-export interface RuntimePorts {
-  readonly log: EventLog
-  readonly blobs: BlobStore
-  /** Absent where nothing can be erased. */
-  readonly intents?: BlobIntents
-  readonly snapshots?: SnapshotStore
-  readonly clock: Clock
-  readonly random: Random
+export interface RuntimePorts extends StreamPorts {
   readonly feed: LiveFeed
   /** The program's version, recorded in claims. */
   readonly build: string
@@ -64,8 +46,6 @@ export interface RuntimePorts {
   /** The boundary for what people say to a run with this spec. */
   secrets(spec: Pick<AgentSpec, 'secrets' | 'policy'>): Promise<SecretBoundary>
   environment(spec: AgentSpec, about: { runId: string; agentId: string; driverId: string }): Promise<Environment>
-  /** Tells whoever runs this process what goes on less well than it should. */
-  warn?(agentId: string, message: string): void
   /** Rejects with `LOG_SHORTENED` where the agent's stream holds less than was seen of it: it is neither driven nor written to
    * then. */
   mustBeWhole?(agentId: string): Promise<void>
@@ -81,9 +61,7 @@ export interface RuntimePorts {
 
 /** Every boundary of the loop: before and after each append and each effect. */
 export type CrashPoint =
-  | 'before_append'
-  | 'after_append'
-  | 'after_blobs'
+  | AppendPoint
   | 'before_model'
   | 'after_model'
   | 'before_tool'

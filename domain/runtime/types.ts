@@ -1,11 +1,13 @@
-import type { Erase, UserCommand } from '../agent/decisions/commands.ts'
+import type { UserCommand } from '../agent/decisions/commands.ts'
 import type { AgentSpec, Budget } from '../agent/definition/spec.ts'
 import type { Message } from '../agent/events/content.ts'
 import type { PointFacts } from '../agent/state/point-details.ts'
 import type { AgentState } from '../agent/state/state.ts'
 import type { Actor, SealedEvent } from '../log/envelope.ts'
 import type { Head } from '../ports.ts'
-import type { RebuiltRequest } from './history/rebuild-request.ts'
+import type { RebuiltRequest } from './agent/history/rebuild-request.ts'
+import type { ErasableBody, ErasureChoice } from './erasure/types.ts'
+import type { StreamProof } from './stream/verify.ts'
 
 /** Who asks, and under which key a repeated request is recognised. */
 export interface Request {
@@ -44,17 +46,7 @@ export interface Executed {
   readonly claimed: boolean
 }
 
-/** Which bodies of a finished run: one event's, those from `revision` to `to`, or all in which somebody said something. */
-export type ErasureChoice = Pick<Erase, 'revision' | 'to' | 'all'>
-
-/** A body that an erasure would empty. `size`: bytes as stored. */
-export interface ErasableBody {
-  readonly revision: number
-  readonly type: string
-  /** 0: outside of turns. */
-  readonly turn: number
-  readonly size: number
-}
+export type { ErasableBody, ErasureChoice }
 
 export interface ForkOptions {
   /** Its own id; drawn where it is absent. */
@@ -93,22 +85,9 @@ export interface AgentAt {
   readonly facts: PointFacts
 }
 
-/** What verification found, stream by stream. */
-export interface Verification {
+/** What verification found of an agent's stream. */
+export interface Verification extends StreamProof {
   readonly agentId: string
-  readonly events: number
-  readonly ok: boolean
-  readonly head: string
-  readonly erased: readonly { revision: number; reason: string }[]
-  readonly problems: readonly {
-    revision: number
-    code: 'CHAIN' | 'BODY' | 'DIGEST' | 'SHAPE' | 'TIME' | 'BLOB'
-    message: string
-  }[]
-  /** Recorded digests that were held against the state folded here. */
-  readonly digests: number
-  /** Those that were not: another fold made them, or something before them cannot be folded. */
-  readonly unchecked: number
 }
 
 export interface DriveOptions {

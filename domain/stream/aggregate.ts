@@ -1,4 +1,5 @@
-import type { Header } from '../log/envelope.ts'
+import type { Actor, Header } from '../log/envelope.ts'
+import type { SaltedBody } from '../log/seal.ts'
 
 /** What every decoded event of a stream tells, whatever its kind. `at`: ms since the epoch. */
 export interface StreamEvent {
@@ -6,40 +7,134 @@ export interface StreamEvent {
   readonly body: unknown
   readonly revision: number
   readonly at: number
+  readonly commandId: string
+  readonly actor: Actor
+  readonly bodyHash: string
+  readonly turn?: number
+  readonly runId?: string
+  readonly agentId?: string
+  readonly toolCallId?: string
+  readonly causationId?: string
+  readonly correlationId?: string
+  readonly driver?: Header['driver']
 }
 
-/** A decided event: its type and body, and whether it is a checkpoint, which carries a digest of the state after it. */
-export interface Decided<State, Event extends StreamEvent> {
+/** A decided event that is not sealed yet, with the state after it. A checkpoint carries a digest of that state. */
+export interface Draft<State, Event extends StreamEvent> {
   readonly event: Event
+  readonly body: SaltedBody
   readonly after: State
   readonly checkpoint: boolean
 }
 
 /** A decision: its events in order, and the state after them. No events: the command changes nothing. */
 export interface Decision<State, Event extends StreamEvent> {
-  readonly drafts: readonly Decided<State, Event>[]
+  readonly drafts: readonly Draft<State, Event>[]
   readonly state: State | null
 }
 
+/** What a decision may know of the world: its time, randomness and who asks. */
+export interface StreamContext {
+  /** Milliseconds since the epoch, not before the stream's last event. */
+  readonly now: number
+  /** 16 random bytes. */
+  salt(): Uint8Array
+  /** In [0, 1). */
+  jitter(): number
+  readonly by: Actor
+  readonly commandId: string
+  /** The outermost request that the caller named; absent: this one. */
+  readonly correlationId?: string
+  /** W3C trace context. */
+  readonly trace?: string
+}
+
+/** The stream that is decided on, without the namespace, and its last revision (-1: it does not exist). */
+export interface Place {
+  readonly stream: string
+  readonly revision: number
+}
+
+/** Bytes beside the log that a body names: their salted hash is their address. */
+export interface Attachment {
+  readonly hash: string
+  readonly size: number
+  readonly salt: string
+}
+
+/** The events before a stream's first one: another stream's, up to a revision. */
+export interface Inherited {
+  readonly stream: string
+  readonly revision: number
+  readonly hash: string
+  readonly digest: NonNullable<Header['digest']>
+}
+
+/** What erasures of a kind of stream may empty, and what is left of it. */
+export interface Erasing {
+  /** Whether a body of this type may hold words of people, models or tools. */
+  says(type: string): boolean
+  /** What the fold needs of a body, in the shape of its type's current version, without those words. */
+  residue(type: string, body: unknown): unknown
+  /** Reads a stream's headers in order, and says whether it has ended, so that bodies may be erased. */
+  ending(): { see(header: Header): void; readonly ended: boolean }
+}
+
+/** Why a request is refused by any stream. */
+export type StreamRejection =
+  | 'REVISION_CHANGED'
+  | 'IDEMPOTENCY_KEY_REUSED'
+  | 'RUN_UNKNOWN'
+  | 'RUN_ACTIVE'
+  | 'EVENT_UNKNOWN'
+  | 'NOT_ERASABLE'
+
 /**
  * One kind of stream: how its events are read, folded and decided. All of it is pure: no I/O, no clock, no randomness.
- * The runtime loads, decides, seals, appends, verifies, erases and rebuilds any stream through this interface alone.
+ * The runtime loads, decides, seals, appends, verifies and erases any stream through this interface alone.
  */
-export interface Aggregate<State, Event extends StreamEvent, Command, Context, Effect> {
+export interface Aggregate<State, Event extends StreamEvent, Command, Context extends StreamContext = StreamContext> {
   /** The first part of the streams' names: `<kind>-<id>`. */
   readonly kind: string
   /** Version of the fold and of the view that its digests are taken over. */
   readonly fold: number
+  /** Current version of each type of event. */
+  readonly versions: Readonly<Record<string, number>>
   /** A stored event as the fold sees it, in its current version. Throws LogError UNKNOWN_EVENT, LOG_NEWER or LOG_CORRUPT. */
   decode(header: Header, body: Uint8Array): Event
+  /** An event whose body was erased, from what was kept of it. Throws as {@link decode} does. */
+  decodeKept(header: Header, kept: { readonly version: number; readonly body: unknown }): Event
+  /** Throws as {@link decode} does where the header alone says that this program cannot read the event. */
+  checkKnown(header: Header): void
+  /** Why the body of an event has not its type's current shape, or null. */
+  fault(event: Event): string | null
   /** The state after an event. Throws where the event is impossible in this state. */
   evolve(state: State | null, event: Event): State
-  /** What a command changes. Throws CommandRejected where a request is refused; an outcome is never refused. */
-  decide(state: State | null, command: Command, context: Context): Decision<State, Event>
-  /** Effects whose intent is recorded and whose outcome is not. */
-  owed(state: State): readonly Effect[]
+  /** The decision on a command. Throws where a request is refused; an outcome is never refused. */
+  decide(state: State | null, place: Place, command: Command, context: Context): Decision<State, Event>
   /** When the stream must be driven next, ms since the epoch; null: not before something new is recorded. */
   wakeAt(state: State): number | null
   /** Hex SHA-256 over the fold's view of the state. */
   digest(state: State): string
+  /** Command ids of requests that the state remembers, the latest `remembered` ones. */
+  commands(state: State): readonly string[]
+  readonly remembered: number
+  /** The error that refuses a request. */
+  reject(code: StreamRejection, message: string): Error
+  readonly erasing: Erasing
+  /** The events before the first one, where a stream goes on from another one of its kind. */
+  inherited?(event: Event): Inherited | null
+  /** Types of events whose body says which programs may read what follows: decoding one throws LOG_NEWER. */
+  readonly readers?: ReadonlySet<string>
+  /** Types of events that may name an attachment, and the one that a stored event names. */
+  readonly attaching?: ReadonlySet<string>
+  attachment?(header: Header, body: Uint8Array): Attachment | undefined
+  /** Attachments that the drafts of a command name, with their bytes, which are stored before the append. */
+  attached?(
+    drafts: readonly Draft<State, Event>[],
+    command: Command,
+  ): readonly { readonly hash: string; readonly bytes: Uint8Array }[]
 }
+
+/** An aggregate of whatever kind, where only its events are read. */
+export type AnyAggregate = Aggregate<unknown, StreamEvent, unknown>

@@ -56,6 +56,19 @@ test('pure rooms import zod, hashing, canonical JSON and each other, never the r
   expect(wrong).toEqual([])
 })
 
+test('streams and erasures know no kind of stream: neither agents, nor documents, nor how they are driven', () => {
+  const rooms = ['domain/log', 'domain/stream', 'domain/runtime/stream', 'domain/runtime/erasure']
+  const ofAKind = /^domain\/(agent|document|external|runtime\/(agent|external|document|aggregates))\b/
+  const wrong = rooms.flatMap(sources).flatMap((path) =>
+    imports(path)
+      .filter((target) => ofAKind.test(target))
+      .map((target) => `${path} imports ${target}`),
+  )
+  expect(wrong).toEqual([])
+  const named = rooms.flatMap(sources).filter((path) => /\bagentStream\b|'agent-/.test(read(path)))
+  expect(named).toEqual(['domain/log/ids.ts'])
+})
+
 test('within an agent what is decided stands on rules, these on the state, it on events, these on the spec', () => {
   const floors = ['', 'definition', 'events', 'secrets', 'state', 'rules', 'decisions']
   const floor = (path: string) => floors.indexOf(dirname(relative('domain/agent', path)).replace(/^\.$/, ''))

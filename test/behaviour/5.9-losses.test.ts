@@ -3,7 +3,7 @@ import { waitingFor } from '../../domain/agent/decisions/owed.ts'
 import { digestOf } from '../../domain/agent/state/digest.ts'
 import { Transcript } from '../../domain/agent/state/messages.ts'
 import { callsOf } from '../../domain/agent/state/state.ts'
-import { endOf } from '../../domain/runtime/look.ts'
+import { endOf } from '../../domain/runtime/agent/look.ts'
 import { Decider } from '../support/decider.ts'
 import { toolSpec } from '../support/harness.ts'
 

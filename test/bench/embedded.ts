@@ -9,7 +9,7 @@ import { SystemClock } from '../../api/host/clock.ts'
 import { paths } from '../../api/host/paths.ts'
 import { systemRandom } from '../../api/host/random.ts'
 import type { ModelProvider } from '../../domain/ports.ts'
-import { Runtime } from '../../domain/runtime/runtime.ts'
+import { Runtime } from '../../domain/runtime/agent/runtime.ts'
 import { Projections } from '../../projections/index.ts'
 import { benchModel, benchSpec, type OnTurn, readFile } from './agent.ts'
 

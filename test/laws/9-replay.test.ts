@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { Runtime } from '../../domain/runtime/agent/runtime.ts'
 import type { RuntimePorts } from '../../domain/runtime/ports.ts'
-import { Runtime } from '../../domain/runtime/runtime.ts'
 import { law } from '../support/laws.ts'
 import { planArbitrary } from '../support/plans.ts'
 import { NEVER } from '../support/process.ts'

@@ -4,7 +4,7 @@ import { canonicalBytes } from '../../domain/log/canonical.ts'
 import { LogError } from '../../domain/log/errors.ts'
 import { type LogLoss, sealLoss } from '../../domain/log/loss.ts'
 import { saltBody, seal } from '../../domain/log/seal.ts'
-import { acceptedLosses, acceptLogLoss } from '../../domain/runtime/losses.ts'
+import { acceptedLosses, acceptLogLoss } from '../../domain/runtime/agent/losses.ts'
 import { USER } from '../support/harness.ts'
 import { VirtualClock } from '../support/virtual-clock.ts'
 

@@ -8,7 +8,7 @@ import { cursorError } from '../../domain/log/errors.ts'
 import { agentStream } from '../../domain/log/ids.ts'
 import type { EventLog } from '../../domain/ports.ts'
 import { replaced } from '../../domain/replaced.ts'
-import { acceptedLosses } from '../../domain/runtime/losses.ts'
+import { acceptedLosses } from '../../domain/runtime/agent/losses.ts'
 import { call, calls, completes, MemoryBlobs, USER } from '../support/harness.ts'
 import { given, LONG_DETAIL, tool } from '../support/story.ts'
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { MemoryLog } from '../../adapters/log-memory/log.ts'
+import { agent } from '../../domain/agent/decisions/aggregate.ts'
 import { agentStream } from '../../domain/log/ids.ts'
 import { erasable } from '../../domain/runtime/erasure/erase.ts'
 import { call, calls, completes, MemoryBlobs, MemoryIntents, USER } from '../support/harness.ts'
@@ -43,7 +44,7 @@ describe('a run is finished', () => {
     await run.drive()
     for (const event of (await Array.fromAsync(run.ports.log.read(agentStream(run.runId)))).flat())
       await log.append(agentStream(run.runId), event.header.revision - 1, [event])
-    expect((await erasable({ log }, run.runId, { all: true })).bodies).not.toEqual([])
+    expect((await erasable({ log }, agent, agentStream(run.runId), { all: true })).bodies).not.toEqual([])
   })
 
   test('but not while a model attempt that failed is all that it has of an end', async () => {
@@ -58,7 +59,9 @@ describe('a run is finished', () => {
     log.read = async function* () {
       yield page
     }
-    await expect(erasable({ log }, run.runId, { all: true })).rejects.toMatchObject({ code: 'RUN_ACTIVE' })
+    await expect(erasable({ log }, agent, agentStream(run.runId), { all: true })).rejects.toMatchObject({
+      code: 'RUN_ACTIVE',
+    })
   })
 })
 

@@ -3,9 +3,9 @@ import { ERASED } from '../../domain/agent/events/residue.ts'
 import { canonicalBytes } from '../../domain/log/canonical.ts'
 import { agentStream, sha256 } from '../../domain/log/ids.ts'
 import type { Snapshot, SnapshotStore } from '../../domain/ports.ts'
-import { SNAPSHOT_EVERY } from '../../domain/runtime/history/snapshots.ts'
-import { Mailbox } from '../../domain/runtime/mailbox.ts'
-import type { Runtime } from '../../domain/runtime/runtime.ts'
+import { AgentMailbox } from '../../domain/runtime/agent/mailbox.ts'
+import type { Runtime } from '../../domain/runtime/agent/runtime.ts'
+import { SNAPSHOT_EVERY } from '../../domain/runtime/stream/snapshots.ts'
 import { call, calls, completes, seededRandom, toolSpec, USER } from '../support/harness.ts'
 import { given, longTool, type Said, tool } from '../support/story.ts'
 
@@ -124,7 +124,7 @@ describe('what is erased in the source of a fork', () => {
     const snapshots = new Kept()
     const run = await given({ says: [], ports: { snapshots } })
     let erasing = false
-    const mailbox: Mailbox = new Mailbox(run.runId, {
+    const mailbox: AgentMailbox = new AgentMailbox(run.runId, {
       ...run.ports,
       crashPoint: async (at) => {
         if (at === 'after_append' && erasing) mailbox.forget()
@@ -139,7 +139,7 @@ describe('what is erased in the source of a fork', () => {
     expect(snapshots.held.size).toBe(0)
     erasing = false
     await say('then')
-    expect(snapshots.held.get(run.runId)?.revision).toBe(SNAPSHOT_EVERY + 1)
+    expect(snapshots.held.get(agentStream(run.runId))?.revision).toBe(SNAPSHOT_EVERY + 1)
   })
 
   test('no snapshot of anybody is kept', async () => {
@@ -147,7 +147,7 @@ describe('what is erased in the source of a fork', () => {
     const run = await finished({ snapshots })
     const { runId: fork } = await run.runtime.fork(run.runId, { step: 2 }, {}, { by: USER })
     const { state } = await run.runtime.at(fork, null)
-    await snapshots.put(fork, 1, { revision: 0, step: state.step, state: state as never })
+    await snapshots.put(agentStream(fork), 1, { revision: 0, step: state.step, state: state as never })
     await eraseAll(run, ['user_input'])
     expect(snapshots.held.size).toBe(0)
   })

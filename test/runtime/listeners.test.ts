@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Mailbox } from '../../domain/runtime/mailbox.ts'
+import { AgentMailbox } from '../../domain/runtime/agent/mailbox.ts'
 import { call, calls, completes, testSpec, USER } from '../support/harness.ts'
 import { given, tool } from '../support/story.ts'
 
@@ -31,7 +31,7 @@ test.each([
 test('what a listener throws is told, and what was recorded stays acknowledged', async () => {
   const warned: string[] = []
   const run = await given({ says: [completes()], ports: { warn: (_, text) => warned.push(text) } })
-  const mailbox = new Mailbox('m1', run.ports)
+  const mailbox: AgentMailbox = new AgentMailbox('m1', run.ports)
   const heard: number[] = []
   mailbox.listen(() => {
     throw MINE

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { ConflictError, LogError } from '../../domain/log/errors.ts'
-import { Runtime } from '../../domain/runtime/runtime.ts'
+import { Runtime } from '../../domain/runtime/agent/runtime.ts'
 import { faulty } from '../support/faulty.ts'
 import { call, calls, completes, harness, MemoryBlobs, testSpec, toolSpec, USER } from '../support/harness.ts'
 import { given, LONG_DETAIL } from '../support/story.ts'

@@ -2,10 +2,12 @@ import { describe, expect, test } from 'vitest'
 import { digestOf } from '../../domain/agent/state/digest.ts'
 import type { AgentState } from '../../domain/agent/state/state.ts'
 import { canonicalText } from '../../domain/log/canonical.ts'
-import { sha256 } from '../../domain/log/ids.ts'
+import { agentStream, sha256 } from '../../domain/log/ids.ts'
 import type { Json } from '../../domain/log/json.ts'
 import type { Snapshot, SnapshotStore } from '../../domain/ports.ts'
-import { fromSnapshot, SNAPSHOT_EVERY, Snapshotter } from '../../domain/runtime/history/snapshots.ts'
+import { agentSnapshots } from '../../domain/runtime/agent/history/snapshots.ts'
+import type { Stores, StreamPorts } from '../../domain/runtime/stream/ports.ts'
+import { SNAPSHOT_EVERY, Snapshotter } from '../../domain/runtime/stream/snapshots.ts'
 import { call, calls, completes, USER } from '../support/harness.ts'
 import { given, tool } from '../support/story.ts'
 
@@ -24,6 +26,9 @@ class One implements SnapshotStore {
   }
 }
 
+const fromSnapshot = (ports: Stores & Pick<StreamPorts, 'snapshots'>, agentId: string, upTo: { revision?: number }) =>
+  agentSnapshots.latest(ports, agentStream(agentId), upTo)
+
 /** A run that waits for an approval, and the snapshot of its state there. */
 async function waiting() {
   const snapshots = new One()
@@ -35,7 +40,11 @@ async function waiting() {
   })
   expect(await run.drive()).toMatchObject({ end: 'waiting' })
   const state = await run.state()
-  const keep = (state: AgentState) => new Snapshotter(snapshots, -SNAPSHOT_EVERY).consider(state)
+  const keep = (state: AgentState) =>
+    new Snapshotter(agentSnapshots, snapshots, agentStream(state.agentId), -SNAPSHOT_EVERY).consider(
+      state,
+      state.revision,
+    )
   keep(state)
   return { ...run, wipe, state, keep, snapshots, ports: { ...run.ports, snapshots } }
 }

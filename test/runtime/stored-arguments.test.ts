@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { callArguments, requestedCalls } from '../../domain/agent/events/content.ts'
-import { performTool } from '../../domain/runtime/perform/perform-tool.ts'
+import { performTool } from '../../domain/runtime/agent/perform/perform-tool.ts'
 import { tool } from '../support/story.ts'
 
 const block = (input_text: string) => ({ type: 'tool_use', id: 'a', name: 'look', input_text })

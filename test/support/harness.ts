@@ -17,9 +17,9 @@ import type {
   ModelRequest,
   Tool,
 } from '../../domain/ports.ts'
-import { history } from '../../domain/runtime/history/history.ts'
+import { history } from '../../domain/runtime/agent/history/history.ts'
+import { Runtime } from '../../domain/runtime/agent/runtime.ts'
 import type { RuntimePorts } from '../../domain/runtime/ports.ts'
-import { Runtime } from '../../domain/runtime/runtime.ts'
 import { NO_SECRETS } from './no-secrets.ts'
 
 export const USER: Actor = { kind: 'user', id: 'tester' }

@@ -1,6 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import { LogError } from '../../../domain/log/errors.ts'
-import { agentOfCall, findResult, resultAt } from '../../../domain/runtime/history/results.ts'
+import { agentOfCall, findResult, resultAt } from '../../../domain/runtime/agent/history/results.ts'
 import { Problem } from '../../problem.ts'
 import { notFound } from '../../runs/commands.ts'
 import type { Services } from '../../services.ts'

@@ -1,5 +1,5 @@
 import { createRoute } from '@hono/zod-openapi'
-import { specOf } from '../../../domain/runtime/history/spec.ts'
+import { specOf } from '../../../domain/runtime/agent/history/spec.ts'
 import type { RunRow } from '../../read-model.ts'
 import { hasEnded } from '../../runs/ended.ts'
 import { given } from '../../runs/given.ts'

@@ -170,7 +170,22 @@ export interface Findings {
 }
 
 /** Erasure is no decision on the state: it works on what is stored (domain/runtime/erasure/erase.ts). */
-export type Command = Exclude<UserCommand, { kind: 'erase' }> | ForkAgent | AcceptLoss | OutcomeCommand
+export type Command =
+  | Exclude<UserCommand, { kind: 'erase' | 'start' }>
+  | Start
+  | ForkAgent
+  | AcceptLoss
+  | OutcomeCommand
+
+/** Begins an agent: the root of its own run, or by `birth` a child in the run of its parent. */
+export type Start = z.infer<typeof StartAgent> & { readonly birth?: Birth }
+
+export interface Birth {
+  readonly runId: string
+  /** 1 below the root. */
+  readonly depth: number
+  readonly parent: { readonly agentId: string; readonly toolCallId: string }
+}
 
 /** Begins an agent with the history of another. `source`: the other's state at the point that the link names. */
 export interface ForkAgent {

@@ -1,5 +1,7 @@
 import { hex, isKeyed } from '../../log/ids.ts'
+import type { Decision as StreamDecision } from '../../stream/aggregate.ts'
 import { CommandRejected } from '../errors.ts'
+import type { AgentEvent } from '../events/events.ts'
 import { echo } from '../issues.ts'
 import { admit } from '../rules/admission.ts'
 import { type AgentState, isFinished } from '../state/state.ts'
@@ -9,15 +11,11 @@ import { decideFork } from './decide-fork.ts'
 import { decideLate } from './decide-late.ts'
 import { decideOutcome } from './decide-outcomes.ts'
 import { approver, decideRequest } from './decide-requests.ts'
-import { Deciding, type Draft } from './deciding.ts'
+import { Deciding } from './deciding.ts'
 import { endRun } from './endings.ts'
 import { settleOpen } from './proceed.ts'
 
-/** What was decided: events in order, and the state after them. No events: nothing new, or recorded before. */
-export interface Decision {
-  readonly drafts: readonly Draft[]
-  readonly state: AgentState | null
-}
+export type Decision = StreamDecision<AgentState, AgentEvent>
 
 /** Who the agent is, and at which revision its stream stands (-1: it does not exist). */
 export interface Identity {
@@ -59,8 +57,9 @@ export function decide(
     admit(command.spec)
     d.emit('agent_started', {
       spec: command.spec,
-      depth: 0,
+      depth: command.birth?.depth ?? 0,
       argumentsSalt: hex(context.salt()),
+      ...(command.birth ? { parent: command.birth.parent } : {}),
       ...(command.drive ? { drive: true } : {}),
     })
     if (command.task !== null) d.emit('user_input', { text: command.task })

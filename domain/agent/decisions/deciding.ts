@@ -2,8 +2,9 @@ import { canonicalText } from '../../log/canonical.ts'
 import type { Actor } from '../../log/envelope.ts'
 import { LogError } from '../../log/errors.ts'
 import { agentStream } from '../../log/ids.ts'
-import { type SaltedBody, saltBody } from '../../log/seal.ts'
+import { saltBody } from '../../log/seal.ts'
 import { wellFormed } from '../../log/well-formed.ts'
+import type { Draft as StreamDraft } from '../../stream/aggregate.ts'
 import { bodyFault } from '../events/codec.ts'
 import type { AgentEvent, BodyOf, EventType } from '../events/events.ts'
 import { evolve } from '../state/evolve.ts'
@@ -13,14 +14,7 @@ import type { DecisionContext } from './context.ts'
 
 const utf8 = new TextEncoder()
 
-/** An event that was decided and is not sealed yet, with the state after it. */
-export interface Draft {
-  readonly event: AgentEvent
-  readonly body: SaltedBody
-  readonly after: AgentState
-  /** It carries the digest of the state after it. */
-  readonly checkpoint: boolean
-}
+export type Draft = StreamDraft<AgentState, AgentEvent>
 
 const PEOPLE: ReadonlySet<Actor['kind']> = new Set(['user', 'approver'])
 /** What people themselves do. Everything else that follows from it is the runtime's, in the turn where it happens. */

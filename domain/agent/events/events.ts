@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import type { Actor } from '../../log/envelope.ts'
+import { erasureEvents } from '../../stream/erasure.ts'
 import { AgentSpec, Budget, Limits } from '../definition/spec.ts'
 import { Effect } from '../definition/tools.ts'
 import { CUTS } from './answer-bounds.ts'
 import { Block, Usage } from './content.ts'
-import { erasureEvents } from './erasure.ts'
 import {
   Artifact,
   Attachment,

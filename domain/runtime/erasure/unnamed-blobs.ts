@@ -1,38 +1,43 @@
-import { ATTACHING } from '../../agent/events/attachment.ts'
-import { agentStream } from '../../log/ids.ts'
-import { attachmentIn } from '../history/attachments.ts'
-import { bodyOf } from '../history/bodies.ts'
-import type { RuntimePorts } from '../ports.ts'
+import type { Header } from '../../log/envelope.ts'
+import { ownerOf } from '../../log/owner.ts'
+import { bodyOf } from '../stream/bodies.ts'
+import type { StreamPorts } from '../stream/ports.ts'
+import type { Erasable } from './types.ts'
 
 /**
- * Removes every blob of a run that no event of its stream names: a part of the log that was lost leaves them behind. Forks
- * keep what they name under their own run id. Blobs that are on their way to the log stay. Rejects as the stores do, also
- * where an event cannot be read that may name a whole result: then nothing is removed.
+ * Removes every blob of a stream's owner that no event of the stream names: a part of the log that was lost leaves them
+ * behind. Only a stream that bears the id of its run, or that belongs to none, owns blobs alone; forks keep what they name
+ * under their own run id. Blobs that are on their way to the log stay. Rejects as the stores do, also where an event cannot
+ * be read that may name an attachment: then nothing is removed.
  */
 export async function removeUnnamed(
-  { log, blobs, intents }: Pick<RuntimePorts, 'log' | 'blobs' | 'intents'>,
-  runId: string,
+  { log, blobs, intents }: Pick<StreamPorts, 'log' | 'blobs' | 'intents'>,
+  { attaching, attachment }: Erasable,
+  header: Header,
 ): Promise<void> {
+  const { stream, runId } = header
+  const owner = ownerOf(header)
+  if (runId !== undefined && owner === runId && header.agentId !== runId) return
   // In this order: a blob that was listed is still noted as on its way, or the log names it, or it belongs to no event.
-  const unnamed = new Set(await blobs.list(runId))
+  const unnamed = new Set(await blobs.list(owner))
   if (unnamed.size === 0) return
-  for (const { hash, ...intent } of (await intents?.left()) ?? []) if (intent.runId === runId) unnamed.delete(hash)
-  let attaching = false
-  for await (const page of log.read(agentStream(runId), { bodies: false })) {
+  for (const { hash, ...intent } of (await intents?.left()) ?? []) if (intent.runId === owner) unnamed.delete(hash)
+  let isAttaching = false
+  for await (const page of log.read(stream, { bodies: false })) {
     for (const { header, erased } of page) {
       if (erased) continue
       unnamed.delete(header.body.hash)
-      attaching ||= ATTACHING.has(header.type)
+      isAttaching ||= attaching?.has(header.type) === true
     }
   }
-  if (attaching && unnamed.size > 0) {
-    for await (const page of log.read(agentStream(runId))) {
+  if (isAttaching && unnamed.size > 0) {
+    for await (const page of log.read(stream)) {
       for (const event of page) {
-        if (event.erased || !ATTACHING.has(event.header.type)) continue
-        const attachment = attachmentIn(event.header, await bodyOf({ log, blobs }, event))
-        if (attachment !== undefined) unnamed.delete(attachment.hash)
+        if (event.erased || !attaching?.has(event.header.type)) continue
+        const named = attachment?.(event.header, await bodyOf({ log, blobs }, event))
+        if (named !== undefined) unnamed.delete(named.hash)
       }
     }
   }
-  for (const hash of unnamed) await blobs.delete(runId, hash)
+  for (const hash of unnamed) await blobs.delete(owner, hash)
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import type { EventLog } from '../../../domain/ports.ts'
-import { Runtime } from '../../../domain/runtime/runtime.ts'
+import { Runtime } from '../../../domain/runtime/agent/runtime.ts'
 import type { DriveEnd } from '../../../domain/runtime/types.ts'
 import { openLog, standIn } from '../../support/eventstore/logs.ts'
 import { call, calls, completes, harness, seededRandom, testModel, testSpec, toolSpec } from '../../support/harness.ts'

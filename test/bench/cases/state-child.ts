@@ -5,7 +5,7 @@ import { fileOf } from '../../../adapters/log-sqlite/file.ts'
 import { openSqliteLog } from '../../../adapters/log-sqlite/open.ts'
 import { SqliteSnapshots } from '../../../adapters/snapshots-sqlite/store.ts'
 import { paths } from '../../../api/host/paths.ts'
-import { agentAt, stateAt } from '../../../domain/runtime/history/replay.ts'
+import { agentAt, stateAt } from '../../../domain/runtime/agent/history/replay.ts'
 import { appendsAfter } from '../floor/writer.ts'
 import type { Cold } from './state.ts'
 

@@ -13,8 +13,8 @@ import { prepareServices } from '../../../api/host/prepare.ts'
 import { systemRandom } from '../../../api/host/random.ts'
 import { createStarts } from '../../../api/runs/prepare.ts'
 import type { AgentSpec } from '../../../domain/agent/definition/spec.ts'
+import { Runtime } from '../../../domain/runtime/agent/runtime.ts'
 import type { CrashPoint, RuntimePorts } from '../../../domain/runtime/ports.ts'
-import { Runtime } from '../../../domain/runtime/runtime.ts'
 import type { Place } from './cli.ts'
 
 const USER = { kind: 'user', id: 'ada' } as const

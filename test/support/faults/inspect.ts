@@ -5,7 +5,7 @@ import { openSqliteLog } from '../../../adapters/log-sqlite/open.ts'
 import { runCli } from '../../../api/cli/program.ts'
 import { openServices } from '../../../api/keepup.ts'
 import type { RecordedEvent } from '../../../domain/log/envelope.ts'
-import { bodyOf } from '../../../domain/runtime/history/bodies.ts'
+import { bodyOf } from '../../../domain/runtime/stream/bodies.ts'
 import { type Ended, environment, type Place } from './cli.ts'
 
 /** An event as it lies in the log. */

@@ -1,0 +1,279 @@
+import type { OutcomeCommand } from '../../agent/decisions/commands.ts'
+import { type Owed, owed } from '../../agent/decisions/owed.ts'
+import { type AgentState, activityOf, callsOf, isFinished } from '../../agent/state/state.ts'
+import { patiently } from '../patience.ts'
+import type { Environment, RuntimePorts } from '../ports.ts'
+import type { DriveEnd } from '../types.ts'
+import { endOf } from './look.ts'
+import type { AgentMailbox } from './mailbox.ts'
+import { performModel } from './perform/perform-model.ts'
+import { brokenOff, performTool } from './perform/perform-tool.ts'
+import { driftSince, treeNow } from './perform/version-workspace.ts'
+
+/** An instant that no timer should be set beyond: longer sleeps overflow, and the loop looks again anyway. */
+const LONGEST_SLEEP_MS = 60 * 60 * 1000
+
+/** Drives one agent: claims it, performs what is owed, and brings outcomes in, until it ends or waits for somebody. */
+export class Driver {
+  private readonly ports: RuntimePorts
+  private readonly mailbox: AgentMailbox
+  private readonly env: Environment
+  private readonly id: string
+  private epoch = 0
+  private readonly atWork = new Map<string, { controller: AbortController; ended: Promise<void> }>()
+  private stopping = false
+  /** Aborts when what has happened is no longer waited with for the log: the driver stops. */
+  private readonly hurry = new AbortController()
+  private drain = NEVER
+  private failure: unknown = null
+  private wake: () => void = () => undefined
+  private moved = true
+
+  constructor(ports: RuntimePorts, mailbox: AgentMailbox, env: Environment, driverId: string) {
+    this.ports = ports
+    this.mailbox = mailbox
+    this.env = env
+    this.id = driverId
+  }
+
+  /**
+   * Rejects where the log refuses an append: nothing is swallowed, and a later drive goes on. `drain`: what the log has
+   * promised is still done, nothing is promised any more.
+   */
+  async drive(signal: AbortSignal, drain: AbortSignal = NEVER): Promise<DriveEnd> {
+    this.drain = drain
+    if (drain.aborted || signal.aborted) return { end: 'interrupted' }
+    const stopListening = this.mailbox.listen(() => this.poke())
+    const onAbort = () => {
+      if (signal.aborted) this.hurry.abort(signal.reason)
+      this.poke()
+    }
+    signal.addEventListener('abort', onAbort)
+    drain.addEventListener('abort', onAbort)
+    try {
+      await this.env.reap()
+      await this.claim()
+      await this.reportDrift()
+      await this.submit({ kind: 'proceed' }, `proceed:${this.id}:${this.epoch}`)
+      const end = await this.loop(signal)
+      await this.stop()
+      if (this.failure !== null) throw this.failure
+      return end
+    } finally {
+      stopListening()
+      signal.removeEventListener('abort', onAbort)
+      drain.removeEventListener('abort', onAbort)
+      await this.stop()
+    }
+  }
+
+  /** Ends what is at work and brings in what is known of it; the rest is left to the next driver. */
+  private async stop(): Promise<void> {
+    this.stopping = true
+    this.hurry.abort(new Error('the driver has stopped'))
+    for (const { controller } of this.atWork.values()) controller.abort(brokenOff(this.state))
+    await Promise.all([...this.atWork.values()].map(({ ended }) => ended))
+  }
+
+  private async claim(): Promise<void> {
+    await this.ports.crashPoint?.('before_claim')
+    const left = isAtWork(this.state) ? this.state.driver : null
+    await this.mailbox.submit(
+      { kind: 'claim', driverId: this.id, build: this.ports.build },
+      { by: { kind: 'driver', id: this.id }, commandId: `claim:${this.id}` },
+      { fact: true, signal: this.hurry.signal },
+    )
+    this.epoch = this.state.driver?.epoch ?? 0
+    if (left !== null) this.ports.takenOver?.(this.state.agentId, left.id)
+    await this.ports.crashPoint?.('after_claim')
+  }
+
+  private async reportDrift(): Promise<void> {
+    const { workspace } = this.env
+    const { tree, unversioned } = this.state
+    // Where a version is owed, what has changed is what it is owed for.
+    if (workspace === null || tree === null || unversioned !== null || isFinished(this.state)) return
+    const drift = await driftSince(workspace, tree).catch((error: Error) => {
+      this.ports.warn?.(this.state.agentId, `whether files have changed since is not known: ${error.message}`)
+      return null
+    })
+    if (drift === null) return
+    const { found } = drift
+    const changed = drift.changes.slice(0, MAX_DRIFT).map((change) => this.env.secrets.text(change.path))
+    await this.submit({ kind: 'drift_found', expected: tree, found, changed }, `drift:${found}:${this.epoch}`)
+  }
+
+  private async loop(signal: AbortSignal): Promise<DriveEnd> {
+    for (;;) {
+      if (this.failure !== null) throw this.failure
+      const { state } = this
+      if (isFinished(state) && this.atWork.size === 0) return endOf(state) as DriveEnd
+      if (state.driver?.epoch !== this.epoch || state.driver.id !== this.id) {
+        return { end: 'overtaken', epoch: state.driver?.epoch ?? 0 }
+      }
+      if (signal.aborted) return { end: 'interrupted' }
+      const due = this.reconcile(state)
+      const end = this.atWork.size === 0 ? endOf(state) : null
+      if (end !== null) return end
+      if (this.drain.aborted && this.atWork.size === 0 && !this.promised(state)) return { end: 'interrupted' }
+      this.moved = false
+      // With nothing at work nobody would come to take up what a person has asked for since the last decision.
+      if (this.atWork.size === 0 && (await this.proceeds())) continue
+      await this.nextMove(due, signal)
+      if (!this.moved && !signal.aborted) await this.proceeds()
+    }
+  }
+
+  /** Goes on where the state and the time let it. False: there was nothing to decide. */
+  private async proceeds(): Promise<boolean> {
+    const before = this.state.revision
+    await this.submit({ kind: 'proceed' }, `wake:${this.id}:${this.ports.clock.now()}`)
+    return this.state.revision !== before
+  }
+
+  /** A call waits for its next attempt that the next driver could not tell from one that was begun. */
+  private promised(state: AgentState): boolean {
+    return callsOf(state).some(
+      ({ stage, effect }) => effect === 'irreversible' && stage.at === 'running' && stage.epoch === this.epoch,
+    )
+  }
+
+  /** Starts what is owed and not at work, aborts what is at work and no longer owed. Returns the next instant to look. */
+  private reconcile(state: AgentState): number {
+    const now = this.ports.clock.now()
+    const list = owed(state)
+    let due = Number.POSITIVE_INFINITY
+    const wanted = new Set<string>()
+    for (const effect of list) {
+      if (effect.kind === 'wake') due = Math.min(due, effect.at)
+      else wanted.add(effect.id)
+    }
+    for (const [id, { controller }] of this.atWork) {
+      if (!wanted.has(id)) controller.abort(brokenOff(state))
+    }
+    for (const effect of list) {
+      if (effect.kind === 'wake' || this.atWork.has(effect.id)) continue
+      if (effect.kind === 'tool' && effect.notBefore > now) due = Math.min(due, effect.notBefore)
+      else this.start(effect)
+    }
+    return due
+  }
+
+  private start(effect: Exclude<Owed, { kind: 'wake' }>): void {
+    const controller = new AbortController()
+    const ended = this.perform(effect, controller.signal)
+      .catch((error: unknown) => {
+        this.failure ??= error
+      })
+      .finally(() => {
+        this.atWork.delete(effect.id)
+        this.poke()
+      })
+    this.atWork.set(effect.id, { controller, ended })
+  }
+
+  private async perform(effect: Exclude<Owed, { kind: 'wake' }>, signal: AbortSignal): Promise<void> {
+    const { ports, env } = this
+    if (effect.kind === 'model') {
+      await ports.crashPoint?.('before_model')
+      if (!(await this.stillOwed(effect))) return
+      const fact = await performModel(ports, env, this.state, this.mailbox.messages, effect.attempt, signal)
+      await ports.crashPoint?.('after_model')
+      if (signal.aborted && fact.kind === 'model_failed') return
+      await this.bringIn(fact, effect.id)
+    } else if (effect.kind === 'version') {
+      // What is served is told before the files are looked at: whatever ends meanwhile is owed the next version.
+      const step = this.state.unversioned?.to
+      if (step === undefined || !(await this.stillOwed(effect))) return
+      const version = await treeNow(ports, env)
+      if ('unversioned' in version) ports.warn?.(this.state.agentId, version.unversioned.message)
+      await this.bringIn({ kind: 'versioned', step, version }, effect.id)
+    } else {
+      await ports.crashPoint?.('before_tool')
+      const held = await this.stillOwed(effect).catch((error: unknown) => this.notBegun(effect, error))
+      if (!held) return
+      const { answer } = this.mailbox
+      const call = callsOf(this.state).find((one) => one.id === effect.toolCallId)
+      if (answer === null || call === undefined) throw new Error(`${effect.toolCallId} has no arguments in the log`)
+      const fact = await performTool(ports, env, this.state, answer, call, signal)
+      await ports.crashPoint?.('after_tool')
+      // What may run again, or be asked after, is left to the next driver.
+      if (this.stopping && signal.aborted && fact.kind === 'tool_failed' && call.effect !== 'irreversible') return
+      await this.bringIn(fact, effect.id)
+    }
+  }
+
+  /** What has happened is not given up because there is no room for it just now. */
+  private bringIn(fact: OutcomeCommand, commandId: string): Promise<void> {
+    return patiently(this.ports, this.state.agentId, this.hurry.signal, () => this.submit(fact, commandId))
+  }
+
+  /** Ownership is looked up in the log right before each effect: another driver may have taken the agent. */
+  private async stillOwed(effect: Exclude<Owed, { kind: 'wake' }>): Promise<boolean> {
+    await this.mailbox.refresh()
+    return (
+      this.state.driver?.epoch === this.epoch &&
+      owed(this.state).some((one) => one.kind !== 'wake' && one.id === effect.id)
+    )
+  }
+
+  /** The next driver could not tell an irreversible call that was never begun from one that was: it has failed, by name. */
+  private async notBegun({ id, toolCallId, attempt }: Extract<Owed, { kind: 'tool' }>, cause: unknown): Promise<false> {
+    const call = callsOf(this.state).find((one) => one.id === toolCallId)
+    if (call?.effect !== 'irreversible') throw cause
+    const message = 'it was not begun: the log could not be read to see whether this driver still holds the agent'
+    this.ports.warn?.(this.state.agentId, `${toolCallId}: ${message}: ${(cause as Error).message}`)
+    const error = { code: 'EXECUTION_FAILED', message, transient: !this.hurry.signal.aborted, beforeEffect: true }
+    const { toolName } = call
+    await this.bringIn({ kind: 'tool_failed', toolCallId, toolName, attempt, durationMs: 0, error }, id)
+    return false
+  }
+
+  private async submit(fact: OutcomeCommand, commandId: string): Promise<void> {
+    await this.env.secrets.keep()
+    const rests = this.stopping || this.drain.aborted
+    const driver = { id: this.id, epoch: this.epoch, ...(rests ? { rests: true as const } : {}) }
+    const asking = { by: { kind: 'driver', id: this.id }, commandId, driver } as const
+    await this.mailbox.submit(fact, asking, { fact: true, signal: this.hurry.signal })
+  }
+
+  private get state(): AgentState {
+    const { state } = this.mailbox
+    if (state === null) throw new Error(`${this.mailbox.agentId} has no events`)
+    return state
+  }
+
+  private poke(): void {
+    this.moved = true
+    this.wake()
+  }
+
+  /** Waits until the state moves, an effect ends, `due` comes, or the signal aborts. */
+  private async nextMove(due: number, signal: AbortSignal): Promise<void> {
+    if (this.moved || this.failure !== null || signal.aborted) return
+    const done = new AbortController()
+    const poked = new Promise<void>((resolve) => {
+      this.wake = resolve
+    })
+    const ms = Math.max(0, Math.min(due - this.ports.clock.now(), LONGEST_SLEEP_MS))
+    // Where nothing is due there is nothing to look at before somebody pokes; an abort does.
+    const slept =
+      due === Number.POSITIVE_INFINITY ? poked : this.ports.clock.sleep(ms, done.signal).catch(() => undefined)
+    await Promise.race([poked, slept])
+    done.abort(POKED)
+    this.wake = () => undefined
+  }
+}
+
+/** Whether a driver has begun something of which the log knows no end. */
+function isAtWork(state: AgentState): boolean {
+  const activity = activityOf(state.machine)
+  const calling = activity?.status === 'THINKING' && activity.model.at === 'calling'
+  return calling || callsOf(state).some((call) => call.stage.at === 'running')
+}
+
+const NEVER = new AbortController().signal
+
+const POKED = new Error('the driver has something to do')
+
+const MAX_DRIFT = 100

@@ -1,0 +1,35 @@
+import type { ForkAgent } from '../../agent/decisions/commands.ts'
+import { CommandRejected } from '../../agent/errors.ts'
+import { digestOf, FOLD } from '../../agent/state/digest.ts'
+import { agentStream } from '../../log/ids.ts'
+import type { RuntimePorts } from '../ports.ts'
+import type { At, ForkOptions } from '../types.ts'
+import { stateAt } from './history/replay.ts'
+
+/**
+ * The command that begins a run whose history up to a point is another's. The prefix is read from its source, never
+ * sealed again.
+ */
+export async function forkOf(ports: RuntimePorts, source: string, at: At, options: ForkOptions): Promise<ForkAgent> {
+  const { state, head } = await stateAt(ports, source, at)
+  if (state.depth > 0) throw new CommandRejected('FORK_OF_CHILD', 'only the root agent of a run can be forked')
+  const { model, maxTurns, budget, workspace = null, drive } = options
+  return {
+    kind: 'fork',
+    source: state,
+    link: {
+      stream: agentStream(state.agentId),
+      revision: head.revision,
+      hash: head.hash,
+      digest: { fold: FOLD, value: digestOf(state) },
+      step: state.step,
+      workspace,
+      changes: {
+        ...(model === undefined ? {} : { model }),
+        ...(maxTurns === undefined ? {} : { limits: { maxTurns } }),
+        ...(budget === undefined ? {} : { budget }),
+      },
+      ...(drive ? { drive } : {}),
+    },
+  }
+}

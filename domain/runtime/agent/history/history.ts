@@ -1,0 +1,20 @@
+import { agent } from '../../../agent/decisions/aggregate.ts'
+import type { AgentEvent } from '../../../agent/events/events.ts'
+import { agentStream } from '../../../log/ids.ts'
+import * as stream from '../../stream/history.ts'
+import type { Stores } from '../../stream/ports.ts'
+
+/**
+ * An agent's whole history in order, in pages: for a fork the prefix of its source first, then its own stream.
+ * `from`, `to`: revisions of the agent's own stream.
+ */
+export const history = (
+  stores: Stores,
+  agentId: string,
+  options: { from?: number; to?: number } = {},
+): AsyncGenerator<readonly stream.Remembered<AgentEvent>[]> =>
+  stream.history<AgentEvent>(stores, agent, agentStream(agentId), options)
+
+/** The first event of an agent's stream, by itself: that of a fork names its source. Null: there is no such stream. */
+export const firstOf = (stores: Stores, name: string): Promise<AgentEvent | null> =>
+  stream.firstOf<AgentEvent>(stores, agent, name)

@@ -1,0 +1,114 @@
+import { CommandRejected } from '../../../agent/errors.ts'
+import type { AgentEvent } from '../../../agent/events/events.ts'
+import { evolve } from '../../../agent/state/evolve.ts'
+import { Transcript } from '../../../agent/state/messages.ts'
+import { PointDetails } from '../../../agent/state/point-details.ts'
+import type { AgentState } from '../../../agent/state/state.ts'
+import { agentStream } from '../../../log/ids.ts'
+import type { Head, SnapshotStore } from '../../../ports.ts'
+import type { RuntimePorts } from '../../ports.ts'
+import { headOf } from '../../stream/history.ts'
+import type { Stores } from '../../stream/ports.ts'
+import type { AgentAt, At } from '../../types.ts'
+import { history } from './history.ts'
+import { agentSnapshots } from './snapshots.ts'
+
+// Replay: the fold of an agent's events up to a point. It has only the log and the blobs to ask; models, tools, clocks
+// and randomness are out of its reach (5.9.3, law 9).
+
+interface Ports extends Stores, Pick<RuntimePorts, 'warn'> {
+  readonly snapshots?: SnapshotStore
+}
+
+/** The folded state at a point, from the nearest snapshot on. Rejects with CommandRejected where there is no such point. */
+export async function stateAt(ports: Ports, agentId: string, asked: At): Promise<{ state: AgentState; head: Head }> {
+  // Step 0 is the agent as it was started, which no step has made.
+  const at = asked !== null && 'step' in asked && asked.step === 0 ? { revision: 0 } : asked
+  // A step is found at the event that made it, so the snapshot must be from before.
+  const upTo = at === null ? {} : 'turn' in at ? null : 'step' in at ? { step: at.step - 1 } : at
+  const snapshot = upTo === null ? null : await agentSnapshots.latest(ports, agentStream(agentId), upTo)
+  if (snapshot !== null && at !== null && reaches(snapshot.state, at)) return snapshot
+  const from = snapshot === null ? {} : { from: snapshot.head.revision + 1 }
+  return replayTo(ports, agentId, at, snapshot, from)
+}
+
+/**
+ * The files at a point: the tree of its state, or of the version that was owed there, which stands after it (see
+ * `workspace_versioned`). Null: there is none. Rejects as {@link stateAt} does.
+ */
+export async function treeAt(
+  ports: Ports,
+  agentId: string,
+  at: At,
+): Promise<{ state: AgentState; tree: string | null }> {
+  const { state, head } = await stateAt(ports, agentId, at)
+  const { tree, unversioned } = state
+  if (unversioned === null) return { state, tree }
+  // In the stream of the point, which for a fork may be that of its source.
+  for await (const page of history(ports, state.agentId, { from: head.revision + 1 })) {
+    for (const { event } of page) {
+      if (event.type !== 'workspace_versioned' || event.body.step < unversioned.to) continue
+      return { state, tree: 'tree' in event.body ? event.body.tree : tree }
+    }
+  }
+  return { state, tree }
+}
+
+/** The state at a point with the messages that the model would see there; reads every event before it. */
+export async function agentAt(ports: Ports, agentId: string, asked: At): Promise<AgentAt> {
+  const reached = await stateAt(ports, agentId, asked)
+  const transcript = new Transcript()
+  const facts = new PointDetails()
+  const at = () => ({ ...reached, messages: transcript.messages, facts: facts.facts })
+  for await (const page of history(ports, agentId)) {
+    for (const { event, recorded } of page) {
+      transcript.push(event)
+      facts.push(event)
+      // By its hash: in a fork the point may be one of its source, whose revisions are others.
+      if (recorded.hash === reached.head.hash) return at()
+    }
+  }
+  return at()
+}
+
+async function replayTo(
+  stores: Stores,
+  agentId: string,
+  at: At,
+  start: { state: AgentState; head: Head } | null,
+  from: { from?: number },
+): Promise<{ state: AgentState; head: Head }> {
+  let state = start?.state ?? null
+  let head = start?.head ?? null
+  const to = at !== null && 'revision' in at ? { to: at.revision } : {}
+  for await (const page of history(stores, agentId, { ...from, ...to })) {
+    for (const { event, recorded } of page) {
+      state = evolve(state, event)
+      head = headOf(recorded)
+      if (at !== null && !('revision' in at) && isPoint(event, state, at)) return { state, head }
+    }
+  }
+  if (state === null || head === null) throw new CommandRejected('RUN_UNKNOWN', `there is no agent ${agentId}`, 404)
+  if (at !== null && !('revision' in at && head.revision === at.revision)) throw unknownPoint(agentId, at, state)
+  return { state, head }
+}
+
+function reaches(state: AgentState, at: Exclude<At, null>): boolean {
+  return 'revision' in at && state.revision === at.revision
+}
+
+function unknownPoint(agentId: string, at: Exclude<At, null>, state: AgentState): CommandRejected {
+  const what =
+    'step' in at
+      ? `step ${at.step}; its steps are 0 (as it was started) to ${state.step}`
+      : 'turn' in at
+        ? `end of turn ${at.turn}; its turns are 1 to ${state.turn}`
+        : `revision ${at.revision}; its last is ${state.revision}`
+  return new CommandRejected('POINT_UNKNOWN', `${agentId} has no ${what}`, 404)
+}
+
+/** A step is reached by the event that made it, a turn by its end. */
+function isPoint(event: AgentEvent, state: AgentState, at: { step: number } | { turn: number }): boolean {
+  if ('step' in at) return (event.type === 'tool_call_end' || event.type === 'turn_end') && state.step === at.step
+  return event.type === 'turn_end' && event.turn === at.turn
+}

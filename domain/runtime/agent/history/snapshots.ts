@@ -1,0 +1,22 @@
+import { agent } from '../../../agent/decisions/aggregate.ts'
+import { type AgentState, BLANK } from '../../../agent/state/state.ts'
+import { idOf } from '../../../log/owner.ts'
+import { type SnapshotForm, Snapshots } from '../../stream/snapshots.ts'
+import { specOf } from './spec.ts'
+
+/** What is kept of a state. Its spec is not: that is the log's to tell, whoever writes to the cache. */
+type Kept = Omit<AgentState, 'spec'>
+
+const form: SnapshotForm<AgentState> = {
+  members: Object.keys(BLANK),
+  keep: ({ spec: _, ...kept }) => kept,
+  step: ({ step }) => step,
+  async whole(stores, stream, kept) {
+    const told = await specOf(stores, idOf(stream))
+    const { specHash } = kept as Kept
+    return told === null || told.hash !== specHash ? null : { ...(kept as Kept), spec: told.spec }
+  },
+}
+
+/** Snapshots of agents. */
+export const agentSnapshots = new Snapshots(agent, form)

@@ -1,0 +1,47 @@
+import type { DecisionContext } from '../../agent/decisions/context.ts'
+import { decide } from '../../agent/decisions/decide.ts'
+import { waitingFor } from '../../agent/decisions/owed.ts'
+import { undecided } from '../../agent/state/loss.ts'
+import { type AgentState, callsOf } from '../../agent/state/state.ts'
+import type { RuntimePorts } from '../ports.ts'
+import type { DriveEnd } from '../types.ts'
+
+/** How a drive ends in this state where nothing is at work; null: it goes on. */
+export function endOf(state: AgentState): DriveEnd | null {
+  const { machine } = state
+  if (machine.status === 'DONE') return { end: 'done' }
+  if (machine.status === 'ERROR') return { end: 'error', code: machine.code, error: machine.error }
+  const waits = waitingFor(state)
+  // A model recovers by itself, so its driver waits for it.
+  if (waits === null || waits === 'model') return null
+  const open = callsOf(state).filter((call) => call.stage.at === 'approval' || call.stage.at === 'doubt')
+  const toolCallIds = [...undecided(state), ...open].map(({ id }) => id)
+  return { end: 'waiting', for: waits, toolCallIds }
+}
+
+/**
+ * How a drive would end that finds nothing to do now; null: there is something, or nobody has claimed the agent yet, as
+ * its first driver does. Decides what a new driver would and records nothing: an agent that waits for people is not
+ * written to by being looked at.
+ */
+export function idleEnd(state: AgentState, { clock, build }: Pick<RuntimePorts, 'clock' | 'build'>): DriveEnd | null {
+  if (state.driver === null) return null
+  const { agentId, runId, revision } = state
+  const context: DecisionContext = {
+    now: clock.now(),
+    // Of what is thrown away nothing needs to be random.
+    salt: () => new Uint8Array(16),
+    jitter: () => 0,
+    by: { kind: 'driver', id: LOOKER },
+    commandId: 'look',
+  }
+  const claim = { kind: 'claim', driverId: LOOKER, build } as const
+  const claimed = decide(state, { agentId, runId, revision }, claim, context).state ?? state
+  const driver = { id: LOOKER, epoch: claimed.driver?.epoch ?? 0 }
+  const identity = { agentId, runId, revision: claimed.revision }
+  const next = decide(claimed, identity, { kind: 'proceed' }, { ...context, driver })
+  return next.drafts.length > 0 ? null : endOf(claimed)
+}
+
+/** Who claims nothing. */
+const LOOKER = 'looker'

@@ -1,0 +1,90 @@
+import { CommandRejected } from '../../agent/errors.ts'
+import type { BodyOf } from '../../agent/events/events.ts'
+import { isStreamDamage } from '../../log/damage.ts'
+import type { Actor } from '../../log/envelope.ts'
+import { LogError } from '../../log/errors.ts'
+import { LOG_META } from '../../log/ids.ts'
+import { type LogLoss, lossIn, sealLoss } from '../../log/loss.ts'
+import type { RuntimePorts } from '../ports.ts'
+import { append } from '../stream/append.ts'
+import { AgentMailbox } from './mailbox.ts'
+
+interface About {
+  readonly by: Actor
+  /** Names the loss. */
+  readonly id: string
+  /** Only where the agent has not ended. */
+  readonly unfinished?: boolean
+}
+
+/** What became of an acceptance in one stream. `unreadable`: the code of the error that keeps it from being folded. */
+export type StreamAccepted = 'recorded' | 'finished' | { readonly unreadable: string }
+
+/**
+ * Records in an agent's stream that a person accepts that it has lost its end; once for each `id` of a loss. Rejects with
+ * what keeps the log or the blobs from answering at all.
+ */
+export async function acceptLoss(
+  ports: RuntimePorts,
+  agentId: string,
+  loss: BodyOf<'loss_accepted'>,
+  { by, id, unfinished = false }: About,
+): Promise<StreamAccepted> {
+  const mailbox = new AgentMailbox(agentId, ports)
+  try {
+    await mailbox.refresh()
+  } catch (error) {
+    const unreadable = damageIn(error)
+    if (unreadable === null) throw error
+    return { unreadable }
+  }
+  const status = mailbox.state?.machine.status
+  if (unfinished && (status === 'DONE' || status === 'ERROR')) return 'finished'
+  await mailbox.submit({ kind: 'accept_loss', loss }, { by, commandId: `loss:${id}` }, { fact: false })
+  return 'recorded'
+}
+
+/** Errors of one stream, beside damage of the log: reading it again gives the same. */
+const UNFOLDABLE: ReadonlySet<string> = new Set(['BLOB_MISSING', 'BODY_ERASED', 'UNKNOWN_EVENT', 'FOLD_DIFFERS'])
+
+/** The code of an error that tells that one stream cannot be folded; null: the stores do not answer. */
+function damageIn(error: unknown): string | null {
+  if (error instanceof CommandRejected) return error.code
+  if (error instanceof LogError) return UNFOLDABLE.has(error.code) || isStreamDamage(error) ? error.code : null
+  // A defect met while folding bears no code; errors of systems and time limits do.
+  return (error as { code?: unknown } | null)?.code === undefined ? 'UNREADABLE' : null
+}
+
+/** Records an accepted loss in `log-meta`, once for each `id` of a loss. */
+export async function acceptLogLoss(
+  { log, clock, random }: Pick<RuntimePorts, 'log' | 'clock' | 'random'>,
+  loss: LogLoss,
+  by: Actor,
+): Promise<void> {
+  for (;;) {
+    const head = await log.head(LOG_META)
+    if (head === null) throw new Error(`the log has no ${LOG_META}`)
+    if ((await acceptedLosses(log)).some(({ id }) => id === loss.id)) return
+    const now = Math.max(clock.now(), head.timestamp, log.floor())
+    const event = sealLoss(head, loss, { by, salt: random.bytes(16), timestamp: new Date(now).toISOString() })
+    try {
+      await append({ log, clock }, LOG_META, head.revision, [event], { fact: false })
+      return
+    } catch (error) {
+      // Another acceptance was recorded first, or the log has gone past this time.
+      if (!(error instanceof LogError && error.code === 'CONFLICT')) throw error
+    }
+  }
+}
+
+/** The losses that `log-meta` records as accepted. */
+export async function acceptedLosses(log: RuntimePorts['log']): Promise<readonly LogLoss[]> {
+  const found: LogLoss[] = []
+  for await (const page of log.read(LOG_META, { from: 1 })) {
+    for (const event of page) {
+      const loss = lossIn(event)
+      if (loss !== null) found.push(loss)
+    }
+  }
+  return found
+}

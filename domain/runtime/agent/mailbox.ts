@@ -1,0 +1,78 @@
+import { agent } from '../../agent/decisions/aggregate.ts'
+import type { Command } from '../../agent/decisions/commands.ts'
+import type { DecisionContext } from '../../agent/decisions/context.ts'
+import type { Message } from '../../agent/events/content.ts'
+import type { AgentEvent, EventOf } from '../../agent/events/events.ts'
+import { Transcript } from '../../agent/state/messages.ts'
+import type { AgentState } from '../../agent/state/state.ts'
+import { agentStream } from '../../log/ids.ts'
+import { type Asking, Mailbox } from '../stream/mailbox.ts'
+import type { Memory } from '../stream/memory.ts'
+import type { StreamPorts } from '../stream/ports.ts'
+import { agentSnapshots } from './history/snapshots.ts'
+
+/** What a driver needs beside the state: the messages, where they were read, and the last answer of the model. */
+class AgentMemory implements Memory<AgentEvent, DecisionContext> {
+  readonly transcript: Transcript | null
+  /** The last answer of the model, whose blocks hold the open calls' arguments. */
+  answer: EventOf<'model_call_end'> | null = null
+
+  constructor(transcript: Transcript | null) {
+    this.transcript = transcript
+  }
+
+  push(event: AgentEvent): void {
+    this.transcript?.push(event)
+    if (event.type === 'model_call_end') this.answer = event
+  }
+
+  /** Messages that are hashed now need not be in the next decision. */
+  settle(): void {
+    void this.transcript?.rendered
+  }
+
+  context(): Partial<DecisionContext> {
+    const { transcript } = this
+    return transcript === null ? {} : { transcript: () => transcript.branch() }
+  }
+
+  fresh(): AgentMemory {
+    return new AgentMemory(this.transcript && new Transcript())
+  }
+
+  /** Nearly all of it is messages. */
+  get bytes(): number {
+    return this.transcript?.bytes ?? 0
+  }
+}
+
+/** Who asks an agent, as headers carry it. */
+export type AgentAsking = Asking<DecisionContext>
+
+/** The mailbox of an agent's stream. */
+export class AgentMailbox extends Mailbox<AgentState, AgentEvent, Command, DecisionContext> {
+  readonly agentId: string
+
+  constructor(agentId: string, ports: StreamPorts) {
+    super(agent, agentSnapshots, agentStream(agentId), ports, new AgentMemory(null))
+    this.agentId = agentId
+  }
+
+  private get own(): AgentMemory {
+    return this.memory as AgentMemory
+  }
+
+  /** The messages that the model sees; empty before {@link loadMessages}. The array grows in place at turn boundaries. */
+  get messages(): readonly Message[] {
+    return this.own.transcript?.messages ?? []
+  }
+
+  get answer(): EventOf<'model_call_end'> | null {
+    return this.own.answer
+  }
+
+  /** Reads the whole history once for its messages, which only a driver needs. */
+  loadMessages(): Promise<void> {
+    return this.remember(new AgentMemory(new Transcript()), () => this.own.transcript !== null)
+  }
+}

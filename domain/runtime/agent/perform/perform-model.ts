@@ -1,0 +1,85 @@
+import type { OutcomeCommand } from '../../../agent/decisions/commands.ts'
+import { thrownByModel } from '../../../agent/decisions/thrown.ts'
+import { toolNamed } from '../../../agent/definition/tools.ts'
+import { ModelError } from '../../../agent/errors.ts'
+import type { Message } from '../../../agent/events/content.ts'
+import { readCalls, requestedCalls } from '../../../agent/events/content.ts'
+import type { ResolvedPaths } from '../../../agent/events/event-parts.ts'
+import { modelOutcome } from '../../../agent/events/model-outcome.ts'
+import { argumentsHash } from '../../../agent/rules/plan.ts'
+import { modelTime } from '../../../agent/rules/recovery.ts'
+import { assemble } from '../../../agent/rules/request.ts'
+import { modelInfo } from '../../../agent/rules/routing.ts'
+import { type AgentState, activityOf } from '../../../agent/state/state.ts'
+import type { ModelOutcome } from '../../../ports.ts'
+import type { Environment, RuntimePorts } from '../../ports.ts'
+import { limited } from '../../time-limit.ts'
+import { inSteps, yielder } from '../../yield-to-event-loop.ts'
+import { redactOutcome, thenRefreshed } from '../redact.ts'
+import { pathsOf } from './paths.ts'
+
+/** TurnExecutor: makes the model call that is open in the state, and turns its end into a fact, redacted. */
+export async function performModel(
+  ports: RuntimePorts,
+  env: Environment,
+  state: AgentState,
+  messages: readonly Message[],
+  attempt: number,
+  signal: AbortSignal,
+): Promise<OutcomeCommand> {
+  const activity = activityOf(state.machine)
+  if (activity?.status !== 'THINKING' || activity.model.at !== 'calling') throw new Error('no model call is open')
+  const { model: id, estimate } = activity.model
+  const info = modelInfo(state, id)
+  const request = assemble(state, info, messages, estimate.maxOutput)
+  const { runId, agentId, turn } = state
+  const stream = env.secrets.stream()
+  const publish = (text: string) => text !== '' && ports.feed.publish({ runId, agentId, turn, kind: 'text', text })
+  const limitMs = modelTime(state, info.timeoutMs, ports.clock.now())
+  const ended = await limited(ports.clock, limitMs, signal, async (own) => {
+    const yieldToEventLoop = yielder(ports.clock)
+    const asking = { signal: own, onText: (text: string) => publish(stream.push(text)) }
+    const answer = await thenRefreshed(env.secrets, () => ports.provider(id).call(request, asking))
+    // What cannot be redacted is a failure of the model's: asking again gives it again.
+    await yieldToEventLoop()
+    const outcome = await redactOutcome(env.secrets, modelOutcome(answer), yieldToEventLoop)
+    // What is read and hashed here call by call is not read and hashed again where they are decided on together.
+    for (const call of await inSteps(readCalls(outcome.content), yieldToEventLoop)) {
+      if (call.arguments !== null) argumentsHash(state.argumentsSalt, call.arguments)
+      await yieldToEventLoop()
+    }
+    return outcome
+  })
+  publish(stream.end())
+  if (ended.end === 'value') {
+    const outcome = ended.value
+    const paths = await resolvedPaths(env, state, outcome)
+    return { kind: 'model_answered', turn, attempt, outcome, durationMs: ended.durationMs, paths }
+  }
+  const timedOut = ended.end === 'hung' || ended.timedOut
+  const error = timedOut
+    ? new ModelError('TIMEOUT', `no answer within ${limitMs} ms`, { transient: true })
+    : thrownByModel(ended.error)
+  const { transient, retryAfterMs } = error
+  const code = env.secrets.text(error.code) === error.code ? error.code : 'INVALID_RESPONSE'
+  const message = shortened(env.secrets.text(error.message))
+  return {
+    kind: 'model_failed',
+    turn,
+    attempt,
+    error: { code, message, transient, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) },
+  }
+}
+
+/** A provider may put a whole page into its error. Cut only when nothing secret is in it any more. */
+const shortened = (text: string) =>
+  text.length > LONGEST_MESSAGE ? `${text.slice(0, LONGEST_MESSAGE).toWellFormed()}…` : text
+const LONGEST_MESSAGE = 600
+
+/** Where the path arguments of the requested calls really lead. */
+async function resolvedPaths(env: Environment, state: AgentState, outcome: ModelOutcome): Promise<ResolvedPaths[]> {
+  const all: ResolvedPaths[] = []
+  const calls = requestedCalls(outcome.content)
+  for (const { name, arguments: args } of calls) all.push(await pathsOf(env, toolNamed(state.spec.tools, name), args))
+  return all
+}

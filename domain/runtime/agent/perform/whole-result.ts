@@ -1,0 +1,119 @@
+import { byteLength, decodeText, endsOf, headOf, RESULT_BYTES, tailOf } from '../../../agent/bounded.ts'
+import type { Attachment } from '../../../agent/events/events.ts'
+import { KeptText, wholeEnd, wholeStart } from '../../../agent/kept-text.ts'
+import { resultText } from '../../../agent/state/messages.ts'
+import type { Json } from '../../../log/json.ts'
+import { bodyHasher } from '../../../log/seal.ts'
+import { wellFormed } from '../../../log/well-formed.ts'
+import type { Random, ToolResult } from '../../../ports.ts'
+import type { RuntimePorts, SecretBoundary } from '../../ports.ts'
+import { type YieldToEventLoop, yielder } from '../../yield-to-event-loop.ts'
+import { resultFilter } from '../redact.ts'
+
+/** A result of more bytes than this is stored beside its event (DESIGN, Large results). */
+const MAX_INLINE_RESULT = 64 * 1024
+/** What is worked on at a time, in bytes or characters. */
+const PART = 256 * 1024
+/** Of the beginning and the end that an event tells, each. In bytes. */
+const END_BYTES = 512
+
+/** A result as it was recorded, and the whole of it where the event shows only a part. */
+export interface StoredResult {
+  readonly result: ToolResult
+  readonly attached?: { readonly attachment: Attachment; readonly bytes: Uint8Array }
+}
+
+/** A long text is no part of what is checked and redacted at once: it is handled in parts, by {@link withWhole}. */
+export function apart(result: ToolResult): ToolResult {
+  const { content } = result
+  const long = result.whole === undefined && typeof content === 'string' && isLong(content)
+  return long ? { ...result, content: '', whole: content } : result
+}
+
+/**
+ * Takes a result (redacted but for its `whole`) apart into what the event holds and the whole text, redacted, of at most
+ * about 64 MiB. Takes time and memory that grow with its size, and gives way to others meanwhile. `readOn`: how to read on
+ * from a byte, in words.
+ */
+export async function withWhole(
+  { random, clock }: Pick<RuntimePorts, 'random' | 'clock'>,
+  secrets: SecretBoundary,
+  given: ToolResult,
+  readOn: ((from: number) => string) | undefined,
+): Promise<StoredResult> {
+  const { whole, ...result } = given
+  const text = whole ?? longText(result.content)
+  if (text === null) return { result }
+  const yieldToEventLoop = yielder(clock)
+  const bytes = await redacted(secrets, text, yieldToEventLoop)
+  const attachment = await describe(random, bytes, yieldToEventLoop)
+  const shown = whole !== undefined && result.content !== '' ? result.content : ends(bytes, readOn)
+  return { result: { ...result, content: shown }, attached: { attachment, bytes } }
+}
+
+const isLong = (text: string) => text.length * 3 > MAX_INLINE_RESULT && byteLength(text) > MAX_INLINE_RESULT
+
+function longText(content: Json): string | null {
+  const text = resultText(content)
+  return isLong(text) ? text : null
+}
+
+async function redacted(
+  secrets: SecretBoundary,
+  whole: string | readonly Uint8Array[],
+  yieldToEventLoop: YieldToEventLoop,
+): Promise<Buffer> {
+  const filter = resultFilter(secrets)
+  const kept = new KeptText()
+  for (const part of parts(whole)) {
+    kept.add(filter.push(wellFormed(part)))
+    await yieldToEventLoop()
+  }
+  kept.add(filter.end())
+  return Buffer.concat(kept.pieces())
+}
+
+/** In pieces that cut no character. */
+function* parts(whole: string | readonly Uint8Array[]): Generator<string> {
+  if (typeof whole === 'string') {
+    for (let from = 0; from < whole.length; ) {
+      const paired = /[\ud800-\udbff]/.test(whole[from + PART - 1] ?? '')
+      const to = from + PART + (paired ? 1 : 0)
+      yield whole.slice(from, to)
+      from = to
+    }
+    return
+  }
+  const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
+  for (const piece of whole) {
+    for (let from = 0; from < piece.length; from += PART)
+      yield utf8.decode(piece.subarray(from, from + PART), { stream: true })
+  }
+  yield utf8.decode()
+}
+
+async function describe(random: Random, bytes: Buffer, yieldToEventLoop: YieldToEventLoop): Promise<Attachment> {
+  const salt = random.bytes(16)
+  const hasher = bodyHasher(salt)
+  for (let from = 0; from < bytes.length; from += PART) {
+    hasher.update(bytes.subarray(from, from + PART))
+    await yieldToEventLoop()
+  }
+  return {
+    hash: hasher.hex(),
+    salt: Buffer.from(salt).toString('hex'),
+    size: bytes.length,
+    head: headOf(first(bytes, END_BYTES), END_BYTES),
+    tail: tailOf(last(bytes, END_BYTES), END_BYTES),
+  }
+}
+
+const first = (bytes: Buffer, size: number) => decodeText(wholeEnd(bytes.subarray(0, size)))
+const last = (bytes: Buffer, size: number) => decodeText(wholeStart(bytes.subarray(-size)))
+
+/** What the model is shown of a text: its head and tail, with how to read on between them. */
+function ends(bytes: Buffer, readOn: ((from: number) => string) | undefined): string {
+  const hint = (head: string) => readOn?.(byteLength(head)) ?? 'the whole is kept in the log'
+  if (bytes.length <= RESULT_BYTES) return decodeText(bytes)
+  return endsOf(first(bytes, RESULT_BYTES), last(bytes, RESULT_BYTES), bytes.length, RESULT_BYTES, hint)
+}

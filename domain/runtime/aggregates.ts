@@ -1,0 +1,7 @@
+import { agent } from '../agent/decisions/aggregate.ts'
+import type { AnyAggregate } from '../stream/aggregate.ts'
+
+/** Every kind of stream that this program knows. */
+export const AGGREGATES: ReadonlyMap<string, AnyAggregate> = new Map<string, AnyAggregate>([
+  [agent.kind, agent as unknown as AnyAggregate],
+])

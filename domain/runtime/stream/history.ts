@@ -1,0 +1,77 @@
+import type { RecordedEvent, SealedEvent } from '../../log/envelope.ts'
+import type { Head } from '../../ports.ts'
+import type { Aggregate, StreamEvent } from '../../stream/aggregate.ts'
+import { atHand, bodyOf, erasedError } from './bodies.ts'
+import type { Stores } from './ports.ts'
+import { Residues } from './residues.ts'
+
+/** A decoded event beside the recorded one it came from. */
+export interface Remembered<Event> {
+  readonly event: Event
+  readonly recorded: RecordedEvent
+}
+
+/** What reading a history needs of an aggregate. */
+export type Decoding<Event extends StreamEvent> = Pick<
+  Aggregate<unknown, Event, unknown>,
+  'decode' | 'decodeKept' | 'inherited'
+>
+
+/**
+ * A stream's whole history in order, in pages: what it has inherited from another stream first, then its own events.
+ * `from`, `to`: revisions of the stream itself, inclusive.
+ */
+export async function* history<Event extends StreamEvent>(
+  stores: Stores,
+  decoding: Decoding<Event>,
+  stream: string,
+  { from = 0, to = Number.POSITIVE_INFINITY }: { from?: number; to?: number } = {},
+): AsyncGenerator<readonly Remembered<Event>[]> {
+  for await (const page of ownHistory(stores, decoding, stream, from, to)) {
+    const source = page[0] && decoding.inherited?.(page[0].event)
+    if (source) yield* history(stores, decoding, source.stream, { to: source.revision })
+    yield page
+  }
+}
+
+/** The first event of a stream, by itself. Null: there is no such stream. */
+export async function firstOf<Event extends StreamEvent>(
+  stores: Stores,
+  decoding: Decoding<Event>,
+  stream: string,
+): Promise<Event | null> {
+  for await (const [first] of ownHistory(stores, decoding, stream, 0, 0)) if (first !== undefined) return first.event
+  return null
+}
+
+async function* ownHistory<Event extends StreamEvent>(
+  stores: Stores,
+  decoding: Decoding<Event>,
+  stream: string,
+  from: number,
+  to: number,
+): AsyncGenerator<readonly Remembered<Event>[]> {
+  const limit = to === Number.POSITIVE_INFINITY ? {} : { limit: to - from + 1 }
+  const residues = new Residues(stores, decoding, stream)
+  for await (const page of stores.log.read(stream, { from, ...limit })) {
+    const remembered: Remembered<Event>[] = []
+    for (const recorded of page) {
+      const left = recorded.erased ? await residues.of(recorded.header) : null
+      if (recorded.erased && left === null) {
+        // What comes before can still be told.
+        if (remembered.length > 0) yield remembered
+        throw erasedError(recorded.header)
+      }
+      // Nearly all bodies are at hand, and a wait for each would cost more than its reading.
+      const event = left ?? decoding.decode(recorded.header, atHand(recorded) ?? (await bodyOf(stores, recorded)))
+      remembered.push({ event, recorded })
+    }
+    yield remembered
+  }
+}
+
+export const headOf = ({ header, hash }: SealedEvent): Head => ({
+  revision: header.revision,
+  hash,
+  timestamp: Date.parse(header.timestamp),
+})

@@ -1,0 +1,23 @@
+import type { BlobIntents, BlobStore, Clock, EventLog, Random, SnapshotStore } from '../../ports.ts'
+
+/** Where a stream's events and their large bodies are read. */
+export interface Stores {
+  readonly log: EventLog
+  readonly blobs: BlobStore
+}
+
+/** All that a stream of any kind needs of the world. */
+export interface StreamPorts extends Stores {
+  /** Absent where nothing can be erased. */
+  readonly intents?: BlobIntents
+  readonly snapshots?: SnapshotStore
+  readonly clock: Clock
+  readonly random: Random
+  /** Tells the person who runs this process what goes on less well than it should. `id`: that of the stream. */
+  warn?(id: string, message: string): void
+  /** Named points at which a fault test may end or hold the process. */
+  crashPoint?(name: AppendPoint): void | Promise<void>
+}
+
+/** Boundaries around an append. */
+export type AppendPoint = 'before_append' | 'after_append' | 'after_blobs'

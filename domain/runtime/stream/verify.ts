@@ -1,0 +1,99 @@
+import { isStreamDamage } from '../../log/damage.ts'
+import type { Header, RecordedEvent } from '../../log/envelope.ts'
+import { LogError } from '../../log/errors.ts'
+import { ownerOf } from '../../log/owner.ts'
+import { StreamVerifier } from '../../log/verify.ts'
+import type { Aggregate, Attachment, StreamEvent } from '../../stream/aggregate.ts'
+import { isAttached } from './attachments.ts'
+import { FoldVerifier } from './fold-verifier.ts'
+import type { Stores } from './ports.ts'
+import { Residues } from './residues.ts'
+
+export interface Problem {
+  readonly revision: number
+  readonly code: 'CHAIN' | 'BODY' | 'DIGEST' | 'SHAPE' | 'TIME' | 'BLOB'
+  readonly message: string
+}
+
+/** The proof of one stream, or what is wrong with it. */
+export interface StreamProof {
+  readonly events: number
+  readonly ok: boolean
+  readonly head: string
+  readonly erased: readonly { revision: number; reason: string }[]
+  readonly problems: readonly Problem[]
+  /** Recorded digests that were held against the state folded here. */
+  readonly digests: number
+  /** Those that were not: another fold made them, or something before them cannot be folded. */
+  readonly unchecked: number
+}
+
+/**
+ * Proves a stream: the chain and every body against its hash, shapes and times, and by folding it again every
+ * digest that was recorded. What a stream has inherited is proved with its source; here only its link is. A stream that the
+ * log cannot give (a tombstone, a truncation, an event of another program) is a problem at the first event that was not given.
+ */
+export async function verifyStream<State, Event extends StreamEvent, Command>(
+  stores: Stores,
+  aggregate: Aggregate<State, Event, Command>,
+  stream: string,
+): Promise<StreamProof> {
+  const chain = new StreamVerifier(stream)
+  const fold = new FoldVerifier(stores, aggregate)
+  const residues = new Residues<Event>(stores, aggregate, stream)
+  const attached: Problem[] = []
+  let unreadable: string | null = null
+  try {
+    for await (const page of stores.log.read(stream)) {
+      const blobs = new Map<number, Uint8Array | null>()
+      for (const event of page) {
+        if (event.header.body.place === 'blob' && !event.erased)
+          blobs.set(event.header.revision, await blobOf(stores, event.header))
+      }
+      chain.page(page, blobs)
+      for (const event of page) {
+        const { header } = event
+        const left = event.erased ? await residues.of(header) : null
+        const own = event.erased ? null : (event.body ?? blobs.get(header.revision))
+        const attachment = own ? aggregate.attachment?.(header, own) : undefined
+        const lost = attachment && (await attachmentFault(stores, event, attachment))
+        if (lost) attached.push({ revision: header.revision, code: 'BLOB', message: lost })
+        const waits = fold.next(event, blobs.get(header.revision), left)
+        if (waits !== null) await waits
+      }
+    }
+  } catch (error) {
+    if (!isStreamDamage(error)) throw error
+    unreadable = error.message
+  }
+  const { events, head, erased, problems } = chain.result()
+  const given: Problem[] = unreadable === null ? [] : [{ revision: events, code: 'CHAIN', message: unreadable }]
+  const all: Problem[] = [...problems, ...fold.problems, ...attached, ...given].sort((a, b) => a.revision - b.revision)
+  const { digests, recorded } = fold
+  const ok = all.length === 0 && events > 0
+  return { events, ok, head, erased, problems: all, digests, unchecked: recorded - digests }
+}
+
+/** What is wrong with the attachment that an event names; null: nothing. */
+async function attachmentFault(
+  { blobs }: Stores,
+  { header }: RecordedEvent,
+  attachment: Attachment,
+): Promise<string | null> {
+  try {
+    const sound = await isAttached(blobs, ownerOf(header), attachment)
+    return sound ? null : 'the whole result that it names is not the one that was stored'
+  } catch (error) {
+    if (error instanceof LogError && error.code === 'BLOB_MISSING') return 'the whole result that it names is missing'
+    throw error
+  }
+}
+
+async function blobOf(stores: Stores, header: Header): Promise<Uint8Array | null> {
+  try {
+    return await stores.blobs.get(ownerOf(header), header.body.hash)
+  } catch (error) {
+    if (error instanceof LogError && error.code === 'BLOB_MISSING') return null
+    throw error
+  }
+}
