@@ -57,7 +57,7 @@ test('pure rooms import zod, hashing, canonical JSON and each other, never the r
 })
 
 test('within an agent what is decided stands on rules, these on the state, it on events, these on the spec', () => {
-  const floors = ['', 'definition', 'events', 'secrets', 'state', 'rules', 'decisions']
+  const floors = ['', 'definition', 'events', 'state', 'control', 'secrets', 'rules', 'decisions']
   const floor = (path: string) => floors.indexOf(dirname(relative('domain/agent', path)).replace(/^\.$/, ''))
   const wrong = sources('domain/agent').flatMap((path) =>
     imports(path)

@@ -64,7 +64,7 @@ function turnOf(agentId: string, turn: number): [Draft[], Draft[]] {
         {
           toolName: 'read_file',
           index: 0,
-          given: { revision: turn * 7, block: 1 },
+          argumentsRef: { revision: turn * 7, block: 1 },
           argumentsHash: 'a'.repeat(64),
           attempt: 1,
           effect: 'pure',

@@ -4,6 +4,7 @@ import { cost } from '../rules/money.ts'
 import { graceIsOver, lastTurn, limitReached, warningText } from '../rules/recovery.ts'
 import { ASSEMBLER, measuredParameters } from '../rules/request.ts'
 import { MAX_MODEL_FAILURES, modelInfo, route } from '../rules/routing.ts'
+import { controlKind } from '../state/controls.ts'
 import { MAX_VIOLATIONS } from '../state/failures.ts'
 import { undecided } from '../state/loss.ts'
 import { phaseTools } from '../state/phases.ts'
@@ -188,7 +189,7 @@ function observe(d: Deciding, activity: Observation): boolean {
 function observeRecovery(d: Deciding, activity: Observation, recovery: Recovery): boolean {
   const { state } = d
   const failed = activity.outcome === 'failed'
-  const onlyCompletion = activity.calls.every((call) => call.toolName === 'complete_task')
+  const onlyCompletion = activity.calls.every(({ toolName }) => controlKind(state, toolName) === 'completes')
   const malformed =
     activity.outcome === 'cut' || activity.outcome === 'paused' || (activity.calls.length > 0 && onlyCompletion)
   if (!malformed && !failed) {

@@ -11,6 +11,9 @@ export const WARNING =
   'Final warning: {reason}. Call complete_task now, and nothing else, with the best summary of the work so far. ' +
   'You have {graceTurns} further turns to correct a malformed call.'
 
+/** The longest name of a context variable, in characters: it is a key of the tables, whose indexes take no long ones. */
+export const VARIABLE_NAME = 256
+
 /** Tokens and prices whose products are amounts that can be counted in nano-dollars. */
 const modelTokens = z.int().positive().max(100_000_000)
 const price = z.int().nonnegative().max(10_000_000_000_000)

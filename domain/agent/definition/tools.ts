@@ -16,10 +16,17 @@ export const wireName = (name: string): string => name.replace(':', '__')
 const MAX_WIRE_NAME = 64
 
 /**
+ * How the success of a control tool steers the run: it completes the run, waits for the user's answer, or leaves the course
+ * as it is. A tool that reads results is named in the note beside a result that is shown in part.
+ */
+export const ControlKind = z.enum(['completes', 'waits', 'reads_results', 'continues'])
+export type ControlKind = z.infer<typeof ControlKind>
+
+/**
  * A tool as the log records it: everything that decisions need, as data. `parameters` is a JSON Schema (2020-12).
  * `paths` names arguments that are workspace paths and what the call does there; `barrier`: conflicts with every call.
- * `control` tools are offered in every phase, touch nothing outside the log and are not sensitive. `timeLimitMs` bounds one
- * attempt.
+ * `control` tools (domain/agent/control) are offered in every phase, touch nothing outside the log and are not sensitive;
+ * false for every other tool. `timeLimitMs` bounds one attempt.
  */
 export const ToolSpec = z.strictObject({
   name: z
@@ -35,7 +42,7 @@ export const ToolSpec = z.strictObject({
   effect: Effect,
   paths: z.record(z.string(), z.enum(['read', 'list', 'write'])),
   barrier: z.boolean(),
-  control: z.boolean(),
+  control: z.union([z.literal(false), ControlKind]),
   timeLimitMs: Milliseconds,
 })
 export type ToolSpec = z.infer<typeof ToolSpec>
@@ -43,6 +50,14 @@ export type ToolSpec = z.infer<typeof ToolSpec>
 /** The tool that a model means: by the name it was shown, or by ours. */
 export const toolNamed = (tools: readonly ToolSpec[], name: string): ToolSpec | undefined =>
   tools.find((tool) => wireName(tool.name) === name || tool.name === name)
+
+/** The tool by which an agent reads on in results that were cut; undefined: it has none. */
+export const readerOf = (tools: readonly ToolSpec[]): ToolSpec | undefined =>
+  tools.find(({ control }) => control === 'reads_results')
+
+/** How to read on in a result, as the note in the shown part says it. `from`: a byte, counted from 0. */
+export const readOnNote = (reader: string, toolCallId: string, from: number): string =>
+  `to read on, call ${reader} with toolCallId ${JSON.stringify(toolCallId)} and from ${from}`
 
 /** Stands for the name of a tool that does not exist. The name that the model wrote is beside it, as {@link askedName}. */
 export const UNKNOWN_TOOL = 'unknown'

@@ -31,8 +31,8 @@ export type Failure = z.infer<typeof Failure>
 /**
  * A call's arguments, which are stored once: block `block` of the model's answer at `revision` of the same stream.
  */
-export const Given = z.strictObject({ revision: count, block: count })
-export type Given = z.infer<typeof Given>
+export const ArgumentsRef = z.strictObject({ revision: count, block: count })
+export type ArgumentsRef = z.infer<typeof ArgumentsRef>
 
 export const Artifact = z.strictObject({
   id: z.string().min(1),
@@ -40,7 +40,7 @@ export const Artifact = z.strictObject({
   title: text.optional(),
   path: text.optional(),
   /** Its content is that of item `item` of the `artifacts` in these arguments. */
-  given: Given.extend({ item: count }).optional(),
+  argumentsRef: ArgumentsRef.extend({ item: count }).optional(),
   hash: text.optional(),
   size: count.optional(),
   mimeType: text.optional(),

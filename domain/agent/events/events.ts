@@ -6,12 +6,12 @@ import { CUTS } from './answer-bounds.ts'
 import { Block, Usage } from './content.ts'
 import { erasureEvents } from './erasure.ts'
 import {
+  ArgumentsRef,
   Artifact,
   Attachment,
   argumentsSalt,
   count,
   Failure,
-  Given,
   Hash,
   Instant,
   Json,
@@ -28,7 +28,7 @@ import { lossEvents } from './loss.ts'
 /** Whoever asked for the run also asked for it to be driven; absent: it waits for somebody to resume it. */
 const drive = z.literal(true).optional()
 
-export { Artifact, Attachment, Failure, Given, PlannedCall }
+export { ArgumentsRef, Artifact, Attachment, Failure, PlannedCall }
 
 export const bodies = {
   /** First event of an agent's stream. */
@@ -133,7 +133,7 @@ export const bodies = {
   tool_call_start: z.strictObject({
     toolName: text,
     index: count,
-    given: Given,
+    argumentsRef: ArgumentsRef,
     argumentsHash: Hash,
     attempt: z.int().positive(),
     effect: Effect,
@@ -191,7 +191,7 @@ export const bodies = {
   }),
   approval_requested: z.strictObject({
     toolName: text,
-    given: Given,
+    argumentsRef: ArgumentsRef,
     argumentsHash: Hash,
     expiresAt: Instant,
     reason: text,
@@ -206,7 +206,7 @@ export const bodies = {
   standing_approval: z.strictObject({ tools: z.array(z.string().min(1)).min(1), reason: text.optional() }),
   /** The value is the `value` of these arguments, or stands here where no arguments hold it. */
   context_set: z.union([
-    z.strictObject({ key: z.string().min(1), given: Given }),
+    z.strictObject({ key: z.string().min(1), argumentsRef: ArgumentsRef }),
     z.strictObject({ key: z.string().min(1), value: Json }),
   ]),
   artifact_registered: z.strictObject({ artifact: Artifact }),

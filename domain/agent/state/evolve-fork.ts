@@ -1,18 +1,10 @@
 import type { AppendRoot } from '../../log/root.ts'
 import type { AgentSpec } from '../definition/spec.ts'
 import type { BodyOf, EventOf } from '../events/events.ts'
+import { completing } from './controls.ts'
 import { settleCalls } from './evolve-calls.ts'
 import { lossOfFork } from './loss.ts'
-import {
-  type AgentState,
-  activityOf,
-  addSpent,
-  BLANK,
-  callsOf,
-  completing,
-  NOTHING_SPENT,
-  turnIsOpen,
-} from './state.ts'
+import { type AgentState, activityOf, addSpent, BLANK, callsOf, NOTHING_SPENT, turnIsOpen } from './state.ts'
 
 /** The state of a fork: that of its source at the point, under the new name, with what was unfinished left behind. */
 export function evolveFork(state: AgentState, event: EventOf<'forked'>, append: AppendRoot): AgentState {

@@ -291,7 +291,3 @@ export function callsOf(state: AgentState): readonly Call[] {
   const activity = activityOf(state.machine)
   return activity === null || activity.status === 'THINKING' ? [] : activity.calls
 }
-
-/** A `complete_task` of the turn that is ending has succeeded. */
-export const completing = (state: AgentState): boolean =>
-  callsOf(state).some((call) => call.toolName === 'complete_task' && call.stage.at === 'ended' && call.stage.success)
