@@ -22,7 +22,9 @@ export const argumentsSalt = z
   .string()
   .regex(/^[0-9a-f]{32}$/)
   .optional()
-export const purpose = z.enum(['turn', 'summary'])
+/** What a model call is for. */
+export const Purpose = z.enum(['turn', 'summary'])
+export type Purpose = z.infer<typeof Purpose>
 
 /** A failure as events carry it. */
 export const Failure = z.strictObject({ code: z.string().min(1), message: text, rule: text.optional() })

@@ -20,6 +20,7 @@ const residues: Residues = {
     workspace: workspace && { ...workspace, path: ERASED },
   }),
   user_input: () => ({ text: ERASED }),
+  prompt_set: () => ({ system: ERASED }),
   model_call_end: (body) => ({
     ...body,
     content: body.content.map((block, index) =>

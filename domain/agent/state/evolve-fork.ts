@@ -31,6 +31,9 @@ export function evolveFork(state: AgentState, event: EventOf<'forked'>, append: 
       ? { status: 'OBSERVATION', outcome: 'cancelled', calls: [], ended: true }
       : { status: 'IDLE' },
     driver: null,
+    // They name events of the source.
+    prompt: null,
+    toolset: null,
     // Its budget and its time are its own; what it comes from has paid for itself.
     spent: NOTHING_SPENT,
     inherited: addSpent(inherited, spent),

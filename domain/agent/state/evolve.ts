@@ -134,6 +134,10 @@ function apply(state: AgentState, event: AgentEvent, append: AppendRoot): AgentS
     }
     case 'model_routed':
       return routed(state, event)
+    case 'prompt_set':
+      return { ...state, prompt: { revision: event.revision, hash: event.bodyHash, ...event.body } }
+    case 'tools_changed':
+      return { ...state, toolset: { revision: event.revision, hash: event.bodyHash, ...event.body } }
     case 'model_call_start':
       return called(state, event)
     case 'model_call_end':

@@ -94,7 +94,7 @@ export const RULES: readonly Rule[] = [
     says: 'a run is told what it was given',
     test: behaviour('5.12-security'),
     name: 'a run is told which secrets',
-    fault: fault('agent/rules/request.ts', 'if (secrets.length > 0) {', 'if (secrets.length > 1) {'),
+    fault: fault('agent/rules/prompt.ts', 'if (secrets.length > 0) {', 'if (secrets.length > 1) {'),
   },
   {
     rule: 'secrets',
