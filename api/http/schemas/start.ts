@@ -8,7 +8,7 @@ import {
   RecoveryConfig,
   VARIABLE_NAME,
 } from '../../../domain/agent/definition/spec.ts'
-import { Milliseconds } from '../../../domain/agent/time-span.ts'
+import { Milliseconds } from '../../../domain/shared/time-span.ts'
 import { By, Folder, JsonValue } from './common.ts'
 
 const names = z.array(z.string().min(1))

@@ -1,12 +1,13 @@
 import { z } from 'zod'
 import type { JsonObject } from '../../log/json.ts'
-import type { ModelOutcome, ToolResult } from '../../ports.ts'
+import type { ModelOutcome } from '../../shared/model-call.ts'
+import { Milliseconds } from '../../shared/time-span.ts'
+import type { ToolResult } from '../../shared/tool-call.ts'
 import type { Findings } from '../control/control-tool.ts'
 import { AgentSpec } from '../definition/spec.ts'
 import type { ResolvedPaths } from '../events/event-parts.ts'
 import type { Attachment, BodyOf, Failure } from '../events/events.ts'
 import type { AgentState } from '../state/state.ts'
-import { Milliseconds } from '../time-span.ts'
 
 /** Facts of erasures stay small. */
 export const MAX_ERASURE_REASON = 2_000

@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { Delay, Milliseconds } from '../../shared/time-span.ts'
 import { WHOLE_REFERENCE } from '../reference.ts'
-import { Delay, Milliseconds } from '../time-span.ts'
 import { ToolSpec } from './tools.ts'
 
 // The interfaces of seed 000 section 5 under their own names, and what an agent is started with. All of it is recorded

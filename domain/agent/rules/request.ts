@@ -1,7 +1,7 @@
 import { canonicalBytes } from '../../log/canonical.ts'
 import { sha256 } from '../../log/ids.ts'
 import type { Root } from '../../log/root.ts'
-import type { ModelRequest } from '../../ports.ts'
+import type { ModelRequest } from '../../shared/model-call.ts'
 import type { ModelInfo } from '../definition/spec.ts'
 import { type ToolSpec, wireName } from '../definition/tools.ts'
 import type { Message } from '../events/content.ts'
