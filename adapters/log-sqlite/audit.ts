@@ -1,6 +1,6 @@
+import { showsArguments, withArguments } from '../../domain/agent/events/arguments-ref.ts'
 import { decode } from '../../domain/agent/events/codec.ts'
-import type { Given } from '../../domain/agent/events/events.ts'
-import { showsGiven, withGiven } from '../../domain/agent/events/given.ts'
+import type { ArgumentsRef } from '../../domain/agent/events/events.ts'
 import { Transcript } from '../../domain/agent/state/messages.ts'
 import type { RecordedEvent } from '../../domain/log/envelope.ts'
 import { LogError } from '../../domain/log/errors.ts'
@@ -59,20 +59,20 @@ export function openAuditSource(folder: string, blob: (owner: string, hash: stri
       const event = at(position)
       const text = textOf(event)
       if (!event || text === null) return text
-      if (!showsGiven(event.header.type) && !text.includes('"askedName":"')) return text
+      if (!showsArguments(event.header.type) && !text.includes('"askedName":"')) return text
       const body = JSON.parse(text) as JsonObject
-      if (typeof body.askedName === 'string') return JSON.stringify(withGiven(event.header.type, body, null))
-      const given = body.given as unknown as Given | undefined
-      const id = given && reader.streamId(event.header.stream)
-      if (!given || id == null) return text
-      const key = `${id}@${given.revision}`
+      if (typeof body.askedName === 'string') return JSON.stringify(withArguments(event.header.type, body, null))
+      const ref = body.argumentsRef as unknown as ArgumentsRef | undefined
+      const id = ref && reader.streamId(event.header.stream)
+      if (!ref || id == null) return text
+      const key = `${id}@${ref.revision}`
       let answer = answers.get(key)
       if (answer === undefined) {
-        const said = textOf(reader.streamPage(id, given.revision, given.revision, 1, true)[0])
+        const said = textOf(reader.streamPage(id, ref.revision, ref.revision, 1, true)[0])
         answer = { body: said === null ? null : (JSON.parse(said) as JsonObject) }
         answers.set(key, answer)
       }
-      return JSON.stringify(withGiven(event.header.type, body, answer.body))
+      return JSON.stringify(withArguments(event.header.type, body, answer.body))
     },
     messages(agentId, revision) {
       let teller = tellers.get(agentId)

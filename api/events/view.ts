@@ -1,5 +1,5 @@
-import type { Given } from '../../domain/agent/events/events.ts'
-import { withGiven } from '../../domain/agent/events/given.ts'
+import { withArguments } from '../../domain/agent/events/arguments-ref.ts'
+import type { ArgumentsRef } from '../../domain/agent/events/events.ts'
 import { formatCursor } from '../../domain/log/cursor.ts'
 import type { RecordedEvent } from '../../domain/log/envelope.ts'
 import type { JsonObject } from '../../domain/log/json.ts'
@@ -42,7 +42,7 @@ export class EventViews {
     return {
       ...this.#place(event),
       ...(altered ? { altered: true as const } : {}),
-      payload: body && (await this.#withGiven(h, body)),
+      payload: body && (await this.#withArguments(h, body)),
     }
   }
 
@@ -86,9 +86,9 @@ export class EventViews {
   }
 
   /** What a body points to in an answer, beside it. */
-  async #withGiven({ type, stream }: RecordedEvent['header'], body: JsonObject): Promise<JsonObject> {
-    const given = body.given as unknown as Given | undefined
-    return withGiven(type, body, given === undefined ? null : await this.#answer(stream, given.revision))
+  async #withArguments({ type, stream }: RecordedEvent['header'], body: JsonObject): Promise<JsonObject> {
+    const ref = body.argumentsRef as unknown as ArgumentsRef | undefined
+    return withArguments(type, body, ref === undefined ? null : await this.#answer(stream, ref.revision))
   }
 
   async #answer(stream: string, revision: number): Promise<JsonObject | null> {

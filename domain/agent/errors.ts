@@ -1,4 +1,5 @@
-import type { ModelFailure, ToolFailure } from '../ports.ts'
+import type { ModelFailure } from '../shared/model-call.ts'
+import type { ToolFailure } from '../shared/tool-call.ts'
 import type { ToolErrorCode } from './error-codes.ts'
 
 /** A failed attempt of a tool whose end was seen. */

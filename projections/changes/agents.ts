@@ -1,3 +1,4 @@
+import { controlToolNamed } from '../../domain/agent/control/registry.ts'
 import type { Row } from '../schema/tables.ts'
 import { agentOfStream } from '../text.ts'
 import { type Change, put, set } from './change.ts'
@@ -57,7 +58,9 @@ function fate(e: Seen): Agent {
     case 'tool_call_end':
       return {
         ...(e.body ? { step: e.body.step } : {}),
-        ...(e.body?.toolName === 'ask_user' && e.body.success ? { asked_at: e.revision } : {}),
+        ...(e.body?.success && controlToolNamed(e.body.toolName)?.spec.control === 'waits'
+          ? { asked_at: e.revision }
+          : {}),
       }
     case 'turn_end':
       return { ...(e.body ? { step: e.body.step } : {}), in_turn: 0, stepping: 0 }

@@ -16,7 +16,7 @@ function contentOf(args: JsonObject | null | undefined, item: number): string | 
  */
 export function artifactRows(e: Seen): Change[] {
   if (e.type !== 'artifact_registered' || !e.body) return []
-  const { id, type, title, path, given, hash, size, mimeType, claimed } = e.body.artifact
+  const { id, type, title, path, argumentsRef, hash, size, mimeType, claimed } = e.body.artifact
   return [
     put(
       'artifact_rows',
@@ -29,7 +29,7 @@ export function artifactRows(e: Seen): Change[] {
         artifact_type: type,
         title: title ?? null,
         path: path ?? null,
-        content: given === undefined ? null : contentOf(e.arguments, given.item),
+        content: argumentsRef === undefined ? null : contentOf(e.arguments, argumentsRef.item),
         hash: hash ?? null,
         size: size ?? null,
         mime_type: mimeType ?? null,

@@ -1,5 +1,5 @@
 import { callArguments } from '../../domain/agent/events/content.ts'
-import type { Given } from '../../domain/agent/events/events.ts'
+import type { ArgumentsRef } from '../../domain/agent/events/events.ts'
 import { isStreamDamage } from '../../domain/log/damage.ts'
 import type { RecordedEvent } from '../../domain/log/envelope.ts'
 import type { JsonObject } from '../../domain/log/json.ts'
@@ -9,9 +9,9 @@ import { bodyBytes } from './body.ts'
 import { decode } from './decode.ts'
 
 /** Where the arguments of the call stand that an event came from, for those whose rows show them; null: for any other. */
-function givenTo(e: Seen): Given | null {
-  if (e.type === 'context_set') return e.body && 'given' in e.body ? e.body.given : null
-  return e.type === 'artifact_registered' ? (e.body?.artifact.given ?? null) : null
+function givenTo(e: Seen): ArgumentsRef | null {
+  if (e.type === 'context_set') return e.body && 'argumentsRef' in e.body ? e.body.argumentsRef : null
+  return e.type === 'artifact_registered' ? (e.body?.artifact.argumentsRef ?? null) : null
 }
 
 /** Nearly no event does, and a wait for each would cost more than its reading. */

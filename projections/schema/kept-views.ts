@@ -122,19 +122,19 @@ const named = (body: string, name: string) => `case when ${name} is null then ${
 
 const asked = (body: string) => `json_of(${body}) -> 'askedName'`
 
-/** SQL of a body as readers of events see it, like `withGiven` of domain/agent/events/given.ts. */
+/** SQL of a body as readers of events see it, like `withArguments` of domain/agent/events/arguments-ref.ts. */
 const shown = `case
     when payload is null then null
     when json_typeof(${asked('payload')}) = 'string' then ${named('payload', asked('payload'))}
-    when type not in ('tool_call_start', 'context_set') or json_of(payload) -> 'given' is null then payload
+    when type not in ('tool_call_start', 'context_set') or json_of(payload) -> 'argumentsRef' is null then payload
     else (select left(${named('payload', 'given.name')}, -1) || case when type = 'context_set'
         then ',"value":' || coalesce(cast(cast(given.args as json) -> 'value' as text), 'null')
         else ',"arguments":' || given.args || coalesce(',"secrets":' || given.secrets, '') end || '}'
       from (select coalesce(arguments_of(answer.body -> 'content' -> asked.block), 'null') as args,
           cast(planned.call -> 'secrets' as text) as secrets,
           case when json_of(payload) ->> 'toolName' = ${text(UNKNOWN_TOOL)} then planned.call -> 'askedName' end as name
-        from (select cast(json_of(payload) -> 'given' ->> 'revision' as bigint) as revision,
-            cast(json_of(payload) -> 'given' ->> 'block' as integer) as block) as asked
+        from (select cast(json_of(payload) -> 'argumentsRef' ->> 'revision' as bigint) as revision,
+            cast(json_of(payload) -> 'argumentsRef' ->> 'block' as integer) as block) as asked
           left join lateral (select json_of(a.payload) as body from event_rows a
             where a.stream = event_rows.stream and a.revision = asked.revision) as answer on true
           left join lateral (select call from json_array_elements(answer.body -> 'calls') as call

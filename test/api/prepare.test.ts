@@ -47,7 +47,7 @@ const doors = (more: Partial<PrepareServices> = {}): PrepareServices => ({
     tool('read_file', { paths: { path: 'read' } }),
     tool('run_command', { barrier: true, paths: { cwd: 'list' } }),
     tool('remember'),
-    tool('complete_task', { control: true }),
+    tool('complete_task', { control: 'completes' }),
   ],
   workspace: async (path) => ({ path: `/real${path}`, tree: 't0', testCommand: ['npm', 'test'] }),
   sandboxFault: async () => null,

@@ -10,7 +10,7 @@ describe('what a model was sent', { timeout: 60_000 }, () => {
   const folder = cliFolder()
   afterAll(() => folder.clean())
 
-  it('is told over HTTP, turn by turn, with the hashes that the log recorded', async () => {
+  it('is told over HTTP, turn by turn, with the hash that the log recorded', async () => {
     const world = await openWorld()
     try {
       const id = await world.driven('write', { workspace: world.workspace(), approve: ['write_file'] })
@@ -24,8 +24,7 @@ describe('what a model was sent', { timeout: 60_000 }, () => {
       )
       const start = recorded.events.find(({ type, turn }) => type === 'model_call_start' && turn === 2)?.payload.request
       expect(start).toMatchObject({
-        root: (second.requests[0] as unknown as { checked: { messages: string } }).checked.messages,
-        rendered: (second.requests[0] as unknown as { checked: { wording: string } }).checked.wording,
+        inputs: (second.requests[0] as unknown as { checked: { inputs: string } }).checked.inputs,
       })
       const none = await world.ask('GET', `/v1/runs/${id}/turns/9/request`)
       expect([none.status, (await bodyOf<{ code: string }>(none)).code]).toEqual([404, 'POINT_UNKNOWN'])
@@ -38,9 +37,7 @@ describe('what a model was sent', { timeout: 60_000 }, () => {
     const id = idIn((await folder.look('run', 'finish\u202e now', '--no-workspace')).err)
     const { code, out, err } = await folder.look('request', id, '--turn', '1')
     expect(code).toBe(0)
-    expect(err).toMatch(
-      /^checked: messages, prompt, tools and parameters have the hashes that the event @\d+ recorded$/m,
-    )
+    expect(err).toMatch(/^checked: messages, prompt, tools and parameters have the hash that the event @\d+ recorded$/m)
     expect(err).toMatch(/^not checked: the JSON below, made from them with the settings for scripted of the process/m)
     expect(out).not.toContain('\u202e')
     expect(JSON.parse(out)).toMatchObject({ messages: [{ role: 'user', content: 'finish\u202e now' }] })

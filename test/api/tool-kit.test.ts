@@ -65,7 +65,7 @@ it.each<[string, Partial<ToolSpec>, string]>([
   ['a longer one', { name: `my:${'a'.repeat(61)}` }, 'at most 64 characters'],
   ['a bad name', { name: 'My:put' }, 'spec.name: '],
   ['no description', { description: ' ' }, 'spec.description'],
-  ['control', { control: true }, 'spec.control'],
+  ['control', { control: 'continues' }, 'spec.control'],
   ['no object', { parameters: { type: 'string' }, paths: {} }, 'with "type": "object"'],
   ['no schema', { parameters: { type: 'object', properties: { path: { type: 'mystery' } } } }, 'no usable JSON Schema'],
   ['unknown path', { paths: { file: 'write' } }, '"file" is not among the parameters'],

@@ -69,8 +69,32 @@ test('streams and erasures know no kind of stream: neither agents, nor documents
   expect(named).toEqual(['domain/log/ids.ts'])
 })
 
+test('ports and agent do not import each other; ports import the log, documents and what all rooms share', () => {
+  const mayBe = ['domain/log/', 'domain/shared/', 'domain/document/', 'domain/ports/']
+  const ofPorts = ['domain/ports.ts', ...sources('domain/ports')].flatMap((path) =>
+    imports(path)
+      .filter((target) => !mayBe.some((start) => target.startsWith(start)))
+      .map((target) => `${path} imports ${target}`),
+  )
+  const ofAgent = sources('domain/agent').flatMap((path) =>
+    imports(path)
+      .filter((target) => target.startsWith('domain/ports'))
+      .map((target) => `${path} imports ${target}`),
+  )
+  expect([...ofPorts, ...ofAgent]).toEqual([])
+})
+
+test('what all rooms of domain share imports the log and nothing else of them', () => {
+  const wrong = sources('domain/shared').flatMap((path) =>
+    imports(path)
+      .filter((target) => inHouse(target) && !/^domain\/(shared|log)\//.test(target))
+      .map((target) => `${path} imports ${target}`),
+  )
+  expect(wrong).toEqual([])
+})
+
 test('within an agent what is decided stands on rules, these on the state, it on events, these on the spec', () => {
-  const floors = ['', 'definition', 'events', 'secrets', 'state', 'rules', 'decisions']
+  const floors = ['', 'definition', 'events', 'state', 'control', 'secrets', 'rules', 'decisions']
   const floor = (path: string) => floors.indexOf(dirname(relative('domain/agent', path)).replace(/^\.$/, ''))
   const wrong = sources('domain/agent').flatMap((path) =>
     imports(path)

@@ -239,7 +239,7 @@ describe('5.2.4 a failed recovery is ERROR with partial output', () => {
     agent.take({ kind: 'proceed' }, driver)
     agent.answers(driver, ['complete_task', { summary: 'done' }])
     agent.now += afterMs
-    agent.succeeds(driver, 'complete_task', { detail: { summary: 'done' } })
+    agent.succeeds(driver, 'complete_task', { input: { summary: 'done' } })
     expect(agent.state.machine).toMatchObject(machine)
   })
 

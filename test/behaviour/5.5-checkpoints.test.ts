@@ -100,7 +100,7 @@ test('context variables are written by set_context, in the log', async () => {
   const [answer] = await run.of('model_call_end')
   expect((await run.of('context_set'))[0]).toMatchObject({
     toolCallId: run.call(1),
-    body: { key: 'plan', given: { revision: answer!.revision, block: 0 } },
+    body: { key: 'plan', argumentsRef: { revision: answer!.revision, block: 0 } },
   })
   expect(answer!.body.content[0]).toMatchObject({ input: { value: { a: [1] } } })
 })

@@ -123,8 +123,8 @@ test('every event belongs to the request that set it going: an input from the tu
   expect(started!.correlationId).toBeUndefined()
   expect(claimed!.correlationId).toBe(started!.commandId)
   expect(of('first')).toEqual([
-    ...['user_input', 'turn_start', 'model_routed', 'model_call_start', 'model_call_end', 'tool_call_start'],
-    ...['tool_call_end', 'turn_end'],
+    ...['user_input', 'turn_start', 'model_routed', 'prompt_set', 'tools_changed', 'model_call_start'],
+    ...['model_call_end', 'tool_call_start', 'tool_call_end', 'turn_end'],
   ])
   expect(of('a break')).toEqual(['paused'])
   expect(said!.correlationId).toBeUndefined()

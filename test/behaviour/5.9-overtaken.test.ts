@@ -46,7 +46,7 @@ describe('what touches nothing outside the log', () => {
     const { agent, after } = losing(5)
     expect(after).toEqual(Array(5).fill(['tool_call_retry']))
     expect(callsOf(agent.state)).toMatchObject([{ lost: 5, attempt: 6, stage: { at: 'running' } }])
-    agent.succeeds(agent.state.driver!, 'complete_task', { attempt: 6, detail: { summary: 'done' } })
+    agent.succeeds(agent.state.driver!, 'complete_task', { attempt: 6, input: { summary: 'done' } })
     expect(agent.state.machine).toEqual({ status: 'DONE' })
   })
 

@@ -1,4 +1,4 @@
-import { controlTools } from '../../domain/agent/definition/control-tools.ts'
+import { controlTools } from '../../domain/agent/control/registry.ts'
 import type { ModelInfo } from '../../domain/agent/definition/spec.ts'
 import { AgentSpec } from '../../domain/agent/definition/spec.ts'
 import type { ToolSpec } from '../../domain/agent/definition/tools.ts'

@@ -36,8 +36,8 @@ function steady(): MemoryLog {
       actor.beginTurn()
       actor.answer(['read_file'])
       const call = { toolCallId: actor.calls[0]!.id }
-      const given = actor.given(0)
-      const what = { toolName: 'read_file', index: 0, given, argumentsHash: HASH }
+      const argumentsRef = actor.given(0)
+      const what = { toolName: 'read_file', index: 0, argumentsRef, argumentsHash: HASH }
       const start = { ...what, attempt: 1, effect: 'pure', intent: true }
       actor.write('tool_call_start', start, call)
       const result = 'x'.repeat(300 + ((turn * 97) % 2700))

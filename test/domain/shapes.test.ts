@@ -29,7 +29,7 @@ describe.each([
 })
 
 test('hashes are hex, and instants are in ISO 8601', () => {
-  const asked = { toolName: 'look', given: { revision: 1, block: 0 }, reason: 'policy' }
+  const asked = { toolName: 'look', argumentsRef: { revision: 1, block: 0 }, reason: 'policy' }
   const requested = { ...asked, argumentsHash: HASH, expiresAt: '2026-01-18T00:00:00.000Z' }
   expect(bodyFault('approval_requested', requested)).toBeNull()
   for (const argumentsHash of ['', 'h', HASH.toUpperCase(), HASH.slice(2)])

@@ -105,7 +105,7 @@ test('two calls that change the working memory keep the order in which they were
     'tool_call_end',
   ])
   const blocks = (await h.events(runId)).flatMap((event) =>
-    event.type === 'context_set' && 'given' in event.body ? [event.body.given.block] : [],
+    event.type === 'context_set' && 'argumentsRef' in event.body ? [event.body.argumentsRef.block] : [],
   )
   expect(blocks).toEqual([0, 1, 2])
 })

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { decideFork } from '../../domain/agent/decisions/decide-fork.ts'
 import type { AgentEvent } from '../../domain/agent/events/events.ts'
+import { inputsHash, requestInputs } from '../../domain/agent/rules/request.ts'
 import { digestOf, FOLD } from '../../domain/agent/state/digest.ts'
 import { Transcript } from '../../domain/agent/state/messages.ts'
 import type { AgentState } from '../../domain/agent/state/state.ts'
@@ -22,7 +23,10 @@ test('the root of messages counts them, and a request says how many were sent an
       expect(after.messages.count, `${event.type} at ${event.revision}`).toBe(transcript.messages.length)
       if (event.type !== 'model_call_start') return
       requests++
-      expect(event.body.request).toMatchObject({ from: 0, to: transcript.messages.length, rendered: before })
+      const { purpose, model, estimate, request } = event.body
+      const inputs = requestInputs(after, { purpose, model, maxOutputTokens: estimate.maxOutput })
+      expect(inputs.segments).toEqual([{ kind: 'keep', from: 0, to: transcript.messages.length }])
+      expect(request.inputs).toBe(inputsHash(inputs, before))
     })
   })
   expect(requests).toBeGreaterThan(200)

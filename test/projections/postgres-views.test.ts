@@ -55,7 +55,7 @@ describeWithPostgres('the seed’s tables in PostgreSQL', (server) => {
       const start = {
         toolName: 'read_file',
         index: 0,
-        given: agent.given(0),
+        argumentsRef: agent.given(0),
         argumentsHash: '0'.repeat(64),
         attempt: 1,
       }
@@ -84,7 +84,7 @@ describeWithPostgres('the seed’s tables in PostgreSQL', (server) => {
     const [asked, known] = ['launch "rocket"', 'read_file']
     agent.answer([asked, known], { unknown: [asked] })
     for (const [index, toolName] of ['unknown', known].entries()) {
-      const start = { toolName, index, given: agent.given(index), argumentsHash: '0'.repeat(64), attempt: 1 }
+      const start = { toolName, index, argumentsRef: agent.given(index), argumentsHash: '0'.repeat(64), attempt: 1 }
       agent.write('tool_call_start', { ...start, effect: 'pure', intent: true }, { toolCallId: agent.calls[index]!.id })
     }
     const end = { step: 1, toolName: 'unknown', askedName: asked, attempt: 1, durationMs: 5 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { controlTools } from '../../domain/agent/definition/control-tools.ts'
+import { controlTools } from '../../domain/agent/control/registry.ts'
 import { LogError } from '../../domain/log/errors.ts'
 import type { Workspace } from '../../domain/ports.ts'
 import { SNAPSHOT_EVERY } from '../../domain/runtime/stream/snapshots.ts'

@@ -5,10 +5,9 @@ import type { RecordedEvent } from '../../domain/log/envelope.ts'
 import { saltBody } from '../../domain/log/seal.ts'
 import type { EventLog } from '../../domain/ports.ts'
 import { findResult, resultAt } from '../../domain/runtime/agent/history/results.ts'
-import { readResult } from '../../domain/runtime/agent/perform/read-result.ts'
+import { readPart } from '../../domain/runtime/agent/perform/read-part.ts'
 import { call, calls, completes, seededRandom, USER } from '../support/harness.ts'
 import { given, type Said, tool } from '../support/story.ts'
-
 import { long, looked, looking } from '../support/whole-results.ts'
 
 describe('read_result', () => {
@@ -48,7 +47,8 @@ describe('read_result', () => {
       return bytes
     }
     const blobs = Object.assign(Object.create(run.blobs), { part })
-    const next = (from: number) => readResult({ log, blobs }, run.runId, { toolCallId: id, from, length: 1_000 })
+    const state = await run.state()
+    const next = (from: number) => readPart({ log, blobs }, state, { toolCallId: id, from, length: 1_000 })
     expect(await next(0)).toContain('line 0')
     expect(read.bytes).toBeGreaterThan(long.length)
     Object.assign(read, { events: 0, bytes: 0 })

@@ -1,3 +1,5 @@
+import type { Findings } from '../../domain/agent/control/control-tool.ts'
+import { controlToolNamed } from '../../domain/agent/control/registry.ts'
 import type { Command } from '../../domain/agent/decisions/commands.ts'
 import { decide } from '../../domain/agent/decisions/decide.ts'
 import { Transcript } from '../../domain/agent/state/messages.ts'
@@ -62,10 +64,19 @@ export class Decider {
     )
   }
 
-  /** The call at this place of the open turn has ended well. */
-  succeeds(driver: Driver, toolName: string, { index = 0, attempt = 1, detail = {} } = {}) {
+  /** The call at this place of the open turn has ended well; `input`: of a control tool. */
+  succeeds(
+    driver: Driver,
+    toolName: string,
+    { index = 0, attempt = 1, input = {}, gates = [] as Findings['gates'] } = {},
+  ) {
     const toolCallId = `run1.t${this.state.turn}.c${index}`
-    const result = { content: 'ok', detail }
-    return this.take({ kind: 'tool_succeeded', toolCallId, toolName, attempt, durationMs: 1, result }, driver)
+    const result = { content: 'ok' }
+    const findings = { gates, artifacts: [], text: null }
+    const control = controlToolNamed(toolName) === undefined ? {} : { control: { input, findings } }
+    return this.take(
+      { kind: 'tool_succeeded', toolCallId, toolName, attempt, durationMs: 1, result, ...control },
+      driver,
+    )
   }
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { MemoryLog } from '../../adapters/log-memory/log.ts'
-import { controlTools } from '../../domain/agent/definition/control-tools.ts'
+import { controlTools } from '../../domain/agent/control/registry.ts'
 import { AgentSpec } from '../../domain/agent/definition/spec.ts'
 import type { ToolSpec } from '../../domain/agent/definition/tools.ts'
 import type { Block } from '../../domain/agent/events/content.ts'

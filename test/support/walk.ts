@@ -1,7 +1,7 @@
 import fc from 'fast-check'
+import { controlToolNamed, controlTools } from '../../domain/agent/control/registry.ts'
 import type { Command } from '../../domain/agent/decisions/commands.ts'
 import { decide } from '../../domain/agent/decisions/decide.ts'
-import { controlTools } from '../../domain/agent/definition/control-tools.ts'
 import { CommandRejected } from '../../domain/agent/errors.ts'
 import type { Block } from '../../domain/agent/events/content.ts'
 import type { AgentEvent } from '../../domain/agent/events/events.ts'
@@ -139,9 +139,10 @@ function atHand(state: AgentState, plan: Plan, detail: number, n: number): AtHan
   if (unversioned) fact({ kind: 'versioned', step: detail % 3 === 0 ? unversioned.from : unversioned.to, version }, 6)
   for (const call of callsOf(state)) {
     const about = { toolCallId: call.id, attempt: call.attempt, durationMs: 1 }
-    const findings = { gates: call.toolName.endsWith('e') ? gates(detail) : [], artifacts: [] }
-    const result = { content: 'x', detail: argumentsFor(call.toolName, detail) }
-    fact({ kind: 'tool_succeeded', toolName: call.toolName, ...about, result, findings }, 4)
+    const findings = { gates: call.toolName.endsWith('e') ? gates(detail) : [], artifacts: [], text: null }
+    const input = controlToolNamed(call.toolName)?.schema.parse(argumentsFor(call.toolName, detail))
+    const control = input === undefined ? {} : { control: { input, findings } }
+    fact({ kind: 'tool_succeeded', toolName: call.toolName, ...about, result: { content: 'x' }, ...control }, 4)
     const message = `broken ${'abcdefg'[detail % 7]}`
     const error = { code: 'EXECUTION_FAILED', message, transient: detail % 2 === 0, beforeEffect: detail % 3 === 0 }
     fact({ kind: 'tool_failed', toolName: call.toolName, ...about, error }, 3)
@@ -181,6 +182,8 @@ const gates = (detail: number) => [
 function argumentsFor(toolName: string, detail: number) {
   if (toolName === 'complete_task') return { summary: 's' }
   if (toolName === 'advance_phase') return { summary: 's', ...(detail % 2 === 0 ? {} : { to: 'second' }) }
+  if (toolName === 'ask_user') return { question: 'q' }
+  if (toolName === 'read_result') return { toolCallId: 'c' }
   return toolName === 'set_context' ? { key: 'k', value: detail } : {}
 }
 

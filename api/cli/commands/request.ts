@@ -28,7 +28,7 @@ async function request(ctx: Context, run: string, o: RequestOptions): Promise<nu
   }
   ctx.note(`turn ${o.turn} of ${agentId}, attempt ${sent.attempt} of ${attempts}: ${sent.provider}, ${sent.model}`)
   for (const [name, value] of Object.entries(sent.headers)) ctx.note(`header ${name}: ${value}`)
-  ctx.note(`checked: messages, prompt, tools and parameters have the hashes that the event @${sent.revision} recorded`)
+  ctx.note(`checked: messages, prompt, tools and parameters have the hash that the event @${sent.revision} recorded`)
   for (const [what, hash] of Object.entries(sent.checked)) ctx.note(`  ${what.padEnd(10)} ${hash}`)
   ctx.note(
     `not checked: the JSON below, made from them with the settings for ${sent.provider} of the process that answers`,

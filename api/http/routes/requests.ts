@@ -10,7 +10,7 @@ const request = createRoute({
   path: '/v1/runs/{id}/turns/{turn}/request',
   summary: 'What the model was sent in a turn, attempt by attempt, put together from the log',
   description:
-    'Messages, prompt, tools and parameters are checked against the hashes that the log recorded. `body` is not: the process ' +
+    'Messages, prompt, tools and parameters are checked against the hash that the log recorded. `body` is not: the process ' +
     'that answers makes it from them with its own settings for the provider (such as `OPENAI_BASE_URL`), which may differ ' +
     'from those of the process that sent it.',
   request: {
@@ -35,7 +35,7 @@ export function requestRoutes(s: Services) {
       model: request.model,
       system: request.system,
       ...wire(request),
-      checked: { messages: recorded.root, wording: recorded.rendered, parameters: recorded.parameters },
+      checked: { inputs: recorded.inputs },
     }))
     return c.json({ runId: id, agentId, turn, requests }, 200)
   })

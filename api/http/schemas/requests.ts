@@ -11,9 +11,8 @@ export const SentRequest = z
     system: z.string().openapi({ description: 'The system prompt, which stands in the body too' }),
     headers: z.record(z.string(), z.string()),
     body: AnyJson,
-    checked: z.strictObject({ messages: z.string(), wording: z.string(), parameters: z.string() }).openapi({
-      description:
-        'The recorded hashes of messages, prompt and tools (`wording`), and parameters, from which `body` is made',
+    checked: z.strictObject({ inputs: z.string() }).openapi({
+      description: 'The recorded hash of messages, prompt, tools and parameters, from which `body` is made',
     }),
   })
   .openapi('SentRequest')

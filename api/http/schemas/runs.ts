@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { ERASE_WHICH, erasable, MAX_ERASURE_REASON } from '../../../domain/agent/decisions/commands.ts'
 import { Budget } from '../../../domain/agent/definition/spec.ts'
-import { Milliseconds } from '../../../domain/agent/time-span.ts'
+import { Milliseconds } from '../../../domain/shared/time-span.ts'
 import { Ask } from './approvals.ts'
 import { AnyJson, By, FileChanged, Folder, Id, Money, Next, Position, Recorded } from './common.ts'
 import { Parked } from './system.ts'

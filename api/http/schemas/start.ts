@@ -1,5 +1,4 @@
 import { z } from '@hono/zod-openapi'
-import { VARIABLE_NAME } from '../../../domain/agent/definition/control-tools.ts'
 import { partly } from '../../../domain/agent/definition/partly.ts'
 import {
   Budget,
@@ -7,8 +6,9 @@ import {
   ErrorRecoveryPolicy,
   Policy,
   RecoveryConfig,
+  VARIABLE_NAME,
 } from '../../../domain/agent/definition/spec.ts'
-import { Milliseconds } from '../../../domain/agent/time-span.ts'
+import { Milliseconds } from '../../../domain/shared/time-span.ts'
 import { By, Folder, JsonValue } from './common.ts'
 
 const names = z.array(z.string().min(1))

@@ -1,11 +1,13 @@
 import { z } from 'zod'
 import type { JsonObject } from '../../log/json.ts'
-import type { ModelOutcome, ToolResult } from '../../ports.ts'
+import type { ModelOutcome } from '../../shared/model-call.ts'
+import { Milliseconds } from '../../shared/time-span.ts'
+import type { ToolResult } from '../../shared/tool-call.ts'
+import type { Findings } from '../control/control-tool.ts'
 import { AgentSpec } from '../definition/spec.ts'
 import type { ResolvedPaths } from '../events/event-parts.ts'
-import type { Artifact, Attachment, BodyOf, Failure } from '../events/events.ts'
+import type { Attachment, BodyOf, Failure } from '../events/events.ts'
 import type { AgentState } from '../state/state.ts'
-import { Milliseconds } from '../time-span.ts'
 
 /** Facts of erasures stay small. */
 export const MAX_ERASURE_REASON = 2_000
@@ -127,8 +129,8 @@ export type OutcomeCommand =
       /** The whole result, of which `result` shows a part: what the event says of it, and the text that is stored first. */
       readonly attached?: { readonly attachment: Attachment; readonly bytes: Uint8Array }
       readonly tested?: BodyOf<'tool_call_end'>['tested']
-      /** What a control tool established before it may be judged. */
-      readonly findings?: Findings
+      /** Of a control tool: its parsed input, and what the runtime established for its decision. */
+      readonly control?: { readonly input: unknown; readonly findings: Findings }
     }
   | {
       readonly kind: 'tool_failed'
@@ -157,17 +159,6 @@ export type OutcomeCommand =
 
 /** A shadow tree, or why there is none. */
 export type Version = { readonly tree: string } | { readonly unversioned: Failure }
-
-/** What `complete_task` and `advance_phase` need to know of the world before they are judged. */
-export interface Findings {
-  readonly gates: readonly {
-    readonly gate: string
-    readonly after: string
-    readonly passed: boolean
-    readonly evidence: string
-  }[]
-  readonly artifacts: readonly Artifact[]
-}
 
 /** Erasure is no decision on the state: it works on what is stored (domain/runtime/erasure/erase.ts). */
 export type Command =

@@ -75,10 +75,10 @@ export function failCall(d: Deciding, call: Call, error: Failure, about = { dura
 }
 
 export function startRefused(d: Deciding, call: Call): void {
-  const { toolName, index, given, argumentsHash, effect } = call
+  const { toolName, index, argumentsRef, argumentsHash, effect } = call
   d.emit(
     'tool_call_start',
-    { toolName, index, given, argumentsHash, attempt: 1, effect, intent: false },
+    { toolName, index, argumentsRef, argumentsHash, attempt: 1, effect, intent: false },
     { toolCallId: call.id },
   )
 }

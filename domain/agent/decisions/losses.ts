@@ -1,5 +1,6 @@
 import { CommandRejected } from '../errors.ts'
 import { needsApproval } from '../rules/policy.ts'
+import { controlKind } from '../state/controls.ts'
 import { type LostCallState, repeatedOf } from '../state/loss.ts'
 import { type Call, callsOf } from '../state/state.ts'
 import type { ReleaseLoss, ResolveDoubt } from './commands.ts'
@@ -28,7 +29,7 @@ export function heldByLoss(d: Deciding, call: Call): boolean {
   if (loss === null || (call.stage.at === 'resolved' && call.since > loss.since)) return false
   const lost = repeatedOf(d.state, call)
   if (lost !== undefined) return settleRepeated(d, call, lost)
-  if (!loss.unlisted || call.effect !== 'irreversible' || isControl(d, call)) return false
+  if (!loss.unlisted || call.effect !== 'irreversible' || controlKind(d.state, call.toolName)) return false
   // An approval that is needed comes first: a person's word on an unknown outcome must not take its place.
   if (call.stage.at === 'planned' && needsApproval(d.state, call.toolName) !== null) return false
   if (!call.started) startRefused(d, call)
@@ -49,6 +50,3 @@ function settleRepeated(d: Deciding, call: Call, { decided }: LostCallState): tr
   endCall(d, started, { result: { content }, durationMs: 0 })
   return true
 }
-
-const isControl = (d: Deciding, { toolName }: Call): boolean =>
-  d.state.spec.tools.some((tool) => tool.name === toolName && tool.control)

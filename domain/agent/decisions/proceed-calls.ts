@@ -1,5 +1,6 @@
 import { needsApproval } from '../rules/policy.ts'
 import { startable } from '../rules/scheduling.ts'
+import { controlKind } from '../state/controls.ts'
 import { undecided } from '../state/loss.ts'
 import { type Call, callsOf } from '../state/state.ts'
 import type { Deciding } from './deciding.ts'
@@ -51,11 +52,11 @@ export const MAX_LOST = 5
 /** The driver died between intent and outcome (CONTRACTS 5): never a silent second run of what cannot be repeated. */
 function inDoubt(d: Deciding, call: Call): void {
   const about = { toolCallId: call.id }
-  const control = d.state.spec.tools.some((tool) => tool.name === call.toolName && tool.control)
+  const control = controlKind(d.state, call.toolName) !== false
   const many = `${call.lost + 1} drivers in a row were lost while ${call.toolName} was at work`
   // What touches nothing outside the log has not happened until its end is there.
   if (control && call.lost >= MAX_LOST) {
-    failCall(d, call, { code: 'EXECUTION_FAILED', message: `${many}; do it otherwise` })
+    failCall(d, call, { code: 'EXECUTION_FAILED', message: `${many}; try a different approach` })
     return
   }
   if (!control && (call.effect === 'irreversible' || call.lost >= MAX_LOST)) {
@@ -69,7 +70,7 @@ function inDoubt(d: Deciding, call: Call): void {
 }
 
 function begin(d: Deciding, call: Call): void {
-  const { toolName, index, given, argumentsHash, effect } = call
+  const { toolName, index, argumentsRef, argumentsHash, effect } = call
   const about = { toolCallId: call.id }
   if (heldByLoss(d, call)) return
   if (call.stage.at !== 'planned') {
@@ -77,11 +78,11 @@ function begin(d: Deciding, call: Call): void {
     return
   }
   const reason = needsApproval(d.state, toolName)
-  const start = { toolName, index, given, argumentsHash, attempt: 1, effect, intent: reason === null }
+  const start = { toolName, index, argumentsRef, argumentsHash, attempt: 1, effect, intent: reason === null }
   d.emit('tool_call_start', start, about)
   if (reason === null) return
   const expiresAt = new Date(d.context.now + d.state.spec.policy.approvalTtlMs).toISOString()
-  d.emit('approval_requested', { toolName, given, argumentsHash, expiresAt, reason }, about)
+  d.emit('approval_requested', { toolName, argumentsRef, argumentsHash, expiresAt, reason }, about)
 }
 
 /** Ends the open calls of a run that is ending; false where one is at work and may still be waited for. */

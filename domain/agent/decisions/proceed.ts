@@ -2,8 +2,9 @@ import type { ModelInfo } from '../definition/spec.ts'
 import { leastTokens, reserve } from '../rules/budget.ts'
 import { cost } from '../rules/money.ts'
 import { graceIsOver, lastTurn, limitReached, warningText } from '../rules/recovery.ts'
-import { ASSEMBLER, measuredParameters } from '../rules/request.ts'
-import { MAX_MODEL_FAILURES, modelInfo, route } from '../rules/routing.ts'
+import { ASSEMBLER, inputsHash, requestFacts, requestInputs, sameTools } from '../rules/request.ts'
+import { MAX_MODEL_FAILURES, modelInfo, route, routingFacts } from '../rules/routing.ts'
+import { controlKind } from '../state/controls.ts'
 import { MAX_VIOLATIONS } from '../state/failures.ts'
 import { undecided } from '../state/loss.ts'
 import { phaseTools } from '../state/phases.ts'
@@ -46,19 +47,21 @@ function step(d: Deciding): boolean {
 
 function beginTurn(d: Deciding): boolean {
   if (d.state.paused) return false
-  const reason = recoveryOf(d.state.machine) === null ? limit(d) : null
+  const routed = route(routingFacts(d.state, 'turn'))
+  const reason = recoveryOf(d.state.machine) === null ? limit(d, routed.resolved) : null
   const turn = d.state.turn + 1
   if (reason !== null) warn(d, reason, turn)
   d.emit('turn_start', { unread: d.state.unread }, { turn })
+  d.emit('model_routed', routed)
   return true
 }
 
 /** Why the coming turn is the warning turn, or null. */
-function limit(d: Deciding): Recovery['reason'] | null {
+function limit(d: Deciding, model: string): Recovery['reason'] | null {
   const reached = limitReached(d.state, d.context.now)
   if (reached !== null) return reached
-  const info = modelInfo(d.state, route(d.state).resolved)
-  return reserve(d.state, info, measuredParameters(d.state, info).bytes) === null ? 'budget' : null
+  const info = modelInfo(d.state, model)
+  return reserve(d.state, info, requestFacts(d.state, info).bytes) === null ? 'budget' : null
 }
 
 function warn(d: Deciding, reason: Recovery['reason'], turn: number): void {
@@ -81,14 +84,14 @@ function think(d: Deciding, { model }: Thinking): boolean {
   switch (model.at) {
     case 'unrouted':
       if (d.state.paused) return false
-      d.emit('model_routed', route(d.state))
+      d.emit('model_routed', route(routingFacts(d.state, 'turn')))
       return true
     case 'routed':
       return callModel(d, model.model, model.attempt)
     case 'backoff':
       if (failedByGrace(d)) return true
       if (d.state.paused || d.context.now < model.until) return false
-      d.emit('model_routed', { ...route(d.state), resolved: model.model, reason: 'the model of this turn' })
+      d.emit('model_routed', route(routingFacts(d.state, 'turn', model.model)))
       return true
     case 'calling':
       if (failedByGrace(d)) return true
@@ -118,14 +121,14 @@ function leastBudget(state: AgentState, info: ModelInfo): string {
   const { tokens } = state.spec.budget
   if (tokens === null) return ''
   const working = { ...state, machine: { status: 'IDLE' } } as const
-  const least = leastTokens(state, info, measuredParameters(working, info).bytes)
+  const least = leastTokens(state, info, requestFacts(working, info).bytes)
   return `; ${least} tokens are needed at least, not ${tokens}`
 }
 
 function callModel(d: Deciding, id: string, attempt: number): boolean {
   if (d.state.paused) return false
   const info = modelInfo(d.state, id)
-  const { hash, bytes } = measuredParameters(d.state, info)
+  const { prompt, tools, bytes } = requestFacts(d.state, info)
   const estimate = reserve(d.state, info, bytes)
   if (estimate === null) {
     // Earlier attempts of this turn took what was left: the turn ends, and the next one is the warning turn.
@@ -137,21 +140,17 @@ function callModel(d: Deciding, id: string, attempt: number): boolean {
     endRun(d, 'CONTEXT_OVERFLOW', `about ${estimate.input} tokens do not fit into the ${info.contextTokens} of ${id}`)
     return true
   }
-  d.emit('model_call_start', {
-    attempt,
-    purpose: 'turn',
-    model: id,
-    request: {
-      assembler: ASSEMBLER,
-      from: 0,
-      to: d.state.messages.count,
-      root: d.state.messages.hash,
-      rendered: d.rendered,
-      parameters: hash,
-    },
-    estimate,
-    timeoutMs: info.timeoutMs,
-  })
+  if (d.state.prompt?.system !== prompt.system) d.emit('prompt_set', prompt)
+  if (!sameTools(d.state.toolset, tools)) d.emit('tools_changed', tools)
+  const inputs = requestInputs(d.state, { purpose: 'turn', model: id, maxOutputTokens: estimate.maxOutput })
+  const request = {
+    assembler: ASSEMBLER,
+    revision: d.state.revision,
+    prompt: inputs.prompt.revision,
+    tools: inputs.toolset.revision,
+    inputs: inputsHash(inputs, d.rendered),
+  }
+  d.emit('model_call_start', { attempt, purpose: 'turn', model: id, request, estimate, timeoutMs: info.timeoutMs })
   return true
 }
 
@@ -188,7 +187,7 @@ function observe(d: Deciding, activity: Observation): boolean {
 function observeRecovery(d: Deciding, activity: Observation, recovery: Recovery): boolean {
   const { state } = d
   const failed = activity.outcome === 'failed'
-  const onlyCompletion = activity.calls.every((call) => call.toolName === 'complete_task')
+  const onlyCompletion = activity.calls.every(({ toolName }) => controlKind(state, toolName) === 'completes')
   const malformed =
     activity.outcome === 'cut' || activity.outcome === 'paused' || (activity.calls.length > 0 && onlyCompletion)
   if (!malformed && !failed) {

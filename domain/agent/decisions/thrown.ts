@@ -1,4 +1,5 @@
-import type { ModelFailure, ToolFailure } from '../../ports.ts'
+import type { ModelFailure } from '../../shared/model-call.ts'
+import type { ToolFailure } from '../../shared/tool-call.ts'
 import { RESERVED_CODES } from '../error-codes.ts'
 import { ModelError, ToolError } from '../errors.ts'
 

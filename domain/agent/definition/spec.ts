@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { Delay, Milliseconds } from '../../shared/time-span.ts'
 import { WHOLE_REFERENCE } from '../reference.ts'
-import { Delay, Milliseconds } from '../time-span.ts'
 import { ToolSpec } from './tools.ts'
 
 // The interfaces of seed 000 section 5 under their own names, and what an agent is started with. All of it is recorded
@@ -10,6 +10,9 @@ import { ToolSpec } from './tools.ts'
 export const WARNING =
   'Final warning: {reason}. Call complete_task now, and nothing else, with the best summary of the work so far. ' +
   'You have {graceTurns} further turns to correct a malformed call.'
+
+/** The longest name of a context variable, in characters: it is a key of the tables, whose indexes take no long ones. */
+export const VARIABLE_NAME = 256
 
 /** Tokens and prices whose products are amounts that can be counted in nano-dollars. */
 const modelTokens = z.int().positive().max(100_000_000)

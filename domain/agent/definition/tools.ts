@@ -1,48 +1,19 @@
-import { z } from 'zod'
+import { ControlKind, Effect, ToolSpec, wireName } from '../../shared/tool-spec.ts'
 import { echo } from '../issues.ts'
-import { Milliseconds } from '../time-span.ts'
 
-/**
- * How safe a second run is (CONTRACTS 3). `pure` and `idempotent` run again under the same call id; `reconcilable` has
- * a probe; `irreversible` is never run twice without a person.
- */
-export const Effect = z.enum(['pure', 'idempotent', 'reconcilable', 'irreversible'])
-export type Effect = z.infer<typeof Effect>
-
-/** The name that the model sees: `server:tool` becomes `server__tool`. */
-export const wireName = (name: string): string => name.replace(':', '__')
-
-/** The longest name that every provider takes, of letters, digits, `_` and `-`. */
-const MAX_WIRE_NAME = 64
-
-/**
- * A tool as the log records it: everything that decisions need, as data. `parameters` is a JSON Schema (2020-12).
- * `paths` names arguments that are workspace paths and what the call does there; `barrier`: conflicts with every call.
- * `control` tools are offered in every phase, touch nothing outside the log and are not sensitive. `timeLimitMs` bounds one
- * attempt.
- */
-export const ToolSpec = z.strictObject({
-  name: z
-    .string()
-    .regex(/^[a-z][a-z0-9_]*(:[a-zA-Z0-9_-]+)?$/, {
-      error: 'expected tool or server:tool; models take letters, digits, "_" and "-" only',
-    })
-    .refine((name) => wireName(name).length <= MAX_WIRE_NAME, {
-      error: `a model takes names of at most ${MAX_WIRE_NAME} characters; ":" counts as two`,
-    }),
-  description: z.string(),
-  parameters: z.record(z.string(), z.unknown()),
-  effect: Effect,
-  paths: z.record(z.string(), z.enum(['read', 'list', 'write'])),
-  barrier: z.boolean(),
-  control: z.boolean(),
-  timeLimitMs: Milliseconds,
-})
-export type ToolSpec = z.infer<typeof ToolSpec>
+export { ControlKind, Effect, ToolSpec, wireName }
 
 /** The tool that a model means: by the name it was shown, or by ours. */
 export const toolNamed = (tools: readonly ToolSpec[], name: string): ToolSpec | undefined =>
   tools.find((tool) => wireName(tool.name) === name || tool.name === name)
+
+/** The tool by which an agent reads on in results that were cut; undefined: it has none. */
+export const readerOf = (tools: readonly ToolSpec[]): ToolSpec | undefined =>
+  tools.find(({ control }) => control === 'reads_results')
+
+/** How to read on in a result, as the note in the shown part says it. `from`: a byte, counted from 0. */
+export const readOnNote = (reader: string, toolCallId: string, from: number): string =>
+  `to read on, call ${reader} with toolCallId ${JSON.stringify(toolCallId)} and from ${from}`
 
 /** Stands for the name of a tool that does not exist. The name that the model wrote is beside it, as {@link askedName}. */
 export const UNKNOWN_TOOL = 'unknown'

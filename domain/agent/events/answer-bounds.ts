@@ -1,3 +1,4 @@
+import type { Cut } from '../../shared/model-call.ts'
 import { byteLength, headOf } from '../bounded.ts'
 
 // Bounds of one model answer. Adapters keep them while an answer streams, the runtime for every provider.
@@ -17,9 +18,7 @@ export const MAX_BLOCKS = 1_024
 /** Names and ids that a provider makes: of models, requests, tools and calls. In characters. */
 export const MAX_NAME = 256
 
-/** The bounds at which an answer may be cut off. */
-export const CUTS = ['bytes', 'calls', 'blocks', 'depth'] as const
-export type Cut = (typeof CUTS)[number]
+export { CUTS, type Cut } from '../../shared/model-call.ts'
 
 /** Where an answer was cut off, in words. */
 export const CUT_AT: Readonly<Record<Cut, string>> = {

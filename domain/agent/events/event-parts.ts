@@ -22,7 +22,9 @@ export const argumentsSalt = z
   .string()
   .regex(/^[0-9a-f]{32}$/)
   .optional()
-export const purpose = z.enum(['turn', 'summary'])
+/** What a model call is for. */
+export const Purpose = z.enum(['turn', 'summary'])
+export type Purpose = z.infer<typeof Purpose>
 
 /** A failure as events carry it. */
 export const Failure = z.strictObject({ code: z.string().min(1), message: text, rule: text.optional() })
@@ -31,8 +33,8 @@ export type Failure = z.infer<typeof Failure>
 /**
  * A call's arguments, which are stored once: block `block` of the model's answer at `revision` of the same stream.
  */
-export const Given = z.strictObject({ revision: count, block: count })
-export type Given = z.infer<typeof Given>
+export const ArgumentsRef = z.strictObject({ revision: count, block: count })
+export type ArgumentsRef = z.infer<typeof ArgumentsRef>
 
 export const Artifact = z.strictObject({
   id: z.string().min(1),
@@ -40,7 +42,7 @@ export const Artifact = z.strictObject({
   title: text.optional(),
   path: text.optional(),
   /** Its content is that of item `item` of the `artifacts` in these arguments. */
-  given: Given.extend({ item: count }).optional(),
+  argumentsRef: ArgumentsRef.extend({ item: count }).optional(),
   hash: text.optional(),
   size: count.optional(),
   mimeType: text.optional(),

@@ -6,19 +6,19 @@ import { Effect } from '../definition/tools.ts'
 import { CUTS } from './answer-bounds.ts'
 import { Block, Usage } from './content.ts'
 import {
+  ArgumentsRef,
   Artifact,
   Attachment,
   argumentsSalt,
   count,
   Failure,
-  Given,
   Hash,
   Instant,
   Json,
   oneOutcome,
   outcome,
   PlannedCall,
-  purpose,
+  Purpose,
   text,
 } from './event-parts.ts'
 import { lossEvents } from './loss.ts'
@@ -28,7 +28,7 @@ import { lossEvents } from './loss.ts'
 /** Whoever asked for the run also asked for it to be driven; absent: it waits for somebody to resume it. */
 const drive = z.literal(true).optional()
 
-export { Artifact, Attachment, Failure, Given, PlannedCall }
+export { ArgumentsRef, Artifact, Attachment, Failure, PlannedCall }
 
 export const bodies = {
   /** First event of an agent's stream. */
@@ -74,29 +74,41 @@ export const bodies = {
     reason: text,
     /** By what it was chosen among those that could serve; `fixed`: written by earlier versions, nothing was ranked. */
     policy: z.enum(['cost', 'latency', 'quality', 'fixed']),
-    purpose,
+    purpose: Purpose,
   }),
-  /** The intent of a model call. The request is rebuilt from the messages in the range and these parameters' hash. */
+  /** The system prompt of the following requests. */
+  prompt_set: z.strictObject({ system: text }),
+  /**
+   * The tools of the following requests, by name, in order; `agent_started` defines them. `choice`: a call is required
+   * (`any`), this one is, or none (`auto`). `parallel`: one answer may hold several calls.
+   */
+  tools_changed: z.strictObject({
+    offered: z.array(z.string().min(1)),
+    choice: z.union([z.enum(['any', 'auto']), z.strictObject({ name: z.string().min(1) })]),
+    parallel: z.boolean(),
+  }),
+  /**
+   * The intent of a model call. The request is not stored: it is assembled again from the state at `revision` and the
+   * messages up to there. `prompt` and `tools`: revisions of the `prompt_set` and `tools_changed` in force. `inputs`:
+   * SHA-256 over all inputs of the assembler (domain/agent/rules/request.ts).
+   */
   model_call_start: z.strictObject({
     attempt: z.int().positive(),
-    purpose,
+    purpose: Purpose,
     model: text,
     request: z.strictObject({
       assembler: z.int().positive(),
-      /** Ordinals of the messages that were sent, the second exclusive; `root` commits to the bodies that they come from. */
-      from: count,
-      to: count,
-      root: Hash,
-      /** Commits to the messages as they were put into words. */
-      rendered: Hash,
-      parameters: Hash,
+      revision: count,
+      prompt: count,
+      tools: count,
+      inputs: Hash,
     }),
     estimate: z.strictObject({ input: count, maxOutput: count, nanoDollars: count.nullable() }),
     timeoutMs: z.int().positive(),
   }),
   model_call_end: z.strictObject({
     attempt: z.int().positive(),
-    purpose,
+    purpose: Purpose,
     content: z.array(Block),
     stopReason: z.enum(['tool_use', 'end_turn', 'max_tokens', 'pause_turn', 'refusal']),
     usage: Usage,
@@ -116,14 +128,14 @@ export const bodies = {
   /** An attempt whose driver died: its tokens are estimated and in doubt on the bill. */
   model_attempt_lost: z.strictObject({
     attempt: z.int().positive(),
-    purpose,
+    purpose: Purpose,
     usage: Usage,
     nanoDollars: count.nullable(),
   }),
   /** The provider's answer to an attempt that had been given up: its usage takes the place of the estimate. */
   model_late: z.strictObject({
     attempt: z.int().positive(),
-    purpose,
+    purpose: Purpose,
     usage: Usage,
     nanoDollars: count.nullable(),
     servedBy: text,
@@ -133,7 +145,7 @@ export const bodies = {
   tool_call_start: z.strictObject({
     toolName: text,
     index: count,
-    given: Given,
+    argumentsRef: ArgumentsRef,
     argumentsHash: Hash,
     attempt: z.int().positive(),
     effect: Effect,
@@ -191,7 +203,7 @@ export const bodies = {
   }),
   approval_requested: z.strictObject({
     toolName: text,
-    given: Given,
+    argumentsRef: ArgumentsRef,
     argumentsHash: Hash,
     expiresAt: Instant,
     reason: text,
@@ -206,7 +218,7 @@ export const bodies = {
   standing_approval: z.strictObject({ tools: z.array(z.string().min(1)).min(1), reason: text.optional() }),
   /** The value is the `value` of these arguments, or stands here where no arguments hold it. */
   context_set: z.union([
-    z.strictObject({ key: z.string().min(1), given: Given }),
+    z.strictObject({ key: z.string().min(1), argumentsRef: ArgumentsRef }),
     z.strictObject({ key: z.string().min(1), value: Json }),
   ]),
   artifact_registered: z.strictObject({ artifact: Artifact }),

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { jsonSize } from '../../log/json-size.ts'
-import type { ModelOutcome } from '../../ports.ts'
+import type { ModelOutcome } from '../../shared/model-call.ts'
 import { byteLength, headOf } from '../bounded.ts'
 import { ModelError } from '../errors.ts'
 import { firstIssue } from '../issues.ts'

@@ -20,6 +20,7 @@ const residues: Residues = {
     workspace: workspace && { ...workspace, path: ERASED },
   }),
   user_input: () => ({ text: ERASED }),
+  prompt_set: () => ({ system: ERASED }),
   model_call_end: (body) => ({
     ...body,
     content: body.content.map((block, index) =>
@@ -56,7 +57,8 @@ const residues: Residues = {
   standing_approval: ({ tools }) => ({ tools }),
   workspace_versioned: (body) =>
     'tree' in body ? body : { step: body.step, unversioned: { ...body.unversioned, message: ERASED } },
-  context_set: (body) => ('given' in body ? { key: ERASED, given: body.given } : { key: ERASED, value: ERASED }),
+  context_set: (body) =>
+    'argumentsRef' in body ? { key: ERASED, argumentsRef: body.argumentsRef } : { key: ERASED, value: ERASED },
   artifact_registered: ({ artifact: { id, type } }) => ({ artifact: { id, type } }),
   gate_checked: (body) => ({ ...body, evidence: ERASED }),
   phase_advanced: (body) => ({ ...body, summary: ERASED }),

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Json } from '../../log/json.ts'
-import type { ToolResult } from '../../ports.ts'
+import type { ToolResult } from '../../shared/tool-call.ts'
 import { ToolError } from '../errors.ts'
 import { firstIssue } from '../issues.ts'
 import { isTame, MAX_DEPTH } from './content.ts'

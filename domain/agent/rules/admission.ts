@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { VARIABLE_NAME } from '../definition/control-tools.ts'
+import { CONTROL_TOOLS } from '../control/registry.ts'
 import { GATES } from '../definition/roles.ts'
-import { type AgentSpec, ContextManagementConfig } from '../definition/spec.ts'
+import { type AgentSpec, ContextManagementConfig, VARIABLE_NAME } from '../definition/spec.ts'
 import { UNKNOWN_TOOL, wireName } from '../definition/tools.ts'
 import { CommandRejected } from '../errors.ts'
 import { echo } from '../issues.ts'
@@ -19,11 +19,7 @@ const KNOWN_NAMES: readonly string[] = [
   'run_command',
   'search_web',
   'read_url',
-  'complete_task',
-  'advance_phase',
-  'set_context',
-  'ask_user',
-  'read_result',
+  ...CONTROL_TOOLS.map(({ spec }) => spec.name),
   'delegate_to_agent',
   'send_message',
   'publish',
@@ -35,6 +31,9 @@ const KNOWN_NAMES: readonly string[] = [
   'forget',
 ]
 
+/** Names of the tools that complete a run. */
+const completing = CONTROL_TOOLS.filter(({ spec }) => spec.control === 'completes').map(({ spec }) => spec.name)
+
 const refuse = (message: string): never => {
   throw new CommandRejected('SPEC_REFUSED', message, 422)
 }
@@ -42,8 +41,8 @@ const refuse = (message: string): never => {
 /** Throws CommandRejected `SPEC_REFUSED`, naming the key, for a spec that no run may be started with. */
 export function admit(spec: AgentSpec): void {
   const { policy, role, models } = spec
-  const denied = policy.deniedTools.filter((name) => canonicalTool(name) === 'complete_task')
-  if (denied.length > 0) refuse('policy.deniedTools: complete_task is the only way to finish and cannot be denied')
+  const denied = policy.deniedTools.find((name) => completing.includes(canonicalTool(name)))
+  if (denied !== undefined) refuse(`policy.deniedTools: ${denied} is the only way to finish and cannot be denied`)
   for (const key of ['allowedTools', 'deniedTools', 'requiresApproval'] as const) {
     for (const name of policy[key]) checkTool(spec, name, `policy.${key}`)
   }
@@ -102,8 +101,8 @@ function checkTool(spec: AgentSpec, pattern: string, where: string): void {
 }
 
 function checkTools({ tools }: AgentSpec): void {
-  if (!tools.some((tool) => tool.name === 'complete_task'))
-    refuse('tools: complete_task is missing; no run could finish')
+  if (!tools.some(({ control }) => control === 'completes'))
+    refuse(`tools: ${completing.join(', ')} is missing; no run could finish`)
   const names = new Set<string>()
   for (const tool of tools) {
     const name = wireName(tool.name)

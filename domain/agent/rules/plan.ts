@@ -3,7 +3,7 @@ import { canonicalBytes } from '../../log/canonical.ts'
 import { sha256 } from '../../log/ids.ts'
 import type { Json, JsonObject } from '../../log/json.ts'
 import { wellFormed } from '../../log/well-formed.ts'
-import { AdvancePhase, CONTROL_ARGUMENTS } from '../definition/control-tools.ts'
+import { CONTROL_TOOLS, controlToolNamed } from '../control/registry.ts'
 import { askedName, type Effect, type ToolSpec, toolNamed, UNKNOWN_TOOL, wireName } from '../definition/tools.ts'
 import { CUT_AT, type Cut } from '../events/answer-bounds.ts'
 import type { RequestedCall } from '../events/content.ts'
@@ -12,7 +12,6 @@ import type { Failure, PlannedCall } from '../events/events.ts'
 import { echo, firstIssue } from '../issues.ts'
 import { failureKey } from '../state/evolve-calls.ts'
 import { TOO_MANY_CALLS } from '../state/failures.ts'
-import { targetPhase } from '../state/phases.ts'
 import { type AgentState, recoveryOf } from '../state/state.ts'
 import { commandInRoot, sameCommand } from './command-line.ts'
 import { denial } from './policy.ts'
@@ -42,8 +41,7 @@ export function planCalls(
       wholeTurn(state, calls, tool, cut) ??
       unknownTool(state, call, tool) ??
       malformed(call, resolved) ??
-      breaksSchema(tool as ToolSpec, args) ??
-      controlRule(state, tool as ToolSpec, args) ??
+      breaksSchema(state, tool as ToolSpec, args) ??
       denial(state, tool as ToolSpec) ??
       duplicate(state, tool as ToolSpec, args)
     const places = touched(tool, resolved)
@@ -90,12 +88,12 @@ function wholeTurn(
   tool: ToolSpec | undefined,
   cut: CutOff | null,
 ): Failure | null {
-  const completions = calls.filter((call) => call.name === 'complete_task').length
-  if (recoveryOf(state.machine) !== null && tool?.name !== 'complete_task') {
+  if (recoveryOf(state.machine) !== null && tool?.control !== 'completes') {
+    const completing = state.spec.tools.find(({ control }) => control === 'completes')
     return {
       code: 'PERMISSION_DENIED',
       rule: 'recovery',
-      message: 'after the final warning only complete_task may be called',
+      message: `after the final warning only ${completing?.name} may be called`,
     }
   }
   if (cut !== null) {
@@ -106,19 +104,13 @@ function wholeTurn(
       message: `the answer was cut off ${where}, so none of its calls ran; answer again, shorter`,
     }
   }
-  if (completions > 0 && calls.length > 1) {
-    return {
-      code: 'COMPLETION_NOT_ALONE',
-      message: 'complete_task must be the only call of its turn; nothing of this turn ran',
-    }
+  if (calls.length <= 1) return null
+  const single = CONTROL_TOOLS.find(({ alone, spec }) => alone && calls.some(({ name }) => name === spec.name))
+  if (single?.alone !== undefined) {
+    const message = `${single.spec.name} must be the only call of its turn; nothing of this turn ran`
+    return { code: single.alone, message }
   }
-  if (calls.length > 1 && calls.some((call) => call.name === 'advance_phase')) {
-    return {
-      code: 'SINGLE_STEP_VIOLATION',
-      message: 'advance_phase must be the only call of its turn; nothing of this turn ran',
-    }
-  }
-  if (calls.length > 1 && state.spec.policy.mode === 'interactive') {
+  if (state.spec.policy.mode === 'interactive') {
     return {
       code: 'SINGLE_STEP_VIOLATION',
       message:
@@ -168,22 +160,18 @@ function flawIn(value: Json, path: string): string | null {
 
 const schemas = new WeakMap<ToolSpec, z.ZodType>()
 
-function breaksSchema(tool: ToolSpec, args: JsonObject): Failure | null {
-  let schema = schemas.get(tool)
+/** Checks the arguments, and for a control tool also whether the state allows the call. */
+function breaksSchema(state: AgentState, tool: ToolSpec, args: JsonObject): Failure | null {
+  const control = tool.control ? controlToolNamed(tool.name) : undefined
+  let schema = control?.schema ?? schemas.get(tool)
   if (schema === undefined) {
-    schema = (tool.control ? CONTROL_ARGUMENTS[tool.name] : undefined) ?? z.fromJSONSchema(tool.parameters as never)
+    schema = z.fromJSONSchema(tool.parameters as never)
     schemas.set(tool, schema)
   }
   const parsed = schema.safeParse(args)
-  if (parsed.success) return null
-  return invalid(firstIssue(parsed.error, 'arguments'))
-}
-
-function controlRule(state: AgentState, tool: ToolSpec, args: JsonObject): Failure | null {
-  if (tool.name !== 'advance_phase') return null
-  const { to } = AdvancePhase.parse(args)
-  const target = targetPhase(state, to)
-  return 'refusal' in target ? invalid(target.refusal) : null
+  if (!parsed.success) return invalid(firstIssue(parsed.error, 'arguments'))
+  const refusal = control?.refusal?.(state, parsed.data) ?? null
+  return refusal === null ? null : invalid(refusal)
 }
 
 function duplicate(state: AgentState, tool: ToolSpec, args: JsonObject): Failure | null {

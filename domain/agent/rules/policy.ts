@@ -1,7 +1,8 @@
-import { WITH_TOOLS } from '../definition/control-tools.ts'
+import { controlToolNamed } from '../control/registry.ts'
 import type { Policy } from '../definition/spec.ts'
 import type { ToolSpec } from '../definition/tools.ts'
 import type { Failure } from '../events/events.ts'
+import { controlKind } from '../state/controls.ts'
 import { phaseTools } from '../state/phases.ts'
 import { type AgentState, recoveryOf } from '../state/state.ts'
 
@@ -23,12 +24,12 @@ const covers = (patterns: readonly string[], toolName: string) => patterns.some(
 
 /** Why a tool may not be called now, or null. Deny beats allow; an allowlist does not take control tools away. */
 export function denial(state: AgentState, tool: ToolSpec): Failure | null {
-  if (tool.name === 'complete_task') return null
+  if (tool.control === 'completes') return null
   const { policy } = state.spec
   const denied = (rule: string, message: string): Failure => ({ code: 'PERMISSION_DENIED', rule, message })
   if (deniedByName(policy, tool)) return denied('denied', `${tool.name} is denied by the run's policy`)
   const inPhase = phaseTools(state)
-  if (tool.control && WITH_TOOLS.has(tool.name) && inPhase?.length === 0)
+  if (tool.control && controlToolNamed(tool.name)?.needsTools && inPhase?.length === 0)
     return denied('phase', `${tool.name} is not available in phase "${state.phase}", which has no tools`)
   if (tool.control) return null
   if (!covers(policy.allowedTools, tool.name)) {
@@ -50,9 +51,9 @@ function deniedByName(policy: Policy, tool: ToolSpec): boolean {
     : covers(policy.deniedTools, tool.name)
 }
 
-/** The tools offered to the model now; in recovery exactly `complete_task` (CONTRACTS 2). */
+/** The tools offered to the model now; in recovery exactly the one that completes the run (CONTRACTS 2). */
 export function offeredTools(state: AgentState): readonly ToolSpec[] {
-  if (recoveryOf(state.machine) !== null) return state.spec.tools.filter((tool) => tool.name === 'complete_task')
+  if (recoveryOf(state.machine) !== null) return state.spec.tools.filter(({ control }) => control === 'completes')
   return state.spec.tools.filter((tool) => denial(state, tool) === null)
 }
 
@@ -60,14 +61,11 @@ const SENSITIVE: readonly string[] = ['write_file', 'run_command']
 
 /** Why a call of this tool needs a person's approval, or null. A standing approval answers it beforehand. */
 export function needsApproval(state: AgentState, toolName: string): string | null {
-  if (toolName === 'complete_task' || covers(state.standing, toolName)) return null
+  const kind = controlKind(state, toolName)
+  if (kind === 'completes' || covers(state.standing, toolName)) return null
   const { policy } = state.spec
-  if (
-    covers(
-      policy.requiresApproval.filter((p) => p !== '*' || !isControl(state, toolName)),
-      toolName,
-    )
-  ) {
+  const patterns = policy.requiresApproval.filter((pattern) => pattern !== '*' || kind === false)
+  if (covers(patterns, toolName)) {
     return `the policy asks for approval of ${toolName}`
   }
   if (policy.mode === 'interactive' && SENSITIVE.includes(toolName)) {
@@ -75,6 +73,3 @@ export function needsApproval(state: AgentState, toolName: string): string | nul
   }
   return null
 }
-
-const isControl = (state: AgentState, toolName: string) =>
-  state.spec.tools.some((tool) => tool.name === toolName && tool.control)

@@ -1,104 +1,118 @@
 import { canonicalBytes } from '../../log/canonical.ts'
 import { sha256 } from '../../log/ids.ts'
-import type { ModelRequest } from '../../ports.ts'
+import type { Root } from '../../log/root.ts'
+import type { ModelRequest } from '../../shared/model-call.ts'
 import type { ModelInfo } from '../definition/spec.ts'
-import { wireName } from '../definition/tools.ts'
+import { type ToolSpec, wireName } from '../definition/tools.ts'
 import type { Message } from '../events/content.ts'
+import type { Purpose } from '../events/event-parts.ts'
+import type { BodyOf } from '../events/events.ts'
+import type { Segment } from '../events/segment.ts'
 import { phaseTools } from '../state/phases.ts'
-import { type AgentState, recoveryOf } from '../state/state.ts'
+import { type AgentState, type Prompt, recoveryOf, type Toolset } from '../state/state.ts'
 import { offeredTools } from './policy.ts'
+import { systemPrompt } from './prompt.ts'
 
-// A model request is not stored: it is the messages at its intent and these parameters, and is put together again from
-// the log on demand (DESIGN, CONTRACTS 7). Whoever changes what follows raises ASSEMBLER.
+// A model request is not stored: it is assembled again from the log on demand (DESIGN, CONTRACTS 7). Prompt and tool list
+// are facts, recorded before the first request that has them.
 
-/** Version of the way in which a request is put together. */
-export const ASSEMBLER = 1
-
-export type Parameters = Omit<ModelRequest, 'messages' | 'maxOutputTokens' | 'model'>
-
-/** Everything of a request but its messages, model and output limit. */
-export function parametersOf(state: AgentState, model: ModelInfo): Parameters {
-  const offered = offeredTools(state)
-  const modelOnly = phaseTools(state)?.length === 0
-  const final = recoveryOf(state.machine) !== null
-  return {
-    system: systemPrompt(state),
-    tools: offered.map((tool) => ({
-      name: wireName(tool.name),
-      description: tool.description,
-      parameters: tool.parameters as never,
-    })),
-    toolChoice: !model.forcesCalls ? 'auto' : final ? { name: 'complete_task' } : modelOnly ? 'auto' : 'any',
-    parallelCalls: state.spec.policy.mode === 'batch' && !final,
-  }
-}
-
-export interface Measured {
-  readonly parameters: Parameters
-  readonly hash: string
+/** What the coming request of the run's turns must be made of, and its size without messages, in bytes. */
+export interface RequestFacts {
+  readonly prompt: BodyOf<'prompt_set'>
+  readonly tools: BodyOf<'tools_changed'>
   readonly bytes: number
 }
 
-const measured = new WeakMap<object, Map<string, Measured>>()
+const known = new WeakMap<object, Map<string, RequestFacts>>()
 
-/** The parameters with their hash and size; computed once per run, phase and model. */
-export function measuredParameters(state: AgentState, model: ModelInfo): Measured {
-  let perRun = measured.get(state.spec)
-  if (perRun === undefined) {
-    perRun = new Map()
-    measured.set(state.spec, perRun)
-  }
+/** The prompt and tools of the coming request; computed once per spec, phase and model. */
+export function requestFacts(state: AgentState, model: ModelInfo): RequestFacts {
+  const ofSpec = known.get(state.spec) ?? new Map<string, RequestFacts>()
+  known.set(state.spec, ofSpec)
   const key = `${model.id}|${state.phase}|${recoveryOf(state.machine) !== null}`
-  let known = perRun.get(key)
-  if (known === undefined) {
-    const parameters = parametersOf(state, model)
-    const bytes = canonicalBytes(parameters)
-    known = { parameters, hash: sha256(bytes), bytes: bytes.length }
-    perRun.set(key, known)
-  }
-  return known
+  const facts = ofSpec.get(key) ?? factsOf(state, model)
+  ofSpec.set(key, facts)
+  return facts
 }
 
-/** The whole request of the model call that is open in this state. */
-export function assemble(
-  state: AgentState,
-  model: ModelInfo,
-  messages: readonly Message[],
-  maxOutputTokens: number,
-): ModelRequest {
-  return { ...measuredParameters(state, model).parameters, model: model.id, messages, maxOutputTokens }
+function factsOf(state: AgentState, model: ModelInfo): RequestFacts {
+  const offered = offeredTools(state)
+  const final = recoveryOf(state.machine) !== null ? offered[0] : undefined
+  const required = phaseTools(state)?.length === 0 ? 'auto' : 'any'
+  const choice = !model.forcesCalls ? 'auto' : final === undefined ? required : { name: wireName(final.name) }
+  const parallel = state.spec.policy.mode === 'batch' && final === undefined
+  const system = systemPrompt(state.spec)
+  const bytes = canonicalBytes({ system, tools: wireTools(offered), choice, parallel }).length
+  return { prompt: { system }, tools: { offered: offered.map(({ name }) => name), choice, parallel }, bytes }
 }
 
-function systemPrompt(state: AgentState): string {
-  const { role, policy, workspace, contextVariables, instructions, testCommand, secrets } = state.spec
-  const parts: string[] = []
-  if (role !== null) {
-    parts.push(`You are ${role.name}, ${role.profile}. Your goal: ${role.goal}.`)
-    const phases = role.phases.map(
-      (phase) => `- ${phase.name}: ${phase.allowedTools.join(', ') || 'no tools, thinking and writing only'}`,
-    )
-    parts.push(`You work in phases, each with its own tools:\n${phases.join('\n')}`)
-    parts.push('You begin in the first phase. Move on with advance_phase; its result says where you are.')
-    const gates = role.qualityGates.map((gate) => `- ${gate.check} before leaving ${gate.after}`)
-    if (gates.length > 0) parts.push(`Quality gates:\n${gates.join('\n')}`)
-  } else {
-    parts.push('You are a capable agent that works on a task with the tools you are given.')
-  }
-  parts.push(
-    policy.mode === 'interactive'
-      ? 'Call exactly one tool per turn.'
-      : 'You may call several tools in one turn; independent ones run in parallel.',
-    'Finish with complete_task, alone in its turn. It is the only way to finish: an answer without a tool call fails the task.',
-  )
-  if (workspace !== null) parts.push('Paths are relative to the workspace; nothing outside it can be reached.')
-  if (testCommand !== null) parts.push(`The test command is: ${testCommand.join(' ')}`)
-  if (Object.keys(contextVariables).length > 0) parts.push(`Context variables: ${JSON.stringify(contextVariables)}`)
-  if (secrets.length > 0) {
-    const names = secrets.map(({ name, reference }) => `- ${name}: ${reference}`)
-    parts.push(
-      `Secrets that tools may be given. Put a reference exactly where its value is to stand in a tool's arguments: the tool gets the value, which is never shown to you.\n${names.join('\n')}`,
-    )
-  }
-  if (instructions !== undefined) parts.push(instructions)
-  return parts.join('\n\n')
+/** Are these the recorded tools? */
+export const sameTools = (recorded: Toolset | null, { offered, choice, parallel }: RequestFacts['tools']): boolean =>
+  recorded !== null &&
+  recorded.parallel === parallel &&
+  JSON.stringify([recorded.offered, recorded.choice]) === JSON.stringify([offered, choice])
+
+/** All that an assembler works on, beside the text of the messages, to which `messages` and `rendered` commit. */
+export interface RequestInputs {
+  readonly purpose: Purpose
+  readonly model: string
+  readonly maxOutputTokens: number
+  readonly prompt: Prompt
+  readonly toolset: Toolset
+  /** The tools that the spec defines, and the hash of the event that it came from. */
+  readonly defined: { readonly hash: string; readonly tools: readonly ToolSpec[] }
+  readonly segments: readonly Segment[]
+  /** Root of the bodies that the messages come from. */
+  readonly messages: Root
 }
+
+/** The inputs of a request in this state. Throws where no prompt and no tools are recorded. */
+export function requestInputs(
+  { prompt, toolset, spec, specHash, messages }: AgentState,
+  call: Pick<RequestInputs, 'purpose' | 'model' | 'maxOutputTokens'>,
+): RequestInputs {
+  if (prompt === null || toolset === null)
+    throw new Error('a model was called before its prompt and tools were recorded')
+  const segments = [{ kind: 'keep', from: 0, to: messages.count } as const]
+  return { ...call, prompt, toolset, defined: { hash: specHash, tools: spec.tools }, segments, messages }
+}
+
+/** SHA-256 over all inputs as one value; facts stand in it by their hashes. `rendered`: root of the messages' text. */
+export function inputsHash({ prompt, toolset, defined, ...inputs }: RequestInputs, rendered: string): string {
+  const facts = { prompt: prompt.hash, toolset: toolset.hash, defined: defined.hash }
+  return sha256(canonicalBytes({ ...inputs, ...facts, rendered }))
+}
+
+/** Makes a request of its inputs and the messages that they count; null: a kind of segment that it does not know. */
+export type Assembler = (inputs: RequestInputs, messages: readonly Message[]) => ModelRequest | null
+
+/** The version with which requests are assembled now. A change of what an assembler makes is a new version. */
+export const ASSEMBLER = 1
+
+const ASSEMBLERS: Readonly<Record<number, Assembler>> = { 1: assembleWhole }
+
+/** The assembler of this version, of this or an earlier build; undefined: this build does not have it. */
+export const assemblerOf = (version: number): Assembler | undefined => ASSEMBLERS[version]
+
+/** Version 1: keeps every message. */
+function assembleWhole(inputs: RequestInputs, messages: readonly Message[]): ModelRequest | null {
+  const { model, maxOutputTokens, prompt, toolset, defined, segments } = inputs
+  if (segments.some(({ kind }) => kind !== 'keep')) return null
+  const offered = toolset.offered.flatMap((name) => defined.tools.filter((tool) => tool.name === name))
+  return {
+    model,
+    system: prompt.system,
+    messages: segments.flatMap(({ from, to }) => messages.slice(from, to)),
+    tools: wireTools(offered),
+    toolChoice: toolset.choice,
+    parallelCalls: toolset.parallel,
+    maxOutputTokens,
+  }
+}
+
+const wireTools = (tools: readonly ToolSpec[]): ModelRequest['tools'] =>
+  tools.map(({ name, description, parameters }) => ({
+    name: wireName(name),
+    description,
+    parameters: parameters as never,
+  }))

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { base32 } from '../../log/ids.ts'
 import type { Json, JsonObject } from '../../log/json.ts'
+import { controlToolNamed } from '../control/registry.ts'
 import { ToolError } from '../errors.ts'
 import { REFERENCE, WHOLE_REFERENCE } from '../reference.ts'
 import { formsOf, MIN_SECRET_LENGTH, unhidable } from './forms.ts'
@@ -57,7 +58,7 @@ export interface Redactor {
   redactJson(json: Json): Redacted<Json>
   /** Like redactJson; strings that are a JSON object or array as a whole are looked into. */
   redactResult(json: Json): Redacted<Json>
-  /** Like redactJson; the `value` of `set_context` counts as standing under its `key`. */
+  /** Like redactJson; where a control tool's arguments hold a value and its name, the value stands under that name. */
   redactArguments(tool: string, args: JsonObject): Redacted<JsonObject>
   /** A file's bytes: as text where they are UTF-8, else known values and shapes only. Same object where nothing is found. */
   redactBytes(bytes: Uint8Array): Redacted<Uint8Array>
@@ -181,9 +182,10 @@ export function createRedactor(options: RedactorOptions): Redactor {
     redactResult: (value) => collect((made) => json(value, made, (text) => whole(text, made))),
     redactArguments: (tool, args) =>
       collect((made) => {
-        const { key, value } = args
-        const named = tool === 'set_context' && typeof key === 'string' && typeof value === 'string' && isSecretKey(key)
-        const shown = named ? { ...args, value: underKey(value, made) } : args
+        const { named } = controlToolNamed(tool) ?? {}
+        const [key, value] = named ? [args[named.name], args[named.value]] : []
+        const isSecret = typeof key === 'string' && typeof value === 'string' && isSecretKey(key)
+        const shown = isSecret ? { ...args, [named!.value]: underKey(value, made) } : args
         return json(shown, made, (text) => replace(text, made)) as JsonObject
       }),
     redactBytes: (bytes) =>

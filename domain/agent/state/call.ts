@@ -1,5 +1,5 @@
 import type { Effect } from '../definition/tools.ts'
-import type { Failure, Given } from '../events/events.ts'
+import type { ArgumentsRef, Failure } from '../events/events.ts'
 
 // One requested tool call, as the state of its turn holds it.
 
@@ -32,7 +32,7 @@ export interface Call {
   readonly id: string
   readonly index: number
   /** Where its arguments stand. */
-  readonly given: Given
+  readonly argumentsRef: ArgumentsRef
   readonly toolName: string
   /** The name that the model wrote, where there is no such tool; no part of the digest, because it may be erased. */
   readonly askedName?: string

@@ -1,72 +1,22 @@
 import { hash } from 'node:crypto'
-import { type AgentState, activityOf, type Machine } from './state.ts'
+import { type AgentState, activityOf, BLANK, type Machine } from './state.ts'
 
-// The digest is part of the storage format: a change of the view below raises FOLD.
+// The digest is part of the storage format: a change of what is covered below, other than a new member, raises FOLD.
 
 /** Version of the fold and of the view that digests are taken over. */
 export const FOLD = 1
 
-/** What the digest is taken of. A member more or less is another view: it raises FOLD. */
-const MEMBERS = {
-  agentId: true,
-  // Goes with the body it came from.
-  argumentsSalt: false,
-  artifactTypes: true,
-  at: true,
-  cancel: true,
-  clock: true,
-  commands: true,
-  context: true,
-  correlation: true,
-  depth: true,
-  driver: true,
-  failedCalls: true,
-  failedModel: true,
-  follows: true,
-  forgivenAt: true,
-  gatesPassed: true,
-  inherited: true,
-  // Follows from the messages.
-  lastText: false,
-  loss: true,
-  lostAttempts: true,
-  machine: true,
-  messages: true,
-  modelFailures: true,
-  parent: true,
-  paused: true,
-  phase: true,
-  revision: true,
-  runId: true,
-  // Represented by the hash of the event it came from.
-  spec: false,
-  specHash: true,
-  spent: true,
-  standing: true,
-  step: true,
-  stepping: true,
-  tested: true,
-  textOnly: true,
-  tree: true,
-  turn: true,
-  unheard: true,
-  unread: true,
-  unreadCorrelation: true,
-  unreadRoot: true,
-  unresolved: true,
-  unversioned: true,
-  variables: true,
-  violations: true,
-} as const satisfies Record<keyof AgentState, boolean>
-
-/** Members that came later: the view omits one that has its initial value, so that older digests stay valid. */
-const LATER: ReadonlySet<keyof AgentState> = new Set(['loss'])
+/**
+ * Members that the digest does not cover: `argumentsSalt` can be erased with the body it came from, and `lastText` follows
+ * from the messages. The hash of its event covers the spec.
+ */
+const NOT_COVERED: ReadonlySet<string> = new Set<keyof AgentState>(['argumentsSalt', 'lastText', 'spec'])
 
 /**
- * A machine without what was said in it: texts are represented by the events they came from, where they can be erased;
- * what followed from them stays provable.
+ * A machine without its texts: the events that they came from represent them, because there they can be erased. What
+ * followed from them stays provable.
  */
-function unsaidMachine(machine: Machine): unknown {
+function machineWithoutText(machine: Machine): unknown {
   if (machine.status === 'ERROR') return { status: machine.status, code: machine.code }
   const activity = activityOf(machine)
   if (activity === null || activity.status === 'THINKING' || activity.calls.length === 0) return machine
@@ -77,40 +27,46 @@ function unsaidMachine(machine: Machine): unknown {
       stage: stage.at === 'rejected' ? { at: stage.at } : stage,
     }),
   )
-  const said = { ...activity, calls }
-  return machine.status === 'RECOVERY' ? { ...machine, activity: said } : said
+  const shown = { ...activity, calls }
+  return machine.status === 'RECOVERY' ? { ...machine, activity: shown } : shown
 }
 
-/** Members in which somebody may have said something, as the view shows them. */
-const UNSAID: { readonly [K in keyof AgentState]?: (value: NonNullable<AgentState[K]>) => unknown } = {
+/** Members that hold text, as the digest covers them: without it, because text can be erased. */
+const WITHOUT_TEXT: { readonly [K in keyof AgentState]?: (value: NonNullable<AgentState[K]>) => unknown } = {
   cancel: ({ reason: _, ...cancel }) => cancel,
-  machine: unsaidMachine,
+  machine: machineWithoutText,
+  prompt: ({ system: _, ...prompt }) => prompt,
 }
 
-const VIEW = (Object.keys(MEMBERS) as (keyof typeof MEMBERS)[]).filter((name) => MEMBERS[name]).sort()
-const LABELS = VIEW.map((name) => `${JSON.stringify(name)}:`)
+const COVERED = (Object.keys(BLANK) as (keyof AgentState)[]).filter((name) => !NOT_COVERED.has(name)).sort()
+const LABELS = COVERED.map((name) => `${JSON.stringify(name)}:`)
+/** The text of each member's initial value. A member that has it is omitted, so that a new member leaves older digests valid. */
+const INITIAL = COVERED.map((name) => stable((BLANK as Partial<AgentState>)[name]))
 
 /** The digest of a folded state, hex SHA-256: over roots of what grows and the small part that changes. */
 export function digestOf(state: AgentState): string {
   let view = `keepup-fold-${FOLD}\n{`
-  for (let i = 0; i < VIEW.length; i++) {
-    const value = state[VIEW[i]!]
-    if (value == null && LATER.has(VIEW[i]!)) continue
-    view += (i === 0 ? '' : ',') + LABELS[i] + member(i, value)
+  let separator = ''
+  for (let i = 0; i < COVERED.length; i++) {
+    const value = state[COVERED[i]!]
+    const text = value === undefined ? INITIAL[i] : member(i, value)
+    if (text === INITIAL[i]) continue
+    view += separator + LABELS[i] + text
+    separator = ','
   }
   return hash('sha256', `${view}}`)
 }
 
 // The parts of a state are never changed in place, and most are the same objects in the next state: their text is kept with
 // them, for as long as a state holds them.
-const written = VIEW.map(() => new WeakMap<object, string>())
+const written = COVERED.map(() => new WeakMap<object, string>())
 
 function member(i: number, value: unknown): string {
   if (value === null || typeof value !== 'object') return stable(value)
   const known = written[i]!.get(value)
   if (known !== undefined) return known
-  const unsaid = UNSAID[VIEW[i]!] as ((value: object) => unknown) | undefined
-  const text = stable(unsaid === undefined ? value : unsaid(value))
+  const shorten = WITHOUT_TEXT[COVERED[i]!] as ((value: object) => unknown) | undefined
+  const text = stable(shorten === undefined ? value : shorten(value))
   written[i]!.set(value, text)
   return text
 }

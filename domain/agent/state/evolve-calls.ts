@@ -1,6 +1,7 @@
 import { toolCallId } from '../../log/ids.ts'
 import type { AppendRoot } from '../../log/root.ts'
 import type { AgentEvent, EventOf } from '../events/events.ts'
+import { controlKind } from './controls.ts'
 import { countsAsFailure, isViolation } from './failures.ts'
 import { ImpossibleEvent } from './impossible.ts'
 import { lossAfterCall } from './loss.ts'
@@ -36,7 +37,7 @@ export function openedCalls(state: AgentState, event: EventOf<'model_call_end'>)
   return event.body.calls.map((planned, index) => ({
     id: toolCallId(event.agentId, event.turn, index),
     index,
-    given: { revision: event.revision, block: planned.block },
+    argumentsRef: { revision: event.revision, block: planned.block },
     toolName: planned.toolName,
     ...(planned.askedName === undefined ? {} : { askedName: planned.askedName }),
     argumentsHash: planned.argumentsHash,
@@ -203,7 +204,11 @@ export function settleCalls(
     if (call.stage.ran && call.effect !== 'pure') failedCalls = []
     const key = failureKey(call.toolName, call.argumentsHash)
     const forgiven = call.since < state.forgivenAt
-    const failed = call.stage.ran && !call.stage.success && countsAsFailure(call.toolName, call.stage.code) && !forgiven
+    const failed =
+      call.stage.ran &&
+      !call.stage.success &&
+      countsAsFailure(controlKind(state, call.toolName), call.stage.code) &&
+      !forgiven
     if (failed && !failedCalls.includes(key)) {
       failedCalls = [...failedCalls.slice(1 - REMEMBERED_FAILURES), key]
     }

@@ -1,18 +1,10 @@
 import type { AppendRoot } from '../../log/root.ts'
 import type { AgentSpec } from '../definition/spec.ts'
 import type { BodyOf, EventOf } from '../events/events.ts'
+import { completing } from './controls.ts'
 import { settleCalls } from './evolve-calls.ts'
 import { lossOfFork } from './loss.ts'
-import {
-  type AgentState,
-  activityOf,
-  addSpent,
-  BLANK,
-  callsOf,
-  completing,
-  NOTHING_SPENT,
-  turnIsOpen,
-} from './state.ts'
+import { type AgentState, activityOf, addSpent, BLANK, callsOf, NOTHING_SPENT, turnIsOpen } from './state.ts'
 
 /** The state of a fork: that of its source at the point, under the new name, with what was unfinished left behind. */
 export function evolveFork(state: AgentState, event: EventOf<'forked'>, append: AppendRoot): AgentState {
@@ -39,6 +31,9 @@ export function evolveFork(state: AgentState, event: EventOf<'forked'>, append: 
       ? { status: 'OBSERVATION', outcome: 'cancelled', calls: [], ended: true }
       : { status: 'IDLE' },
     driver: null,
+    // They name events of the source.
+    prompt: null,
+    toolset: null,
     // Its budget and its time are its own; what it comes from has paid for itself.
     spent: NOTHING_SPENT,
     inherited: addSpent(inherited, spent),

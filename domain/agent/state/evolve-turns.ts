@@ -1,6 +1,7 @@
 import type { AppendRoot } from '../../log/root.ts'
 import { textOf } from '../events/content.ts'
 import type { AgentEvent, EventOf } from '../events/events.ts'
+import { hasSucceeded } from './controls.ts'
 import { openedCalls, settleCalls } from './evolve-calls.ts'
 import { ImpossibleEvent } from './impossible.ts'
 import { isTold, NOTES } from './messages.ts'
@@ -120,7 +121,7 @@ export function endTurn(state: AgentState, event: EventOf<'turn_end'>, append: A
   if (state.unversioned !== null) throw new ImpossibleEvent(event, 'its files have no version yet')
   const { outcome } = event.body
   const settled = settleCalls(state, calls, append)
-  const asked = calls.some((call) => call.toolName === 'ask_user' && call.stage.at === 'ended' && call.stage.success)
+  const asked = hasSucceeded(state, calls, 'waits')
   const next: AgentState = {
     ...settled,
     step: event.body.step,

@@ -1,5 +1,6 @@
 import { type AppendRoot, append as appendRoot, EMPTY_ROOT } from '../../log/root.ts'
 import type { AgentEvent, EventOf, EventType } from '../events/events.ts'
+import { completing } from './controls.ts'
 import { evolveCall, heard } from './evolve-calls.ts'
 import { evolveFork } from './evolve-fork.ts'
 import {
@@ -18,7 +19,7 @@ import { ImpossibleEvent } from './impossible.ts'
 import { lossAccepted, lossReleased, lostCallDecided, tellDecisions, withUndecided } from './loss.ts'
 import { SHOWN_BYTES } from './messages.ts'
 import { gateKey, initialPhase } from './phases.ts'
-import { type AgentState, activityOf, BLANK, completing, isFinished, REMEMBERED, turnIsOpen } from './state.ts'
+import { type AgentState, activityOf, BLANK, isFinished, REMEMBERED, turnIsOpen } from './state.ts'
 import { advanceClock } from './work-clock.ts'
 
 /**
@@ -133,6 +134,10 @@ function apply(state: AgentState, event: AgentEvent, append: AppendRoot): AgentS
     }
     case 'model_routed':
       return routed(state, event)
+    case 'prompt_set':
+      return { ...state, prompt: { revision: event.revision, hash: event.bodyHash, ...event.body } }
+    case 'tools_changed':
+      return { ...state, toolset: { revision: event.revision, hash: event.bodyHash, ...event.body } }
     case 'model_call_start':
       return called(state, event)
     case 'model_call_end':
@@ -181,7 +186,7 @@ function apply(state: AgentState, event: AgentEvent, append: AppendRoot): AgentS
     case 'recovery':
       return recovered(state, event)
     case 'completion':
-      if (!completing(state)) throw new ImpossibleEvent(event, 'complete_task has not succeeded')
+      if (!completing(state)) throw new ImpossibleEvent(event, 'no call that completes the run has succeeded')
       return { ...withUndecided(state), machine: { status: 'DONE' } }
     case 'error':
       return event.body.recoverable ? failedAttempt(state, event) : ended(state, event)

@@ -1,3 +1,4 @@
+import type { ControlKind } from '../definition/tools.ts'
 import type { ToolErrorCode } from '../error-codes.ts'
 import type { Failure } from '../events/events.ts'
 
@@ -32,8 +33,8 @@ const notFailures: ReadonlySet<string> = new Set<ToolErrorCode>([
 
 /**
  * Does this end make the same call a duplicate of a failed one (CONTRACTS 8)? Denials and people's refusals never count,
- * and `complete_task` may always be tried again.
+ * and a call that completes the run may always be tried again.
  */
-export function countsAsFailure(toolName: string, code: string | null): boolean {
-  return toolName !== 'complete_task' && code !== null && !notFailures.has(code)
+export function countsAsFailure(kind: ControlKind | false, code: string | null): boolean {
+  return kind !== 'completes' && code !== null && !notFailures.has(code)
 }

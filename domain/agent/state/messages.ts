@@ -3,7 +3,7 @@ import { sha256, toolCallId } from '../../log/ids.ts'
 import type { Json } from '../../log/json.ts'
 import { append, EMPTY_ROOT, type Root } from '../../log/root.ts'
 import { byteLength, headAndTail, RESULT_BYTES } from '../bounded.ts'
-import { READ_RESULT, readOnNote } from '../definition/control-tools.ts'
+import { readerOf, readOnNote } from '../definition/tools.ts'
 import { MAX_CALLS } from '../events/answer-bounds.ts'
 import type { Block, Message } from '../events/content.ts'
 import type { AgentEvent, EventOf } from '../events/events.ts'
@@ -24,8 +24,8 @@ export class Transcript {
   private calls: { id: string; providerId: string; toolName: string }[] = []
   private results = new Map<string, Message>()
   private root = EMPTY_ROOT
-  /** The agent has a tool to read on in long results; what it is told of them says so. */
-  private readsOn = false
+  /** The agent's tool for reading on in long results; notes in cut results name it. */
+  private reader: string | undefined
   /** How many of the items are in the root. */
   private rooted = 0
 
@@ -50,7 +50,7 @@ export class Transcript {
     copy.held = [...this.held]
     copy.calls = this.calls
     copy.results = new Map(this.results)
-    copy.readsOn = this.readsOn
+    copy.reader = this.reader
     return copy
   }
 
@@ -58,7 +58,7 @@ export class Transcript {
     this.bytes += event.size
     switch (event.type) {
       case 'agent_started':
-        this.readsOn = event.body.spec.tools.some(({ name }) => name === READ_RESULT.name)
+        this.reader = readerOf(event.body.spec.tools)?.name
         return
       case 'user_input':
         this.unread.push(event.body.text)
@@ -115,8 +115,8 @@ export class Transcript {
       providerCallId: call.providerId,
       toolName,
       content: shown(success ? resultText(result ?? null) : `${error?.code}: ${error?.message}`, (head) =>
-        this.readsOn
-          ? readOnNote(call.id, byteLength(head))
+        this.reader !== undefined
+          ? readOnNote(this.reader, call.id, byteLength(head))
           : `the whole is kept in the log; to read on, ask ${toolName} for a part of it`,
       ),
       isError: !success,

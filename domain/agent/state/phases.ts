@@ -17,7 +17,7 @@ export function phaseTools(state: AgentState): readonly string[] | null {
   return role === null ? null : (role.phases.find((phase) => phase.name === state.phase)?.allowedTools ?? [])
 }
 
-/** Where `advance_phase` leads: a phase, or why it cannot be. `to` absent: the next one. */
+/** The phase that an advance leads to, or why there is none. `to` absent: the next one. */
 export function targetPhase(state: AgentState, to: string | undefined): { phase: string } | { refusal: string } {
   const names = state.spec.role?.phases.map((phase) => phase.name) ?? []
   const here = names.indexOf(state.phase)
@@ -43,6 +43,6 @@ export function gatesOnTheWay(state: AgentState, to: string): readonly QualityGa
   })
 }
 
-/** Gates that `complete_task` must still check: all of the role that have not passed. */
+/** Gates that completion must still check: all of the role that have not passed. */
 export const openGates = (state: AgentState): readonly QualityGate[] =>
   state.spec.role?.qualityGates.filter((gate) => !state.gatesPassed.includes(gateKey(gate.after, gate.check))) ?? []

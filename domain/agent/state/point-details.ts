@@ -104,7 +104,8 @@ export class PointDetails {
     if ('value' in body) return body.value as Json
     // The key itself was erased with the value.
     if (body.key === ERASED) return ERASED
-    const block = body.given.revision === this.#answer?.revision ? this.#answer.content[body.given.block] : undefined
+    const block =
+      body.argumentsRef.revision === this.#answer?.revision ? this.#answer.content[body.argumentsRef.block] : undefined
     return (block && callArguments(block)?.value) ?? ERASED
   }
 }

@@ -4,53 +4,13 @@ import type { Usage } from '../events/content.ts'
 import type { BodyOf } from '../events/events.ts'
 import type { Call, CallStage } from './call.ts'
 import type { Loss } from './loss.ts'
+import type { Activity, Machine, Recovery } from './machine.ts'
 
 // The folded state of one agent: plain JSON, small, and no longer than its open turn, however long the run is.
 // What grows (messages, context variables, events) stands here as a rolling root only.
 
+export type * from './machine.ts'
 export type { Call, CallStage }
-
-/** What was reserved for a model call; money null: the price is not known. */
-export type Estimate = BodyOf<'model_call_start'>['estimate']
-
-/** The run waits until a model serves again: how long so far, ms, and when the attempt that is at work was begun. */
-export interface Outage {
-  readonly waitedMs: number
-  readonly from?: number
-}
-
-/** Where the model call of a turn stands. */
-export type ModelStage =
-  | { readonly at: 'unrouted' }
-  | {
-      readonly at: 'routed'
-      readonly model: string
-      readonly attempt: number
-      readonly lost: number
-      readonly outage?: Outage
-    }
-  | {
-      readonly at: 'calling'
-      readonly model: string
-      readonly attempt: number
-      /** Attempts of this turn that a dead driver left behind; they do not count as retries. */
-      readonly lost: number
-      readonly epoch: number
-      readonly estimate: Estimate
-      /** Revision of the intent. */
-      readonly since: number
-      readonly outage?: Outage
-    }
-  | {
-      readonly at: 'backoff'
-      readonly model: string
-      readonly attempt: number
-      readonly lost: number
-      readonly until: number
-      /** Revision of the failure. */
-      readonly since: number
-      readonly outage?: Outage
-    }
 
 /** A model attempt that was given up, and what it was put on the bill with. */
 export interface LostAttempt {
@@ -62,42 +22,6 @@ export interface LostAttempt {
   /** Revision of the fact. */
   readonly since: number
 }
-
-export type TurnOutcome = BodyOf<'turn_end'>['outcome']
-
-export interface Thinking {
-  readonly status: 'THINKING'
-  readonly model: ModelStage
-}
-export interface ToolWait {
-  readonly status: 'TOOL_WAIT'
-  readonly calls: readonly Call[]
-}
-/** `ended`: the turn_end is in the log; what comes next is due. */
-export interface Observation {
-  readonly status: 'OBSERVATION'
-  readonly outcome: TurnOutcome
-  readonly calls: readonly Call[]
-  readonly ended: boolean
-}
-export type Activity = Thinking | ToolWait | Observation
-
-export interface Recovery {
-  readonly reason: 'turns' | 'wall_clock' | 'budget'
-  readonly warningTurn: number
-  /** An instant on the clock of driven time, ms. */
-  readonly deadlineAt: number
-  /** Body hash of the warning until a turn brings it to the model. */
-  readonly untold: string | null
-}
-
-/** The seed's state machine (section 6). RECOVERY keeps the activity it works in. */
-export type Machine =
-  | { readonly status: 'IDLE' }
-  | Activity
-  | { readonly status: 'RECOVERY'; readonly recovery: Recovery; readonly activity: Activity | null }
-  | { readonly status: 'DONE' }
-  | { readonly status: 'ERROR'; readonly code: string; readonly error: string }
 
 /** Time spent working: it stands still while nobody drives and while the agent waits for people. */
 export interface WorkClock {
@@ -114,6 +38,14 @@ export interface Spent {
   readonly cacheWrite: number
   readonly nanoDollars: number
 }
+
+/** A recorded fact: the revision and the body hash of its event. */
+interface Source {
+  readonly revision: number
+  readonly hash: string
+}
+export type Prompt = Source & Readonly<BodyOf<'prompt_set'>>
+export type Toolset = Source & Readonly<BodyOf<'tools_changed'>>
 
 export interface UnheardAttempt {
   readonly toolCallId: string
@@ -147,6 +79,9 @@ export interface AgentState {
   readonly spent: Spent
   /** What a fork's sources had spent up to it: on their bills, and no part of its own budget. */
   readonly inherited: Spent
+  /** What model requests are made of beside the messages, as last recorded; null: no model was called yet. */
+  readonly prompt: Prompt | null
+  readonly toolset: Toolset | null
   /** Input tokens of the last model call, and bytes that joined the messages since. */
   readonly context: { readonly tokens: number; readonly bytes: number }
   readonly clock: WorkClock
@@ -227,6 +162,8 @@ export const BLANK: Omit<AgentState, 'spec'> = {
   variables: EMPTY_ROOT,
   spent: NOTHING_SPENT,
   inherited: NOTHING_SPENT,
+  prompt: null,
+  toolset: null,
   context: { tokens: 0, bytes: 0 },
   clock: { workedMs: 0, countedTo: 0, running: false },
   driver: null,
@@ -291,7 +228,3 @@ export function callsOf(state: AgentState): readonly Call[] {
   const activity = activityOf(state.machine)
   return activity === null || activity.status === 'THINKING' ? [] : activity.calls
 }
-
-/** A `complete_task` of the turn that is ending has succeeded. */
-export const completing = (state: AgentState): boolean =>
-  callsOf(state).some((call) => call.toolName === 'complete_task' && call.stage.at === 'ended' && call.stage.success)

@@ -2,7 +2,7 @@ import { FileBlobs } from '../../../adapters/blobs-file/store.ts'
 import { openSqliteLog } from '../../../adapters/log-sqlite/open.ts'
 import { paths } from '../../../api/host/paths.ts'
 import { denial, needsApproval } from '../../../domain/agent/rules/policy.ts'
-import { route } from '../../../domain/agent/rules/routing.ts'
+import { route, routingFacts } from '../../../domain/agent/rules/routing.ts'
 import { stateAt } from '../../../domain/runtime/agent/history/replay.ts'
 import type { Bench, Case } from '../bench.ts'
 import { type Figure, micros, most } from '../figure.ts'
@@ -26,7 +26,7 @@ export const decisions: Case = {
       if (denial(state, tool) !== null || needsApproval(state, tool.name) !== null) refused += 1
     }
     const resolve = () => {
-      if (route(state).resolved === '') refused += 1
+      if (route(routingFacts(state, 'turn')).resolved === '') refused += 1
     }
     const figures: Figure[] = []
     for (const [name, decide] of [

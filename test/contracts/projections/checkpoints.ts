@@ -42,7 +42,7 @@ export function checkpointsContract(kit: TablesKit): void {
       const { log, root, actor } = family()
       const fork = actor('r2')
       fork.forkFrom(root, log.events.findLast((e) => e.header.agentId === 'r1')!.header.revision, HASH)
-      root.write('context_set', { key: 'lang', given: root.given(1) })
+      root.write('context_set', { key: 'lang', argumentsRef: root.given(1) })
       const db = await open(log)
       expect((await listCheckpoints(db, 'r2')).map((c) => c.step)).toEqual([2, 3])
       const inherited = (await findCheckpoint(db, 'r2', 1))!

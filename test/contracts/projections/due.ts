@@ -16,7 +16,7 @@ const start = (a: Actor, intent: boolean) =>
     {
       toolName: 'run_command',
       index: 0,
-      given: { revision: 0, block: 0 },
+      argumentsRef: { revision: 0, block: 0 },
       argumentsHash: HASH,
       attempt: 1,
       effect: 'pure',
@@ -33,7 +33,7 @@ const asks = (a: Actor) => {
 }
 const approval = (a: Actor) => ({
   toolName: 'run_command',
-  given: a.given(0),
+  argumentsRef: a.given(0),
   argumentsHash: HASH,
   expiresAt: new Date(T0 + 9000).toISOString(),
   reason: 'policy',

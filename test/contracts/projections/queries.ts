@@ -257,7 +257,7 @@ export function queriesContract(kit: TablesKit): void {
         root.answer(['run_command'])
         const id = root.calls[0]!.id
         const state = ['pending', 'approved', 'rejected', 'cancelled'][i % 4]!
-        const body = { toolName: 'run_command', given: root.given(0), argumentsHash: HASH, reason: 'sensitive' }
+        const body = { toolName: 'run_command', argumentsRef: root.given(0), argumentsHash: HASH, reason: 'sensitive' }
         root.write('approval_requested', { ...body, expiresAt: new Date(T0).toISOString() }, { toolCallId: id })
         if (state === 'cancelled') root.endCall(id, 'run_command', { code: 'CANCELLED', message: 'x' })
         else if (state !== 'pending')

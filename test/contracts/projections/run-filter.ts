@@ -11,7 +11,7 @@ function touches(a: Actor, file: string, runs = true): void {
   a.beginTurn()
   a.answer(['write_file'], { writes: [file] })
   const call = a.calls[0]!.id
-  const start = { toolName: 'write_file', index: 0, given: a.given(0), argumentsHash: HASH, attempt: 1 }
+  const start = { toolName: 'write_file', index: 0, argumentsRef: a.given(0), argumentsHash: HASH, attempt: 1 }
   a.write('tool_call_start', { ...start, effect: 'pure', intent: runs }, { toolCallId: call })
   a.endCall(call, 'write_file', runs ? undefined : { code: 'PERMISSION_DENIED', message: 'no' })
   a.endTurn()

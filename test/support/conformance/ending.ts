@@ -9,7 +9,7 @@ export const ENDING: readonly Row[] = [
     name: '5.1.1',
     fault: fault(
       'agent/state/evolve.ts',
-      "if (!completing(state)) throw new ImpossibleEvent(event, 'complete_task has not succeeded')",
+      "if (!completing(state)) throw new ImpossibleEvent(event, 'no call that completes the run has succeeded')",
       '',
     ),
   },
@@ -19,9 +19,9 @@ export const ENDING: readonly Row[] = [
     test: behaviour('5.1-completion'),
     name: '5.1.2',
     fault: fault(
-      'agent/definition/control-tools.ts',
-      '  complete_task: CompleteTask,\n',
-      '  complete_task: z.any(),\n',
+      'agent/rules/plan.ts',
+      'let schema = control?.schema ?? schemas.get(tool)',
+      'let schema = control === undefined ? schemas.get(tool) : z.any()',
     ),
   },
   {
@@ -29,7 +29,7 @@ export const ENDING: readonly Row[] = [
     says: 'complete_task is called alone in its turn',
     test: behaviour('5.1-completion'),
     name: '5.1.3',
-    fault: fault('agent/rules/plan.ts', 'if (completions > 0 && calls.length > 1) {', 'if (completions > 9) {'),
+    fault: fault('agent/control/complete-task.ts', "  alone: 'COMPLETION_NOT_ALONE',\n", ''),
   },
   {
     must: '5.1.4',
@@ -69,11 +69,7 @@ export const ENDING: readonly Row[] = [
     says: 'no other tool call in recovery',
     test: behaviour('5.2-recovery'),
     name: '5.2.3',
-    fault: fault(
-      'agent/rules/plan.ts',
-      "recoveryOf(state.machine) !== null && tool?.name !== 'complete_task'",
-      'false',
-    ),
+    fault: fault('agent/rules/plan.ts', "recoveryOf(state.machine) !== null && tool?.control !== 'completes'", 'false'),
   },
   {
     must: '5.2.4',
@@ -87,7 +83,11 @@ export const ENDING: readonly Row[] = [
     says: 'every tool call is schema-validated before execution',
     test: behaviour('5.3-tools'),
     name: '5.3.1',
-    fault: fault('agent/rules/plan.ts', 'if (parsed.success) return null', 'return null'),
+    fault: fault(
+      'agent/rules/plan.ts',
+      "if (!parsed.success) return invalid(firstIssue(parsed.error, 'arguments'))",
+      '',
+    ),
   },
   {
     must: '5.3.2',
@@ -108,6 +108,6 @@ export const ENDING: readonly Row[] = [
     says: 'interactive mode enforces single-tool turns',
     test: behaviour('5.3-tools'),
     name: '5.3.4',
-    fault: fault('agent/rules/plan.ts', "calls.length > 1 && state.spec.policy.mode === 'interactive'", 'false'),
+    fault: fault('agent/rules/plan.ts', "if (state.spec.policy.mode === 'interactive') {", 'if (state.turn < 0) {'),
   },
 ]

@@ -78,14 +78,14 @@ export const RECORDING: readonly Row[] = [
     says: 'the decision is in the log',
     test: behaviour('5.7-routing'),
     name: '5.7.2',
-    fault: fault('agent/rules/routing.ts', "    purpose: 'turn',", "    purpose: 'summary',"),
+    fault: fault('agent/rules/routing.ts', '    purpose,\n  })', "    purpose: 'summary',\n  })"),
   },
   {
     must: '5.7.3',
     says: 'where routing fails, the safe default',
     test: behaviour('5.7-routing'),
     name: '5.7.3',
-    fault: fault('agent/rules/routing.ts', 'if (!known.some((model) => model.id === requested)) {', 'if (false) {'),
+    fault: fault('agent/rules/routing.ts', 'if (!known.includes(requested))', 'if (false)'),
   },
   {
     must: '5.7.4',

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { workspaceTools } from '../../../adapters/tools/builtin.ts'
-import { controlTools } from '../../../domain/agent/definition/control-tools.ts'
+import { controlTools } from '../../../domain/agent/control/registry.ts'
 import { CODER_SOP } from '../../../domain/agent/definition/roles.ts'
 import type { ToolSpec } from '../../../domain/agent/definition/tools.ts'
 

@@ -28,10 +28,10 @@ export function family() {
   root.user('user_input', { text: 'build it' })
   root.beginTurn()
   root.answer(['read_file', 'run_command'])
-  root.write('context_set', { key: 'lang', given: root.given(0) }, { toolCallId: 'r1.t1.c0' })
+  root.write('context_set', { key: 'lang', argumentsRef: root.given(0) }, { toolCallId: 'r1.t1.c0' })
   root.write(
     'artifact_registered',
-    { artifact: { id: 'p1', type: 'plan', title: 'Plan', given: { ...root.given(0), item: 0 }, size: 6 } },
+    { artifact: { id: 'p1', type: 'plan', title: 'Plan', argumentsRef: { ...root.given(0), item: 0 }, size: 6 } },
     { toolCallId: 'r1.t1.c0' },
   )
   root.endCall('r1.t1.c0', 'read_file')
@@ -47,7 +47,7 @@ export function family() {
   child.finish('error')
   const body = {
     toolName: 'run_command',
-    given: root.given(1),
+    argumentsRef: root.given(1),
     argumentsHash: HASH,
     expiresAt: new Date(T0 + 9e5).toISOString(),
     reason: 'sensitive',

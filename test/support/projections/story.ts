@@ -135,7 +135,7 @@ export class Actor {
       attempt: this.attempt,
       model: this.turn % 3 === 0 ? 'model-b' : 'model-a',
       purpose: 'turn',
-      request: { assembler: 1, from: 0, to: 2, root: HASH, rendered: HASH, parameters: HASH },
+      request: { assembler: 1, revision: 0, prompt: 0, tools: 0, inputs: HASH },
       estimate: { input: 10, maxOutput: 10, nanoDollars: null },
       timeoutMs: 1000,
     })

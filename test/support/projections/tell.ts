@@ -104,7 +104,7 @@ function tools(actor: Actor, tape: Tape): unknown {
     const body = {
       toolName: call.tool,
       index: call.index,
-      given: actor.given(call.index),
+      argumentsRef: actor.given(call.index),
       argumentsHash: HASH,
       attempt: 1,
       effect: 'pure',
@@ -116,7 +116,7 @@ function tools(actor: Actor, tape: Tape): unknown {
     const expiresAt = new Date(Date.UTC(2026, 0, 2) + tape.pick(1000)).toISOString()
     return actor.write(
       'approval_requested',
-      { toolName: call.tool, given: body.given, argumentsHash: HASH, expiresAt, reason: 'policy' },
+      { toolName: call.tool, argumentsRef: body.argumentsRef, argumentsHash: HASH, expiresAt, reason: 'policy' },
       of,
     )
   }
@@ -160,7 +160,7 @@ function running(actor: Actor, call: Actor['calls'][number], tape: Tape): unknow
             id: `f${tape.pick(4)}`,
             type: 'plan',
             title: 'P',
-            given: { ...actor.given(call.index), item: 0 },
+            argumentsRef: { ...actor.given(call.index), item: 0 },
           },
         },
         of,
@@ -179,7 +179,7 @@ function running(actor: Actor, call: Actor['calls'][number], tape: Tape): unknow
 
 function variable(actor: Actor, tape: Tape) {
   const pick = tape.pick(9)
-  return pick > 6 ? { value: { said: pick } } : { given: actor.given(pick % actor.calls.length) }
+  return pick > 6 ? { value: { said: pick } } : { argumentsRef: actor.given(pick % actor.calls.length) }
 }
 
 function end(

@@ -1,7 +1,6 @@
 import { CommandRejected } from '../../../agent/errors.ts'
 import type { BodyOf } from '../../../agent/events/events.ts'
-import { ASSEMBLER, assemble, measuredParameters } from '../../../agent/rules/request.ts'
-import { modelInfo } from '../../../agent/rules/routing.ts'
+import { assemblerOf, inputsHash, requestInputs } from '../../../agent/rules/request.ts'
 import { evolve } from '../../../agent/state/evolve.ts'
 import { Transcript } from '../../../agent/state/messages.ts'
 import type { AgentState } from '../../../agent/state/state.ts'
@@ -16,7 +15,7 @@ export interface RebuiltRequest {
   /** The revision of its intent. */
   readonly revision: number
   readonly request: ModelRequest
-  /** What the log says of the request as it was sent; the rebuilt one has the same hashes. */
+  /** What the log says of the request as it was sent; the inputs of the rebuilt one have the same hash. */
   readonly recorded: BodyOf<'model_call_start'>['request']
 }
 
@@ -39,40 +38,27 @@ export async function rebuildRequests(stores: Stores, agentId: string, turn: num
       erased ||= recorded.erased === true
       if (event.turn > turn && found.length > 0) return found
       if (event.type !== 'model_call_start' || event.turn !== turn) continue
-      const { attempt, model, request, estimate } = event.body
-      check(state, agentId, turn, model, request, erased, transcript.rendered.hash)
-      const messages = [...transcript.messages]
-      const rebuilt = assemble(state, modelInfo(state, model), messages, estimate.maxOutput)
-      found.push({ attempt, revision: event.revision, request: rebuilt, recorded: request })
+      const { attempt, purpose, model, estimate } = event.body
+      const { assembler, inputs: sent } = event.body.request
+      const inputs = requestInputs(state, { purpose, model, maxOutputTokens: estimate.maxOutput })
+      const rebuilt = assemblerOf(assembler)?.(inputs, transcript.messages)
+      const fault = erased
+        ? 'something that came before it was erased'
+        : rebuilt == null
+          ? `assembler ${assembler}, which made it, is not part of this build; use the build that made it`
+          : inputsHash(inputs, transcript.rendered.hash) === sent
+            ? null
+            : 'its prompt, tools or messages come out different here'
+      if (fault !== null || rebuilt == null) throw notRebuildable(agentId, turn, fault)
+      found.push({ attempt, revision: event.revision, request: rebuilt, recorded: event.body.request })
     }
   }
   if (found.length > 0) return found
   throw new CommandRejected('POINT_UNKNOWN', `${agentId} made no model call in turn ${turn}`, 404)
 }
 
-/** The recorded root and hash must be those of what this build puts together. */
-function check(
-  state: AgentState,
-  agentId: string,
-  turn: number,
-  model: string,
-  recorded: BodyOf<'model_call_start'>['request'],
-  erased: boolean,
-  rendered: string,
-): void {
-  const cannot = (why: string) =>
-    new CommandRejected(
-      'REQUEST_NOT_REBUILDABLE',
-      `the request of ${agentId} in turn ${turn} cannot be rebuilt with this build: ${why}`,
-    )
-  if (erased) throw cannot('something that came before it was erased')
-  if (recorded.assembler !== ASSEMBLER)
-    throw cannot(`it was made by assembler ${recorded.assembler}, this is ${ASSEMBLER}`)
-  if (measuredParameters(state, modelInfo(state, model)).hash !== recorded.parameters) {
-    throw cannot('its prompt, tools or settings come out different here')
-  }
-  if (state.messages.hash !== recorded.root || state.messages.count !== recorded.to) {
-    throw cannot('its messages come out different here')
-  }
-  if (rendered !== recorded.rendered) throw cannot('its messages are worded otherwise here')
-}
+const notRebuildable = (agentId: string, turn: number, why: string | null) =>
+  new CommandRejected(
+    'REQUEST_NOT_REBUILDABLE',
+    `the request of ${agentId} in turn ${turn} cannot be rebuilt with this build: ${why}`,
+  )

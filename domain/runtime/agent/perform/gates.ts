@@ -1,4 +1,4 @@
-import type { Findings } from '../../../agent/decisions/commands.ts'
+import type { Findings } from '../../../agent/control/control-tool.ts'
 import { quoteCommand } from '../../../agent/rules/command-line.ts'
 import type { QualityGate } from '../../../agent/state/phases.ts'
 import type { AgentState } from '../../../agent/state/state.ts'

@@ -2,13 +2,12 @@ import type { OutcomeCommand } from '../../../agent/decisions/commands.ts'
 import { thrownByModel } from '../../../agent/decisions/thrown.ts'
 import { toolNamed } from '../../../agent/definition/tools.ts'
 import { ModelError } from '../../../agent/errors.ts'
-import type { Message } from '../../../agent/events/content.ts'
-import { readCalls, requestedCalls } from '../../../agent/events/content.ts'
+import { type Message, readCalls, requestedCalls } from '../../../agent/events/content.ts'
 import type { ResolvedPaths } from '../../../agent/events/event-parts.ts'
 import { modelOutcome } from '../../../agent/events/model-outcome.ts'
 import { argumentsHash } from '../../../agent/rules/plan.ts'
 import { modelTime } from '../../../agent/rules/recovery.ts'
-import { assemble } from '../../../agent/rules/request.ts'
+import { ASSEMBLER, assemblerOf, requestInputs } from '../../../agent/rules/request.ts'
 import { modelInfo } from '../../../agent/rules/routing.ts'
 import { type AgentState, activityOf } from '../../../agent/state/state.ts'
 import type { ModelOutcome } from '../../../ports.ts'
@@ -31,7 +30,9 @@ export async function performModel(
   if (activity?.status !== 'THINKING' || activity.model.at !== 'calling') throw new Error('no model call is open')
   const { model: id, estimate } = activity.model
   const info = modelInfo(state, id)
-  const request = assemble(state, info, messages, estimate.maxOutput)
+  const inputs = requestInputs(state, { purpose: 'turn', model: id, maxOutputTokens: estimate.maxOutput })
+  const request = assemblerOf(ASSEMBLER)?.(inputs, messages)
+  if (request == null) throw new Error(`the request of ${state.agentId} in turn ${state.turn} cannot be assembled`)
   const { runId, agentId, turn } = state
   const stream = env.secrets.stream()
   const publish = (text: string) => text !== '' && ports.feed.publish({ runId, agentId, turn, kind: 'text', text })

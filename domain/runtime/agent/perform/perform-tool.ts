@@ -1,6 +1,6 @@
 import type { OutcomeCommand } from '../../../agent/decisions/commands.ts'
 import { thrownByTool } from '../../../agent/decisions/thrown.ts'
-import { READ_RESULT, readOnNote } from '../../../agent/definition/control-tools.ts'
+import { readerOf, readOnNote } from '../../../agent/definition/tools.ts'
 import { ToolError } from '../../../agent/errors.ts'
 import { callArguments } from '../../../agent/events/content.ts'
 import type { EventOf } from '../../../agent/events/events.ts'
@@ -116,8 +116,9 @@ export async function performTool(
 
 /** How the agent reads on in a call's result, where it has the tool for it. */
 function readingOn(state: AgentState, toolCallId: string): ((from: number) => string) | undefined {
-  const reads = state.spec.tools.some((tool) => tool.name === READ_RESULT.name && denial(state, tool) === null)
-  return reads ? (from) => readOnNote(toolCallId, from) : undefined
+  const reader = readerOf(state.spec.tools)
+  if (reader === undefined || denial(state, reader) !== null) return undefined
+  return (from) => readOnNote(reader.name, toolCallId, from)
 }
 
 /** With what an attempt is broken off that is not to go on: a person has cancelled the run, or its driver has to leave it. */

@@ -1,7 +1,9 @@
 import { decodeText } from '../../../agent/bounded.ts'
-import { type ReadResultInput, readOnNote } from '../../../agent/definition/control-tools.ts'
+import type { Examination } from '../../../agent/control/control-tool.ts'
+import { readerOf, readOnNote } from '../../../agent/definition/tools.ts'
 import { ToolError } from '../../../agent/errors.ts'
 import { wholeEnd, wholeStart } from '../../../agent/kept-text.ts'
+import type { AgentState } from '../../../agent/state/state.ts'
 import { LogError } from '../../../log/errors.ts'
 import type { Stores } from '../../stream/ports.ts'
 import { findResult, resultAt } from '../history/results.ts'
@@ -10,10 +12,10 @@ import { findResult, resultAt } from '../history/results.ts'
  * A part of the whole result of an earlier call of this agent (or of what it was forked from), with a note of where it
  * stands. Throws ToolError RESOURCE_NOT_FOUND, or INVALID_ARGUMENTS for a place beyond the end.
  */
-export async function readResult(
+export async function readPart(
   stores: Stores,
-  agentId: string,
-  { toolCallId, from, length }: ReadResultInput,
+  { agentId, spec }: AgentState,
+  { toolCallId, from, length }: NonNullable<Examination['part']>,
 ): Promise<string> {
   const found = await findResult(stores, agentId, toolCallId)
   if (found === null) throw new ToolError('RESOURCE_NOT_FOUND', `there is no result of ${JSON.stringify(toolCallId)}`)
@@ -26,7 +28,8 @@ export async function readResult(
   const text = wholeEnd(wholeStart(bytes))
   const begin = from + text.byteOffset - bytes.byteOffset
   const end = begin + text.length
-  const more = end < size ? `; ${readOnNote(toolCallId, end)}` : ''
+  const reader = readerOf(spec.tools)
+  const more = end < size && reader ? `; ${readOnNote(reader.name, toolCallId, end)}` : ''
   return `${decodeText(text)}\n[bytes ${begin} to ${end} of ${size}${more}]`
 }
 

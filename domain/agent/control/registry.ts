@@ -1,0 +1,20 @@
+import type { RoleDefinition } from '../definition/spec.ts'
+import type { ToolSpec } from '../definition/tools.ts'
+import { advancePhase } from './advance-phase.ts'
+import { askUser } from './ask-user.ts'
+import { completeTask } from './complete-task.ts'
+import { type ControlTool, isFor } from './control-tool.ts'
+import { readResult } from './read-result.ts'
+import { setContext } from './set-context.ts'
+
+/** All control tools, in the order in which they are offered. A new one is a file of this folder and an entry here. */
+export const CONTROL_TOOLS: readonly ControlTool[] = [completeTask, advancePhase, setContext, askUser, readResult]
+
+const BY_NAME: ReadonlyMap<string, ControlTool> = new Map(CONTROL_TOOLS.map((tool) => [tool.spec.name, tool]))
+
+/** The control tool of this name; undefined: there is none. */
+export const controlToolNamed = (name: string): ControlTool | undefined => BY_NAME.get(name)
+
+/** The control tools of an agent with this role. */
+export const controlTools = (role: RoleDefinition | null): readonly ToolSpec[] =>
+  CONTROL_TOOLS.filter((tool) => isFor(tool, role)).map(({ spec }) => spec)

@@ -1,0 +1,19 @@
+import { z } from 'zod'
+import { count } from './event-parts.ts'
+
+// A model request shows the transcript in segments. These shapes are the storage format too (see events.ts).
+
+/** Ordinals of messages, counted from 0; `to` is exclusive. */
+const range = { from: count, to: count }
+
+/**
+ * How a request shows a range of messages: as they are; without the content of tool results; with tool results cut to head
+ * and tail of at most `bytes` UTF-8 bytes; or replaced by the summary that the event at `revision` holds.
+ */
+export const Segment = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('keep'), ...range }),
+  z.strictObject({ kind: z.literal('prune'), ...range }),
+  z.strictObject({ kind: z.literal('cut'), ...range, bytes: z.int().positive() }),
+  z.strictObject({ kind: z.literal('summary'), ...range, revision: count }),
+])
+export type Segment = z.infer<typeof Segment>

@@ -1,0 +1,82 @@
+import type { BodyOf } from '../events/events.ts'
+import type { Call } from './call.ts'
+
+// The state machine of one agent (seed 000, section 6).
+
+/** What was reserved for a model call; money null: the price is not known. */
+export type Estimate = BodyOf<'model_call_start'>['estimate']
+
+/** The run waits until a model serves again: how long so far, ms, and when the attempt that is at work was begun. */
+export interface Outage {
+  readonly waitedMs: number
+  readonly from?: number
+}
+
+/** Where the model call of a turn stands. */
+export type ModelStage =
+  | { readonly at: 'unrouted' }
+  | {
+      readonly at: 'routed'
+      readonly model: string
+      readonly attempt: number
+      readonly lost: number
+      readonly outage?: Outage
+    }
+  | {
+      readonly at: 'calling'
+      readonly model: string
+      readonly attempt: number
+      /** Attempts of this turn that a dead driver left behind; they do not count as retries. */
+      readonly lost: number
+      readonly epoch: number
+      readonly estimate: Estimate
+      /** Revision of the intent. */
+      readonly since: number
+      readonly outage?: Outage
+    }
+  | {
+      readonly at: 'backoff'
+      readonly model: string
+      readonly attempt: number
+      readonly lost: number
+      readonly until: number
+      /** Revision of the failure. */
+      readonly since: number
+      readonly outage?: Outage
+    }
+
+export type TurnOutcome = BodyOf<'turn_end'>['outcome']
+
+export interface Thinking {
+  readonly status: 'THINKING'
+  readonly model: ModelStage
+}
+export interface ToolWait {
+  readonly status: 'TOOL_WAIT'
+  readonly calls: readonly Call[]
+}
+/** `ended`: the turn_end is in the log; what comes next is due. */
+export interface Observation {
+  readonly status: 'OBSERVATION'
+  readonly outcome: TurnOutcome
+  readonly calls: readonly Call[]
+  readonly ended: boolean
+}
+export type Activity = Thinking | ToolWait | Observation
+
+export interface Recovery {
+  readonly reason: 'turns' | 'wall_clock' | 'budget'
+  readonly warningTurn: number
+  /** An instant on the clock of driven time, ms. */
+  readonly deadlineAt: number
+  /** Body hash of the warning until a turn brings it to the model. */
+  readonly untold: string | null
+}
+
+/** The seed's state machine (section 6). RECOVERY keeps the activity it works in. */
+export type Machine =
+  | { readonly status: 'IDLE' }
+  | Activity
+  | { readonly status: 'RECOVERY'; readonly recovery: Recovery; readonly activity: Activity | null }
+  | { readonly status: 'DONE' }
+  | { readonly status: 'ERROR'; readonly code: string; readonly error: string }

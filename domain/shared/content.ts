@@ -1,0 +1,46 @@
+import { z } from 'zod'
+import type { JsonObject } from '../log/json.ts'
+
+// Content blocks, token counts and messages, as providers, events and ports share them.
+
+/**
+ * A content block as the provider gave it, kept verbatim: unknown kinds and members stay (thinking signatures, citations).
+ * `tool_use.input` is the parsed argument object; `input_text` stands instead where the provider sent text (it may be no
+ * JSON at all).
+ */
+export type Block =
+  | ({ readonly type: 'text'; readonly text: string } & JsonObject)
+  | ({ readonly type: 'tool_use'; readonly id: string; readonly name: string } & JsonObject)
+  | ({ readonly type: string } & JsonObject)
+
+export const Block: z.ZodType<Block> = z.looseObject({ type: z.string() }) as never
+
+/** Tokens of one or more model calls. `input` counts uncached input only; the four are disjoint. */
+export interface Usage {
+  readonly input: number
+  readonly output: number
+  readonly cacheRead: number
+  readonly cacheWrite: number
+}
+
+export const Usage = z.strictObject({
+  input: z.int().nonnegative(),
+  output: z.int().nonnegative(),
+  cacheRead: z.int().nonnegative(),
+  cacheWrite: z.int().nonnegative(),
+})
+
+/** A message as the model sees it. Computed from events, never stored. */
+export type Message =
+  | { readonly role: 'user'; readonly content: string }
+  | { readonly role: 'system'; readonly content: string }
+  | { readonly role: 'assistant'; readonly content: readonly Block[] }
+  | {
+      readonly role: 'tool'
+      readonly toolCallId: string
+      /** The provider's own id of the call, used on the wire. */
+      readonly providerCallId: string
+      readonly toolName: string
+      readonly content: string
+      readonly isError: boolean
+    }
