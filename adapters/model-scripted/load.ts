@@ -1,7 +1,7 @@
 import { closeSync, constants as fsConstants, fstatSync, openSync, readSync, realpathSync } from 'node:fs'
-import { relative, sep } from 'node:path'
 import { ModelError } from '../../domain/agent/errors.ts'
 import { jsonFault } from '../../domain/log/json-fault.ts'
+import { liesIn } from '../files/inside.ts'
 import { parseScript, type Script } from './script.ts'
 
 /** A larger file is no script. In bytes. */
@@ -49,11 +49,6 @@ function readBounded(file: number, path: string): Buffer {
     if (size > MAX_SCRIPT_BYTES) throw invalid(path, `has more than ${MAX_SCRIPT_BYTES} bytes; no script is that long`)
     chunks.push(chunk.subarray(0, read))
   }
-}
-
-function liesIn(folder: string, path: string): boolean {
-  const inner = relative(folder, path)
-  return inner !== '..' && !inner.startsWith(`..${sep}`)
 }
 
 const invalid = (path: string, why: string): ModelError => new ModelError('SCRIPT_INVALID', `the script ${path} ${why}`)

@@ -1,5 +1,5 @@
 import { accessSync, constants, lstatSync, readlinkSync, statSync } from 'node:fs'
-import { basename, delimiter, isAbsolute, join, relative } from 'node:path'
+import { basename, delimiter, isAbsolute, join } from 'node:path'
 
 /** Searched before the PATH: an administrator fills these folders, while a PATH may name folders that agents write to. */
 const SYSTEM_FOLDERS = ['/usr/bin', '/bin', '/usr/local/bin', '/run/current-system/sw/bin', '/opt/homebrew/bin']
@@ -92,10 +92,4 @@ function faultOf(path: string, writable: (path: string) => boolean): string | nu
   const administrators = process.platform === 'darwin' ? [0, 80] : [0]
   const trusted = [...administrators, root.gid, process.getgid?.()].includes(gid)
   return (mode & 0o020) !== 0 && !trusted ? `a group of users can change ${path}` : null
-}
-
-/** Whether `path` is `folder` or lies in it. Both are real paths. */
-export function liesIn(folder: string, path: string): boolean {
-  const within = relative(folder, path)
-  return within === '' || !(within === '..' || within.startsWith('../') || isAbsolute(within))
 }

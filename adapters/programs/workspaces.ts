@@ -1,5 +1,5 @@
+import { liesIn } from '../files/inside.ts'
 import { workspaceAround } from '../workspace/lock.ts'
-import { liesIn } from './programs.ts'
 
 /**
  * Whether agents may write to a real path: it lies in this workspace (a real path), or in one that runs of the data folder

@@ -7,12 +7,13 @@ import type { Writable } from 'node:stream'
 import { promisify } from 'node:util'
 import { ToolError } from '../../domain/agent/errors.ts'
 import type { Command, CommandResult, Sandbox } from '../../domain/ports.ts'
+import { liesIn } from '../files/inside.ts'
 import { findProgram } from '../programs/programs.ts'
 import { inWorkspaces } from '../programs/workspaces.ts'
 import { doorOf, removeCgroup } from './cgroup.ts'
 import { commandEnvironment, searchPath } from './environment.ts'
 import { SandboxUnavailable } from './error.ts'
-import { holds, mountArguments } from './mounts.ts'
+import { mountArguments } from './mounts.ts'
 import { GRACE_MS, runProcess, signalTo } from './process.ts'
 import { canLimit, isExempt, MAX_PROCESSES, makeLimit } from './process-limit.ts'
 import { hasInEnvironment } from './process-table.ts'
@@ -80,8 +81,8 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   if (!existsSync(bwrap)) throw new SandboxUnavailable('bubblewrap (bwrap) was not found')
   const hidden = new Set(await Promise.all(options.hide.filter(existsSync).map((path) => realpath(path))))
   // In what is hidden there is nothing to hide any more.
-  const hide = [...hidden].filter((path) => ![...hidden].some((other) => other !== path && holds(other, path)))
-  const covering = hide.find((path) => holds(path, workspace))
+  const hide = [...hidden].filter((path) => ![...hidden].some((other) => other !== path && liesIn(other, path)))
+  const covering = hide.find((path) => liesIn(path, workspace))
   if (covering !== undefined) throw new SandboxUnavailable(`the workspace ${workspace} lies in the hidden ${covering}`)
   const bounds = await promisify(execFile)(bwrap, ['--help'], { env: {}, timeout: TRIAL_MS }).then(
     ({ stdout, stderr }) => `${stdout}${stderr}`.includes('--size'),

@@ -1,6 +1,6 @@
 import { readFile, readlink, realpath, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { holds } from './mounts.ts'
+import { liesIn } from '../files/inside.ts'
 
 /** What a `.git` is made of: a folder, or a link or a file that names one. */
 export interface GitFolders {
@@ -25,7 +25,7 @@ export async function gitFolders(workspace: string, git: string): Promise<GitFol
     seen.add(real)
     at = await named(real).catch(() => null)
   }
-  const paths = [...seen].filter((path) => path !== workspace && holds(workspace, path))
+  const paths = [...seen].filter((path) => path !== workspace && liesIn(workspace, path))
   return { paths, link: await readlink(git).catch(() => null) }
 }
 

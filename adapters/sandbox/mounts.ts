@@ -1,5 +1,6 @@
 import { existsSync, realpathSync, statSync } from 'node:fs'
-import { dirname, join, relative } from 'node:path'
+import { dirname, join } from 'node:path'
+import { liesIn } from '../files/inside.ts'
 
 export interface MountPlan {
   /** The home folder, from the environment. */
@@ -45,7 +46,7 @@ export function mountArguments(plan: MountPlan): string[] {
   const emptied = [...new Set([...EMPTIED, plan.home, ...plan.otherHomes])].filter(
     (path) => path !== '/' && isRealFolder(path),
   )
-  const within = (path: string) => emptied.some((folder) => holds(folder, path))
+  const within = (path: string) => emptied.some((folder) => liesIn(folder, path))
   const inMemory = (path: string) => [...(plan.bounds ? ['--size', String(MEMORY_BYTES)] : []), '--tmpfs', path]
   const args = ['--ro-bind', '/', '/', '--dev', '/dev', ...inMemory('/dev/shm'), '--remount-ro', '/dev']
   // As root, writing to /proc/sys would reach the machine itself.
@@ -72,7 +73,7 @@ export function mountArguments(plan: MountPlan): string[] {
 function foldersAround({ workspace, readOnly, links }: MountPlan): string[] {
   const found = new Set<string>()
   for (const path of [...readOnly, ...links]) {
-    for (let folder = dirname(path); folder !== workspace && holds(workspace, folder); folder = dirname(folder))
+    for (let folder = dirname(path); folder !== workspace && liesIn(workspace, folder); folder = dirname(folder))
       found.add(folder)
   }
   return [...found].sort((a, b) => a.length - b.length)
@@ -81,19 +82,13 @@ function foldersAround({ workspace, readOnly, links }: MountPlan): string[] {
 /** What must stay visible for the PATH to work. Never a home itself or anything around it. */
 function toolPaths(plan: MountPlan): string[] {
   const folders = plan.path.flatMap((folder) => {
-    if (!holds(plan.home, folder)) return []
-    const owner = TOOL_HOMES.map((name) => join(plan.home, name)).find((root) => holds(root, folder))
+    if (!liesIn(plan.home, folder)) return []
+    const owner = TOOL_HOMES.map((name) => join(plan.home, name)).find((root) => liesIn(root, folder))
     return [owner ?? folder]
   })
   const prefix = dirname(dirname(plan.node))
-  const nodes = holds(prefix, plan.home) || EMPTIED.some((folder) => holds(prefix, folder)) ? [plan.node] : [prefix]
-  return [...new Set([...nodes, ...folders])].filter((path) => existsSync(path) && !holds(path, plan.home))
-}
-
-/** Whether `inner` is `outer` or lies in it. */
-export function holds(outer: string, inner: string): boolean {
-  const path = relative(outer, inner)
-  return path === '' || !(path === '..' || path.startsWith('../'))
+  const nodes = liesIn(prefix, plan.home) || EMPTIED.some((folder) => liesIn(prefix, folder)) ? [plan.node] : [prefix]
+  return [...new Set([...nodes, ...folders])].filter((path) => existsSync(path) && !liesIn(path, plan.home))
 }
 
 const realOrNull = (path: string): string | null => {

@@ -2,6 +2,7 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { ToolError } from '../../domain/agent/errors.ts'
 import { releasePipes } from './pipes.ts'
 
@@ -95,7 +96,7 @@ async function runGit(place: GitPlace, args: readonly string[], run: GitRun): Pr
   const out: Buffer[] = []
   let size = 0
   let cut = false
-  const fed = feed(child.stdin, run.input ?? [])
+  const fed = feed(child.stdin, run.input)
   for await (const chunk of child.stdout as AsyncIterable<Buffer>) {
     out.push(chunk)
     size += chunk.length
@@ -114,37 +115,22 @@ async function runGit(place: GitPlace, args: readonly string[], run: GitRun): Pr
   return Buffer.concat(out)
 }
 
-/** `failed`: the input itself did; `broken`: it was not taken. */
-async function feed(
-  to: Writable,
-  input: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
-): Promise<{ failed?: Error; broken?: Error }> {
-  let broken: Error | undefined
-  to.on('error', (error) => {
-    broken ??= error
-  })
-  try {
-    for await (const chunk of input) {
-      if (broken) break
-      if (!to.write(chunk)) await drained(to)
+/** Writes the input to git. `failed`: the input itself broke off. `broken`: git stopped reading it. */
+async function feed(to: Writable, input: GitRun['input'] = []): Promise<{ failed?: unknown; broken?: unknown }> {
+  let failed: unknown
+  const source = async function* () {
+    try {
+      yield* input
+    } catch (error) {
+      failed = error
+      throw error
     }
-    to.end()
-    return broken ? { broken } : {}
-  } catch (error) {
-    to.destroy()
-    return { failed: error as Error }
   }
+  return pipeline(source, to).then(
+    () => ({}),
+    (error) => (failed ? { failed } : { broken: error }),
+  )
 }
-
-/** Resolves when the stream takes more, or never will. */
-const drained = (to: Writable): Promise<void> =>
-  new Promise((resolve) => {
-    const done = () => {
-      to.off('drain', done).off('close', done)
-      resolve()
-    }
-    to.on('drain', done).on('close', done)
-  })
 
 /** How a git ended and what it said on stderr. Rejects where it could not be started. */
 export function exitOf(

@@ -1,9 +1,10 @@
 import { constants as fsConstants } from 'node:fs'
 import { access, realpath, stat } from 'node:fs/promises'
-import { dirname, relative, resolve, sep } from 'node:path'
+import { dirname, relative, resolve } from 'node:path'
 import { ToolError } from '../../domain/agent/errors.ts'
 import type { Workspace } from '../../domain/ports.ts'
 import { makeFolder } from '../files/folders.ts'
+import { liesIn } from '../files/inside.ts'
 import { WorkspaceError } from './error.ts'
 import { workspaceFiles } from './files.ts'
 import { searchFiles } from './search.ts'
@@ -54,13 +55,13 @@ export async function openWorkspace(path: string, options: WorkspaceOptions): Pr
 export async function refuseNested(workspace: string, dataFolder: string, what = 'the data folder'): Promise<void> {
   const root = await nearestReal(resolve(workspace))
   const data = await nearestReal(resolve(dataFolder))
-  if (contains(root, data)) {
+  if (liesIn(root, data)) {
     throw new WorkspaceError(
       'WORKSPACE_HOLDS_DATA',
       `${what} ${data} lies inside the workspace ${root}, where tools could reach it; move it, or name another folder`,
     )
   }
-  if (contains(data, root)) {
+  if (liesIn(data, root)) {
     throw new WorkspaceError(
       'WORKSPACE_HOLDS_DATA',
       `the workspace ${root} lies inside ${what} ${data}, which is hidden from tools; name another folder`,
@@ -98,9 +99,4 @@ export async function nearestReal(path: string): Promise<string> {
     if (error.code !== 'ENOENT' || dirname(path) === path) throw error
     return resolve(await nearestReal(dirname(path)), relative(dirname(path), path))
   })
-}
-
-function contains(outer: string, inner: string): boolean {
-  const path = relative(outer, inner)
-  return path === '' || !(path === '..' || path.startsWith(`..${sep}`))
 }

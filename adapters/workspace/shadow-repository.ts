@@ -1,11 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { appendFile, mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { deflate } from 'node:zlib'
 import { ToolError } from '../../domain/agent/errors.ts'
 import type { Redacted, References } from '../../domain/agent/secrets/redactor.ts'
+import { syncNames } from '../files/durable.ts'
 import { exclusively } from '../files/exclusive.ts'
 import { findProgram } from '../programs/programs.ts'
 import { inWorkspaces } from '../programs/workspaces.ts'
@@ -139,8 +140,7 @@ export async function storeBlob(place: GitPlace, bytes: Uint8Array): Promise<voi
   const packed = await compress(Buffer.concat([Buffer.from(`blob ${bytes.length}\0`), bytes]), { level: 1 })
   await writeFile(temporary, packed, { mode: 0o444, flush: true, flag: 'wx' })
   await rename(temporary, path)
-  const handle = await open(folder)
-  await handle.sync().finally(() => handle.close())
+  await syncNames(folder)
 }
 
 const compress = promisify<Buffer, { level: number }, Buffer>(deflate)
@@ -236,9 +236,7 @@ export function redactedBlobs(place: GitPlace) {
       const set = await load()
       const fresh = ids.filter((id) => !set.has(id))
       if (fresh.length === 0) return
-      await appendFile(file, `\n${fresh.join('\n')}\n`, { mode: 0o600 })
-      const handle = await open(file, 'r+')
-      await handle.sync().finally(() => handle.close())
+      await appendFile(file, `\n${fresh.join('\n')}\n`, { mode: 0o600, flush: true })
       for (const id of fresh) set.add(id)
     },
   }

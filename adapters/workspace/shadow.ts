@@ -6,6 +6,7 @@ import { resolveBytes } from '../../domain/agent/secrets/redactor.ts'
 import { noRoomIn } from '../../domain/log/errors.ts'
 import type { FileChange, Versions } from '../../domain/ports.ts'
 import { makeFolder } from '../files/folders.ts'
+import { inTurn } from '../files/in-turn.ts'
 import { leftAside } from './aside.ts'
 import { checkout, inTheWay } from './checkout.ts'
 import { GitFailure, type GitPlace, git } from './git.ts'
@@ -52,12 +53,7 @@ export function shadowVersions(place: GitPlace, secrets: VersionSecrets, warn: (
   const aside = leftAside(warn)
   let last: { tree: string; index: string } | null = null
   let unstamped = 0
-  let queue: Promise<unknown> = Promise.resolve()
-  const alone = <T>(work: () => Promise<T>): Promise<T> => {
-    const result = queue.then(work)
-    queue = result.catch(() => {})
-    return result
-  }
+  const alone = inTurn()
 
   const snapshot = async (): Promise<string> => {
     try {

@@ -1,6 +1,7 @@
 import {
   appendFileSync,
   chmodSync,
+  copyFileSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -154,13 +155,21 @@ describe('the vault', () => {
 
   it.each([
     ['the key is gone', () => rmSync(file('reference.key'))],
-    ['the key is another one', () => writeFileSync(file('reference.key'), `${'ab'.repeat(32)}\n`)],
+    [
+      'the key is another one',
+      async () => {
+        const other = freshFolders()
+        await openVault({ dataFolder: other.data, env: {} })
+        copyFileSync(join(vaultFolder(other.data), 'reference.key'), file('reference.key'))
+        other.remove()
+      },
+    ],
     ['the references are gone', () => rmSync(file('references.jsonl'))],
     ['the references were emptied', () => truncateSync(file('references.jsonl'), 0)],
     ['all of it is gone', () => rmSync(vaultFolder(folders.data), { recursive: true })],
   ])('is not made anew where %s, until a person says that it is lost', async (_, lose) => {
     await (await open()).remember(new Map([['secret:ku_a', 'value-a']]))
-    lose()
+    await lose()
     const left = readdirSync(folders.data, { recursive: true })
     for (const look of [open, open, () => checkVault(folders.data)])
       await expect(look()).rejects.toMatchObject({
