@@ -13,7 +13,7 @@ const code = (name: string) => expect.objectContaining({ code: name })
 
 blobStoreContract(async () => new FileBlobs(join(tempFolder(), 'blobs')))
 
-test('a file per run and hash, readable by nobody else, and nothing beside', async () => {
+test('a blob is one file per run and hash, readable by its owner only', async () => {
   const folder = join(tempFolder(), 'blobs')
   const blobs = new FileBlobs(folder)
   await Promise.all([blobs.put('r2', hash, bytes), blobs.put('r2', hash, bytes)])

@@ -37,7 +37,7 @@ describe('an answer', () => {
     expect(at.server.got[0]!.headers.authorization).toBe(`Bearer ${KEY}`)
   })
 
-  test('keeps thinking, its signature, and kinds of blocks that nobody knows yet', async () => {
+  test('keeps thinking, its signature, and blocks of unknown kinds', async () => {
     const provider = await serveEvents(
       start(),
       ...block(0, { type: 'thinking', thinking: '', signature: '' }, [

@@ -23,7 +23,7 @@ describeWithPostgres('adapters on PostgreSQL', (server) => {
       await pool.query(`alter system set wal_writer_delay = '10s'`)
       await pool.query('select pg_reload_conf()')
       await pool.query('checkpoint')
-      // Not before the setting has reached a connection, and then after one that nobody waited for.
+      // The setting must have reached a connection first, one without a waiting caller.
       await expect
         .poll(async () => (await pool.query('show synchronous_commit')).rows[0].synchronous_commit)
         .toBe('off')
@@ -55,7 +55,7 @@ describeWithPostgres('adapters on PostgreSQL', (server) => {
       const blobs = await PostgresBlobs.open({ pool, schema })
       await expect(blobs.get('r1', hash)).rejects.toThrow(/restore it from a backup/)
       await pool.query(`drop schema ${schema} cascade`)
-      // Nothing that passes by itself, and nobody tries it again.
+      // A lasting fault is not retried.
       const query = vi.spyOn(pool, 'query')
       onTestFinished(() => query.mockRestore())
       await expect(blobs.put('r1', hash, bytes)).rejects.toMatchObject({ name: 'LogError', code: 'LOG_REFUSED' })

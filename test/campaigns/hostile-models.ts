@@ -108,7 +108,7 @@ function look(): void {
   }
 }
 
-/** The longest wait of somebody else who asks something small. */
+/** The longest wait of another client for a small answer, in ms. */
 let slowest = 0
 const over = Date.now() + minutes * 60_000
 const prober = (async () => {
@@ -163,7 +163,7 @@ console.log(`${minutes} min, ${runs} runs (${[...ends].map(([end, n]) => `${n} $
 for (const [name, n] of counts) console.log(`  ${String(n).padStart(6)} × ${name}`)
 console.log(`longest stall of the event loop: ${Math.round(stallCpu)} ms of processor time, during "${during}"`)
 console.log(`longest stall by the clock: ${Math.round(stall)} ms, at a load of ${loadavg()[0]!.toFixed(1)}`)
-console.log(`slowest answer to somebody else: ${Math.round(slowest)} ms`)
+console.log(`slowest answer to another client: ${Math.round(slowest)} ms`)
 console.log(`most memory: ${mib(rss)}`)
 console.log(crashed ? `serve ended by itself (${exit}):\n${said}` : 'serve was there to the end')
 process.exitCode = crashed || stallCpu > MOST_STALL_MS ? 1 : 0

@@ -114,6 +114,9 @@ test('what a killed process recorded is shown at once, though it left the tables
   })
 })
 
-test.each(['after_tool', '*:0', '*:x', 'after_tool:-1'])('a slip of the pen kills nobody and is told: %s', (asked) => {
-  expect(() => crashPoint({ KEEPUP_CRASH_AT: asked })).toThrow('KEEPUP_CRASH_AT: expected')
-})
+test.each(['after_tool', '*:0', '*:x', 'after_tool:-1'])(
+  'a misspelt crash point is reported and stops no process: %s',
+  (asked) => {
+    expect(() => crashPoint({ KEEPUP_CRASH_AT: asked })).toThrow('KEEPUP_CRASH_AT: expected')
+  },
+)

@@ -53,7 +53,7 @@ describeWithPostgres('PostgreSQL behind a network that falls silent', (server) =
     return pool
   }
 
-  it('whoever moves the tables goes on with new connections', async () => {
+  it('the projector goes on with new connections', async () => {
     const { proxy, pool } = await behind()
     const { log, opened } = await tables(pool, 'mover')
     proxy.silence()
@@ -62,7 +62,7 @@ describeWithPostgres('PostgreSQL behind a network that falls silent', (server) =
     expect(await dumpSchema(direct(), 'mover_1')).toEqual(await folded(log, kit))
   })
 
-  it('a commit whose answer nobody hears is looked up, and not done twice', async () => {
+  it('a commit without an answer is looked up and not repeated', async () => {
     const { proxy, pool } = await behind()
     const { log } = tell(numbers)
     log.pages = () => 40
@@ -125,7 +125,7 @@ describeWithPostgres('PostgreSQL behind a network that falls silent', (server) =
     expect((await asked).rows).toHaveLength(8)
   })
 
-  it('what takes long is waited for, also where the server lets nobody in who would ask after it', async () => {
+  it('a long statement is waited for, also while the server refuses new connections', async () => {
     await direct().query('create role alone login connection limit 1')
     const { pool } = await behind(20, { user: 'alone' })
     expect((await pool.query('select pg_sleep(0.6)')).rowCount).toBe(1)

@@ -42,7 +42,7 @@ async function overtake(at: (name: CrashPoint, n: number) => boolean, look?: (pl
     const end = await first
     let last = await successor.drive(runId, { signal: LONG })
     if (last.end === 'waiting') {
-      // Nobody performed it: a person looks, and says so.
+      // Neither driver performed the call. A person looks, and answers so.
       expect(last.for).toBe('doubt')
       const toolCallId = last.toolCallIds[0]!
       expect(effectsJob.became(place, toolCallId)).toBeNull()

@@ -112,7 +112,7 @@ export async function tell(place: Place, text: string, known: string): Promise<T
   await ask('r', { ...approve, reason: at('approval reason', 'x') })
   await drive('r')
   await drive('r')
-  // A run that ends while nobody knows what became of a call.
+  // A run that ends with a call whose outcome is unknown.
   await ask('r3', { kind: 'start', spec: testSpec({}, tools), task: 'x' })
   answers.unshift(calls(call('hang')))
   const driven = drive('r3')

@@ -236,7 +236,7 @@ export class World {
     return this.ask({ kind: 'start', spec: this.spec(), task: 'do it' }, 'start')
   }
 
-  /** Drives until the run has ended or somebody is waited for; a process that dies is replaced. */
+  /** Drives until the run has ended or waits for a person. A process that dies is replaced. */
   async drive(): Promise<DriveEnd> {
     for (;;) {
       const { process } = this

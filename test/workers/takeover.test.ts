@@ -25,7 +25,7 @@ test('two workers, one killed and one stopped past its leases and let go: every 
   await Promise.all([first.said('effect', AT_ONCE), second.said('effect', AT_ONCE)])
   first.kill('SIGKILL')
   second.kill('SIGSTOP')
-  // Another one does what nobody had begun, and takes over the rest when their leases have passed.
+  // Another worker starts the runs without a driver, and takes over the others when their leases have passed.
   await work(AT_ONCE)
   const settling = act('settle', RUNS)
   await settling.said('decided', 2 * AT_ONCE)

@@ -10,7 +10,7 @@ import { erasedBody, NEW, Sealer, tipOf } from '../../support/sealing.ts'
 
 const stream = 'agent-a1'
 
-/** Appends that nobody waits for yet: chains of three over some streams. */
+/** Starts appends without waiting for them: chains of three over some streams. */
 function many(log: EventStoreLog, streams: number, bytes = 10) {
   const sealer = new Sealer('many')
   const sent: SealedEvent[][] = []
@@ -35,7 +35,7 @@ test('an answer that is lost after the write: sent again by a new client, in the
   const before = server.asked.appends
   const appended = log.append(stream, -1, batch)
   await expect.poll(() => server.store.events(`ns.${stream}`)?.length).toBe(2)
-  // Somebody else writes meanwhile: the resend is a success all the same, and says where it stands.
+  // Another writer appends meanwhile. The resend succeeds all the same, and returns its own revision.
   const theirs = new Sealer('theirs').batch(stream, tipOf(batch), [{}])
   server.store.append(`ns.${stream}`, 1, [
     { ...theirs[0]!, type: 'noted', contentType: '', data: new Uint8Array(), metadata: new Uint8Array() },
@@ -62,7 +62,7 @@ test('the end of another client’s appends, also on another server, is none of 
   expect(server.asked.appends).toBe(before + 1)
 })
 
-test('answers that come after their connection has ended are nobody’s', async () => {
+test('answers that arrive after the end of their connection are dropped', async () => {
   const server = await standIn()
   const log = await openLog(server.url, { limits: { callMs: 300 } })
   const batch = new Sealer().batch(stream, NEW, [{}])
@@ -275,7 +275,7 @@ test('what another process wrote is looked at before something is chained to it'
   const loose = sealer.batch(stream, { revision: 1, hash: 'e'.repeat(64) }, [{}])
   await expect(other.append(stream, 1, loose)).rejects.toEqual(code('APPEND_INVALID'))
   await other.append(stream, 1, sealer.batch(stream, tipOf(batch), [{}]))
-  // The place is taken now, so it is somebody else's first, and only then a fault of the caller's.
+  // Another writer has taken the revision, so the append first reports that conflict, and only then the caller's fault.
   for (const expected of [-1, 1])
     await expect(
       other.append(stream, expected, sealer.batch(stream, { revision: expected, hash: 'e'.repeat(64) }, [{}])),

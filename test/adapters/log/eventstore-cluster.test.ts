@@ -76,7 +76,7 @@ test('the leader hangs: writing goes on elsewhere, also when it wakes up again',
   const cluster = await standInCluster()
   const { goesOn, end } = await busy(cluster)
   cluster.nodes[0]!.freeze()
-  // Gossip still names it while nobody else was elected.
+  // Gossip still names it until another node is elected.
   const { accepted } = cluster.nodes[0]!
   await expect.poll(() => cluster.nodes[0]!.accepted).toBeGreaterThan(accepted)
   cluster.elect(1)
@@ -89,7 +89,7 @@ test('the leader hangs: writing goes on elsewhere, also when it wakes up again',
   await end()
 })
 
-test('another node leads, and the one before goes on as a follower: reads move, and its end hurts nobody', async () => {
+test('when another node leads, reads move to it, and the end of the former leader breaks no read', async () => {
   const cluster = await standInCluster()
   const { log, goesOn, end } = await busy(cluster)
   cluster.elect(1)
@@ -141,7 +141,7 @@ test('what was acknowledged is read, also from a client whose node follows by no
   expect(await collect(log.read('agent-a'))).toHaveLength(2)
   electAnother()
   expect(await log.head('agent-a')).toMatchObject({ revision: 1 })
-  // Whoever does not know yet where the log ends.
+  // A reader that does not know the end of the log yet.
   const other = await openLog(cluster.url)
   at(0)
   electAnother()

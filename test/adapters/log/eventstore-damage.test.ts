@@ -238,7 +238,7 @@ test('what others named as they liked is told in one short line', async () => {
   ])
 })
 
-test('a stream that somebody copied under another name is passed over, and refused by its own name', async () => {
+test('a stream copied under another name is skipped, and reading it by that name is refused', async () => {
   const { server, batch } = await filled()
   const told: string[] = []
   const log = await openLog(server.url, { warn: (text) => told.push(text) })

@@ -110,7 +110,7 @@ test('a server without TLS where it is expected, and the other way round', async
     code: 'LOG_REFUSED',
     message: /remove tls=false/,
   })
-  // Known without asking: nobody waits for a port that says nothing.
+  // The fault shows without a connection, so the test waits for no port.
   await expect(openLog('esdb://127.0.0.1:9')).rejects.toMatchObject({
     code: 'LOG_REFUSED',
     message: /put its host name/,
@@ -124,7 +124,7 @@ test('no server at all, or one that hangs', async () => {
   await server.kill()
   const refused = openLog(server.url, { limits })
   await expect(refused).rejects.toEqual(code('LOG_UNAVAILABLE'))
-  // Nothing was to happen, and whoever reads it is no reader of gRPC.
+  // The message is for people who do not know gRPC's codes.
   await expect(refused).rejects.toThrow(
     /did not answer \(connecting\): connect ECONNREFUSED [\d.:]+; see that the server runs/,
   )

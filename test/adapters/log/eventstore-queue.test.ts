@@ -5,7 +5,7 @@ import { NEW, Sealer, tipOf } from '../../support/sealing.ts'
 
 const stream = 'agent-a1'
 
-test('a reader that nobody answers holds no appends up', async () => {
+test('a read without an answer does not delay appends', async () => {
   const server = await standIn()
   const log = await openLog(server.url, { limits: { callMs: 600_000, patienceMs: 600_000 } })
   const sealer = new Sealer()

@@ -16,7 +16,7 @@ import { collect, NEW, Sealer, type Tip, tipOf } from '../../support/sealing.ts'
 // A quiet log beside others that write a lot into the same server.
 
 let others = 0
-/** Somebody else writes; returns where the first of the last 300 stands. */
+/** Writes events of another program; returns the position of the first of the last 300. */
 function noise(server: StandIn, count: number): number {
   const none = new Uint8Array()
   const event = () => ({ id: crypto.randomUUID(), type: 'noise', contentType: '', data: none, metadata: none })
@@ -124,7 +124,7 @@ test('what is told late does not take back what is known', () => {
 
 // A subscription from beyond the end of an older state is taken: it says that it has caught up, and gives what comes.
 test.each([
-  ['while nobody is connected', async (server: StandIn) => server.kill()],
+  ['while no client is connected', async (server: StandIn) => server.kill()],
   [
     'after a silence',
     async (server: StandIn) => {
@@ -230,7 +230,7 @@ test('what waits to be taken was not looked through, though the server has looke
 const ops = fc.constantFrom('write', 'write', 'read', 'noise', 'cut')
 const plan = fc.array(fc.record({ op: ops, who: fc.nat(2), back: fc.nat(5) }), { minLength: 10, maxLength: 40 })
 
-test('whoever asks for the head, or for the rest, misses nothing that was acknowledged to anybody', async () => {
+test('a read of the head and a read of the rest miss no acknowledged event', async () => {
   const server = await standIn()
   await fc.assert(
     fc.asyncProperty(plan, async (planned) => {

@@ -59,7 +59,7 @@ describe('the vault', () => {
     expect(keys[0]).toHaveLength(32)
   })
 
-  it('is readable by nobody else, and refuses to go on where it was', async () => {
+  it('is readable by its owner only, and refuses a file that other users could read', async () => {
     const vault = await open()
     await vault.set('A', 'value-a')
     await vault.remember(new Map([['secret:ku_x', 'y']]))

@@ -82,7 +82,7 @@ const batchOf = (options: BatchAppendReq.Options): Batch => ({
   events: [],
 })
 
-/** A request's deadline is by the clock of whoever sent it. */
+/** A request's deadline is by the clock of its sender. */
 function isLate(options: BatchAppendReq.Options, skewMs: number): boolean {
   const deadline = options.getDeadline()
   return deadline !== undefined && deadline.toDate().getTime() <= Date.now() + skewMs

@@ -7,7 +7,7 @@ export interface GroupSettings {
   readonly checkpointCount: number
 }
 
-/** Somebody who reads from a group. */
+/** A consumer of a group. */
 export interface Consumer {
   /** How many events it takes before it settles one. */
   readonly room: number

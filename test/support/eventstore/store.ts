@@ -39,7 +39,7 @@ export class Store {
   readonly #tombstoned = new Set<string>()
   /** Ids of late appends, for "any": lost at a restart. */
   readonly #cached = new Map<string, Stored>()
-  /** Appends without a quorum, in order: seen by nobody; they land, or vanish with their leader. */
+  /** Appends without a quorum, in order. No reader sees them yet; they land, or vanish with their leader. */
   #waiting: Stored[] = []
   quorum = true
   maxAppendSize = 1024 * 1024

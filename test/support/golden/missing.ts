@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-// Which shapes of a schema none of some values has: a member that is always or never there, a choice that nobody made.
+// Lists the shapes of a schema that occur in none of the given values: a member that is always or never present, or an unused choice.
 
 interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>

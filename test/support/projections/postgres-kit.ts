@@ -10,7 +10,7 @@ import { type Dump, keys, type TablesKit } from './kit.ts'
 
 let count = 0
 
-/** One pool for all tests of a server, ended after them, and schemas that nobody has used. */
+/** One pool for all tests of a server, ended after them, and unused schemas. */
 export function schemasOf(server: () => PostgresServer) {
   let pool: pg.Pool | null = null
   afterAll(() => pool?.end())

@@ -69,7 +69,7 @@ async function start(): Promise<void> {
   }
 }
 
-/** Whoever decides has looked, and knows that nobody is still at it. */
+/** The decision is made only after a look: no process performs the call any more. */
 async function settle({ services, say: tell }: KeepUp): Promise<void> {
   const all = new AbortController()
   const ended = new Set<string>()

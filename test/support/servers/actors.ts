@@ -30,7 +30,7 @@ export class Actor {
       this.#over = true
       for (const look of this.#looks) look()
     })
-    // What it complains of goes no further than this process, whose own output nobody else may keep open.
+    // Its stderr ends in this process: a child that inherits our output would keep it open.
     createInterface(child.stderr!).on('line', (line) => this.lines.push(`stderr: ${line}`))
     child.stdin!.on('error', () => undefined)
   }
