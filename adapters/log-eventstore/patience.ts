@@ -22,7 +22,7 @@ export class Backoff {
   }
 }
 
-/** After so long a silence somebody is told of it, in ms. */
+/** The silence of a server before the first warning. In ms. */
 const TOLD_AFTER = 1_500
 
 export interface Patience {

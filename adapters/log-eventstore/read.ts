@@ -26,8 +26,8 @@ export interface Place {
 }
 
 /**
- * Reads streams, always at the leader: what was acknowledged is read, and nobody else's old state. What an operator has
- * hidden or deleted is an error, never a shorter stream.
+ * Reads streams, always at the leader, so that a read returns every acknowledged event. Events that an operator has hidden or
+ * deleted are an error, never a shorter stream.
  */
 export class StreamReader {
   readonly tips = new Tips()

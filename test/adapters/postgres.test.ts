@@ -94,9 +94,7 @@ describeWithPostgres('adapters on PostgreSQL', (server) => {
       await expect(leases.release('a', 'd1')).rejects.toMatchObject({ code: 'LOG_REFUSED' })
       expect(await leases.acquire('a', 'd2', 60_000)).toBe(true)
       expect(await leases.acquire('a', 'd1', 60_000)).toBe(false)
-      expect(said).toEqual([
-        `made again, because it was missing: ${own}.leases; what was held in it is not held any more`,
-      ])
+      expect(said).toEqual([`the table ${own}.leases was missing and was made again; former leases are lost`])
     })
 
     test('go by the server’s clock', async () => {
