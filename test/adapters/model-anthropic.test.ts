@@ -103,7 +103,7 @@ describe('an answer', () => {
     expect(content.map((b) => b.input)).toEqual([{}, {}])
   })
 
-  test('puts a surrogate pair together that two pieces split, and replaces what is no character', async () => {
+  test('joins a surrogate pair split over two pieces, and replaces invalid characters', async () => {
     const [high, low] = ['\ud83d', '\ude00']
     const provider = await serveEvents(
       start(),

@@ -86,7 +86,7 @@ describeWithPostgres('adapters on PostgreSQL', (server) => {
       },
     })
 
-    test('whose table was dropped make it again, which is told once; none of those that it held is held', async () => {
+    test('make a dropped table again and report it once; former leases are free', async () => {
       const [pool, own, said] = [schemas.pool(), schemas.fresh(), [] as string[]]
       const leases = await PostgresLeases.open({ pool, schema: own, warn: (text) => said.push(text) })
       await leases.acquire('a', 'd1', 60_000)

@@ -56,7 +56,7 @@ test('pure rooms import zod, hashing, canonical JSON and each other, never the r
   expect(wrong).toEqual([])
 })
 
-test('within an agent what is decided stands on rules, these on the state, it on events, these on the spec', () => {
+test('within an agent decisions import rules, rules the state, the state events, events the spec', () => {
   const floors = ['', 'definition', 'events', 'secrets', 'state', 'rules', 'decisions']
   const floor = (path: string) => floors.indexOf(dirname(relative('domain/agent', path)).replace(/^\.$/, ''))
   const wrong = sources('domain/agent').flatMap((path) =>
@@ -67,7 +67,7 @@ test('within an agent what is decided stands on rules, these on the state, it on
   expect(wrong).toEqual([])
 })
 
-test('within a document the envelope stands on the markup, and both stand on the model', () => {
+test('within a document the envelope imports the markup, and both import the model', () => {
   const floors = ['', 'model', 'markup', 'envelope']
   const floor = (path: string) => floors.indexOf(dirname(relative('domain/document', path)).replace(/^\.$/, ''))
   const wrong = sources('domain/document').flatMap((path) =>
@@ -118,7 +118,7 @@ test('pure rooms have no clock, no randomness, no environment, nothing asynchron
   expect(wrong).toEqual([])
 })
 
-test('nothing but the named rooms and files stands at the top', () => {
+test('the top level has only the named rooms and files', () => {
   const rooms = ['domain', 'adapters', 'projections', 'api', 'test']
   const files = [
     'package.json',

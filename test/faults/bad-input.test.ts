@@ -155,7 +155,7 @@ describe('a data folder that is not as it was', () => {
     }
   }
 
-  test('a byte flipped in a body: verify says where', async () => {
+  test('verify names the place of a byte flipped in a body', async () => {
     await instead(
       flipped((bytes) => bytes.indexOf(HELLO), 1),
       ['verify', runId],
@@ -167,7 +167,7 @@ describe('a data folder that is not as it was', () => {
     await works()
   })
 
-  test('bytes flipped among the rows of a page: verify says where', async () => {
+  test('verify names the place of bytes flipped among the rows of a page', async () => {
     // A page that was split keeps what moved away: every place where the text stands is changed.
     const changed = (bytes: Buffer) => {
       for (let at = bytes.indexOf('claim:'); at >= 0; at = bytes.indexOf('claim:', at)) bytes[at] = 0x43

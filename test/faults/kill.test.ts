@@ -100,7 +100,7 @@ for (const { job, single, double, always } of FAULT_ALL ? plans : plans.filter((
   )
 }
 
-test('what a killed process recorded is shown at once, though it left the tables behind', async () => {
+test('events of a killed process show at once, though its tables lag behind', async () => {
   await inPlace(effectsJob, async (place) => {
     // The third append is the claim, which comes long before the tables are written.
     const killed = await keepup(place, effectsJob.command(place), { env: { KEEPUP_CRASH_AT: 'after_append:3' } })

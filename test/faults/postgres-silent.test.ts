@@ -84,7 +84,7 @@ describeWithPostgres('PostgreSQL behind a network that falls silent', (server) =
     await opened.read(async () => null)
   })
 
-  it('one that falls silent in the middle of an answer is found out, though the server is still at it', async () => {
+  it('a connection that falls silent within an answer is detected, though the server still works on it', async () => {
     const { proxy, pool } = await behind()
     const fallen = proxy.silenceAt('generate_series')
     const asked = pool.query(`select repeat('x', 1000000) from generate_series(1, 40)`)
@@ -92,7 +92,7 @@ describeWithPostgres('PostgreSQL behind a network that falls silent', (server) =
     await fallen
   })
 
-  it('one that falls silent between its login and the first answer keeps no place', async () => {
+  it('a connection that falls silent between its login and the first answer keeps no place in the pool', async () => {
     const { proxy, pool } = await behind(SILENT_MS, { max: 1 })
     const fallen = proxy.silenceAt('pg_backend_pid')
     await expect(pool.query('select 1')).rejects.toMatchObject({ code: 'ETIMEDOUT' })
@@ -131,7 +131,7 @@ describeWithPostgres('PostgreSQL behind a network that falls silent', (server) =
     expect((await pool.query('select pg_sleep(0.6)')).rowCount).toBe(1)
   })
 
-  it('who only watches the tables waits no longer than it was told to', async () => {
+  it('a mere watcher of the tables waits no longer than its limit', async () => {
     const { proxy, pool } = await behind(NEVER_MS)
     const { log } = tell(numbers)
     const clock = standing()

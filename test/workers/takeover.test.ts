@@ -60,7 +60,7 @@ test('PostgreSQL is restarted, and the connections to the log are cut, in the mi
   expect(await check()).toMatchObject(allRight(RUNS))
 })
 
-test('a worker that is told to end lets what it has begun end: nothing is in doubt, and another one goes on', async () => {
+test('a worker at SIGTERM lets its running work end: nothing is in doubt, and another worker goes on', async () => {
   // No lease passes while a worker that is well finds no time to renew it.
   const { work, hold, done, check } = deployment({ ...pair.fresh(), KEEPUP_LEASE_MS: '30000' })
   await done('start', RUNS)

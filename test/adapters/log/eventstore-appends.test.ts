@@ -47,7 +47,7 @@ test('an answer that is lost after the write: sent again by a new client, in the
   expect(server.store.events(`ns.${stream}`)).toHaveLength(3)
 })
 
-test('the end of another client’s appends, also on another server, is none of ours', async () => {
+test('the end of another client’s appends, also on another server, does not fail ours', async () => {
   const [server, elsewhere] = [await standIn(), await standIn()]
   const log = await openLog(server.url, { limits: { callMs: 20_000 } })
   const foreign = EventStoreDBClient.connectionString(elsewhere.url)
@@ -143,7 +143,7 @@ test('a capability call that failed once does not stay failed', async () => {
   await (await opened).append(stream, -1, new Sealer().batch(stream, NEW, [{}]))
 })
 
-test('without an answer the caller is told, when its patience ends, that nothing is known', async () => {
+test('without an answer the append ends with its patience, and its outcome is unknown', async () => {
   const server = await standIn()
   const log = await openLog(server.url, { limits: HASTY })
   server.switches.stalled = true
@@ -190,7 +190,7 @@ test('a wrong revision that names an event without a quorum is a conflict only i
   await expect(lost).rejects.toEqual(code('LOG_FOREIGN'))
 })
 
-test('appends that stand on one whose answer is lost wait for it, and are no conflict', async () => {
+test('appends behind one whose answer is lost wait for it, and do not conflict', async () => {
   const server = await standIn()
   const log = await openLog(server.url)
   server.store.quorum = false
@@ -206,7 +206,7 @@ test('appends that stand on one whose answer is lost wait for it, and are no con
   await expectOnce(log, server, [a, b, c])
 })
 
-test('what stands on an append that loses its place to another process loses too', async () => {
+test('appends behind one that loses its revision to another process lose too', async () => {
   const server = await standIn()
   const log = await openLog(server.url)
   const sealer = new Sealer()
@@ -218,7 +218,7 @@ test('what stands on an append that loses its place to another process loses too
   expect(server.store.events(`ns.${stream}`)).toHaveLength(1)
 })
 
-test('what is too large is refused before it is sent, by headers too; a server that takes less says so', async () => {
+test('an append that is too large, its headers included, is refused before it is sent; a server with a lower limit refuses it itself', async () => {
   const server = await standIn()
   const log = await openLog(server.url)
   const before = server.asked.appends
@@ -264,7 +264,7 @@ test('erasing is refused by name', async () => {
   await expect(log.append(stream, 0, fact)).rejects.toEqual(code('ERASE_IMPOSSIBLE'))
 })
 
-test('what another process wrote is looked at before something is chained to it', async () => {
+test('an event of another process is read before an append is chained to it', async () => {
   const server = await standIn()
   const log = await openLog(server.url)
   const sealer = new Sealer()

@@ -33,7 +33,7 @@ test.each(failures)('%s', async (_, error, replaced) => {
   expect(held.gone.signal.aborted).toBe(replaced)
 })
 
-test('what only fails for long is replaced too, unless it worked or was answered meanwhile', async () => {
+test('a client that only fails for a time is replaced too, unless a call succeeds or is answered meanwhile', async () => {
   const one = client(-1)
   const held = await one.take()
   const wrong = new WrongExpectedVersionError(undefined, { streamName: 's', current: 1n, expected: 0n })

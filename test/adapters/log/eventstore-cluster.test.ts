@@ -101,7 +101,7 @@ test('when another node leads, reads move to it, and the end of the former leade
   await end()
 })
 
-test('without a quorum nothing is written and the caller is told; with one it goes on', async () => {
+test('without a quorum an append is refused; with a quorum appends go on', async () => {
   const cluster = await standInCluster()
   const { goesOn, end } = await busy(cluster)
   cluster.losesQuorum()
@@ -123,7 +123,7 @@ test('a cluster without a leader at the start says so', async () => {
   await expect(openLog(cluster.url, { limits })).rejects.toEqual(code('LOG_UNAVAILABLE'))
 })
 
-test('what was acknowledged is read, also from a client whose node follows by now and is behind', async () => {
+test('an acknowledged event is read, also by a client whose node is a follower behind by now', async () => {
   const cluster = await standInCluster()
   const log = await openLog(cluster.url)
   const batch = new Sealer().batch('agent-a', NEW, [{}, {}])

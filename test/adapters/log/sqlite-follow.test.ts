@@ -7,7 +7,7 @@ const BODY = { body: 'x'.repeat(32 * 1024) }
 const OLD = 320
 const FLYING = 4
 
-test('who follows from far behind gets on, also while there are always appends of large bodies under way', async () => {
+test('a follower far behind makes progress, also while large bodies are appended all the time', async () => {
   const log = await owner()
   const sealer = new Sealer()
   let tip: Tip = NEW

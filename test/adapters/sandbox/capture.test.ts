@@ -14,7 +14,7 @@ function kept(output: string, piece: number): string {
   return stream.end().text
 }
 
-describe('what is kept of a long output', () => {
+describe('the capture of a long output', () => {
   it.each([1_000, 65_536, 1 << 24])('holds no part of a secret that a cut goes through, in pieces of %d', (piece) => {
     const plain = '-'.repeat(KEPT - 1_300)
     for (const middle of ['', 'x'.repeat(3 * KEPT)]) {

@@ -70,7 +70,7 @@ describe.skipIf(skipWithoutBubblewrap)('repositories in the sandbox', () => {
     expect(await box.exec(sh('echo x > a/b/f && cat a/b/f'), never)).toMatchObject({ exitCode: 0, stdout: 'x\n' })
   })
 
-  it('shows read-only what a .git names by a link, a file or a commondir, and puts a link back', async () => {
+  it('shows the targets of a .git (by link, file or commondir) read-only, and puts a link back', async () => {
     const inside = (path: string) => join(at.folders.ws, path)
     mkdirSync(inside('l'))
     execFileSync('git', ['init', '-q', inside('l')])

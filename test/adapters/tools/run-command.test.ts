@@ -64,7 +64,7 @@ describe('run_command', () => {
     })
   })
 
-  it('bounds what it shows, tells the sizes, and streams', async () => {
+  it('bounds its output, reports the sizes, and streams', async () => {
     const live: string[] = []
     const command = `yes out | head -c 10000000; yes err | head -c 1000000 >&2`
     const shown = (await content({ command }, { onOutput: (text) => live.push(text) })) as JsonObject
@@ -74,7 +74,7 @@ describe('run_command', () => {
     expect(live.join('').length).toBe(11_000_000)
   })
 
-  it('gives the whole beside what it shows, and says where each output is read on', async () => {
+  it('gives the whole result, and says where to read on in each output', async () => {
     const command = `seq 1 70000; seq 1 9000 >&2`
     const readOn = (from: number) => `from ${from}`
     const { content, whole } = await call({ command }, { readOn })

@@ -44,7 +44,7 @@ const written = (): string =>
 const REF = reference(new Uint8Array(32), 'any')
 
 describe('the vault', () => {
-  it('holds no value in plain text: of names, of before, of references; nor the key of the references', async () => {
+  it('holds no value in plain text: neither named, retired and referenced ones nor the reference key', async () => {
     const vault = await open()
     await vault.set('A', 'value-one')
     await vault.set('A', 'value-two')
@@ -85,7 +85,7 @@ describe('the vault', () => {
     await expect(vault.get('A')).rejects.toMatchObject({ code: 'VAULT_CORRUPT' })
   })
 
-  it('refers by name to what variables hold, whatever its form, and resolves it while they hold it', async () => {
+  it('refers by name to the values of variables in any form, and resolves them while the variables hold them', async () => {
     const env = { TOKEN: 'token-of-env', OTHER: ' a-long-other-token \n', SHORT: 'root' }
     const vault = await open(env, { secretNames: ['TOKEN'] })
     const key = await vault.referenceKey()
@@ -116,7 +116,7 @@ describe('the vault', () => {
     expect((await open({ TOKEN: 'another-token' })).resolve(REF)).toBe(null)
   })
 
-  it('refers to what the settings hold, and to its own key', async () => {
+  it('refers by name to values of the settings, and to its own key', async () => {
     const password = 'pass-of-a-server'
     const vault = await open({}, { settings: [password] })
     const own = readFileSync(keys.file, 'utf8').trim()
@@ -260,7 +260,7 @@ describe('a rotation of the key', () => {
     expect(await all()).toEqual(expected)
   })
 
-  it('needs a vault, and half a line of a process that died is no reference', async () => {
+  it('needs a vault, and ignores the half line of a process that died', async () => {
     await expect(rotateKey(at.data, keys)).rejects.toMatchObject({ code: 'VAULT_MISSING' })
     expect([readdirSync(at.data), existsSync(keys.file)]).toEqual([[], false])
     await filled()

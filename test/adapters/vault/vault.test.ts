@@ -94,7 +94,7 @@ describe('the vault', () => {
     }
   })
 
-  it('forgets a secret, and keeps what was written with its reference', async () => {
+  it('forgets a secret, and keeps the values of its references', async () => {
     const vault = await open()
     await vault.set('A', 'value-a')
     await vault.set('B', 'value-b')
@@ -106,7 +106,7 @@ describe('the vault', () => {
     expect([await next.names(), await next.get('A'), next.resolve('secret:ku_a')]).toEqual([['B'], null, 'value-a'])
   })
 
-  it('resolves what a redactor has hidden, after a restart and from another process', async () => {
+  it('resolves references of a redactor, after a restart and from another process', async () => {
     const vault = await open()
     const other = await open()
     const key = await vault.referenceKey()

@@ -60,7 +60,7 @@ it.each([
   })
 })
 
-it('what cannot be read is not written over: no version holds it', async () => {
+it('an unreadable file is not overwritten, because no version holds it', async () => {
   await asOrdinaryUser(async () => {
     folders = freshFolders()
     writeFileSync(inside('f'), 'first')
@@ -102,7 +102,7 @@ async function emptyTree(): Promise<string> {
   }
 }
 
-it('an input that fails is told as it failed, and leaves no report behind', async () => {
+it('a failed input rejects with its own error, and leaves no report behind', async () => {
   folders = freshFolders()
   await opened()
   const repository = join(folders.data, 'versions.git')
