@@ -1,6 +1,6 @@
 import { open, writeFile } from 'node:fs/promises'
 
-/** Writes a new file for this user alone. Its bytes are durable when the promise resolves; its name is not. Rejects as `open` does. */
+/** Writes a new file for this user alone. Its bytes are durable when the promise resolves, but not its name. */
 export const writeDurably = (path: string, bytes: Uint8Array | string): Promise<void> =>
   writeFile(path, bytes, { flag: 'wx', mode: 0o600, flush: true })
 
