@@ -54,7 +54,7 @@ async function checkScheme(address: Address): Promise<void> {
   }
 }
 
-/** What a server answers to the begin of TLS; null: nothing. */
+/** A server's answer to the start of TLS; null: none. */
 function protocolOf({ host, port }: { host: string; port: number }): Promise<'tls' | 'plain' | 'untrusted' | null> {
   return new Promise((resolve) => {
     let reached = false

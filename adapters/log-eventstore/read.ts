@@ -14,7 +14,7 @@ import { readMetadata } from './truncation.ts'
 /** How many events one call reads at most. */
 export const PAGE = 256
 
-/** What all parts of one log share. */
+/** The members that all parts of one log share. */
 export interface Place {
   readonly connection: Connection
   readonly namespace: string

@@ -146,7 +146,7 @@ function notificationOf(
   return {
     agentId: header?.agentId ?? '',
     byDriver: header === null || header.driver !== undefined,
-    // What was heard but not said so is told again.
+    // Unacknowledged notifications are delivered again.
     done: () => void subscription.ack(delivered).catch(() => undefined),
   }
 }

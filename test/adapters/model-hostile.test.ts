@@ -14,7 +14,7 @@ import { ask, failure, never, request } from '../support/model-request.ts'
 // is kept is within the bounds. Work is counted in bytes and pieces, not in time.
 
 const MIB = 1 << 20
-/** What a server may have written into the buffers of both sides after the last byte that was read. */
+/** The bytes that a server may have written into the buffers of both sides after the last read. */
 const BUFFERED = 16 * MIB
 
 /** A server that pours a stream over the client. `poured`: the bytes that it could write until it was let go of. */

@@ -13,7 +13,7 @@ const sources = (room: string): string[] =>
 
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 
-/** What a file imports, as paths from the root or package names. */
+/** The imports of a file, as paths from the root or package names. */
 function imports(path: string): string[] {
   const found = read(path).matchAll(/\bfrom\s+'([^']+)'|^import\s+'([^']+)'|\bimport\(\s*'([^']+)'/gm)
   return [...found]

@@ -101,7 +101,7 @@ function look(): void {
   for (const line of lines.slice(seen)) {
     const one = JSON.parse(line) as Look
     rss = Math.max(rss, one.rss)
-    // What the start of the program takes is no answer's doing.
+    // The time of the program's start does not count for an answer.
     if (seen > 3) stall = Math.max(stall, one.stallMs)
     if (one.stallCpuMs > stallCpu && seen > 3) [stallCpu, during] = [one.stallCpuMs, now]
     seen++
@@ -137,7 +137,7 @@ const worker = async (model: string) => {
       if (run.status === 'completed' || run.status === 'failed') {
         const end = error?.code ?? 'DONE'
         ends.set(end, (ends.get(end) ?? 0) + 1)
-        // What has come in is read back.
+        // The received part is read back.
         for (const part of ['events', 'state', 'turns/1/request', 'turns/2/request'])
           await ask(`/runs/${started.body.runId}/${part}`)
         break

@@ -11,7 +11,7 @@ import { testWith } from '../support/tools.ts'
 // Real processes: on a busy machine each of them takes seconds.
 vi.setConfig({ testTimeout: FAULT_TIMEOUT_MS, hookTimeout: FAULT_TIMEOUT_MS })
 
-// What is wrong is said before anything is recorded, with what to do and the documented exit code; then a run works.
+// A fault is reported before anything is recorded, with a remedy and the documented exit code. A later run works.
 
 const HELLO = 'Hello, this text is looked for in the file.'
 const script = {

@@ -10,7 +10,7 @@ import { draws, each, FAULT_ALL, FAULT_SEED, FAULT_TIMEOUT_MS, sample } from '..
 
 const AT_ONCE = 2
 
-/** What an undisturbed run passes, in order, and what it leaves. */
+/** The crash points of an undisturbed run in order, and its result. */
 interface Calm {
   readonly points: readonly string[]
   readonly files: Readonly<Record<string, string>>

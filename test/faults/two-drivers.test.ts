@@ -58,7 +58,7 @@ async function overtake(at: (name: CrashPoint, n: number) => boolean, look?: (pl
     const facts = await factsOf(place)
     const ends = facts.filter((fact) => fact.type === 'tool_call_end').map((fact) => fact.toolCallId)
     expect(new Set(ends).size).toBe(ends.length)
-    // Who had claimed and was overtaken goes on with nothing. Where the run has ended meanwhile, that may be its answer.
+    // An overtaken driver performs nothing. If the run has ended meanwhile, the drive may return that end.
     if (claimed) expect(['overtaken', ...(second.end === 'done' ? ['done'] : [])]).toContain(end.end)
     return { point, end, second, facts, runId }
   })

@@ -169,7 +169,7 @@ function specOf(at: At, tools: readonly Tool[]) {
   }
 }
 
-/** What the model says, call by call. */
+/** The model's answers, call by call. */
 function said(at: At): (Partial<ModelOutcome> | Error)[] {
   const odd = { type: at('block kind', 'citation'), more: { [at('block member', 'a')]: at('block member', 'b') } }
   const send = call('send', { [at('argument key', 'what')]: at('argument', 'x'), where: 'a/b' }, at('call id', 'id1'))

@@ -186,7 +186,7 @@ test('a wrong revision that names an event without a quorum is a conflict only i
   lost.catch(() => undefined)
   await expect.poll(() => server.asked.wrong).toBeGreaterThan(3)
   server.store.land()
-  // What stands there was not written by keepup, which the check finds out.
+  // The check finds that another program wrote the event there.
   await expect(lost).rejects.toEqual(code('LOG_FOREIGN'))
 })
 

@@ -95,7 +95,7 @@ test('when another node leads, reads move to it, and the end of the former leade
   cluster.elect(1)
   for (const name of writers) expect(await log.head(name)).not.toBeNull()
   await goesOn()
-  // What was left on it would be rejected with all that is in flight elsewhere.
+  // Calls left on the former leader would fail together with calls in flight elsewhere.
   await cluster.nodes[0]!.kill()
   await goesOn()
   await end()
@@ -157,7 +157,7 @@ test('an acknowledged event is read, also by a client whose node is a follower b
     }
   }
   expect((await collect(log.readAll(before))).map(({ id }) => id)).toEqual([last.id])
-  // What the cursor names is not everywhere either.
+  // Not every node has the event of the cursor.
   at(before.position)
   electAnother()
   expect((await collect(log.readAll(before))).map(({ id }) => id)).toEqual([last.id])

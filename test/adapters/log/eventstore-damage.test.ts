@@ -9,7 +9,7 @@ import type { StandIn } from '../../support/eventstore/stand-in.ts'
 import { Store } from '../../support/eventstore/store.ts'
 import { collect, NEW, Sealer, tipOf } from '../../support/sealing.ts'
 
-// What operators and other programs do to a log's streams is told by name, and never a shorter log.
+// Damage by operators and other programs is an error with its own code, and never a shorter log.
 
 const stream = 'agent-a1'
 const name = `ns.${stream}`

@@ -176,7 +176,7 @@ test.each([255, 256, 257, 300, 512, 513])(
     let seen = 0
     for await (const page of log.readAll(after)) {
       if (seen === 0) await expect.poll(() => server.asked.sent - sent).toBeGreaterThan(count)
-      // What the server has sent is here, and so is its word that this is all.
+      // All sent events are here, with the server's report of the end.
       for (let turns = 0; turns < 50; turns++) await new Promise((resolve) => setImmediate(resolve))
       seen += page.length
     }

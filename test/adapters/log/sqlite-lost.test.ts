@@ -38,7 +38,7 @@ describe('a missing log whose tables or blobs exist', () => {
   test('a database without tables is refused too', async () => {
     const { folder, file, traces } = await written()
     rmSync(file)
-    // What is left where a first start was killed before the tables were made.
+    // A first start that was killed before the tables were made leaves this.
     const { DatabaseSync } = await import('node:sqlite')
     const db = new DatabaseSync(file)
     db.exec('PRAGMA journal_mode = WAL')

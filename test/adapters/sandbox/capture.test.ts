@@ -6,7 +6,7 @@ const KEPT = 256 * 1024
 const secret = 'q7'.repeat(700)
 const { redactStream } = createRedactor({ key: new Uint8Array(32), known: [secret] })
 
-/** What is left of an output that comes in pieces of a size. */
+/** The captured part of an output in pieces of one size. */
 function kept(output: string, piece: number): string {
   const stream = capture(undefined, redactStream())
   const bytes = Buffer.from(output)

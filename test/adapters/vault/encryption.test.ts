@@ -237,7 +237,7 @@ describe('a rotation of the key', () => {
     const old = new Map(names.map((name) => [name, readFileSync(file(name))]))
     await rotateKey(at.data, keys)
     const id = JSON.parse(readFileSync(file('reference.key'), 'utf8')).key
-    // What a process has left that died after so many files.
+    // The files of a process that died after this number of files.
     for (let done = 0; done < names.length; done++) {
       for (const name of names.slice(done)) writeFileSync(file(name), old.get(name)!, { mode: 0o600 })
       expect(await all()).toEqual(expected)

@@ -176,7 +176,7 @@ describe('the vault', () => {
         code: 'VAULT_MISSING',
         message: expect.stringMatching(/restore.*delete .*vault\.check/),
       })
-    // What is restored finds its place as it was.
+    // A restored vault finds its place unchanged.
     expect(readdirSync(folders.data, { recursive: true })).toEqual(left)
     rmSync(vaultMark(folders.data))
     const next = await open()

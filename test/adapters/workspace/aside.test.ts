@@ -92,7 +92,7 @@ it('files with a secret in their names are in no version, and no byte of a name 
   for (const name of readdirSync(index)) expect(readFileSync(join(index, name), 'latin1')).not.toContain(SECRET)
 })
 
-/** What another, empty workspace of the same data folder has. */
+/** The versions of another, empty workspace of the same data folder. */
 async function emptyTree(): Promise<string> {
   const empty = freshFolders()
   try {

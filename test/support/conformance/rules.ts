@@ -69,7 +69,7 @@ export const RULES: readonly Rule[] = [
     test: runtime('keys'),
     fault: fault(
       'agent/decisions/decide.ts',
-      'if (d.drafts.length === 0 && isKeyed(facts.commandId))',
+      'if (d.drafts.length === 0 && isKeyed(context.commandId))',
       'if (state === null)',
     ),
   },

@@ -45,7 +45,7 @@ export const batchAppend = (node: Served) => (call: grpc.ServerDuplexStream<Batc
   call.on('error', () => undefined)
 }
 
-/** What an append says of the stream's revision, but for the number itself. */
+/** The kinds of expected revision of an append, without the number. */
 export interface Expectation {
   hasAny(): boolean
   hasStreamExists(): boolean

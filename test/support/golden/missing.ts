@@ -13,7 +13,7 @@ interface Schema {
   readonly items?: Schema
 }
 
-/** What none of the values of a type has, as `name.member: what`. */
+/** Shapes that no value of a type has, as `name.member: shape`. */
 export function missingShapes(name: string, type: z.ZodType, values: readonly unknown[]): string[] {
   if (values.length === 0) return [name]
   return missing(z.toJSONSchema(type, { io: 'output', unrepresentable: 'any' }) as Schema, values, name)

@@ -60,7 +60,7 @@ export function postgresKit(server: () => PostgresServer): TablesKit {
     const name = await home.live()
     return { home, name, tables: `${schema}_${name}` }
   }
-  /** What an earlier test has left, emptied: that takes a fraction of making tables. */
+  /** The schema of an earlier test, emptied, which is much faster than making tables. */
   const emptied = async () => {
     const old = used.pop()
     if (old) {

@@ -31,7 +31,7 @@ createInterface(process.stdin).on('line', (line) => {
 const linesOf = (runId: string): string[] =>
   existsSync(fileOf(runId)) ? readFileSync(fileOf(runId), 'utf8').split('\n').filter(Boolean) : []
 
-/** What cannot be undone: a line with the call's id. */
+/** The irreversible effect: a line with the call's id. */
 const append = defineTool({
   name: 'fx:append',
   description: 'Leave a line.',

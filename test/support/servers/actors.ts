@@ -151,7 +151,7 @@ export interface Checked {
   readonly epochs: { readonly most: number; readonly twice: readonly string[] }
 }
 
-/** What is expected of `runs` runs, whatever was done to their workers. */
+/** Checks `runs` runs after any faults of their workers. */
 export const allRight = (runs: number) => ({
   runs,
   wrong: [],
