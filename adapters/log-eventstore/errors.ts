@@ -23,7 +23,7 @@ export class Replaced extends Error {
 /** Branch on these, never on messages: they are often empty. */
 export type Cause = ErrorType | 'other'
 
-/** The kind of an error that the client threw. `other`: not one of its own errors, such as a failed discovery or a closed channel. */
+/** The kind of an error of the client. `other`: not one of its own, such as a failed discovery or a closed channel. */
 export function causeOf(error: unknown): Cause {
   if (!(error instanceof Error)) return 'other'
   const known = asCommandError(error)

@@ -220,7 +220,7 @@ export const RULES: readonly Rule[] = [
     rule: 'the grace time',
     says: 'a completion after the limit does not count, whichever check comes first',
     test: behaviour('5.2-recovery'),
-    fault: fault('agent/decisions/decide-tools.ts', 'if (graceIsOver(d.state, d.facts.now))', 'if (d.facts.now < 0)'),
+    fault: fault('agent/decisions/decide-tools.ts', 'if (graceIsOver(d.state, d.context.now))', 'if (d.facts.now < 0)'),
   },
   {
     rule: 'failed calls',

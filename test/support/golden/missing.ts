@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-// Lists the shapes of a schema that occur in none of the given values: a member that is always or never present, or an unused choice.
+// Lists the shapes of a schema that none of the given values has: a member that is always or never there, an unused choice.
 
 interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>
