@@ -17,7 +17,7 @@ export class FileIntents implements BlobIntents {
   async begin(intents: readonly BlobIntent[]): Promise<void> {
     try {
       makeFolder(this.#folder)
-      // One after the other: an erasure may have a thousand, and a process as many open files.
+      // Intents are written one by one: an erasure may have a thousand, more than the open files of a process.
       for (const intent of intents) await writeFile(this.#path(intent), '', { mode: 0o600 })
       syncFolder(this.#folder)
     } catch (error) {
@@ -33,7 +33,7 @@ export class FileIntents implements BlobIntents {
   }
 
   async end(intents: readonly BlobIntent[]): Promise<void> {
-    // One that stays is looked into at the next start, and found to be needless.
+    // The next start checks an intent that stays, and removes it.
     await Promise.all(intents.map((intent) => rm(this.#path(intent), { force: true }).catch(() => undefined)))
   }
 

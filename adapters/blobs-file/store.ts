@@ -5,14 +5,15 @@ import { dirname, join } from 'node:path'
 import { LogError } from '../../domain/log/errors.ts'
 import type { BlobStore } from '../../domain/ports.ts'
 import { checkAddress } from '../blobs/address.ts'
+import { syncNames, writeDurably } from '../files/durable.ts'
 import { makeFolder } from '../files/folders.ts'
 
-/** A half-written file that is older than this (ms) belongs to a process that died. */
+/** An older half-written file belongs to a process that died. In ms. */
 const ABANDONED = 60 * 60 * 1000
 
 /**
- * Blobs as files: `<folder>/<first two of runId>/<runId>/<hash>`. A file takes its name only when its bytes are durable.
- * Every rejection is a LogError. Bytes are checked by the caller, who knows the salt.
+ * Blobs as files: `<folder>/<first two of runId>/<runId>/<hash>`. A file gets its name only when its bytes are durable.
+ * Every rejection is a LogError. The caller checks the bytes, because only it knows the salt.
  */
 export class FileBlobs implements BlobStore {
   readonly #folder: string
@@ -28,14 +29,14 @@ export class FileBlobs implements BlobStore {
     const half = join(this.#folder, 'tmp', `${hash}.${randomBytes(8).toString('hex')}`)
     try {
       makeFolder(dirname(half))
-      // What cannot be removed is in nobody's way.
+      // A half-written file that cannot be removed does no harm.
       this.#tidied ??= tidy(dirname(half)).catch(() => undefined)
       await this.#tidied
       makeFolder(dirname(path))
-      // Also where the file is there already: whoever wrote it may not have come to make its name durable.
+      // An existing file is replaced too: the process that wrote it may have died before its name was durable.
       await writeDurably(half, bytes)
       await rename(half, path)
-      await sync(dirname(path))
+      await syncNames(dirname(path))
     } catch (error) {
       await rm(half, { force: true }).catch(() => undefined)
       throw failed('write', path, error)
@@ -69,7 +70,7 @@ export class FileBlobs implements BlobStore {
     }
   }
 
-  /** {@link get}, at once: for SQL, which cannot wait. */
+  /** {@link get} without a promise, for SQL functions. */
   read(runId: string, hash: string): Uint8Array {
     const path = this.#path(runId, hash)
     try {
@@ -93,7 +94,7 @@ export class FileBlobs implements BlobStore {
     const path = this.#path(runId, hash)
     try {
       await rm(path, { force: true })
-      await sync(dirname(path)).catch((error) => {
+      await syncNames(dirname(path)).catch((error) => {
         if (codeOf(error) !== 'ENOENT') throw error
       })
     } catch (error) {
@@ -104,25 +105,6 @@ export class FileBlobs implements BlobStore {
   #path(runId: string, hash: string): string {
     checkAddress(runId, hash)
     return join(this.#folder, runId.slice(0, 2), runId, hash)
-  }
-}
-
-async function writeDurably(path: string, bytes: Uint8Array): Promise<void> {
-  const file = await open(path, 'wx', 0o600)
-  try {
-    await file.writeFile(bytes)
-    await file.sync()
-  } finally {
-    await file.close()
-  }
-}
-
-async function sync(folder: string): Promise<void> {
-  const handle = await open(folder, 'r')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
   }
 }
 
@@ -139,7 +121,7 @@ function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : ''
 }
 
-/** No file is there; nor where something else stands in its place. */
+/** Codes of the file system where there is no such file, or something else in its place. */
 const GONE = new Set(['ENOENT', 'EISDIR', 'ENOTDIR'])
 
 function failed(what: string, path: string, error: unknown): LogError {

@@ -2,21 +2,21 @@ import files from 'node:fs/promises'
 import { join } from 'node:path'
 
 /**
- * Bytes that the blobs of each run take. Counts the files of a run's folder again only where names have come or gone in it
- * since, so that asking often is cheap.
+ * The size of each run's blobs in bytes. Reads a run's folder again only after a change of its names, so repeated calls are
+ * cheap.
  */
 export class BlobUsage {
   readonly #folder: string
   readonly #files: Pick<typeof files, 'stat' | 'readdir'>
   readonly #known = new Map<string, { readonly changed: bigint; readonly bytes: number }>()
 
-  /** `looks`: how it looks into the file system. */
+  /** `looks`: the functions of the file system. */
   constructor(folder: string, looks: Pick<typeof files, 'stat' | 'readdir'> = files) {
     this.#folder = folder
     this.#files = looks
   }
 
-  /** By run id, of these runs. Looks into their folders only; 0 for a run without blobs. */
+  /** Sizes by run id, in bytes; 0 for a run without blobs. Reads only the folders of these runs. */
   async sizes(runIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
     return new Map(await Promise.all(runIds.map(async (id) => [id, await this.#size(id)] as const)))
   }
@@ -34,7 +34,7 @@ export class BlobUsage {
     return bytes
   }
 
-  /** Nothing where there is no such folder, or no longer. */
+  /** Names in a folder; empty where it is missing. */
   #names(folder: string): Promise<string[]> {
     return this.#files.readdir(folder).catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return []

@@ -13,8 +13,8 @@ export interface PostgresBlobsOptions {
 }
 
 /**
- * Blobs as rows of one table. Every rejection is a LogError. Bytes are checked by the caller, who knows the salt. A deleted
- * blob is out of reach at once; its bytes leave PostgreSQL's files with the next vacuum, and its backups when they go.
+ * Blobs as rows of one table. Every rejection is a LogError. The caller checks the bytes, because only it knows the salt. A
+ * deleted blob is unreadable at once. Its bytes leave PostgreSQL's files with the next vacuum, and backups when they expire.
  */
 export class PostgresBlobs implements BlobStore {
   readonly #pool: Pool
@@ -46,7 +46,7 @@ export class PostgresBlobs implements BlobStore {
   }
 
   async put(runId: string, hash: string, bytes: Uint8Array): Promise<void> {
-    // The answer is to mean that it is durable, whatever the server's or the user's default is.
+    // The answer must mean that the blob is durable, whatever the defaults of the server and the user are.
     const text = `with durably as materialized (select set_config('synchronous_commit', 'on', true))
       insert into ${this.#table} select $1, $2, $3 from durably on conflict do nothing`
     await this.#do('write', runId, hash, text, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
@@ -90,7 +90,7 @@ export class PostgresBlobs implements BlobStore {
   }
 }
 
-/** A part of a compressed value costs as much as all that stands before it. Rows that are there already stay as they are. */
+/** Turns compression off for new rows: reading a part of a compressed value costs as much as reading all before it. */
 async function uncompressed(pool: Pool, schema: string): Promise<void> {
   const text = `select 1 from pg_attribute where attrelid = to_regclass($1) and attname = 'bytes' and attstorage <> 'e'`
   const { rowCount } = await pool.query(text, [`${schema}.blobs`])

@@ -93,7 +93,7 @@ export class LoroDocument implements OpenDocument {
     this.#replica = null
   }
 
-  /** What an update's description may hide. */
+  /** Imports an update, and refuses faults that its description does not show. */
   #imported(replica: Replica, update: Uint8Array, before: VersionVector): ImportedUpdate | null {
     try {
       const { pending } = replica.index.importing(() => replica.doc.import(update))

@@ -18,7 +18,7 @@ export const MISSING_DEPENDENCIES = refused(
   'the update builds on operations that the gateway does not have; send those first, or with it',
 )
 
-/** What an update's own description says about it, before anything of it is imported; null where nothing speaks against it. */
+/** Checks an update by its own description, before its import; null where the description shows no fault. */
 export function describedFault(doc: LoroDoc, update: Uint8Array, gatewayPeer: PeerID): ImportedUpdate | null {
   const meta = described(update)
   if (meta?.mode !== 'update') return MALFORMED

@@ -4,15 +4,15 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { makeFolder } from './folders.ts'
 import { ensurePrivate } from './private.ts'
 
-/** Holds a file of its own, until it is released or the process ends, however that ends. */
+/** A held file. It is free again after `release`, or when the process ends in any way. */
 export interface Held {
   release(): void
 }
 
-/** What is collected is closed, and what it held is free: who holds a file need not keep a reference to it. */
+/** Keeps held databases referenced: a collected database is closed, which would free its file. */
 const open = new Set<DatabaseSync>()
 
-/** Takes a file by an open `BEGIN EXCLUSIVE` on it; null where another process, or this one, has it. */
+/** Takes a file by an open `BEGIN EXCLUSIVE` on it; null where this process or another one holds it. */
 export function tryHold(file: string): Held | null {
   makeFolder(dirname(file))
   ensurePrivate(file)
@@ -35,7 +35,7 @@ export function tryHold(file: string): Held | null {
 const LOOK_MS = 10
 const PATIENCE_MS = 30_000
 
-/** Does something that only one process may do at a time. Rejects where another one is at it for half a minute. */
+/** Runs `act` while no other holder of the file does. Rejects where another one holds the file for half a minute. */
 export async function exclusively<T>(file: string, act: () => Promise<T>): Promise<T> {
   const until = performance.now() + PATIENCE_MS
   let held = tryHold(file)

@@ -2,7 +2,7 @@ import { closeSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 
 /**
- * Makes a folder, and those above it that are missing, durably; by default for this user alone. One by one, because Node's own
+ * Makes a folder and its missing parents durably, by default for this user alone. It makes them one by one, because Node's
  * `recursive` never returns where a file system refuses a new name with ENOENT, as /proc does. Throws as mkdir does.
  */
 export function makeFolder(path: string, mode = 0o700): void {
@@ -13,13 +13,13 @@ export function makeFolder(path: string, mode = 0o700): void {
   try {
     mkdirSync(folder, { mode })
   } catch (error) {
-    // Another process may have made it since.
+    // Another process may have made the folder since.
     if (!isFolder(folder)) throw error
   }
   syncFolder(above)
 }
 
-/** Makes names in a folder durable. */
+/** Makes the names in a folder durable, without a promise. */
 export function syncFolder(path: string): void {
   const handle = openSync(path, 'r')
   try {

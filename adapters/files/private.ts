@@ -1,8 +1,8 @@
 import { closeSync, openSync } from 'node:fs'
 
 /**
- * Makes an empty file for this user alone, where there is none. SQLite gives a file that it makes the umask's mode, and its
- * WAL the mode of the file. A file that is there is not opened: to close it would release SQLite's locks on it.
+ * Makes an empty file for this user alone, where it is missing. SQLite would make it with the mode of the umask, and gives its
+ * WAL the mode of the file. An existing file is not opened, because closing it would release SQLite's locks.
  */
 export function ensurePrivate(path: string): void {
   try {

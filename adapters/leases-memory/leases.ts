@@ -1,7 +1,7 @@
 import type { Clock, Leases } from '../../domain/ports.ts'
 import { checkTtl } from '../leases/ttl.ts'
 
-/** Leases of one process: for tests, and the reference of the contract. */
+/** Leases within one process: the reference for the contract, and for tests. */
 export class MemoryLeases implements Leases {
   readonly #clock: Pick<Clock, 'now'>
   readonly #held = new Map<string, { readonly driverId: string; readonly until: number }>()

@@ -11,13 +11,13 @@ export interface PostgresLeasesOptions {
   readonly pool: Pool
   /** A schema of their own (default `keepup_leases`), made where it is missing. */
   readonly schema?: string
-  /** Is told when the table was missing and was made again. */
+  /** Receives a warning when the table was missing and was made again. */
   warn?(text: string): void
 }
 
 const isMissing = (error: unknown): boolean => error instanceof LogError && sqlState(error.cause) === '42P01'
 
-/** Leases by the server's clock, so that the drivers' own may differ. Rejects with LogError where it does not answer. */
+/** Leases by the clock of PostgreSQL, so that the clocks of drivers may differ. Rejects with LogError. */
 export class PostgresLeases implements Leases {
   readonly #pool: Pool
   readonly #schema: string
@@ -36,7 +36,7 @@ export class PostgresLeases implements Leases {
     return leases
   }
 
-  /** Makes the table again where it was dropped: whoever drives is known by the log. */
+  /** Makes the table again where it was dropped. The log still names the driver of each run. */
   async acquire(agentId: string, driverId: string, ttlMs: number): Promise<boolean> {
     checkTtl(ttlMs)
     try {
@@ -44,7 +44,7 @@ export class PostgresLeases implements Leases {
     } catch (error) {
       if (!isMissing(error)) throw error
       await this.#make()
-      this.#warn(`made again, because it was missing: ${this.#table}; what was held in it is not held any more`)
+      this.#warn(`the table ${this.#table} was missing and was made again; former leases are lost`)
       return this.#take(agentId, driverId, ttlMs)
     }
   }
@@ -61,7 +61,7 @@ export class PostgresLeases implements Leases {
   }
 
   async #take(agentId: string, driverId: string, ttlMs: number): Promise<boolean> {
-    // A heartbeat that a crash of the server takes along is no loss, so nobody waits until it is durable.
+    // A heartbeat need not be durable: the log decides, so its loss in a crash does no harm.
     const text = `with soon as materialized (select set_config('synchronous_commit', 'off', true))
       insert into ${this.#table} as held
         select $1, $2, clock_timestamp() + $3::double precision * interval '1 millisecond' from soon

@@ -5,7 +5,7 @@ import streamsPb, { type BatchAppendReq, type BatchAppendResp } from '@eventstor
 
 export type BinaryEvent = EventData & { data: Uint8Array; metadata: Uint8Array }
 
-/** What the server says of a batch that stands in its stream. */
+/** The server's answer to a batch that is in its stream. */
 export interface Appended {
   /** Of the batch's last event. */
   readonly revision: bigint

@@ -93,7 +93,7 @@ class Call {
     })
   }
 
-  /** An answer that nobody waits for was asked for again meanwhile. */
+  /** Settles the request of an answer. An answer without a waiting request belongs to a request that was sent again. */
   #answered(answer: BatchAppendResp): void {
     const id = answeredBy(answer)
     const waiting = this.#waiting.get(id)

@@ -58,7 +58,7 @@ export class Appender {
     return this.#deliver(stream, expected, batch, events)
   }
 
-  /** Reads the place that the batch is to take, where nobody has seen it yet, or where the batch does not fit it. */
+  /** Reads the revisions of the batch, where they are not known yet or the batch does not fit them. */
   async #check(stream: string, expected: number, batch: readonly SealedEvent[]): Promise<void> {
     const found = await this.#reader.some(stream, Math.max(expected, 0), 2)
     const previous = expected < 0 ? null : found[0]

@@ -101,7 +101,7 @@ let made = 0
 
 const newClient = (address: Address) => patched(construct(connectionString(address, made++ % DIFFERENT)))
 
-/** What the client says of a string that it does not take may hold the string. */
+/** The client's error for a bad string is not passed on, because it may contain the string. */
 function construct(text: string): EventStoreDBClient {
   try {
     return EventStoreDBClient.connectionString(text)

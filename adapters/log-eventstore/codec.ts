@@ -128,7 +128,7 @@ function metadataOf(event: AllStreamRecordedEvent): { header: Header; hash: stri
 
 const placeOf = ({ revision, streamId }: AllStreamRecordedEvent) => `event ${revision} of ${shown(streamId)}`
 
-/** What others named as they liked, in one line of a message. */
+/** A foreign name, shortened to one line of a message. */
 export const shown = (name: string) => name.slice(0, 100).replace(CONTROL, '·')
 const CONTROL = /[\p{C}\p{Zl}\p{Zp}]/gu
 

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { LogError } from '../../domain/log/errors.ts'
 
-/** What is known of a connection string before it is used. */
+/** The parsed parts of a connection string. */
 export interface Address {
   /** The string for the client, with our defaults, but for the interval of keep-alive. */
   readonly text: string

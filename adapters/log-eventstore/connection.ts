@@ -10,8 +10,8 @@ import { within } from './within.ts'
 const BATCH_APPEND = { path: '/event_store.client.streams.Streams/BatchAppend' }
 
 /**
- * The connections of this process to one event store: one client appends, whoever asks; and because a read may move its
- * client to another node, which ends a stream of appends, another one reads.
+ * The connections of this process to one event store. One client serves all appends. Another one reads, because a read may
+ * move its client to another node, which would end the stream of appends.
  */
 export class Connection {
   readonly address: Address

@@ -41,8 +41,8 @@ export class Cursors {
   }
 
   /**
-   * The last event of our namespace in the whole log, found backwards. Where the server looks through so much of others'
-   * that it does not answer in time, the log's first: whoever goes on from there hears how far it has come.
+   * The last event of our namespace in the whole log, by a search backwards. Returns the log's first event where the server
+   * searches too many events of other programs to answer in time; a search forwards from there reports its progress.
    */
   last(): Promise<RecordedEvent> {
     const { connection, namespace, limits, closed } = this.#place

@@ -23,7 +23,7 @@ export class Replaced extends Error {
 /** Branch on these, never on messages: they are often empty. */
 export type Cause = ErrorType | 'other'
 
-/** What kind of error the client threw. `other`: none of its own, such as a failed discovery or a closed channel. */
+/** The kind of an error of the client. `other`: not one of its own, such as a failed discovery or a closed channel. */
 export function causeOf(error: unknown): Cause {
   if (!(error instanceof Error)) return 'other'
   const known = asCommandError(error)
@@ -122,7 +122,7 @@ export function unavailable(what: string, servers: string, cause: unknown, write
   )
 }
 
-/** What is said of a cause, without what gRPC puts around it. */
+/** The message of a cause, without gRPC's prefix and suffix. */
 function told(cause: unknown): string {
   if (!(cause instanceof Error) || cause.message === '') return causeOf(cause)
   return cause.message.replace(/^.*Last error: (?:Error: )?/s, '').replace(/[.\s]*Resolution note:.*$/s, '')

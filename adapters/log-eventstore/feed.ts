@@ -91,7 +91,7 @@ export class Feed {
   async page(signal: AbortSignal): Promise<AllStreamResolvedEvent[]> {
     for (;;) {
       signal.throwIfAborted()
-      // What came with the event that woke us is taken with it.
+      // Events that came together are taken together.
       if (this.#ready.length > 0 && this.#ready.length < HELD_READY)
         await new Promise((resolve) => setImmediate(resolve))
       if (this.#ready.length > 0) return this.#take()

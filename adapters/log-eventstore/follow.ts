@@ -110,7 +110,7 @@ export async function* follow(
   }
 }
 
-/** What a server delivers a second time is not given out again. */
+/** Skips events that the server delivers a second time. */
 const isNew = (last: Spot | null) => {
   let before = last?.position ?? -1
   return ({ position }: RecordedEvent) => {

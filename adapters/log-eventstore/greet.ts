@@ -35,7 +35,7 @@ export async function greet(connection: Connection, limits: Limits, onWait?: (te
 const tooOld = ({ servers }: Address, why: string) =>
   new LogError('LOG_REFUSED', `the event store at ${servers} is too old: ${why}; use EventStoreDB 23.10 or newer`)
 
-/** Of the versions that there were; what somebody has built and numbered otherwise is not known to be older. */
+/** Whether a released version is too old. A custom build with another numbering does not count as old. */
 function isOlder(version: string): boolean {
   const [, major = 0, minor = 0] = /^(\d+)\.(\d+)\./.exec(version)?.map(Number) ?? []
   return major >= 20 && (major < 23 || (major === 23 && minor < 10))
@@ -54,7 +54,7 @@ async function checkScheme(address: Address): Promise<void> {
   }
 }
 
-/** What a server answers to the begin of TLS; null: nothing. */
+/** A server's answer to the start of TLS; null: none. */
 function protocolOf({ host, port }: { host: string; port: number }): Promise<'tls' | 'plain' | 'untrusted' | null> {
   return new Promise((resolve) => {
     let reached = false

@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream'
 import type { EventStoreDBClient } from '@eventstore/db-client'
 
-/** What the client does not show in its types. */
+/** Members of the client that its types do not show. */
 export interface Inner {
   readonly capabilities: Promise<{ serverVersion: string }>
   supports(method: { path: string }): Promise<boolean>

@@ -4,7 +4,7 @@ export interface Spot {
   readonly hash: string
 }
 
-/** None of our events stands between `after` and `position`, where an event of anybody bears `id`. */
+/** A searched part of the log without our events: from `after` to `position`, where an event of any program has this `id`. */
 export interface Looked {
   readonly after: number
   readonly position: number
@@ -12,9 +12,9 @@ export interface Looked {
 }
 
 /**
- * How far the whole log is known: one of our events, and how far it was looked through. Whoever looks on begins there, so
- * that what others write into the same server is looked through once and not at each call. Both are claims about a log
- * that may have been put back to an older state meanwhile: who begins there makes sure that they hold.
+ * The known part of the whole log: one of our events, and the end of the searched part. The next search starts there, so
+ * that events of other programs are searched once and not at each call. Both claims may be wrong after the log was restored
+ * to an older state, so each search checks them first.
  */
 export class Known {
   #last: Spot | null = null

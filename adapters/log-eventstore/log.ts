@@ -157,7 +157,7 @@ export class EventStoreLog implements EventLog {
   }
 }
 
-// It would be passed over as somebody else's.
+// A reader would skip such a stream as a stream of another program.
 const notOwn = (stream: string) =>
   new LogError(
     'APPEND_INVALID',

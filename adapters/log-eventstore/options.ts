@@ -22,6 +22,6 @@ export interface EventStoreLogOptions {
   readonly looks?: boolean
   readonly clock?: Pick<Clock, 'now'>
   readonly random?: Random
-  /** Told to whoever runs the process: that the servers do not answer soon, and what others wrote into the namespace. */
+  /** Receives warnings: silent servers, and events of other programs in the namespace. */
   readonly warn?: (text: string) => void
 }

@@ -22,14 +22,14 @@ export class Backoff {
   }
 }
 
-/** After so long a silence somebody is told of it, in ms. */
+/** The silence of a server before the first warning. In ms. */
 const TOLD_AFTER = 1_500
 
 export interface Patience {
   readonly limits: Limits
   readonly servers: string
   readonly signal: AbortSignal
-  /** What is asked for changes something, so that its end is in doubt where no answer came. */
+  /** The request changes something, so its outcome is unknown without an answer. */
   readonly writes?: boolean
   /** Told once, where the answer is not there soon. */
   readonly onWait?: ((text: string) => void) | undefined

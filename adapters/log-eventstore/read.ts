@@ -14,7 +14,7 @@ import { readMetadata } from './truncation.ts'
 /** How many events one call reads at most. */
 export const PAGE = 256
 
-/** What all parts of one log share. */
+/** The members that all parts of one log share. */
 export interface Place {
   readonly connection: Connection
   readonly namespace: string
@@ -26,8 +26,8 @@ export interface Place {
 }
 
 /**
- * Reads streams, always at the leader: what was acknowledged is read, and nobody else's old state. What an operator has
- * hidden or deleted is an error, never a shorter stream.
+ * Reads streams, always at the leader, so that a read returns every acknowledged event. Events that an operator has hidden or
+ * deleted are an error, never a shorter stream.
  */
 export class StreamReader {
   readonly tips = new Tips()

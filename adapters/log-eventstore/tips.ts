@@ -3,7 +3,7 @@ import { Lru } from '../logs/lru.ts'
 
 const KEPT = 20_000
 
-/** What the next event of a stream is chained to. */
+/** The event that a stream's next event is chained to. */
 export interface Tip {
   readonly revision: number
   readonly hash: string

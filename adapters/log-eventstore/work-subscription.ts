@@ -18,21 +18,21 @@ import { causeOf } from './errors.ts'
 import { Backoff, LIMITS } from './patience.ts'
 import { within } from './within.ts'
 
-/** Something was recorded about an agent. `byDriver`: by one who drives it. `done`: nobody else needs to be told. */
+/** An event of an agent. `byDriver`: its driver recorded it. `done` acknowledges it: no other listener gets it. */
 export interface WorkNotification {
   readonly agentId: string
   readonly byDriver: boolean
   done(): void
 }
 
-/** Rings that one listener may have at a time. */
+/** The most unacknowledged notifications of one listener. */
 const AT_ONCE = 32
-/** A notification that nobody has answered is told to another listener after this, ms. */
+/** The time before an unacknowledged notification goes to another listener. In ms. */
 const ANSWER_WITHIN = 30_000
 
 /**
- * A persistent subscription to the agents' streams of a namespace: each event goes to one of those who listen. At least
- * once, in no order, from the moment when somebody listened for the first time; what is lost here is found by looking.
+ * A persistent subscription to the agents' streams of a namespace. Each event after the first `listen` goes to one listener,
+ * at least once and in no order. A worker finds lost ones by its regular look at the `due` table.
  */
 export class EventStoreWorkSubscription {
   readonly #connection: Connection
@@ -71,8 +71,8 @@ export class EventStoreWorkSubscription {
   }
 
   /**
-   * Makes nothing. `made`: somebody has listened before; `refused`: why this user may not, as far as it shows; null: it does
-   * not.
+   * Checks the subscription without making it. `made`: it exists. `refused`: the reason why this user may not listen; null
+   * where none shows.
    */
   async look(): Promise<{ readonly version: string; readonly made: boolean; readonly refused: string | null }> {
     const version = await this.#connection.serverVersion(LIMITS.callMs)
@@ -146,7 +146,7 @@ function notificationOf(
   return {
     agentId: header?.agentId ?? '',
     byDriver: header === null || header.driver !== undefined,
-    // What was heard but not said so is told again.
+    // Unacknowledged notifications are delivered again.
     done: () => void subscription.ack(delivered).catch(() => undefined),
   }
 }

@@ -130,7 +130,7 @@ class Teller {
   }
 }
 
-// What is shortened in the rows is written out: see row.ts and domain/log/seal.ts (the id is part of the hash).
+// The view writes out shortened parts of the rows: see row.ts and domain/log/seal.ts (the id is part of the hash).
 const eventsSql = (schema: string) => `select position,
     substr(h, 1, 8) || '-' || substr(h, 9, 4) || '-8' || substr(h, 14, 3) || '-' ||
       substr('89ab89ab89ab89ab', instr('0123456789abcdef', substr(h, 17, 1)), 1) || substr(h, 18, 3) || '-' ||

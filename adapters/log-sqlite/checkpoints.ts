@@ -4,14 +4,14 @@ import { fileOf } from './file.ts'
 
 const MIB = 1024 * 1024
 
-/** From this many bytes of WAL on, what is in it moves to the main file when nobody waits. */
+/** From this size of the WAL on, a checkpoint runs when no append waits. In bytes. */
 const SOFT = 4 * MIB
-/** From this many on it moves though appends wait, and the WAL starts anew as soon as readers let it. */
+/** From this size on a checkpoint runs though appends wait, and the WAL restarts when readers allow it. In bytes. */
 const HARD = 64 * MIB
 
 /**
- * When the WAL is moved into the main file: never inside somebody's append, but before it grows without end. The WAL's
- * size is not told by SQLite outside a checkpoint, and its file only grows, so growth is counted from what is appended.
+ * Decides when the WAL moves into the main file: never within an append, and before the WAL grows too large. SQLite reports
+ * the size of the WAL only at a checkpoint, and the file never shrinks, so the growth is counted from the appended bytes.
  */
 export class Checkpoints {
   readonly #passive: StatementSync
@@ -28,7 +28,7 @@ export class Checkpoints {
     this.#since = walBytes(folder)
   }
 
-  /** After a commit of so many bytes of bodies. `erased`: what they held must leave the WAL too. `idle`: nobody waits. */
+  /** Call after each commit. `bytes`: of bodies. `erased`: the erased bytes must leave the WAL too. `idle`: no append waits. */
   committed(bytes: number, events: number, erased: boolean, idle: boolean): void {
     // Each commit writes whole pages: those of its rows, and a few inner ones.
     this.#since += bytes + events * 256 + 16 * 1024

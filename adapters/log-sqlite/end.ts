@@ -61,7 +61,7 @@ export function gapsIn(db: DatabaseSync, limit: number): { readonly from: number
   return rows.all(limit).map((row) => ({ from: Number(row.from), to: Number(row.to) }))
 }
 
-/** What is said of the mark of another log. */
+/** The error for the mark of another log. */
 export const foreignMark = (folder: string, end: Extract<LogEnd, { state: 'foreign' }>): string =>
   `${markOf(folder)} is of another log (${end.mark.logId}; this is log ${end.logId}); put back the mark of this log, or ` +
   'delete it: without one only the tables tell whether the log has lost its end'

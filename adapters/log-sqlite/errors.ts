@@ -12,7 +12,7 @@ export function sqliteCode(error: unknown): number {
   return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode : 0
 }
 
-/** What SQLite or the file system could not do, as a LogError that says what to do. `what`: "append", "read" … */
+/** An error of SQLite or the file system as a LogError with a remedy. `what` names the action: "append", "read" … */
 export function toLogError(error: unknown, what: string, folder: string): LogError {
   if (error instanceof LogError) return error
   const code = sqliteCode(error)

@@ -26,7 +26,7 @@ export function openToRead(folder: string): DatabaseSync {
   try {
     return open(file)
   } catch (error) {
-    // A reader, too, needs room for what readers and writers share. Where that is missing nobody has the log open.
+    // A reader too needs disk space for the shared index of the WAL. Without that file no process has the log open.
     const whole = (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) === 0
     if (!(error instanceof LogError && error.code === 'LOG_FULL' && whole)) throw error
     const still = pathToFileURL(file)

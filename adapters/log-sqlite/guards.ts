@@ -3,8 +3,8 @@ import { openToRead } from './file.ts'
 import { CREATE } from './schema.ts'
 
 /**
- * Names of the log's triggers that are not as they were made, or that nobody of us has made: whoever can write the file can
- * take them away. Throws a LogError as every opening does.
+ * Names of the log's triggers that are changed, missing or foreign: a program that can write the file can change them.
+ * Throws LogError as every opening does.
  */
 export function alteredGuards(folder: string): string[] {
   const model = new DatabaseSync(':memory:')

@@ -27,7 +27,7 @@ const GATHERED = 64
 /** How often a reader in another process looks for new events, in ms. */
 const LOOK_EVERY = 50
 
-/** What the owner of a log has. `identity`: a first event for a log of this id. */
+/** Options of a log's owner. `identity`: makes the first event of a log with this id. */
 interface Owner {
   readonly writer: WriterThread
   readonly unlock: () => void
@@ -247,7 +247,7 @@ export class SqliteLog implements EventLog {
     if (!this.#closing) this.#tail?.add(append)
   }
 
-  /** What was noted may not be all, or not be so any more. */
+  /** Forgets the tail, which may be incomplete or outdated. */
   unknown(): void {
     this.#tail?.forget()
     this.wake()

@@ -15,7 +15,7 @@ const FILE_BYTES = 2 * SLOT
 /** How long a mark may stay without an fsync, ms. */
 const SYNC_WITHIN_MS = 1000
 
-/** What a mark says: the log's last event when an append was acknowledged. */
+/** The content of a mark: the log's last event when an append was acknowledged. */
 export interface MarkRecord {
   readonly logId: string
   readonly position: number
@@ -63,7 +63,7 @@ export function readMark(folder: string): FoundMark {
   return { state: 'read', torn: slots.includes('damaged'), ...latest }
 }
 
-/** What lies in the place of the mark is something else. */
+/** Another kind of file is in place of the mark. */
 class NoMark extends Error {}
 
 const sizeOf = (bytes: number) => `it has ${bytes} bytes where ${FILE_BYTES} are expected`

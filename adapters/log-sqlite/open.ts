@@ -14,7 +14,7 @@ export interface SqliteLogOptions {
   readonly folder: string
   /** `owner` writes and reads, one at a time; `reader` reads, any number, also while an owner writes. */
   readonly mode: 'owner' | 'reader'
-  /** What is only there once there is a log: where one of them is, a log that is gone or empty is not made anew. */
+  /** Paths that exist only with a log. Where one of them exists, a missing or empty log is not made again. */
   readonly traces?: readonly string[]
   /** The id of the log that other witnesses than its mark have seen here; null: none has. */
   readonly seenLogId?: () => Promise<string | null>

@@ -2,7 +2,7 @@ import type { BodyHeader, Header, RecordedEvent, SealedEvent } from '../../domai
 import { eventId } from '../../domain/log/seal.ts'
 import { unpackBody } from './body.ts'
 
-/** What kind of event a header describes: interned, a few dozen per log. */
+/** The repeating part of a header. It is interned: a few dozen per log. */
 export interface Kind {
   readonly type: string
   readonly version: number

@@ -13,7 +13,7 @@ export const spawnWriter: Spawn = (folder) => {
   return new Worker(new URL(entry, import.meta.url), { workerData: { folder }, execArgv: [], name: 'log-writer' })
 }
 
-/** What the writer tells the log that it writes for, before those who wait for it are answered. */
+/** The writer's message to its log, sent before waiting appends get their answers. */
 export interface WriterNews {
   written(append: Acknowledged): void
   /** More may be in the file, or less in an event, than was told. */
@@ -144,7 +144,7 @@ export class WriterThread {
         continue
       }
       const { stream, batch, erases } = pending
-      // What was kept of a body that is now empty must not be given out again.
+      // The tail must not return a body that was erased.
       if (erases) this.#news.unknown()
       else this.#news.written({ stream, batch, position: outcome.position })
       pending.resolve({ position: outcome.position })

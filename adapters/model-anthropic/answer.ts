@@ -10,7 +10,7 @@ import { argumentsOf, tokens, wellFormed, withUniqueIds } from '../models/wellfo
 
 interface Open {
   readonly block: Fields
-  /** Argument text as it streams in; null where none has. */
+  /** Streamed argument text; null before the first piece. */
   json: ArgumentText | null
 }
 
@@ -25,8 +25,8 @@ const STOPS: Readonly<Record<string, StopReason>> = {
 }
 
 /**
- * Puts a streamed answer together, event by event, keeping each block's members as sent. Our own accumulation rather
- * than the SDK's, because that one loses argument text that is no JSON.
+ * Assembles a streamed answer and keeps each block's members as sent. The SDK's own accumulation is not used, because it loses
+ * argument text that is not JSON.
  */
 export class Answer implements Assembled {
   private readonly open: Open[] = []
@@ -73,8 +73,8 @@ export class Answer implements Assembled {
   }
 
   /**
-   * The outcome. Throws where the answer is not whole (transient) or has blocks that cannot be read. `cut`: the bound at
-   * which it was let go of; its usage is then at least what was read of it.
+   * The outcome. Throws ModelError where the answer is incomplete (transient) or has unreadable blocks. `cut`: the bound that
+   * ended it; the usage is then at least the size of the part that was read.
    */
   outcome(fallbackModel: string, requestId: string | null, cut: Cut | null = null): ModelOutcome {
     if (this.stop === null && cut === null) {
@@ -141,13 +141,13 @@ export class Answer implements Assembled {
   }
 }
 
-/** Deltas of which only a string is kept. */
+/** Deltas with one string. */
 const STRINGS: ReadonlySet<unknown> = new Set(['text_delta', 'thinking_delta', 'input_json_delta'])
 
 function close({ block, json }: Open): Block {
   const { input, ...rest } = block
   if (input === undefined) return wellFormed(rest) as Block
-  // Arguments are not mended: what canonical bytes cannot hold stays as text for the judge of arguments.
+  // Arguments are not repaired: text without canonical bytes stays as it is, and the check of arguments refuses it.
   const text = json === null ? keptArguments(JSON.stringify(input)) : json.whole
   return { ...(wellFormed(rest) as Block), ...argumentsOf(text) } as Block
 }

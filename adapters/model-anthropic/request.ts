@@ -25,7 +25,7 @@ export function toParams(request: ModelRequest): Params {
     ...(request.system.trim() === '' ? {} : { system: [{ type: 'text', text: request.system, ...CACHE }] }),
     messages,
     ...(request.tools.length === 0 ? {} : { tools: toTools(request), tool_choice: toChoice(request) }),
-    // Phases change the tools and compression the history; without this such a model answers 400 from then on.
+    // Phases change the tools, and compression changes the history. Without this option such a model then answers 400.
     ...(free && bindsThinking(request.model) ? KEEP_GOING : {}),
   }
 }
@@ -55,7 +55,7 @@ function toMessages(parts: readonly Section[]): WireMessage[] {
     .map((part): WireMessage => {
       if (part.role === 'assistant') return { role: 'assistant', content: part.blocks.flatMap(toContent) }
       const results = part.results.map((r): Content => {
-        // The API refuses an error without a word.
+        // The API refuses an error without text.
         const text = r.content === '' && r.isError ? '(no message)' : r.content
         return {
           type: 'tool_result',
@@ -69,7 +69,7 @@ function toMessages(parts: readonly Section[]): WireMessage[] {
     .filter((message) => message.content.length > 0)
 }
 
-/** A block as it came, but for what the API would refuse: blocks of other providers, and blank text. */
+/** A block as it came, without blocks that the API would refuse: those of other providers, and blank text. */
 function toContent(block: Block): Content[] {
   switch (block.type) {
     case 'script':

@@ -9,7 +9,7 @@ import { TextFeed } from '../models/text-feed.ts'
 import { tokens, wellFormedText, withUniqueIds } from '../models/wellformed.ts'
 import { Calls } from './calls.ts'
 
-/** Puts a chat completion together, from stream chunks or from one document. */
+/** Assembles a chat completion from stream chunks or from one document. */
 export class Answer implements Assembled {
   private readonly meter = new Meter()
   private readonly calls = new Calls(this.meter)
@@ -48,8 +48,8 @@ export class Answer implements Assembled {
   }
 
   /**
-   * The outcome. Throws where the answer is not whole (transient). `cut`: the bound at which it was let go of. `requestText` serves to estimate the usage (four bytes
-   * a token) where the server reports none, so that budgets and the context limit still hold.
+   * The outcome. Throws ModelError where the answer is incomplete (transient). `cut`: the bound that ended it. `requestText` is
+   * used to estimate the usage (four bytes a token) where the server reports none, so that budgets still hold.
    */
   outcome(
     fallbackModel: string,
@@ -123,7 +123,7 @@ export class Answer implements Assembled {
   }
 }
 
-/** OpenAI counts cached tokens inside the prompt; ours are disjoint. */
+/** The usage with disjoint counts: OpenAI counts cached tokens within the prompt. */
 function toUsage(usage: Fields): Usage {
   const details = fields(usage.prompt_tokens_details)
   const prompt = tokens(usage.prompt_tokens)

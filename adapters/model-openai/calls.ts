@@ -10,8 +10,8 @@ export interface OpenCall {
 }
 
 /**
- * Puts streamed tool calls together. By the protocol a call is known by its index; servers that leave the index out, or
- * give every call the index 0, are told apart by a new id or a new name.
+ * Assembles streamed tool calls. The protocol identifies a call by its index. Some servers leave the index out or give every
+ * call the index 0; then a new id or a new name starts a new call.
  */
 export class Calls {
   readonly list: OpenCall[] = []

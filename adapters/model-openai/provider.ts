@@ -13,7 +13,7 @@ import { toParams } from './request.ts'
  */
 export function openaiProvider(access: Access): ModelProvider {
   const client = new OpenAI({
-    // The SDK insists on a key; the header that would carry this one is taken away.
+    // The SDK requires a key. The header with this one is removed below.
     apiKey: access.apiKey ?? 'none',
     ...(access.apiKey === null ? { defaultHeaders: { Authorization: null } } : {}),
     adminAPIKey: null,
@@ -43,7 +43,7 @@ export function openaiProvider(access: Access): ModelProvider {
   }
 }
 
-/** To a base URL without its path a server answers 404, whatever is asked. */
+/** Adds a hint to an error: a server answers 404 to every request where the base URL lacks its path. */
 const withHint = (error: unknown): unknown =>
   error instanceof ModelError && error.code === 'NOT_FOUND'
     ? new ModelError('NOT_FOUND', `${error.message}; OPENAI_BASE_URL usually ends in /v1`)

@@ -1,15 +1,15 @@
 import { closeSync, constants as fsConstants, fstatSync, openSync, readSync, realpathSync } from 'node:fs'
-import { relative, sep } from 'node:path'
 import { ModelError } from '../../domain/agent/errors.ts'
 import { jsonFault } from '../../domain/log/json-fault.ts'
+import { liesIn } from '../files/inside.ts'
 import { parseScript, type Script } from './script.ts'
 
-/** A larger file is no script. In bytes. */
+/** The largest script file. In bytes. */
 export const MAX_SCRIPT_BYTES = 16 * 1024 * 1024
 
 /**
- * Reads a script file. Throws ModelError SCRIPT_INVALID where it cannot be read, lies in the folder `hidden`, is no
- * JSON, or is no script. Whoever may start a run may name any path, so no word of a file that is no JSON is told.
+ * Reads a script file. Throws ModelError SCRIPT_INVALID where it cannot be read, lies in the folder `hidden`, or is not a
+ * script. A user may name any path, so the message quotes nothing of a file that is not JSON.
  */
 export function loadScript(path: string, hidden?: string): Script {
   const text = readText(path, hidden)
@@ -22,7 +22,7 @@ function readText(path: string, hidden: string | undefined): string {
   try {
     if (hidden !== undefined && liesIn(realpathSync(hidden), realpathSync(path)))
       throw invalid(path, 'lies in the data folder, which no model may read; keep scripts elsewhere')
-    // A pipe would otherwise wait for its writer.
+    // Without O_NONBLOCK a pipe would wait for its writer.
     const file = openSync(path, fsConstants.O_RDONLY | fsConstants.O_NONBLOCK)
     try {
       if (!fstatSync(file).isFile()) throw invalid(path, 'is not a regular file; give the path of a JSON file')
@@ -37,7 +37,7 @@ function readText(path: string, hidden: string | undefined): string {
   }
 }
 
-/** Files of the system tell no size. */
+/** Reads to the end, because files of /proc report no size. */
 function readBounded(file: number, path: string): Buffer {
   const chunks: Buffer[] = []
   let size = 0
@@ -46,14 +46,9 @@ function readBounded(file: number, path: string): Buffer {
     const read = readSync(file, chunk)
     if (read === 0) return Buffer.concat(chunks)
     size += read
-    if (size > MAX_SCRIPT_BYTES) throw invalid(path, `has more than ${MAX_SCRIPT_BYTES} bytes; no script is that long`)
+    if (size > MAX_SCRIPT_BYTES) throw invalid(path, `has more than ${MAX_SCRIPT_BYTES} bytes; name a smaller file`)
     chunks.push(chunk.subarray(0, read))
   }
-}
-
-function liesIn(folder: string, path: string): boolean {
-  const inner = relative(folder, path)
-  return inner !== '..' && !inner.startsWith(`..${sep}`)
 }
 
 const invalid = (path: string, why: string): ModelError => new ModelError('SCRIPT_INVALID', `the script ${path} ${why}`)

@@ -3,7 +3,7 @@ import type { Message } from '../../domain/agent/events/content.ts'
 import type { ModelRequest } from '../../domain/ports.ts'
 import type { Script, Turn, When } from './script.ts'
 
-/** What conditions and placeholders look at, read off a request. */
+/** The values for conditions and placeholders, from a request. */
 export interface Scene {
   readonly system: string
   readonly lastResult: string
@@ -20,7 +20,7 @@ export interface Place {
   readonly turn: Turn | undefined
 }
 
-/** The block that marks an answer with the turn that made it. Other providers leave it out of what they send. */
+/** The block that marks an answer with its turn of the script. Other providers do not send it. */
 export const marker = (place: Place) => ({ type: 'script', part: place.part, turn: place.index }) as const
 
 export function sceneOf(request: ModelRequest): Scene {
@@ -40,8 +40,8 @@ export function sceneOf(request: ModelRequest): Scene {
 }
 
 /**
- * Where the conversation stands in the script. The newest marked answer says which turn was played last; so neither a
- * resume, a fork nor a compressed history loses the place. Answers of other models after it count one turn each.
+ * The conversation's place in the script. The newest marked answer names the last played turn, so a resume, a fork or a
+ * compressed history keeps the place. Answers of other models after it count one turn each.
  */
 export function placeOf(script: Script, request: ModelRequest, scene: Scene): Place {
   const last = lastPlayed(request.messages)
@@ -52,7 +52,7 @@ export function placeOf(script: Script, request: ModelRequest, scene: Scene): Pl
   return { part, index, turn: turns[index] }
 }
 
-/** Where to look on from, once a turn was played. */
+/** The index after a played turn. */
 function after(turns: readonly Turn[], played: number | null): number {
   if (played === null) return 0
   const goto = turns[played]?.goto

@@ -17,7 +17,7 @@ const LIMITS: Readonly<Record<string, readonly [context: number, output: number]
   'gpt-5.6-luna': [200_000, 128_000],
 }
 
-/** What a model of unknown name is taken for: small enough for most. `forcesCalls` false, since a refusal ends a run. */
+/** Limits of an unknown model, small enough for most. `forcesCalls` is false, because a refused request ends a run. */
 const UNKNOWN = {
   contextTokens: 128_000,
   maxOutputTokens: 8_192,
@@ -39,8 +39,8 @@ const EntryPrice = z.strictObject({
 })
 
 /**
- * A model as a user describes it in configuration, kept as it is written; what is left out comes from the catalogue.
- * `price` is in dollars per million tokens; cache prices that are left out count as input.
+ * A model in the configuration. Missing members come from the catalogue. `price` is in dollars per million tokens; missing
+ * cache prices equal `input`.
  */
 export const ModelEntry = z.strictObject({
   id: z.string().min(1),
@@ -59,8 +59,8 @@ export function catalogue(): ModelInfo[] {
 }
 
 /**
- * What is known of a model: the catalogue's word for its name (a date at the end aside), else sane defaults with no
- * price; `overrides` win. A provider prefix (`openai:gpt-5.5`) is kept in the id.
+ * The limits and the price of a model: from the catalogue by its name without a date at the end, else defaults without a price.
+ * `overrides` win. The id keeps a provider prefix (`openai:gpt-5.5`).
  */
 export function modelInfo(id: string, overrides: Partial<Omit<ModelEntry, 'id'>> = {}): ModelInfo {
   const { provider: named, name } = splitModelId(id)
@@ -76,7 +76,7 @@ function priceOf({ asOf, input, output, cacheRead = input, cacheWrite = input }:
   return { asOf, input: nano(input), output: nano(output), cacheRead: nano(cacheRead), cacheWrite: nano(cacheWrite) }
 }
 
-/** A script costs nothing and does what it is told. */
+/** Limits of a script, which costs nothing. */
 const SCRIPTED: Partial<ModelInfo> = {
   contextTokens: 200_000,
   maxOutputTokens: 32_000,
@@ -105,13 +105,13 @@ export function splitModelId(id: string): { provider: ProviderId | null; name: s
   return match ? { provider: match[1] as ProviderId, name: match[2]! } : { provider: null, name: id }
 }
 
-/** Whose model a plain name is: by the catalogue, else by its family; null where nothing tells. */
+/** The provider of a plain name by its family; null where it is unknown. */
 export function providerOf(name: string): ProviderId | null {
   if (/^claude-/.test(name)) return 'anthropic'
   return /^(gpt-|o\d|chatgpt-)/.test(name) ? 'openai' : null
 }
 
-/** What a million tokens may cost, in nano-dollars: products of both stay countable. */
+/** The highest price of a million tokens, in nano-dollars, so that products stay safe integers. */
 const DEAREST = 10_000_000_000_000
 
 function canParse(value: string | number): boolean {

@@ -8,10 +8,10 @@ export interface WireEvent {
 
 /** The longest event, in characters. */
 const MAX_EVENT = 8 << 20
-/** The lines of one stream: several for each of the most events that are read. */
+/** The most lines of one stream: several for each event. */
 const MAX_LINES = 2_000_000
 
-/** Puts server-sent events together from pieces of text, in time that is linear in the text. */
+/** Parses server-sent events from pieces of text, in linear time. */
 export class EventReader {
   private readonly parts: string[] = []
   private held = 0
@@ -21,7 +21,7 @@ export class EventReader {
   private skipFeed = false
   private lines = 0
 
-  /** The events that end within this piece. Throws {@link BoundReached} for one that is too long. */
+  /** The events that end in this piece. Throws {@link BoundReached} for an event that is too long. */
   push(text: string): WireEvent[] {
     const events: WireEvent[] = []
     let from = this.skipFeed && text.startsWith('\n') ? 1 : 0

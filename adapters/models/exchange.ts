@@ -1,18 +1,18 @@
 import { toModelError } from './failures.ts'
 
-/** How a network provider is reached. `apiKey` null: the server wants none. */
+/** Access to a network provider. `apiKey` null: the server needs no key. */
 export interface Access {
   readonly apiKey: string | null
-  /** The SDK's own default where it is absent. */
+  /** Default: the default of the SDK. */
   readonly baseUrl?: string
 }
 
-/** Time limits are the caller's, by signal; an SDK wants a number, so it gets the longest one. */
+/** The longest timeout of an SDK, in ms. The caller sets time limits by its signal. */
 export const NO_TIMEOUT_MS = 2_147_483_647
 
 /**
- * Runs one exchange with a provider under a controller of its own, which follows the caller's signal. Rejects with the
- * signal's reason once it has aborted (SDK streams just end then), else with a ModelError.
+ * Runs one exchange with a provider under its own controller, which follows the caller's signal. Rejects with the signal's
+ * reason after an abort (streams of an SDK just end then), else with a ModelError.
  */
 export async function exchange<T>(
   provider: string,

@@ -8,7 +8,7 @@ const OVERFLOW =
 const BILLING = /credit balance|insufficient_quota|exceeded your current quota|billing/i
 const TIMED_OUT = new Set(['ETIMEDOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'UND_ERR_CONNECT_TIMEOUT'])
 
-/** What an SDK's error object may hold; both SDKs agree on these. */
+/** Members of an error of either SDK. */
 interface Reported {
   readonly message?: unknown
   readonly status?: unknown
@@ -19,13 +19,12 @@ interface Reported {
 }
 
 /**
- * Any error of a provider's SDK as a ModelError. Classes are told by status, type and code, never by class identity, so
- * that one table serves every provider. Nothing of the original is attached: it may hold headers and bodies. `secrets`
- * are blotted out of the message.
+ * Translates any error of a provider's SDK into a ModelError, by status, type and code, so that one table serves every
+ * provider. Does not attach the original, which may contain headers and bodies. Removes `secrets` from the message.
  */
 export function toModelError(provider: string, error: unknown, secrets: readonly string[]): ModelError {
   if (error instanceof ModelError) return error
-  // What our own fetch has refused comes wrapped.
+  // The SDK wraps errors of our own fetch.
   if (error instanceof Error && error.cause instanceof ModelError) return error.cause
   const reported = (typeof error === 'object' && error !== null ? error : {}) as Reported
   const detail = detailOf(reported)
@@ -77,7 +76,7 @@ function classify(status: number | undefined, { kind, message }: Detail, reporte
   return unanswered(reported)
 }
 
-/** Without a status and a kind there was no answer, half of one, or one that cannot be read. */
+/** Classifies an error without status and kind: no answer, half an answer, or an unreadable one. */
 function unanswered(reported: Reported): Class {
   const code = networkCode(reported)
   if (code === 'ERR_INVALID_URL') return lasting('INVALID_REQUEST')
@@ -101,7 +100,7 @@ function networkCode(error: Reported): string | null {
   return null
 }
 
-/** The wait that the headers ask for in ms, capped, or null: `retry-after-ms`, or `retry-after` in seconds or as a date. */
+/** The requested wait in ms, capped, or null. Headers: `retry-after-ms`, or `retry-after` in seconds or as a date. */
 function retryAfter(headers: unknown): number | null {
   if (!(headers instanceof Headers)) return null
   const ms = headers.get('retry-after-ms')
@@ -115,8 +114,7 @@ function seconds(value: string): number {
 }
 
 /**
- * Text with every secret replaced, in plain and URL-escaped form. Whole: a cut before the rest is redacted may go through
- * one.
+ * Replaces every secret in a text, in plain and URL-escaped form. Call it before any cut, which could split a secret.
  */
 export function blot(text: string, secrets: readonly string[]): string {
   let clean = text.toWellFormed()

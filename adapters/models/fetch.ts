@@ -1,14 +1,14 @@
 import { ModelError } from '../../domain/agent/errors.ts'
 import { jsonSize } from '../../domain/log/json-size.ts'
 
-/** What is read of an answer that reports an error. */
+/** The most bytes that are read of an error answer. */
 const MAX_ERROR_BYTES = 64 << 10
 /** Errors of providers are nested three levels deep. */
 const MAX_ERROR_DEPTH = 32
 
 /**
- * A `fetch` for a provider's SDK: follows no redirect, since `fetch` would take the key's header along to another host, and
- * cuts what reports an error, which the SDK reads as a whole. Proxy variables count as Node has it (`NODE_USE_ENV_PROXY=1`).
+ * A `fetch` for a provider's SDK. It follows no redirect, because `fetch` would send the key's header to the other host, and it
+ * cuts error answers, which the SDK reads whole. Proxy variables work as in Node (`NODE_USE_ENV_PROXY=1`).
  */
 export function boundedFetch(provider: string): typeof fetch {
   return async (input, init) => {
@@ -19,7 +19,7 @@ export function boundedFetch(provider: string): typeof fetch {
     }
     if (response.ok) return response
     const { status, statusText, headers } = response
-    // Some statuses allow no body at all.
+    // Some statuses allow no body.
     return new Response((await errorText(response)) || null, { status, statusText, headers })
   }
 }
@@ -35,7 +35,7 @@ async function errorText(response: Response): Promise<string> {
   return jsonSize(kept).depth > MAX_ERROR_DEPTH ? 'an error that is nested too deeply to be read' : kept
 }
 
-/** Only the host is told: the rest of an address may hold anything. */
+/** The error for a redirect. It names only the host, because the rest of the address may contain a secret. */
 function redirected(provider: string, response: Response): ModelError {
   const location = response.headers.get('location') ?? ''
   const to = URL.canParse(location, response.url) ? new URL(location, response.url).host : 'an address that is none'

@@ -1,5 +1,5 @@
-/** Members of something that a server sent, none of them trusted to be there. */
+/** Untrusted members of a server's JSON. */
 export type Fields = Record<string, unknown>
 
-/** A value's members; what is no object has none. */
+/** The members of a value; none for a value that is not an object. */
 export const fields = (value: unknown): Fields => (typeof value === 'object' && value !== null ? (value as Fields) : {})

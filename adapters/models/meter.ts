@@ -7,7 +7,7 @@ import {
   MAX_CALLS,
 } from '../../domain/agent/events/answer-bounds.ts'
 
-/** Thrown where an answer reaches a bound: the rest of it is not read, and what came before is the answer. */
+/** Thrown where an answer reaches a bound. The part before the bound is the answer; the rest is not read. */
 export class BoundReached extends Error {
   readonly cut: Cut
 
@@ -25,12 +25,12 @@ export class Meter {
   private calls = 0
   private blocks = 0
 
-  /** The answer comes in one document: it is in memory already, and the runtime cuts its content where it is too long. */
+  /** Lifts the bound of bytes for an answer in one document: it is in memory already, and the runtime cuts its content. */
   wholeDocument(): void {
     this.most = Number.POSITIVE_INFINITY
   }
 
-  /** More content: a text, or the size of what is kept as it came. */
+  /** Counts more content: a text, or a number of bytes. */
   take(more: string | number): void {
     this.bytes += typeof more === 'number' ? more : Buffer.byteLength(more)
     if (this.bytes > this.most) throw new BoundReached('bytes')
@@ -45,7 +45,7 @@ export class Meter {
   }
 }
 
-/** The arguments of one call as they stream in. What is over their bound is let go. */
+/** The arguments of one call as they stream in. Text over the bound is dropped. */
 export class ArgumentText {
   private text = ''
   private bytes = 0

@@ -6,18 +6,18 @@ import { EventReader } from './event-reader.ts'
 import { fields } from './fields.ts'
 import { BoundReached } from './meter.ts'
 
-/** The bytes of a response, decompressed, with all that stands around the content. */
+/** The most decompressed bytes of a response, its frame included. */
 export const MAX_WIRE_BYTES = 64 << 20
-/** The events of a stream: many more than tokens that a model writes. */
+/** The most events of a stream: many more than the tokens of a model. */
 const MAX_EVENTS = 300_000
-/** A document that is sent in one piece. */
+/** The largest answer in one document. */
 const MAX_DOCUMENT_BYTES = 16 << 20
-/** JSON values of one event or document; its strings are content, and have their own bounds. */
+/** The most JSON values of one event or document. Strings are content and have their own bounds. */
 const MAX_VALUES = 100_000
-/** What is read after the last event, so that the connection can serve the next call: bytes, ms. */
+/** The limits for reading on after the last event, so that the connection can be reused: bytes, ms. */
 const TAIL = { bytes: 64 << 10, ms: 1_000 }
 
-/** Puts an answer together, from its events or from one document. Any method may throw {@link BoundReached}. */
+/** Assembles an answer from its events or from one document. Any method may throw {@link BoundReached}. */
 export interface Assembled {
   /** `size`: characters of the event's JSON. */
   take(event: unknown, size: number): void
@@ -27,9 +27,8 @@ export interface Assembled {
 }
 
 /**
- * Reads a response into an answer, in linear time and bounded memory, and lets go of the connection at the first bound that
- * is reached. Gives that bound, or null where the answer is whole. Rejects where it cannot be read, or the provider reports
- * an error in it.
+ * Reads a response into an answer, in linear time and bounded memory, and drops the connection at the first bound. Returns that
+ * bound, or null for a whole answer. Rejects where the response is unreadable or contains an error of the provider.
  */
 export async function readAnswer(provider: string, response: Response, answer: Assembled): Promise<Cut | null> {
   const type = mediaType(response)
@@ -38,7 +37,7 @@ export async function readAnswer(provider: string, response: Response, answer: A
     else if (type === 'events') await readEvents(response, answer)
     else {
       await response.body?.cancel()
-      const why = `${provider}: the server answered with "${type}", which is no answer of a model; check the base URL`
+      const why = `${provider}: the server answered with "${type}", which is not an answer of a model; check the base URL`
       throw new ModelError('INVALID_RESPONSE', why, { transient: true })
     }
     return null
@@ -50,7 +49,7 @@ export async function readAnswer(provider: string, response: Response, answer: A
   }
 }
 
-/** A server that ignores the wish to stream sends JSON; one that names no type, or a plain one, may still stream. */
+/** The kind of a response. A server may send JSON although a stream was asked for, and may stream under a plain type or none. */
 function mediaType({ headers }: Response): string {
   const type = (headers.get('content-type') ?? '').split(';', 1)[0]!.trim().toLowerCase()
   if (/^application\/(\w+\+)?json$/.test(type)) return 'json'
@@ -101,21 +100,21 @@ async function readEvents(response: Response, answer: Assembled): Promise<void> 
   }
 }
 
-/** JSON is looked at before it is parsed: what is nested very deep, or holds very many values, costs more than its bytes. */
+/** Parses JSON after a check of depth and number of values, because these cost far more memory than their bytes. */
 function parsed(text: string): unknown {
   const { depth, values } = jsonSize(text)
   if (depth > MAX_DEPTH || values > MAX_VALUES) throw new BoundReached('depth')
   return JSON.parse(text)
 }
 
-/** Both wires report an error in a stream by an event of that name, or by a member. */
+/** Throws an error that a stream reports, by an event `error` or by a member `error`. */
 function refuseError(name: string, event: unknown, headers: Headers): void {
   const { error } = fields(event)
   if (name !== 'error' && !error) return
   throw Object.assign(new Error('the provider reported an error'), { error: error ?? event, headers })
 }
 
-/** The answer is whole: what comes after it is let go of, and a server that does not end is not waited for. */
+/** Reads the rest after a whole answer, within limits. */
 async function drain(stream: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
   const stop = () => void stream.cancel().catch(() => undefined)
   const late = setTimeout(stop, TAIL.ms)
@@ -128,7 +127,7 @@ async function drain(stream: ReadableStreamDefaultReader<Uint8Array>): Promise<v
     }
     stop()
   } catch {
-    // It broke off after the answer.
+    // The connection broke after the answer.
   } finally {
     clearTimeout(late)
   }

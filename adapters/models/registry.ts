@@ -10,16 +10,13 @@ import { parseScript, type ScriptInput } from '../model-scripted/script.ts'
 import { catalogue, ModelEntry, modelInfo, type ProviderId, providerOf, splitModelId } from './catalog.ts'
 import { type WireRequest, wireRequest } from './wire.ts'
 
-/** Where the models come from. `env` is read once, at the start. */
+/** The sources of the models. */
 export interface ModelsOptions {
-  /** ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN, ANTHROPIC_BASE_URL, OPENAI_API_KEY, OPENAI_BASE_URL. */
+  /** Read for ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN, ANTHROPIC_BASE_URL, OPENAI_API_KEY, OPENAI_BASE_URL. */
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Base URLs that win over the environment's. */
-  readonly anthropicBaseUrl?: string
-  readonly openaiBaseUrl?: string
   /** Scripts by name, for `scripted:<name>`; any other name is the path of a script file. */
   readonly scripts?: Readonly<Record<string, ScriptInput>>
-  /** No script is read from it. */
+  /** Scripts in this folder are refused. */
   readonly dataFolder?: string
   /** The user's own models, or their corrections of the catalogue. */
   readonly models?: readonly unknown[]
@@ -27,25 +24,25 @@ export interface ModelsOptions {
 
 export interface Models {
   /**
-   * The provider behind a model id; the id may stay in `ModelRequest.model`. Rule: `anthropic:<name>`, `openai:<name>`,
+   * The provider of a model id, which may stay in `ModelRequest.model`. Rule: `anthropic:<name>`, `openai:<name>`,
    * `scripted:<name or file>`; a plain name is looked up among the user's models, then in the catalogue, then by its
    * family (`claude-…`, `gpt-…`). Throws ModelError NOT_FOUND, AUTHENTICATION (a key is missing), SCRIPT_INVALID, or
    * INVALID_REQUEST (a base URL or key that cannot be used).
    */
   provider(id: string): ModelProvider
-  /** What is known of a model. Throws NOT_FOUND for a plain name that nothing places. */
+  /** Limits and price of a model. Throws ModelError NOT_FOUND for a plain name without a known provider. */
   info(id: string): ModelInfo
-  /** A request as the provider behind its model gets it; needs no key. */
+  /** A request in the form that its provider gets. Needs no key. */
   wire(request: ModelRequest): WireRequest
   /** The user's models and the catalogue. */
   known(): readonly ModelInfo[]
-  /** The values of the providers' keys, for redaction. */
+  /** Values of the providers' keys, for redaction. */
   knownSecrets(): readonly string[]
-  /** Names of the providers' keys whose values are too short to be hidden, and so are not among them. */
+  /** Names of the providers' keys whose values are too short for redaction. */
   unhidableKeys(): readonly string[]
 }
 
-/** Variables that hold keys of the providers. */
+/** Variables with keys of the providers. */
 export const PROVIDER_KEYS = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'OPENAI_API_KEY', 'OPENAI_ADMIN_KEY']
 
 /** All models of this process behind one interface. Throws ModelError INVALID_REQUEST where an entry of `models` is not valid. */
@@ -64,12 +61,12 @@ export function createModels(options: ModelsOptions): Models {
   function make(provider: ProviderId, name: string): ModelProvider {
     if (provider === 'scripted') return scriptedProvider(scriptOf(name))
     if (provider === 'openai') {
-      const baseUrl = checkedUrl(options.openaiBaseUrl ?? read('OPENAI_BASE_URL'), 'OPENAI_BASE_URL')
+      const baseUrl = checkedUrl(read('OPENAI_BASE_URL'), 'OPENAI_BASE_URL')
       const apiKey = checkedKey(read('OPENAI_API_KEY'), 'OPENAI_API_KEY')
       if (!apiKey && !baseUrl) throw missing('OPENAI_API_KEY', 'or OPENAI_BASE_URL for a server that wants no key')
       return openaiProvider({ apiKey, ...(baseUrl ? { baseUrl } : {}) })
     }
-    const baseUrl = checkedUrl(options.anthropicBaseUrl ?? read('ANTHROPIC_BASE_URL'), 'ANTHROPIC_BASE_URL')
+    const baseUrl = checkedUrl(read('ANTHROPIC_BASE_URL'), 'ANTHROPIC_BASE_URL')
     const apiKey = checkedKey(read('ANTHROPIC_API_KEY'), 'ANTHROPIC_API_KEY')
     const authToken = apiKey ? null : checkedKey(read('ANTHROPIC_AUTH_TOKEN'), 'ANTHROPIC_AUTH_TOKEN')
     if (!apiKey && !authToken) throw missing('ANTHROPIC_API_KEY', 'or choose another model, such as scripted:<file>')
@@ -102,7 +99,7 @@ export function createModels(options: ModelsOptions): Models {
       }
     },
     wire(request) {
-      const baseUrl = options.openaiBaseUrl ?? read('OPENAI_BASE_URL')
+      const baseUrl = read('OPENAI_BASE_URL')
       const named = { ...request, model: splitModelId(request.model).name }
       return wireRequest(info(request.model).provider as ProviderId, named, baseUrl === null || isOfficial(baseUrl))
     },
@@ -134,7 +131,7 @@ const unknown = (id: string): ModelError =>
 const missing = (variable: string, otherwise: string): ModelError =>
   new ModelError('AUTHENTICATION', `no key: set ${variable}, ${otherwise}`)
 
-/** No part of the value may be shown: a key or a URL may hold a secret. */
+/** Checks a key. The message shows no part of it. Throws ModelError INVALID_REQUEST. */
 function checkedKey(value: string | null, variable: string): string | null {
   if (value === null || /^[\x21-\x7e]+$/.test(value)) return value
   throw new ModelError('INVALID_REQUEST', `${variable} holds white space or characters that no key has; set it again`)

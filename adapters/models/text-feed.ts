@@ -1,11 +1,11 @@
 import { wellFormedText } from './wellformed.ts'
 
-/** Text that is held back for one look at many small pieces. In characters. */
+/** The size from which collected pieces are passed on. In characters. */
 const PIECE = 4_096
 
 /**
- * Passes streamed text on in well-formed pieces: a surrogate pair that two chunks split is put together again, and the many
- * small pieces of one chunk become one.
+ * Passes streamed text on in well-formed pieces. It joins a surrogate pair that two chunks split, and joins the small pieces of
+ * one chunk.
  */
 export class TextFeed {
   private readonly sink: ((text: string) => void) | undefined

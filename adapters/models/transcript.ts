@@ -1,14 +1,14 @@
 import { type Block, callArguments, type Message } from '../../domain/agent/events/content.ts'
 import type { JsonObject } from '../../domain/log/json.ts'
 
-/** The result of a call as a provider wants it, under the id that the call has in this request. */
+/** The result of a call for a provider. `callId`: the call's id in this request. */
 export interface Result {
   readonly callId: string
   readonly content: string
   readonly isError: boolean
 }
 
-/** One side's uninterrupted say. On the user's side results come first: providers want them right after their calls. */
+/** Consecutive messages of one side. Results come first, because providers want them right after their calls. */
 export type Section =
   | { readonly role: 'assistant'; readonly blocks: readonly Block[] }
   | { readonly role: 'user'; readonly results: readonly Result[]; readonly texts: readonly string[] }
@@ -21,7 +21,7 @@ export type Section =
 export function sections(messages: readonly Message[]): Section[] {
   const out: Section[] = []
   const name = namer()
-  // The newest call of an id is the one that a result is for.
+  // A result belongs to the newest call with its id.
   const ids = new Map<string, string>()
   let user: { role: 'user'; results: Result[]; texts: string[] } | null = null
   for (const message of messages) {
@@ -54,7 +54,7 @@ function withWireId(block: Block, name: (id: string) => string, ids: Map<string,
   return wire === block.id ? block : ({ ...block, id: wire } as Block)
 }
 
-/** Names ids so that none repeats; counts per id keep a thousand repeats linear. */
+/** Makes ids unique. Counts per id keep this linear for a thousand repeats. */
 function namer(): (id: string) => string {
   const next = new Map<string, number>()
   const used = new Set<string>()
@@ -74,11 +74,11 @@ function namer(): (id: string) => string {
 
 const safeId = (id: string): string => id.replace(/[^a-zA-Z0-9_-]/g, '_') || 'call'
 
-/** A tool name that every provider accepts in a history, also where a model made one up. */
+/** A tool name that every provider accepts in a history, also for a name that a model invented. */
 export const safeName = (name: unknown): string =>
   (typeof name === 'string' ? name.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, 64) : '') || 'unknown'
 
-/** A call's argument object for the wire; what was no object is told under `raw_arguments`. */
+/** A call's arguments as an object. Arguments that are not an object are under `raw_arguments`. */
 export function wireArguments(block: Block): JsonObject {
   const args = callArguments(block)
   if (args) return args

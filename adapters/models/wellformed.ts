@@ -4,7 +4,7 @@ import type { Block } from '../../domain/agent/events/content.ts'
 import type { Json, JsonObject } from '../../domain/log/json.ts'
 import { jsonSize } from '../../domain/log/json-size.ts'
 
-// What a provider sends enters the log, whose bytes are RFC 8785: finite numbers, well-formed strings, bounded depth.
+// Answers of providers enter the log, whose bytes are RFC 8785: finite numbers, well-formed strings, bounded depth.
 
 const DEEPEST = 128
 
@@ -36,8 +36,8 @@ export function wellFormed(value: unknown, depth = 0): Json {
 }
 
 /**
- * The arguments of a call from the text that the provider streamed: an object as `input`; anything else (no JSON, no
- * object, or JSON that canonical bytes cannot hold) verbatim as `input_text`, for the judge of arguments to refuse.
+ * The arguments of a call from streamed text: an object as `input`. Other text (not JSON, not an object, or without canonical
+ * bytes) stays verbatim as `input_text`, and the check of arguments refuses it.
  */
 export function argumentsOf(text: string): { readonly input: JsonObject } | { readonly input_text: string } {
   if (text.trim() === '') return { input: {} }
@@ -62,7 +62,7 @@ function isCanonical(value: unknown, depth: number): boolean {
   return Object.entries(value).every(([key, item]) => key.isWellFormed() && isCanonical(item, depth + 1))
 }
 
-/** Gives every `tool_use` block of one answer an id of its own: `fallback(n)` where there is none, `_2` for a repeat. */
+/** Gives every `tool_use` block of an answer a unique id: `fallback(n)` for a missing one, `_2` for a repeat. */
 export function withUniqueIds(content: readonly Block[], fallback: (call: number) => string): Block[] {
   const used = new Set<string>()
   let call = 0
@@ -77,7 +77,7 @@ export function withUniqueIds(content: readonly Block[], fallback: (call: number
   })
 }
 
-/** A count of tokens as a provider reports it; anything but a sane integer counts as nothing. */
+/** A provider's count of tokens; 0 for any value but a positive integer. */
 export function tokens(value: unknown): number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? Math.min(value, 1_000_000_000) : 0
 }

@@ -4,7 +4,7 @@ import { toParams as anthropicParams } from '../model-anthropic/request.ts'
 import { toParams as openaiParams } from '../model-openai/request.ts'
 import type { ProviderId } from './catalog.ts'
 
-/** A request as its provider gets it: the JSON body, and the headers that belong to what is asked. */
+/** A request in its provider's form: the JSON body and the headers of its options. */
 export interface WireRequest {
   readonly provider: string
   readonly headers: Readonly<Record<string, string>>
@@ -12,8 +12,8 @@ export interface WireRequest {
 }
 
 /**
- * The wire form of a request, made by the same code that sends it; nothing is sent. `official`: of OpenAI's own servers.
- * A script has no wire form: its body is the request itself.
+ * The provider's form of a request, made by the code that sends requests; sends nothing. `official`: for OpenAI's own servers.
+ * The body for a script is the request itself.
  */
 export function wireRequest(provider: ProviderId, request: ModelRequest, official: boolean): WireRequest {
   const plain = (body: unknown) => JSON.parse(JSON.stringify(body)) as Json

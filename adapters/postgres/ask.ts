@@ -5,7 +5,7 @@ import { connectionLost, sqlState } from '../../domain/log/lost.ts'
 
 type Said = readonly [RegExp, LogErrorCode, string]
 
-/** What the server says, by its SQLSTATE, and what to do about it. */
+/** Error codes and remedies by SQLSTATE. */
 const SAID: readonly Said[] = [
   [/^53100$/, 'LOG_FULL', 'make room on the disk of PostgreSQL and try again'],
   [
@@ -18,15 +18,15 @@ const SAID: readonly Said[] = [
   [/^(57014|55P03)$/, 'LOG_UNAVAILABLE', "see what holds its tables, and let this user's statements take longer"],
 ]
 
-/** Anything else: it is not known whether it was done. */
+/** Any other error: the outcome is unknown. */
 const UNKNOWN: Said = [/^/, 'LOG_UNAVAILABLE', 'see that PostgreSQL runs']
 
-/** Waits between tries (ms): long enough for a server that is restarted. */
+/** Waits between tries, in ms: long enough for a restart of the server. */
 const WAITS = [0, 50, 200, 500, 1000, 2000, 4000]
 
 /**
- * One statement whose repetition changes nothing, repeated where the connection was lost. Rejects with `LOG_UNAVAILABLE`,
- * `LOG_FULL` or `LOG_REFUSED`. `what`: "read the blob …".
+ * Runs one idempotent statement, and repeats it where the connection was lost. Rejects with LogError LOG_UNAVAILABLE, LOG_FULL
+ * or LOG_REFUSED. `what` names the action in the message: "read the blob …".
  */
 export async function ask<R extends QueryResultRow>(
   pool: Pool,
@@ -37,7 +37,7 @@ export async function ask<R extends QueryResultRow>(
   return patiently(what, () => pool.query<R>(text, values as unknown[]))
 }
 
-/** {@link ask}, of anything that may be done again; `withinMs`: after so long it is not tried again. */
+/** Runs any idempotent work as {@link ask} does. `withinMs`: the time for new tries, in ms. */
 export async function patiently<T>(
   what: string,
   work: () => Promise<T>,
@@ -55,7 +55,7 @@ export async function patiently<T>(
   }
 }
 
-/** Makes sure that there is a server that lets this user in, which is waited for `withinMs` or little longer. */
+/** Waits until the server accepts a connection of this user, for about `withinMs`. Rejects as {@link ask} does. */
 export function greet(pool: Pool, withinMs = 10_000): Promise<void> {
   return patiently('connect to PostgreSQL', async () => (await pool.connect()).release(), withinMs)
 }

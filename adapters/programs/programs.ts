@@ -1,19 +1,19 @@
 import { accessSync, constants, lstatSync, readlinkSync, statSync } from 'node:fs'
-import { basename, delimiter, isAbsolute, join, relative } from 'node:path'
+import { basename, delimiter, isAbsolute, join } from 'node:path'
 
-/** Searched before the PATH: an administrator fills these folders, while a PATH may name folders that agents write to. */
+/** Folders that are searched before the PATH. Only an administrator fills them, while the PATH may name folders of agents. */
 const SYSTEM_FOLDERS = ['/usr/bin', '/bin', '/usr/local/bin', '/run/current-system/sw/bin', '/opt/homebrew/bin']
 
 export interface ProgramSearch {
   /** Whether agents may write to this real path: true for every path in a workspace. */
   readonly writable?: (path: string) => boolean
-  /** Default: the process's. */
+  /** Default: the environment of the process. */
   readonly env?: NodeJS.ProcessEnv
   /** Folders that are searched before the PATH. Default: the system's. */
   readonly system?: readonly string[]
 }
 
-/** A program that keepup needs was not found. `message` names what was passed over, and says what to do. */
+/** A program was not found. `message` names the rejected candidates and says what to do. */
 export class ProgramMissing extends Error {
   override readonly name = 'ProgramMissing'
   readonly code = 'PROGRAM_MISSING'
@@ -27,10 +27,9 @@ export class ProgramMissing extends Error {
 }
 
 /**
- * The absolute path of a program that keepup itself starts. No link that leads to it, no folder above one, and not the file
- * itself lies where an agent or another user can write: in a workspace, in `node_modules`, or in a place that belongs to
- * another user or that a group or every user may change. Relative and empty entries of the PATH do not count. All folders
- * of the path are real. Throws ProgramMissing.
+ * The absolute path of a program that keepup starts. Neither the file, nor a link to it, nor a folder above lies where an agent
+ * or another user can write: in a workspace, in `node_modules`, or in a place of another user or with write rights for a
+ * group or for all. Ignores relative and empty entries of the PATH. All folders of the result are real. Throws ProgramMissing.
  */
 export function findProgram(name: string, search: ProgramSearch = {}): string {
   const { writable = () => false, env = process.env, system = SYSTEM_FOLDERS } = search
@@ -41,7 +40,7 @@ export function findProgram(name: string, search: ProgramSearch = {}): string {
     if (!isExecutable(path)) continue
     const steps = stepsTo(path)
     const fault = steps.map((step) => faultOf(step, writable)).find((found) => found !== null)
-    // The last that bears its name: a program such as busybox decides by its name what it does.
+    // The last step with this name is used, because a program such as busybox acts by its name.
     if (fault === undefined) return steps.findLast((step) => basename(step) === name) as string
     passedOver.push(`${path} (${fault})`)
   }
@@ -57,7 +56,7 @@ function isExecutable(path: string): boolean {
   }
 }
 
-/** Every folder, link and file that the system passes on its way to a path that it can open, in order. */
+/** Every folder, link and file on the way to an existing path, in the order of the system. */
 function stepsTo(path: string): string[] {
   const left = partsOf(path)
   const steps = ['/']
@@ -76,7 +75,7 @@ function stepsTo(path: string): string[] {
   return steps
 }
 
-/** A `..` stays: after a link it leads out of the folder that the link leads to. */
+/** Keeps `..`, because after a link it leads to the parent of the link's target. */
 const partsOf = (path: string): string[] => path.split('/').filter((part) => part !== '' && part !== '.')
 
 function faultOf(path: string, writable: (path: string) => boolean): string | null {
@@ -92,10 +91,4 @@ function faultOf(path: string, writable: (path: string) => boolean): string | nu
   const administrators = process.platform === 'darwin' ? [0, 80] : [0]
   const trusted = [...administrators, root.gid, process.getgid?.()].includes(gid)
   return (mode & 0o020) !== 0 && !trusted ? `a group of users can change ${path}` : null
-}
-
-/** Whether `path` is `folder` or lies in it. Both are real paths. */
-export function liesIn(folder: string, path: string): boolean {
-  const within = relative(folder, path)
-  return within === '' || !(within === '..' || within.startsWith('../') || isAbsolute(within))
 }

@@ -1,9 +1,8 @@
+import { liesIn } from '../files/inside.ts'
 import { workspaceAround } from '../workspace/lock.ts'
-import { liesIn } from './programs.ts'
 
 /**
- * Whether agents may write to a real path: it lies in this workspace (a real path), or in one that runs of the data folder
- * have worked in.
+ * Whether agents may write to a real path: in this workspace (a real path), or in any workspace of the data folder's runs.
  */
 export const inWorkspaces =
   (workspace: string, dataFolder?: string) =>

@@ -7,12 +7,13 @@ import type { Writable } from 'node:stream'
 import { promisify } from 'node:util'
 import { ToolError } from '../../domain/agent/errors.ts'
 import type { Command, CommandResult, Sandbox } from '../../domain/ports.ts'
+import { liesIn } from '../files/inside.ts'
 import { findProgram } from '../programs/programs.ts'
 import { inWorkspaces } from '../programs/workspaces.ts'
 import { doorOf, removeCgroup } from './cgroup.ts'
 import { commandEnvironment, searchPath } from './environment.ts'
 import { SandboxUnavailable } from './error.ts'
-import { holds, mountArguments } from './mounts.ts'
+import { mountArguments } from './mounts.ts'
 import { GRACE_MS, runProcess, signalTo } from './process.ts'
 import { canLimit, isExempt, MAX_PROCESSES, makeLimit } from './process-limit.ts'
 import { hasInEnvironment } from './process-table.ts'
@@ -24,33 +25,33 @@ import { workingFolder } from './working-folder.ts'
 export interface SandboxOptions {
   /** Real path of the workspace: the only place where commands can leave anything. */
   readonly workspace: string
-  /** Paths that commands must not see: the data folder, the vault, tokens. Missing ones are skipped. */
+  /** Paths that commands must not see: the data folder, the vault, tokens. Missing paths are skipped. */
   readonly hide: readonly string[]
-  /** Our environment; commands get a few variables of it. Default: the process's. */
+  /** Our environment. Commands get a few variables of it. Default: the environment of the process. */
   readonly env?: NodeJS.ProcessEnv
   readonly graceMs?: number
-  /** Default: the first that no agent can have written. */
+  /** Absolute path of bubblewrap. Default: the first one that no agent can write. */
   readonly bwrap?: string
-  /** Running commands are written down in this data folder, for `reap`; its other workspaces are no place for programs. */
+  /** Records running commands in this data folder, for `reap`. Programs in its workspaces are not trusted. */
   readonly dataFolder?: string
   /** The agent and driver that run the commands. Default: none. */
   readonly driverId?: string
   /** The most processes of a command. */
   readonly processes?: number
-  /** Gets what people should know of the confinement. */
+  /** Receives warnings about the confinement. */
   readonly warn?: (text: string) => void
 }
 
 interface Confinement extends SandboxOptions, Protected {
   readonly bwrap: string
-  /** This bubblewrap can bound what it keeps in memory. */
+  /** This bubblewrap can limit its folders in memory. */
   readonly bounds: boolean
-  /** Each command has a control group that bounds its processes. */
+  /** Each command has a control group with a limit of processes. */
   readonly grouped: boolean
   readonly registry: ProcessRegistry | null
 }
 
-/** The descriptor by which bubblewrap gets the command's variables: it must not be started with them itself. */
+/** The descriptor for the command's variables: bubblewrap itself must not start with them. */
 const VARIABLES = 4
 const TRIAL_MS = 10_000
 const ISOLATION = (
@@ -58,9 +59,9 @@ const ISOLATION = (
   '--die-with-parent --new-session --cap-drop ALL'
 ).split(' ')
 
-/** Binds all users but root. dash calls `-p` what bash calls `-u`; a stricter limit of the user's own stays. */
+/** Limits the processes of all users except root. dash has `-p` for bash's `-u`. A stricter limit of the user stays. */
 const limited = (most: number) => `ulimit -u ${most} 2>/dev/null || ulimit -p ${most} 2>/dev/null; exec "$@"`
-/** Goes into the control group that is named first. */
+/** Joins the control group of the first argument. */
 const ENTER = 'echo $$ > "$1" || exit 125; shift; exec "$@"'
 
 export const UNLIMITED =
@@ -68,10 +69,9 @@ export const UNLIMITED =
   'controller, which cannot be made; run keepup as an ordinary user, or where it may make such groups'
 
 /**
- * Commands confined by bubblewrap: they see the machine read-only, write to the workspace only, see neither homes nor
- * what is hidden, have no network unless granted, and end with us. A `.git` in the workspace, wherever it lies, and what it
- * names can be read only; one that a command makes itself is as little to be trusted as all that it leaves. Rejects with
- * SandboxUnavailable where that fails.
+ * A sandbox of bubblewrap. Commands see the machine read-only, write only to the workspace, see neither homes nor hidden paths,
+ * have no network unless it is granted, and end with keepup. Every `.git` in the workspace and its targets are read-only,
+ * except those that a command makes itself. Rejects with SandboxUnavailable where bubblewrap does not work.
  */
 export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   if (process.platform !== 'linux') throw new SandboxUnavailable(`bubblewrap needs Linux, this is ${process.platform}`)
@@ -79,9 +79,9 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   const bwrap = options.bwrap ?? findBubblewrap(workspace, options)
   if (!existsSync(bwrap)) throw new SandboxUnavailable('bubblewrap (bwrap) was not found')
   const hidden = new Set(await Promise.all(options.hide.filter(existsSync).map((path) => realpath(path))))
-  // In what is hidden there is nothing to hide any more.
-  const hide = [...hidden].filter((path) => ![...hidden].some((other) => other !== path && holds(other, path)))
-  const covering = hide.find((path) => holds(path, workspace))
+  // A path below another hidden path needs no mount of its own.
+  const hide = [...hidden].filter((path) => ![...hidden].some((other) => other !== path && liesIn(other, path)))
+  const covering = hide.find((path) => liesIn(path, workspace))
   if (covering !== undefined) throw new SandboxUnavailable(`the workspace ${workspace} lies in the hidden ${covering}`)
   const bounds = await promisify(execFile)(bwrap, ['--help'], { env: {}, timeout: TRIAL_MS }).then(
     ({ stdout, stderr }) => `${stdout}${stderr}`.includes('--size'),
@@ -174,7 +174,7 @@ async function confine(
     onSpawn: (child) => {
       entry?.started(child.pid as number)
       giveVariables(child, variables)
-      // What it says of its child may be read only after it was ended.
+      // The status may arrive after bubblewrap was ended. Then the child must be ended too.
       readStatus(child, status, () => ended && endInner(status, id))
     },
     stop: (child, hard) => {
@@ -194,7 +194,7 @@ async function confine(
   })
 }
 
-/** A user without an entry in the system's list (containers have such) has no further home. */
+/** The home in the system's list of users. A user without an entry, as in containers, has none. */
 function systemHomes(): string[] {
   try {
     return [userInfo().homedir]
@@ -204,8 +204,8 @@ function systemHomes(): string[] {
 }
 
 /**
- * SIGTERM goes to the group inside; bubblewrap itself would die of it and take the command with it at once. SIGKILL goes
- * to bubblewrap, whose death ends the process namespace: nothing in it survives.
+ * Sends SIGTERM to the group inside, because bubblewrap itself would die of it and end the command at once. Sends SIGKILL to
+ * bubblewrap, whose death ends every process of the namespace.
  */
 function stop(child: ChildProcess, hard: boolean, { child: inner }: Status): void {
   if (child.pid === undefined) return
@@ -214,8 +214,8 @@ function stop(child: ChildProcess, hard: boolean, { child: inner }: Status): voi
 }
 
 /**
- * Ends the first process of the namespace, and all in it. bubblewrap's death does so only once that process has asked for
- * it: before, it would stay behind, waiting for a word of bubblewrap. By its marker, since its id may be another's by now.
+ * Ends the first process of the namespace, and so all of them. The death of bubblewrap does this only after that process has
+ * asked for it; an earlier one would wait for bubblewrap for ever. The marker makes sure that the id is still its own.
  */
 function endInner({ child }: Status, id: string): void {
   if (child !== null && hasInEnvironment(child, `${MARKER}=${id}`)) signalTo(child, 'SIGKILL')

@@ -2,26 +2,26 @@ import { KeptText } from '../../domain/agent/kept-text.ts'
 import { wellFormed } from '../../domain/log/well-formed.ts'
 import type { TextFilter } from '../../domain/ports.ts'
 
-/** What a tool is shown of a stream: this much of its beginning and of its end together. In bytes. */
+/** The part of a stream that a tool gets: beginning and end together. In bytes. */
 const SHOWN_BYTES = 512 * 1024
 
 export interface Capture {
-  /** Bytes that came, kept or not. */
+  /** All received bytes, kept or not. */
   readonly size: number
   add(chunk: Buffer): void
-  /** Ends it. `text`: all of it, or head and tail with a note of what is missing, well formed. */
+  /** Ends the capture. `text`: the whole, or head and tail with a note about the missing part; well formed. */
   end(): Captured
 }
 
-/** `pieces`: all that was kept, as well-formed UTF-8, where `text` is only a part of it. */
+/** `pieces`: all kept bytes as well-formed UTF-8, where `text` is only a part. */
 export interface Captured {
   readonly text: string
   readonly pieces?: readonly Uint8Array[]
 }
 
 /**
- * Keeps a stream up to 64 MiB, beyond that its head and tail. `onText` gets everything, as it comes. Nothing is cut before
- * it has gone through the filter: what is secret as a whole is not told by its part.
+ * Keeps a stream up to 64 MiB, beyond that its head and tail. `onText` gets all text as it comes. The filter runs before any
+ * cut, so that no part of a secret is shown.
  */
 export function capture(onText?: (text: string) => void, filter?: TextFilter): Capture {
   const kept = new KeptText()

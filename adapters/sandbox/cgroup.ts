@@ -2,42 +2,53 @@ import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'n
 import { basename, join, relative } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** The name of a command's group: what is removed must bear it. */
+/** The name of a command's group. Only a group of this name is killed. */
 export const nameOf = (id: string) => `keepup-${id}`
 
 /**
- * Makes a control group for one command beneath our own, and returns its folder; null where there is no cgroup v2 that
- * we may write to, or a kernel before 5.14. What is in it is ended as a whole, whatever it did to its parents, its session
- * and its environment.
+ * Makes a control group for one command beneath our own, and returns its folder. Null without a writable cgroup v2, or on a
+ * kernel before 5.14. All processes in the group end together, also those that changed parent, session or environment.
  */
 export function makeCgroup(id: string): string | null {
   try {
     const own = ownCgroup()
     if (own === null) return null
-    const folder = join(own, nameOf(id))
+    const folder = join(own.folder, nameOf(id))
     mkdirSync(folder)
     if (existsSync(join(folder, 'cgroup.kill'))) return folder
     rmdirSync(folder)
   } catch {
-    // Not ours to write, which is the rule for a user without a delegated group.
+    // Usually a user without a delegated group has no right to write here. Off Linux the files are missing.
   }
   return null
 }
 
-/** Where our own group lies in the file system. */
-function ownCgroup(): string | null {
-  if (process.platform !== 'linux') return null
-  const path = /^0::(.*)$/m.exec(readFileSync('/proc/self/cgroup', 'utf8'))?.[1]
-  const mount = /^\d+ \d+ \S+ (\S+) (\S+) .* - cgroup2 /m.exec(readFileSync('/proc/self/mountinfo', 'utf8'))
-  if (path === undefined || !mount?.[1] || !mount[2]) return null
-  const within = relative(mount[1], path)
-  return within.startsWith('..') ? null : join(mount[2], within)
+/** The folder of our own control group (cgroup v2), or null. `proc`: the kernel's folder for this process. */
+export function ownCgroup(proc = '/proc/self'): CgroupPlace | null {
+  const [, path] = /^0::(.*)$/m.exec(readFileSync(join(proc, 'cgroup'), 'utf8')) ?? []
+  const [, root, mount] =
+    /^\d+ \d+ \S+ (\S+) (\S+) .* - cgroup2 /m.exec(readFileSync(join(proc, 'mountinfo'), 'utf8')) ?? []
+  if (path === undefined || !root || !mount) return null
+  const folder = cgroupFolder(path, root, mount)
+  return folder === null ? null : { folder, mount }
 }
 
-/** What a shell writes its own id to, in order to go in. */
+export interface CgroupPlace {
+  readonly folder: string
+  /** The mount point of the file system of control groups. */
+  readonly mount: string
+}
+
+/** The folder of a group under a mount that shows the groups below `root`; null where the mount does not show it. */
+export function cgroupFolder(path: string, root: string, mount: string): string | null {
+  const inner = relative(root, path)
+  return inner.startsWith('..') ? null : join(mount, inner)
+}
+
+/** The file of a group to which a process writes its id in order to join. */
 export const doorOf = (cgroup: string): string => join(cgroup, 'cgroup.procs')
 
-/** Ends all in a command's group by force; one that is gone is fine. Returns how many there were. */
+/** Kills all processes of a command's group, and returns their number; 0 where the group is gone. */
 export function killCgroup(cgroup: string, id: string): number {
   if (basename(cgroup) !== nameOf(id)) return 0
   try {
@@ -51,7 +62,7 @@ export function killCgroup(cgroup: string, id: string): number {
 
 const TRIES = 50
 
-/** Removes a group as soon as the last of it has ended. One that stays is empty and in nobody's way. */
+/** Removes a group when its last process has ended. Gives up after a second: an empty group does no harm. */
 export async function removeCgroup(cgroup: string): Promise<void> {
   for (let tries = 0; tries < TRIES && existsSync(cgroup); tries++) {
     try {

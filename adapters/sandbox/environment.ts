@@ -1,17 +1,17 @@
 import { dirname, isAbsolute } from 'node:path'
 
-/** Passed on where they are set; nothing else of our environment is, so no provider's key and no secret. */
+/** The only variables of our environment that commands get: no provider's key and no secret. */
 const PASSED = ['LANG', 'LC_ALL', 'LC_CTYPE', 'TZ', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'NODE_EXTRA_CA_CERTS']
 
 const DEFAULT_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
-/** Folders of the PATH, the one of the node that runs us first, so that commands get the same. */
+/** Folders of the PATH. The folder of our own node comes first, so that commands get the same node. */
 export function searchPath(ours: NodeJS.ProcessEnv): string[] {
   const folders = (ours.PATH || DEFAULT_PATH).split(':').filter((folder) => isAbsolute(folder))
   return [...new Set([dirname(process.execPath), ...folders])]
 }
 
-/** The environment of commands. `extra` comes last. */
+/** The environment of commands. `extra` wins. */
 export function commandEnvironment(
   ours: NodeJS.ProcessEnv,
   home: string,

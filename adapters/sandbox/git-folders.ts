@@ -1,21 +1,21 @@
 import { readFile, readlink, realpath, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { holds } from './mounts.ts'
+import { liesIn } from '../files/inside.ts'
 
-/** What a `.git` is made of: a folder, or a link or a file that names one. */
+/** The folders of a `.git`, which is a folder, or a link or file that names one. */
 export interface GitFolders {
-  /** Real paths within the workspace: its own, and those that it names. */
+  /** Real paths in the workspace: its own, and its targets. */
   readonly paths: readonly string[]
-  /** What is written in it where it is a link. */
+  /** The target text of a link; null for a folder or file. */
   readonly link: string | null
 }
 
-/** A file by which git names a folder is no longer. In bytes. */
+/** The largest file that names a folder. In bytes. */
 const MAX_NAME = 4_096
 
 /**
- * Follows a `.git`: a link to its target, a file to its `gitdir:`, a folder to its `commondir`. Git takes settings and hooks
- * from all of them. What is outside of the workspace, or is the whole of it, is left out.
+ * Follows a `.git`: a link to its target, a file to its `gitdir:`, a folder to its `commondir`. Git reads settings and hooks
+ * from all of them. Leaves out paths outside the workspace, and the workspace itself.
  */
 export async function gitFolders(workspace: string, git: string): Promise<GitFolders> {
   const seen = new Set<string>()
@@ -25,7 +25,7 @@ export async function gitFolders(workspace: string, git: string): Promise<GitFol
     seen.add(real)
     at = await named(real).catch(() => null)
   }
-  const paths = [...seen].filter((path) => path !== workspace && holds(workspace, path))
+  const paths = [...seen].filter((path) => path !== workspace && liesIn(workspace, path))
   return { paths, link: await readlink(git).catch(() => null) }
 }
 

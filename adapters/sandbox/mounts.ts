@@ -1,5 +1,6 @@
 import { existsSync, realpathSync, statSync } from 'node:fs'
-import { dirname, join, relative } from 'node:path'
+import { dirname, join } from 'node:path'
+import { liesIn } from '../files/inside.ts'
 
 export interface MountPlan {
   /** The home folder, from the environment. */
@@ -18,34 +19,34 @@ export interface MountPlan {
   readonly links: readonly string[]
   /** Real paths that must not be seen: the data folder, the vault, tokens. */
   readonly hide: readonly string[]
-  /** Whether `--size` is known. */
+  /** Whether this bubblewrap knows `--size`. */
   readonly bounds: boolean
   readonly network: boolean
-  /** We are root, whom file permissions do not stop. */
+  /** keepup runs as root, so file permissions do not stop commands. */
   readonly root: boolean
 }
 
 /** Empty in the sandbox: other people's homes, sockets of the system's services, shared temporary files. */
 const EMPTIED = ['/home', '/run', '/tmp', '/var/tmp', '/var/run']
-/** Of each folder that is kept in memory, bytes. */
+/** The limit of each folder in memory. In bytes. */
 const MEMORY_BYTES = 2 * 1024 ** 3
-/** Readable by nobody but root. */
+/** Files that only root may read. */
 const ROOT_SECRETS = ['/etc/shadow', '/etc/shadow-', '/etc/gshadow', '/etc/gshadow-', '/etc/ssh', '/etc/ssl/private']
-/** Where tools that are on the PATH keep themselves within a home; nothing here is known to hold credentials. */
+/** Folders in a home that contain tools of the PATH. None of them is known to hold credentials. */
 const TOOL_HOMES = (
   '.pyenv .nvm .fnm .volta .nodenv .asdf .rbenv .rustup .sdkman .bun/bin .deno/bin .cargo/bin go/bin .local/bin ' +
   '.local/share/fnm .local/share/mise .local/share/pnpm .local/pipx/venvs .local/share/uv miniconda3 anaconda3'
 ).split(' ')
 
 /**
- * bubblewrap's mounts, in order, the later ones on top: everything read-only, homes and temporary folders empty, tools
- * on the PATH back in, the workspace writable but for what is the user's alone, and last what must not be seen.
+ * The mounts of bubblewrap in order, later ones on top: the machine read-only, homes and temporary folders empty, tools of
+ * the PATH, the workspace writable except protected paths, and last the hidden paths.
  */
 export function mountArguments(plan: MountPlan): string[] {
   const emptied = [...new Set([...EMPTIED, plan.home, ...plan.otherHomes])].filter(
     (path) => path !== '/' && isRealFolder(path),
   )
-  const within = (path: string) => emptied.some((folder) => holds(folder, path))
+  const within = (path: string) => emptied.some((folder) => liesIn(folder, path))
   const inMemory = (path: string) => [...(plan.bounds ? ['--size', String(MEMORY_BYTES)] : []), '--tmpfs', path]
   const args = ['--ro-bind', '/', '/', '--dev', '/dev', ...inMemory('/dev/shm'), '--remount-ro', '/dev']
   // As root, writing to /proc/sys would reach the machine itself.
@@ -68,32 +69,26 @@ export function mountArguments(plan: MountPlan): string[] {
   return args
 }
 
-/** The folders between the workspace and what stays in its place, the outer ones first. */
+/** The folders between the workspace and the protected paths, the outer ones first. */
 function foldersAround({ workspace, readOnly, links }: MountPlan): string[] {
   const found = new Set<string>()
   for (const path of [...readOnly, ...links]) {
-    for (let folder = dirname(path); folder !== workspace && holds(workspace, folder); folder = dirname(folder))
+    for (let folder = dirname(path); folder !== workspace && liesIn(workspace, folder); folder = dirname(folder))
       found.add(folder)
   }
   return [...found].sort((a, b) => a.length - b.length)
 }
 
-/** What must stay visible for the PATH to work. Never a home itself or anything around it. */
+/** Folders that must stay visible for the PATH to work. Never a home itself or a folder above it. */
 function toolPaths(plan: MountPlan): string[] {
   const folders = plan.path.flatMap((folder) => {
-    if (!holds(plan.home, folder)) return []
-    const owner = TOOL_HOMES.map((name) => join(plan.home, name)).find((root) => holds(root, folder))
+    if (!liesIn(plan.home, folder)) return []
+    const owner = TOOL_HOMES.map((name) => join(plan.home, name)).find((root) => liesIn(root, folder))
     return [owner ?? folder]
   })
   const prefix = dirname(dirname(plan.node))
-  const nodes = holds(prefix, plan.home) || EMPTIED.some((folder) => holds(prefix, folder)) ? [plan.node] : [prefix]
-  return [...new Set([...nodes, ...folders])].filter((path) => existsSync(path) && !holds(path, plan.home))
-}
-
-/** Whether `inner` is `outer` or lies in it. */
-export function holds(outer: string, inner: string): boolean {
-  const path = relative(outer, inner)
-  return path === '' || !(path === '..' || path.startsWith('../'))
+  const nodes = liesIn(prefix, plan.home) || EMPTIED.some((folder) => liesIn(prefix, folder)) ? [plan.node] : [prefix]
+  return [...new Set([...nodes, ...folders])].filter((path) => existsSync(path) && !liesIn(path, plan.home))
 }
 
 const realOrNull = (path: string): string | null => {

@@ -1,15 +1,13 @@
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
-import { dirname, join, relative } from 'node:path'
-import { nameOf } from './cgroup.ts'
+import { dirname, join } from 'node:path'
+import { cgroupFolder, nameOf, ownCgroup } from './cgroup.ts'
 
-/**
- * The most processes (and threads) of a command. Memory is not bounded this way: programs reserve far more than they use.
- */
+/** The most processes and threads of a command. Memory has no such limit, because programs reserve far more than they use. */
 export const MAX_PROCESSES = 8_192
 
 /**
- * Whether Linux exempts us from the limit of processes of a user (RLIMIT_NPROC), as it does the root of the machine; a root
- * that is another user outside of its user namespace is bound by it.
+ * Whether Linux exempts this process from a user's process limit (RLIMIT_NPROC). It exempts the root of the machine, but not
+ * the root of a user namespace that is another user outside.
  */
 export function isExempt(): boolean {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) return false
@@ -21,8 +19,8 @@ export function isExempt(): boolean {
 }
 
 /**
- * Makes a control group that bounds the processes of one command; whatever the user, the kernel holds it. Returns its
- * folder, or null where none can be made: no `pids` controller, or no right to write there.
+ * Makes a control group with a limit of processes for one command. The kernel enforces it for every user. Returns its folder,
+ * or null without a `pids` controller or without the right to write.
  */
 export function makeLimit(id: string, most: number): string | null {
   const parent = groupWithLimits()
@@ -38,7 +36,7 @@ export function makeLimit(id: string, most: number): string | null {
   }
 }
 
-/** Whether such groups can be made here. */
+/** Whether {@link makeLimit} works here. */
 export function canLimit(): boolean {
   const folder = makeLimit(`trial-${process.pid}`, MAX_PROCESSES)
   if (folder !== null) rmdirSync(folder)
@@ -46,31 +44,23 @@ export function canLimit(): boolean {
 }
 
 /**
- * The folder of the nearest group, our own or one around it, whose children can have a limit of processes; null: there is
- * none. `proc`: what the kernel tells of us.
+ * The folder of the nearest group, our own or one above it, whose children can have a limit of processes; null where there is
+ * none. `proc`: the kernel's folder for this process.
  */
 export function groupWithLimits(proc = '/proc/self'): string | null {
   try {
     const own = readFileSync(join(proc, 'cgroup'), 'utf8')
     const mounts = readFileSync(join(proc, 'mountinfo'), 'utf8')
     const [, oldPath] = /^\d+:(?:[^:]*,)?pids(?:,[^:]*)?:(.*)$/m.exec(own) ?? []
-    const old = /^\d+ \d+ \S+ (\S+) (\S+) .* - cgroup \S+ (?:\S*,)?pids(?:,\S*)?$/m.exec(mounts)
-    if (oldPath !== undefined && old !== null) return within(oldPath, old)
-    const [, path] = /^0::(.*)$/m.exec(own) ?? []
-    const mount = /^\d+ \d+ \S+ (\S+) (\S+) .* - cgroup2 /m.exec(mounts)
-    if (path === undefined || mount === null) return null
-    for (let at = within(path, mount); at !== null; at = at === mount[2] ? null : dirname(at)) {
+    const [, root, mount] = /^\d+ \d+ \S+ (\S+) (\S+) .* - cgroup \S+ (?:\S*,)?pids(?:,\S*)?$/m.exec(mounts) ?? []
+    if (oldPath !== undefined && root && mount) return cgroupFolder(oldPath, root, mount)
+    const place = ownCgroup(proc)
+    for (let at = place?.folder; at !== undefined; at = at === place?.mount ? undefined : dirname(at)) {
       const given = readFileSync(join(at, 'cgroup.subtree_control'), 'utf8').trim().split(' ')
       if (given.includes('pids')) return at
     }
   } catch {
-    // No such files: not Linux, or without /proc.
+    // The files are missing: this is not Linux, or /proc is not mounted.
   }
   return null
-}
-
-/** Where a group lies in the file system, by the mount that shows it. */
-function within(path: string, [, root = '/', mount = '']: RegExpExecArray): string | null {
-  const inner = relative(root, path)
-  return inner.startsWith('..') ? null : join(mount, inner)
 }

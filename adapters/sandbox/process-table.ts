@@ -10,10 +10,10 @@ const read = (path: string): string => {
   }
 }
 
-/** This run of the machine: process ids and start times mean nothing in another. */
+/** The id of this boot of the machine. Process ids and start times are valid only within one boot. */
 export const bootId = (): string => read('/proc/sys/kernel/random/boot_id').trim()
 
-/** When a process started, in whatever the system counts; null: there is none (a zombie counts as none). */
+/** The start time of a process in the system's own unit; null where there is none, or only a zombie. */
 export function startOf(pid: number): string | null {
   if (process.platform !== 'linux') {
     try {
@@ -28,16 +28,16 @@ export function startOf(pid: number): string | null {
     }
   }
   const stat = read(`/proc/${pid}/stat`)
-  // The name may hold anything, so count from its closing bracket: state is field 3, start time field 22.
+  // The name may contain any character, so fields count from its closing bracket: state is field 3, start time field 22.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return stat === '' || fields[0] === 'Z' || fields[0] === 'X' ? null : (fields[19] ?? null)
 }
 
-/** Whether a process has this in the environment that it was started with; false where there is none, or it may not be read. */
+/** Whether a process started with this entry in its environment; false where the process is gone or not readable. */
 export const hasInEnvironment = (pid: number, entry: string): boolean =>
   `\0${read(`/proc/${pid}/environ`)}\0`.includes(`\0${entry}\0`)
 
-/** All processes but us, where the system lists them; `environment` is empty where it may not be read. */
+/** All other processes, on Linux only. `environment` is empty where it is not readable. */
 export function processes(): { pid: number; environment: () => string }[] {
   if (process.platform !== 'linux') return []
   return readdirSync('/proc')

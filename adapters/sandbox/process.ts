@@ -5,16 +5,16 @@ import type { CommandResult, TextFilter } from '../../domain/ports.ts'
 import { type Captured, capture } from './capture.ts'
 import { withoutForeign } from './descriptors.ts'
 
-/** From the request to end (SIGTERM) to the end by force (SIGKILL). In ms. */
+/** The time from SIGTERM to SIGKILL. In ms. */
 export const GRACE_MS = 5_000
-/** How long the streams of an ended command are waited for, where something that escaped holds them open. In ms. */
+/** The wait for the streams of an ended command, which an escaped process may hold open. In ms. */
 const STREAM_GRACE_MS = 1_000
 
 export interface Launch {
   readonly file: string
   readonly args: readonly string[]
   readonly options: Omit<SpawnOptions, 'stdio'>
-  /** Of descriptors 0 and up; the child has no other. */
+  /** Descriptors from 0 on. The child has no others. */
   readonly stdio: readonly ('ignore' | 'pipe')[]
   readonly timeoutMs: number
   readonly graceMs: number
@@ -22,14 +22,14 @@ export interface Launch {
   readonly onOutput?: ((text: string) => void) | undefined
   readonly filter?: (() => TextFilter) | undefined
   readonly onSpawn?: (child: ChildProcess) => void
-  /** Ends everything that belongs to the command; `hard`: by force. */
+  /** Ends every process of the command. `hard`: with SIGKILL. */
   stop(child: ChildProcess, hard: boolean): void
 }
 
-/** Processes that run now, with what ends each. */
+/** Running processes. */
 const running = new Map<ChildProcess, Launch>()
 
-/** A process that ends leaves nothing running, also where it ends in the middle of a command. */
+/** Ends running commands when keepup exits. */
 function endWithUs(): void {
   for (const [child, launch] of running) launch.stop(child, true)
 }
@@ -84,7 +84,7 @@ export async function runProcess(launch: Launch): Promise<CommandResult> {
       settle(() => reject(notStarted(cause)))
     })
     child.on('exit', () => {
-      // What the command left running belongs to it, and would hold its streams open.
+      // Processes that the command left running belong to it, and would hold its streams open.
       launch.stop(child, true)
       timers.push(setTimeout(() => closeStreams(child), STREAM_GRACE_MS))
     })
@@ -113,7 +113,7 @@ export async function runProcess(launch: Launch): Promise<CommandResult> {
 
 const piecesOf = ({ text, pieces }: Captured) => pieces ?? [Buffer.from(text, 'utf8')]
 
-/** Some failures are thrown (a command line that is too long), others come as an event. */
+/** Starts the process. `spawn` throws some failures, such as a command line that is too long, and emits others. */
 function start({ file, args, options, stdio }: Launch): ChildProcess {
   try {
     return withoutForeign(stdio, (all) => spawn(file, args, { ...options, stdio: all, detached: true }))
@@ -129,7 +129,7 @@ function closeStreams(child: ChildProcess): void {
   for (const stream of child.stdio) (stream as Readable | null)?.destroy()
 }
 
-/** Signals a process group, or a process; one that is gone is fine. */
+/** Signals a process, or a process group by a negative id. Does nothing where it is gone. */
 export function signalTo(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal)

@@ -4,27 +4,27 @@ import { killCgroup, removeCgroup } from './cgroup.ts'
 import { signalTo } from './process.ts'
 import { bootId, processes, startOf } from './process-table.ts'
 
-/** Every process of a command bears this variable with the command's own id: what finds those that left their group. */
+/** The variable with a command's id. Every process of the command inherits it, so processes that left the group can be found. */
 export const MARKER = 'KEEPUP_COMMAND'
 
 interface Entry {
   readonly id: string
   readonly boot: string
   readonly driver: { readonly id: string; readonly pid: number; readonly start: string | null }
-  /** Null: not started yet, or its driver died in that instant; the marker still finds it. */
+  /** Null: the process has not started yet, or its driver died at that moment. The marker still finds it. */
   readonly leader: { readonly pid: number; readonly start: string | null } | null
   /** The folder of its control group; null: it has none. */
   readonly cgroup: string | null
 }
 
 export interface ProcessRegistry {
-  /** Says what is about to run, in which control group; `started` adds the process, `ended` forgets it. */
+  /** Records a command before it starts. `started` adds its process, `ended` removes the record. */
   begin(id: string, cgroup: string | null): { started(pid: number): void; ended(): void }
 }
 
 const folderOf = (dataFolder: string) => join(dataFolder, 'processes')
 
-/** Unconfined commands that run now, one file each, so that whoever comes after a dead driver can end them. */
+/** Records running commands, one file each, so that the next driver can end those of a dead one. */
 export function processRegistry(dataFolder: string, driverId: string): ProcessRegistry {
   const folder = folderOf(dataFolder)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
@@ -47,8 +47,8 @@ export function processRegistry(dataFolder: string, driverId: string): ProcessRe
 }
 
 /**
- * Ends what dead drivers have left running on this host and forgets it; returns how many processes. A process counts
- * only by its control group, its marker, or its id together with its start time: never a stranger that got the same id later.
+ * Ends the commands of dead drivers on this host, and returns the number of processes. A process is known by its control
+ * group, its marker, or its id together with its start time, so a later process with the same id is never signalled.
  */
 export function reap(dataFolder: string): number {
   let ended = 0
@@ -73,13 +73,13 @@ function entriesOf(folder: string): Entry[] {
     try {
       return [JSON.parse(readFileSync(join(folder, name), 'utf8')) as Entry]
     } catch {
-      // Its command has ended since the names were read.
+      // The command has ended since the names were read.
       return []
     }
   })
 }
 
-/** What forks while it is being ended is found in the next round. */
+/** A process that forks while it is ended is found in the next round. */
 const MAX_ROUNDS = 20
 
 function endAll(entry: Entry): number {
@@ -93,7 +93,7 @@ function endAll(entry: Entry): number {
   return ended + endMarked(entry.id, leader?.pid)
 }
 
-/** Ends every process that bears a command's marker; returns how many, `counted` aside. */
+/** Ends every process with a command's marker, and returns their number without `counted`. */
 export function endMarked(id: string, counted?: number): number {
   const seen = new Set<number>()
   for (let round = 0; round < MAX_ROUNDS; round++) {

@@ -3,11 +3,11 @@ import { readdir, readlink, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gitFolders } from './git-folders.ts'
 
-/** Folders of a workspace that are looked into at most, those near its root first. */
+/** The most folders of a workspace that are searched, those near its root first. */
 const MAX_FOLDERS = 20_000
 const AT_ONCE = 64
 
-/** What commands must not change. Real paths in the workspace. */
+/** Paths that commands must not change. Real paths in the workspace. */
 export interface Protected {
   /** Can be read only, and not moved with a folder around them. */
   readonly readOnly: readonly string[]
@@ -15,7 +15,7 @@ export interface Protected {
   readonly links: readonly string[]
 }
 
-/** `packages`: holds installed packages (or scopes of them). `package`: its own files are not looked into. */
+/** `packages`: a folder of installed packages or of their scopes. `package`: its own files are not searched. */
 interface Folder {
   readonly path: string
   readonly is: 'source' | 'packages' | 'package'
@@ -47,13 +47,13 @@ function kindOf(name: string, around: Folder): Folder['is'] | null {
   return around.is === 'source' ? 'source' : null
 }
 
-/** Gone since it was named, or closed to this user. */
+/** The folder was removed since it was listed, or this user may not read it. */
 const none = (): Dirent[] => []
 
 /**
- * The repositories of a workspace that are the user's: all but those that commands have made. What a repository's settings,
- * hooks and `commondir` name runs at the user's next `git status`, outside of any sandbox; and whoever may rename a part of
- * it can put another in its place. A link cannot be kept from that while a command runs: it is put back when it has ended.
+ * Protects the user's repositories in a workspace: all except those that commands have made. The user's next `git status`
+ * runs the programs that a repository's settings, hooks and `commondir` name, outside of any sandbox. A command that may
+ * rename a part of a repository can replace it. A link cannot be protected while a command runs, so it is put back after.
  */
 export function userRepositories(workspace: string, warn: (text: string) => void, most = MAX_FOLDERS) {
   const made = new Set<string>()
@@ -61,7 +61,9 @@ export function userRepositories(workspace: string, warn: (text: string) => void
   const look = async (): Promise<string[]> => {
     const { found, whole } = await repositoriesIn(workspace, most)
     if (!whole && !told) {
-      warn(`only ${most} folders of ${workspace} were looked into: commands can change a .git beyond them`)
+      warn(
+        `only ${most} folders of ${workspace} were searched, so commands can change a .git beyond them; name a smaller workspace`,
+      )
       told = true
     }
     return found
@@ -73,7 +75,7 @@ export function userRepositories(workspace: string, warn: (text: string) => void
     warn(`a command replaced the link ${path}; it was put back`)
   }
   return {
-    /** Runs a command with what it must not change. */
+    /** Runs a command with the paths that it must not change. */
     async around<T>(command: (theirs: Protected) => Promise<T>): Promise<T> {
       const before = await look()
       for (const path of made) if (!before.includes(path)) made.delete(path)

@@ -1,14 +1,14 @@
 import type { ChildProcess } from 'node:child_process'
 import type { Readable } from 'node:stream'
 
-/** The descriptor by which bubblewrap tells what became of the command. */
+/** The descriptor for bubblewrap's reports about the command. */
 export const STATUS = 3
 
-/** What bubblewrap has told by now. */
+/** The reports of bubblewrap so far. */
 export interface Status {
-  /** The first process of the command's namespace, by its id outside of it. */
+  /** The id, outside the namespace, of its first process. */
   child: number | null
-  /** The command was started, and has ended. */
+  /** The command started and has ended. */
   exited: boolean
 }
 

@@ -10,23 +10,22 @@ import { workingFolder } from './working-folder.ts'
 export interface UnconfinedOptions {
   /** Real path of the workspace. */
   readonly workspace: string
-  /** Running commands are written down here, for `reap`. */
+  /** Records running commands in this data folder, for `reap`. */
   readonly dataFolder: string
   readonly driverId: string
-  /** Our environment; commands get a few variables of it. Default: the process's. */
+  /** Our environment. Commands get a few variables of it. Default: the environment of the process. */
   readonly env?: NodeJS.ProcessEnv
   readonly graceMs?: number
 }
 
-/** Goes into the control group that is named first, where that is allowed. */
+/** Joins the control group of the first argument, where that is allowed. */
 const ENTER = 'echo $$ 2>/dev/null > "$1"; shift'
 
 /**
- * Commands without a sandbox (the run said `sandboxed: false`): in a process group of their own, with a cleared
- * environment, network as the machine has it. On Linux those that leave the group are found by a marker in their
- * environment and ended too. What leaves the group and clears its environment (`env -i setsid`) is found where we may
- * make control groups (as root, or in a delegated cgroup v2); elsewhere nothing tells it from a stranger, and strangers are
- * never signalled: only the sandbox ends that.
+ * Commands without a sandbox (`sandboxed: false`): in their own process group, with a cleared environment, and with the
+ * machine's network. On Linux a marker in the environment finds processes that leave the group. A control group finds those
+ * that also clear their environment (`env -i setsid`), where keepup may make one (as root, or in a delegated cgroup v2).
+ * Elsewhere such a process keeps running, because it cannot be told from a foreign one.
  */
 export function createUnconfined(options: UnconfinedOptions): Sandbox {
   const registry = processRegistry(options.dataFolder, options.driverId)

@@ -2,7 +2,10 @@ import { statSync } from 'node:fs'
 import { isAbsolute, join, normalize } from 'node:path'
 import { ToolError } from '../../domain/agent/errors.ts'
 
-/** The folder that a command starts in. By its text: where a link leads from there, the sandbox decides. */
+/**
+ * The start folder of a command, resolved by text; the sandbox decides about links. Throws ToolError SANDBOX_VIOLATION or
+ * RESOURCE_NOT_FOUND.
+ */
 export function workingFolder(workspace: string, cwd: string): string {
   const inside = normalize(cwd === '' ? '.' : cwd)
   if (isAbsolute(inside) || inside === '..' || inside.startsWith('../') || inside.includes('\0')) {

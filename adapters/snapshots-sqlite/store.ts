@@ -6,8 +6,8 @@ import type { Snapshot, SnapshotStore } from '../../domain/ports.ts'
 import { ensurePrivate } from '../files/private.ts'
 
 /**
- * Folded states in a SQLite file of their own. A cache: not synced, and thrown away whole where it cannot be read; every
- * reader holds what it gets against the log's digests. Once closed it holds nothing: the log then tells that it is closed.
+ * Folded states in a SQLite file. The file is a cache: it is not synced, and it is replaced where it cannot be read. Every
+ * reader checks a snapshot against the log's digests. A closed store returns no snapshots.
  */
 export class SqliteSnapshots implements SnapshotStore {
   private readonly db: DatabaseSync
@@ -16,19 +16,19 @@ export class SqliteSnapshots implements SnapshotStore {
     this.db = db
   }
 
-  /** Opens or makes the file. Rejects nothing that `remove` can mend: a file that is no database is replaced. */
+  /** Opens or makes the file. `remove` deletes a file that is not a database, which is then replaced. */
   static open(path: string, remove: (path: string) => void): SqliteSnapshots {
     try {
       return new SqliteSnapshots(opened(path))
     } catch (error) {
-      // Another process is at it; what it holds is not taken from under it.
+      // Another process uses the file, so it is not replaced.
       if (isBusy(error)) throw error
       remove(path)
     }
     try {
       return new SqliteSnapshots(opened(path))
     } catch (error) {
-      // Who only reads goes on without it.
+      // A reader on a full disk goes on with a store in memory.
       if (noRoomIn(error) === null) throw error
       return new SqliteSnapshots(opened(':memory:'))
     }
@@ -68,7 +68,7 @@ export class SqliteSnapshots implements SnapshotStore {
   }
 }
 
-/** What was deleted leaves the WAL too. Where a reader holds it back, the next opening does it. */
+/** Removes deleted bytes from the WAL too. Where a reader prevents it, the next opening repeats it. */
 const OVERWRITE = 'PRAGMA wal_checkpoint(TRUNCATE)'
 
 const BUSY_MS = 2000
@@ -76,7 +76,7 @@ const SQLITE_BUSY = 5
 
 const isBusy = (error: unknown): boolean => ((error as { errcode?: number }).errcode ?? 0) % 256 === SQLITE_BUSY
 
-/** Of several processes that begin at once one changes the mode, and the others are told at once that it is busy. */
+/** Sets WAL mode. Of several processes one changes it; the others get SQLITE_BUSY at once and try again. */
 function inWal(db: DatabaseSync): void {
   const until = performance.now() + BUSY_MS
   for (;;) {
@@ -94,7 +94,7 @@ function opened(path: string): DatabaseSync {
   const db = new DatabaseSync(path, { timeout: BUSY_MS })
   db.exec('PRAGMA synchronous = OFF; PRAGMA secure_delete = ON')
   inWal(db)
-  // From here on nobody waits long for a cache: another process may stand still in the middle.
+  // A cache is not worth a long wait: another process may be suspended while it holds the lock.
   db.exec('PRAGMA busy_timeout = 50')
   // As earlier programs kept them.
   db.exec('DROP TABLE IF EXISTS snapshots')

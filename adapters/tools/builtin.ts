@@ -1,11 +1,15 @@
 import type { Tool } from '../../domain/ports.ts'
 import { listDirTool } from './list-dir.ts'
 import { readFileTool } from './read-file.ts'
-import { type RunCommandOptions, runCommandTool } from './run-command.ts'
+import { runCommandTool } from './run-command.ts'
 import { searchCodeTool } from './search-code.ts'
 import { writeFileTool } from './write-file.ts'
 
 /** The tools that work on a workspace. */
-export function workspaceTools(options: RunCommandOptions = {}): readonly Tool[] {
-  return [readFileTool, writeFileTool, listDirTool, searchCodeTool, runCommandTool(options)]
-}
+export const workspaceTools = (): readonly Tool[] => [
+  readFileTool,
+  writeFileTool,
+  listDirTool,
+  searchCodeTool,
+  runCommandTool,
+]

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../domain/log/json.ts'
 import { defineTool, wellFormedText, workspaceOf } from './kit.ts'
 
 const ENTRY_BYTES = RESULT_BYTES - 512
-/** Listed, but not gone into: rarely what is looked for, and endless. */
+/** Folders that are listed but not entered: they are large and rarely of interest. */
 const CLOSED = new Set(['.git', 'node_modules'])
 
 export const listDirTool = defineTool({

@@ -5,9 +5,9 @@ import type { ToolResult } from '../../domain/ports.ts'
 import { defineTool, wellFormedText, workspaceOf } from './kit.ts'
 import { mediaType } from './media-type.ts'
 
-/** Left for the notes that tell what is shown. In bytes. */
+/** The limit of shown text, which leaves room for notes. In bytes. */
 const TEXT_BYTES = RESULT_BYTES - 512
-/** A binary file up to this size is given whole, in base64. In bytes. */
+/** The largest binary file that is returned, in base64. In bytes. */
 const BINARY_BYTES = 16_384
 
 export const readFileTool = defineTool({
@@ -28,7 +28,7 @@ export const readFileTool = defineTool({
     if (bytes.includes(0)) return binary(path, bytes)
     const invalid = isUtf8(bytes) ? '' : `\n[${bytes.length} bytes, some of them no UTF-8: shown as \ufffd]`
     const decoded = decodeText(bytes)
-    // Redacted before it is cut, lest the cut go through a secret.
+    // Redaction comes before the cut, because a cut could split a secret.
     const text = context.redact ? context.redact(decoded) : decoded
     const shown = offset === undefined && limit === undefined ? whole(text) : part(path, text, offset ?? 1, limit)
     return { content: shown + invalid }

@@ -2,30 +2,30 @@ import { decodeText } from '../../domain/agent/bounded.ts'
 import { wellFormed } from '../../domain/log/well-formed.ts'
 import type { SearchMatch, Workspace } from '../../domain/ports.ts'
 
-/** Of a longer line a part around the match is shown. In characters. */
+/** The longest line that is shown whole; of a longer one the part around the match is shown. In characters. */
 const WINDOW = 2_000
-/** What is looked through for secrets of the files of one search, in bytes. */
+/** The most bytes of files that one search checks for secrets. */
 const MOST_BYTES = 16 * 1024 * 1024
 
 const HIDDEN = '[not shown: it may be a part of a secret; use read_file]'
 
 /**
- * The text of a match as it may be shown. A secret may go over many lines, of which none is one by itself: a line is shown
- * only where the redacted text of its whole file holds it too. It is redacted as a whole and cut afterwards.
+ * The text of a match without secrets. A secret may span many lines, and no single line shows that. So a line is shown only if
+ * the redacted text of its whole file contains it. Redaction comes before the cut.
  */
 export function safeLines(workspace: Workspace, redact: (text: string) => string) {
   let file = { path: '', lines: [] as readonly string[], safe: new Set<string>() }
   let left = MOST_BYTES
   const open = async (path: string) => {
     if (left <= 0) return { path, lines: [], safe: new Set<string>() }
-    // One that cannot be read any more, or not by this name, shows nothing.
+    // An unreadable file shows no lines.
     const bytes = await workspace.read(path).catch(() => new Uint8Array())
     left -= bytes.length
     const text = decodeText(bytes)
     return { path, lines: linesOf(text), safe: new Set(linesOf(redact(text))) }
   }
   return async ({ path, line, column }: SearchMatch): Promise<string> => {
-    // Matches come file by file.
+    // Matches of one file come together.
     if (file.path !== path) file = await open(path)
     const text = file.lines[line - 1]
     if (text === undefined) return HIDDEN

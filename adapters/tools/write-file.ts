@@ -37,7 +37,7 @@ export const writeFileTool = defineTool({
     const hash = sha256(bytes)
     if (found === null || sha256(found) !== hash) return { found: 'absent' }
     const real = await workspace.resolve(path)
-    // Whether it existed before cannot be told any more.
+    // The probe cannot know whether the file existed before, so `created` is missing.
     const result = { content: { path: real, bytes: bytes.length }, changed: [real], detail: { sha256: hash } }
     return { found: 'happened', result }
   },

@@ -1,4 +1,4 @@
-/** The vault cannot be used as it is. `message` says what to do. */
+/** The vault or its key cannot be used. `message` says what is wrong and what to do. */
 export class VaultError extends Error {
   override readonly name = 'VaultError'
   readonly code:

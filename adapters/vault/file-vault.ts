@@ -1,10 +1,11 @@
-import { readFileSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { unhidable } from '../../domain/agent/secrets/forms.ts'
 import type { Vault } from '../../domain/ports.ts'
 import { exclusively } from '../files/exclusive.ts'
 import { makeFolder } from '../files/folders.ts'
-import { seal } from './cipher.ts'
-import { checkEncrypted, encrypted, encryptOld } from './encrypt.ts'
+import { inTurn } from '../files/in-turn.ts'
+import { type Sealed, seal } from './cipher.ts'
+import { checkEncrypted, decrypted } from './encrypt.ts'
 import { VaultError } from './error.ts'
 import { heldValues, SETTINGS } from './held.ts'
 import { KeyRing, type ReferenceKey } from './key-ring.ts'
@@ -17,24 +18,24 @@ import { PURPOSE, type VaultFiles, vaultFiles, vaultFolder } from './vault-files
 
 export interface VaultOptions {
   readonly dataFolder: string
-  /** Asked before the vault's file, as configuration is: environment over file. Default: the process's. */
+  /** Read before the vault's file, as for settings. Default: the environment of the process. */
   readonly env?: NodeJS.ProcessEnv
-  /** What the vault is encrypted under. Default: as the environment of the process says. */
+  /** The keys that encrypt the vault. Default: the keys that the environment of the process names. */
   readonly keys?: KeySource
-  /** Variables that hold secrets, whether or not they are asked for. */
+  /** Variables whose values are secrets, whether or not a run asks for them. */
   readonly secretNames?: readonly string[]
-  /** Secrets that the settings hold. */
+  /** Secrets in the settings, such as passwords of servers. */
   readonly settings?: readonly string[]
 }
 
-/** Values of before that are still hidden; the oldest go first. */
+/** Replaced and removed values that stay hidden. The oldest go first. */
 const MAX_RETIRED = 100
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
 
 /**
- * Throws as {@link openVault} would where a vault was kept here and cannot be used, and where a part of it cannot be
- * decrypted. Makes nothing.
+ * Checks a vault without making anything. Throws VaultError as {@link openVault} does, and where a record cannot be
+ * decrypted.
  */
 export async function checkVault(dataFolder: string, keys: KeySource = systemKeys()): Promise<void> {
   const files = vaultFiles(dataFolder)
@@ -47,7 +48,7 @@ export async function checkVault(dataFolder: string, keys: KeySource = systemKey
   await checkEncrypted(files, ring)
 }
 
-/** Removes what a killed process has left beside the vault's files. Takes the lock only where there is anything. */
+/** Removes the temporary files of killed processes. Takes the lock only where there are any. */
 async function tidy({ secrets, retired, references, key, lock }: VaultFiles): Promise<void> {
   const all = [secrets, retired, references, key]
   if ((await Promise.all(all.map(temporariesOf))).flat().length === 0) return
@@ -57,20 +58,21 @@ async function tidy({ secrets, retired, references, key, lock }: VaultFiles): Pr
 }
 
 /**
- * Secrets in files of mode 0600 in the data folder, encrypted under a key that lies elsewhere: named ones, the values of
- * references, and the install's reference key, made at the first start. What variables and settings hold is not in them:
- * references to it name it. Rejects with VaultError VAULT_EXPOSED where others can read one of the files, VAULT_MISSING where
- * what references stand for was here and is gone, VAULT_KEY where the key does not fit.
+ * Opens the vault of a data folder, and makes it at the first start. Its files have mode 0600 and are encrypted under a key
+ * that lies elsewhere. They hold named secrets, the values of references, and the reference key. Values of variables and
+ * settings are not stored: their references hold the name instead. Rejects with VaultError: VAULT_EXPOSED where other
+ * users can read a file, VAULT_MISSING where a vault was here and is gone, VAULT_KEY where the key does not fit,
+ * VAULT_CORRUPT, VAULT_UNREADABLE.
  */
 export async function openVault(options: VaultOptions): Promise<Vault> {
   const { dataFolder, env = process.env, keys: source = systemKeys() } = options
   const files = vaultFiles(dataFolder)
-  // Before anything is made: what is restored here must find its place free.
+  // This check comes before anything is made, so that a restored vault finds its place free.
   refuseLost(dataFolder, [files.key, files.references])
   makeFolder(vaultFolder(dataFolder))
   await tidyKeyFile(source)
   await tidy(files)
-  const isNew = !checkPrivate(files.key) || isPlain(files.key)
+  const isNew = !checkPrivate(files.key)
   const ring = new KeyRing(
     dataFolder,
     source,
@@ -81,11 +83,10 @@ export async function openVault(options: VaultOptions): Promise<Vault> {
   const key = ring.referenceKey() as ReferenceKey
   const settings = [...(options.settings ?? []), ...keyTexts(source)]
   const held = heldValues(key.bytes, env, options.secretNames ?? [], settings)
-  // Made durably at once: what is added to a file counts for nothing while its folder does not name it.
+  // The file is made durable first: an addition is lost while the folder does not durably name the file.
   if (!checkPrivate(files.references)) await exclusively(files.lock, () => createPrivate(files.references, REFERENCES))
   else if (statSync(files.references).size === 0) await appendPrivate(files.references, REFERENCES)
-  if (key.under === null) await encryptOld(files, ring, key, held)
-  const read = encrypted(ring)
+  const read = (sealed: Sealed, purpose: string) => decrypted(ring, sealed, purpose)
   const references = referenceFile(
     files.references,
     {
@@ -95,20 +96,16 @@ export async function openVault(options: VaultOptions): Promise<Vault> {
     held,
   )
   await holdToMark(dataFolder, key.bytes)
-  let queue: Promise<unknown> = Promise.resolve()
-  // What another process sets or encrypts anew in between would be lost: whole files are read and replaced.
-  const changing = <T>(work: () => Promise<T>): Promise<T> => {
-    const result = queue.then(() => exclusively(files.lock, work))
-    queue = result.catch(() => {})
-    return result
-  }
+  const turn = inTurn()
+  // A change reads and replaces a whole file, so a change of another process in between would be lost.
+  const changing = <T>(work: () => Promise<T>): Promise<T> => turn(() => exclusively(files.lock, work))
   const valueIn = (secrets: Records, name: string): string | null => {
     const kept = Object.hasOwn(secrets, name) ? secrets[name] : undefined
     return kept === undefined ? null : read(kept, PURPOSE.secret(name))
   }
   const retired = async () => Object.values(await readRecords(files.retired)).map((kept) => read(kept, PURPOSE.retired))
   await readRecords(files.secrets)
-  /** Before the value goes: what was secret yesterday may still stand in a file, or still open a door. */
+  /** Keeps a value that is about to go: it may still stand in a file, and may still be valid at its issuer. */
   const retire = async (value: string | null) => {
     if (value === null) return
     const before = Object.values(await readRecords(files.retired)).filter(
@@ -154,9 +151,6 @@ export async function openVault(options: VaultOptions): Promise<Vault> {
     resolve: references.get,
   }
 }
-
-/** As it was kept before vaults were encrypted. */
-const isPlain = (path: string): boolean => /^[0-9a-f]{64}\s*$/.test(readFileSync(path, 'latin1'))
 
 function stampOf(path: string): string {
   const stat = statSync(path, { throwIfNoEntry: false, bigint: true })

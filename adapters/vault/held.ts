@@ -1,21 +1,21 @@
 import { formsOf, unhidable } from '../../domain/agent/secrets/forms.ts'
 import { reference } from '../../domain/agent/secrets/redactor.ts'
 
-/** Values that the environment and the settings hold: the vault refers to them by name, and never stores them. */
+/** Values of variables and settings. The vault refers to them by name and never stores them. */
 export interface HeldValues {
-  /** The name whose value, in whatever form, is this text; null: none. */
+  /** The name whose value, in any form, is this text; null where there is none. */
   nameOf(text: string): string | null
-  /** The form of what the name holds now that the reference stands for; null: it holds another value, or none. */
+  /** The text of a reference, computed from the present value of the name; null where the value is another one or missing. */
   resolve(name: string, reference: string): string | null
-  /** The text with references in place of the values of secret names, and these references with their names. */
+  /** Replaces the values of secret names in a text by references. `made`: these references with their names. */
   without(text: string): { readonly text: string; readonly made: ReadonlyMap<string, string> }
   /** Counts a variable's value among the secrets. */
   asked(name: string): void
 }
 
-/** Variables of at least this length may be tokens; shorter ones count only where they were asked for as secrets. */
+/** Values of at least this many characters may be tokens. A shorter value counts only where a run asked for it as a secret. */
 const MIN_TOKEN = 16
-/** The name of what the settings hold. */
+/** The name of all values of the settings. */
 export const SETTINGS = 'settings'
 
 export function heldValues(
@@ -31,7 +31,7 @@ export function heldValues(
     return [...new Set(all)].filter((one) => unhidable(one) === null)
   }
   const texts = new Map<string, Map<string, string>>()
-  /** Text → name, of the names that count. */
+  /** Texts with their names: of the secret names, or of all variables. */
   const known = (of: 'secret' | 'all'): Map<string, string> => {
     const names = of === 'secret' ? secret : new Set([...secret, ...Object.keys(env)])
     const id = `${of} ${secret.size}`
@@ -65,5 +65,5 @@ export function heldValues(
   }
 }
 
-/** A shorter part of a longer text would be found by chance. */
+/** A shorter value, in characters, occurs in longer texts by chance. */
 const MIN_FORM = 8

@@ -7,17 +7,17 @@ import { checkPrivate, createPrivate } from './private-file.ts'
 
 const REFERENCE_KEY = 'reference key'
 
-/** Of the references' HMAC, and the vault's key under which it is kept; null: it is not encrypted, as in old vaults. */
+/** The key of the references' HMAC, and the vault's key that encrypts it. */
 export interface ReferenceKey {
   readonly bytes: Uint8Array
-  readonly under: VaultKey | null
+  readonly under: VaultKey
 }
 
-/** The keys that a vault may be read with. What encrypts anew looks at the vault for its current one. */
+/** The keys that can decrypt a vault. The vault itself names its current key. */
 export class KeyRing {
   readonly #dataFolder: string
   readonly #source: KeySource
-  /** The file with the key of the references, which is encrypted under the vault's current key. */
+  /** The file of the reference key. */
   readonly #path: string
   #keys: readonly VaultKey[]
 
@@ -28,7 +28,7 @@ export class KeyRing {
     this.#keys = keys
   }
 
-  /** The newest key: what a vault that begins, or is rotated, is encrypted under. */
+  /** The newest key. It encrypts a new vault and a rotated one. */
   get newest(): VaultKey {
     const [key] = this.#keys
     if (key === undefined) throw this.#missing('its key is missing')
@@ -40,24 +40,22 @@ export class KeyRing {
     const find = () => this.#keys.find((key) => key.id === id)
     const known = find()
     if (known !== undefined) return known
-    // Rotated by another process since.
+    // Another process may have rotated the key since.
     this.#keys = readKeys(this.#source)
     const found = find()
     if (found === undefined) throw this.#missing(`it needs key ${id}, which is not the one that is there`)
     return found
   }
 
-  /** The key that the vault is under now. Call it while no other process rotates. */
+  /** The key that encrypts the vault now. Call it while no other process rotates. */
   current(): VaultKey {
     return this.referenceKey()?.under ?? this.newest
   }
 
-  /** Null: there is none yet. Throws VaultError VAULT_KEY or VAULT_CORRUPT. */
+  /** The reference key; null where the vault has none yet. Throws VaultError VAULT_KEY or VAULT_CORRUPT. */
   referenceKey(): ReferenceKey | null {
     if (!checkPrivate(this.#path)) return null
-    const text = readFileSync(this.#path, 'latin1').trim()
-    if (/^[0-9a-f]{64}$/.test(text)) return { bytes: Buffer.from(text, 'hex'), under: null }
-    const sealed = parsed(text)
+    const sealed = parsed(readFileSync(this.#path, 'latin1'))
     if (sealed === null)
       throw new VaultError('VAULT_CORRUPT', `${this.#path} holds no reference key; restore it from a backup`)
     const under = this.find(sealed.key)
@@ -71,7 +69,7 @@ export class KeyRing {
     return this.referenceKey() as ReferenceKey
   }
 
-  /** The key of the references as it is kept, under a key of the vault. */
+  /** The file's text for a reference key, encrypted under a key of the vault. */
   wrapped(bytes: Uint8Array, under: VaultKey): string {
     return `${JSON.stringify(seal(under, REFERENCE_KEY, Buffer.from(bytes).toString('hex')))}\n`
   }

@@ -4,7 +4,7 @@ import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { exclusively } from '../files/exclusive.ts'
 import { makeFolder } from '../files/folders.ts'
-import { liesIn } from '../programs/programs.ts'
+import { liesIn } from '../files/inside.ts'
 import { type VaultKey, vaultKey } from './cipher.ts'
 import { VaultError } from './error.ts'
 import {
@@ -16,15 +16,15 @@ import {
   temporariesOf,
 } from './private-file.ts'
 
-/** Where the vault's keys come from. */
+/** The source of the vault's keys. */
 export interface KeySource {
-  /** Of `KEEPUP_VAULT_KEY`: keys of 64 hex digits, separated by commas, the current one first; null: the file counts. */
+  /** The value of `KEEPUP_VAULT_KEY`: keys of 64 hex digits, separated by commas, the current one first. Null: use the file. */
   readonly text: string | null
-  /** A file with one key a line, the current one first; made where it is missing. Mode 0600. */
+  /** A file of mode 0600 with one key a line, the current one first. Made where it is missing. */
   readonly file: string
 }
 
-/** Outside of every data folder, so that no copy of one holds it. */
+/** The default key file. It lies outside every data folder, so that no copy of one contains it. */
 export const defaultKeyFile = (env: NodeJS.ProcessEnv): string =>
   join(env.XDG_CONFIG_HOME || join(homedir(), '.config'), 'keepup', 'vault.key')
 
@@ -35,18 +35,18 @@ export const systemKeys = (env: NodeJS.ProcessEnv = process.env): KeySource => (
 
 export const placeOf = ({ text, file }: KeySource): string => (text === null ? file : 'KEEPUP_VAULT_KEY')
 
-/** All keys, the current one first; none where the file is missing. Throws VaultError where they cannot be used. */
+/** Reads all keys, the current one first; none where the file is missing. Throws VaultError where they cannot be used. */
 export function readKeys(source: KeySource): VaultKey[] {
   if (source.text !== null) return parsed(source.text.split(','), 'KEEPUP_VAULT_KEY')
   if (!isThere(source.file)) return []
   return parsed(readFileSync(source.file, 'latin1').split('\n'), source.file)
 }
 
-/** The keys as text, which no run may show. */
+/** The keys as text, for redaction. */
 export const keyTexts = (source: KeySource): string[] =>
   readKeys(source).map(({ bytes }) => Buffer.from(bytes).toString('hex'))
 
-/** The keys; a key file is made first where there is none. */
+/** Reads all keys, and makes a key file first where there is none. */
 export async function ensureKeys(source: KeySource, dataFolder: string): Promise<VaultKey[]> {
   if (source.text === null && !isThere(source.file)) {
     await changingFile(source, dataFolder, () => createPrivate(source.file, `${fresh()}\n`))
@@ -54,14 +54,14 @@ export async function ensureKeys(source: KeySource, dataFolder: string): Promise
   return readKeys(source)
 }
 
-/** Removes what a killed process has left beside the key file. Does nothing, and takes no lock, where there is nothing. */
+/** Removes the temporary files of killed processes beside the key file. Takes the lock only where there are any. */
 export async function tidyKeyFile({ text, file }: KeySource): Promise<void> {
   if (text !== null || !isThere(file)) return
   const real = realPath(file)
   if ((await temporariesOf(real)).length > 0) await exclusively(`${real}.lock`, () => removeTemporaries(real))
 }
 
-/** Puts a new key before those of the file, which stay: what a crash or a backup has left under them can be read. */
+/** Puts a new key before the keys of the file. The former keys stay, because records and backups may still be under them. */
 export async function addKey(source: KeySource, dataFolder: string): Promise<VaultKey[]> {
   if (source.text !== null) {
     throw new VaultError(
@@ -70,7 +70,7 @@ export async function addKey(source: KeySource, dataFolder: string): Promise<Vau
         'keepup and all its processes, and call this again',
     )
   }
-  // Read under the lock: data folders may share the file, and a key that another one has just added must stay.
+  // The file is read under the lock: several data folders may share it, and each may add a key.
   await changingFile(source, dataFolder, async () => {
     const before = isThere(source.file) ? readFileSync(source.file, 'latin1') : ''
     await replacePrivate(source.file, `${fresh()}\n${before}`)
@@ -80,7 +80,7 @@ export async function addKey(source: KeySource, dataFolder: string): Promise<Vau
 
 const fresh = () => randomBytes(32).toString('hex')
 
-/** Whether the key file is there. Throws VaultError where it is exposed, or a link to a file that is missing. */
+/** Whether the key file exists. Throws VaultError where other users can read it, or where it links to a missing file. */
 function isThere(file: string): boolean {
   if (checkPrivate(file)) return true
   if (!lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink()) return false
@@ -91,7 +91,7 @@ function isThere(file: string): boolean {
   )
 }
 
-/** Changes the key file while no other process does, and removes what a killed one has left beside it. */
+/** Changes the key file under its lock, and removes the temporary files of killed processes. */
 async function changingFile({ file }: KeySource, dataFolder: string, change: () => Promise<void>): Promise<void> {
   try {
     makeFolder(dirname(file))
@@ -112,7 +112,7 @@ async function changingFile({ file }: KeySource, dataFolder: string, change: () 
   }
 }
 
-/** Throws where the key lies with what it encrypts. The folder of the file exists. */
+/** Throws VaultError where the key lies in the data folder that it encrypts. The folder of the file must exist. */
 function refuseInside(file: string, dataFolder: string): void {
   if (!liesIn(realpathSync.native(dataFolder), realpathSync.native(dirname(file)))) return
   throw new VaultError(
@@ -126,7 +126,7 @@ function parsed(lines: readonly string[], place: string): VaultKey[] {
   const texts = lines.map((line) => line.trim()).filter((line) => line !== '')
   const wrong = texts.findIndex((text) => !/^[0-9a-f]{64}$/i.test(text))
   if (wrong !== -1 || texts.length === 0) {
-    const what = texts.length === 0 ? 'holds no key' : `holds a key (number ${wrong + 1}) that is no 64 hex digits`
+    const what = texts.length === 0 ? 'holds no key' : `holds a key (number ${wrong + 1}) that is not 64 hex digits`
     throw new VaultError('VAULT_KEY', `${place} ${what}; put the key back, or make one: openssl rand -hex 32`)
   }
   return texts.map((text) => vaultKey(Buffer.from(text, 'hex')))

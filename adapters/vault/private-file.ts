@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { constants as fsConstants, lstatSync, realpathSync, statSync } from 'node:fs'
-import { link, open, readdir, rename, rm, unlink } from 'node:fs/promises'
+import { appendFile, link, readdir, rename, rm, unlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { syncNames, writeDurably } from '../files/durable.ts'
 import { VaultError } from './error.ts'
 
 /**
- * Whether a private file is there. Throws VaultError VAULT_EXPOSED where others could read or change it, and VAULT_UNREADABLE
- * where this user may not look at it.
+ * Whether a private file exists. Throws VaultError VAULT_EXPOSED where other users can read or change it, and
+ * VAULT_UNREADABLE where this user may not look at it.
  */
 export function checkPrivate(path: string): boolean {
   const stat = statOf(path)
@@ -35,10 +36,10 @@ function statOf(path: string) {
   }
 }
 
-/** The real path of a file, itself where it is missing. */
+/** The real path of a file; the path itself where the file is missing. */
 export const realPath = (path: string): string => (statOf(path) === undefined ? path : realpathSync.native(path))
 
-/** Replaces a private file at once, durably. A link stays: what it leads to is replaced. */
+/** Replaces a private file atomically and durably. A link stays: its target is replaced. */
 export async function replacePrivate(link: string, text: string): Promise<void> {
   const path = realPath(link)
   const temporary = await writeTemporary(path, text)
@@ -46,10 +47,10 @@ export async function replacePrivate(link: string, text: string): Promise<void> 
     await unlink(temporary)
     throw error
   })
-  await syncFolder(path)
+  await syncNames(dirname(path))
 }
 
-/** Makes a private file unless there is one; of two processes that do this at once, one wins and its content is whole. */
+/** Makes a private file unless it exists. Of two processes at the same time one wins, and its content is whole. */
 export async function createPrivate(path: string, text: string): Promise<void> {
   const temporary = await writeTemporary(path, text)
   try {
@@ -59,21 +60,15 @@ export async function createPrivate(path: string, text: string): Promise<void> {
   } finally {
     await unlink(temporary)
   }
-  await syncFolder(path)
+  await syncNames(dirname(path))
 }
 
-/** Adds to a private file, durably. It must be there: one that was removed meanwhile would come back with a part only. */
+/** Appends to a private file, durably. Rejects where the file is missing: a new one would hold only a part. */
 export async function appendPrivate(path: string, text: string): Promise<void> {
-  const handle = await open(path, fsConstants.O_WRONLY | fsConstants.O_APPEND)
-  try {
-    await handle.writeFile(text)
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
+  await appendFile(path, text, { flag: fsConstants.O_WRONLY | fsConstants.O_APPEND, flush: true })
 }
 
-/** Temporary files of this user beside a private file: writers that were killed have left them, and each holds secrets. */
+/** Temporary files of this user beside a private file. Killed writers leave them, and each holds secrets. */
 export async function temporariesOf(path: string): Promise<string[]> {
   const folder = dirname(path)
   const names = await readdir(folder).catch(() => [])
@@ -98,17 +93,6 @@ export async function removeTemporaries(path: string): Promise<void> {
 
 async function writeTemporary(path: string, text: string): Promise<string> {
   const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`
-  const handle = await open(temporary, 'wx', 0o600)
-  try {
-    await handle.writeFile(text)
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
+  await writeDurably(temporary, text)
   return temporary
-}
-
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(dirname(path), fsConstants.O_RDONLY)
-  await folder.sync().finally(() => folder.close())
 }

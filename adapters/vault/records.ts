@@ -3,10 +3,10 @@ import { isSealed, type Sealed } from './cipher.ts'
 import { VaultError } from './error.ts'
 import { checkPrivate, replacePrivate } from './private-file.ts'
 
-/** A file of encrypted texts by name, read and replaced as a whole. A text alone is of old vaults. */
-export type Records = Record<string, Sealed | string>
+/** A file of encrypted texts by name, read and replaced as a whole. */
+export type Records = Record<string, Sealed>
 
-/** Throws VaultError VAULT_CORRUPT for anything but an object of texts, without quoting it. */
+/** Reads a file of encrypted texts; empty where the file is missing. Throws VaultError VAULT_CORRUPT, whose message quotes nothing of it. */
 export async function readRecords(path: string): Promise<Records> {
   // Without a prototype, so that no inherited name is taken for a secret.
   const found = Object.create(null) as Records
@@ -14,14 +14,13 @@ export async function readRecords(path: string): Promise<Records> {
   try {
     const all: unknown = JSON.parse(await readFile(path, 'utf8'))
     if (all === null || typeof all !== 'object' || Array.isArray(all)) throw new TypeError('no object')
-    if (!Object.values(all).every((value) => typeof value === 'string' || isSealed(value)))
-      throw new TypeError('no text')
+    if (!Object.values(all).every(isSealed)) throw new TypeError('not encrypted')
     return Object.assign(found, all)
   } catch (cause) {
-    // The cause may quote what it could not read, so it is not passed on.
+    // The cause is not passed on: its message may quote the file.
     throw new VaultError(
       'VAULT_CORRUPT',
-      `${path} is no JSON object of texts (${(cause as Error).name}); restore it from a backup`,
+      `${path} is not a JSON object of encrypted texts (${(cause as Error).name}); restore it from a backup`,
     )
   }
 }

@@ -4,33 +4,33 @@ import { isSealed, type Sealed } from './cipher.ts'
 import type { HeldValues } from './held.ts'
 import { appendPrivate, checkPrivate } from './private-file.ts'
 
-/** The first line, so that a file that was emptied is told from one that holds no reference yet. */
+/** The first line. It tells a file without references from a file that was emptied. */
 export const REFERENCES = '# what references stand for; only ever added to\n'
 
-/** What a reference stands for: an encrypted text, or what a variable or the settings hold. A text alone is of old vaults. */
-export type Kept = Sealed | { readonly name: string } | string
+/** The value of a reference: an encrypted text, or the name of the variable or setting that holds it. */
+export type Kept = Sealed | { readonly name: string }
 
-/** Encrypts and decrypts what one reference stands for. */
+/** Encrypts and decrypts the value of one reference. */
 export interface References {
   seal(reference: string, text: string): Sealed
-  unseal(reference: string, kept: Sealed | string): string
+  unseal(reference: string, kept: Sealed): string
 }
 
 export const lineOf = (reference: string, kept: Kept): string => `${JSON.stringify([reference, kept])}\n`
 
-/** One entry, or null for the first line, and for half a line of a process that died before it was told that it is kept. */
+/** One entry. Null for the first line, and for the half line of a process that died while it wrote. */
 export function entryIn(line: string): [string, Kept] | null {
   try {
     const [reference, kept] = JSON.parse(line) as [unknown, unknown]
     const isNamed = typeof (kept as { name?: unknown } | null)?.name === 'string'
-    const known = typeof kept === 'string' || isSealed(kept) || isNamed
+    const known = isSealed(kept) || isNamed
     return typeof reference === 'string' && known ? [reference, kept as Kept] : null
   } catch {
     return null
   }
 }
 
-/** What references stand for: one JSON line each, only ever added to, so that remembering costs what is new. */
+/** The values of references, one JSON line each. The file only grows, so remembering costs only what is new. */
 export function referenceFile(path: string, cipher: References, held: HeldValues) {
   const known = new Map<string, Kept>()
   const named = new Set<string>()
@@ -43,7 +43,7 @@ export function referenceFile(path: string, cipher: References, held: HeldValues
     try {
       const { ino, birthtimeNs, size } = fstatSync(descriptor, { bigint: true })
       const found = `${ino} ${birthtimeNs}`
-      // Encrypted anew under another key.
+      // Another process has rotated the key and replaced the file.
       if (found !== file || Number(size) < read) {
         known.clear()
         named.clear()
@@ -58,22 +58,22 @@ export function referenceFile(path: string, cipher: References, held: HeldValues
         const entry = entryIn(Buffer.from(line, 'latin1').toString('utf8'))
         if (entry === null) continue
         known.set(...entry)
-        if (typeof entry[1] !== 'string' && 'name' in entry[1]) named.add(entry[1].name)
+        if ('name' in entry[1]) named.add(entry[1].name)
       }
     } finally {
       closeSync(descriptor)
     }
   }
-  /** Another process may have remembered it since. */
+  /** Reads on where the reference is unknown: another process may have added it. */
   const keptOf = (reference: string): Kept | null => {
     if (!known.has(reference)) readOn()
     return known.get(reference) ?? null
   }
-  /** Null also where a part of it is not held any more. */
+  /** The whole value; null where it or a part of it cannot be resolved. */
   const get = (reference: string): string | null => {
     const kept = keptOf(reference)
     if (kept === null) return null
-    if (typeof kept !== 'string' && 'name' in kept) return held.resolve(kept.name, reference)
+    if ('name' in kept) return held.resolve(kept.name, reference)
     let whole = true
     const text = cipher.unseal(reference, kept).replace(REFERENCE, (inner) => {
       const value = get(inner)
@@ -85,7 +85,7 @@ export function referenceFile(path: string, cipher: References, held: HeldValues
   readOn()
   return {
     get,
-    /** Names of variables that references stand for. */
+    /** Names of the variables and settings that references name. */
     names: (): string[] => {
       readOn()
       return [...named]

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 
-/** The folder of the vault in a data folder: what a sandbox must hide at least. */
+/** The folder of the vault in a data folder. A sandbox must hide it. */
 export const vaultFolder = (dataFolder: string): string => join(dataFolder, 'vault')
 
 export interface VaultFiles {
@@ -8,8 +8,6 @@ export interface VaultFiles {
   readonly retired: string
   readonly key: string
   readonly references: string
-  /** Of old vaults. */
-  readonly noted: string
   readonly lock: string
 }
 
@@ -20,12 +18,11 @@ export function vaultFiles(dataFolder: string): VaultFiles {
     retired: at('retired.json'),
     key: at('reference.key'),
     references: at('references.jsonl'),
-    noted: at('noted.json'),
     lock: join(dataFolder, 'locks', 'vault.db'),
   }
 }
 
-// A record is bound to what it is for.
+// The cipher text of a record is bound to its purpose, so a record in the place of another does not decrypt.
 export const PURPOSE = {
   secret: (name: string) => `secret ${name}`,
   retired: 'retired value',

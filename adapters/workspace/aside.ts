@@ -1,6 +1,6 @@
 import { type RawPath, shownPath } from './worktree.ts'
 
-/** Files that stand in the workspace and that no version can hold as they are. Each is told once. */
+/** Files of the workspace that no version can hold. Each is reported once. */
 export function leftAside(warn: (text: string) => void) {
   const told = new Set<RawPath>()
   const now = new Set<RawPath>()
@@ -11,15 +11,15 @@ export function leftAside(warn: (text: string) => void) {
     warn(text)
   }
   return {
-    /** Forgets which there were; what was told stays told. */
+    /** Forgets the files, but not which of them were reported. */
     lookAnew: (): void => now.clear(),
     has: (raw: RawPath): boolean => now.has(raw),
     unreadable: (raw: RawPath): void =>
       leave(
         raw,
-        `${shownPath(raw)} cannot be read, so the versions of the workspace keep it as it was last read, if ever`,
+        `${shownPath(raw)} cannot be read, so the versions keep its last readable content, if any; give this user the right to read it`,
       ),
-    /** `shown`: the name with references in the secrets' places. */
+    /** `shown`: the name with references in place of secrets. */
     secretName: (raw: RawPath, shown: Uint8Array): void =>
       leave(raw, `${shownOf(shown)} has a secret in its name, so it is in no version of the workspace; rename it`),
   }

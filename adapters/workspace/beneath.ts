@@ -6,21 +6,21 @@ import { leadsOut } from './paths.ts'
 
 const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = fsConstants
 
-/** Where there is one, a path that starts at an open directory cannot be moved from under us: Node's `openat`. */
+/** A path that starts at an open directory stays valid when the directory is moved. This is Node's `openat`, on Linux only. */
 const OPEN_FILES = '/proc/self/fd'
 export const hasOpenFiles = existsSync(OPEN_FILES)
 
 /** An open directory of the workspace. */
 export interface OpenFolder {
-  /** A path of an entry that is reached through the open directory itself. */
+  /** The path of an entry, through the open directory. */
   at(name: string): string
   /** Makes additions, renames and removals durable. */
   sync(): Promise<void>
 }
 
 /**
- * The real segments of a path beneath `root` (a real path): symbolic links are followed as long as they stay inside.
- * What does not exist yet is taken through its nearest real parent.
+ * The real segments of a path beneath `root` (a real path). Follows symbolic links inside the workspace; a missing path is
+ * resolved by its nearest existing parent. Throws ToolError SANDBOX_VIOLATION for a path that leads out.
  */
 export async function realSegments(root: string, path: string, segments: readonly string[]): Promise<string[]> {
   for (let known = segments.length; ; known--) {
@@ -47,8 +47,8 @@ export async function realSegments(root: string, path: string, segments: readonl
 }
 
 /**
- * Opens the directory of real segments one by one, none of them through a symbolic link (ELOOP or ENOTDIR where one has
- * been put there meanwhile), and runs `work` with it. Without /proc the real path is compared before and after.
+ * Opens the directories of real segments one by one, never through a symbolic link, and runs `work` with the last one.
+ * Rejects with ELOOP or ENOTDIR where a link was put there since. Without /proc it compares the real path before and after.
  */
 export async function withFolder<T>(
   root: string,

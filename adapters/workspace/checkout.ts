@@ -17,7 +17,7 @@ export function checkout(folder: string) {
     made.add(raw)
   }
   return {
-    /** Whether a path can be written without destroying what no version holds. */
+    /** Rejects with CONFLICT where a write would destroy a file that no version holds. */
     free: async (raw: RawPath, versioned: (raw: RawPath) => boolean): Promise<void> => {
       for (let slash = 0; slash >= 0; ) {
         slash = raw.indexOf('/', slash + 1)
@@ -42,7 +42,7 @@ export function checkout(folder: string) {
           const handle = await open(temporary, 'wx', file.mode === '100755' ? 0o777 : 0o666)
           await handle.writeFile(file.bytes).finally(() => handle.close())
         }
-        // A folder that stands here is empty by now, or holds what is in no version.
+        // A folder at this path is empty by now, or holds files that are in no version.
         await rename(temporary, locate(folder, raw)).catch(async (error: NodeJS.ErrnoException) => {
           if (error.code !== 'EISDIR') throw error
           await rmdir(locate(folder, raw)).catch(() => {
@@ -55,7 +55,7 @@ export function checkout(folder: string) {
         throw error
       }
     },
-    /** Removes a file and the folders that are empty then. */
+    /** Removes a file and the folders that become empty. */
     remove: async (raw: RawPath): Promise<void> => {
       await unlink(locate(folder, raw)).catch((error: NodeJS.ErrnoException) => {
         if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') throw error

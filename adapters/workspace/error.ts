@@ -1,4 +1,4 @@
-/** A folder that cannot be a workspace, or not now. `message` says what to do. */
+/** A folder cannot be used as a workspace, or not now. `message` says what is wrong and what to do. */
 export class WorkspaceError extends Error {
   override readonly name = 'WorkspaceError'
   readonly code: WorkspaceErrorCode

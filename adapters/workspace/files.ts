@@ -9,12 +9,12 @@ import { fileFailure, leadsOut, refuseGitInternals, segmentsBeneath } from './pa
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = fsConstants
 
-/** Larger files are not read as a whole. In bytes. */
+/** The largest file that is read. In bytes. */
 export const MAX_READ_BYTES = 64 * 1024 * 1024
-/** Names of files that are being written; left behind only by a crash, and never versioned. */
+/** Names of files that are being written. Only a crash leaves them behind, and they are never versioned. */
 export const TEMPORARY_FILES = '.keepup-*.tmp'
 
-/** File operations beneath a real root folder; see the Workspace port for their promises. */
+/** File operations beneath a real root folder, as the Workspace port defines them. */
 export function workspaceFiles(root: string) {
   const real = async (path: string) => realSegments(root, path, await segmentsBeneath(root, path))
   const guarded = async <T>(path: string, work: () => Promise<T>): Promise<T> => {
@@ -37,7 +37,7 @@ export function workspaceFiles(root: string) {
             if (size > MAX_READ_BYTES) {
               throw new ToolError(
                 'EXECUTION_FAILED',
-                `${JSON.stringify(path)} has ${size} bytes; read it with a command`,
+                `${JSON.stringify(path)} has ${size} bytes, more than ${MAX_READ_BYTES}; read it with a command`,
               )
             }
             return await handle.readFile()
@@ -106,7 +106,7 @@ async function replace(folder: OpenFolder, name: string, path: string, bytes: Ui
   return { created: before === null }
 }
 
-/** A file that is replaced keeps its owner and its permissions. */
+/** Gives the new file the owner and the permissions of the file that it replaces. */
 async function likeBefore(handle: Awaited<ReturnType<typeof open>>, before: Stats): Promise<void> {
   const own = await handle.stat()
   if (own.uid !== before.uid || own.gid !== before.gid) await handle.chown(before.uid, before.gid).catch(() => {})

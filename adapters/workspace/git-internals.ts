@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { leadsOut } from './paths.ts'
 
 /**
- * Rejects with SANDBOX_VIOLATION where one of the folders around a path is what git takes for a repository's own, by the
- * signs that git goes by: a `.git` that is a link or a file names one of any name.
+ * Rejects with SANDBOX_VIOLATION where a folder above a path is a git folder, by the signs that git itself uses. Its name may
+ * be any, because a `.git` may be a link or a file that names it.
  */
 export async function refuseGitFolders(root: string, path: string, segments: readonly string[]): Promise<void> {
   for (let depth = 1; depth < segments.length; depth++) {

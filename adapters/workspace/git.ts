@@ -2,25 +2,26 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { ToolError } from '../../domain/agent/errors.ts'
 import { releasePipes } from './pipes.ts'
 
-/** Which git runs, and where it looks: our own repository and index, and the folder whose files it sees. */
+/** The git program, our repository and index, and the folder whose files git sees. */
 export interface GitPlace {
   /** Absolute path of the program, outside of every workspace. */
   readonly program: string
   readonly repository: string
   readonly index: string
   readonly workTree: string
-  /** The repository alone is meant: while it is made. */
+  /** Git works on the repository without a work tree. */
   readonly bare?: true
 }
 
-/** A git that takes this long hangs. In ms. */
+/** The time limit of one git. In ms. */
 const TIME_LIMIT_MS = 120_000
 
-// Nothing of the user's, the machine's or the workspace's settings counts: no hooks, filters, line-end changes, file
-// monitors or attributes. What was put in must come out byte for byte, and nothing in the workspace may start a program.
+// These settings replace those of the user, the machine and the workspace: no hooks, filters, line-end changes, file
+// monitors or attributes. Files must come out byte for byte, and no file of the workspace may start a program.
 const SETTINGS = [
   'core.hooksPath=/dev/null',
   'core.attributesFile=/dev/null',
@@ -60,7 +61,7 @@ export function startGit(place: GitPlace, args: readonly string[], settings: rea
       GIT_CONFIG_NOSYSTEM: '1',
       GIT_ATTR_NOSYSTEM: '1',
       GIT_TERMINAL_PROMPT: '0',
-      // A missing object is missing: it is not fetched, by whatever program a configuration names.
+      // A missing object is an error. Git must not fetch it with a program that a configuration names.
       GIT_NO_LAZY_FETCH: '1',
       GIT_ALLOW_PROTOCOL: 'none',
       GIT_OPTIONAL_LOCKS: '0',
@@ -73,13 +74,13 @@ export function startGit(place: GitPlace, args: readonly string[], settings: rea
 export interface GitRun {
   readonly input?: Iterable<Uint8Array> | AsyncIterable<Uint8Array>
   readonly settings?: readonly string[]
-  /** More output than this is cut off, and git ended. In bytes. */
+  /** Git is ended after this much output, in bytes. */
   readonly maxBytes?: number
-  /** Exit codes that are no failure. Default: 0. */
+  /** Exit codes that count as success. Default: 0. */
   readonly allowed?: readonly number[]
 }
 
-/** Runs git to its end and returns what it wrote. Rejects with {@link GitFailure}. */
+/** Runs git to its end and returns its output. Rejects with {@link GitFailure}. */
 export async function git(place: GitPlace, args: readonly string[], run: GitRun = {}): Promise<Buffer> {
   const stopReleasing = releasePipes(place.workTree)
   try {
@@ -95,7 +96,7 @@ async function runGit(place: GitPlace, args: readonly string[], run: GitRun): Pr
   const out: Buffer[] = []
   let size = 0
   let cut = false
-  const fed = feed(child.stdin, run.input ?? [])
+  const fed = feed(child.stdin, run.input)
   for await (const chunk of child.stdout as AsyncIterable<Buffer>) {
     out.push(chunk)
     size += chunk.length
@@ -107,46 +108,31 @@ async function runGit(place: GitPlace, args: readonly string[], run: GitRun): Pr
   }
   const { code, said } = await ended
   const { failed, broken } = await fed
-  // An input that fails is the cause of whatever git says of its end; a failing git is the cause of a broken pipe.
+  // A failed input also makes git fail, and a failed git breaks the pipe, so the causes are reported in this order.
   if (failed) throw failed
   if (!cut && !(run.allowed ?? [0]).includes(code ?? -1)) throw new GitFailure(args, code, said)
   if (broken && !cut) throw broken
   return Buffer.concat(out)
 }
 
-/** `failed`: the input itself did; `broken`: it was not taken. */
-async function feed(
-  to: Writable,
-  input: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
-): Promise<{ failed?: Error; broken?: Error }> {
-  let broken: Error | undefined
-  to.on('error', (error) => {
-    broken ??= error
-  })
-  try {
-    for await (const chunk of input) {
-      if (broken) break
-      if (!to.write(chunk)) await drained(to)
+/** Writes the input to git. `failed`: the input itself broke off. `broken`: git stopped reading it. */
+async function feed(to: Writable, input: GitRun['input'] = []): Promise<{ failed?: unknown; broken?: unknown }> {
+  let failed: unknown
+  const source = async function* () {
+    try {
+      yield* input
+    } catch (error) {
+      failed = error
+      throw error
     }
-    to.end()
-    return broken ? { broken } : {}
-  } catch (error) {
-    to.destroy()
-    return { failed: error as Error }
   }
+  return pipeline(source, to).then(
+    () => ({}),
+    (error) => (failed ? { failed } : { broken: error }),
+  )
 }
 
-/** Resolves when the stream takes more, or never will. */
-const drained = (to: Writable): Promise<void> =>
-  new Promise((resolve) => {
-    const done = () => {
-      to.off('drain', done).off('close', done)
-      resolve()
-    }
-    to.on('drain', done).on('close', done)
-  })
-
-/** How a git ended and what it said on stderr. Rejects where it could not be started. */
+/** The exit code of git and its stderr. Rejects where git could not start. */
 export function exitOf(
   child: GitProcess,
   place: GitPlace,
@@ -171,10 +157,10 @@ function notStarted(place: GitPlace, args: readonly string[], error: NodeJS.Errn
   return new ToolError('EXECUTION_FAILED', `${place.program} is gone; workspaces need git 2.36 or newer: install it`)
 }
 
-/** How git says ENOSPC and EDQUOT: in the system's words, or in its own where it wrote a part. */
+/** The messages of git for ENOSPC and EDQUOT. */
 const NO_ROOM = /No space left on device|Disk quota exceeded|Out of diskspace|Check that disk is not full/i
 
-/** A git that failed, in its own words. `exit` null: it was ended. Its cause is ENOSPC where it found no room. */
+/** A failed git with its own message. `exit` null: git was ended. The cause has code ENOSPC where the disk was full. */
 export class GitFailure extends ToolError {
   readonly exit: number | null
   readonly said: string

@@ -7,9 +7,9 @@ import { WorkspaceError } from './error.ts'
 export type WorkspaceLock = Held
 
 /**
- * One run per real workspace path (CONTRACTS 5). Held as an open `BEGIN EXCLUSIVE` on a database of its own in the data
- * folder, so that it ends with the process, however that ends. `runId`: whose it is, if a run's; told to
- * whoever comes second. Throws WorkspaceError WORKSPACE_BUSY for that one.
+ * Locks a workspace by its real path for one run (CONTRACTS 5). The lock is an open `BEGIN EXCLUSIVE` on its own database in
+ * the data folder, so it ends with the process in any case. `runId`: the run that holds it, named in the error of others.
+ * Throws WorkspaceError WORKSPACE_BUSY where another run or process holds it.
  */
 export function lockWorkspace(path: string, dataFolder: string, runId: string | null): WorkspaceLock {
   const real = realPath(path)
@@ -28,14 +28,14 @@ function busy(real: string, holder: string | null, runId: string | null): Worksp
   return new WorkspaceError('WORKSPACE_BUSY', said)
 }
 
-/** Beside the lock, which nobody else can read while it is held. */
+/** The file that names the holder. It lies beside the lock, because no other process can read a held lock. */
 const holderFile = (file: string): string => `${file}.run`
 
 function tellHolder(file: string, runId: string): void {
   try {
     writeFileSync(holderFile(file), runId, { mode: 0o600 })
   } catch {
-    // The lock holds without: nobody is named rather than somebody else.
+    // The lock holds without a name. No name is better than the name of a former holder.
     rmSync(holderFile(file), { force: true })
   }
 }
@@ -47,7 +47,7 @@ function holderOf(file: string): string | null {
 const lockFile = (real: string, dataFolder: string): string =>
   join(dataFolder, 'locks', `${createHash('sha256').update(real).digest('hex').slice(0, 32)}.db`)
 
-/** The folder around a real path, or itself, that runs of this data folder have worked in; null: there is none. */
+/** The nearest folder at or above a real path in which runs of this data folder have worked; null where there is none. */
 export function workspaceAround(path: string, dataFolder: string): string | null {
   if (existsSync(lockFile(path, dataFolder))) return path
   return dirname(path) === path ? null : workspaceAround(dirname(path), dataFolder)

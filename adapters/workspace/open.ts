@@ -1,9 +1,10 @@
 import { constants as fsConstants } from 'node:fs'
 import { access, realpath, stat } from 'node:fs/promises'
-import { dirname, relative, resolve, sep } from 'node:path'
+import { dirname, relative, resolve } from 'node:path'
 import { ToolError } from '../../domain/agent/errors.ts'
 import type { Workspace } from '../../domain/ports.ts'
 import { makeFolder } from '../files/folders.ts'
+import { liesIn } from '../files/inside.ts'
 import { WorkspaceError } from './error.ts'
 import { workspaceFiles } from './files.ts'
 import { searchFiles } from './search.ts'
@@ -11,25 +12,25 @@ import { shadowVersions } from './shadow.ts'
 import { NO_SECRETS, openShadowRepository, type VersionSecrets } from './shadow-repository.ts'
 
 export interface WorkspaceOptions {
-  /** Made if missing; never inside the workspace, nor the other way round. */
+  /** Made where it is missing. Neither folder may lie in the other. */
   readonly dataFolder: string
-  /** Keeps secrets out of the shadow versions. Absent: files are stored as they are. */
+  /** Keeps secrets out of the shadow versions. Default: files are stored as they are. */
   readonly secrets?: VersionSecrets
-  /** The path was recorded as a real one: where it leads elsewhere by now, it is refused. */
-  readonly recorded?: boolean
-  /** Absolute path of git. Default: the first that no agent can have written. */
+  /** Absolute path of git. Default: the first one that no agent can write. */
   readonly git?: string
-  /** Gets what people should know of the versions: files that they cannot hold. */
+  /** The path was recorded as a real one. A path that leads elsewhere now is refused. */
+  readonly recorded?: boolean
+  /** Receives warnings, such as files that the versions cannot hold. */
   readonly warn?: (text: string) => void
 }
 
-/** Opens a folder as a workspace. Rejects with a WorkspaceError for one that cannot be used. */
+/** Opens a folder as a workspace. Rejects with WorkspaceError where the folder cannot be used. */
 export async function openWorkspace(path: string, options: WorkspaceOptions): Promise<Workspace> {
   const root = await usableFolder(path)
   if (options.recorded && root !== path) {
     throw new WorkspaceError(
       'WORKSPACE_MOVED',
-      `the workspace ${path} is not the folder that it was: it leads to ${root} now; put the folder itself back there`,
+      `the workspace ${path} leads to another folder now, ${root}; put the original folder back`,
     )
   }
   await refuseNested(root, options.dataFolder)
@@ -48,19 +49,19 @@ export async function openWorkspace(path: string, options: WorkspaceOptions): Pr
 }
 
 /**
- * Rejects with WorkspaceError WORKSPACE_HOLDS_DATA where one of a workspace and a data folder (or `what` it is) would lie in
- * the other. Neither has to exist.
+ * Rejects with WorkspaceError WORKSPACE_HOLDS_DATA where a workspace and a data folder lie in one another. `what` names the
+ * folder in the message. Neither folder needs to exist.
  */
 export async function refuseNested(workspace: string, dataFolder: string, what = 'the data folder'): Promise<void> {
   const root = await nearestReal(resolve(workspace))
   const data = await nearestReal(resolve(dataFolder))
-  if (contains(root, data)) {
+  if (liesIn(root, data)) {
     throw new WorkspaceError(
       'WORKSPACE_HOLDS_DATA',
       `${what} ${data} lies inside the workspace ${root}, where tools could reach it; move it, or name another folder`,
     )
   }
-  if (contains(data, root)) {
+  if (liesIn(data, root)) {
     throw new WorkspaceError(
       'WORKSPACE_HOLDS_DATA',
       `the workspace ${root} lies inside ${what} ${data}, which is hidden from tools; name another folder`,
@@ -92,15 +93,10 @@ const unreadable = (path: string, cause: NodeJS.ErrnoException) =>
     cause,
   })
 
-/** The real path of what exists of a path, with the rest added as it is. */
+/** The real path of the existing part of a path, with the rest appended. */
 export async function nearestReal(path: string): Promise<string> {
   return realpath(path).catch(async (error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT' || dirname(path) === path) throw error
     return resolve(await nearestReal(dirname(path)), relative(dirname(path), path))
   })
-}
-
-function contains(outer: string, inner: string): boolean {
-  const path = relative(outer, inner)
-  return path === '' || !(path === '..' || path.startsWith(`..${sep}`))
 }

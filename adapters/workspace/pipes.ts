@@ -2,19 +2,19 @@ import { closeSync, constants as fsConstants, openSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** A git that takes longer may be waiting at a pipe. In ms. */
+/** The run time after which git may be blocked by a pipe. In ms. */
 const PATIENCE_MS = 500
-/** How long git is given to get from one pipe to the next. In ms. */
+/** The time for git to move from one pipe to the next. In ms. */
 const STEP_MS = 5
 const IDLE_STEPS = 4
 
-/** Files that git opens by their names alone, whatever they are. */
+/** Files that git opens by name, of whatever type. */
 const OPENED = new Set(['.gitignore', '.gitattributes'])
 
 /**
- * Until what it returns is called, lets git go on where it waits at a named pipe in place of a file of its own (`mkfifo
- * .gitignore`): the pipe is opened for writing and closed again, so that git finds it empty. Other pipes are left alone.
- * Nothing is looked for unless git takes long.
+ * Releases a git that is blocked by a named pipe in place of a file that git reads (`mkfifo .gitignore`): opens the pipe for
+ * writing and closes it, so that git finds it empty. Leaves other pipes alone, and searches only when git takes long.
+ * Returns a function that stops this.
  */
 export function releasePipes(workTree: string): () => void {
   const done = new AbortController()
@@ -37,7 +37,7 @@ async function keepReleasing(workTree: string, signal: AbortSignal): Promise<voi
   }
 }
 
-/** True where somebody waited at the pipe. */
+/** Opens a pipe for writing and closes it. True where a reader waited. */
 function release(pipe: Buffer): boolean {
   try {
     closeSync(openSync(pipe, fsConstants.O_WRONLY | fsConstants.O_NONBLOCK | fsConstants.O_NOFOLLOW))

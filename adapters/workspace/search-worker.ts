@@ -2,7 +2,7 @@ import { closeSync, constants as fsConstants, fstatSync, lstatSync, openSync, re
 import { parentPort, workerData } from 'node:worker_threads'
 import type { SearchMatch } from '../../domain/ports.ts'
 
-// Runs in a thread of its own: a catastrophic pattern stops this thread only, and the thread can be ended.
+// Runs in its own thread, so that a catastrophic pattern blocks only this thread, which can be ended.
 
 /** Paths are raw: one character a byte. */
 export interface SearchWork {
@@ -13,7 +13,7 @@ export interface SearchWork {
   readonly limit: number
 }
 
-/** Larger files are left out, which the answer tells as truncated. In bytes. */
+/** Larger files are skipped, and the answer is marked as truncated. In bytes. */
 const MAX_FILE_BYTES = 16 * 1024 * 1024
 const BINARY_PROBE_BYTES = 8_192
 /** A longer line is shown as a window around its match. In characters. */
@@ -67,7 +67,7 @@ function readText(path: Buffer): Buffer | 'no text' | 'too large' {
   }
 }
 
-/** No folder of the path is a symbolic link, which git's index may still name as a folder. */
+/** Whether no folder of the path is a symbolic link. Git's index may still list files below a former folder. */
 function inRealFolder(folder: string, raw: string, known: Map<string, boolean>): boolean {
   const parent = raw.slice(0, Math.max(0, raw.lastIndexOf('/')))
   const cached = known.get(parent)

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { matchesGlob } from 'node:path/posix'
 import { Worker } from 'node:worker_threads'
 import { ToolError } from '../../domain/agent/errors.ts'
@@ -6,7 +7,7 @@ import type { GitPlace } from './git.ts'
 import type { SearchWork } from './search-worker.ts'
 import { allPaths, rawOf, shownPath } from './worktree.ts'
 
-/** A search that takes longer is given up: its pattern is catastrophic. In ms. */
+/** The time limit of a search: a longer one has a catastrophic pattern. In ms. */
 export const SEARCH_LIMIT_MS = 10_000
 
 interface Found {
@@ -14,7 +15,10 @@ interface Found {
   readonly truncated: boolean
 }
 
-/** Looks through the files of a workspace beneath a real path, in path order; ignored files and binaries aside. */
+/**
+ * Searches the files of a workspace beneath a real path, in path order, without ignored files and binaries. Rejects with
+ * ToolError INVALID_ARGUMENTS for a bad pattern, TIMEOUT after `limitMs`, and with the signal's reason.
+ */
 export async function searchFiles(
   place: GitPlace,
   under: string,
@@ -40,32 +44,30 @@ function refuseBadPattern(source: string): void {
   try {
     new RegExp(source)
   } catch (error) {
-    throw new ToolError('INVALID_ARGUMENTS', `the query is no regular expression: ${(error as Error).message}`)
+    throw new ToolError(
+      'INVALID_ARGUMENTS',
+      `the query is not a regular expression: ${(error as Error).message}; correct it, or set regex to false`,
+    )
   }
 }
 
-/** A glob without a slash is about file names, as people expect from `*.ts`. */
+/** A glob without a slash matches file names, as people expect of `*.ts`. */
 const globbed = (path: string, glob: string): boolean =>
   matchesGlob(glob.includes('/') ? path : path.slice(path.lastIndexOf('/') + 1), glob)
 
-function runWorker(work: SearchWork, signal: AbortSignal, limitMs: number): Promise<Found> {
+async function runWorker(work: SearchWork, signal: AbortSignal, limitMs: number): Promise<Found> {
   // The compiled package has .js beside this file, the source tree has .ts.
   const file = import.meta.url.endsWith('.ts') ? './search-worker.ts' : './search-worker.js'
   const worker = new Worker(new URL(file, import.meta.url), { workerData: work, env: {}, execArgv: [] })
-  return new Promise<Found>((resolve, reject) => {
-    const end = (settle: () => void) => {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', abort)
-      void worker.terminate().then(settle, settle)
-    }
-    const abort = () => end(() => reject(signal.reason))
-    const timer = setTimeout(
-      () =>
-        end(() => reject(new ToolError('TIMEOUT', `the search took more than ${limitMs} ms; use a simpler pattern`))),
-      limitMs,
-    )
-    signal.addEventListener('abort', abort)
-    worker.on('message', (found: Found) => end(() => resolve(found)))
-    worker.on('error', (error) => end(() => reject(error)))
-  })
+  const limit = AbortSignal.timeout(limitMs)
+  try {
+    const [found] = await once(worker, 'message', { signal: AbortSignal.any([signal, limit]) })
+    return found as Found
+  } catch (error) {
+    if (signal.aborted) throw signal.reason
+    if (!limit.aborted) throw error
+    throw new ToolError('TIMEOUT', `the search took more than ${limitMs} ms; use a simpler pattern`)
+  } finally {
+    await worker.terminate()
+  }
 }

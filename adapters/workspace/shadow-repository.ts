@@ -1,11 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { appendFile, mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { deflate } from 'node:zlib'
 import { ToolError } from '../../domain/agent/errors.ts'
 import type { Redacted, References } from '../../domain/agent/secrets/redactor.ts'
+import { syncNames } from '../files/durable.ts'
 import { exclusively } from '../files/exclusive.ts'
 import { findProgram } from '../programs/programs.ts'
 import { inWorkspaces } from '../programs/workspaces.ts'
@@ -13,9 +14,9 @@ import { WorkspaceError } from './error.ts'
 import { TEMPORARY_FILES } from './files.ts'
 import { exitOf, GitFailure, type GitPlace, git, startGit } from './git.ts'
 
-/** Files with a secret are stored with references in its place: a Redactor's and a Vault's part in that. */
+/** Replaces secrets in stored files by references, and references by secrets in restored ones. */
 export interface VersionSecrets {
-  /** `value` is the same object where nothing is to hide. */
+  /** `value` is the same object where there is no secret in it. */
   redactBytes(bytes: Uint8Array): Redacted<Uint8Array>
   /** Durable when it resolves. */
   remember(references: References): Promise<void>
@@ -28,9 +29,9 @@ export const NO_SECRETS: VersionSecrets = {
   resolve: () => null,
 }
 
-// Attributes here beat those in the workspace: bytes are neither converted nor filtered.
+// These attributes win over those of the workspace, so that git neither converts nor filters any byte.
 const ATTRIBUTES = '* -text !eol !crlf !filter !ident !working-tree-encoding !diff !merge\n'
-// Nothing else: a configuration may name programs.
+// The whole configuration. It has no other entries, because entries can name programs.
 const CONFIG = `[core]
 	repositoryformatversion = 1
 	filemode = true
@@ -41,8 +42,8 @@ const CONFIG = `[core]
 const EXCLUDED = `node_modules/\n${TEMPORARY_FILES}\n`
 
 /**
- * The bare repository of all shadow versions of a data folder, and the index of one workspace in it. Rejects with
- * WorkspaceError VERSIONS_DAMAGED where it is not one any more.
+ * Opens the bare repository of all shadow versions of a data folder, with the index of one workspace. Makes it where it is
+ * missing. Rejects with WorkspaceError VERSIONS_DAMAGED where it is damaged.
  */
 export async function openShadowRepository(dataFolder: string, workspace: string, git?: string): Promise<GitPlace> {
   const repository = join(dataFolder, 'versions.git')
@@ -53,7 +54,7 @@ export async function openShadowRepository(dataFolder: string, workspace: string
   if (!existsSync(repository)) {
     await exclusively(join(dataFolder, 'locks', 'versions.db'), async () => {
       if (existsSync(repository)) return
-      // They name files of a repository that is no more.
+      // Old indexes name files of the former repository.
       await rm(indexes, { recursive: true, force: true })
       await makeRepository(program, repository, dataFolder)
     })
@@ -81,13 +82,13 @@ async function ensureSettings(repository: string): Promise<void> {
 async function ensureText(path: string, text: string): Promise<void> {
   if ((await readFile(path, 'utf8').catch(() => null)) === text) return
   await mkdir(dirname(path), { recursive: true })
-  // Whole at once: the git of another process may read it just now.
+  // The rename makes the change atomic: the git of another process may read the file now.
   const draft = `${path}.${randomBytes(6).toString('hex')}`
   await writeFile(draft, text)
   await rename(draft, path)
 }
 
-/** Makes the repository whole, or not at all. */
+/** Makes the repository atomically. */
 async function makeRepository(program: string, repository: string, dataFolder: string): Promise<void> {
   const draft = `${repository}.${randomBytes(6).toString('hex')}`
   const args = ['init', '-q', '--bare', '--template=', '--object-format=sha256']
@@ -101,7 +102,7 @@ async function makeRepository(program: string, repository: string, dataFolder: s
   }
 }
 
-/** By a look at its files: this is done for every run that is opened. */
+/** Checks only two files, because each opened run does this. */
 async function refuseDamaged(repository: string): Promise<void> {
   const expected = [
     ['HEAD', /^ref: refs\//],
@@ -114,21 +115,21 @@ async function refuseDamaged(repository: string): Promise<void> {
   }
 }
 
-/** What is to be done about a repository that cannot be used. */
+/** The error for a repository that cannot be used. */
 export const versionsDamaged = (repository: string, cause: Error): WorkspaceError =>
   new WorkspaceError(
     'VERSIONS_DAMAGED',
     `the shadow versions in ${repository} are damaged (${cause.message}); restore that folder from a backup, or move it ` +
-      'away: a new one is begun, and the files of earlier steps are lost',
+      'away: keepup then makes a new one, and the files of earlier steps are lost',
     { cause },
   )
 
-/** The id under which git stores a file's bytes. */
+/** The id of a file's bytes in git. */
 export function blobId(bytes: Uint8Array): string {
   return createHash('sha256').update(`blob ${bytes.length}\0`).update(bytes).digest('hex')
 }
 
-/** Stores a blob by itself, durably: for a few, this is several times faster than starting git. */
+/** Stores one blob durably, without git. For a few blobs this is several times faster. */
 export async function storeBlob(place: GitPlace, bytes: Uint8Array): Promise<void> {
   const id = blobId(bytes)
   const folder = join(place.repository, 'objects', id.slice(0, 2))
@@ -139,13 +140,12 @@ export async function storeBlob(place: GitPlace, bytes: Uint8Array): Promise<voi
   const packed = await compress(Buffer.concat([Buffer.from(`blob ${bytes.length}\0`), bytes]), { level: 1 })
   await writeFile(temporary, packed, { mode: 0o444, flush: true, flag: 'wx' })
   await rename(temporary, path)
-  const handle = await open(folder)
-  await handle.sync().finally(() => handle.close())
+  await syncNames(folder)
 }
 
 const compress = promisify<Buffer, { level: number }, Buffer>(deflate)
 
-/** Stores blobs in one go, durably. */
+/** Stores many blobs durably with one git. */
 export async function storeBlobs(place: GitPlace, blobs: AsyncIterable<Uint8Array>): Promise<void> {
   const commands = async function* () {
     for await (const bytes of blobs) {
@@ -162,7 +162,7 @@ export async function storeBlobs(place: GitPlace, blobs: AsyncIterable<Uint8Arra
   }
 }
 
-/** A fast-import that fails leaves a report of what it was given. */
+/** Removes the reports of a failed fast-import: they contain its input. */
 async function removeCrashReports({ repository }: GitPlace): Promise<void> {
   const names = await readdir(repository).catch(() => [])
   for (const name of names) if (name.startsWith('fast_import_crash_')) await rm(join(repository, name), { force: true })
@@ -173,7 +173,7 @@ async function* withEnd(commands: AsyncIterable<Uint8Array>): AsyncIterable<Uint
   yield Buffer.from('done\n')
 }
 
-/** Reads blobs one after the other, so that memory holds one at a time. */
+/** Reads blobs one after the other. Memory holds one at a time. */
 export async function* readBlobs(place: GitPlace, ids: Iterable<string>): AsyncIterable<Buffer> {
   const args = ['cat-file', '--batch']
   const child = startGit(place, args)
@@ -204,7 +204,11 @@ export async function* readBlobs(place: GitPlace, ids: Iterable<string>): AsyncI
       let header = ''
       while (!header.endsWith('\n')) header += (await take(1)).toString('latin1')
       const found = /^[0-9a-f]+ blob (\d+)\n$/.exec(header)
-      if (!found) throw new ToolError('EXECUTION_FAILED', `the shadow versions miss a file: ${header.trim()}`)
+      if (!found)
+        throw new ToolError(
+          'EXECUTION_FAILED',
+          `the shadow versions lack a file (${header.trim()}); restore ${place.repository} from a backup`,
+        )
       const bytes = await take(Number(found[1]))
       await take(1)
       yield bytes
@@ -216,7 +220,7 @@ export async function* readBlobs(place: GitPlace, ids: Iterable<string>): AsyncI
   }
 }
 
-/** Which stored blobs hold references in place of secrets: one id a line, only ever added to. */
+/** The ids of stored blobs that hold references in place of secrets, one a line. The file only grows. */
 export function redactedBlobs(place: GitPlace) {
   const file = join(place.repository, 'redacted')
   let known: Promise<Set<string>> | null = null
@@ -236,9 +240,7 @@ export function redactedBlobs(place: GitPlace) {
       const set = await load()
       const fresh = ids.filter((id) => !set.has(id))
       if (fresh.length === 0) return
-      await appendFile(file, `\n${fresh.join('\n')}\n`, { mode: 0o600 })
-      const handle = await open(file, 'r+')
-      await handle.sync().finally(() => handle.close())
+      await appendFile(file, `\n${fresh.join('\n')}\n`, { mode: 0o600, flush: true })
       for (const id of fresh) set.add(id)
     },
   }

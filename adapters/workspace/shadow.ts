@@ -6,6 +6,7 @@ import { resolveBytes } from '../../domain/agent/secrets/redactor.ts'
 import { noRoomIn } from '../../domain/log/errors.ts'
 import type { FileChange, Versions } from '../../domain/ports.ts'
 import { makeFolder } from '../files/folders.ts'
+import { inTurn } from '../files/in-turn.ts'
 import { leftAside } from './aside.ts'
 import { checkout, inTheWay } from './checkout.ts'
 import { GitFailure, type GitPlace, git } from './git.ts'
@@ -38,26 +39,21 @@ interface Difference {
   readonly to: TreeEntry | null
 }
 
-/** The index is made durable once, by the last command that writes it. */
+/** Only the last command that writes the index makes it durable. */
 const INDEX_LATER = ['core.fsync=none']
-/** Files that git reads again at each snapshot because the index lacks their times. */
+/** The most files without times in the index. Git reads such files again at each snapshot. */
 const MAX_UNSTAMPED = 32
-/** Up to so many changed files are stored without git's help. */
+/** Up to this number of changed files are stored without git. */
 const FEW = 16
 const NO_OBJECT = '0'.repeat(64)
 
-/** The Versions port over a bare git repository; see shadow-repository.ts for where it lies. One call at a time. */
+/** The Versions port over the bare git repository of shadow-repository.ts. Calls that change files run one at a time. */
 export function shadowVersions(place: GitPlace, secrets: VersionSecrets, warn: (text: string) => void): Versions {
   const redacted = redactedBlobs(place)
   const aside = leftAside(warn)
   let last: { tree: string; index: string } | null = null
   let unstamped = 0
-  let queue: Promise<unknown> = Promise.resolve()
-  const alone = <T>(work: () => Promise<T>): Promise<T> => {
-    const result = queue.then(work)
-    queue = result.catch(() => {})
-    return result
-  }
+  const alone = inTurn()
 
   const snapshot = async (): Promise<string> => {
     try {
@@ -65,7 +61,7 @@ export function shadowVersions(place: GitPlace, secrets: VersionSecrets, warn: (
     } catch (error) {
       if (!isDamage(error)) throw error
     }
-    // The index may name files that the repository has lost: from nothing, all that stands here is stored again.
+    // The index may name files that the repository has lost. An empty index stores all files again.
     try {
       return await snapshotFrom(`${place.index}.none`)
     } catch (error) {
@@ -73,12 +69,12 @@ export function shadowVersions(place: GitPlace, secrets: VersionSecrets, warn: (
     }
   }
 
-  /** `from`: the index to begin with; one that does not exist is empty. */
+  /** `from`: the index to start with. A missing one counts as empty. */
   const snapshotFrom = async (from: string): Promise<string> => {
     const paths = await changedPaths({ ...place, index: from })
     aside.lookAnew()
     if (paths.length === 0 && last !== null && last.index === (await stampOf(from))) return last.tree
-    // Work on a copy: whoever dies in between leaves neither a half-written index nor git's lock behind.
+    // Git works on a copy, so that a crash leaves neither a half-written index nor git's lock.
     const index = `${place.index}.${randomBytes(6).toString('hex')}`
     const draft = { ...place, index }
     try {
@@ -89,7 +85,7 @@ export function shadowVersions(place: GitPlace, secrets: VersionSecrets, warn: (
       if (paths.length > 0) {
         await git(draft, ['update-index', '-z', '--index-info'], { input: [await record(paths)], settings })
       }
-      // Fills in times and sizes, lest ever more files be read again each time. Exit 1: a redacted one differs.
+      // A refresh fills in times and sizes, so that git reads these files no more. Exit code 1: a redacted file differs.
       unstamped += paths.length
       if (unstamped > MAX_UNSTAMPED) {
         await git(draft, ['update-index', '-q', '--refresh'], { allowed: [0, 1], settings })
@@ -104,7 +100,7 @@ export function shadowVersions(place: GitPlace, secrets: VersionSecrets, warn: (
     }
   }
 
-  /** Stores what stands at the paths, and returns the lines that put it into an index. */
+  /** Stores the files at the paths, and returns the lines that put them into an index. */
   const record = async (paths: readonly RawPath[]): Promise<Buffer> => {
     const read = worktreeReader(place.workTree)
     const gone: string[] = []
@@ -169,7 +165,7 @@ export function shadowVersions(place: GitPlace, secrets: VersionSecrets, warn: (
       )
   }
 
-  /** Every secret is resolved once before the first file is touched, so that nothing is left half done. */
+  /** Rejects with SECRET_UNAVAILABLE before the first file is written, so that a restore is whole or does nothing. */
   const refuseUnresolvable = async (targets: readonly TreeEntry[]): Promise<void> => {
     const ids = new Set<string>()
     for (const { id } of targets) if (await redacted.has(id)) ids.add(id)
@@ -180,7 +176,10 @@ export function shadowVersions(place: GitPlace, secrets: VersionSecrets, warn: (
     resolveBytes(bytes, (ref) => {
       const value = secrets.resolve(ref)
       if (value !== null) return value
-      throw new ToolError('SECRET_UNAVAILABLE', `${ref} in a version cannot be resolved: the vault does not hold it`)
+      throw new ToolError(
+        'SECRET_UNAVAILABLE',
+        `${ref} in a version cannot be resolved: the vault has no value for it; restore the vault from a backup`,
+      )
     })
 
   const writeAll = async (folder: ReturnType<typeof checkout>, files: readonly { path: RawPath; to: TreeEntry }[]) => {
@@ -252,17 +251,17 @@ export function shadowVersions(place: GitPlace, secrets: VersionSecrets, warn: (
   }
 }
 
-/** What this process may not have or do just now, in the system's words. */
+/** The system's words for limits and missing rights of this process. */
 const DENIED = /Too many open files|Cannot allocate memory|out of memory|Read-only file system|Permission denied/i
 
-/** Neither a time limit, nor a full disk, nor what was denied to git says anything of what is stored. */
+/** Whether an error shows damage. A time limit, a full disk or a missing right shows none. */
 function isDamage(error: unknown): error is Error {
   if (error instanceof GitFailure) return error.exit !== null && noRoomIn(error) === null && !DENIED.test(error.said)
-  // Our own writing met a file in place of a folder, or the other way round.
+  // Our own write met a file in place of a folder, or a folder in place of a file.
   return error instanceof Error && 'code' in error && ['ENOTDIR', 'EEXIST', 'EISDIR'].includes(String(error.code))
 }
 
-/** Tells whether another process has written the index since. */
+/** Changes when another process writes the index. */
 const stampOf = (index: string): Promise<string> =>
   stat(index, { bigint: true }).then(
     ({ ino, mtimeNs, size }) => `${ino}:${mtimeNs}:${size}`,

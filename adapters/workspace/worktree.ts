@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { hasOpenFiles } from './beneath.ts'
 import { type GitPlace, git } from './git.ts'
 
-// File names are bytes: git's lists are kept as latin1 text, one character a byte, and go to the file system as bytes.
+// File names are bytes. A path of git is kept as latin1 text, one character a byte, and goes to the file system as bytes.
 
 /** A path as git gives it, one character a byte. */
 export type RawPath = string
@@ -13,32 +13,32 @@ export const rawBytes = (raw: RawPath): Buffer => Buffer.from(raw, 'latin1')
 export const shownPath = (raw: RawPath): string => rawBytes(raw).toString('utf8').toWellFormed()
 export const rawOf = (path: string): RawPath => Buffer.from(path, 'utf8').toString('latin1')
 
-/** Where a raw path lies, as bytes for the file system. */
+/** The absolute path of a raw path, as bytes for the file system. */
 export const locate = (folder: string, raw: RawPath): Buffer =>
   Buffer.concat([Buffer.from(`${folder}/`), rawBytes(raw)])
 
-/** Larger files are left aside like ignored ones. In bytes. */
+/** Larger files are not versioned. In bytes. */
 export const MAX_VERSIONED_BYTES = 256 * 1024 * 1024
 
-/** What stands at a path in a version. */
+/** A file or link of a version. */
 export interface VersionedFile {
   readonly mode: '100644' | '100755' | '120000'
   readonly bytes: Uint8Array
 }
 
-/** Paths that differ from the index: new, changed or gone; ignored ones aside. */
+/** Paths that differ from the index: new, changed and missing ones, without ignored ones. */
 export async function changedPaths(place: GitPlace): Promise<RawPath[]> {
   const tagged = await listFiles(place, ['-t', '-m', '-d', '-o'])
   return expand(place, [...new Set(tagged.map((entry) => entry.slice(2)))])
 }
 
-/** All paths that are versioned or would be: what a search looks through. */
+/** All paths that a snapshot would version. */
 export async function allPaths(place: GitPlace): Promise<RawPath[]> {
   return expand(place, [...new Set(await listFiles(place, ['-c', '-o']))])
 }
 
 async function listFiles(place: GitPlace, what: readonly string[]): Promise<RawPath[]> {
-  // Plain text, so unlike the repository's own settings it may be honoured; a pipe in its place would hang git.
+  // The user's exclude file is plain text and starts no program, so it counts. A pipe in its place would block git.
   const exclude = join(place.workTree, '.git', 'info', 'exclude')
   const settings = (await isFile(exclude)) ? [`core.excludesFile=${exclude}`] : ['core.excludesFile=/dev/null']
   const out = await git(place, ['ls-files', '-z', ...what, '--exclude-standard'], { settings })
@@ -51,7 +51,7 @@ const isFile = (path: string): Promise<boolean> =>
     () => false,
   )
 
-/** Git names a repository within the workspace as one folder; its files are looked up in their own right. */
+/** Replaces each inner repository, which git lists as one folder, by its files. */
 async function expand(place: GitPlace, paths: readonly RawPath[]): Promise<RawPath[]> {
   const out: RawPath[] = []
   for (const path of paths) {
@@ -64,7 +64,7 @@ async function expand(place: GitPlace, paths: readonly RawPath[]): Promise<RawPa
   return out
 }
 
-/** A folder's name is bytes, and a process is started in a folder that is named by text: so by the open folder. */
+/** The files of an inner repository. Git starts in the open folder, because the name may be bytes that no text can hold. */
 async function pathsOfInner(place: GitPlace, raw: RawPath): Promise<RawPath[]> {
   const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = fsConstants
   const index = `${place.index}.none`
@@ -84,8 +84,8 @@ async function pathsOfInner(place: GitPlace, raw: RawPath): Promise<RawPath[]> {
 }
 
 /**
- * Reads what stands at raw paths of a folder; never through a symbolic link. Null: nothing, or nothing that is versioned;
- * `unreadable`: this user may not read it, or its disk cannot give it. One cache of looked-at folders per use.
+ * Reads files and links at raw paths of a folder, never through a symbolic link. Null: there is none, or it is not versioned.
+ * `unreadable`: the user lacks the right, or the disk fails. Each reader caches the folders that it has checked.
  */
 export function worktreeReader(folder: string) {
   const realFolders = new Map<RawPath, boolean>()
@@ -121,9 +121,9 @@ export function worktreeReader(folder: string) {
   }
 }
 
-/** Removed or replaced since git named it. */
+/** The file was removed or replaced after git listed it. */
 const isGone = (error: unknown): boolean => isOneOf(error, ['ENOENT', 'ENOTDIR', 'ELOOP'])
-/** What an agent has closed with chmod, or a disk cannot give: it must not keep the rest from being versioned. */
+/** An unreadable file, by its mode or by a fault of the disk, must not stop the versions of the other files. */
 const isUnreadable = (error: unknown): boolean => isOneOf(error, ['EACCES', 'EPERM', 'EIO'])
 
 const isOneOf = (error: unknown, codes: readonly string[]): boolean =>

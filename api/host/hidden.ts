@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { appendFile, readdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { holds } from '../../adapters/sandbox/mounts.ts'
+import { liesIn } from '../../adapters/files/inside.ts'
 import { vaultMark } from '../../adapters/vault/mark.ts'
 import { refuseNested } from '../../adapters/workspace/open.ts'
 import type { Config } from '../config.ts'
@@ -44,7 +44,7 @@ export async function hiddenFrom(config: HostFiles, workspace: string): Promise<
   const around = new Set([workspace, ...known].map(dirname))
   const beside = await Promise.all([...around].map(dataFoldersIn))
   // One that has the workspace in it could not be hidden; the workspace can be made to look like one.
-  return [...known, keyFileOf(config), ...beside.flat().filter((folder) => !holds(folder, workspace))]
+  return [...known, keyFileOf(config), ...beside.flat().filter((folder) => !liesIn(folder, workspace))]
 }
 
 async function dataFoldersIn(folder: string): Promise<string[]> {

@@ -6,7 +6,7 @@ import { tempFolder } from '../support/folders.ts'
 
 const intent = (runId: string, digit: string) => ({ stream: `agent-${runId}.c1`, runId, hash: digit.repeat(64) })
 
-test('what has begun is found by the next process, until it has ended', async () => {
+test('the next process finds an intent until it has ended', async () => {
   const folder = join(tempFolder(), 'made', 'when needed')
   const first = new FileIntents(folder)
   expect(await first.left()).toEqual([])
@@ -21,14 +21,14 @@ test('what has begun is found by the next process, until it has ended', async ()
   expect(await first.left()).toEqual([b])
 })
 
-test('a file that is no intent is left alone', async () => {
+test('a foreign file is left alone', async () => {
   const folder = tempFolder()
   writeFileSync(join(folder, 'README'), '')
   mkdirSync(join(folder, 'a folder'))
   expect(await new FileIntents(folder).left()).toEqual([])
 })
 
-test('an intent that cannot be noted is an error that says what to do', async () => {
+test('an intent that cannot be written gives an error with a remedy', async () => {
   const file = join(tempFolder(), 'file')
   writeFileSync(file, '')
   const intents = new FileIntents(join(file, 'below'))

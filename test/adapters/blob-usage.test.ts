@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { BlobUsage } from '../../adapters/blobs-file/usage.ts'
 import { tempFolder } from '../support/folders.ts'
 
-test('the sizes of some runs are told without a look at the others, and a folder that stands is read once', async () => {
+test('the sizes of some runs need no read of other runs, and an unchanged folder is read once', async () => {
   const folder = tempFolder()
   for (const run of ['aa-run', 'aa-other', 'bb-run']) {
     mkdirSync(join(folder, run.slice(0, 2), run), { recursive: true })

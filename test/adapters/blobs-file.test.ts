@@ -13,7 +13,7 @@ const code = (name: string) => expect.objectContaining({ code: name })
 
 blobStoreContract(async () => new FileBlobs(join(tempFolder(), 'blobs')))
 
-test('a file per run and hash, readable by nobody else, and nothing beside', async () => {
+test('a blob is one file per run and hash, readable by its owner only', async () => {
   const folder = join(tempFolder(), 'blobs')
   const blobs = new FileBlobs(folder)
   await Promise.all([blobs.put('r2', hash, bytes), blobs.put('r2', hash, bytes)])
@@ -22,7 +22,7 @@ test('a file per run and hash, readable by nobody else, and nothing beside', asy
   expect(statSync(join(folder, 'r2', 'r2', hash)).mode & 0o777).toBe(0o600)
 })
 
-test('a folder that cannot be written says what to check, and leaves nothing half', async () => {
+test('a folder without the right to write gives an error with the check to make, and leaves no half file', async () => {
   const folder = tempFolder()
   writeFileSync(join(folder, 'r1'), '')
   const blobs = new FileBlobs(folder)
@@ -46,7 +46,7 @@ test('halves that a dead process left are removed, those of a living one are not
   expect(readdirSync(join(folder, 'tmp'))).toEqual(['fresh'])
 })
 
-test('what cannot be removed from among the halves hinders no put', async () => {
+test('a half-written file that cannot be removed does not prevent a put', async () => {
   const folder = tempFolder()
   const stuck = join(folder, 'tmp', 'stuck')
   mkdirSync(stuck, { recursive: true })

@@ -104,7 +104,7 @@ describe('a failure', () => {
     expect(await failure(provider)).toMatchObject({ code: 'INVALID_RESPONSE', transient: true })
   })
 
-  test('is a page that is no API', async () => {
+  test('an HTML page in place of the API', async () => {
     const provider = await at.serve((res) => {
       res.writeHead(200, { 'content-type': 'text/html' })
       res.end('<html>Welcome</html>')

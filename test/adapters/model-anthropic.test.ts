@@ -37,7 +37,7 @@ describe('an answer', () => {
     expect(at.server.got[0]!.headers.authorization).toBe(`Bearer ${KEY}`)
   })
 
-  test('keeps thinking, its signature, and kinds of blocks that nobody knows yet', async () => {
+  test('keeps thinking, its signature, and blocks of unknown kinds', async () => {
     const provider = await serveEvents(
       start(),
       ...block(0, { type: 'thinking', thinking: '', signature: '' }, [
@@ -103,7 +103,7 @@ describe('an answer', () => {
     expect(content.map((b) => b.input)).toEqual([{}, {}])
   })
 
-  test('puts a surrogate pair together that two pieces split, and replaces what is no character', async () => {
+  test('joins a surrogate pair split over two pieces, and replaces invalid characters', async () => {
     const [high, low] = ['\ud83d', '\ude00']
     const provider = await serveEvents(
       start(),

@@ -22,7 +22,7 @@ const providers = {
 }
 
 describe.each(Object.entries(providers))('%s', (_, connect) => {
-  test('a redirect is told and not followed: no request, and so no key, reaches the other host', async () => {
+  test('a redirect is reported and not followed: no request, and so no key, reaches the other host', async () => {
     const asked: string[] = []
     const other = createServer((req, res) => {
       asked.push(JSON.stringify(req.headers))
@@ -43,7 +43,7 @@ describe.each(Object.entries(providers))('%s', (_, connect) => {
     expect(asked).toEqual([])
   })
 
-  test('an answer of headers alone is no answer', async () => {
+  test('an answer of headers alone is refused', async () => {
     const server = await serve((res) => {
       beginStream(res)
       res.end()

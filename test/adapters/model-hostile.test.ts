@@ -14,7 +14,7 @@ import { ask, failure, never, request } from '../support/model-request.ts'
 // is kept is within the bounds. Work is counted in bytes and pieces, not in time.
 
 const MIB = 1 << 20
-/** What a server may have written into the buffers of both sides after the last byte that was read. */
+/** The bytes that a server may have written into the buffers of both sides after the last read. */
 const BUFFERED = 16 * MIB
 
 /** A server that pours a stream over the client. `poured`: the bytes that it could write until it was let go of. */
@@ -140,7 +140,7 @@ describe.each(Object.entries(WIRES))('%s', (_, wire) => {
     expect(await long.closed()).toBe(false)
   })
 
-  test('a document of more than 8 MiB is cut, and what comes before the cut is kept', async () => {
+  test('a document of more than 8 MiB is cut, and the part before the cut is kept', async () => {
     const json = { 'content-type': 'application/json' }
     const text = await hostile(wire, () => [wire.texts('Hello.', 'x'.repeat(9 * MIB))], json)
     const { content, cut, stopReason } = modelOutcome(await ask(text.provider))
@@ -186,7 +186,7 @@ describe.each(Object.entries(WIRES))('%s', (_, wire) => {
     expect(await failure(wire.connect(server.url))).toMatchObject({ code: 'NETWORK', transient: true })
   })
 
-  test('a page of another type is no answer, and the run may ask again', async () => {
+  test('a page of another type is refused as a passing failure', async () => {
     const { provider, closed } = await hostile(wire, () => endless('<p>Sign in</p>'), { 'content-type': 'text/html' })
     expect(await failure(provider)).toMatchObject({
       code: 'INVALID_RESPONSE',
@@ -196,7 +196,7 @@ describe.each(Object.entries(WIRES))('%s', (_, wire) => {
     expect(await closed()).toBe(false)
   })
 
-  test('a number beyond all measure in arguments is no argument object', async () => {
+  test('arguments with a number out of range stay text', async () => {
     const json = `{"n":1e999,"m":${'9'.repeat(100_000)}}`
     const { provider } = await hostile(wire, () => [wire.head(), wire.call(0, 'f', json), wire.end('tool_use')])
     expect(requestedCalls((await ask(provider)).content)).toMatchObject([{ arguments: null }])

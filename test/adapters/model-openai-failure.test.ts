@@ -73,7 +73,7 @@ describe('a failure', () => {
     expect(await failure(provider)).toMatchObject({ code: 'INVALID_RESPONSE', transient: true })
   })
 
-  test('is one document that is no JSON', async () => {
+  test('is a document of another format than JSON', async () => {
     const provider = await at.serve((res) => {
       res.writeHead(200, { 'content-type': 'application/json' })
       res.end('{"choices":')

@@ -35,7 +35,7 @@ describe('a request', () => {
     { role: 'user', content: 'and?' },
   ]
 
-  test('puts every call with its arguments, results right after, then what people and the system say', () => {
+  test('puts every call with its arguments, results right after, then messages of people and of the system', () => {
     expect(toParams(request({ messages: history }), false).messages).toEqual([
       { role: 'system', content: 'You are a tester.' },
       { role: 'user', content: 'go' },

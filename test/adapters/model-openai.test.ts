@@ -84,7 +84,7 @@ describe('an answer', () => {
     expect((await ask(await serveChunks(...said('x'), finish(reason), count))).stopReason).toBe(meant)
   })
 
-  test('that refuses is a refusal, its words kept', async () => {
+  test('with a refusal keeps its words', async () => {
     const answer = await ask(
       await serveChunks(delta({ refusal: 'I will ' }), delta({ refusal: 'not.' }), finish('stop'), count),
     )

@@ -159,7 +159,7 @@ describe('which turn is played', () => {
     expect(await playOn(one, [{ role: 'user', content: 'parent' }], 2)).toEqual(['a', 'b'])
   })
 
-  test('after the last is an error that says what to do', async () => {
+  test('after the last one gives an error with a remedy', async () => {
     const messages: Message[] = [{ role: 'user', content: 'go' }]
     const one = provider([call('a')], { model: 'demo' })
     await playOn(one, messages, 1)
@@ -200,7 +200,7 @@ describe('an answer', () => {
     expect(answer.streamed).toBe('Let me look at  this.')
   })
 
-  test('fills in what it finds, in texts and arguments, once', async () => {
+  test('fills in placeholders of texts and arguments once', async () => {
     const one = provider([
       {
         text: `Turn ${hole('turn')}: ${hole('lastResult')} / ${hole('firstInput')} / ${hole('lastInput')} / $${hole('turn')}`,
@@ -218,7 +218,7 @@ describe('an answer', () => {
     ])
   })
 
-  test('stops as told, and by itself with end_turn where there is no call', async () => {
+  test('stops as the script says, and with end_turn by default without a call', async () => {
     expect((await ask(provider([{ text: 'x' }]))).stopReason).toBe('end_turn')
     expect((await ask(provider([{ text: 'x', stop: 'max_tokens' }]))).stopReason).toBe('max_tokens')
   })

@@ -124,7 +124,7 @@ describe('which provider serves a model', () => {
       'INVALID_REQUEST',
       /OPENAI_BASE_URL must be/,
     ],
-    ['gpt-5.5', { env, openaiBaseUrl: 'localhost:1' }, 'INVALID_REQUEST', /OPENAI_BASE_URL must be/],
+    ['gpt-5.5', { env: { ...env, OPENAI_BASE_URL: 'localhost:1' } }, 'INVALID_REQUEST', /OPENAI_BASE_URL must be/],
     [
       'claude-opus-5-5',
       { env: { ANTHROPIC_API_KEY: 'hunter2 hunter2' } },

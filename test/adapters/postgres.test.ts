@@ -23,7 +23,7 @@ describeWithPostgres('adapters on PostgreSQL', (server) => {
       await pool.query(`alter system set wal_writer_delay = '10s'`)
       await pool.query('select pg_reload_conf()')
       await pool.query('checkpoint')
-      // Not before the setting has reached a connection, and then after one that nobody waited for.
+      // The setting must have reached a connection first, one without a waiting caller.
       await expect
         .poll(async () => (await pool.query('show synchronous_commit')).rows[0].synchronous_commit)
         .toBe('off')
@@ -55,7 +55,7 @@ describeWithPostgres('adapters on PostgreSQL', (server) => {
       const blobs = await PostgresBlobs.open({ pool, schema })
       await expect(blobs.get('r1', hash)).rejects.toThrow(/restore it from a backup/)
       await pool.query(`drop schema ${schema} cascade`)
-      // Nothing that passes by itself, and nobody tries it again.
+      // A lasting fault is not retried.
       const query = vi.spyOn(pool, 'query')
       onTestFinished(() => query.mockRestore())
       await expect(blobs.put('r1', hash, bytes)).rejects.toMatchObject({ name: 'LogError', code: 'LOG_REFUSED' })
@@ -86,7 +86,7 @@ describeWithPostgres('adapters on PostgreSQL', (server) => {
       },
     })
 
-    test('whose table was dropped make it again, which is told once; none of those that it held is held', async () => {
+    test('make a dropped table again and report it once; former leases are free', async () => {
       const [pool, own, said] = [schemas.pool(), schemas.fresh(), [] as string[]]
       const leases = await PostgresLeases.open({ pool, schema: own, warn: (text) => said.push(text) })
       await leases.acquire('a', 'd1', 60_000)
@@ -94,9 +94,7 @@ describeWithPostgres('adapters on PostgreSQL', (server) => {
       await expect(leases.release('a', 'd1')).rejects.toMatchObject({ code: 'LOG_REFUSED' })
       expect(await leases.acquire('a', 'd2', 60_000)).toBe(true)
       expect(await leases.acquire('a', 'd1', 60_000)).toBe(false)
-      expect(said).toEqual([
-        `made again, because it was missing: ${own}.leases; what was held in it is not held any more`,
-      ])
+      expect(said).toEqual([`the table ${own}.leases was missing and was made again; former leases are lost`])
     })
 
     test('go by the server’s clock', async () => {

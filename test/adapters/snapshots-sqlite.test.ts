@@ -30,7 +30,7 @@ test('throws all away, of every agent', async () => {
   expect([await snapshots.latest('a', 1, {}), await snapshots.latest('b', 1, {})]).toEqual([null, null])
 })
 
-test('has nothing for whoever reads while it is closed', async () => {
+test('a closed store has no snapshots', async () => {
   const snapshots = SqliteSnapshots.open(join(tempFolder(), 's.db'), (path) => rmSync(path))
   await snapshots.put('a', 1, at(1))
   snapshots.close()

@@ -13,7 +13,7 @@ interface Locked {
 const lock = readFileSync(resolve(import.meta.dirname, '../../package-lock.json'), 'utf8')
 const { packages } = JSON.parse(lock) as { packages: Record<string, Locked> }
 
-test('the lock names no place to fetch from, and the hash of everything', () => {
+test('the lock names no registry, and the hash of every package', () => {
   const wrong = Object.entries(packages).filter(([path, p]) => p.resolved || (path && !(p.version && p.integrity)))
   expect(wrong.map(([path]) => path)).toEqual([])
 })

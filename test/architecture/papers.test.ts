@@ -11,7 +11,7 @@ const commands = new Set([...help.matchAll(/^ {2}([a-z]+) .*/gm)].map(([, name])
 describe.each(['README.md', ...docs])('%s', (paper) => {
   const text = readFileSync(join(root, paper), 'utf8')
 
-  it('names files that there are', () => {
+  it('names only existing files', () => {
     const named = [...text.matchAll(/`((?:domain|adapters|projections|api|test)\/[\w./-]*)`/g)].map(([, path]) => path!)
     const linked = [...text.matchAll(/\]\((?!https?:)([^)#]+)\)/g)].map(([, path]) => join(dirname(paper), path!))
     const paths = [...named, ...linked]
@@ -19,8 +19,10 @@ describe.each(['README.md', ...docs])('%s', (paper) => {
     expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([])
   })
 
-  it('names commands that there are', () => {
-    const called = [...text.matchAll(/(?:^|`)(?:npx )?keepup ([a-z]+)/gm)].map(([, name]) => name!)
+  it('names only existing commands', () => {
+    const blocks = [...text.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block]) => block).join('')
+    const lines = blocks.matchAll(/^(?:npx )?keepup ([a-z]+)/gm)
+    const called = [...lines, ...text.matchAll(/`(?:npx )?keepup ([a-z]+)/g)].map(([, name]) => name!)
     if (paper === 'README.md') expect(called.length).toBeGreaterThan(10)
     expect(commands.size).toBeGreaterThan(20)
     expect(called.filter((name) => !commands.has(name))).toEqual([])

@@ -21,7 +21,7 @@ import { PAGE, toolSections, writtenSections } from '../support/papers/tool-page
 // Pages of reference say what the program says.
 
 describe('the page of the tools', () => {
-  it('is what the tools themselves say; node test/support/papers/tool-page.ts writes it anew', () => {
+  it("equals the tools' own descriptions; node test/support/papers/tool-page.ts writes it again", () => {
     expect(writtenSections(readFileSync(PAGE, 'utf8'))).toBe(toolSections())
   })
 })
@@ -87,7 +87,7 @@ describe('the page of the settings', () => {
     expect(Object.keys(files[0].models[0]).sort()).toEqual(Object.keys(ModelEntry.shape).sort())
   })
 
-  it('tells how an outage is waited for', () => {
+  it('states the limits of the wait for an outage', () => {
     expect(page).toContain(`${MODEL_OUTAGE_MS} (an hour) by default`)
     expect(page).toContain(`${OUTAGE_BACKOFF_CAP_MS / 60_000} minutes`)
     expect(MAX_MODEL_FAILURES).toBe(3)

@@ -13,7 +13,7 @@ const sources = (room: string): string[] =>
 
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 
-/** What a file imports, as paths from the root or package names. */
+/** The imports of a file, as paths from the root or package names. */
 function imports(path: string): string[] {
   const found = read(path).matchAll(/\bfrom\s+'([^']+)'|^import\s+'([^']+)'|\bimport\(\s*'([^']+)'/gm)
   return [...found]
@@ -93,7 +93,7 @@ test('what all rooms of domain share imports the log and nothing else of them', 
   expect(wrong).toEqual([])
 })
 
-test('within an agent what is decided stands on rules, these on the state, it on events, these on the spec', () => {
+test('within an agent decisions import rules, rules the state, the state events, events the definition', () => {
   const floors = ['', 'definition', 'events', 'state', 'control', 'secrets', 'rules', 'decisions']
   const floor = (path: string) => floors.indexOf(dirname(relative('domain/agent', path)).replace(/^\.$/, ''))
   const wrong = sources('domain/agent').flatMap((path) =>
@@ -104,7 +104,7 @@ test('within an agent what is decided stands on rules, these on the state, it on
   expect(wrong).toEqual([])
 })
 
-test('within a document the envelope stands on the markup, and both stand on the model', () => {
+test('within a document the envelope imports the markup, and both import the model', () => {
   const floors = ['', 'model', 'markup', 'envelope']
   const floor = (path: string) => floors.indexOf(dirname(relative('domain/document', path)).replace(/^\.$/, ''))
   const wrong = sources('domain/document').flatMap((path) =>
@@ -155,7 +155,7 @@ test('pure rooms have no clock, no randomness, no environment, nothing asynchron
   expect(wrong).toEqual([])
 })
 
-test('nothing but the named rooms and files stands at the top', () => {
+test('the top level has only the named rooms and files', () => {
   const rooms = ['domain', 'adapters', 'projections', 'api', 'test']
   const files = [
     'package.json',

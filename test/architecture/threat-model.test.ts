@@ -17,7 +17,7 @@ const rowsUnder = (heading: string): string[] => {
 }
 
 describe('the page of the threat model', () => {
-  it('names for each promise a test that exists', () => {
+  it('names an existing test for each promise', () => {
     const rows = rowsUnder('What keepup promises')
     expect(rows.length).toBeGreaterThan(12)
     for (const row of rows) {

@@ -67,7 +67,7 @@ beforeAll(async () => {
     const ended = await keepup(place, args, { env: { KEEPUP_CRASH_AT: kill } })
     run ||= runIdIn(ended)
     await keep(`${n}-killed`)
-    // What was at work when it was killed is settled, so that the next process gets on.
+    // Calls that ran at the kill are decided, so that the next process can go on.
     await settle()
     await keep(`${n}-settled`)
   }

@@ -101,14 +101,14 @@ function look(): void {
   for (const line of lines.slice(seen)) {
     const one = JSON.parse(line) as Look
     rss = Math.max(rss, one.rss)
-    // What the start of the program takes is no answer's doing.
+    // The time of the program's start does not count for an answer.
     if (seen > 3) stall = Math.max(stall, one.stallMs)
     if (one.stallCpuMs > stallCpu && seen > 3) [stallCpu, during] = [one.stallCpuMs, now]
     seen++
   }
 }
 
-/** The longest wait of somebody else who asks something small. */
+/** The longest wait of another client for a small answer, in ms. */
 let slowest = 0
 const over = Date.now() + minutes * 60_000
 const prober = (async () => {
@@ -137,7 +137,7 @@ const worker = async (model: string) => {
       if (run.status === 'completed' || run.status === 'failed') {
         const end = error?.code ?? 'DONE'
         ends.set(end, (ends.get(end) ?? 0) + 1)
-        // What has come in is read back.
+        // The received part is read back.
         for (const part of ['events', 'state', 'turns/1/request', 'turns/2/request'])
           await ask(`/runs/${started.body.runId}/${part}`)
         break
@@ -163,7 +163,7 @@ console.log(`${minutes} min, ${runs} runs (${[...ends].map(([end, n]) => `${n} $
 for (const [name, n] of counts) console.log(`  ${String(n).padStart(6)} × ${name}`)
 console.log(`longest stall of the event loop: ${Math.round(stallCpu)} ms of processor time, during "${during}"`)
 console.log(`longest stall by the clock: ${Math.round(stall)} ms, at a load of ${loadavg()[0]!.toFixed(1)}`)
-console.log(`slowest answer to somebody else: ${Math.round(slowest)} ms`)
+console.log(`slowest answer to another client: ${Math.round(slowest)} ms`)
 console.log(`most memory: ${mib(rss)}`)
 console.log(crashed ? `serve ended by itself (${exit}):\n${said}` : 'serve was there to the end')
 process.exitCode = crashed || stallCpu > MOST_STALL_MS ? 1 : 0

@@ -11,7 +11,7 @@ import { testWith } from '../support/tools.ts'
 // Real processes: on a busy machine each of them takes seconds.
 vi.setConfig({ testTimeout: FAULT_TIMEOUT_MS, hookTimeout: FAULT_TIMEOUT_MS })
 
-// What is wrong is said before anything is recorded, with what to do and the documented exit code; then a run works.
+// A fault is reported before anything is recorded, with a remedy and the documented exit code. A later run works.
 
 const HELLO = 'Hello, this text is looked for in the file.'
 const script = {
@@ -54,7 +54,7 @@ describe('a start that cannot be', () => {
     ['a missing workspace', () => run(place, ok, '-w', join(place.root, 'none')), 2, 'make the folder first'],
     ['a file as workspace', () => run(place, ok, '-w', file), 2, 'name the folder it lies in'],
     ['a workspace that holds the data', () => run(place, ok, '-w', place.root), 2, 'name another folder'],
-    ['a secret without value', () => run(place, ok, '--secret', 'NOBODY_KNOWS'), 2, 'secrets set NOBODY_KNOWS'],
+    ['a secret without value', () => run(place, ok, '--secret', 'OTHER_USER_KNOWS'), 2, 'secrets set OTHER_USER_KNOWS'],
     ['an unknown role', () => run(place, ok, '--role', 'juggler'), 2, 'there is no role'],
     ['an unknown run', () => ['resume', 'nosuch'], 2, 'runs list'],
   ])('%s', async (_, args, code, says) => {
@@ -69,14 +69,15 @@ describe('a start that cannot be', () => {
 })
 
 const ROOT = process.getuid?.() === 0
-const NOBODY = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] as const
+const OTHER_USER = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] as const
 
 testWith(
   {
     probe: ROOT
-      ? [...NOBODY, ...commandLine({ root: '/', data: '/', workspace: '/' }, ['--version']).flat()]
+      ? [...OTHER_USER, ...commandLine({ root: '/', data: '/', workspace: '/' }, ['--version']).flat()]
       : ['true'],
-    install: 'as root the test needs setpriv (util-linux), and node and the sources where nobody may read them',
+    install:
+      'as root the test needs setpriv (util-linux), and node and the sources in folders that no other user may read',
   },
   'a workspace that may not be read',
   async () => {
@@ -88,7 +89,7 @@ testWith(
       chmodSync(dark, 0o000)
       if (ROOT) for (const path of [place.root, dark]) chownSync(path, 65534, 65534)
       const env = { XDG_CONFIG_HOME: place.root }
-      const ended = await keepup(place, run(place, model, '-w', dark), { env, ...(ROOT ? { wrap: NOBODY } : {}) })
+      const ended = await keepup(place, run(place, model, '-w', dark), { env, ...(ROOT ? { wrap: OTHER_USER } : {}) })
       told(ended, 2, 'cannot be read (EACCES); check its rights')
     } finally {
       place.remove()
@@ -154,7 +155,7 @@ describe('a data folder that is not as it was', () => {
     }
   }
 
-  test('a byte flipped in a body: verify says where', async () => {
+  test('verify names the place of a byte flipped in a body', async () => {
     await instead(
       flipped((bytes) => bytes.indexOf(HELLO), 1),
       ['verify', runId],
@@ -166,7 +167,7 @@ describe('a data folder that is not as it was', () => {
     await works()
   })
 
-  test('bytes flipped among the rows of a page: verify says where', async () => {
+  test('verify names the place of bytes flipped among the rows of a page', async () => {
     // A page that was split keeps what moved away: every place where the text stands is changed.
     const changed = (bytes: Buffer) => {
       for (let at = bytes.indexOf('claim:'); at >= 0; at = bytes.indexOf('claim:', at)) bytes[at] = 0x43

@@ -28,7 +28,7 @@ const asks = [
   ['complete_task', { summary: 'Still here.' }],
 ] as const
 
-test('too much output, bytes that are no text, a command that hangs', async () => {
+test('too much output, invalid text, a hanging command', async () => {
   const place = newPlace()
   try {
     writeFileSync(join(place.workspace, 'odd.txt'), Buffer.from('6f6464ff00fe650a', 'hex'))

@@ -20,7 +20,7 @@ async function collected(): Promise<void> {
   }
 }
 
-/** Asks with a request that nobody but the callee holds afterwards; the answer is read on and on. */
+/** Sends a request to which only the callee keeps a reference. The answer is read to its end. */
 async function readOn(answer: (asked: Request) => Promise<ReadableStream<Uint8Array>>, signal: AbortSignal) {
   const body = await answer(new Request('http://localhost/', { signal }))
   const reading = (async () => {

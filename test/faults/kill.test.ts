@@ -10,7 +10,7 @@ import { draws, each, FAULT_ALL, FAULT_SEED, FAULT_TIMEOUT_MS, sample } from '..
 
 const AT_ONCE = 2
 
-/** What an undisturbed run passes, in order, and what it leaves. */
+/** The crash points of an undisturbed run in order, and its result. */
 interface Calm {
   readonly points: readonly string[]
   readonly files: Readonly<Record<string, string>>
@@ -100,7 +100,7 @@ for (const { job, single, double, always } of FAULT_ALL ? plans : plans.filter((
   )
 }
 
-test('what a killed process recorded is shown at once, though it left the tables behind', async () => {
+test('events of a killed process show at once, though its tables lag behind', async () => {
   await inPlace(effectsJob, async (place) => {
     // The third append is the claim, which comes long before the tables are written.
     const killed = await keepup(place, effectsJob.command(place), { env: { KEEPUP_CRASH_AT: 'after_append:3' } })
@@ -114,6 +114,9 @@ test('what a killed process recorded is shown at once, though it left the tables
   })
 })
 
-test.each(['after_tool', '*:0', '*:x', 'after_tool:-1'])('a slip of the pen kills nobody and is told: %s', (asked) => {
-  expect(() => crashPoint({ KEEPUP_CRASH_AT: asked })).toThrow('KEEPUP_CRASH_AT: expected')
-})
+test.each(['after_tool', '*:0', '*:x', 'after_tool:-1'])(
+  'a misspelt crash point is reported and stops no process: %s',
+  (asked) => {
+    expect(() => crashPoint({ KEEPUP_CRASH_AT: asked })).toThrow('KEEPUP_CRASH_AT: expected')
+  },
+)

@@ -10,7 +10,7 @@ const STRACE = {
   install: 'install strace (apt-get install strace)',
 } as const
 
-/** What happened, in the order of time: bytes written to the WAL, the WAL made durable, an append acknowledged. */
+/** Events in the order of time: bytes written to the WAL, the WAL made durable, an append acknowledged. */
 type Happening = 'wal' | 'sync' | 'ack'
 
 /** Reads a trace with paths; a call that another thread interrupted counts where it returned. */
@@ -21,7 +21,7 @@ function happenings(trace: string): Happening[] {
     const [, thread = '', rest = ''] = /^(\d+)\s+(.*)$/.exec(line) ?? []
     if (rest.endsWith('<unfinished ...>')) {
       open.set(thread, rest)
-      // What is being written counts from its beginning, what is being synced from its end.
+      // A write counts from its start, a sync from its end.
       if (/^pwrite64\(\d+<[^>]*-wal>/.test(rest)) found.push('wal')
       continue
     }

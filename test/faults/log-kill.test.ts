@@ -11,7 +11,7 @@ test('killed amid many appends, nothing acknowledged is lost and every chain hol
     const child = startLogChild('many', folder, `r${round}`, '100000')
     let count = 0
     for await (const line of child.lines) {
-      // What was said before the kill counts, also what is read after it.
+      // Acknowledgements sent before the kill count, also those read after it.
       const [, stream, revision, hash] = /^ack (\S+) (\d+) (\w{64})$/.exec(line) ?? []
       if (stream && revision && hash) acked.set(`${stream}@${revision}`, { revision: Number(revision), hash })
       if (++count === kills) child.process.kill('SIGKILL')

@@ -74,7 +74,7 @@ describe('the events of an irreversible call are gone', () => {
     expect(effectsIn(place)).toBe('two\n')
   })
 
-  test('the repair shows what is missing, changes nothing, and accepts only what it has shown', async () => {
+  test('the repair shows the loss, changes nothing, and accepts only the loss that it has shown', async () => {
     const { code, out } = await look(place, 'repair')
     expect(code).toBe(5)
     expect(out).toContain(`agent-${run} ends at revision`)

@@ -10,7 +10,7 @@ import { FAULT_TIMEOUT_MS } from '../support/faults/seed.ts'
 
 vi.setConfig({ testTimeout: FAULT_TIMEOUT_MS, hookTimeout: FAULT_TIMEOUT_MS })
 
-// Whoever can write the file can take events out of it and leave chains that hold; the tables have seen them.
+// A program that can write the file can remove events and leave valid chains. The tables have seen the events.
 
 const place = newPlace()
 const file = join(place.data, 'log', 'log.db')

@@ -39,7 +39,7 @@ const told = (ended: Pick<Ended, 'code' | 'err'>, says: string | RegExp) => {
   expect(ended.err).not.toMatch(/should not have happened|^ +at /m)
 }
 
-describe('what was lost from a data folder', () => {
+describe('a lost part of a data folder', () => {
   const place = newPlace()
   const model = scripted(place, script)
   const at = (name: string) => join(place.data, name)

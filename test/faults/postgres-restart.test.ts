@@ -45,7 +45,7 @@ describeWithPostgres('PostgreSQL that crashes', (server) => {
     ['before a batch', 'begin', 'after'],
     ['in the middle of a batch', 'insert into tool_calls', 'after'],
     ['before a commit', 'commit', 'before'],
-    ['after a commit that nobody heard of', 'commit', 'after'],
+    ['after a commit without an answer', 'commit', 'after'],
     ['while it is asked what stands', 'select stream, revision', 'before'],
   ] as const)('%s: the projector goes on, nothing is lost and nothing twice', async (where, text, when) => {
     const { log } = tell(numbers)
@@ -81,7 +81,7 @@ describeWithPostgres('PostgreSQL that crashes', (server) => {
     return { tables, where: [server().url, schema] }
   })
 
-  it('a writer that hangs in the middle of a batch holds nobody up, and finds out when it goes on', async () => {
+  it('a writer that hangs within a batch delays no other writer, and learns of its loss when it goes on', async () => {
     const { log } = tell(numbers)
     log.pages = () => 40
     const [hanging, pool] = [poolOf(), poolOf()]

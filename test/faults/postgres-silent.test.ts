@@ -53,7 +53,7 @@ describeWithPostgres('PostgreSQL behind a network that falls silent', (server) =
     return pool
   }
 
-  it('whoever moves the tables goes on with new connections', async () => {
+  it('the projector goes on with new connections', async () => {
     const { proxy, pool } = await behind()
     const { log, opened } = await tables(pool, 'mover')
     proxy.silence()
@@ -62,7 +62,7 @@ describeWithPostgres('PostgreSQL behind a network that falls silent', (server) =
     expect(await dumpSchema(direct(), 'mover_1')).toEqual(await folded(log, kit))
   })
 
-  it('a commit whose answer nobody hears is looked up, and not done twice', async () => {
+  it('a commit without an answer is looked up and not repeated', async () => {
     const { proxy, pool } = await behind()
     const { log } = tell(numbers)
     log.pages = () => 40
@@ -84,7 +84,7 @@ describeWithPostgres('PostgreSQL behind a network that falls silent', (server) =
     await opened.read(async () => null)
   })
 
-  it('one that falls silent in the middle of an answer is found out, though the server is still at it', async () => {
+  it('a connection that falls silent within an answer is detected, though the server still works on it', async () => {
     const { proxy, pool } = await behind()
     const fallen = proxy.silenceAt('generate_series')
     const asked = pool.query(`select repeat('x', 1000000) from generate_series(1, 40)`)
@@ -92,7 +92,7 @@ describeWithPostgres('PostgreSQL behind a network that falls silent', (server) =
     await fallen
   })
 
-  it('one that falls silent between its login and the first answer keeps no place', async () => {
+  it('a connection that falls silent between its login and the first answer keeps no place in the pool', async () => {
     const { proxy, pool } = await behind(SILENT_MS, { max: 1 })
     const fallen = proxy.silenceAt('pg_backend_pid')
     await expect(pool.query('select 1')).rejects.toMatchObject({ code: 'ETIMEDOUT' })
@@ -125,13 +125,13 @@ describeWithPostgres('PostgreSQL behind a network that falls silent', (server) =
     expect((await asked).rows).toHaveLength(8)
   })
 
-  it('what takes long is waited for, also where the server lets nobody in who would ask after it', async () => {
+  it('a long statement is waited for, also while the server refuses new connections', async () => {
     await direct().query('create role alone login connection limit 1')
     const { pool } = await behind(20, { user: 'alone' })
     expect((await pool.query('select pg_sleep(0.6)')).rowCount).toBe(1)
   })
 
-  it('who only watches the tables waits no longer than it was told to', async () => {
+  it('a mere watcher of the tables waits no longer than its limit', async () => {
     const { proxy, pool } = await behind(NEVER_MS)
     const { log } = tell(numbers)
     const clock = standing()

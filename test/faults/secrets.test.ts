@@ -65,7 +65,7 @@ test('a secret passes through tools and input, and is written nowhere but in the
     const ended = await keepup(place, ['run', ...how, ...sandboxFlag, ...what, task], { env })
     expect(ended).toMatchObject({ code: 0, err: expect.stringContaining('DONE') })
 
-    // What the model was told to put there is there, and the person who owns it finds it.
+    // The workspace holds the file that the model wrote, with the value for its owner.
     expect(readFileSync(join(place.workspace, 'out.txt'), 'utf8')).toBe(`given=${GIVEN}\n`)
     expect(readFileSync(join(place.workspace, 'told.txt'), 'utf8')).toBe(`kept=${KEPT}\n`)
 

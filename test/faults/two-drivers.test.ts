@@ -42,7 +42,7 @@ async function overtake(at: (name: CrashPoint, n: number) => boolean, look?: (pl
     const end = await first
     let last = await successor.drive(runId, { signal: LONG })
     if (last.end === 'waiting') {
-      // Nobody performed it: a person looks, and says so.
+      // Neither driver performed the call. A person looks, and answers so.
       expect(last.for).toBe('doubt')
       const toolCallId = last.toolCallIds[0]!
       expect(effectsJob.became(place, toolCallId)).toBeNull()
@@ -58,7 +58,7 @@ async function overtake(at: (name: CrashPoint, n: number) => boolean, look?: (pl
     const facts = await factsOf(place)
     const ends = facts.filter((fact) => fact.type === 'tool_call_end').map((fact) => fact.toolCallId)
     expect(new Set(ends).size).toBe(ends.length)
-    // Who had claimed and was overtaken goes on with nothing. Where the run has ended meanwhile, that may be its answer.
+    // An overtaken driver performs nothing. If the run has ended meanwhile, the drive may return that end.
     if (claimed) expect(['overtaken', ...(second.end === 'done' ? ['done'] : [])]).toContain(end.end)
     return { point, end, second, facts, runId }
   })

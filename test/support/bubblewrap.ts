@@ -14,7 +14,7 @@ export const hasBubblewrap = ((): boolean => {
   }
 })()
 
-/** Skips only where nobody relies on the answer. */
+/** Skips only outside CI. */
 export const skipWithoutBubblewrap = !hasBubblewrap && process.env.CI !== 'true'
 
 /**

@@ -2,7 +2,7 @@ import type { UserCommand } from '../../domain/agent/decisions/commands.ts'
 import type { Call } from '../../domain/agent/state/state.ts'
 import type { Deed } from './plans.ts'
 
-/** What a person asks for, who sees the open calls and looks at the world; null: there is nothing that it could be about. */
+/** The command of a person who sees the open calls and the outside world; null where no command applies. */
 export function commandOf(deed: Deed, open: readonly Call[], happened: (call: Call) => boolean): UserCommand | null {
   const waiting = open.find((call) => call.stage.at === 'approval')
   const doubtful = open.find((call) => call.stage.at === 'doubt')

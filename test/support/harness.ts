@@ -85,7 +85,7 @@ export class MemoryIntents implements BlobIntents {
   }
 }
 
-/** What a test's model answers, given the request. */
+/** A test's model: the answer to a request. */
 export type Answer = (
   request: ModelRequest,
   nth: number,

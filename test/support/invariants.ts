@@ -35,7 +35,7 @@ export function checkTransition(before: AgentState | null, after: AgentState, ev
   )
 }
 
-/** What begins without anything in the log that it follows from, or says otherwise what that is. */
+/** Event types without a cause in the log, or with a cause under another name. */
 const BEGINNINGS: ReadonlySet<AgentEvent['type']> = new Set([
   ...(['forked', 'driver_claimed', 'workspace_drifted', 'late_outcome'] as const),
 ])
@@ -49,7 +49,7 @@ function checkCause({ type, actor, revision, agentId, causationId }: AgentEvent,
   expect([stream, Number(at) < revision]).toEqual([`agent-${agentId}`, true])
 }
 
-/** What holds of every history that a run of this program leaves behind. Returns the state at its end. */
+/** Checks the invariants of every recorded history. Returns the state at its end. */
 export function checkHistory(events: readonly AgentEvent[]): AgentState {
   let state: AgentState | null = null
   const open = new Set<number>()

@@ -49,7 +49,7 @@ export interface Call {
   readonly batch: readonly SealedEvent[]
 }
 
-/** What the plan knows of the log, so that both are asked the same. */
+/** The plan's model of the log, so that both logs get the same requests. */
 export class Model {
   readonly sealer = new Sealer()
   readonly streams = new Map<string, SealedEvent[]>()

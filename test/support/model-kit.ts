@@ -15,7 +15,7 @@ export interface ModelRig {
   hanging(): Promise<ModelProvider>
 }
 
-/** What every model provider does, whoever stands behind it. */
+/** The contract of every model provider. */
 export function modelKit(rig: ModelRig): void {
   test('an answer is one that the log can hold, and its calls are found in it', async () => {
     const answer = await ask(await rig.answering())

@@ -18,7 +18,7 @@ export function mutate(source: string, { file, search, replace }: Mutation): str
   return source.replace(search, () => replace)
 }
 
-/** What the mutation would make of the file as it stands. Throws as {@link mutate} does. */
+/** The mutated text of the file. Throws as {@link mutate} does. */
 export const mutated = (mutation: Mutation): string => mutate(readFileSync(join(root, mutation.file), 'utf8'), mutation)
 
 /** A vite plugin that applies the mutation named in the environment, if there is one. */

@@ -1,7 +1,7 @@
-/** Runs work as a user whom file permissions stop; whoever is one already stays as it is. */
+/** Runs work as a user whom file permissions stop. A process of an ordinary user keeps its user. */
 export async function asOrdinaryUser<T>(work: () => Promise<T>): Promise<T> {
   const root = process.getuid?.() === 0
-  if (root) process.seteuid?.(NOBODY)
+  if (root) process.seteuid?.(ORDINARY_USER)
   try {
     return await work()
   } finally {
@@ -10,4 +10,4 @@ export async function asOrdinaryUser<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /** Every Linux and macOS knows this number for a user without rights of its own. */
-const NOBODY = 65_534
+const ORDINARY_USER = 65_534

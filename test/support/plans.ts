@@ -113,9 +113,9 @@ export const planArbitrary = fc.record({
   deniedTools: fc.constantFrom<string[]>([], [], ['put'], ['ask_user']),
   answers: fc.array(answer, { minLength: 1, maxLength: 10 }),
   ends: fc.array(fc.constantFrom(...TOOL_ENDS), { minLength: 1, maxLength: 8 }),
-  /** What people do when the run waits for them. */
+  /** Acts of people while the run waits for them. */
   replies: fc.array(person, { maxLength: 6 }),
-  /** What they do unasked, at the nth append. `elsewhere`: through another process. */
+  /** Unasked acts of people at the nth append. `elsewhere`: through another process. */
   deeds: fc.array(fc.record({ at: fc.integer({ min: 1, max: 25 }), deed: person, elsewhere: fc.boolean() }), {
     maxLength: 4,
   }),

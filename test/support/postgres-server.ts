@@ -45,12 +45,12 @@ export class PostgresServer {
   }
 
   start(): void {
-    // Nobody but the tests takes locks.
+    // Only the tests take locks.
     const settings = `-c autovacuum=off -c listen_addresses='' -c unix_socket_directories='${join(this.#folder, 's')}' -c max_connections=60`
     this.#ctl('start', ['-o', settings, '-l', join(this.#folder, 'log')])
   }
 
-  /** `immediate`: as a crash would, without a word to anybody. */
+  /** `immediate`: stops as a crash does, without a message to clients. */
   stop(mode: 'fast' | 'immediate'): void {
     this.#ctl('stop', ['-m', mode])
   }
@@ -61,7 +61,7 @@ export class PostgresServer {
     rmSync(this.#folder, { recursive: true, force: true })
   }
 
-  /** The server is a daemon: somebody ends it where this process ends without, however it does. */
+  /** The server is a daemon, so a watcher stops it when this process ends in any way. */
   #keep(): ChildProcess {
     const script = `read -r _; '${join(found!, 'pg_ctl')}' -D '${this.#folder}/data' -m immediate stop; rm -rf '${this.#folder}'`
     const stdio: ['pipe', 'ignore', 'ignore'] = ['pipe', 'ignore', 'ignore']

@@ -3,13 +3,13 @@ import type { CrashPoint, RuntimePorts } from '../../domain/runtime/ports.ts'
 
 export const NEVER = new Promise<never>(() => undefined)
 
-/** What is to happen at the nth crash point: the process dies, or its work is held until it is let go. */
+/** The action at the nth crash point: the process dies, or its work is held until it is released. */
 export interface Fate {
   readonly at: number
   readonly dies: boolean
 }
 
-/** What a process needs of the world that it lives in. */
+/** The surroundings of a process. */
 export interface Surroundings {
   ports(process: Process, number: number): RuntimePorts
   fateAt(name: CrashPoint): Fate | undefined

@@ -18,7 +18,7 @@ export function bytesOf(seed: string, length: number): Uint8Array {
   return out
 }
 
-/** What a test may want to say of an event; the rest is filled in. `ms`: after {@link EPOCH}. */
+/** Members of an event that a test sets; the rest is filled in. `ms`: after {@link EPOCH}. */
 export interface Draft {
   readonly type?: string
   readonly body?: Json

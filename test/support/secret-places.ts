@@ -112,7 +112,7 @@ export async function tell(place: Place, text: string, known: string): Promise<T
   await ask('r', { ...approve, reason: at('approval reason', 'x') })
   await drive('r')
   await drive('r')
-  // A run that ends while nobody knows what became of a call.
+  // A run that ends with a call whose outcome is unknown.
   await ask('r3', { kind: 'start', spec: testSpec({}, tools), task: 'x' })
   answers.unshift(calls(call('hang')))
   const driven = drive('r3')
@@ -169,7 +169,7 @@ function specOf(at: At, tools: readonly Tool[]) {
   }
 }
 
-/** What the model says, call by call. */
+/** The model's answers, call by call. */
 function said(at: At): (Partial<ModelOutcome> | Error)[] {
   const odd = { type: at('block kind', 'citation'), more: { [at('block member', 'a')]: at('block member', 'b') } }
   const send = call('send', { [at('argument key', 'what')]: at('argument', 'x'), where: 'a/b' }, at('call id', 'id1'))

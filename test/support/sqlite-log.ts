@@ -13,7 +13,7 @@ export async function owner(folder = tempFolder()): Promise<SqliteLog> {
   return log
 }
 
-/** Somebody else's connection to the log's file, as a tool for SQLite would open it. */
+/** A foreign connection to the log's file, as a tool for SQLite opens it. */
 export function raw(folder: string): DatabaseSync {
   const db = new DatabaseSync(join(folder, 'log.db'))
   onTestFinished(() => {

@@ -39,7 +39,7 @@ export const longTool = (name: string, more: Partial<ToolSpec> = {}): Tool => ({
 })
 
 export interface Given {
-  /** What the model says, call by call; the last one again and again. */
+  /** The model's answers, call by call. The last one repeats. */
   readonly says: readonly Said[]
   readonly tools?: readonly Tool[]
   readonly spec?: Record<string, unknown>

@@ -16,7 +16,7 @@ const hasTerminal = ((): boolean => {
   }
 })()
 
-/** Skips only where nobody relies on the answer. */
+/** Skips only outside CI. */
 export const skipWithoutTerminal = !hasTerminal && process.env.CI !== 'true'
 
 // Colours, cursor movements and what else is drawn rather than said.

@@ -61,7 +61,7 @@ export class World {
     return fate
   }
 
-  /** What people do unasked at this append. */
+  /** The unasked acts of people at this append. */
   private people(): void {
     this.appends++
     for (const { at, deed, elsewhere } of this.plan.deeds) {
@@ -215,7 +215,7 @@ export class World {
     this.acknowledged.set(key, command.kind)
   }
 
-  /** What a person does; a refusal is told to them and changes nothing. */
+  /** An act of a person. A refused one changes nothing. */
   private async perform(deed: Deed, process = this.process): Promise<void> {
     const key = `deed${this.deeds++}`
     const open = await this.open()
@@ -236,7 +236,7 @@ export class World {
     return this.ask({ kind: 'start', spec: this.spec(), task: 'do it' }, 'start')
   }
 
-  /** Drives until the run has ended or somebody is waited for; a process that dies is replaced. */
+  /** Drives until the run has ended or waits for a person. A process that dies is replaced. */
   async drive(): Promise<DriveEnd> {
     for (;;) {
       const { process } = this
@@ -272,7 +272,7 @@ export class World {
     if (planned !== undefined) await this.perform(planned)
     const needed = { input: 'input', approval: 'approve', doubt: 'happened', pause: 'resume' } as const
     const doubtful = (await this.open()).find((call) => call.stage.at === 'doubt')
-    // What hangs again and again is given up.
+    // A call that hangs repeatedly is given up.
     const again = this.replies % 3 === 0 ? 'abandon' : 'run'
     const truth = doubtful !== undefined && !this.effects.has(doubtful.id) ? again : needed[waits]
     await this.perform(waits === 'doubt' ? truth : needed[waits])

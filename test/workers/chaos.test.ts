@@ -50,7 +50,7 @@ test(`${RUNS} runs over ${WORKERS} workers while everything fails (FAULT_SEED=${
     if (step % 2 === 0) await pair.cut()
   }
   letGo()
-  // Whoever decides doubts must know that nobody is still at it.
+  // Doubts may be decided only when no process still performs the call.
   for (const code of await Promise.all(ending)) expect(code).toBe(0)
   await done('settle', RUNS)
   const checked = await check()

@@ -25,7 +25,7 @@ test('two workers, one killed and one stopped past its leases and let go: every 
   await Promise.all([first.said('effect', AT_ONCE), second.said('effect', AT_ONCE)])
   first.kill('SIGKILL')
   second.kill('SIGSTOP')
-  // Another one does what nobody had begun, and takes over the rest when their leases have passed.
+  // Another worker starts the runs without a driver, and takes over the others when their leases have passed.
   await work(AT_ONCE)
   const settling = act('settle', RUNS)
   await settling.said('decided', 2 * AT_ONCE)
@@ -60,7 +60,7 @@ test('PostgreSQL is restarted, and the connections to the log are cut, in the mi
   expect(await check()).toMatchObject(allRight(RUNS))
 })
 
-test('a worker that is told to end lets what it has begun end: nothing is in doubt, and another one goes on', async () => {
+test('a worker at SIGTERM lets its running work end: nothing is in doubt, and another worker goes on', async () => {
   // No lease passes while a worker that is well finds no time to renew it.
   const { work, hold, done, check } = deployment({ ...pair.fresh(), KEEPUP_LEASE_MS: '30000' })
   await done('start', RUNS)

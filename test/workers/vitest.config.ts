@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 
-// What takes minutes, and on a busy machine many: runs over several workers while everything around them fails.
+// Tests that take minutes, and many on a busy machine: runs over several workers while their servers fail.
 export default defineConfig({
   test: {
     env: { XDG_CONFIG_HOME: join(import.meta.dirname, '../../node_modules', '.keepup-test-config') },

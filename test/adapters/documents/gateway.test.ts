@@ -82,7 +82,7 @@ describe('the gateway', () => {
     expect(next.kind === 'mechanical' && gateway.send(next.request).status).toBe(200)
   })
 
-  it('merges a request with what a person typed elsewhere in the meantime', async () => {
+  it('merges a request with the text that a person typed elsewhere meanwhile', async () => {
     const gateway = await open('<p>alpha</p><p>beta</p>')
     const { frontier } = gateway.document
     const person = new Person('9', gateway.document.snapshot())

@@ -177,7 +177,7 @@ describe('a document on Loro', () => {
     expect([document.frontier, document.span('b1')]).toMatchObject([before, { text: 'a' }])
   })
 
-  it('follows what another writer has stored', async () => {
+  it('follows updates that another writer has stored', async () => {
     const { document, updates } = await documentWith('<p>a</p>')
     const other = await loroDocuments.open({ gatewayPeer: GATEWAY, updates })
     const change = other.edit([{ kind: 'replace', spanId: 'b1', runs: run('b') }])

@@ -36,7 +36,7 @@ function success(request: BatchAppendReq) {
 
 const batch = new Sealer().batch('agent-a', NEW, [{}]).map(encode)
 
-test('a server that ends the call in peace fails what waits, and the next append opens another', async () => {
+test('a call that the server ends normally fails the waiting appends, and the next append opens a new call', async () => {
   let ends = true
   const { calls, appends } = fake((request, call) => call.push(ends ? null : success(request)))
   await expect(appends.send('s', -1, batch)).rejects.toThrow('the server ended the stream of appends')
@@ -66,7 +66,7 @@ test('appends that are sent before the call is there leave in call order, over o
   expect(calls).toHaveLength(1)
 })
 
-test('a call that is lost fails what waits there and nothing that was sent over the next', async () => {
+test('a lost call fails its own waiting appends and none of the next call', async () => {
   const held: (() => void)[] = []
   const { calls, appends } = fake((request, call) => held.push(() => call.push(success(request))))
   const first = appends.send('a', -1, batch)
@@ -80,7 +80,7 @@ test('a call that is lost fails what waits there and nothing that was sent over 
   expect(await second).toMatchObject({ revision: 0n })
 })
 
-test('a call that has ended takes nothing more, and what ended it need not be an error of gRPC', async () => {
+test('an ended call takes no more appends, also where its error is not from gRPC', async () => {
   const { calls, appends } = fake((request, call) => call.push(success(request)))
   await appends.send('a', -1, batch)
   const late = appends.send('b', -1, batch)

@@ -10,7 +10,7 @@ import { erasedBody, NEW, Sealer, tipOf } from '../../support/sealing.ts'
 
 const stream = 'agent-a1'
 
-/** Appends that nobody waits for yet: chains of three over some streams. */
+/** Starts appends without waiting for them: chains of three over some streams. */
 function many(log: EventStoreLog, streams: number, bytes = 10) {
   const sealer = new Sealer('many')
   const sent: SealedEvent[][] = []
@@ -35,7 +35,7 @@ test('an answer that is lost after the write: sent again by a new client, in the
   const before = server.asked.appends
   const appended = log.append(stream, -1, batch)
   await expect.poll(() => server.store.events(`ns.${stream}`)?.length).toBe(2)
-  // Somebody else writes meanwhile: the resend is a success all the same, and says where it stands.
+  // Another writer appends meanwhile. The resend succeeds all the same, and returns its own revision.
   const theirs = new Sealer('theirs').batch(stream, tipOf(batch), [{}])
   server.store.append(`ns.${stream}`, 1, [
     { ...theirs[0]!, type: 'noted', contentType: '', data: new Uint8Array(), metadata: new Uint8Array() },
@@ -47,7 +47,7 @@ test('an answer that is lost after the write: sent again by a new client, in the
   expect(server.store.events(`ns.${stream}`)).toHaveLength(3)
 })
 
-test('the end of another client’s appends, also on another server, is none of ours', async () => {
+test('the end of another client’s appends, also on another server, does not fail ours', async () => {
   const [server, elsewhere] = [await standIn(), await standIn()]
   const log = await openLog(server.url, { limits: { callMs: 20_000 } })
   const foreign = EventStoreDBClient.connectionString(elsewhere.url)
@@ -62,7 +62,7 @@ test('the end of another client’s appends, also on another server, is none of 
   expect(server.asked.appends).toBe(before + 1)
 })
 
-test('answers that come after their connection has ended are nobody’s', async () => {
+test('answers that arrive after the end of their connection are dropped', async () => {
   const server = await standIn()
   const log = await openLog(server.url, { limits: { callMs: 300 } })
   const batch = new Sealer().batch(stream, NEW, [{}])
@@ -143,7 +143,7 @@ test('a capability call that failed once does not stay failed', async () => {
   await (await opened).append(stream, -1, new Sealer().batch(stream, NEW, [{}]))
 })
 
-test('without an answer the caller is told, when its patience ends, that nothing is known', async () => {
+test('without an answer the append ends with its patience, and its outcome is unknown', async () => {
   const server = await standIn()
   const log = await openLog(server.url, { limits: HASTY })
   server.switches.stalled = true
@@ -186,11 +186,11 @@ test('a wrong revision that names an event without a quorum is a conflict only i
   lost.catch(() => undefined)
   await expect.poll(() => server.asked.wrong).toBeGreaterThan(3)
   server.store.land()
-  // What stands there was not written by keepup, which the check finds out.
+  // The check finds that another program wrote the event there.
   await expect(lost).rejects.toEqual(code('LOG_FOREIGN'))
 })
 
-test('appends that stand on one whose answer is lost wait for it, and are no conflict', async () => {
+test('appends behind one whose answer is lost wait for it, and do not conflict', async () => {
   const server = await standIn()
   const log = await openLog(server.url)
   server.store.quorum = false
@@ -206,7 +206,7 @@ test('appends that stand on one whose answer is lost wait for it, and are no con
   await expectOnce(log, server, [a, b, c])
 })
 
-test('what stands on an append that loses its place to another process loses too', async () => {
+test('appends behind one that loses its revision to another process lose too', async () => {
   const server = await standIn()
   const log = await openLog(server.url)
   const sealer = new Sealer()
@@ -218,7 +218,7 @@ test('what stands on an append that loses its place to another process loses too
   expect(server.store.events(`ns.${stream}`)).toHaveLength(1)
 })
 
-test('what is too large is refused before it is sent, by headers too; a server that takes less says so', async () => {
+test('an append that is too large, its headers included, is refused before it is sent; a server with a lower limit refuses it itself', async () => {
   const server = await standIn()
   const log = await openLog(server.url)
   const before = server.asked.appends
@@ -264,7 +264,7 @@ test('erasing is refused by name', async () => {
   await expect(log.append(stream, 0, fact)).rejects.toEqual(code('ERASE_IMPOSSIBLE'))
 })
 
-test('what another process wrote is looked at before something is chained to it', async () => {
+test('an event of another process is read before an append is chained to it', async () => {
   const server = await standIn()
   const log = await openLog(server.url)
   const sealer = new Sealer()
@@ -275,7 +275,7 @@ test('what another process wrote is looked at before something is chained to it'
   const loose = sealer.batch(stream, { revision: 1, hash: 'e'.repeat(64) }, [{}])
   await expect(other.append(stream, 1, loose)).rejects.toEqual(code('APPEND_INVALID'))
   await other.append(stream, 1, sealer.batch(stream, tipOf(batch), [{}]))
-  // The place is taken now, so it is somebody else's first, and only then a fault of the caller's.
+  // Another writer has taken the revision, so the append first reports that conflict, and only then the caller's fault.
   for (const expected of [-1, 1])
     await expect(
       other.append(stream, expected, sealer.batch(stream, { revision: expected, hash: 'e'.repeat(64) }, [{}])),

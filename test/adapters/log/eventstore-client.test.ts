@@ -33,7 +33,7 @@ test.each(failures)('%s', async (_, error, replaced) => {
   expect(held.gone.signal.aborted).toBe(replaced)
 })
 
-test('what only fails for long is replaced too, unless it worked or was answered meanwhile', async () => {
+test('a client that only fails for a time is replaced too, unless a call succeeds or is answered meanwhile', async () => {
   const one = client(-1)
   const held = await one.take()
   const wrong = new WrongExpectedVersionError(undefined, { streamName: 's', current: 1n, expected: 0n })
@@ -48,8 +48,8 @@ test('what only fails for long is replaced too, unless it worked or was answered
 })
 
 test('a connection that ends while a leader is looked for in vain ends no process', async () => {
-  const nobody = 'esdb://127.0.0.1:1,127.0.0.1:2?tls=false&maxDiscoverAttempts=2'
-  const one = new ReplaceableClient(parseAddress(nobody), 1)
+  const unreachable = 'esdb://127.0.0.1:1,127.0.0.1:2?tls=false&maxDiscoverAttempts=2'
+  const one = new ReplaceableClient(parseAddress(unreachable), 1)
   onTestFinished(() => one.close())
   interface Inner {
     getChannel(): Promise<unknown>
@@ -61,6 +61,6 @@ test('a connection that ends while a leader is looked for in vain ends no proces
     return inner.handleError({ getChannel: () => null }, unavailable)
   }
   // The client waits for nothing of this itself, so that it would be an unhandled rejection.
-  await expect(ended(EventStoreDBClient.connectionString(nobody))).rejects.toThrow()
+  await expect(ended(EventStoreDBClient.connectionString(unreachable))).rejects.toThrow()
   await ended((await one.take()).client)
 })

@@ -76,7 +76,7 @@ test('the leader hangs: writing goes on elsewhere, also when it wakes up again',
   const cluster = await standInCluster()
   const { goesOn, end } = await busy(cluster)
   cluster.nodes[0]!.freeze()
-  // Gossip still names it while nobody else was elected.
+  // Gossip still names it until another node is elected.
   const { accepted } = cluster.nodes[0]!
   await expect.poll(() => cluster.nodes[0]!.accepted).toBeGreaterThan(accepted)
   cluster.elect(1)
@@ -89,19 +89,19 @@ test('the leader hangs: writing goes on elsewhere, also when it wakes up again',
   await end()
 })
 
-test('another node leads, and the one before goes on as a follower: reads move, and its end hurts nobody', async () => {
+test('when another node leads, reads move to it, and the end of the former leader breaks no read', async () => {
   const cluster = await standInCluster()
   const { log, goesOn, end } = await busy(cluster)
   cluster.elect(1)
   for (const name of writers) expect(await log.head(name)).not.toBeNull()
   await goesOn()
-  // What was left on it would be rejected with all that is in flight elsewhere.
+  // Calls left on the former leader would fail together with calls in flight elsewhere.
   await cluster.nodes[0]!.kill()
   await goesOn()
   await end()
 })
 
-test('without a quorum nothing is written and the caller is told; with one it goes on', async () => {
+test('without a quorum an append is refused; with a quorum appends go on', async () => {
   const cluster = await standInCluster()
   const { goesOn, end } = await busy(cluster)
   cluster.losesQuorum()
@@ -123,7 +123,7 @@ test('a cluster without a leader at the start says so', async () => {
   await expect(openLog(cluster.url, { limits })).rejects.toEqual(code('LOG_UNAVAILABLE'))
 })
 
-test('what was acknowledged is read, also from a client whose node follows by now and is behind', async () => {
+test('an acknowledged event is read, also by a client whose node is a follower behind by now', async () => {
   const cluster = await standInCluster()
   const log = await openLog(cluster.url)
   const batch = new Sealer().batch('agent-a', NEW, [{}, {}])
@@ -141,7 +141,7 @@ test('what was acknowledged is read, also from a client whose node follows by no
   expect(await collect(log.read('agent-a'))).toHaveLength(2)
   electAnother()
   expect(await log.head('agent-a')).toMatchObject({ revision: 1 })
-  // Whoever does not know yet where the log ends.
+  // A reader that does not know the end of the log yet.
   const other = await openLog(cluster.url)
   at(0)
   electAnother()
@@ -157,7 +157,7 @@ test('what was acknowledged is read, also from a client whose node follows by no
     }
   }
   expect((await collect(log.readAll(before))).map(({ id }) => id)).toEqual([last.id])
-  // What the cursor names is not everywhere either.
+  // Not every node has the event of the cursor.
   at(before.position)
   electAnother()
   expect((await collect(log.readAll(before))).map(({ id }) => id)).toEqual([last.id])

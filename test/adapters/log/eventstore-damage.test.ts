@@ -9,7 +9,7 @@ import type { StandIn } from '../../support/eventstore/stand-in.ts'
 import { Store } from '../../support/eventstore/store.ts'
 import { collect, NEW, Sealer, tipOf } from '../../support/sealing.ts'
 
-// What operators and other programs do to a log's streams is told by name, and never a shorter log.
+// Damage by operators and other programs is an error with its own code, and never a shorter log.
 
 const stream = 'agent-a1'
 const name = `ns.${stream}`
@@ -82,7 +82,7 @@ test('events of others in our streams', async () => {
   await expect(log.append(stream, 4, next)).rejects.toEqual(code('LOG_FOREIGN'))
 })
 
-test('who follows the whole log passes over what others wrote into the namespace, and it is told once per stream', async () => {
+test('a follower of the whole log skips foreign events in the namespace, and reports each stream once', async () => {
   const { server, batch } = await filled()
   const told: string[] = []
   const log = await openLog(server.url, { warn: (text) => told.push(text) })
@@ -118,7 +118,7 @@ test('who follows the whole log passes over what others wrote into the namespace
   expect(again).toHaveLength(3)
 })
 
-test('strays without end are not told without end', async () => {
+test('the reports of foreign streams are bounded', async () => {
   const { server } = await filled()
   const told: string[] = []
   const log = await openLog(server.url, { warn: (text) => told.push(text) })
@@ -128,7 +128,7 @@ test('strays without end are not told without end', async () => {
   expect(told.at(-1)).toMatch(/further streams are not named$/)
 })
 
-test('a stream of ours that was tombstoned is passed over where the whole log is read, and told to who asks', async () => {
+test('a read of the whole log skips a tombstoned stream of ours, and a read of the stream reports it', async () => {
   const { server, log, batch } = await filled()
   const before = await log.headCursor()
   server.store.delete(name, 'any', true)
@@ -167,7 +167,7 @@ test.each([
   expect((await read(2, 2)).map(({ header }) => header.revision)).toEqual([2, 3])
 })
 
-test('a truncation that was taken back is none', async () => {
+test('a truncation that was undone leaves a whole stream', async () => {
   const { server, log } = await filled()
   const codes = async () => {
     const heard: string[] = []
@@ -181,7 +181,7 @@ test('a truncation that was taken back is none', async () => {
   expect(await codes()).toEqual([])
 })
 
-test('a subscriber hears of damage behind the last event at once, and of what comes after it', async () => {
+test('a subscriber learns at once of damage behind the last event, and gets the events after it', async () => {
   const { server, log, sealer } = await filled()
   const stop = new AbortController()
   const heard: string[] = []
@@ -226,7 +226,7 @@ test('events of a newer format, and events that were altered or moved', async ()
   }
 })
 
-test('what others named as they liked is told in one short line', async () => {
+test('a foreign name is reported in one short line', async () => {
   const { server } = await filled()
   const told: string[] = []
   const log = await openLog(server.url, { warn: (text) => told.push(text) })
@@ -238,7 +238,7 @@ test('what others named as they liked is told in one short line', async () => {
   ])
 })
 
-test('a stream that somebody copied under another name is passed over, and refused by its own name', async () => {
+test('a stream copied under another name is skipped, and reading it by that name is refused', async () => {
   const { server, batch } = await filled()
   const told: string[] = []
   const log = await openLog(server.url, { warn: (text) => told.push(text) })
@@ -267,7 +267,7 @@ test('positions that a number cannot hold, or whose halves differ, are refused',
   expect(at(5n, 4n)).toThrow(expect.objectContaining({ code: 'LOG_FOREIGN' }))
 })
 
-test('a server that lost the log: who follows it is told, and no cursor matches', async () => {
+test('on a server that lost the log a follower gets an error, and no cursor matches', async () => {
   const { server, log } = await filled()
   const cursor = await log.headCursor()
   const following = collect(log.subscribe(cursor, AbortSignal.timeout(100_000)))
@@ -282,7 +282,7 @@ test('a server that lost the log: who follows it is told, and no cursor matches'
   await expect(log.headCursor()).rejects.toEqual(code('LOG_REPLACED'))
 })
 
-test('a server on which another log has taken the place of ours: no place of that one is told as one of ours', async () => {
+test('on a server with another log in place of ours, no position of that log is returned as ours', async () => {
   const { server, log } = await filled()
   await log.headCursor()
   const other = await standIn()

@@ -111,7 +111,7 @@ test('a server that takes subscriptions and confirms none is left for a new conn
   await end()
 })
 
-test('who holds a page for long loses nothing, and holds the server back', async () => {
+test('a slow reader of pages loses no event, and slows the server down', async () => {
   const server = await standIn()
   const log = await openLog(server.url)
   const { write } = await follower(log)
@@ -176,7 +176,7 @@ test.each([255, 256, 257, 300, 512, 513])(
     let seen = 0
     for await (const page of log.readAll(after)) {
       if (seen === 0) await expect.poll(() => server.asked.sent - sent).toBeGreaterThan(count)
-      // What the server has sent is here, and so is its word that this is all.
+      // All sent events are here, with the server's report of the end.
       for (let turns = 0; turns < 50; turns++) await new Promise((resolve) => setImmediate(resolve))
       seen += page.length
     }
@@ -184,7 +184,7 @@ test.each([255, 256, 257, 300, 512, 513])(
   },
 )
 
-test('a log that is closed under who reads it says so', async () => {
+test('a read of a log that is closed meanwhile ends with LOG_CLOSED', async () => {
   const server = await standIn()
   const log = await openLog(server.url)
   const { write } = await follower(log)

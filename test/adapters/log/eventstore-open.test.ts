@@ -32,7 +32,7 @@ test.each([
   await expect(refused).rejects.toMatchObject({ message: expect.not.stringContaining('hunter2') })
 })
 
-test('a connection string keeps what it says, and each client of the process has a connection of its own', () => {
+test('options of a connection string are kept, and each client of the process has its own connection', () => {
   const one = parseAddress('esdb://us%40er:p%3Aw@a:2113,b/?tlsCAFile=%2FCa.pem&keep_alive-interval=20000')
   expect(one).toMatchObject({ servers: 'a:2113,b', tls: true, keepAliveMs: 20_000 })
   expect(one.endpoints).toEqual([
@@ -110,7 +110,7 @@ test('a server without TLS where it is expected, and the other way round', async
     code: 'LOG_REFUSED',
     message: /remove tls=false/,
   })
-  // Known without asking: nobody waits for a port that says nothing.
+  // The fault shows without a connection, so the test waits for no port.
   await expect(openLog('esdb://127.0.0.1:9')).rejects.toMatchObject({
     code: 'LOG_REFUSED',
     message: /put its host name/,
@@ -124,13 +124,13 @@ test('no server at all, or one that hangs', async () => {
   await server.kill()
   const refused = openLog(server.url, { limits })
   await expect(refused).rejects.toEqual(code('LOG_UNAVAILABLE'))
-  // Nothing was to happen, and whoever reads it is no reader of gRPC.
+  // The message is for people who do not know gRPC's codes.
   await expect(refused).rejects.toThrow(
     /did not answer \(connecting\): connect ECONNREFUSED [\d.:]+; see that the server runs/,
   )
 })
 
-test('a server that is slow is told of while it is waited for', async () => {
+test('a warning reports a slow server during the wait', async () => {
   const server = await standIn()
   server.freeze()
   const told = Promise.withResolvers<string>()
@@ -191,7 +191,7 @@ test('one process writes to two event stores, and closes one while the other goe
   expect(two.asked.appends).toBe(before + 1)
 })
 
-test('a first event that is no identity is not taken for one', async () => {
+test('a first event of another kind is not taken for the identity of a log', async () => {
   const server = await new StandIn().start()
   onTestFinished(() => server.stop())
   const log = await openLog(server.url)

@@ -19,7 +19,7 @@ async function server(...args: string[]) {
   return { url: await next(), tell, child }
 }
 
-test('a server that is another process, stopped for real: what was sent lands once', async () => {
+test('a suspended server process: appends sent meanwhile land once', async () => {
   const { url, child } = await server()
   const log = await openLog(url)
   const hasty = await openLog(url, { limits: HASTY })

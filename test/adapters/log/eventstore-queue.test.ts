@@ -5,7 +5,7 @@ import { NEW, Sealer, tipOf } from '../../support/sealing.ts'
 
 const stream = 'agent-a1'
 
-test('a reader that nobody answers holds no appends up', async () => {
+test('a read without an answer does not delay appends', async () => {
   const server = await standIn()
   const log = await openLog(server.url, { limits: { callMs: 600_000, patienceMs: 600_000 } })
   const sealer = new Sealer()
@@ -19,7 +19,7 @@ test('a reader that nobody answers holds no appends up', async () => {
   expect(await Promise.all(stalled)).toEqual([0, 0, 0, 0])
 })
 
-test('who waits for its turn in vain is told when its patience ends too, and that nothing was sent', async () => {
+test('an append that never gets its turn ends with its patience, and the error says that nothing was sent', async () => {
   const server = await standIn()
   const log = await openLog(server.url, { limits: { callMs: 3_000, patienceMs: 300 } })
   const batches = Array.from({ length: AT_ONCE + 40 }, (_, n) => new Sealer(`q${n}`).batch(`agent-q${n}`, NEW, [{}]))
@@ -51,7 +51,7 @@ test('appends pass a bounded number at a time, in call order', async () => {
   expect(passed).toEqual(Array.from({ length: 2 * AT_ONCE + 1 }, (_, n) => n))
 })
 
-test('who leaves the queue of appends is passed over, and the others keep their order', async () => {
+test('an append that leaves the queue is skipped, and the others keep their order', async () => {
   const slots = new Slots()
   const passed: number[] = []
   const left: number[] = []

@@ -16,7 +16,7 @@ import { collect, NEW, Sealer, type Tip, tipOf } from '../../support/sealing.ts'
 // A quiet log beside others that write a lot into the same server.
 
 let others = 0
-/** Somebody else writes; returns where the first of the last 300 stands. */
+/** Writes events of another program; returns the position of the first of the last 300. */
 function noise(server: StandIn, count: number): number {
   const none = new Uint8Array()
   const event = () => ({ id: crypto.randomUUID(), type: 'noise', contentType: '', data: none, metadata: none })
@@ -35,7 +35,7 @@ function writer(stream: string) {
   }
 }
 
-test('what others write is never fetched, and looked through once', async () => {
+test('foreign events are never fetched, and searched only once', async () => {
   const server = await standIn()
   const first = await openLog(server.url)
   await writer('agent-a')(first)
@@ -67,7 +67,7 @@ test('a server that looks for the last event for too long is asked another way',
   expect(await (await openLog(server.url)).headCursor()).toMatchObject({ hash })
 })
 
-test('a young log on an old server: what was there before it is not looked through', async () => {
+test('a young log on an old server: events before it are not searched', async () => {
   const server = await standIn()
   const late = noise(server, 1000)
   const log = await openLog(server.url)
@@ -84,7 +84,7 @@ test('a young log on an old server: what was there before it is not looked throu
   }
 })
 
-test('who follows the log knows how far it was looked through', async () => {
+test('a follower of the log knows the end of the searched part', async () => {
   const server = await standIn()
   const log = await openLog(server.url)
   const stop = new AbortController()
@@ -101,7 +101,7 @@ test('who follows the log knows how far it was looked through', async () => {
   await following
 })
 
-test('who looks at some streams only learns nothing of the others', async () => {
+test('a reader of some streams learns nothing of the others', async () => {
   const server = await standIn()
   const [log, other] = await Promise.all([openLog(server.url), openLog(server.url)])
   await log.headCursor()
@@ -111,7 +111,7 @@ test('who looks at some streams only learns nothing of the others', async () => 
   expect(await log.headCursor()).toEqual(await other.headCursor())
 })
 
-test('what is told late does not take back what is known', () => {
+test('a late report does not move the known part back', () => {
   const known = new Known()
   known.note({ position: 10, hash: 'ten' })
   known.note({ position: 5, hash: 'five' })
@@ -124,7 +124,7 @@ test('what is told late does not take back what is known', () => {
 
 // A subscription from beyond the end of an older state is taken: it says that it has caught up, and gives what comes.
 test.each([
-  ['while nobody is connected', async (server: StandIn) => server.kill()],
+  ['while no client is connected', async (server: StandIn) => server.kill()],
   [
     'after a silence',
     async (server: StandIn) => {
@@ -161,7 +161,7 @@ test.each([
   await following
 })
 
-test('what a feed that has broken meanwhile had looked through may be of another state of the log', async () => {
+test('the searched part of a broken feed is not trusted: it may be of another state of the log', async () => {
   const known = new Known()
   const event = { id: 'x', streamId: 'other', position: { commit: 20n, prepare: 20n } }
   const place = { known, namespace: 'ns', limits: SHORT, connection: { read: async () => [{ event }] } }
@@ -175,7 +175,7 @@ test('what a feed that has broken meanwhile had looked through may be of another
   expect(known.beyond(spot)).toEqual({ after: 10, position: 20, id: 'x' })
 })
 
-test('where an older state is put back, its last event is the head, however far the log was known', async () => {
+test('after a restore of an older state its last event is the head, however far the log was known', async () => {
   const server = await standIn()
   const log = await openLog(server.url)
   const write = writer('agent-a')
@@ -204,7 +204,7 @@ test('more of others at the end than are looked at at once does not hide the las
   expect(await (await openLog(server.url)).headCursor()).toEqual(head)
 })
 
-test('what waits to be taken was not looked through, though the server has looked further', async () => {
+test('events that wait for the reader do not count as searched, though the server has searched further', async () => {
   const subscription = new Readable({ objectMode: true, read: () => undefined })
   let looked: (subscription: unknown, position: { commit: bigint }) => void = () => undefined
   const subscribeToAll = ({ filter }: { filter: { checkpointReached: typeof looked } }) => {
@@ -230,7 +230,7 @@ test('what waits to be taken was not looked through, though the server has looke
 const ops = fc.constantFrom('write', 'write', 'read', 'noise', 'cut')
 const plan = fc.array(fc.record({ op: ops, who: fc.nat(2), back: fc.nat(5) }), { minLength: 10, maxLength: 40 })
 
-test('whoever asks for the head, or for the rest, misses nothing that was acknowledged to anybody', async () => {
+test('a read of the head and a read of the rest miss no acknowledged event', async () => {
   const server = await standIn()
   await fc.assert(
     fc.asyncProperty(plan, async (planned) => {

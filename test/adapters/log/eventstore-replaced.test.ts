@@ -34,7 +34,7 @@ test('a connection that hangs is not taken again by the next client, also while 
   await appended
 })
 
-test('what stands on an append that was given up is no conflict because of an event that may vanish', async () => {
+test('an append behind an abandoned one does not conflict with an event that may vanish', async () => {
   const server = await standIn()
   const log = await openLog(server.url, { limits: { callMs: 400, patienceMs: 1_000 } })
   server.store.quorum = false

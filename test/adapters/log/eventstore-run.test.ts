@@ -51,7 +51,7 @@ test('a run whose connections are cut at every append is the run of a calm log',
   expect(await h.types(runId)).toEqual(await calm.types(calmId))
 })
 
-test('a driver that takes the run while another waits for its model finishes it; the other is told', async () => {
+test('a driver that claims the run while another waits for its model finishes the run, and the other stops', async () => {
   const server = await standIn()
   const { send, effects } = counting()
   const [log, otherLog] = await Promise.all([openLog(server.url), openLog(server.url)])

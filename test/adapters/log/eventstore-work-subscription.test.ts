@@ -62,7 +62,7 @@ test('each event of an agent notifies one listener, and says whether a driver wr
   expect(byDriver).toEqual(['a3'])
 })
 
-test('what one leaves unanswered another one hears', async () => {
+test('a notification without acknowledgement goes to another listener', async () => {
   const { listen, record } = await house(await standIn())
   const silent = listen(() => undefined)
   await record('a1')
@@ -72,7 +72,7 @@ test('what one leaves unanswered another one hears', async () => {
   await expect.poll(() => next.heard).toEqual(['a1'])
 })
 
-test('connections are cut, the server ends and comes back: it is listened again, and told of once each', async () => {
+test('after cut connections and a restart of the server the listener listens again, and reports each fault once', async () => {
   const server = await standIn()
   const { listen, record } = await house(server)
   const one = listen()
@@ -91,7 +91,7 @@ test('connections are cut, the server ends and comes back: it is listened again,
   await expect.poll(() => one.heard).toContain('a3')
 })
 
-test('a user who may not is told so by a look', async () => {
+test('a look reports a missing right of the user', async () => {
   const server = await standIn()
   const { workSubscription } = await house(server)
   expect(await workSubscription.look()).toEqual({ version: '23.10.6', made: true, refused: null })

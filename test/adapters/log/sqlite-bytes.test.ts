@@ -83,7 +83,7 @@ describe('bytes', () => {
     expect(most).toBeLessThan(8 * 1024 * 1024)
   })
 
-  test('per run are told from counters, exactly, also after an erasure and a restart', async () => {
+  test('per run come from exact counters, also after an erasure and a restart', async () => {
     const log = await owner()
     const sealer = new Sealer('sizes')
     for (const run of ['r1', 'r2'])

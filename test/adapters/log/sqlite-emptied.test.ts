@@ -46,7 +46,7 @@ test.each(['mark', 'tables'])(
   },
 )
 
-test('where no witness tells its id, a trace of the log refuses a new one', async () => {
+test('without a witness of the id, a trace of the log prevents a new log', async () => {
   const { folder } = await emptied()
   rmSync(markOf(folder))
   const trace = join(tempFolder(), 'blobs')

@@ -29,7 +29,7 @@ describe('opening', () => {
     expect(a.logId).not.toBe(b.logId)
   })
 
-  test('a file that is no SQLite file, or not ours, is refused and left alone', async () => {
+  test('a file of another format or program is refused and left alone', async () => {
     const text = tempFolder()
     writeFileSync(join(text, 'log.db'), 'these are notes, not a database. '.repeat(100))
     const other = tempFolder()
@@ -51,7 +51,7 @@ describe('opening', () => {
       await expect(openSqliteLog({ folder: log.folder, mode })).rejects.toEqual(code('LOG_NEWER'))
   })
 
-  test('where nothing can be written says what to check', async () => {
+  test('in a place without the right to write names the check to make', async () => {
     const file = join(tempFolder(), 'file')
     writeFileSync(file, '')
     await expect(openSqliteLog({ folder: file, mode: 'owner' })).rejects.toMatchObject({

@@ -7,7 +7,7 @@ const BODY = { body: 'x'.repeat(32 * 1024) }
 const OLD = 320
 const FLYING = 4
 
-test('who follows from far behind gets on, also while there are always appends of large bodies under way', async () => {
+test('a follower far behind makes progress, also while large bodies are appended all the time', async () => {
   const log = await owner()
   const sealer = new Sealer()
   let tip: Tip = NEW
@@ -22,7 +22,7 @@ test('who follows from far behind gets on, also while there are always appends o
   const following = (async () => {
     for await (const page of log.subscribe(null, stop.signal)) seen += page.length
   })()
-  // Enough for whoever gets on at all: he needs a dozen pages.
+  // A reader that makes progress needs a dozen pages, so this is enough.
   let left = 600
   const write = async (stream: string) => {
     for (let at: Tip = NEW; left > 0 && seen <= OLD; left--) {

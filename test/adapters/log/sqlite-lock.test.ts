@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { openSqliteLog } from '../../../adapters/log-sqlite/open.ts'
 import { tempFolder } from '../../support/folders.ts'
 
-test('the lock of a log is held by the process, whatever it forgets, and ends with it', async () => {
+test('a process holds the lock of a log until it ends, also without a reference to it', async () => {
   const folder = tempFolder()
   const module = new URL('../../../adapters/log-sqlite/lock.ts', import.meta.url).href
   const opened = new URL('../../../adapters/log-sqlite/open.ts', import.meta.url).href

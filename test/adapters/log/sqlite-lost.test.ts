@@ -21,7 +21,7 @@ async function written() {
   return { folder: log.folder, file: join(log.folder, 'log.db'), traces: [traces] }
 }
 
-describe('a log that is gone while what was written with it is there', () => {
+describe('a missing log whose tables or blobs exist', () => {
   test.each([
     ['deleted', (file: string) => rmSync(file)],
     ['emptied', (file: string) => truncateSync(file, 0)],
@@ -38,7 +38,7 @@ describe('a log that is gone while what was written with it is there', () => {
   test('a database without tables is refused too', async () => {
     const { folder, file, traces } = await written()
     rmSync(file)
-    // What is left where a first start was killed before the tables were made.
+    // A first start that was killed before the tables were made leaves this.
     const { DatabaseSync } = await import('node:sqlite')
     const db = new DatabaseSync(file)
     db.exec('PRAGMA journal_mode = WAL')
@@ -54,7 +54,7 @@ describe('a log that is gone while what was written with it is there', () => {
     expect(statSync(wal).size).toBe(15)
   })
 
-  test('a first start, also one that was killed, is none of this', async () => {
+  test('a first start, also a killed one, does not count as a loss', async () => {
     const folder = tempFolder()
     writeFileSync(join(folder, 'log.db'), '')
     const log = await openSqliteLog({ folder, mode: 'owner', traces: [join(folder, 'none')] })

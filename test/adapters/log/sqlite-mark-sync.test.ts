@@ -62,7 +62,7 @@ test('a failed fsync is repeated, with the record written again', () => {
   const { mark, update, begun, end, folder } = marked()
   update(1)
   vi.advanceTimersByTime(1000)
-  // What a disk that failed may have kept of it.
+  // A failed disk may have kept only a part.
   writeFileSync(markOf(folder), Buffer.alloc(256))
   end(new Error('EIO'))
   vi.advanceTimersByTime(1000)

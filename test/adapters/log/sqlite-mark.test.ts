@@ -42,7 +42,7 @@ describe('the mark of a log', () => {
     expect(readMark(log.folder)).toMatchObject({ state: 'read', position, hash: batch[1]!.hash, logId: log.logId })
   })
 
-  test('that is further than the log holds it for reading only', async () => {
+  test('beyond the end of the log makes the log read-only', async () => {
     const { folder, sealer, tip } = await written()
     shorten(folder, 2)
     const log = await owner(folder)
@@ -85,7 +85,7 @@ describe('the mark of a log', () => {
     await reader.close()
   })
 
-  test('that is older than the log is no loss', async () => {
+  test('older than the log does not count as a loss', async () => {
     const { folder, sealer, tip } = await written()
     const before = readFileSync(markOf(folder))
     const log = await owner(folder)

@@ -40,7 +40,7 @@ describe('the file refuses', () => {
     'INSERT INTO erasures VALUES (2, 99)',
   ]
 
-  test('every change of what is written, by any tool', async () => {
+  test('every change of a written event, by any tool', async () => {
     const { db } = await prepared()
     const before = db.prepare('SELECT * FROM events LEFT JOIN bodies USING (position)').all()
     for (const sql of STATEMENTS) {
@@ -49,7 +49,7 @@ describe('the file refuses', () => {
     }
   })
 
-  test('an erasure whose event of the same transaction is no erased fact', async () => {
+  test('an erasure without an event of erasure in the same transaction', async () => {
     const { db } = await prepared()
     const next =
       'INSERT INTO events SELECT 4, stream, 2, kind, origin, turn, at, size, fold, command, causation, call, trace, nonce, wake, proof FROM events WHERE position = 3'

@@ -32,7 +32,7 @@ const withFailingCommit = (db: DatabaseSync, fails: () => boolean): DatabaseSync
     },
   })
 
-/** What the counters would say had they been made from the events just now. */
+/** The counters as recomputed from the events. */
 function recounted(db: DatabaseSync) {
   db.exec('BEGIN; DELETE FROM usage; UPDATE usage_upto SET position = 0')
   try {

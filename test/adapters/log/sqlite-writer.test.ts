@@ -7,7 +7,7 @@ import { spawnWriter } from '../../../adapters/log-sqlite/writer-thread.ts'
 import { tempFolder } from '../../support/folders.ts'
 import { BEFORE, bytesOf, collect, NEW, Sealer, tipOf } from '../../support/sealing.ts'
 
-test('appends that wait when the writer dies are in doubt; sent again they are in the log once', async () => {
+test('appends that wait when the writer dies have an unknown outcome; sent again they are in the log once', async () => {
   const workers: Worker[] = []
   let lose = false
   const spawn = (folder: string) => {

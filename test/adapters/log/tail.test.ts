@@ -27,7 +27,7 @@ describe('the tail of a log', () => {
     expect(fresh.head('agent-a')).toBeNull()
   })
 
-  test('gives out what was appended from any position on, with the head of its stream', () => {
+  test('gives the appended events from any position on, with the head of their stream', () => {
     const { tail: some, file } = tail()
     const first = append(3, 2)
     file.last = 3
@@ -43,7 +43,7 @@ describe('the tail of a log', () => {
     expect(some.head('agent-a')).toMatchObject({ revision: 2, hash: second.batch[0]!.hash })
   })
 
-  test('is not believed again while the file holds more than was acknowledged', () => {
+  test('is not used again while the file holds more than the acknowledged events', () => {
     const { tail: some, file } = tail()
     file.last = 2
     some.add(append(2))
@@ -58,7 +58,7 @@ describe('the tail of a log', () => {
     expect(some.from(5)).toEqual([])
   })
 
-  test('does not paper over a gap, nor take an old append for a new one', () => {
+  test('neither hides a gap nor takes an old append for a new one', () => {
     const { tail: some, file } = tail()
     file.last = 2
     some.add(append(2))

@@ -1,7 +1,8 @@
 import { chmodSync, chownSync, lchownSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { findProgram, liesIn } from '../../../adapters/programs/programs.ts'
+import { liesIn } from '../../../adapters/files/inside.ts'
+import { findProgram } from '../../../adapters/programs/programs.ts'
 import { freshFolders } from '../../support/folders.ts'
 
 let at: ReturnType<typeof freshFolders>

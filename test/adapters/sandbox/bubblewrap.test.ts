@@ -69,7 +69,7 @@ describe.skipIf(skipWithoutBubblewrap)('the sandbox', () => {
     expect(readdirSync(data)).toEqual(['token'])
   })
 
-  it('bounds what is kept in memory, and how many processes there are', async () => {
+  it('bounds folders in memory and the number of processes', async () => {
     const script = `for d in /tmp /dev/shm "$HOME"; do df -B1 --output=size $d | tail -1; done; touch /dev/x; (ulimit -u 2>/dev/null || ulimit -p)`
     const { stdout, stderr } = await at.run(script)
     expect(stdout.trim().split(/\s+/)).toEqual([...Array(3).fill(String(2 * 1024 ** 3)), '8192'])
@@ -149,7 +149,7 @@ describe.skipIf(skipWithoutBubblewrap)('the sandbox', () => {
     expect(await stubborn).toMatchObject({ timedOut: true, signal: 'SIGKILL' })
   })
 
-  it('ends everything on abort, also what forked, left its session and ignores SIGTERM', async () => {
+  it('on abort ends every process, also one that forked, left its session and ignores SIGTERM', async () => {
     const needle = `7${process.pid}.25`
     const abort = new AbortController()
     const script = `trap '' TERM; (setsid sleep ${needle} &) ; sleep ${needle} & echo up; wait`
@@ -158,7 +158,7 @@ describe.skipIf(skipWithoutBubblewrap)('the sandbox', () => {
     await expect.poll(() => alive(needle)).toBe(false)
   })
 
-  it('ends what a command leaves running', async () => {
+  it('ends processes that a command leaves running', async () => {
     const needle = `6${process.pid}.25`
     const result = await at.run(`setsid sleep ${needle} & echo done`)
     expect(result).toMatchObject({ exitCode: 0, stdout: 'done\n' })
@@ -197,7 +197,7 @@ describe.skipIf(skipWithoutBubblewrap)('the sandbox', () => {
 })
 
 describe('createSandbox', () => {
-  it('says why it cannot be had and what to do', async () => {
+  it('an unavailable sandbox names the reason and the remedy', async () => {
     const { ws, remove } = freshFolders()
     const failing = createSandbox({ workspace: ws, hide: [], bwrap: '/none/bwrap' })
     await expect(failing).rejects.toThrow(/not found.*apt install bubblewrap.*sandboxed: false/)

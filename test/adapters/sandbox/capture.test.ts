@@ -6,7 +6,7 @@ const KEPT = 256 * 1024
 const secret = 'q7'.repeat(700)
 const { redactStream } = createRedactor({ key: new Uint8Array(32), known: [secret] })
 
-/** What is left of an output that comes in pieces of a size. */
+/** The captured part of an output in pieces of one size. */
 function kept(output: string, piece: number): string {
   const stream = capture(undefined, redactStream())
   const bytes = Buffer.from(output)
@@ -14,7 +14,7 @@ function kept(output: string, piece: number): string {
   return stream.end().text
 }
 
-describe('what is kept of a long output', () => {
+describe('the capture of a long output', () => {
   it.each([1_000, 65_536, 1 << 24])('holds no part of a secret that a cut goes through, in pieces of %d', (piece) => {
     const plain = '-'.repeat(KEPT - 1_300)
     for (const middle of ['', 'x'.repeat(3 * KEPT)]) {

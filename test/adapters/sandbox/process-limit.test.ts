@@ -66,7 +66,7 @@ describe('the group of a command', () => {
     expect(groupWithLimits(folder)).toBe(join(folder, 'fs/b'))
   })
 
-  it('is none where the system tells nothing, or our own group cannot be seen', () => {
+  it('does not exist where the kernel reports nothing, or our own group is not visible', () => {
     expect(groupWithLimits('/none')).toBe(null)
     const mounts = '39 31 0:36 /docker/a ROOT/fs rw - cgroup cgroup rw,pids\n'
     expect(groupWithLimits(proc('8:pids:/elsewhere\n', mounts).folder)).toBe(null)

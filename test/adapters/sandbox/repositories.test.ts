@@ -70,7 +70,7 @@ describe.skipIf(skipWithoutBubblewrap)('repositories in the sandbox', () => {
     expect(await box.exec(sh('echo x > a/b/f && cat a/b/f'), never)).toMatchObject({ exitCode: 0, stdout: 'x\n' })
   })
 
-  it('shows read-only what a .git names by a link, a file or a commondir, and puts a link back', async () => {
+  it('shows the targets of a .git (by link, file or commondir) read-only, and puts a link back', async () => {
     const inside = (path: string) => join(at.folders.ws, path)
     mkdirSync(inside('l'))
     execFileSync('git', ['init', '-q', inside('l')])
@@ -136,8 +136,6 @@ it('tells where a workspace has too many folders to look into all of them', asyn
     userRepositories(ws, (text) => told.push(text), most).around(async ({ readOnly }) => readOnly.length)
   expect([await found(262), told.length]).toEqual([1, 0])
   expect([await found(261), await found(1)]).toEqual([1, 0])
-  expect(told).toEqual(
-    [261, 1].map((most) => expect.stringContaining(`only ${most} folders of ${ws} were looked into`)),
-  )
+  expect(told).toEqual([261, 1].map((most) => expect.stringContaining(`only ${most} folders of ${ws} were searched`)))
   remove()
 })

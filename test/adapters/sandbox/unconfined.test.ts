@@ -55,7 +55,7 @@ describe('an unconfined command', () => {
     expect(box.confined).toBe(false)
   })
 
-  it('is ended with its group on abort, also what left the group and ignores SIGTERM', async () => {
+  it('is ended with its group on abort, also a process that left the group and ignores SIGTERM', async () => {
     const abort = new AbortController()
     const script = `trap '' TERM; setsid sh -c 'trap "" TERM; echo $$ > a; while :; do sleep 60; done' & sleep 60 & echo $! > b; while [ ! -s a ]; do :; done; echo up; wait`
     await expect(box.exec(sh(script), abort.signal, () => abort.abort(new Error('stop')))).rejects.toThrow('stop')
@@ -63,7 +63,7 @@ describe('an unconfined command', () => {
     expect(records()).toEqual([])
   })
 
-  it('is ended at the time limit, and so is what it left in the background', async () => {
+  it('is ended at the time limit, with its processes in the background', async () => {
     const pass = playedTimers()
     const limited = box.exec(sh('trap "exit 3" TERM; echo up; sleep 60 & wait'), never, () => pass(100_000))
     expect(await limited).toMatchObject({ timedOut: true, exitCode: 3 })
@@ -89,7 +89,7 @@ describe('an unconfined command', () => {
 })
 
 describe('reap', () => {
-  it("ends what a dead driver left, and leaves a living driver's commands alone", async () => {
+  it('ends the commands of a dead driver, and leaves those of a living driver alone', async () => {
     const module = new URL('../../../adapters/sandbox/unconfined.ts', import.meta.url).href
     const program = `import { createUnconfined } from ${JSON.stringify(module)}
       const box = createUnconfined({ workspace: process.argv[1], dataFolder: process.argv[2], driverId: 'd2' })
@@ -135,7 +135,7 @@ describe('reap', () => {
     await expect.poll(() => [group, strangers].filter(existsSync).map(tryRemove)).not.toContain(false)
   })
 
-  it('never touches a stranger that got the same process id later', async () => {
+  it('never signals a later process with the same id', async () => {
     const stranger = spawn('sleep', ['60'], { detached: true })
     await new Promise((resolve) => stranger.on('spawn', resolve))
     const pid = stranger.pid as number

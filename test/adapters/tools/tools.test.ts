@@ -141,7 +141,7 @@ describe('read_file', () => {
 })
 
 describe('write_file', () => {
-  it('writes, says what changed, and its probe tells whether it happened', async () => {
+  it('writes, reports the change, and its probe tells whether the write happened', async () => {
     const args = { path: './a/../b/f', content: 'hé\n' }
     const tool = tools.get('write_file')
     expect(await tool?.probe?.(args, context)).toEqual({ found: 'absent' })
@@ -201,7 +201,7 @@ describe('list_dir and search_code', () => {
   })
 })
 
-describe('what search_code shows', () => {
+describe('the output of search_code', () => {
   const long = 'L0ng'.repeat(600)
   const { redactText } = createRedactor({ key: new Uint8Array(32), known: [long, 'first-line\nsecond-line'] })
   const redact = (text: string) => redactText(text).value
@@ -210,7 +210,7 @@ describe('what search_code shows', () => {
     return matches.map(({ text }) => text)
   }
 
-  it('is no line of a secret that goes over many', async () => {
+  it('hides each line of a secret of many lines', async () => {
     const body = Array.from({ length: 3 }, (_, i) => `${'MIIEvQIBADANBgkqhkiG9w0B'.repeat(2)}${i}`)
     put(
       'key.pem',
@@ -231,7 +231,7 @@ describe('what search_code shows', () => {
     expect((await shown('L0ngL0ng'))[0]).toMatch(/^a+secret:ku_\w{26}b+needlec+…$/)
   })
 
-  it('is a secret of one line as its reference, and what a file holds that was not looked through as nothing', async () => {
+  it('shows a secret of one line as its reference, and hides lines of files that were not searched for secrets', async () => {
     put('env', `TOKEN=${long}\nTOKEN=plain`)
     expect(await shown('TOKEN')).toEqual([expect.stringMatching(/^TOKEN=secret:ku_\w{26}$/), 'TOKEN=plain'])
     for (let n = 0; n < 3; n++) put(`big${n}`, `needle\n${' '.repeat(9_000_000)}`)

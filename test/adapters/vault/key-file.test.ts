@@ -46,7 +46,7 @@ describe('the key file', () => {
     }
   })
 
-  it('that is a link stays one: its target is replaced, with mode 0600', async () => {
+  it('a link stays a link: its target is replaced, with mode 0600', async () => {
     const target = join(at.base, 'elsewhere/key')
     mkdirSync(dirname(target))
     mkdirSync(dirname(keys.file), { recursive: true })

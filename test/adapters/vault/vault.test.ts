@@ -1,6 +1,7 @@
 import {
   appendFileSync,
   chmodSync,
+  copyFileSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -58,7 +59,7 @@ describe('the vault', () => {
     expect(keys[0]).toHaveLength(32)
   })
 
-  it('is readable by nobody else, and refuses to go on where it was', async () => {
+  it('is readable by its owner only, and refuses a file that other users could read', async () => {
     const vault = await open()
     await vault.set('A', 'value-a')
     await vault.remember(new Map([['secret:ku_x', 'y']]))
@@ -93,7 +94,7 @@ describe('the vault', () => {
     }
   })
 
-  it('forgets a secret, and keeps what was written with its reference', async () => {
+  it('forgets a secret, and keeps the values of its references', async () => {
     const vault = await open()
     await vault.set('A', 'value-a')
     await vault.set('B', 'value-b')
@@ -105,7 +106,7 @@ describe('the vault', () => {
     expect([await next.names(), await next.get('A'), next.resolve('secret:ku_a')]).toEqual([['B'], null, 'value-a'])
   })
 
-  it('resolves what a redactor has hidden, after a restart and from another process', async () => {
+  it('resolves references of a redactor, after a restart and from another process', async () => {
     const vault = await open()
     const other = await open()
     const key = await vault.referenceKey()
@@ -154,20 +155,28 @@ describe('the vault', () => {
 
   it.each([
     ['the key is gone', () => rmSync(file('reference.key'))],
-    ['the key is another one', () => writeFileSync(file('reference.key'), `${'ab'.repeat(32)}\n`)],
+    [
+      'the key is another one',
+      async () => {
+        const other = freshFolders()
+        await openVault({ dataFolder: other.data, env: {} })
+        copyFileSync(join(vaultFolder(other.data), 'reference.key'), file('reference.key'))
+        other.remove()
+      },
+    ],
     ['the references are gone', () => rmSync(file('references.jsonl'))],
     ['the references were emptied', () => truncateSync(file('references.jsonl'), 0)],
     ['all of it is gone', () => rmSync(vaultFolder(folders.data), { recursive: true })],
   ])('is not made anew where %s, until a person says that it is lost', async (_, lose) => {
     await (await open()).remember(new Map([['secret:ku_a', 'value-a']]))
-    lose()
+    await lose()
     const left = readdirSync(folders.data, { recursive: true })
     for (const look of [open, open, () => checkVault(folders.data)])
       await expect(look()).rejects.toMatchObject({
         code: 'VAULT_MISSING',
         message: expect.stringMatching(/restore.*delete .*vault\.check/),
       })
-    // What is restored finds its place as it was.
+    // A restored vault finds its place unchanged.
     expect(readdirSync(folders.data, { recursive: true })).toEqual(left)
     rmSync(vaultMark(folders.data))
     const next = await open()

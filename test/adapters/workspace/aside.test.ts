@@ -60,7 +60,7 @@ it.each([
   })
 })
 
-it('what cannot be read is not written over: no version holds it', async () => {
+it('an unreadable file is not overwritten, because no version holds it', async () => {
   await asOrdinaryUser(async () => {
     folders = freshFolders()
     writeFileSync(inside('f'), 'first')
@@ -92,7 +92,7 @@ it('files with a secret in their names are in no version, and no byte of a name 
   for (const name of readdirSync(index)) expect(readFileSync(join(index, name), 'latin1')).not.toContain(SECRET)
 })
 
-/** What another, empty workspace of the same data folder has. */
+/** The versions of another, empty workspace of the same data folder. */
 async function emptyTree(): Promise<string> {
   const empty = freshFolders()
   try {
@@ -102,7 +102,7 @@ async function emptyTree(): Promise<string> {
   }
 }
 
-it('an input that fails is told as it failed, and leaves no report behind', async () => {
+it('a failed input rejects with its own error, and leaves no report behind', async () => {
   folders = freshFolders()
   await opened()
   const repository = join(folders.data, 'versions.git')

@@ -42,7 +42,7 @@ describe('a repository of versions that is damaged', () => {
     expect(text(await ws.versions.read(tree, 'a.txt'))).toBe('a')
   })
 
-  it('is told when it is met at work', async () => {
+  it('is reported when an operation meets it', async () => {
     const ws = await open()
     await ws.versions.snapshot()
     rmSync(versions('objects'), { recursive: true })
@@ -52,7 +52,7 @@ describe('a repository of versions that is damaged', () => {
     await expect((await open()).versions.snapshot()).rejects.toEqual(damaged)
   })
 
-  it('that lost files stores again all that stands in the folder, and names the steps whose files are lost', async () => {
+  it('that lost files stores all files of the folder again, and names the steps whose files are lost', async () => {
     writeFileSync(inside('gone.txt'), 'gone')
     const first = await (await open()).versions.snapshot()
     rmSync(inside('gone.txt'))
@@ -101,7 +101,7 @@ describe('a repository of versions that is damaged', () => {
   })
 })
 
-describe('what stands in a workspace', () => {
+describe('files of a workspace', () => {
   it('may be pipes in place of files that git opens: nothing hangs, and they count as empty', async () => {
     const ws = await open()
     await ws.versions.snapshot()
@@ -143,7 +143,7 @@ describe('what stands in a workspace', () => {
       expect(readFileSync(Buffer.from(`${copy}/${name}/f`, 'latin1'), 'latin1')).toBe(name)
   })
 
-  it('may be a hard link to a file outside: what is written does not go through it', async () => {
+  it('may be a hard link to a file outside: a write does not go through it', async () => {
     const outside = join(folders.base, 'outside')
     writeFileSync(outside, 'theirs')
     linkSync(outside, inside('link'))
@@ -159,7 +159,7 @@ describe('what stands in a workspace', () => {
     expect(statSync(outside).nlink).toBe(1)
   })
 
-  it('may go away while it is used, which is told as such', async () => {
+  it('may vanish during use, and the error says so', async () => {
     const ws = await open()
     rmSync(folders.ws, { recursive: true })
     await expect(ws.versions.snapshot()).rejects.toMatchObject({ message: expect.stringContaining('is gone') })

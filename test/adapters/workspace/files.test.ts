@@ -36,7 +36,7 @@ beforeEach(async () => {
 afterEach(() => folders.remove())
 
 describe('a workspace', () => {
-  it('reads what it wrote, making folders as needed and saying what is new', async () => {
+  it('reads a written file back, makes folders as needed, and reports new files', async () => {
     expect(await ws.write('a/b/c.txt', bytes('1'))).toEqual({ created: true })
     expect(await ws.write('./a//b/../b/c.txt', bytes('2'))).toEqual({ created: false })
     expect(Buffer.from(await ws.read('a/b/c.txt')).toString()).toBe('2')
@@ -53,7 +53,7 @@ describe('a workspace', () => {
     expect(statSync(inside('run.sh')).mode & 0o777).toBe(0o751)
   })
 
-  it('follows links that stay inside, and writes to what they name', async () => {
+  it('follows links that stay inside, and writes to their targets', async () => {
     mkdirSync(inside('real'))
     symlinkSync('real', inside('link'))
     symlinkSync('real/f', inside('file'))
@@ -63,7 +63,7 @@ describe('a workspace', () => {
     expect(readFileSync(inside('real/f'), 'utf8')).toBe('2')
   })
 
-  it('says what is wrong in the terms of tools', async () => {
+  it('reports faults with the codes of tools', async () => {
     mkdirSync(inside('dir'))
     writeFileSync(inside('file'), '')
     await expect(ws.read('none')).rejects.toEqual(code('RESOURCE_NOT_FOUND'))
@@ -99,7 +99,7 @@ describe('a workspace', () => {
     }
   })
 
-  it('lets tools write neither through a link .git nor into what a .git names', async () => {
+  it('lets tools write neither through a link .git nor into the targets of a .git', async () => {
     execFileSync('git', ['init', '-q', '--bare', inside('store')])
     symlinkSync('store', inside('.git'))
     mkdirSync(inside('worktree'))
@@ -260,7 +260,7 @@ describe('nothing leads out of a workspace', () => {
 describe('openWorkspace', () => {
   const refused = (name: string) => expect.objectContaining({ name: 'WorkspaceError', code: name })
 
-  it('refuses what cannot be a workspace, and makes nothing then', async () => {
+  it('refuses an unusable workspace, and makes nothing then', async () => {
     writeFileSync(outside('file'), '')
     await expect(openWorkspace(outside('none'), { dataFolder: folders.data })).rejects.toEqual(
       refused('WORKSPACE_MISSING'),

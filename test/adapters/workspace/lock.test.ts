@@ -38,7 +38,7 @@ describe('the lock of a workspace', () => {
     await new Promise((resolve) => child.stdout.once('data', resolve))
     const other = () => lockWorkspace(folders.ws, folders.data, 'two')
     expect(other).toThrow(/another run, one, works in/)
-    // The run itself, driven anew elsewhere: nobody else works there.
+    // The same run holds the lock, in another process.
     const itself = () => lockWorkspace(folders.ws, folders.data, 'one')
     expect(itself).toThrow(/a process that drives this run, or drove it, still holds/)
     child.kill('SIGKILL')

@@ -75,7 +75,7 @@ describe('search', () => {
     })
   })
 
-  it('refuses what is no pattern, no path, or was cancelled', async () => {
+  it('refuses a bad pattern, a bad path and a cancelled search', async () => {
     await expect(ws.search(query('(', { regex: true }), never)).rejects.toMatchObject({ code: 'INVALID_ARGUMENTS' })
     await expect(ws.search(query(''), never)).rejects.toMatchObject({ code: 'INVALID_ARGUMENTS' })
     await expect(ws.search(query('x', { path: '../x' }), never)).rejects.toMatchObject({ code: 'SANDBOX_VIOLATION' })

@@ -184,7 +184,7 @@ export const LAWS: readonly Caught[] = [
   },
   {
     law: '7',
-    says: 'an event that nobody writes any more',
+    says: 'an event type that is no longer written',
     test: law('7-golden-runs'),
     name: 'told again',
     fault: fault('agent/decisions/decide-requests.ts', "d.emit('step_requested', {})", "d.emit('resumed', {})"),

@@ -218,7 +218,7 @@ export const RULES: readonly Rule[] = [
   },
   {
     rule: 'the grace time',
-    says: 'a completion after it is none, whoever is first to look at the time',
+    says: 'a completion after the limit does not count, whichever check comes first',
     test: behaviour('5.2-recovery'),
     fault: fault(
       'agent/decisions/decide-tools.ts',

@@ -27,7 +27,7 @@ export const HOSTILE: readonly string[] = [
   '<math><mtext><style><img src="x" onerror="alert(1)"/></style></mtext></math>',
 ]
 
-/** What is dangerous is removed; `x` is left. */
+/** Dangerous parts are removed; `x` is left. */
 export const REMOVED: readonly string[] = [
   '<p onclick="alert(1)">x</p>',
   '<p OnMouseOver="alert(1)" style="background:url(javascript:1)">x</p>',

@@ -36,7 +36,7 @@ function many(nodes: readonly Node[], choose: Choose, place: Place): Node[] {
   return out
 }
 
-/** What means nothing between two nodes. */
+/** Text without meaning between two nodes. */
 function gap(choose: Choose, place: Place): Node[] {
   if (place.inline) return choose(4) === 0 ? [element(['b', 'span', 'u'][choose(3)]!, [])] : []
   return choose(3) === 0 ? [' \n\t'] : []

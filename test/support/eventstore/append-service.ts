@@ -45,7 +45,7 @@ export const batchAppend = (node: Served) => (call: grpc.ServerDuplexStream<Batc
   call.on('error', () => undefined)
 }
 
-/** What an append says of the stream's revision, but for the number itself. */
+/** The kinds of expected revision of an append, without the number. */
 export interface Expectation {
   hasAny(): boolean
   hasStreamExists(): boolean
@@ -82,7 +82,7 @@ const batchOf = (options: BatchAppendReq.Options): Batch => ({
   events: [],
 })
 
-/** A request's deadline is by the clock of whoever sent it. */
+/** A request's deadline is by the clock of its sender. */
 function isLate(options: BatchAppendReq.Options, skewMs: number): boolean {
   const deadline = options.getDeadline()
   return deadline !== undefined && deadline.toDate().getTime() <= Date.now() + skewMs

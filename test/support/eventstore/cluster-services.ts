@@ -7,7 +7,7 @@ import { asError, type Served } from './switches.ts'
 
 const PERSISTENT = persistent.PersistentSubscriptionsService
 
-/** What the server can do. An old one does not even have this service. */
+/** The server's features. An old server lacks this service. */
 export const supportedMethods =
   (node: Served) => (_: grpc.ServerUnaryCall<Empty, SupportedMethods>, done: grpc.sendUnaryData<SupportedMethods>) => {
     node.asked.features++
@@ -29,7 +29,7 @@ export const supportedMethods =
     done(null, answer)
   }
 
-/** Who the cluster's members are, as this node knows. */
+/** The cluster's members, as this node knows them. */
 export const gossipRead =
   (node: Served) => (_: grpc.ServerUnaryCall<Empty, ClusterInfo>, done: grpc.sendUnaryData<ClusterInfo>) => {
     node.asked.gossips++

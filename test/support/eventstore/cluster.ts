@@ -31,7 +31,7 @@ export class StandInCluster {
     for (const node of this.nodes) node.switches.notReady = false
   }
 
-  /** Nobody leads: nothing can be written. */
+  /** No node leads, so no write succeeds. */
   losesQuorum(): void {
     this.leader = null
     for (const node of this.nodes) node.switches.notReady = true

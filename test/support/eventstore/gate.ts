@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 
-/** The port of a node, which can be shut, cut, or left open with nobody behind it, as of a process that was stopped. */
+/** The port of a node. It can be shut, cut, or left open without a server, as after a process was suspended. */
 export class Gate {
   readonly #inner: () => number
   readonly #pairs = new Set<readonly [Socket, Socket]>()

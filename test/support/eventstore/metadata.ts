@@ -3,7 +3,7 @@ import type { Stored } from './store.ts'
 /** As JSON writes the largest revision. */
 export const softDeleted = { $tb: Number('9223372036854775807') }
 
-/** What the metadata stream of a stream says of its events. */
+/** The limits in a stream's metadata. */
 export class Metadata {
   readonly #values: { $tb?: number; $maxCount?: number; $maxAge?: number }
 

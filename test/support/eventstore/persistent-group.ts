@@ -7,7 +7,7 @@ export interface GroupSettings {
   readonly checkpointCount: number
 }
 
-/** Somebody who reads from a group. */
+/** A consumer of a group. */
 export interface Consumer {
   /** How many events it takes before it settles one. */
   readonly room: number
@@ -62,7 +62,7 @@ export class Group {
     this.#pump()
   }
 
-  /** What a consumer has not settled goes to the others. */
+  /** Unacknowledged events of a consumer go to the others. */
   leave(consumer: Consumer): void {
     this.#consumers.splice(this.#consumers.indexOf(consumer), 1)
     for (const [id, delivery] of this.#delivered) if (delivery.consumer === consumer) this.#retry(id)

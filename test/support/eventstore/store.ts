@@ -21,7 +21,7 @@ export interface Stored extends Proposed {
 /** A revision (-1: no stream), or one of the two that only a cache in memory remembers. */
 export type Expected = number | 'any' | 'exists'
 
-/** What became of an append. `position` null: what was written is not visible. `current` -1: no stream. */
+/** The outcome of an append. `position` null: the events are not visible. `current` -1: no stream. */
 export type Outcome =
   | { readonly is: 'written'; readonly revision: number; readonly position: number | null }
   | { readonly is: 'wrong'; readonly current: number }
@@ -31,7 +31,7 @@ export type Outcome =
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 export const DELETED = '$streamDeleted'
 
-/** What all nodes of one deployment hold: events, and how EventStoreDB 23.10 compares an append with them. */
+/** The events of all nodes of one deployment, with EventStoreDB 23.10's check of an append against them. */
 export class Store {
   readonly all: Stored[] = []
   readonly news = new EventEmitter().setMaxListeners(0)
@@ -39,7 +39,7 @@ export class Store {
   readonly #tombstoned = new Set<string>()
   /** Ids of late appends, for "any": lost at a restart. */
   readonly #cached = new Map<string, Stored>()
-  /** Appends without a quorum, in order: seen by nobody; they land, or vanish with their leader. */
+  /** Appends without a quorum, in order. No reader sees them yet; they land, or vanish with their leader. */
   #waiting: Stored[] = []
   quorum = true
   maxAppendSize = 1024 * 1024

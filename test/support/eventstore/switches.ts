@@ -1,7 +1,7 @@
 import grpc from '@grpc/grpc-js'
 import type { Store } from './store.ts'
 
-/** What a node does otherwise than a healthy one. */
+/** The faults of a node. */
 export class Switches {
   /** Takes calls and answers none. */
   stalled = false
@@ -19,7 +19,7 @@ export class Switches {
   answered: () => void = () => undefined
   /** A server from before batched appends. */
   old = false
-  /** What it says that it is. */
+  /** The version that it reports. */
   version = '23.10.6'
   /** Has forgotten its subscriptions; those who ask anew are served. */
   deaf = false
@@ -68,7 +68,7 @@ export interface Asked {
 export interface Served {
   readonly store: Store
   readonly switches: Switches
-  /** What it was asked so far. */
+  /** The requests so far. */
   readonly asked: Asked
   /** Members of the cluster, as this node tells of them. */
   members(): readonly Member[]

@@ -62,7 +62,7 @@ function nextCommand(job: Job, place: Place, facts: readonly Fact[], doubts: rea
   return ['resolve', doubt, ...(result === null ? ['run'] : ['happened', '--result', result])]
 }
 
-/** What a process said on its way out is in the log: the calls that it showed as ended, the revision that it recorded. */
+/** Checks that the last output of a process is in the log: the calls that it showed as ended, and its revision. */
 function expectAcknowledged({ out, err }: Ended, facts: readonly Fact[]): void {
   const shown = [...err.matchAll(/^ {2}[✓✗] (\w+) /gm)].length
   const turns = [...err.matchAll(/^turn (\d+)$/gm)].map((match) => Number(match[1]))

@@ -61,7 +61,7 @@ export function keepup(
 export interface Begun {
   readonly pid: number
   readonly ended: Promise<Ended>
-  /** What it has said so far. */
+  /** The output so far. */
   err(): string
   /** Resolves when it has said this on stderr; rejects where it ended without. */
   said(text: string): Promise<void>

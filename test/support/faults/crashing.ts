@@ -7,7 +7,7 @@ import { crashPoint } from './crash-point.ts'
 
 const at = crashPoint(process.env)
 delete process.env.KEEPUP_CRASH_AT
-// Whoever asks knows for which mode: the overloads are those of what is called.
+// The caller knows the mode; the overloads are those of the wrapped function.
 const open = ((config, mode, how, own) =>
   openServices(config, mode as 'owner', how, { ...own, ...(at && { crashPoint: at }) })) as OpenServices
 await runHere(open)

@@ -69,7 +69,7 @@ export async function driversOf(place: Place, model: string) {
   return { runtime, start, log, close: () => log.close() }
 }
 
-/** Holds whoever passes the point that `at` names, once, until it is let go. */
+/** Stops the first caller that passes the point `at`, until it is released. */
 export function holdAt(at: (name: CrashPoint, n: number) => boolean) {
   const held = Promise.withResolvers<CrashPoint>()
   const gate = Promise.withResolvers<void>()

@@ -18,7 +18,7 @@ export interface Fact {
   readonly body: Record<string, unknown>
 }
 
-/** The whole log of a place, in order, read beside whoever owns it; empty where there is none yet. */
+/** The whole log of a place in order, read beside its owner. Empty where there is none yet. */
 export async function factsOf(place: Place): Promise<Fact[]> {
   const folder = join(place.data, 'log')
   if (!existsSync(join(folder, 'log.db'))) return []

@@ -12,7 +12,7 @@ export interface Job {
   prepare(place: Place): void
   /** The command line that starts it; the same key finds the same run again. */
   command(place: Place): string[]
-  /** What became of an irreversible call: its result where it happened, null where it did not. */
+  /** The outcome of an irreversible call: its result if it happened, else null. */
   became(place: Place, toolCallId: string): string | null
 }
 

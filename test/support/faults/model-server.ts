@@ -38,5 +38,5 @@ export async function modelServer(...answers: [Answer, ...Answer[]]) {
   return { ...server, env: { OPENAI_BASE_URL: `${server.url}/v1`, OPENAI_API_KEY: 'sk-test-0123456789abcdef' } }
 }
 
-/** What the model was told in a request, as one text. */
+/** All text of a request to the model. */
 export const heard = ({ body }: Got): string => JSON.stringify(body.messages)

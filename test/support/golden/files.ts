@@ -8,7 +8,7 @@ import { MEANINGS, toldOf } from './told.ts'
 
 export const GOLDEN = join(import.meta.dirname, '../../golden')
 
-/** What is recorded beside a history: what the program of that day made of it. */
+/** The expectations recorded with a history: its fold by the program of that day. */
 export interface Told {
   readonly versions: { readonly [K in keyof typeof MEANINGS]: number }
   readonly agents: Awaited<ReturnType<typeof toldOf>>
@@ -37,7 +37,7 @@ export function recorded(): Recorded[] {
 export const newestOf = (all: readonly Recorded[], name: string): Recorded | undefined =>
   all.filter((one) => one.name === name).sort((a, b) => b.number - a.number)[0]
 
-/** What is recorded of a history; `folder`: for the tables. */
+/** The files of a history. `folder`: for the tables. */
 export async function recording(log: RecordingLog, folder: string): Promise<Pick<Recorded, 'text' | 'told'>> {
   const told = { versions: MEANINGS, agents: await toldOf(log.stores), rows: await rowsOf(log, log.blobs, folder) }
   return { text: log.text, told: JSON.parse(JSON.stringify(told)) as Told }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-// Which shapes of a schema none of some values has: a member that is always or never there, a choice that nobody made.
+// Lists the shapes of a schema that none of the given values has: a member that is always or never there, an unused choice.
 
 interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>
@@ -13,7 +13,7 @@ interface Schema {
   readonly items?: Schema
 }
 
-/** What none of the values of a type has, as `name.member: what`. */
+/** Shapes that no value of a type has, as `name.member: shape`. */
 export function missingShapes(name: string, type: z.ZodType, values: readonly unknown[]): string[] {
   if (values.length === 0) return [name]
   return missing(z.toJSONSchema(type, { io: 'output', unrepresentable: 'any' }) as Schema, values, name)

@@ -53,7 +53,7 @@ export class RecordingLog extends MemoryLog {
     return { log: this, blobs: this.blobs }
   }
 
-  /** What was recorded, one event per line. */
+  /** The recorded events, one a line. */
   get text(): string {
     return this.lines.map((line) => `${JSON.stringify(line)}\n`).join('')
   }

@@ -9,7 +9,7 @@ import { tale } from './tale.ts'
 const price = { asOf: '2026-01-01', input: 1_000_000, output: 2_000_000, cacheRead: 0, cacheWrite: 0 }
 const known = [{ ...testModel, price }]
 const role = {
-  ...{ name: 'Looker', profile: 'somebody who looks', goal: 'look', maxReactLoop: 5 },
+  ...{ name: 'Looker', profile: 'a reader', goal: 'look', maxReactLoop: 5 },
   phases: [{ name: 'look', allowedTools: ['look'] }],
   qualityGates: [{ after: 'look', check: 'diagram_exists' }],
   idempotentCommands: [['npm', 'run', 'lint']],

@@ -69,7 +69,7 @@ export async function files() {
   const folder = new Folder({ a: '1' })
   const put = tool('put', { effect: 'idempotent', paths: { path: 'write' } })
   put.run = async ({ path, content }) => {
-    if (content === 'bad') throw new ToolError('CONFLICT', 'somebody else writes there', { transient: true })
+    if (content === 'bad') throw new ToolError('CONFLICT', 'another writer is at work there', { transient: true })
     await folder.workspace.write(String(path), new TextEncoder().encode(String(content)))
     return { content: null, changed: [String(path)] }
   }
@@ -85,7 +85,7 @@ export async function files() {
   const spec = { policy: { mode: 'batch', maxParallel: 2 }, workspace: { path: '/project', tree: folder.snapshot() } }
   const run = await tale({ says, tools: [put], spec }, folder.workspace)
   await run.drive()
-  folder.files.set('b', 'by somebody else')
+  folder.files.set('b', 'by another writer')
   await run.tell({ kind: 'input', text: 'This.' })
   folder.snapshot()
   const first = folder.snapshot.bind(folder)

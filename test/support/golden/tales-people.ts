@@ -57,7 +57,12 @@ export async function doubts() {
   void run.takeOver()
   await started(2)
   await run.takeOver()
-  await run.tell({ kind: 'resolve_doubt', toolCallId: run.call(2), decision: 'abandon', reason: 'nobody knows' })
+  await run.tell({
+    kind: 'resolve_doubt',
+    toolCallId: run.call(2),
+    decision: 'abandon',
+    reason: 'its outcome is unknown',
+  })
   void run.takeOver()
   await started(3)
   await run.takeOver()
@@ -76,7 +81,7 @@ export async function doubts() {
   return run.log
 }
 
-/** Outcomes of calls, good and bad, and an answer of a model that nobody waited for any more. */
+/** Outcomes of calls, good and bad, and an answer of a model that comes too late. */
 export async function late() {
   const sent = [Promise.withResolvers<string>(), Promise.withResolvers<string>()]
   const answered = Promise.withResolvers<void>()

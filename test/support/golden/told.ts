@@ -21,7 +21,7 @@ interface Stores {
 /** The versions that what is told of a history depends on: where one is raised, the older telling no longer holds. */
 export const MEANINGS = { fold: FOLD, assembler: ASSEMBLER, meaning: MEANING } as const
 
-/** What this program makes of the agents of a log: proofs, digests at every step, messages and requests. */
+/** The agents of a log as this program folds them: proofs, digests at every step, messages and requests. */
 export async function toldOf(stores: Stores) {
   const agents: Record<string, Awaited<ReturnType<typeof agentOf>>> = {}
   for await (const page of stores.log.streams('agent-'))
@@ -37,7 +37,7 @@ async function agentOf(stores: Stores, agentId: string) {
   for await (const page of history(stores, agentId)) {
     for (const { event, recorded } of page) {
       state = evolve(state, event)
-      // What a fork inherits is told with its source.
+      // Inherited events of a fork are listed with its source.
       if (recorded.header.stream !== agentStream(agentId)) continue
       digests.push(digestOf(state))
       if (event.type === 'model_call_start') asked.add(event.turn)

@@ -49,7 +49,7 @@ function section({ name, description, parameters, effect, timeLimitMs }: ToolSpe
   ].join('\n')
 }
 
-/** What the page says of the tools. */
+/** The generated sections of the page. */
 export const toolSections = (): string =>
   [
     '## In a workspace\n',

@@ -7,7 +7,7 @@ import { ConflictError, cursorError, LogError } from '../../../domain/log/errors
 import { bodyHash, GENESIS, seal } from '../../../domain/log/seal.ts'
 import type { BlobStore, EventLog, Head, ReadAllOptions, ReadOptions } from '../../../domain/ports.ts'
 
-/** What a test says of an event; the rest is filled in. */
+/** Members of an event that a test sets; the rest is filled in. */
 export interface Draft {
   readonly stream: string
   readonly type: string
@@ -50,7 +50,7 @@ export class MemoryLog implements EventLog {
   /** The events as they were sealed, none erased. */
   readonly originals: RecordedEvent[] = []
   readonly blobs = new MemoryBlobs()
-  /** What was planted with {@link damage}; streams of these cannot be read by their names. */
+  /** Events planted with {@link damage}. Their streams cannot be read by name. */
   readonly damaged: DamagedEvent[] = []
   pages: () => number = () => 100
   /** How many events a reader of the whole log gets to see. */

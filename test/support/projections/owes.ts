@@ -1,6 +1,6 @@
 import type { Actor } from './story.ts'
 
-/** What the story says the agent owes, apart from any table. */
+/** The agent's owed effects by the story, computed without tables. */
 export function owes(actor: Actor, paused: boolean, row: Record<string, unknown>): boolean {
   if (actor.inTurn === 'model') return true
   const open = actor.calls.filter((call) => call.status !== 'ended')

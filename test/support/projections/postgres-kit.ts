@@ -10,7 +10,7 @@ import { type Dump, keys, type TablesKit } from './kit.ts'
 
 let count = 0
 
-/** One pool for all tests of a server, ended after them, and schemas that nobody has used. */
+/** One pool for all tests of a server, ended after them, and unused schemas. */
 export function schemasOf(server: () => PostgresServer) {
   let pool: pg.Pool | null = null
   afterAll(() => pool?.end())
@@ -60,7 +60,7 @@ export function postgresKit(server: () => PostgresServer): TablesKit {
     const name = await home.live()
     return { home, name, tables: `${schema}_${name}` }
   }
-  /** What an earlier test has left, emptied: that takes a fraction of making tables. */
+  /** The schema of an earlier test, emptied, which is much faster than making tables. */
   const emptied = async () => {
     const old = used.pop()
     if (old) {

@@ -33,7 +33,7 @@ export class Tape {
   }
 }
 
-/** What later events of a call may point to. */
+/** Members of a call that later events refer to. */
 const GIVEN = (i: number) => ({ value: `v${i}`, artifacts: [{ type: 'plan', title: 'P', content: '# plan' }] })
 
 /** One agent that writes well-formed events: turns, calls, approvals, failures, pauses, an end, and erasures after it. */

@@ -32,7 +32,7 @@ createInterface(process.stdin).on('line', (line) => {
 const linesOf = (runId: string): string[] =>
   existsSync(fileOf(runId)) ? readFileSync(fileOf(runId), 'utf8').split('\n').filter(Boolean) : []
 
-/** What cannot be undone: a line with the call's id. */
+/** The irreversible effect: a line with the call's id. */
 const append = defineTool({
   name: 'fx:append',
   description: 'Leave a line.',
@@ -70,7 +70,7 @@ async function start(): Promise<void> {
   }
 }
 
-/** Whoever decides has looked, and knows that nobody is still at it. */
+/** The decision is made only after a look: no process performs the call any more. */
 async function settle({ services, say: tell }: KeepUp): Promise<void> {
   const all = new AbortController()
   const ended = new Set<string>()

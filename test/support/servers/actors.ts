@@ -30,7 +30,7 @@ export class Actor {
       this.#over = true
       for (const look of this.#looks) look()
     })
-    // What it complains of goes no further than this process, whose own output nobody else may keep open.
+    // Its stderr ends in this process: a child that inherits our output would keep it open.
     createInterface(child.stderr!).on('line', (line) => this.lines.push(`stderr: ${line}`))
     child.stdin!.on('error', () => undefined)
   }
@@ -151,7 +151,7 @@ export interface Checked {
   readonly epochs: { readonly most: number; readonly twice: readonly string[] }
 }
 
-/** What is expected of `runs` runs, whatever was done to their workers. */
+/** Checks `runs` runs after any faults of their workers. */
 export const allRight = (runs: number) => ({
   runs,
   wrong: [],

@@ -30,7 +30,7 @@ snapshots.close()
 console.log(JSON.stringify({ token, tree, key: Buffer.from(await vault.referenceKey()).toString('hex') }))
 process.stdin.destroy()
 
-/** Nobody waits long for a cache, which may be held by one that finds no time to go on; what it took is asked for here. */
+/** A reader waits only briefly for a cache. A starved process may hold the cache, so the tests ask for the snapshot here. */
 async function kept(put: () => Promise<void>): Promise<void> {
   for (;;) {
     try {

@@ -1,0 +1,11 @@
+import { open, writeFile } from 'node:fs/promises'
+
+/** Writes a new file for this user alone. Its bytes are durable when the promise resolves, but not its name. */
+export const writeDurably = (path: string, bytes: Uint8Array | string): Promise<void> =>
+  writeFile(path, bytes, { flag: 'wx', mode: 0o600, flush: true })
+
+/** Makes the names in a folder durable. */
+export async function syncNames(folder: string): Promise<void> {
+  const handle = await open(folder, 'r')
+  await handle.sync().finally(() => handle.close())
+}
