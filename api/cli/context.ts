@@ -1,5 +1,5 @@
 import { userInfo } from 'node:os'
-import { type Config, loadConfig } from '../config.ts'
+import { type Config, loadConfig } from '../app/config.ts'
 import { type Backend, OwnerError } from '../owner/backend.ts'
 import { connect, type OpenServices } from '../owner/connect.ts'
 import { type Client, clientOf, take } from './client.ts'

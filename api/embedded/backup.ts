@@ -5,10 +5,10 @@ import { syncFolder } from '../../adapters/files/folders.ts'
 import type { SqliteLog } from '../../adapters/log-sqlite/log.ts'
 import { workspaceAround } from '../../adapters/workspace/lock.ts'
 import { nearestReal } from '../../adapters/workspace/open.ts'
+import { Problem } from '../app/problem.ts'
 import { asFolder, entriesOf, makeAsked } from '../host/asked-folder.ts'
 import { rememberBackup } from '../host/hidden.ts'
 import { paths } from '../host/paths.ts'
-import { Problem } from '../problem.ts'
 
 /**
  * A copy of a data folder that opens as one, made while it is in use: the log as it is at one moment first, then blobs,

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { makeFolder } from '../../adapters/files/folders.ts'
-import { noRoom } from '../no-room.ts'
-import { Problem } from '../problem.ts'
+import { noRoom } from '../app/no-room.ts'
+import { Problem } from '../app/problem.ts'
 
 /** Does something with a folder that somebody has named; rejects with a 422 Problem where what is there can be none. */
 export async function asFolder<T>(folder: string, work: () => Promise<T> | T): Promise<T> {

@@ -9,9 +9,9 @@ import { sha256 } from '../../domain/log/ids.ts'
 import type { Versions } from '../../domain/ports.ts'
 import { ContentionError, TimeLimitError } from '../../domain/runtime/errors.ts'
 import type { At } from '../../domain/runtime/types.ts'
-import { asProblem, Problem } from '../problem.ts'
+import { asProblem, Problem } from '../app/problem.ts'
 import { asFolder, entriesOf, makeAsked } from './asked-folder.ts'
-import type { FileSources } from './files.ts'
+import type { FileSources } from './workspace-files.ts'
 
 /** Where a fork works, with the files of its point in it. */
 export interface ForkFiles {

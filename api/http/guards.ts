@@ -2,7 +2,7 @@ import type { MiddlewareHandler } from 'hono'
 import { matchedRoutes } from 'hono/route'
 import { echo } from '../../domain/agent/issues.ts'
 import { jsonFault } from '../../domain/log/json-fault.ts'
-import { Problem } from '../problem.ts'
+import { Problem } from '../app/problem.ts'
 import { TokenError, tokenMatches } from './token.ts'
 
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']

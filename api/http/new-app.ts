@@ -1,9 +1,9 @@
 import { OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import { issuesOf, issuesText } from '../../domain/agent/issues.ts'
-import { Problem, type RequestPlace } from '../problem.ts'
+import { Problem, type RequestPlace } from '../app/problem.ts'
+import { Id, ProblemBody } from '../app/schemas/common.ts'
 import { problemResponse } from './problem-response.ts'
-import { Id, ProblemBody } from './schemas/common.ts'
 
 const PLACES: Readonly<Record<string, RequestPlace>> = { json: 'body', query: 'query', param: 'path', header: 'header' }
 

@@ -1,5 +1,5 @@
-import type { Problem } from '../problem.ts'
-import type { ProblemBody } from './schemas/common.ts'
+import type { Problem } from '../app/problem.ts'
+import type { ProblemBody } from '../app/schemas/common.ts'
 
 const TITLES: Readonly<Record<number, string>> = {
   400: 'Bad request',

@@ -1,6 +1,6 @@
 import type { Policy, SecurityPolicy, ToolExecutionContext } from '../../domain/agent/definition/spec.ts'
 import { matches } from '../../domain/agent/rules/policy.ts'
-import { Problem } from '../problem.ts'
+import { Problem } from '../app/problem.ts'
 
 /** Tools that both lists allow. Patterns only: `*`, `server:*`, or a name. */
 function both(a: readonly string[], b: readonly string[]): string[] {

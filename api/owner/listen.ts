@@ -2,7 +2,7 @@ import { chmodSync, lstatSync, rmSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { ListenOptions } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
-import { Problem } from '../problem.ts'
+import { Problem } from '../app/problem.ts'
 
 export interface Listening {
   readonly server: Server

@@ -1,6 +1,6 @@
 import { LogError } from '../../domain/log/errors.ts'
 import type { Clock, Leases } from '../../domain/ports.ts'
-import { within } from './within.ts'
+import { within } from '../app/concurrency/within.ts'
 
 export interface LeaseOptions {
   readonly leases: Leases

@@ -1,8 +1,8 @@
 import { LogError } from '../../domain/log/errors.ts'
 import { ProjectionError } from '../../projections/errors.ts'
-import type { ServersConfig } from '../config.ts'
-import type { Tell } from '../host/told.ts'
-import { Problem } from '../problem.ts'
+import type { ServersConfig } from '../app/config.ts'
+import { Problem } from '../app/problem.ts'
+import type { Tell } from '../app/told.ts'
 
 const SETTING = 'KEEPUP_POSTGRES'
 /** After so long somebody is told that PostgreSQL is waited for, ms. */

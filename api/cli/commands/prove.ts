@@ -6,8 +6,8 @@ import { placeOf } from '../../../adapters/vault/keys.ts'
 import { LogError } from '../../../domain/log/errors.ts'
 import { ProjectionError, type RebuildWishes } from '../../../projections/index.ts'
 import { counted } from '../../../projections/text.ts'
-import { onServers } from '../../config.ts'
-import { NoExport, verifyExport } from '../../events/verify-export.ts'
+import { onServers } from '../../app/config.ts'
+import { NoExport, verifyExport } from '../../app/events/verify-export.ts'
 import { vaultKeys } from '../../host/vault-keys.ts'
 import { nextLines } from '../asks.ts'
 import { asOne, Refused, take } from '../client.ts'
@@ -15,7 +15,7 @@ import type { Context } from '../context.ts'
 import { driveToEnd, FROM_BIRTH, resuming } from '../drive.ts'
 import { CliError, EXIT, UsageError } from '../exit.ts'
 import { linesOf } from '../lines.ts'
-import { lossLines, lossReport } from '../losses.ts'
+import { lossLines, lossReport } from '../loss-text.ts'
 import { bytes } from '../output/units.ts'
 import { pointOf } from './history.ts'
 import { type Kit, modelId, money, some, whole } from './kit.ts'
@@ -41,7 +41,7 @@ async function rebuilt(ctx: Context, wishes: RebuildWishes) {
   if (onServers(ctx.config)) {
     const [{ rebuildOnServers }, { rebuildRow }] = await Promise.all([
       import('../../servers/rebuild.ts'),
-      import('../../host/rows.ts'),
+      import('../../host/row-views.ts'),
     ])
     return rebuildRow(await rebuildOnServers(ctx.config, wishes, (text) => ctx.note(text)))
   }

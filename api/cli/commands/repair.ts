@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { take } from '../client.ts'
 import type { Context } from '../context.ts'
 import { EXIT, UsageError } from '../exit.ts'
-import { accepted, lossLines, lossReport } from '../losses.ts'
+import { accepted, lossLines, lossReport } from '../loss-text.ts'
 import type { Kit } from './kit.ts'
 
 interface Wishes {

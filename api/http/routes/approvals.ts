@@ -1,15 +1,22 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import type { UserCommand } from '../../../domain/agent/decisions/commands.ts'
-import { previewOf } from '../../runs/approval-preview.ts'
-import { actorOf, notFound, record } from '../../runs/commands.ts'
-import { given } from '../../runs/given.ts'
-import { mustBeRun } from '../../runs/known.ts'
-import type { Services } from '../../services.ts'
+import { previewOf } from '../../app/runs/approval-preview.ts'
+import { given } from '../../app/runs/given.ts'
+import { mustBeRun } from '../../app/runs/known.ts'
+import { actorOf, notFound, record } from '../../app/runs/record-command.ts'
+import {
+  ApprovalDetail,
+  ApprovalList,
+  DecisionBody,
+  DoubtBody,
+  DoubtList,
+  QuestionList,
+} from '../../app/schemas/approvals.ts'
+import { Id, PageQuery, Recorded } from '../../app/schemas/common.ts'
+import type { Services } from '../../app/services.ts'
 import { current } from '../current.ts'
+import { CommandHeaders } from '../headers.ts'
 import { body, json, newApp, refusals } from '../new-app.ts'
-import { ApprovalDetail, ApprovalList, DecisionBody, DoubtBody, DoubtList, QuestionList } from '../schemas/approvals.ts'
-import { Id, PageQuery, Recorded } from '../schemas/common.ts'
-import { CommandHeaders } from '../schemas/headers.ts'
 
 const CallId = z.object({ toolCallId: Id })
 

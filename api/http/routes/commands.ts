@@ -1,13 +1,13 @@
 import { createRoute, type z } from '@hono/zod-openapi'
 import type { UserCommand } from '../../../domain/agent/decisions/commands.ts'
-import { actorOf, erasable, mustWrite, record } from '../../runs/commands.ts'
-import { mustBeRun } from '../../runs/known.ts'
-import type { Services } from '../../services.ts'
+import { mustBeRun } from '../../app/runs/known.ts'
+import { actorOf, erasable, mustWrite, record } from '../../app/runs/record-command.ts'
+import { Recorded } from '../../app/schemas/common.ts'
+import { CancelBody, EraseBody, Erased, InputBody, PauseBody, RestoreBody, ResumeBody } from '../../app/schemas/runs.ts'
+import { Restored } from '../../app/schemas/system.ts'
+import type { Services } from '../../app/services.ts'
+import { CommandHeaders } from '../headers.ts'
 import { body, json, newApp, RunId, refusals } from '../new-app.ts'
-import { Recorded } from '../schemas/common.ts'
-import { CommandHeaders } from '../schemas/headers.ts'
-import { CancelBody, EraseBody, Erased, InputBody, PauseBody, RestoreBody, ResumeBody } from '../schemas/runs.ts'
-import { Restored } from '../schemas/system.ts'
 
 function commandRoute<P extends string, B extends z.ZodType>(path: P, summary: string, schema: B) {
   return createRoute({

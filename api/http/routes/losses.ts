@@ -1,11 +1,11 @@
 import { createRoute, z } from '@hono/zod-openapi'
-import { type Loss, lossText } from '../../losses/loss.ts'
-import { actorOf, mustWrite, record } from '../../runs/commands.ts'
-import type { Services } from '../../services.ts'
+import { type Loss, lossText } from '../../app/losses/loss.ts'
+import { actorOf, mustWrite, record } from '../../app/runs/record-command.ts'
+import { Recorded } from '../../app/schemas/common.ts'
+import { AcceptLossBody, LossAccepted, LossReport, ReleaseCallsBody } from '../../app/schemas/losses.ts'
+import type { Services } from '../../app/services.ts'
+import { CommandHeaders } from '../headers.ts'
 import { body, json, newApp, RunId, refusals } from '../new-app.ts'
-import { Recorded } from '../schemas/common.ts'
-import { CommandHeaders } from '../schemas/headers.ts'
-import { AcceptLossBody, LossAccepted, LossReport, ReleaseCallsBody } from '../schemas/losses.ts'
 
 const look = createRoute({
   method: 'get',

@@ -1,12 +1,12 @@
 import { createRoute, z } from '@hono/zod-openapi'
-import { notFound } from '../../runs/commands.ts'
-import { mustBeRun, runOfAgent } from '../../runs/known.ts'
-import type { Services } from '../../services.ts'
+import { mustBeRun, runOfAgent } from '../../app/runs/known.ts'
+import { notFound } from '../../app/runs/record-command.ts'
+import { ArtifactList } from '../../app/schemas/approvals.ts'
+import { CheckpointDetail, CheckpointList } from '../../app/schemas/checkpoints.ts'
+import { Digits, Id, PageQuery } from '../../app/schemas/common.ts'
+import type { Services } from '../../app/services.ts'
 import { current } from '../current.ts'
 import { json, newApp, RunId, refusals } from '../new-app.ts'
-import { ArtifactList } from '../schemas/approvals.ts'
-import { CheckpointDetail, CheckpointList } from '../schemas/checkpoints.ts'
-import { Digits, Id, PageQuery } from '../schemas/common.ts'
 
 /** Each whole checkpoint holds all messages before it. */
 const MAX_WHOLE = 50

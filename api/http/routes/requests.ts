@@ -1,9 +1,9 @@
 import { createRoute, z } from '@hono/zod-openapi'
-import { Problem } from '../../problem.ts'
-import type { Services } from '../../services.ts'
+import { Problem } from '../../app/problem.ts'
+import { Digits, Id } from '../../app/schemas/common.ts'
+import { SentRequests } from '../../app/schemas/requests.ts'
+import type { Services } from '../../app/services.ts'
 import { json, newApp, refusals } from '../new-app.ts'
-import { Digits, Id } from '../schemas/common.ts'
-import { SentRequests } from '../schemas/requests.ts'
 
 const request = createRoute({
   method: 'get',

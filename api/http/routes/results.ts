@@ -1,12 +1,12 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import { LogError } from '../../../domain/log/errors.ts'
 import { agentOfCall, findResult, resultAt } from '../../../domain/runtime/history/results.ts'
-import { Problem } from '../../problem.ts'
-import { notFound } from '../../runs/commands.ts'
-import type { Services } from '../../services.ts'
+import { Problem } from '../../app/problem.ts'
+import { notFound } from '../../app/runs/record-command.ts'
+import { Id } from '../../app/schemas/common.ts'
+import type { Services } from '../../app/services.ts'
 import { newApp, refusals } from '../new-app.ts'
-import { Id } from '../schemas/common.ts'
-import { streamResponse } from '../stream.ts'
+import { streamResponse } from '../stream-response.ts'
 
 const text = (description: string) => ({ description, content: { 'text/plain': { schema: z.string() } } })
 

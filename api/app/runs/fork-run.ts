@@ -1,0 +1,68 @@
+import { agentStream } from '../../../domain/log/ids.ts'
+import { wellFormed } from '../../../domain/log/well-formed.ts'
+import { claimKey } from '../../../domain/runtime/claim-key.ts'
+import type { At, ForkOptions } from '../../../domain/runtime/types.ts'
+import { type StartHeaders, tracing } from '../../http/headers.ts'
+import type { Services } from '../services.ts'
+import { keyedRunId, madeBefore, shown, type Underway } from './keyed.ts'
+import { workspaceOf } from './known.ts'
+import { actorOf, mustWrite } from './record-command.ts'
+import type { StartedRun } from './start-run.ts'
+
+/** What a fork is made of. */
+export interface AskedFork {
+  readonly at: At
+  readonly workspace?: string | undefined
+  readonly model?: string | undefined
+  readonly maxTurns?: number | undefined
+  readonly budget?:
+    | { readonly tokens?: number | null | undefined; readonly nanoDollars?: number | null | undefined }
+    | undefined
+}
+
+type Changes = Omit<ForkOptions, 'workspace' | 'runId' | 'drive'> & { workspace?: string }
+
+/** Forks a run, or finds the fork that the same Idempotency-Key made of it, also after a restart. */
+export async function forkRun(
+  s: Services,
+  underway: Underway,
+  source: string,
+  asked: AskedFork,
+  who: {
+    readonly by?: string | undefined
+    readonly drive: boolean
+    /** False: one that is to be driven is left to whichever process drives. */
+    readonly here?: boolean
+    readonly headers: StartHeaders
+  },
+): Promise<StartedRun> {
+  mustWrite(s)
+  const { by, drive, here = true, headers } = who
+  const key = headers['idempotency-key']
+  const said = wellFormed(JSON.parse(JSON.stringify(asked))) as Changes & { at: unknown }
+  const { at: _, ...what } = said
+  const make = async () => {
+    const runId = key === undefined ? s.runtime.newRunId() : keyedRunId(s, `fork\n${source}`, key)
+    const request = {
+      by: actorOf('user', by),
+      ...(key === undefined ? {} : { key, asked: said }),
+      ...tracing(headers),
+    }
+    if (key !== undefined && (await madeBefore(s, runId, key, said))) {
+      s.forkFound(runId)
+      return { runId, created: false }
+    }
+    if (drive && here) await s.runtime.forkDrivable(source)
+    if (key !== undefined) await claimKey(s, key, { fork: source, asked: said })
+    await s.fork(source, asked.at, { ...what, runId, ...(drive ? { drive } : {}) }, request)
+    return { runId, created: true }
+  }
+  // Its files are put into a folder before it is recorded: of requests that come at the same time one does that.
+  const { runId, created } = await (key === undefined ? make() : underway.oneAtATime(source, key, make))
+  if (drive && here) s.drivers.start(runId)
+  const { driving } = s.drivers.state(runId)
+  await shown(s)
+  const head = await s.log.head(agentStream(runId))
+  const workspace = await workspaceOf(s, runId)
+  return { runId, agentId: runId, revision: head?.revision ?? 0, driving, created, workspace }
+}

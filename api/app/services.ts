@@ -1,0 +1,120 @@
+import type { AgentSpec } from '../../domain/agent/definition/spec.ts'
+import type { Json } from '../../domain/log/json.ts'
+import type { BlobStore, Clock, EventLog, FileChange, ModelRequest, Random, Vault } from '../../domain/ports.ts'
+import type { AgentServices, At, ForkOptions, Request } from '../../domain/runtime/types.ts'
+import type { Losses } from '../host/losses/losses-of-log.ts'
+import type { Drivers } from './drives/drivers.ts'
+import type { LiveHub } from './live/hub.ts'
+import type { ReadModel } from './read-model.ts'
+import type { Readiness } from './readiness.ts'
+import type { StartRun } from './schemas/start.ts'
+
+/** A point of an agent's history whose files are asked for. */
+export interface FilePoint {
+  readonly agentId: string
+  readonly at: At
+}
+
+/** Which files to put back, those of a step (0: before the run) or of a tree. */
+export interface RestoreRequest {
+  readonly to: { readonly step: number } | { readonly tree: string }
+  /** Only look: no file is touched. */
+  readonly dryRun: boolean
+  /** Refuse where the files are not this tree any more, as a dry run showed them. */
+  readonly expected?: string
+}
+
+export interface RestoredFiles {
+  /** The version that is put back. */
+  readonly tree: string
+  /** The version that holds the files as they were before; restoring it undoes this. */
+  readonly replaced: string
+  /** What putting it back does to the folder. `deleted`: files that the version does not know. */
+  readonly changes: readonly FileChange[]
+}
+
+/** The workspace's files at points of a history. */
+export interface Files {
+  /** Null where one of the points has no workspace. `patch` is cut after `maxBytes`. */
+  diff(
+    a: FilePoint,
+    b: FilePoint,
+    maxBytes: number,
+  ): Promise<{ readonly changes: readonly FileChange[]; readonly patch: string } | null>
+  /**
+   * Where a path leads now (itself where it leads out, or nowhere) and the text of the file there; `text` null where there
+   * is none (or it is no text).
+   */
+  current(agentId: string, path: string): Promise<{ readonly path: string; readonly text: string | null }>
+  /** Puts the files of a version back; what they replace is kept as a version of its own. */
+  restore(agentId: string, asked: RestoreRequest): Promise<RestoredFiles>
+}
+
+/** Turns a request into everything in force, resolved; refuses what cannot work, before anything is recorded. */
+export interface Starts {
+  prepare(request: StartRun): Promise<AgentSpec>
+}
+
+/** A model request as its provider gets it: the JSON body, and the headers that belong to what is asked. */
+export interface Wire {
+  readonly provider: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Json
+}
+
+/** Says that something was recorded about an agent: a hint to look at it, which may come late, twice or never. */
+export interface WorkNotification {
+  readonly agentId: string
+  /** A driver wrote it, which needs nobody to look. */
+  readonly byDriver: boolean
+  /** Until it is called another worker may be told of it too. */
+  done(): void
+}
+
+/** Wakes one of the workers that listen. */
+export interface WorkSubscription {
+  /** Goes on until the signal aborts. `onTrouble` hears why nothing can be heard just now, and null when it can. */
+  notifications(signal: AbortSignal, onTrouble: (error: unknown) => void): AsyncIterable<WorkNotification>
+}
+
+/** Everything that the entry points need, already composed. Made by the composition root, closed by whoever opened it. */
+export interface Services {
+  readonly runtime: AgentServices
+  readonly log: EventLog
+  readonly losses: Losses
+  readonly blobs: BlobStore
+  readonly read: ReadModel
+  readonly starts: Starts
+  readonly files: Files
+  readonly live: LiveHub
+  readonly drivers: Drivers
+  readonly vault: Vault
+  readonly clock: Clock
+  readonly random: Random
+  /** A new agent whose history up to `at` is the source's; `workspace`: a new folder for the files of that point. */
+  fork(
+    source: string,
+    at: At,
+    options: Omit<ForkOptions, 'workspace'> & { readonly workspace?: string },
+    request: Request,
+  ): Promise<{ readonly runId: string }>
+  /** A repeated request has found its fork made: what was kept for a repeat is not needed any more. */
+  forkFound(runId: string): void
+  /** Writes a consistent copy of the data into a folder that does not exist yet. */
+  backup(folder: string): Promise<{ readonly files: readonly string[]; readonly bytes: number }>
+  /** Stored bytes of these runs, by run id. */
+  sizes(runIds: readonly string[]): Promise<ReadonlyMap<string, number>>
+  /** A model request as its provider gets it; null: the host cannot tell. */
+  readonly wire: ((request: ModelRequest) => Wire) | null
+  /** True: this process only reads; every command is refused. */
+  readonly readOnly: boolean
+  /** True: a recorded command also wakes its run (`serve`). */
+  readonly autoDrive: boolean
+  /** Null: nobody but this process records, so there is nothing to hear. */
+  readonly workSubscription: WorkSubscription | null
+  /** Names this process among several that drive; null: it is alone. */
+  readonly holder: string | null
+  /** Whether log and tables answer, within two seconds. */
+  ready(): Promise<Readiness>
+  close(): Promise<void>
+}
