@@ -12,7 +12,7 @@ export async function asFolder<T>(folder: string, work: () => Promise<T> | T): P
     const { code, syscall } = error as NodeJS.ErrnoException
     if (syscall === undefined || noRoom(error) !== null) throw error
     const name = folder.length > LONGEST ? `${folder.slice(0, LONGEST)}…` : folder
-    throw new Problem(422, 'FOLDER_UNUSABLE', `${name} cannot be used as a folder (${code}); name another one`)
+    throw new Problem('FOLDER_UNUSABLE', `${name} cannot be used as a folder (${code}); name another one`)
   }
 }
 const LONGEST = 200

@@ -59,4 +59,4 @@ function reason(data: string, error: unknown): string {
   return foreign ? `it belongs to user ${found.uid}` : (code ?? String(error))
 }
 
-const unusable = (message: string): Problem => new Problem(503, 'DATA_FOLDER_UNUSABLE', message)
+const unusable = (message: string): Problem => new Problem('DATA_FOLDER_UNUSABLE', message)

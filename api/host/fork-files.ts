@@ -105,7 +105,7 @@ async function complete(versions: Versions, tree: string, path: string): Promise
   if (changes.length > 0) await versions.restore(tree)
 }
 
-const notEmpty = (detail: string) => new Problem(409, 'FOLDER_NOT_EMPTY', detail)
+const notEmpty = (detail: string) => new Problem('FOLDER_NOT_EMPTY', detail)
 
 /**
  * Nothing was recorded, and nothing will be. What ran out of time may go on to append, although nobody waits for it any
@@ -121,9 +121,9 @@ const refused = (error: unknown, appending: boolean): boolean =>
 function leftIn(path: string, error: unknown): unknown {
   const problem = asProblem(error)
   if (problem === null) return error
-  const { status, code, message, errors } = problem
+  const { code, message, errors } = problem
   const what = `its files are in ${path}: a request with another key needs a new folder, or this one emptied`
-  return Object.assign(new Problem(status, code, `${message}; ${what}`, errors), { cause: error })
+  return new Problem<string>(code, `${message}; ${what}`, errors, { cause: error })
 }
 
 /** Says, until it is known what became of a fork, which folder its files were put into. */

@@ -5,11 +5,11 @@ import { createSandbox } from '../../adapters/sandbox/bubblewrap.ts'
 import { openWorkspace } from '../../adapters/workspace/open.ts'
 import { controlTools } from '../../domain/agent/definition/control-tools.ts'
 import { ROLES } from '../../domain/agent/definition/roles.ts'
-import { CommandRejected } from '../../domain/agent/errors.ts'
 import { unhidable } from '../../domain/agent/secrets/forms.ts'
 import { reference } from '../../domain/agent/secrets/redactor.ts'
 import type { Tool, Vault } from '../../domain/ports.ts'
 import type { Config } from '../app/config.ts'
+import { Problem } from '../app/problem.ts'
 import type { PrepareServices, StartWorkspace } from '../app/runs/prepare-start.ts'
 import { VERSION } from '../version.ts'
 import { openBoundary, unusable } from './boundary.ts'
@@ -59,7 +59,7 @@ export function prepareServices(
       const value = await vault.get(name)
       if (value === null) {
         const what = `no value for ${name}; set the variable, or: keepup secrets set ${name}`
-        throw new CommandRejected('UNKNOWN_SECRET', what, 422)
+        throw new Problem('UNKNOWN_SECRET', what)
       }
       const fault = unhidable(value)
       if (fault !== null) throw unusable(name, fault)

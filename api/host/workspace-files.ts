@@ -20,7 +20,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
 /** The folder of a run's files. Throws WORKSPACE_ERASED where nobody knows it any more. */
 export function folderOf({ path }: { readonly path: string }, then = 'to fork it, name a folder for the fork'): string {
   if (path !== ERASED) return path
-  throw new Problem(409, 'WORKSPACE_ERASED', `where this run worked was erased; ${then}`)
+  throw new Problem('WORKSPACE_ERASED', `where this run worked was erased; ${then}`)
 }
 const NO_FILES = 'its files are not found from here any more, neither to compare nor to put back'
 
@@ -62,7 +62,7 @@ export function workspaceFilesOf(sources: FileSources): Files {
       const { spec, tree: recorded } = await treeAt({ agentId, at })
       const tree = 'tree' in to ? to.tree : recorded
       if (spec.workspace === null || tree === null) {
-        throw new Problem(409, 'NO_WORKSPACE', 'this run has no versioned workspace')
+        throw new Problem('NO_WORKSPACE', 'this run has no versioned workspace')
       }
       const lock = lockWorkspace(folderOf(spec.workspace, NO_FILES), dataFolder, agentId)
       try {
@@ -70,7 +70,7 @@ export function workspaceFilesOf(sources: FileSources): Files {
         const now = await versions.snapshot()
         const changes = await versions.changes(now, tree)
         if (expected !== undefined && expected !== now) {
-          throw new Problem(409, 'FILES_CHANGED', 'files changed since they were looked at; look again')
+          throw new Problem('FILES_CHANGED', 'files changed since they were looked at; look again')
         }
         return { tree, changes, replaced: dryRun ? now : (await versions.restore(tree)).replaced }
       } finally {

@@ -105,12 +105,12 @@ function parsed<T extends z.ZodType>(schema: T, value: unknown): z.output<T> {
   const { success, data, error } = schema.safeParse(value)
   if (success) return data
   const issues = issuesOf(error)
-  throw new Problem(400, 'INVALID_REQUEST', issuesText(issues), issues)
+  throw new Problem('INVALID_REQUEST', issuesText(issues), issues)
 }
 
 function requestOf({ key: _, execution, security, retry, ...rest }: StartOptions): unknown {
   if (rest.policy && (execution || security)) {
-    throw new Problem(400, 'INVALID_REQUEST', 'give either policy, or execution and security')
+    throw new Problem('INVALID_REQUEST', 'give either policy, or execution and security')
   }
   return {
     ...rest,
@@ -157,7 +157,7 @@ export function keepUpOf(
     },
     async work({ signal, onNote = () => {} }) {
       if (services.workSubscription === null)
-        throw new Problem(409, 'NOT_ON_SERVERS', 'workers share a log on servers; use drive')
+        throw new Problem('NOT_ON_SERVERS', 'workers share a log on servers; use drive')
       const over = AbortSignal.any([signal, ending.signal])
       const onFault = (error: unknown, where: string) => onNote(`${where}: ${told(error)}`)
       await work({ services, leaseMs, onFault, onNote }, over)

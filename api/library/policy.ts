@@ -14,7 +14,6 @@ function sourceOf({ source, flags }: RegExp): string {
   const other = flags.replaceAll(/[gu]/g, '')
   if (other === '') return source
   throw new Problem(
-    422,
     'PATTERN_REFUSED',
     `secretPatterns: /${source}/${flags}: flag "${other}" is not recorded; write it into the pattern`,
   )

@@ -13,7 +13,6 @@ export interface ErrorRecoveryPolicy extends Recorded {
 export function retryOf({ errorSignatureCache, ...recorded }: Partial<ErrorRecoveryPolicy>): Partial<Recorded> {
   if (errorSignatureCache === undefined || errorSignatureCache.size === 0) return recorded
   throw new Problem(
-    422,
     'SIGNATURES_REFUSED',
     'retry.errorSignatureCache: a run keeps the signatures of its failures itself; give an empty set, or leave it out',
   )

@@ -131,7 +131,6 @@ function lookAgain(
 const refuseBackup = () =>
   Promise.reject(
     new Problem(
-      409,
       'BACKUP_ON_SERVERS',
       'log and blobs are on servers: back up PostgreSQL after EventStoreDB with their own tools, and copy the data folder',
     ),

@@ -297,4 +297,4 @@ function noteKey(keys: Map<string, string>, commandId: string): void {
 }
 
 export const revisionChanged = (agentId: string, revision: number) =>
-  new CommandRejected('REVISION_CHANGED', `${agentId} is at revision ${revision}; look again`, 412)
+  new CommandRejected('REVISION_CHANGED', `${agentId} is at revision ${revision}; look again`)

@@ -7,5 +7,5 @@ import { CommandRejected } from '../agent/errors.ts'
 export function isRepeated(recorded: string | undefined, commandId: string): boolean {
   if (recorded === undefined || recorded === commandId) return recorded === commandId
   const message = 'this Idempotency-Key came with another request before; draw a new one'
-  throw new CommandRejected('IDEMPOTENCY_KEY_REUSED', message, 422)
+  throw new CommandRejected('IDEMPOTENCY_KEY_REUSED', message)
 }

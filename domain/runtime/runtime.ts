@@ -272,4 +272,4 @@ const KEPT_BYTES = 64 * 1024 * 1024
 const GONE = new Error('whoever asked has been answered')
 
 export const unknownAgent = (agentId: string) =>
-  new CommandRejected('RUN_UNKNOWN', `there is no agent ${echo(agentId)}`, 404)
+  new CommandRejected('RUN_UNKNOWN', `there is no agent ${echo(agentId)}`)

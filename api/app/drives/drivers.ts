@@ -23,7 +23,6 @@ interface Drive {
 const KEPT_ENDS = 1000
 const brokenOff = (graceMs: number) =>
   new Problem(
-    503,
     'BROKEN_OFF',
     `what was at work did not end within ${graceMs} ms (KEEPUP_DRAIN_MS) and is broken off; whoever drives it next goes on`,
   )

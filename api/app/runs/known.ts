@@ -2,6 +2,7 @@ import { shortened } from '../../../domain/log/errors.ts'
 import { agentStream } from '../../../domain/log/ids.ts'
 import { specOf } from '../../../domain/runtime/history/spec.ts'
 import { lossText } from '../losses/loss.ts'
+import { Problem } from '../problem.ts'
 import type { Services } from '../services.ts'
 import { notFound } from './record-command.ts'
 
@@ -19,7 +20,7 @@ export async function runOfAgent({ log, losses }: Log, agentId: string): Promise
 /** Rejects with 404 where the log has no such run; the id of an agent below the root is none. */
 export async function mustBeRun(s: Log, runId: string): Promise<void> {
   const of = await runOfAgent(s, runId).catch((error: unknown) => {
-    if ((error as { status?: unknown }).status === 404) return null
+    if (error instanceof Problem && error.code === 'NOT_FOUND') return null
     throw error
   })
   if (of !== runId) throw notFound('run', runId)

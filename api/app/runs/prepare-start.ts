@@ -14,7 +14,7 @@ import {
 } from '../../../domain/agent/definition/spec.ts'
 import type { ToolSpec } from '../../../domain/agent/definition/tools.ts'
 import { matches } from '../../../domain/agent/rules/policy.ts'
-import { Problem } from '../problem.ts'
+import { Problem, type ProblemCode } from '../problem.ts'
 import type { StartRun } from '../schemas/start.ts'
 import type { Starts } from '../services.ts'
 
@@ -54,8 +54,8 @@ export interface PrepareServices {
   readonly build: string
 }
 
-const refuse = (code: string, detail: string): never => {
-  throw new Problem(422, code, detail)
+const refuse = (code: ProblemCode, detail: string): never => {
+  throw new Problem(code, detail)
 }
 
 /** Tools that can do nothing without a folder. */

@@ -20,7 +20,7 @@ const LISTS: Readonly<Record<string, string>> = {
 
 /** Nothing has this id. `hint`: what helps, where {@link LISTS} does not know it. */
 export const notFound = (what: string, id: string, hint = LISTS[what] ?? 'check the id'): Problem =>
-  new Problem(404, 'NOT_FOUND', `there is no ${what} "${echo(id)}"; ${hint}`)
+  new Problem('NOT_FOUND', `there is no ${what} "${echo(id)}"; ${hint}`)
 
 /** Who asks. Nobody has checked the name, so it is marked as claimed. */
 export function actorOf(kind: 'user' | 'approver', by: string | undefined): Actor {
@@ -30,7 +30,7 @@ export function actorOf(kind: 'user' | 'approver', by: string | undefined): Acto
 /** Refuses every change where this process only reads. */
 export function mustWrite(s: Services): void {
   if (!s.readOnly) return
-  throw new Problem(503, 'READ_ONLY', 'this process only reads the data folder; ask the process that owns it')
+  throw new Problem('READ_ONLY', 'this process only reads the data folder; ask the process that owns it')
 }
 
 export interface Asked {

@@ -16,7 +16,7 @@ export async function release({ read }: Pick<Services, 'read'>, { stream, runId 
   if (stream !== undefined) return (await read.release(stream)) ? 1 : 0
   const parked = await read.parked(runId)
   if (runId !== undefined && parked.length === 0)
-    throw new Problem(409, 'TABLES_NOT_PARKED', `no stream of ${runId} is parked: there is nothing to release`)
+    throw new Problem('TABLES_NOT_PARKED', `no stream of ${runId} is parked: there is nothing to release`)
   let released = 0
   for (const { stream } of parked) {
     // Somebody else may have been faster.

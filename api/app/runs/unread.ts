@@ -8,5 +8,5 @@ export async function unread({ read }: Pick<Services, 'read'>, runId: string): P
   if (first === undefined) return notFound('run', runId)
   const { stream, revision, code, error } = first
   const todo = `what is wrong with it: keepup verify ${runId}; when it is back: keepup release ${runId}`
-  return new Problem(503, 'RUN_PARKED', `${stream} cannot be read from ${revision} on: ${error} (${code}); ${todo}`)
+  return new Problem('RUN_PARKED', `${stream} cannot be read from ${revision} on: ${error} (${code}); ${todo}`)
 }

@@ -49,14 +49,14 @@ export async function mustBeWhole(
   const isLost = losses.some(({ vanished }) => vanished.some((one) => one.stream === stream))
   if (isLost && (await log.head(stream)) === null) {
     const why = `the events of ${agentId} were lost, which was accepted; start a new run, without the key of that one`
-    throw new Problem(409, 'RUN_LOST', why)
+    throw new Problem('RUN_LOST', why)
   }
   const named = losses.filter(({ unreadable = [] }) => unreadable.some((one) => one.stream === stream))
   const left = (await stillUnrecorded(log, named)).find((one) => one.stream === stream)
   if (left !== undefined) {
     const why = `${agentId} could not be read (${left.code}) when a loss of the log was accepted, so it records none`
     const then = 'mend the cause, then accept the loss for it with "keepup repair --accept-loss"'
-    throw new Problem(409, 'LOSS_NOT_RECORDED', `${why}; ${then}`)
+    throw new Problem('LOSS_NOT_RECORDED', `${why}; ${then}`)
   }
   if (read === null) return
   const { position, data } = await read((db) => seenHead(db, agentStream(agentId)))

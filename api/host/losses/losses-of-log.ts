@@ -46,7 +46,7 @@ export function lossesOf(services: LossServices, ports: RuntimePorts): Losses {
       if (loss === null) return null
       if (loss.id !== id) {
         const why = `the loss that was found is ${loss.id}, not ${echo(id)}, so nothing was accepted`
-        throw new Problem(409, 'LOSS_CHANGED', `${why}; look again with GET /v1/losses?all=true or "keepup repair"`)
+        throw new Problem('LOSS_CHANGED', `${why}; look again with GET /v1/losses?all=true or "keepup repair"`)
       }
       const said = { by, ...(reason === undefined ? {} : { reason }) }
       const done = await services.accepting(() => recordAcceptance(ports, loss, said))

@@ -27,7 +27,7 @@ export function requestRoutes(s: Services) {
     const agentId = c.req.valid('query').agent ?? id
     const { wire } = s
     if (wire === null)
-      throw new Problem(501, 'WIRE_UNKNOWN', 'this program brought its own models; it cannot tell their wire form')
+      throw new Problem('WIRE_UNKNOWN', 'this program brought its own models; it cannot tell their wire form')
     const found = await s.runtime.requests(agentId, turn)
     const requests = found.map(({ attempt, revision, request, recorded }) => ({
       attempt,

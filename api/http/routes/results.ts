@@ -6,6 +6,7 @@ import { notFound } from '../../app/runs/record-command.ts'
 import { Id } from '../../app/schemas/common.ts'
 import type { Services } from '../../app/services.ts'
 import { newApp, refusals } from '../new-app.ts'
+import type { HttpCode } from '../status.ts'
 import { streamResponse } from '../stream-response.ts'
 
 const text = (description: string) => ({ description, content: { 'text/plain': { schema: z.string() } } })
@@ -45,8 +46,7 @@ export function resultRoutes(s: Services) {
     const { size, parts } = await resultAt(s, found.end, asked === undefined)
     const range = rangeOf(asked, size)
     if (range !== null && range.from >= size)
-      throw new Problem(
-        416,
+      throw new Problem<HttpCode>(
         'RANGE_INVALID',
         `the result has ${size} bytes; ask for a range that begins before its end`,
       )

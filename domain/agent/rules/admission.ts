@@ -36,7 +36,7 @@ const KNOWN_NAMES: readonly string[] = [
 ]
 
 const refuse = (message: string): never => {
-  throw new CommandRejected('SPEC_REFUSED', message, 422)
+  throw new CommandRejected('SPEC_REFUSED', message)
 }
 
 /** Throws CommandRejected `SPEC_REFUSED`, naming the key, for a spec that no run may be started with. */

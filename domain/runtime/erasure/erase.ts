@@ -134,9 +134,9 @@ async function look(ports: Pick<RuntimePorts, 'log'>, agentId: string, what: Era
         })
     }
   }
-  if (last === null) throw new CommandRejected('RUN_UNKNOWN', `there is no agent ${agentId}`, 404)
+  if (last === null) throw new CommandRejected('RUN_UNKNOWN', `there is no agent ${agentId}`)
   if (from > last.header.revision || (to > last.header.revision && !what.all))
-    throw new CommandRejected('EVENT_UNKNOWN', `${agentId} has no event at revision ${Math.max(from, to)}`, 404)
+    throw new CommandRejected('EVENT_UNKNOWN', `${agentId} has no event at revision ${Math.max(from, to)}`)
   if (!ended) throw new CommandRejected('RUN_ACTIVE', 'only a finished run can be erased from; cancel it first')
   return { last, targets }
 }
