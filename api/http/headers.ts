@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import type { Request } from '../../domain/runtime/types.ts'
+import type { RequestOptions } from '../app/runs/request-options.ts'
 
 /** Headers of what makes something new. */
 export const StartHeaders = z.object({
@@ -21,12 +21,6 @@ export const StartHeaders = z.object({
 })
 export type StartHeaders = z.infer<typeof StartHeaders>
 
-/** What a request says of the larger work that it belongs to. */
-export const tracing = (headers: StartHeaders): Pick<Request, 'trace' | 'correlationId'> => ({
-  ...(headers.traceparent === undefined ? {} : { trace: headers.traceparent }),
-  ...(headers['x-correlation-id'] === undefined ? {} : { correlationId: headers['x-correlation-id'] }),
-})
-
 /** Headers that every command to an agent takes. */
 export const CommandHeaders = StartHeaders.extend({
   'if-match': z
@@ -36,3 +30,19 @@ export const CommandHeaders = StartHeaders.extend({
     .openapi({ description: 'Only if the agent is still at this revision.' }),
 })
 export type CommandHeaders = z.infer<typeof CommandHeaders>
+
+/** The options that the headers of a request name. */
+export function optionsOf(headers: StartHeaders & Partial<CommandHeaders>): RequestOptions {
+  const {
+    'idempotency-key': key,
+    traceparent: trace,
+    'x-correlation-id': correlationId,
+    'if-match': revision,
+  } = headers
+  return {
+    ...(key === undefined ? {} : { key }),
+    ...(trace === undefined ? {} : { trace }),
+    ...(correlationId === undefined ? {} : { correlationId }),
+    ...(revision === undefined ? {} : { expectedRevision: Number(revision.slice(1, -1)) }),
+  }
+}

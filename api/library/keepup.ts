@@ -15,6 +15,7 @@ import type { Ended } from '../app/runs/ended.ts'
 import { forkRun } from '../app/runs/fork-run.ts'
 import { Underway } from '../app/runs/keyed.ts'
 import { record } from '../app/runs/record-command.ts'
+import type { RequestOptions } from '../app/runs/request-options.ts'
 import { type StartedRun, startRun } from '../app/runs/start-run.ts'
 import { verifyRun } from '../app/runs/verify-run.ts'
 import { By } from '../app/schemas/common.ts'
@@ -100,6 +101,8 @@ export interface KeepUp extends AsyncDisposable {
   close(): Promise<void>
 }
 
+const keyed = (key: string | undefined): RequestOptions => (key === undefined ? {} : { key })
+
 /** One sentence for all that a schema refuses; no values, which may be secrets. */
 function parsed<T extends z.ZodType>(schema: T, value: unknown): z.output<T> {
   const { success, data, error } = schema.safeParse(value)
@@ -138,8 +141,7 @@ export function keepUpOf(
     services,
     async start(options) {
       const asked = parsed(StartRun, requestOf(options))
-      const headers = options.key === undefined ? {} : { 'idempotency-key': options.key }
-      return startRun(services, { ...asked, by: asker(asked.by) }, headers, false)
+      return startRun(services, { ...asked, by: asker(asked.by) }, keyed(options.key), false)
     },
     async drive(runId, { onText } = {}) {
       const over = new AbortController()
@@ -170,8 +172,7 @@ export function keepUpOf(
         ? 'approver'
         : 'user'
       const actor = { kind, id: asker(said), claimed: true } as const
-      const headers = key === undefined ? {} : { 'idempotency-key': key }
-      return record(services, { agentId, command: checked, actor, headers, drive: 'wake' })
+      return record(services, { agentId, command: checked, actor, options: keyed(key), drive: 'wake' })
     },
     async run(runId) {
       await services.read.caughtUp()
@@ -192,8 +193,7 @@ export function keepUpOf(
     verify: (runId) => verifyRun(services, runId),
     async fork(runId, { key, at = null, agent, ...options } = {}) {
       const { drive: _, by, ...asked } = parsed(ForkBody, { ...options, drive: false })
-      const headers = key === undefined ? {} : { 'idempotency-key': key }
-      const who = { by: asker(by), drive: options.drive ?? false, here: false, headers }
+      const who = { by: asker(by), drive: options.drive ?? false, here: false, options: keyed(key) }
       return forkRun(services, underway, agent ?? runId, { ...asked, at }, who)
     },
     close: end,

@@ -2,11 +2,11 @@ import { agentStream } from '../../../domain/log/ids.ts'
 import { wellFormed } from '../../../domain/log/well-formed.ts'
 import { claimKey } from '../../../domain/runtime/claim-key.ts'
 import type { At, ForkOptions } from '../../../domain/runtime/types.ts'
-import { type StartHeaders, tracing } from '../../http/headers.ts'
 import type { Services } from '../services.ts'
 import { keyedRunId, madeBefore, shown, type Underway } from './keyed.ts'
 import { workspaceOf } from './known.ts'
 import { actorOf, mustWrite } from './record-command.ts'
+import { type RequestOptions, tracing } from './request-options.ts'
 import type { StartedRun } from './start-run.ts'
 
 /** What a fork is made of. */
@@ -33,12 +33,12 @@ export async function forkRun(
     readonly drive: boolean
     /** False: one that is to be driven is left to whichever process drives. */
     readonly here?: boolean
-    readonly headers: StartHeaders
+    readonly options: RequestOptions
   },
 ): Promise<StartedRun> {
   mustWrite(s)
-  const { by, drive, here = true, headers } = who
-  const key = headers['idempotency-key']
+  const { by, drive, here = true, options } = who
+  const { key } = options
   const said = wellFormed(JSON.parse(JSON.stringify(asked))) as Changes & { at: unknown }
   const { at: _, ...what } = said
   const make = async () => {
@@ -46,7 +46,7 @@ export async function forkRun(
     const request = {
       by: actorOf('user', by),
       ...(key === undefined ? {} : { key, asked: said }),
-      ...tracing(headers),
+      ...tracing(options),
     }
     if (key !== undefined && (await madeBefore(s, runId, key, said))) {
       s.forkFound(runId)

@@ -4,12 +4,12 @@ import type { Actor } from '../../../domain/log/envelope.ts'
 import { claimKey } from '../../../domain/runtime/claim-key.ts'
 import { revisionChanged } from '../../../domain/runtime/mailbox.ts'
 import type { ErasureChoice, Request } from '../../../domain/runtime/types.ts'
-import { type CommandHeaders, tracing } from '../../http/headers.ts'
 import { Problem } from '../problem.ts'
 import type { Recorded } from '../schemas/common.ts'
 import type { Services } from '../services.ts'
 import { shown } from './keyed.ts'
 import { runOfAgent } from './known.ts'
+import { type RequestOptions, tracing } from './request-options.ts'
 
 const LISTS: Readonly<Record<string, string>> = {
   run: 'GET /v1/runs (keepup runs list) lists the runs',
@@ -37,26 +37,25 @@ export interface Asked {
   readonly agentId: string
   readonly command: UserCommand
   readonly actor: Actor
-  readonly headers: CommandHeaders
+  readonly options: RequestOptions
   /** `wake`: only where this process drives by itself, and somebody has asked for the run to be driven. */
   readonly drive: 'yes' | 'no' | 'wake'
 }
 
 /**
- * Records a command of a person and drives the agent as asked. Rejects with 404 for an unknown agent, 412 where it is
- * no longer at the revision of If-Match, and with what the agent's state refuses; where it is to be driven here, also with
+ * Records a command of a person and drives the agent as asked. Rejects with `NOT_FOUND` for an unknown agent, `REVISION_CHANGED` where it is
+ * no longer at the expected revision, and with what the agent's state refuses; where it is to be driven here, also with
  * what keeps this process from it.
  */
 export async function record(s: Services, asked: Asked): Promise<Recorded> {
   mustWrite(s)
   const runId = await runOfAgent(s, asked.agentId)
-  const expected = asked.headers['if-match']?.slice(1, -1)
-  const key = asked.headers['idempotency-key']
+  const { key, expectedRevision } = asked.options
   const request: Request = {
     by: asked.actor,
     ...(key === undefined ? {} : { key }),
-    ...(expected === undefined ? {} : { expected: Number(expected) }),
-    ...tracing(asked.headers),
+    ...(expectedRevision === undefined ? {} : { expected: expectedRevision }),
+    ...tracing(asked.options),
     toDrive: asked.drive === 'yes',
   }
   if (key !== undefined) await claimKey(s, key, { agent: asked.agentId, command: asked.command })
@@ -70,10 +69,14 @@ export async function record(s: Services, asked: Asked): Promise<Recorded> {
 }
 
 /** What an erasure would empty; rejects as the erasure itself would. Records nothing. */
-export async function erasable(s: Services, agentId: string, which: ErasureChoice, headers: CommandHeaders) {
+export async function erasable(
+  s: Services,
+  agentId: string,
+  which: ErasureChoice,
+  { expectedRevision }: RequestOptions,
+) {
   const { revision, bodies } = await s.runtime.erasable(agentId, which)
-  const expected = headers['if-match']?.slice(1, -1)
-  if (expected !== undefined && Number(expected) !== revision) throw revisionChanged(agentId, revision)
+  if (expectedRevision !== undefined && expectedRevision !== revision) throw revisionChanged(agentId, revision)
   const { driving } = s.drivers.state(agentId)
   return { runId: await runOfAgent(s, agentId), agentId, revision, driving, bodies: [...bodies] }
 }

@@ -1,13 +1,13 @@
 import type { z } from 'zod'
 import { wellFormed } from '../../../domain/log/well-formed.ts'
 import { claimKey } from '../../../domain/runtime/claim-key.ts'
-import { type StartHeaders, tracing } from '../../http/headers.ts'
 import type { Started } from '../schemas/runs.ts'
 import type { StartRun } from '../schemas/start.ts'
 import type { Services } from '../services.ts'
 import { keyedRunId, madeBefore, shown } from './keyed.ts'
 import { workspaceOf } from './known.ts'
 import { actorOf, mustWrite } from './record-command.ts'
+import { type RequestOptions, tracing } from './request-options.ts'
 
 export type StartedRun = z.infer<typeof Started>
 
@@ -18,18 +18,18 @@ export type StartedRun = z.infer<typeof Started>
 export async function startRun(
   s: Services,
   request: StartRun,
-  headers: StartHeaders,
+  options: RequestOptions,
   here = true,
 ): Promise<StartedRun> {
   mustWrite(s)
   const asked = wellFormed(request)
-  const key = headers['idempotency-key']
+  const { key } = options
   const runId = key === undefined ? s.runtime.newRunId() : keyedRunId(s, 'run', key)
   const { drive, by, ...what } = asked
   const asking = {
     by: actorOf('user', by),
     ...(key === undefined ? {} : { key, asked: what }),
-    ...tracing(headers),
+    ...tracing(options),
   }
   const before = key !== undefined && (await madeBefore(s, runId, key, what))
   let created = false

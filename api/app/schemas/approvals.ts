@@ -1,9 +1,11 @@
-import { z } from '@hono/zod-openapi'
+import { z } from 'zod'
 import { Artifact } from '../../../domain/agent/events/events.ts'
 import { AnyJson, By, JsonValue, Next, Position } from './common.ts'
 
 /** `erased`: the body that held the decision is gone. */
-export const ApprovalState = z.enum(['pending', 'approved', 'rejected', 'expired', 'erased']).openapi('ApprovalState')
+export const ApprovalState = z
+  .enum(['pending', 'approved', 'rejected', 'expired', 'erased'])
+  .meta({ id: 'ApprovalState' })
 
 export const Approval = z
   .strictObject({
@@ -19,11 +21,11 @@ export const Approval = z
     state: ApprovalState,
     by: z.string().nullable(),
   })
-  .openapi('Approval')
+  .meta({ id: 'Approval' })
 
 export const ApprovalList = z
   .strictObject({ position: Position, approvals: z.array(Approval).readonly(), next: Next })
-  .openapi('ApprovalList')
+  .meta({ id: 'ApprovalList' })
 
 export const ApprovalDetail = z
   .strictObject({
@@ -31,7 +33,7 @@ export const ApprovalDetail = z
     approval: Approval,
     preview: z.strictObject({ kind: z.enum(['diff', 'command', 'arguments']), text: z.string() }),
   })
-  .openapi('ApprovalDetail')
+  .meta({ id: 'ApprovalDetail' })
 
 /** `argumentsHash`: what was looked at; a call with other arguments is not approved. */
 export const DecisionBody = z
@@ -41,7 +43,7 @@ export const DecisionBody = z
     reason: z.string().min(1).optional(),
     by: By.optional(),
   })
-  .openapi('Decision')
+  .meta({ id: 'Decision' })
 
 /** It happened (with this result), it did not: run it, or abandon it. */
 export const DoubtBody = z
@@ -52,7 +54,7 @@ export const DoubtBody = z
     by: By.optional(),
   })
   .refine((b) => b.result === undefined || b.decision === 'happened', { error: 'a result goes with "happened" only' })
-  .openapi('Doubt')
+  .meta({ id: 'Doubt' })
 
 /**
  * What a person is asked: to let a call happen, to say what became of one, or a question of the agent. `text`: the reason,
@@ -68,21 +70,20 @@ export const Ask = z
     arguments: AnyJson,
     text: z.string(),
   })
-  .openapi('Ask')
+  .meta({ id: 'Ask' })
 
-export const DoubtList = z.strictObject({ position: Position, doubts: z.array(Ask).readonly() }).openapi('DoubtList')
+export const DoubtList = z
+  .strictObject({ position: Position, doubts: z.array(Ask).readonly() })
+  .meta({ id: 'DoubtList' })
 
 export const QuestionList = z
   .strictObject({ position: Position, questions: z.array(Ask).readonly() })
-  .openapi('QuestionList')
+  .meta({ id: 'QuestionList' })
 
 export const ArtifactView = z
   .strictObject({
     artifact: Artifact.extend({
-      content: z
-        .string()
-        .optional()
-        .openapi({ description: 'What the agent gave as its content; files have none here' }),
+      content: z.string().optional().meta({ description: 'What the agent gave as its content; files have none here' }),
     }),
     runId: z.string(),
     agentId: z.string(),
@@ -90,8 +91,8 @@ export const ArtifactView = z
     checkpointId: z.string().nullable(),
     createdAt: z.string(),
   })
-  .openapi('ArtifactView')
+  .meta({ id: 'ArtifactView' })
 
 export const ArtifactList = z
   .strictObject({ position: Position, artifacts: z.array(ArtifactView).readonly(), next: Next })
-  .openapi('ArtifactList')
+  .meta({ id: 'ArtifactList' })

@@ -1,10 +1,10 @@
 import { isAbsolute } from 'node:path'
-import { z } from '@hono/zod-openapi'
+import { z } from 'zod'
 import { EVENT_TYPES } from '../events/filter.ts'
 import { isPlain, PLAIN } from '../text/plain-text.ts'
 
 /** Any JSON value, as a response holds it. */
-export const AnyJson = z.unknown().openapi({ description: 'Any JSON value' })
+export const AnyJson = z.unknown().meta({ description: 'Any JSON value' })
 
 /** A JSON value in a request. Parsing has proved it; `z.json()` itself cannot be drawn in an OpenAPI document. */
 export const JsonValue = AnyJson as unknown as z.ZodType<z.core.util.JSONType, z.core.util.JSONType>
@@ -15,7 +15,7 @@ export const By = z
   .min(1)
   .max(200)
   .refine(isPlain, PLAIN)
-  .openapi({ description: 'Who asks. Recorded as said, marked as claimed.' })
+  .meta({ description: 'Who asks. Recorded as said, marked as claimed.' })
 
 /** What is looked up by its id: a run, an agent, a call, a stream; or the beginning of one. */
 export const Id = z.string().min(1).max(300).refine(isPlain, PLAIN)
@@ -32,17 +32,17 @@ export const ProblemBody = z
       .array(
         z.strictObject({
           in: z.enum(['body', 'query', 'path', 'header']).optional(),
-          path: z.string().openapi({ description: 'Such as limits.maxTurns' }),
+          path: z.string().meta({ description: 'Such as limits.maxTurns' }),
           message: z.string(),
         }),
       )
       .optional(),
   })
-  .openapi('Problem')
+  .meta({ id: 'Problem' })
 export type ProblemBody = z.infer<typeof ProblemBody>
 
 /** Cursor text of the log position that an answer shows; null before the first event. */
-export const Position = z.string().nullable().openapi({ description: 'Cursor of the log position that this shows' })
+export const Position = z.string().nullable().meta({ description: 'Cursor of the log position that this shows' })
 
 /** A whole number in a query or a path, written with digits only: an empty text is no 0. */
 export const Digits = z
@@ -65,45 +65,41 @@ export const CursorText = z
   .min(1)
   .max(300)
   .refine(isPlain, PLAIN)
-  .openapi({ description: 'A cursor that an answer gave (`next`, `position`, `cursor`): what comes is after it' })
+  .meta({ description: 'A cursor that an answer gave (`next`, `position`, `cursor`): what comes is after it' })
 
 /** Every list is read in pages; the cursor is the same kind everywhere. */
 export const PageQuery = z.strictObject({
-  limit: Digits.pipe(z.int().min(1).max(500)).prefault('50').openapi({ type: 'integer' }),
+  limit: Digits.pipe(z.int().min(1).max(500)).prefault('50').meta({ type: 'integer' }),
   after: CursorText.optional(),
 })
 
-export const Next = z.string().nullable().openapi({ description: '`after` of the next page; null: this is the last' })
+export const Next = z.string().nullable().meta({ description: '`after` of the next page; null: this is the last' })
 
 /** Types of events, separated by commas. */
 export const EventTypes = z
   .string()
   .transform((text) => text.split(',').map((name) => name.trim()))
   .pipe(z.array(z.enum(EVENT_TYPES as [string, ...string[]])))
-  .openapi({ type: 'string', description: 'Types, separated by commas' })
+  .meta({ type: 'string', description: 'Types, separated by commas' })
 
 /** Money: whole nano-dollars, and the same in dollars to be read; null where the price is not known. */
 export const Money = {
   nanoDollars: z.int().nonnegative().nullable(),
-  usd: z
-    .number()
-    .nonnegative()
-    .nullable()
-    .openapi({ description: 'The same in dollars, to be read; add nano-dollars' }),
+  usd: z.number().nonnegative().nullable().meta({ description: 'The same in dollars, to be read; add nano-dollars' }),
 }
 
 /** The answer to a command: the agent's revision after it. */
 export const Recorded = z
   .strictObject({ runId: z.string(), agentId: z.string(), revision: z.int(), driving: z.boolean() })
-  .openapi('Recorded')
+  .meta({ id: 'Recorded' })
 export type Recorded = z.infer<typeof Recorded>
 
 /** A step, turn or event (revision) of an agent's history; at most one of them, the head where none is given. */
 export const AtQuery = z
   .strictObject({
-    step: Digits.optional().openapi({ type: 'integer' }),
-    turn: Digits.optional().openapi({ type: 'integer' }),
-    event: Digits.optional().openapi({ type: 'integer' }),
+    step: Digits.optional().meta({ type: 'integer' }),
+    turn: Digits.optional().meta({ type: 'integer' }),
+    event: Digits.optional().meta({ type: 'integer' }),
     agent: Id.optional(),
   })
   .refine((q) => [q.step, q.turn, q.event].filter((v) => v !== undefined).length <= 1, {
@@ -113,4 +109,4 @@ export const AtQuery = z
 /** What becomes of a file from one version of a workspace to another. */
 export const FileChanged = z
   .strictObject({ path: z.string(), change: z.enum(['added', 'modified', 'deleted']) })
-  .openapi('FileChange')
+  .meta({ id: 'FileChange' })

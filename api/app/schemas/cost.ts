@@ -1,4 +1,4 @@
-import { z } from '@hono/zod-openapi'
+import { z } from 'zod'
 import { Position } from './common.ts'
 
 const count = z.int()
@@ -14,8 +14,8 @@ const Sum = z.strictObject({
   outputTokens: count,
   nanoDollars: count,
   usd: z.number(),
-  unpricedCalls: count.openapi({ description: 'Calls of unknown price, which the money does not count' }),
-  inDoubtNanoDollars: count.openapi({ description: 'The part of the money that is estimated' }),
+  unpricedCalls: count.meta({ description: 'Calls of unknown price, which the money does not count' }),
+  inDoubtNanoDollars: count.meta({ description: 'The part of the money that is estimated' }),
 })
 
 export const Cost = z
@@ -25,8 +25,8 @@ export const Cost = z
     rows: z
       .array(Sum.extend({ name: z.string() }))
       .readonly()
-      .openapi({ description: 'By tool a turn counts in full for every tool that it called' }),
-    total: Sum.openapi({ description: 'Every model call once' }),
+      .meta({ description: 'By tool a turn counts in full for every tool that it called' }),
+    total: Sum.meta({ description: 'Every model call once' }),
   })
-  .openapi('Cost')
+  .meta({ id: 'Cost' })
 export type Cost = z.infer<typeof Cost>

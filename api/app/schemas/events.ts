@@ -1,4 +1,4 @@
-import { z } from '@hono/zod-openapi'
+import { z } from 'zod'
 import { Actor } from '../../../domain/log/envelope.ts'
 import { AnyJson } from './common.ts'
 
@@ -27,12 +27,12 @@ export const EventView = z
     epoch: z.int().optional(),
     hash: z.string(),
     erased: z.literal(true).optional(),
-    altered: z.literal(true).optional().openapi({ description: 'The stored body is not the one that was sealed' }),
+    altered: z.literal(true).optional().meta({ description: 'The stored body is not the one that was sealed' }),
     payload: z.record(z.string(), AnyJson).nullable(),
   })
-  .openapi('RuntimeEvent')
+  .meta({ id: 'RuntimeEvent' })
 export type EventView = z.infer<typeof EventView>
 
 export const EventPage = z
   .strictObject({ events: z.array(EventView), next: z.string().nullable() })
-  .openapi('EventPage')
+  .meta({ id: 'EventPage' })

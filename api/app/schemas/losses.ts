@@ -1,4 +1,4 @@
-import { z } from '@hono/zod-openapi'
+import { z } from 'zod'
 import { By } from './common.ts'
 
 const Seen = z.strictObject({ position: z.int(), hash: z.string() })
@@ -16,45 +16,45 @@ export const LostStream = z
         z.strictObject({ toolCallId: z.string(), toolName: z.string(), argumentsHash: z.string(), effect: z.string() }),
       )
       .readonly()
-      .openapi({ description: 'Calls that began in the lost part' }),
-    unlisted: z.boolean().openapi({ description: 'Other calls may have begun there' }),
+      .meta({ description: 'Calls that began in the lost part' }),
+    unlisted: z.boolean().meta({ description: 'Other calls may have begun there' }),
     nanoDollars: z.number(),
     unreadable: z
       .string()
       .optional()
-      .openapi({ description: 'It could not be read when a loss was accepted: the code of the error' }),
+      .meta({ description: 'It could not be read when a loss was accepted: the code of the error' }),
   })
-  .openapi('LostStream')
+  .meta({ id: 'LostStream' })
 
 export const Loss = z
   .strictObject({
     id: z.string(),
-    end: z.int().openapi({ description: 'Position of the last event that the log holds' }),
-    mark: Seen.nullable().openapi({
+    end: z.int().meta({ description: 'Position of the last event that the log holds' }),
+    mark: Seen.nullable().meta({
       description: 'What the mark beside the log has seen, where the log does not hold it',
     }),
-    tables: Seen.nullable().openapi({ description: 'What the tables have seen, where the log does not hold it' }),
+    tables: Seen.nullable().meta({ description: 'What the tables have seen, where the log does not hold it' }),
     streams: z.array(LostStream).readonly(),
-    unlisted: z.boolean().openapi({ description: 'Any unfinished run may be shortened' }),
+    unlisted: z.boolean().meta({ description: 'Any unfinished run may be shortened' }),
     gaps: z.array(z.strictObject({ from: z.int(), to: z.int() })).readonly(),
     message: z.string(),
   })
-  .openapi('Loss')
+  .meta({ id: 'Loss' })
 
 /** `open`: nothing is recorded and no run goes on. `loss` null: nothing is missing. */
-export const LossReport = z.strictObject({ open: z.boolean(), loss: Loss.nullable() }).openapi('LossReport')
+export const LossReport = z.strictObject({ open: z.boolean(), loss: Loss.nullable() }).meta({ id: 'LossReport' })
 
 export const ReleaseCallsBody = z
   .strictObject({ by: By.optional(), reason: z.string().trim().min(1).max(2_000).optional() })
-  .openapi('ReleaseCalls')
+  .meta({ id: 'ReleaseCalls' })
 
 export const AcceptLossBody = ReleaseCallsBody.extend({
   id: z
     .string()
     .min(1)
     .max(200)
-    .openapi({ description: 'The loss that is accepted, as GET /v1/losses?all=true names it' }),
-}).openapi('AcceptLoss')
+    .meta({ description: 'The loss that is accepted, as GET /v1/losses?all=true names it' }),
+}).meta({ id: 'AcceptLoss' })
 
 const Unreadable = z.strictObject({ stream: z.string(), revision: z.int().nullable(), code: z.string() })
 
@@ -65,4 +65,4 @@ export const LossAccepted = z
     runs: z.array(z.string()).readonly(),
     unreadable: z.array(Unreadable).readonly(),
   })
-  .openapi('LossAccepted')
+  .meta({ id: 'LossAccepted' })

@@ -1,24 +1,24 @@
-import { z } from '@hono/zod-openapi'
+import { z } from 'zod'
 import { AnyJson } from './common.ts'
 
 /** A request to a model as it was sent. `body`: its JSON in the provider's own form, with the headers that belong to it, by this process's settings. */
 export const SentRequest = z
   .strictObject({
     attempt: z.int(),
-    revision: z.int().openapi({ description: "The event's revision that says that it was sent" }),
+    revision: z.int().meta({ description: "The event's revision that says that it was sent" }),
     model: z.string(),
     provider: z.string(),
-    system: z.string().openapi({ description: 'The system prompt, which stands in the body too' }),
+    system: z.string().meta({ description: 'The system prompt, which stands in the body too' }),
     headers: z.record(z.string(), z.string()),
     body: AnyJson,
-    checked: z.strictObject({ messages: z.string(), wording: z.string(), parameters: z.string() }).openapi({
+    checked: z.strictObject({ messages: z.string(), wording: z.string(), parameters: z.string() }).meta({
       description:
         'The recorded hashes of messages, prompt and tools (`wording`), and parameters, from which `body` is made',
     }),
   })
-  .openapi('SentRequest')
+  .meta({ id: 'SentRequest' })
 
 export const SentRequests = z
   .strictObject({ runId: z.string(), agentId: z.string(), turn: z.int(), requests: z.array(SentRequest) })
-  .openapi('SentRequests')
+  .meta({ id: 'SentRequests' })
 export type SentRequests = z.infer<typeof SentRequests>

@@ -1,4 +1,4 @@
-import { z } from '@hono/zod-openapi'
+import { z } from 'zod'
 import { ERASE_WHICH, erasable, MAX_ERASURE_REASON } from '../../../domain/agent/decisions/commands.ts'
 import { Budget } from '../../../domain/agent/definition/spec.ts'
 import { Milliseconds } from '../../../domain/agent/time-span.ts'
@@ -19,11 +19,11 @@ export const Bill = z
     ...Money,
     modelCalls: count,
     toolCalls: count,
-    inDoubt: z.strictObject({ modelCalls: count, tokens: count, ...Money }).openapi({
+    inDoubt: z.strictObject({ modelCalls: count, tokens: count, ...Money }).meta({
       description: 'The part of the above that is estimated: nobody saw how those model calls ended',
     }),
   })
-  .openapi('Bill')
+  .meta({ id: 'Bill' })
 
 /** One thing that a run waits for. `toolCallId`: the call that it is about; null where it is about none. From `model`, an outage
  * of its models, it goes on by itself. */
@@ -33,20 +33,21 @@ export const Waiting = z
     agentId: z.string(),
     toolCallId: z.string().nullable(),
   })
-  .openapi('Waiting')
+  .meta({ id: 'Waiting' })
 
 export const MachineState = z
   .enum(['IDLE', 'THINKING', 'TOOL_WAIT', 'OBSERVATION', 'RECOVERY', 'DONE', 'ERROR'])
-  .openapi('MachineState', { description: 'Where the agent stands in its state machine' })
+  .meta({ id: 'MachineState', description: 'Where the agent stands in its state machine' })
 
-export const RunStatus = z.enum(['active', 'recovering', 'completed', 'failed']).openapi('RunStatus', {
+export const RunStatus = z.enum(['active', 'recovering', 'completed', 'failed']).meta({
+  id: 'RunStatus',
   description: 'How the run stands; one that was cancelled is failed, with the error CANCELLED',
 })
 
 export const Run = z
   .strictObject({
     runId: z.string(),
-    agentId: z.string().openapi({ description: 'Its root agent' }),
+    agentId: z.string().meta({ description: 'Its root agent' }),
     status: RunStatus,
     machineState: MachineState,
     paused: z.boolean(),
@@ -54,7 +55,7 @@ export const Run = z
     phase: z.string().nullable(),
     model: z.string().nullable(),
     task: z.string().nullable(),
-    workspace: z.string().nullable().openapi({ description: 'The folder it works in' }),
+    workspace: z.string().nullable().meta({ description: 'The folder it works in' }),
     turn: count,
     step: count,
     revision: z.int(),
@@ -62,24 +63,24 @@ export const Run = z
     updatedAt: z.string(),
     summary: z.string().nullable(),
     error: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
-    partialOutput: z.string().nullable().openapi({ description: 'Of a run that failed: the last text of its model' }),
+    partialOutput: z.string().nullable().meta({ description: 'Of a run that failed: the last text of its model' }),
     unmetGates: z.array(z.string()).readonly(),
-    waiting: z.array(Waiting).readonly().openapi({ description: 'All that it waits for, the most urgent first' }),
+    waiting: z.array(Waiting).readonly().meta({ description: 'All that it waits for, the most urgent first' }),
     own: Bill,
     total: Bill,
     source: z.strictObject({ agentId: z.string(), step: count }).nullable(),
-    incomplete: z.boolean().openapi({ description: 'Something could not be read; the figures may be too low' }),
+    incomplete: z.boolean().meta({ description: 'Something could not be read; the figures may be too low' }),
     shortened: z
       .boolean()
-      .openapi({ description: 'The log holds less of it than was seen, and no person has accepted that' }),
-    bytes: count.nullable().openapi({ description: 'Stored bytes; null where they are not known' }),
+      .meta({ description: 'The log holds less of it than was seen, and no person has accepted that' }),
+    bytes: count.nullable().meta({ description: 'Stored bytes; null where they are not known' }),
     driving: z.boolean(),
-    interrupted: z.boolean().nullable().openapi({
+    interrupted: z.boolean().nullable().meta({
       description:
         'It could go on and nobody drives it: a process ended or was killed. null: not known here, where others may drive it',
     }),
   })
-  .openapi('Run')
+  .meta({ id: 'Run' })
 export type Run = z.infer<typeof Run>
 
 export const AgentNode = z
@@ -97,9 +98,9 @@ export const AgentNode = z
     own: Bill,
     total: Bill,
   })
-  .openapi('AgentNode')
+  .meta({ id: 'AgentNode' })
 
-export const RunList = z.strictObject({ position: Position, runs: z.array(Run), next: Next }).openapi('RunList')
+export const RunList = z.strictObject({ position: Position, runs: z.array(Run), next: Next }).meta({ id: 'RunList' })
 
 export const RunDetail = z
   .strictObject({
@@ -110,16 +111,16 @@ export const RunDetail = z
     parked: z
       .array(Parked)
       .readonly()
-      .openapi({ description: 'Why it is incomplete: agents of it whose events the tables cannot take any further' }),
-    workersDrive: z.boolean().openapi({
+      .meta({ description: 'Why it is incomplete: agents of it whose events the tables cannot take any further' }),
+    workersDrive: z.boolean().meta({
       description:
         'On servers: it was started to be driven by whoever there is, so that it goes on by itself where workers are',
     }),
     missingTools: z
       .array(z.string())
-      .openapi({ description: 'Tools of the run that the answering process does not have: another one must drive it' }),
+      .meta({ description: 'Tools of the run that the answering process does not have: another one must drive it' }),
   })
-  .openapi('RunDetail')
+  .meta({ id: 'RunDetail' })
 
 /** The answer to a start and to a fork. `workspace`: the folder it works in; null: none. */
 export const Started = z
@@ -128,18 +129,20 @@ export const Started = z
     agentId: z.string(),
     revision: z.int(),
     driving: z.boolean(),
-    created: z.boolean().openapi({ description: 'False: the same request had started it before' }),
+    created: z.boolean().meta({ description: 'False: the same request had started it before' }),
     workspace: z.string().nullable(),
   })
-  .openapi('Started')
+  .meta({ id: 'Started' })
 
-export const InputBody = z.strictObject({ text: z.string().trim().min(1), by: By.optional() }).openapi('Input')
+export const InputBody = z.strictObject({ text: z.string().trim().min(1), by: By.optional() }).meta({ id: 'Input' })
 export const CancelBody = z
   .strictObject({ reason: z.string().min(1).optional(), deadlineMs: Milliseconds.optional(), by: By.optional() })
-  .openapi('Cancel')
-export const PauseBody = z.strictObject({ reason: z.string().min(1).optional(), by: By.optional() }).openapi('Pause')
+  .meta({ id: 'Cancel' })
+export const PauseBody = z
+  .strictObject({ reason: z.string().min(1).optional(), by: By.optional() })
+  .meta({ id: 'Pause' })
 /** `drive` false: only lift the pause. */
-export const ResumeBody = z.strictObject({ drive: z.boolean().default(true), by: By.optional() }).openapi('Resume')
+export const ResumeBody = z.strictObject({ drive: z.boolean().default(true), by: By.optional() }).meta({ id: 'Resume' })
 /**
  * Of a finished run: the event at `revision`, those from there `to` another, or `all`. `agent`: the root agent where none
  * is named. `dryRun`: only tell which bodies would be emptied.
@@ -155,22 +158,22 @@ export const EraseBody = z
     by: By.optional(),
   })
   .refine(erasable, { message: ERASE_WHICH })
-  .openapi('Erase')
+  .meta({ id: 'Erase' })
 /** `bodies`: of a dry run, what would be emptied; `size` in bytes as stored, `turn` 0 outside of turns. */
 export const Erased = Recorded.extend({
   dryRun: z.boolean(),
   bodies: z.array(z.strictObject({ revision: count, type: z.string(), turn: count, size: count })).optional(),
-}).openapi('Erased')
+}).meta({ id: 'Erased' })
 /** A step (0: before the run), or a tree that an earlier restore kept. `dryRun`: only tell what would change. */
 export const RestoreBody = z
   .strictObject({
     step: count.optional(),
     tree: Tree.optional(),
     dryRun: z.boolean().default(false),
-    expected: Tree.optional().openapi({ description: 'Only if the files are still those that a dry run showed' }),
+    expected: Tree.optional().meta({ description: 'Only if the files are still those that a dry run showed' }),
   })
   .refine((b) => (b.step === undefined) !== (b.tree === undefined), { error: 'give either step or tree' })
-  .openapi('Restore')
+  .meta({ id: 'Restore' })
 
 export const ForkBody = z
   .strictObject({
@@ -181,14 +184,14 @@ export const ForkBody = z
     workspace: Folder.optional(),
     model: z.string().min(1).max(300).optional(),
     maxTurns: z.int().positive().optional(),
-    budget: Budget.partial().optional().openapi({ description: 'Its own: what the source has spent is not counted.' }),
-    drive: z.boolean().default(true).openapi({ description: 'False: only record the fork.' }),
+    budget: Budget.partial().optional().meta({ description: 'Its own: what the source has spent is not counted.' }),
+    drive: z.boolean().default(true).meta({ description: 'False: only record the fork.' }),
     by: By.optional(),
   })
   .refine((q) => [q.step, q.turn, q.event].filter((v) => v !== undefined).length <= 1, {
     error: 'give only one of step, turn and event',
   })
-  .openapi('Fork')
+  .meta({ id: 'Fork' })
 
 export const Difference = z
   .strictObject({
@@ -203,7 +206,7 @@ export const Difference = z
       })
       .nullable(),
   })
-  .openapi('Difference')
+  .meta({ id: 'Difference' })
 
 export const VerifiedRun = z
   .strictObject({
@@ -232,6 +235,6 @@ export const VerifiedRun = z
     parked: z
       .array(Parked)
       .readonly()
-      .openapi({ description: 'Its streams that the tables cannot take any further, whether or not they are whole' }),
+      .meta({ description: 'Its streams that the tables cannot take any further, whether or not they are whole' }),
   })
-  .openapi('VerifiedRun')
+  .meta({ id: 'VerifiedRun' })

@@ -1,4 +1,4 @@
-import { z } from '@hono/zod-openapi'
+import { z } from 'zod'
 import { VARIABLE_NAME } from '../../../domain/agent/definition/control-tools.ts'
 import { partly } from '../../../domain/agent/definition/partly.ts'
 import {
@@ -19,13 +19,13 @@ export const RunLimits = z
     maxTurns: z.int().positive().optional(),
     wallClockMs: Milliseconds.nullable().optional(),
   })
-  .openapi('RunLimits')
+  .meta({ id: 'RunLimits' })
 
 /** Members that hold settings of their own. */
 const SETTINGS = {
   policy: partly(Policy),
   limits: RunLimits,
-  recovery: partly(RecoveryConfig).openapi('RecoveryConfig'),
+  recovery: partly(RecoveryConfig).meta({ id: 'RecoveryConfig' }),
   retry: partly(ErrorRecoveryPolicy),
   context: ContextManagementConfig.partial(),
   budget: Budget.partial(),
@@ -45,7 +45,7 @@ function deeper({ code, keys }: z.core.$ZodRawIssue): string | undefined {
 export const StartRun = z
   .strictObject(
     {
-      task: z.string().trim().min(1).optional().openapi({ description: 'Absent: the run waits for input.' }),
+      task: z.string().trim().min(1).optional().meta({ description: 'Absent: the run waits for input.' }),
       role: z.string().min(1).optional(),
       model: z.string().min(1).max(300).optional(),
       policy: SETTINGS.policy.optional(),
@@ -53,19 +53,19 @@ export const StartRun = z
       recovery: SETTINGS.recovery.optional(),
       retry: SETTINGS.retry.optional(),
       context: SETTINGS.context.optional(),
-      tools: names.optional().openapi({ description: 'Names of the tools to offer. Absent: all that are configured.' }),
-      workspace: Folder.optional().openapi({ description: 'Absolute path of the folder to work in.' }),
+      tools: names.optional().meta({ description: 'Names of the tools to offer. Absent: all that are configured.' }),
+      workspace: Folder.optional().meta({ description: 'Absolute path of the folder to work in.' }),
       testCommand: z.array(z.string()).min(1).optional(),
       contextVariables: z.record(z.string().max(VARIABLE_NAME), JsonValue).optional(),
-      secrets: names.optional().openapi({ description: 'Names of secrets, never values.' }),
-      budget: SETTINGS.budget.optional().openapi({ description: 'Tokens, and money in nano-dollars.' }),
-      approve: names.optional().openapi({ description: 'Standing approval: these tools do not ask.' }),
+      secrets: names.optional().meta({ description: 'Names of secrets, never values.' }),
+      budget: SETTINGS.budget.optional().meta({ description: 'Tokens, and money in nano-dollars.' }),
+      approve: names.optional().meta({ description: 'Standing approval: these tools do not ask.' }),
       instructions: z.string().min(1).optional(),
-      drive: z.boolean().default(true).openapi({ description: 'False: only record the run.' }),
+      drive: z.boolean().default(true).meta({ description: 'False: only record the run.' }),
       by: By.optional(),
     },
     { error: deeper },
   )
-  .openapi('StartRun')
+  .meta({ id: 'StartRun' })
 export type StartRun = z.infer<typeof StartRun>
 export type StartRunInput = z.input<typeof StartRun>

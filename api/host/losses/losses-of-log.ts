@@ -1,29 +1,10 @@
 import { echo } from '../../../domain/agent/issues.ts'
-import type { Actor } from '../../../domain/log/envelope.ts'
 import type { RuntimePorts } from '../../../domain/runtime/ports.ts'
-import type { Loss } from '../../app/losses/loss.ts'
+import type { Acceptance, Losses } from '../../app/losses/losses.ts'
 import { Problem } from '../../app/problem.ts'
 import { findLoss, type Witnesses } from './find.ts'
 import type { HeadRead, LossGate } from './gate.ts'
-import { type Acceptance, recordAcceptance } from './record-acceptance.ts'
-
-/** What became of an acceptance. */
-export interface Accepted extends Acceptance {
-  readonly loss: Loss
-}
-
-/** What is known of losses of the log, and how a person accepts one. */
-export interface Losses {
-  /** The loss that keeps this process from recording; null: none. */
-  readonly open: Loss | null
-  /** Every stream and position held against what was seen of them; null: nothing is missing. */
-  look(): Promise<Loss | null>
-  /**
-   * Records that a person accepts the loss of this id, which {@link look} has shown; null: there is nothing to accept. Rejects
-   * with 409 `LOSS_CHANGED` where another one is found by now.
-   */
-  accept(id: string, by: Actor, reason?: string): Promise<Accepted | null>
-}
+import { recordAcceptance } from './record-acceptance.ts'
 
 /** What the place where things are kept brings: how its log takes an acceptance, and what follows for its tables. */
 export interface LossServices extends Witnesses {

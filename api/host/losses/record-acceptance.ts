@@ -4,18 +4,11 @@ import type { EventLog } from '../../../domain/ports.ts'
 import { acceptLogLoss, acceptLoss } from '../../../domain/runtime/losses.ts'
 import type { RuntimePorts } from '../../../domain/runtime/ports.ts'
 import type { Loss, Unreadable } from '../../app/losses/loss.ts'
+import type { Acceptance } from '../../app/losses/losses.ts'
 import { lastOf } from './last.ts'
 
 /** What ends a stream for good, so that its state need not be folded: nothing of such a run can be repeated. */
 const LAST: ReadonlySet<string> = new Set(['completion', 'residue', 'erased'])
-
-/** Where an acceptance is recorded. */
-export interface Acceptance {
-  /** Runs whose streams record it. */
-  readonly runs: readonly string[]
-  /** Streams that cannot be read, which `log-meta` names: their runs are not driven. */
-  readonly unreadable: readonly Unreadable[]
-}
 
 /**
  * Records that a person accepts a loss: in each shortened stream, and in `log-meta` what no stream can record. What was recorded

@@ -15,7 +15,7 @@ import {
 import { Id, PageQuery, Recorded } from '../../app/schemas/common.ts'
 import type { Services } from '../../app/services.ts'
 import { current } from '../current.ts'
-import { CommandHeaders } from '../headers.ts'
+import { CommandHeaders, optionsOf } from '../headers.ts'
 import { body, json, newApp, refusals } from '../new-app.ts'
 
 const CallId = z.object({ toolCallId: Id })
@@ -83,7 +83,7 @@ export function agentOfCall(toolCallId: string): string {
 export function approvalRoutes(s: Services) {
   const said = (command: UserCommand & { toolCallId: string }, by: string | undefined, headers: CommandHeaders) => {
     const agentId = agentOfCall(command.toolCallId)
-    return record(s, { agentId, command, actor: actorOf('approver', by), headers, drive: 'wake' })
+    return record(s, { agentId, command, actor: actorOf('approver', by), options: optionsOf(headers), drive: 'wake' })
   }
   return newApp()
     .openapi(list, async (c) => {

@@ -19,7 +19,7 @@ import { Difference, ForkBody, Started, VerifiedRun } from '../../app/schemas/ru
 import type { FilePoint, Services } from '../../app/services.ts'
 import { isPlain, PLAIN } from '../../app/text/plain-text.ts'
 import { current } from '../current.ts'
-import { StartHeaders } from '../headers.ts'
+import { optionsOf, StartHeaders } from '../headers.ts'
 import { body, json, newApp, RunId, refusals } from '../new-app.ts'
 import { streamResponse } from '../stream-response.ts'
 
@@ -181,7 +181,11 @@ export function historyRoutes(s: Services, underway: Underway) {
       const { id } = c.req.valid('param')
       const { by, drive, agent, step, turn, event, ...what } = c.req.valid('json')
       const asked = { at: atOf({ step, turn, event }), ...what }
-      const forked = await forkRun(s, underway, agent ?? id, asked, { by, drive, headers: c.req.valid('header') })
+      const forked = await forkRun(s, underway, agent ?? id, asked, {
+        by,
+        drive,
+        options: optionsOf(c.req.valid('header')),
+      })
       c.header('ETag', `"${forked.revision}"`)
       c.header('Location', `/v1/runs/${forked.runId}`)
       return c.json(forked, forked.created ? 201 : 200)

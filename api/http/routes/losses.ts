@@ -4,7 +4,7 @@ import { actorOf, mustWrite, record } from '../../app/runs/record-command.ts'
 import { Recorded } from '../../app/schemas/common.ts'
 import { AcceptLossBody, LossAccepted, LossReport, ReleaseCallsBody } from '../../app/schemas/losses.ts'
 import type { Services } from '../../app/services.ts'
-import { CommandHeaders } from '../headers.ts'
+import { CommandHeaders, optionsOf } from '../headers.ts'
 import { body, json, newApp, RunId, refusals } from '../new-app.ts'
 
 const look = createRoute({
@@ -58,6 +58,6 @@ export function lossRoutes(s: Services) {
       const { by, reason } = c.req.valid('json')
       const command = { kind: 'release_loss', ...(reason === undefined ? {} : { reason }) } as const
       const asked = { agentId: c.req.valid('param').id, command, actor: actorOf('user', by) }
-      return c.json(await record(s, { ...asked, headers: c.req.valid('header'), drive: 'no' }), 200)
+      return c.json(await record(s, { ...asked, options: optionsOf(c.req.valid('header')), drive: 'no' }), 200)
     })
 }

@@ -10,7 +10,7 @@ import { type Run, RunDetail, RunList, Started } from '../../app/schemas/runs.ts
 import { StartRun } from '../../app/schemas/start.ts'
 import type { Services } from '../../app/services.ts'
 import { current } from '../current.ts'
-import { StartHeaders } from '../headers.ts'
+import { optionsOf, StartHeaders } from '../headers.ts'
 import { body, json, newApp, RunId, refusals } from '../new-app.ts'
 
 const start = createRoute({
@@ -61,7 +61,7 @@ export function runRoutes(s: Services) {
   }
   return newApp()
     .openapi(start, async (c) => {
-      const started = await startRun(s, c.req.valid('json'), c.req.valid('header'))
+      const started = await startRun(s, c.req.valid('json'), optionsOf(c.req.valid('header')))
       c.header('ETag', `"${started.revision}"`)
       c.header('Location', `/v1/runs/${started.runId}`)
       return started.created ? c.json(started, 201) : c.json(started, 200)
