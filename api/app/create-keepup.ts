@@ -22,9 +22,6 @@ export interface KeepUpPorts {
   readonly clock: Clock
   readonly random: Random
   readonly prepare: PrepareServices
-  readonly fork: Services['fork']
-  /** Absent where `fork` keeps nothing for a repeated request. */
-  forkFound?(runId: string): void
   backup(folder: string): Promise<{ readonly files: readonly string[]; readonly bytes: number }>
   sizes(runIds: readonly string[]): Promise<ReadonlyMap<string, number>>
   /** A model request as its provider gets it; absent where the host cannot tell. */
@@ -43,7 +40,7 @@ export interface KeepUpPorts {
 }
 
 const NEEDED: readonly (keyof KeepUpPorts)[] = [
-  ...(['runtime', 'log', 'blobs', 'read', 'files', 'vault', 'clock', 'random', 'prepare', 'fork'] as const),
+  ...(['runtime', 'log', 'blobs', 'read', 'files', 'vault', 'clock', 'random', 'prepare'] as const),
   ...(['backup', 'sizes', 'onFault', 'close'] as const),
 ]
 
@@ -62,8 +59,6 @@ export function createKeepUp(ports: KeepUpPorts): Services {
   return {
     ...{ runtime, log, blobs, read, files, vault, clock, random, live, drivers },
     starts: createStarts(ports.prepare),
-    fork: ports.fork,
-    forkFound: (runId) => ports.forkFound?.(runId),
     backup: (folder) => ports.backup(folder),
     sizes: (runIds) => ports.sizes(runIds),
     wire: ports.wire ?? null,

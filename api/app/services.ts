@@ -1,7 +1,7 @@
 import type { AgentSpec } from '../../domain/agent/definition/spec.ts'
 import type { Json } from '../../domain/log/json.ts'
 import type { BlobStore, Clock, EventLog, FileChange, ModelRequest, Random, Vault } from '../../domain/ports.ts'
-import type { AgentServices, At, ForkOptions, Request } from '../../domain/runtime/types.ts'
+import type { AgentServices, At, ForkOptions } from '../../domain/runtime/types.ts'
 import type { Drivers } from './drives/drivers.ts'
 import type { LiveHub } from './live/hub.ts'
 import type { Losses } from './losses/losses.ts'
@@ -33,6 +33,17 @@ export interface RestoredFiles {
   readonly changes: readonly FileChange[]
 }
 
+/** Where a fork is to work. `folder` absent: a new one beside that of its source. */
+export interface ForkFolder {
+  readonly runId: string
+  readonly folder?: string
+  /** A request with a key can be repeated, and then finds the files of its first attempt. */
+  readonly keyed: boolean
+}
+
+/** Where a fork works, with the files of its point in it. */
+export type ForkFiles = NonNullable<ForkOptions['workspace']>
+
 /** The workspace's files at points of a history. */
 export interface Files {
   /** Null where one of the points has no workspace. `patch` is cut after `maxBytes`. */
@@ -48,6 +59,13 @@ export interface Files {
   current(agentId: string, path: string): Promise<{ readonly path: string; readonly text: string | null }>
   /** Puts the files of a version back; what they replace is kept as a version of its own. */
   restore(agentId: string, asked: RestoreRequest): Promise<RestoredFiles>
+  /**
+   * Puts the files of a point into the folder of a fork, and has the fork recorded with them; null where its source has no
+   * workspace. A fork never works in the folder of its source. Where nothing was recorded the folder is left as it was.
+   */
+  fork<T>(source: string, at: At, fork: ForkFolder, record: (files: ForkFiles | null) => Promise<T>): Promise<T>
+  /** A repeated request has found its fork made: what was kept for a repeat is not needed any more. */
+  forkFound(runId: string): void
 }
 
 /** Turns a request into everything in force, resolved; refuses what cannot work, before anything is recorded. */
@@ -91,15 +109,6 @@ export interface Services {
   readonly vault: Vault
   readonly clock: Clock
   readonly random: Random
-  /** A new agent whose history up to `at` is the source's; `workspace`: a new folder for the files of that point. */
-  fork(
-    source: string,
-    at: At,
-    options: Omit<ForkOptions, 'workspace'> & { readonly workspace?: string },
-    request: Request,
-  ): Promise<{ readonly runId: string }>
-  /** A repeated request has found its fork made: what was kept for a repeat is not needed any more. */
-  forkFound(runId: string): void
   /** Writes a consistent copy of the data into a folder that does not exist yet. */
   backup(folder: string): Promise<{ readonly files: readonly string[]; readonly bytes: number }>
   /** Stored bytes of these runs, by run id. */

@@ -3,15 +3,23 @@ import { openWorkspace } from '../../adapters/workspace/open.ts'
 import type { AgentSpec } from '../../domain/agent/definition/spec.ts'
 import { ERASED } from '../../domain/agent/events/residue.ts'
 import type { AgentState } from '../../domain/agent/state/state.ts'
-import type { Workspace } from '../../domain/ports.ts'
+import type { EventLog, Workspace } from '../../domain/ports.ts'
 import type { At } from '../../domain/runtime/types.ts'
 import { Problem } from '../app/problem.ts'
 import type { FilePoint, Files } from '../app/services.ts'
 import type { Boundary } from './boundary.ts'
+import { forkFound, forkInto } from './fork-files.ts'
+
+/** A point of a history with the version of its files; `tree` null: none was kept. */
+export interface FilesAtPoint {
+  readonly state: AgentState
+  readonly tree: string | null
+}
 
 export interface FileSources {
   readonly dataFolder: string
-  filesAt(agentId: string, at: At): Promise<{ readonly state: AgentState; readonly tree: string | null }>
+  readonly log: Pick<EventLog, 'head'>
+  filesAt(agentId: string, at: At): Promise<FilesAtPoint>
   boundary(spec: AgentSpec): Promise<Boundary>
 }
 
@@ -77,5 +85,13 @@ export function workspaceFilesOf(sources: FileSources): Files {
         lock.release()
       }
     },
+    async fork(source, at, { runId, folder, keyed }, record) {
+      const point = await sources.filesAt(source, at)
+      const { workspace } = point.state.spec
+      if (workspace === null) return record(null)
+      const path = folder ?? `${folderOf(workspace)}-${runId.slice(-8)}`
+      return forkInto(sources, point, { runId, folder: path, keyed }, record)
+    },
+    forkFound: (runId) => forkFound(dataFolder, runId),
   }
 }

@@ -2,7 +2,7 @@ import { agentStream } from '../../../domain/log/ids.ts'
 import { wellFormed } from '../../../domain/log/well-formed.ts'
 import { claimKey } from '../../../domain/runtime/claim-key.ts'
 import type { At, ForkOptions } from '../../../domain/runtime/types.ts'
-import type { Services } from '../services.ts'
+import type { ForkFiles, Services } from '../services.ts'
 import { keyedRunId, madeBefore, shown, type Underway } from './keyed.ts'
 import { workspaceOf } from './known.ts'
 import { actorOf, mustWrite } from './record-command.ts'
@@ -49,12 +49,18 @@ export async function forkRun(
       ...tracing(options),
     }
     if (key !== undefined && (await madeBefore(s, runId, key, said))) {
-      s.forkFound(runId)
+      s.files.forkFound(runId)
       return { runId, created: false }
     }
     if (drive && here) await s.runtime.forkDrivable(source)
     if (key !== undefined) await claimKey(s, key, { fork: source, asked: said })
-    await s.fork(source, asked.at, { ...what, runId, ...(drive ? { drive } : {}) }, request)
+    const { workspace: folder, ...changes } = what
+    const record = (files: ForkFiles | null) => {
+      const options = { ...changes, runId, ...(files && { workspace: files }), ...(drive ? { drive } : {}) }
+      return s.runtime.fork(source, asked.at, options, request)
+    }
+    const into = { runId, keyed: key !== undefined, ...(folder === undefined ? {} : { folder }) }
+    await s.files.fork(source, asked.at, into, record)
     return { runId, created: true }
   }
   // Its files are put into a folder before it is recorded: of requests that come at the same time one does that.
