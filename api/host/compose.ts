@@ -59,10 +59,10 @@ export function compose(host: Host, kept: Kept): Services {
     }),
     mustBeWhole: (agentId) => mustBeWhole({ log: losses.log, read: losses.seenHead ?? losses.read }, agentId),
     provider: (id) => models.provider(id),
-    tool: (name) => named.get(name),
+    hasTool: (name) => named.has(name),
     secrets: async (spec) => (await boundary(spec)).secrets,
     environment: async (spec, about) =>
-      openEnvironment(config, spec, about, await boundary(spec), (text) => warn(about.agentId, text)),
+      openEnvironment(config, spec, about, named, await boundary(spec), (text) => warn(about.agentId, text)),
     ...(host.crashPoint && { crashPoint: host.crashPoint }),
   }
   return createKeepUp({

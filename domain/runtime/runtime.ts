@@ -132,7 +132,7 @@ export class Runtime implements AgentServices {
   }
 
   missingTools({ tools }: Pick<AgentSpec, 'tools'>): string[] {
-    return tools.filter(({ name, control }) => !control && this.ports.tool(name) === undefined).map(({ name }) => name)
+    return tools.filter(({ name, control }) => !control && !this.ports.hasTool(name)).map(({ name }) => name)
   }
 
   private mustBeDrivable(state: AgentState): void {

@@ -58,7 +58,9 @@ describe('the library', () => {
     const fork = await keepup.fork(runId, { at: { step: 1 }, key: 'k' })
     expect(fork).toMatchObject({ created: true, driving: false, workspace: expect.stringMatching(/^\//) })
     expect(await keepup.fork(runId, { at: { step: 1 }, key: 'k' })).toEqual({ ...fork, created: false })
-    await expect(keepup.say(runId, { kind: 'pause' }, { by: 'x'.repeat(201) })).rejects.toMatchObject({ code: 'INVALID_REQUEST' })
+    await expect(keepup.say(runId, { kind: 'pause' }, { by: 'x'.repeat(201) })).rejects.toMatchObject({
+      code: 'INVALID_REQUEST',
+    })
   })
 
   it("proves a run, rebuilds what its model was asked, and shows seed 003's state of an agent", async () => {

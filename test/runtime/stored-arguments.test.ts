@@ -19,7 +19,7 @@ describe('the arguments of a stored call', () => {
     ['reconcilable', true, { kind: 'tool_in_doubt', reason: expect.stringContaining('cannot be read') }],
   ])('that cannot be read end a %s call by name, and the tool does not run', async (effect, probe, end) => {
     const look = tool('look')
-    const ports = { clock: { now: () => 0 }, tool: () => look }
+    const ports = { clock: { now: () => 0 }, hasTool: () => true }
     const secrets = { text: (text: string) => text }
     const state = { spec: { tools: [look.spec] } }
     const answer = { body: { content: [block('{"path":')], calls: [{ block: 0 }] } }

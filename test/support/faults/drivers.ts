@@ -39,13 +39,20 @@ export async function driversOf(place: Place, model: string) {
     feed: { publish() {} },
     build: 'test',
     provider: (id) => models.provider(id),
-    tool: (name) => tools.get(name),
+    hasTool: (name) => tools.has(name),
     secrets: async (spec) => (await boundary(spec)).secrets,
     environment: async (spec, { driverId }) => {
       const { secrets, versions } = await boundary(spec)
       const workspace = await openWorkspace(place.workspace, { dataFolder: place.data, secrets: versions })
       const sandbox = createUnconfined({ workspace: workspace.path, dataFolder: place.data, driverId })
-      return { workspace, sandbox, secrets, reap: async () => {}, close: async () => {} }
+      return {
+        workspace,
+        sandbox,
+        secrets,
+        tool: (name) => tools.get(name),
+        reap: async () => {},
+        close: async () => {},
+      }
     },
   }
   const runtime = (pass: (name: CrashPoint) => Promise<void> = async () => {}) =>
