@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { unhidable } from '../../domain/agent/secrets/forms.ts'
 import type { Vault } from '../../domain/ports.ts'
+import { Mutex } from '../../domain/runtime/concurrency.ts'
 import { exclusively } from '../files/exclusive.ts'
 import { makeFolder } from '../files/folders.ts'
 import { seal } from './cipher.ts'
@@ -95,13 +96,9 @@ export async function openVault(options: VaultOptions): Promise<Vault> {
     held,
   )
   await holdToMark(dataFolder, key.bytes)
-  let queue: Promise<unknown> = Promise.resolve()
+  const mutex = new Mutex()
   // What another process sets or encrypts anew in between would be lost: whole files are read and replaced.
-  const changing = <T>(work: () => Promise<T>): Promise<T> => {
-    const result = queue.then(() => exclusively(files.lock, work))
-    queue = result.catch(() => {})
-    return result
-  }
+  const changing = <T>(work: () => Promise<T>): Promise<T> => mutex.run(() => exclusively(files.lock, work))
   const valueIn = (secrets: Records, name: string): string | null => {
     const kept = Object.hasOwn(secrets, name) ? secrets[name] : undefined
     return kept === undefined ? null : read(kept, PURPOSE.secret(name))

@@ -1,4 +1,5 @@
 import type { Clock, EventLog } from '../../domain/ports.ts'
+import { withinOr } from './concurrency/within-or.ts'
 import { asProblem } from './problem.ts'
 import type { ReadModel } from './read-model.ts'
 import { told } from './told.ts'
@@ -22,7 +23,7 @@ export interface Readiness {
 interface Asked {
   readonly log: Pick<EventLog, 'headCursor'>
   readonly read: Pick<ReadModel, 'answers'>
-  readonly clock: Pick<Clock, 'sleep'>
+  readonly clock: Clock
 }
 
 /** An answer that takes longer is none, ms. */
@@ -45,14 +46,7 @@ function answering(ask: () => Promise<unknown>, clock: Asked['clock']): () => Pr
       .finally(() => {
         asking = null
       })
-    const over = new AbortController()
-    const late = clock.sleep(WITHIN_MS, over.signal).then(
-      () => ({ state: 'silent', why: `no answer within ${WITHIN_MS / 1000} s` }) as const,
-      () => null,
-    )
-    const answer = await Promise.race([asking, late])
-    over.abort(new Error('answered'))
-    return answer
+    return withinOr(clock, WITHIN_MS, asking, { state: 'silent', why: `no answer within ${WITHIN_MS / 1000} s` })
   }
 }
 

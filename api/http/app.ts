@@ -1,6 +1,6 @@
 import { HTTPException } from 'hono/http-exception'
+import { KeyedMutex } from '../../domain/runtime/concurrency.ts'
 import { asProblem, Problem } from '../app/problem.ts'
-import { Underway } from '../app/runs/keyed.ts'
 import type { Services } from '../app/services.ts'
 import { documentGuard, hostGuard, jsonGuard, sizeGuard, tokenGuard } from './guards.ts'
 import { newApp } from './new-app.ts'
@@ -71,7 +71,7 @@ export function createApp(s: Services, options: AppOptions) {
     .route('/', systemRoutes(s))
     .route('/', runRoutes(s))
     .route('/', commandRoutes(s))
-    .route('/', historyRoutes(s, new Underway()))
+    .route('/', historyRoutes(s, new KeyedMutex()))
     .route('/', approvalRoutes(s))
     .route('/', lossRoutes(s))
     .route('/', recordRoutes(s))

@@ -4,6 +4,7 @@ import { UserCommand } from '../../domain/agent/decisions/commands.ts'
 import type { SecurityPolicy, ToolExecutionContext } from '../../domain/agent/definition/spec.ts'
 import { issuesOf, issuesText } from '../../domain/agent/issues.ts'
 import { Callback } from '../../domain/runtime/callback.ts'
+import { KeyedMutex } from '../../domain/runtime/concurrency.ts'
 import type { RebuiltRequest } from '../../domain/runtime/history/rebuild-request.ts'
 import type { At } from '../../domain/runtime/types.ts'
 import type { Checkpoint } from '../../projections/index.ts'
@@ -13,7 +14,6 @@ import { Problem } from '../app/problem.ts'
 import type { ApprovalRow, RunRow } from '../app/read-model.ts'
 import type { Ended } from '../app/runs/ended.ts'
 import { forkRun } from '../app/runs/fork-run.ts'
-import { Underway } from '../app/runs/keyed.ts'
 import { record } from '../app/runs/record-command.ts'
 import type { RequestOptions } from '../app/runs/request-options.ts'
 import { type StartedRun, startRun } from '../app/runs/start-run.ts'
@@ -131,7 +131,7 @@ export function keepUpOf(
   close: () => Promise<void>,
 ): KeepUp {
   const ending = new AbortController()
-  const underway = new Underway()
+  const underway = new KeyedMutex()
   const asker = (said: string | undefined) => parsed(By, said ?? by ?? 'anonymous')
   const end = () => {
     ending.abort(new Error('keepup was closed'))

@@ -15,7 +15,7 @@ import {
 } from '../../projections/index.ts'
 import { counted } from '../../projections/text.ts'
 import { unlessAborted } from '../app/concurrency/unless-aborted.ts'
-import { within } from '../app/concurrency/within.ts'
+import { withinOr } from '../app/concurrency/within-or.ts'
 import { alike, told } from '../app/told.ts'
 import { holds } from '../host/losses/find.ts'
 import type { Tables } from '../host/projected-read-model.ts'
@@ -122,7 +122,7 @@ export class SharedTables implements Tables {
 
   async close(): Promise<void> {
     this.#end.abort(new Error('the tables were closed'))
-    await within(this.#options.clock, CLOSE_WITHIN_MS, this.#serving, undefined)
+    await withinOr(this.#options.clock, CLOSE_WITHIN_MS, this.#serving, undefined)
   }
 
   async #caughtUpTo(cursor: Cursor, signal: AbortSignal): Promise<void> {

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { SealedEvent } from '../../../domain/log/envelope.ts'
+import { Semaphore } from '../../../domain/runtime/concurrency.ts'
 import type { AgentServices, DriveEnd } from '../../../domain/runtime/types.ts'
-import { Semaphore } from '../concurrency/semaphore.ts'
 import type { LiveHub } from '../live/hub.ts'
 import { asProblem, Problem } from '../problem.ts'
 import type { Ended } from '../runs/ended.ts'
@@ -133,7 +133,7 @@ export class Drivers {
     try {
       do {
         drive.again = false
-        end = await this.#places.within(() => this.#drive(agentId, drive, waits))
+        end = await this.#places.run(() => this.#drive(agentId, drive, waits))
       } while (drive.again && end.end === 'waiting' && !this.#drain.signal.aborted)
     } catch (error) {
       const known = asProblem(error)

@@ -1,4 +1,4 @@
-import { within } from '../concurrency/within.ts'
+import { withinOr } from '../concurrency/within-or.ts'
 import type { Services, WorkNotification } from '../services.ts'
 import { alike } from '../told.ts'
 import { sweep } from './sweeper.ts'
@@ -61,7 +61,7 @@ async function listen(
   }
   const answer = async ({ agentId, done }: WorkNotification) => {
     await wakeSignal.notify()
-    await within(clock, CLAIM_WITHIN_MS, drivers.claimed(agentId), undefined)
+    await withinOr(clock, CLAIM_WITHIN_MS, drivers.claimed(agentId), undefined)
     if (!signal.aborted) done()
   }
   for await (const notification of workSubscription.notifications(signal, onTrouble)) {

@@ -1,9 +1,10 @@
 import { agentStream } from '../../../domain/log/ids.ts'
 import { wellFormed } from '../../../domain/log/well-formed.ts'
 import { claimKey } from '../../../domain/runtime/claim-key.ts'
+import type { KeyedMutex } from '../../../domain/runtime/concurrency.ts'
 import type { At, ForkOptions } from '../../../domain/runtime/types.ts'
 import type { ForkFiles, Services } from '../services.ts'
-import { keyedRunId, madeBefore, shown, type Underway } from './keyed.ts'
+import { keyedRunId, madeBefore, shown } from './keyed.ts'
 import { workspaceOf } from './known.ts'
 import { actorOf, mustWrite } from './record-command.ts'
 import { type RequestOptions, tracing } from './request-options.ts'
@@ -25,7 +26,7 @@ type Changes = Omit<ForkOptions, 'workspace' | 'runId' | 'drive'> & { workspace?
 /** Forks a run, or finds the fork that the same Idempotency-Key made of it, also after a restart. */
 export async function forkRun(
   s: Services,
-  underway: Underway,
+  underway: KeyedMutex,
   source: string,
   asked: AskedFork,
   who: {
@@ -64,7 +65,7 @@ export async function forkRun(
     return { runId, created: true }
   }
   // Its files are put into a folder before it is recorded: of requests that come at the same time one does that.
-  const { runId, created } = await (key === undefined ? make() : underway.oneAtATime(source, key, make))
+  const { runId, created } = await (key === undefined ? make() : underway.run(`${source} ${key}`, make))
   if (drive && here) s.drivers.start(runId)
   const { driving } = s.drivers.state(runId)
   await shown(s)

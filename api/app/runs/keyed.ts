@@ -23,23 +23,6 @@ export async function madeBefore(
   return false
 }
 
-/** What is under way under keys. */
-export class Underway {
-  readonly #last = new Map<string, Promise<unknown>>()
-
-  /** Does what is asked for under a key after what was asked for under it before. */
-  oneAtATime<T>(scope: string, key: string, act: () => Promise<T>): Promise<T> {
-    const name = `${scope} ${key}`
-    const done = (this.#last.get(name) ?? Promise.resolve()).then(act, act)
-    this.#last.set(name, done)
-    const forget = () => {
-      if (this.#last.get(name) === done) this.#last.delete(name)
-    }
-    done.then(forget, forget)
-    return done
-  }
-}
-
 /** How long an answer waits for the tables, ms. */
 const SHOWN_MS = 2_000
 

@@ -2,12 +2,12 @@ import { createRoute, z } from '@hono/zod-openapi'
 import { formatCursor } from '../../../domain/log/cursor.ts'
 import type { RecordedEvent } from '../../../domain/log/envelope.ts'
 import type { Json } from '../../../domain/log/json.ts'
+import type { KeyedMutex } from '../../../domain/runtime/concurrency.ts'
 import type { AgentAt, At } from '../../../domain/runtime/types.ts'
 import type { EventFilter } from '../../app/events/filter.ts'
 import { EventViews, type Piece } from '../../app/events/view.ts'
 import { afterCommon, differences } from '../../app/runs/difference.ts'
 import { forkRun } from '../../app/runs/fork-run.ts'
-import type { Underway } from '../../app/runs/keyed.ts'
 import { mustBeRun } from '../../app/runs/known.ts'
 import { pointOf } from '../../app/runs/point.ts'
 import { notFound } from '../../app/runs/record-command.ts'
@@ -112,7 +112,7 @@ export async function agentsOf(s: Services, runId: string): Promise<string[]> {
   return [runId, ...(value?.tree ?? []).map((a) => a.agentId).filter((id) => id !== runId)]
 }
 
-export function historyRoutes(s: Services, underway: Underway) {
+export function historyRoutes(s: Services, underway: KeyedMutex) {
   const parsePoint = (runId: string, text: string): FilePoint => {
     const colon = text.lastIndexOf(':')
     return { agentId: colon < 0 ? runId : text.slice(0, colon), at: { step: Number(text.slice(colon + 1)) } }

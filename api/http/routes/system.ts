@@ -1,5 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi'
-import { within } from '../../app/concurrency/within.ts'
+import { withinOr } from '../../app/concurrency/within-or.ts'
 import { exportRun } from '../../app/events/export.ts'
 import type { Trouble } from '../../app/readiness.ts'
 import { mustWrite, notFound } from '../../app/runs/record-command.ts'
@@ -114,7 +114,7 @@ export function systemRoutes(s: Services) {
       const state = (trouble: Trouble | null) =>
         trouble?.state === 'replaced' ? ('unusable' as const) : (trouble?.state ?? ('answers' as const))
       const asked = tables === null ? s.read.parked().then(({ length }) => length) : null
-      const parked = asked && (await within(s.clock, PARKED_WITHIN_MS, asked, null).catch(() => null))
+      const parked = asked && (await withinOr(s.clock, PARKED_WITHIN_MS, asked, null).catch(() => null))
       const found = { ready: log === null && tables === null, log: state(log), tables: state(tables), parked }
       return found.ready ? c.json(found, 200) : c.json(found, 503)
     })
