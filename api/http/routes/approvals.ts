@@ -23,6 +23,7 @@ const CallId = z.object({ toolCallId: Id })
 const list = createRoute({
   method: 'get',
   path: '/v1/approvals',
+  operationId: 'listApprovals',
   summary: 'Approvals that wait, or those in another state, in the order in which they were asked for',
   request: {
     query: PageQuery.extend({
@@ -36,6 +37,7 @@ const list = createRoute({
 const show = createRoute({
   method: 'get',
   path: '/v1/approvals/{toolCallId}',
+  operationId: 'getApproval',
   summary: 'An approval with what it is about: a diff, a command, or arguments',
   request: { params: CallId },
   responses: { 200: json(ApprovalDetail, 'The approval'), ...refusals },
@@ -44,6 +46,7 @@ const show = createRoute({
 const decide = createRoute({
   method: 'post',
   path: '/v1/approvals/{toolCallId}',
+  operationId: 'decideApproval',
   summary: 'Approve or reject a call',
   request: { params: CallId, headers: CommandHeaders, body: body(DecisionBody) },
   responses: { 200: json(Recorded, 'Recorded'), ...refusals },
@@ -52,6 +55,7 @@ const decide = createRoute({
 const doubts = createRoute({
   method: 'get',
   path: '/v1/doubts',
+  operationId: 'listDoubts',
   summary: 'Calls of which nobody knows whether they happened',
   request: { query: z.strictObject({ run: Id.optional() }) },
   responses: { 200: json(DoubtList, 'Doubts'), ...refusals },
@@ -60,6 +64,7 @@ const doubts = createRoute({
 const questions = createRoute({
   method: 'get',
   path: '/v1/questions',
+  operationId: 'listQuestions',
   summary: 'Questions of agents that wait for an answer, which is input to their run',
   request: { query: z.strictObject({ run: Id.optional() }) },
   responses: { 200: json(QuestionList, 'Questions'), ...refusals },
@@ -68,6 +73,7 @@ const questions = createRoute({
 const resolve = createRoute({
   method: 'post',
   path: '/v1/doubts/{toolCallId}',
+  operationId: 'resolveDoubt',
   summary: 'Say what became of a call whose outcome is unknown',
   request: { params: CallId, headers: CommandHeaders, body: body(DoubtBody) },
   responses: { 200: json(Recorded, 'Recorded'), ...refusals },

@@ -10,25 +10,27 @@ import type { Services } from '../../app/services.ts'
 import { CommandHeaders, optionsOf } from '../headers.ts'
 import { body, json, newApp, RunId, refusals } from '../new-app.ts'
 
-function commandRoute<P extends string, B extends z.ZodType>(path: P, summary: string, schema: B) {
+function commandRoute<P extends string, B extends z.ZodType>(path: P, operationId: string, summary: string, schema: B) {
   return createRoute({
     method: 'post',
     path,
+    operationId,
     summary,
     request: { params: RunId, headers: CommandHeaders, body: body(schema) },
     responses: { 200: json(Recorded, 'Recorded'), ...refusals },
   })
 }
 
-const input = commandRoute('/v1/runs/{id}/input', 'Say something to a run', InputBody)
-const cancel = commandRoute('/v1/runs/{id}/cancel', 'End a run', CancelBody)
-const pause = commandRoute('/v1/runs/{id}/pause', 'Start nothing new; what runs, finishes', PauseBody)
-const resume = commandRoute('/v1/runs/{id}/resume', 'Lift a pause and go on', ResumeBody)
-const step = commandRoute('/v1/runs/{id}/step', 'Go on to the next end of a turn', ResumeBody)
+const input = commandRoute('/v1/runs/{id}/input', 'sendInput', 'Say something to a run', InputBody)
+const cancel = commandRoute('/v1/runs/{id}/cancel', 'cancelRun', 'End a run', CancelBody)
+const pause = commandRoute('/v1/runs/{id}/pause', 'pauseRun', 'Start nothing new; what runs, finishes', PauseBody)
+const resume = commandRoute('/v1/runs/{id}/resume', 'resumeRun', 'Lift a pause and go on', ResumeBody)
+const step = commandRoute('/v1/runs/{id}/step', 'stepRun', 'Go on to the next end of a turn', ResumeBody)
 
 const erase = createRoute({
   method: 'post',
   path: '/v1/runs/{id}/erase',
+  operationId: 'eraseRun',
   summary:
     'Empty bodies of events for ever, or tell which; the proof then says "erased". The workspace, the versions of its ' +
     'files, and backups stay',
@@ -39,6 +41,7 @@ const erase = createRoute({
 const restore = createRoute({
   method: 'post',
   path: '/v1/runs/{id}/restore',
+  operationId: 'restoreFiles',
   summary: 'Put the files of a step, or of a kept tree, back; what they replace is kept',
   request: { params: RunId, body: body(RestoreBody) },
   responses: { 200: json(Restored, 'Restored'), ...refusals },

@@ -10,6 +10,7 @@ import { json, newApp, refusals } from '../new-app.ts'
 const cost = createRoute({
   method: 'get',
   path: '/v1/cost',
+  operationId: 'getCost',
   summary: 'What model calls cost by model, role, day (UTC) or tool, of all runs or of one',
   request: {
     query: z.strictObject({

@@ -26,6 +26,7 @@ import { streamResponse } from '../stream-response.ts'
 const events = createRoute({
   method: 'get',
   path: '/v1/runs/{id}/events',
+  operationId: 'listRunEvents',
   summary: 'The events of all agents of a run, or of one of them, in the order of the log',
   request: {
     params: RunId,
@@ -41,6 +42,7 @@ const events = createRoute({
 const state = createRoute({
   method: 'get',
   path: '/v1/runs/{id}/state',
+  operationId: 'getRunState',
   summary: 'The state at a step, turn or event, folded from the log; nothing is performed',
   request: { params: RunId, query: AtQuery },
   responses: { 200: json(AgentAtPoint, 'The state'), ...refusals },
@@ -55,6 +57,7 @@ const point = z
 const diff = createRoute({
   method: 'get',
   path: '/v1/runs/{id}/diff',
+  operationId: 'compareRunStates',
   summary: 'What differs between two steps, of one run or of two',
   request: { params: RunId, query: z.strictObject({ a: point, b: point }) },
   responses: { 200: json(Difference, 'The difference'), ...refusals },
@@ -63,6 +66,7 @@ const diff = createRoute({
 const fork = createRoute({
   method: 'post',
   path: '/v1/runs/{id}/fork',
+  operationId: 'forkRun',
   summary: 'A new run whose history up to a point is that of this one',
   request: { params: RunId, headers: StartHeaders, body: body(ForkBody) },
   responses: { 201: json(Started, 'Forked'), 200: json(Started, 'Forked before, by the same key'), ...refusals },
@@ -71,6 +75,7 @@ const fork = createRoute({
 const verify = createRoute({
   method: 'get',
   path: '/v1/runs/{id}/verify',
+  operationId: 'verifyRun',
   summary: 'Check the chain, the bodies and the digests of every agent of a run',
   request: { params: RunId },
   responses: { 200: json(VerifiedRun, 'What was found'), ...refusals },

@@ -10,6 +10,7 @@ import { body, json, newApp, RunId, refusals } from '../new-app.ts'
 const look = createRoute({
   method: 'get',
   path: '/v1/losses',
+  operationId: 'getLosses',
   summary: 'Whether the log has lost anything that its mark or the tables have seen',
   request: {
     query: z.strictObject({
@@ -25,6 +26,7 @@ const look = createRoute({
 const accept = createRoute({
   method: 'post',
   path: '/v1/losses/accept',
+  operationId: 'acceptLoss',
   summary: 'Accept what the log has lost: runs may go on, and calls that began in the lost part are unknown outcomes',
   request: { body: body(AcceptLossBody) },
   responses: { 200: json(LossAccepted, 'Recorded'), ...refusals },
@@ -33,6 +35,7 @@ const accept = createRoute({
 const release = createRoute({
   method: 'post',
   path: '/v1/runs/{id}/release-calls',
+  operationId: 'releaseCalls',
   summary: 'Let irreversible calls of a run begin again, although the lost part may have held others than are known',
   request: { params: RunId, headers: CommandHeaders, body: body(ReleaseCallsBody) },
   responses: { 200: json(Recorded, 'Recorded'), ...refusals },

@@ -14,6 +14,7 @@ const MAX_WHOLE = 50
 const checkpoints = createRoute({
   method: 'get',
   path: '/v1/agents/{id}/checkpoints',
+  operationId: 'listCheckpoints',
   summary: "An agent's checkpoints, in order of their steps",
   request: {
     params: RunId,
@@ -30,6 +31,7 @@ const checkpoints = createRoute({
 const checkpoint = createRoute({
   method: 'get',
   path: '/v1/agents/{id}/checkpoints/{step}',
+  operationId: 'getCheckpoint',
   summary: 'A whole checkpoint',
   request: { params: z.object({ id: Id, step: Digits.pipe(z.int().positive()) }) },
   responses: { 200: json(CheckpointDetail, 'The checkpoint'), ...refusals },
@@ -38,6 +40,7 @@ const checkpoint = createRoute({
 const artifacts = createRoute({
   method: 'get',
   path: '/v1/artifacts',
+  operationId: 'listArtifacts',
   summary: 'Artifacts, in the order in which they were registered',
   request: { query: PageQuery.extend({ run: Id.optional() }) },
   responses: { 200: json(ArtifactList, 'A page of artifacts'), ...refusals },

@@ -8,6 +8,7 @@ import { json, newApp, refusals } from '../new-app.ts'
 const request = createRoute({
   method: 'get',
   path: '/v1/runs/{id}/turns/{turn}/request',
+  operationId: 'getModelRequests',
   summary: 'What the model was sent in a turn, attempt by attempt, put together from the log',
   description:
     'Messages, prompt, tools and parameters are checked against the hashes that the log recorded. `body` is not: the process ' +

@@ -16,6 +16,7 @@ import { body, json, newApp, RunId, refusals } from '../new-app.ts'
 const start = createRoute({
   method: 'post',
   path: '/v1/runs',
+  operationId: 'startRun',
   summary: 'Start a run',
   request: { headers: StartHeaders, body: body(StartRun) },
   responses: {
@@ -28,6 +29,7 @@ const start = createRoute({
 const list = createRoute({
   method: 'get',
   path: '/v1/runs',
+  operationId: 'listRuns',
   summary: 'Runs, newest first, of which all holds that is asked for',
   request: { query: RunQuery },
   responses: { 200: json(RunList, 'A page of runs'), ...refusals },
@@ -36,6 +38,7 @@ const list = createRoute({
 const show = createRoute({
   method: 'get',
   path: '/v1/runs/{id}',
+  operationId: 'getRun',
   summary: 'A run, its tree of agents and totals',
   request: { params: RunId },
   responses: { 200: json(RunDetail, 'The run'), ...refusals },

@@ -21,6 +21,7 @@ const stream = (description: string) => ({
 const events = createRoute({
   method: 'get',
   path: '/v1/events',
+  operationId: 'streamEvents',
   summary: 'Every event of the log, then those to come; nothing is skipped or repeated',
   description: 'SSE, or NDJSON where asked for. `Last-Event-ID` (or `after`) is a cursor: what comes is after it.',
   request: {
@@ -40,6 +41,7 @@ const events = createRoute({
 const live = createRoute({
   method: 'get',
   path: '/v1/runs/{id}/live',
+  operationId: 'streamRunNews',
   summary: 'Text as it streams, and whether a driver is at work; ephemeral, never stored',
   request: { params: RunId },
   responses: {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ToolSpec } from '../../../domain/agent/definition/tools.ts'
+import { issuesOf } from '../../../domain/agent/issues.ts'
 import type { Tool } from '../../../domain/ports.ts'
 
 /**
@@ -10,9 +11,7 @@ import type { Tool } from '../../../domain/ports.ts'
 export function specFaults(tool: Tool): string[] {
   const parsed = ToolSpec.safeParse(tool.spec)
   if (!parsed.success) {
-    return parsed.error.issues.map(
-      ({ path, message }) => `spec${path.map((p) => `.${String(p)}`).join('')}: ${message}`,
-    )
+    return issuesOf(parsed.error, ['spec']).map(({ path, message }) => `${path}: ${message}`)
   }
   const { name, description, parameters, effect, paths, control } = parsed.data
   const faults: string[] = []
