@@ -50,6 +50,18 @@ describe('how a run goes on is told', { timeout: 120_000 }, () => {
     await serve.ended
   })
 
+  it('by whose key, where the process that owns the folder has none', async () => {
+    const serve = folder.start(['serve', '--port', '0'], { env: { ANTHROPIC_API_KEY: '' } })
+    await serve.said('serving')
+    const asked = ['run', 'x', '--model', 'claude-sonnet-5-5', '--no-workspace']
+    const { code, err } = await folder.start(asked, { env: { ANTHROPIC_API_KEY: 'sk-of-this-command-alone' } }).ended
+    expect([code, err]).toEqual([2, expect.stringContaining(`the process that owns ${folder.data} has no key`)])
+    expect(err).toContain('set ANTHROPIC_API_KEY')
+    expect(err).toContain('start it again with the key set')
+    serve.process.kill('SIGTERM')
+    await serve.ended
+  })
+
   it('after a model that was away, and how often it is asked', async () => {
     const script = join(folder.root, 'away.json')
     const away = { fail: { code: 'OVERLOADED', times: 9 }, text: 'back again' }

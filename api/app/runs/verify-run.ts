@@ -1,6 +1,8 @@
+import type { z } from 'zod'
 import { agentStream } from '../../../domain/log/ids.ts'
 import type { Verification } from '../../../domain/runtime/types.ts'
-import type { ParkedRow } from '../read-model.ts'
+import { acceptedLosses } from '../losses/accepted.ts'
+import type { VerifiedRun } from '../schemas/runs.ts'
 import type { Services } from '../services.ts'
 import { notFound } from './record-command.ts'
 
@@ -9,9 +11,9 @@ import { notFound } from './record-command.ts'
  * are gone holds by itself. Throws a 404 Problem where neither knows the run.
  */
 export async function verifyRun(
-  s: Pick<Services, 'log' | 'read' | 'runtime'>,
+  s: Pick<Services, 'log' | 'blobs' | 'read' | 'runtime'>,
   runId: string,
-): Promise<{ runId: string; ok: boolean; agents: Verification[]; parked: readonly ParkedRow[] }> {
+): Promise<z.infer<typeof VerifiedRun>> {
   await s.read.current()
   // Before the log is read, which only grows.
   const parked = await s.read.parked(runId)
@@ -20,7 +22,8 @@ export async function verifyRun(
   if (seen.size === 1 && seen.get(runId) === -1 && !(await s.log.head(agentStream(runId)))) throw notFound('run', runId)
   const agents: Verification[] = []
   for (const [agentId, revision] of seen) agents.push(whole(await s.runtime.verify(agentId), revision))
-  return { runId, ok: agents.every((agent) => agent.ok), agents, parked }
+  const losses = await acceptedLosses(s, [...seen.keys()])
+  return { runId, ok: agents.every((agent) => agent.ok), agents, acceptedLosses: losses, parked }
 }
 
 function whole(found: Verification, seen: number): Verification {

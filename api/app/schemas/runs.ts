@@ -4,9 +4,14 @@ import { Budget } from '../../../domain/agent/definition/spec.ts'
 import { Milliseconds } from '../../../domain/agent/time-span.ts'
 import { Ask } from './approvals.ts'
 import { AnyJson, By, FileChanged, Folder, Id, Money, Next, Position, Recorded } from './common.ts'
+import { AcceptedLoss } from './losses.ts'
 import { Parked } from './system.ts'
 
 const count = z.int().nonnegative()
+const AcceptedLosses = z
+  .array(AcceptedLoss)
+  .readonly()
+  .meta({ description: 'Losses of the log that persons have accepted and that concern this run' })
 const Tree = z.string().regex(/^[0-9a-f]{64}$/, { error: 'expected the id of a tree: 64 hexadecimal digits' })
 
 /** Use of one agent, or the sum over a tree: tokens, calls, and money, null where a call had no known price. */
@@ -112,6 +117,7 @@ export const RunDetail = z
       .array(Parked)
       .readonly()
       .meta({ description: 'Why it is incomplete: agents of it whose events the tables cannot take any further' }),
+    acceptedLosses: AcceptedLosses,
     workersDrive: z.boolean().meta({
       description:
         'On servers: it was started to be driven by whoever there is, so that it goes on by itself where workers are',
@@ -232,6 +238,7 @@ export const VerifiedRun = z
         unchecked: count,
       }),
     ),
+    acceptedLosses: AcceptedLosses,
     parked: z
       .array(Parked)
       .readonly()

@@ -30,9 +30,10 @@ export async function recordAcceptance(
       unreadable.push({ stream, revision: (await lastOf(ports.log, stream))?.revision ?? null, code: done.unreadable })
   }
   const shortened = loss.streams.filter(({ stream, kept }) => kept >= 0 && stream.startsWith('agent-'))
-  for (const { stream, runId, revision, hash, calls, unlisted, unreadable: before } of shortened) {
+  for (const { stream, runId, revision, hash, calls, unlisted, nanoDollars, unreadable: before } of shortened) {
     const seen = before === undefined ? { revision, hash } : { revision: null, hash: null }
-    await accept(runId, stream, { ...seen, calls: [...calls], ...(unlisted ? { unlisted } : {}) })
+    const money = before === undefined ? { nanoDollars } : {}
+    await accept(runId, stream, { ...seen, calls: [...calls], ...(unlisted ? { unlisted } : {}), ...money })
   }
   const empty: string[] = []
   if (loss.unlisted) {
@@ -46,7 +47,7 @@ export async function recordAcceptance(
   }
   const gone = loss.streams.filter((one) => !shortened.includes(one))
   const vanished = [
-    ...gone.map(({ stream, revision, hash }) => ({ stream, revision, hash })),
+    ...gone.map(({ stream, revision, hash, nanoDollars }) => ({ stream, revision, hash, nanoDollars })),
     ...empty
       .filter((stream) => !gone.some((one) => one.stream === stream))
       .map((stream) => ({ stream, revision: -1, hash: '' })),

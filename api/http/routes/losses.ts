@@ -1,4 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi'
+import { acceptedLosses } from '../../app/losses/accepted.ts'
 import { type Loss, lossText } from '../../app/losses/loss.ts'
 import { actorOf, mustWrite, record } from '../../app/runs/record-command.ts'
 import { Recorded } from '../../app/schemas/common.ts'
@@ -47,8 +48,9 @@ export function lossRoutes(s: Services) {
   return newApp()
     .openapi(look, async (c) => {
       const { open } = s.losses
-      const loss = c.req.valid('query').all === 'true' ? await s.losses.look() : open
-      return c.json({ open: open !== null, loss: shown(loss) }, 200)
+      if (c.req.valid('query').all === 'false') return c.json({ open: open !== null, loss: shown(open) }, 200)
+      const loss = await s.losses.look()
+      return c.json({ open: open !== null, loss: shown(loss), accepted: await acceptedLosses(s) }, 200)
     })
     .openapi(accept, async (c) => {
       mustWrite(s)

@@ -1,5 +1,6 @@
 import { createRoute } from '@hono/zod-openapi'
 import { specOf } from '../../../domain/runtime/history/spec.ts'
+import { acceptedLosses } from '../../app/losses/accepted.ts'
 import type { RunRow } from '../../app/read-model.ts'
 import { hasEnded } from '../../app/runs/ended.ts'
 import { given } from '../../app/runs/given.ts'
@@ -82,13 +83,17 @@ export function runRoutes(s: Services) {
       if (!value) throw await unread(s, id)
       const asks = await s.read.asks({ runId: id })
       const parked = await s.read.parked(id)
+      const losses = await acceptedLosses(s, [id, ...value.tree.map(({ agentId }) => agentId)])
       const missingTools = await missingOf(value.run, value.cancelling)
       const workersDrive = s.holder !== null && value.asked && !hasEnded(value.run.status)
       c.header('ETag', `"${value.run.revision}"`)
       const incomplete = value.run.incomplete || parked.length > 0
       const run = view({ ...value.run, incomplete }, await s.sizes([id]))
       return c.json(
-        { position, run, tree: value.tree, asks: asks.value, parked: [...parked], workersDrive, missingTools },
+        {
+          ...{ position, run, tree: value.tree, asks: asks.value, parked: [...parked] },
+          ...{ acceptedLosses: losses, workersDrive, missingTools },
+        },
         200,
       )
     })
