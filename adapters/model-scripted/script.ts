@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ModelError } from '../../domain/agent/errors.ts'
+import { issueText } from '../../domain/agent/issues.ts'
 
 // The format of a scripted model. A script is a JSON file:
 //
@@ -132,6 +133,6 @@ export function parseScript(value: unknown, source: string): Script {
   if (result.success) return result.data
   const problems = result.error.issues
     .slice(0, 5)
-    .map((issue) => `${issue.path.map(String).join('.') || '(the whole)'}: ${issue.message}`)
+    .map((issue) => `${issue.path.map(String).join('.') || '(the whole)'}: ${issueText(issue)}`)
   throw new ModelError('SCRIPT_INVALID', `the script ${source} is not valid: ${problems.join('; ')}`)
 }

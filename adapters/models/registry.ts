@@ -1,5 +1,6 @@
 import type { ModelInfo } from '../../domain/agent/definition/spec.ts'
 import { ModelError } from '../../domain/agent/errors.ts'
+import { issueText } from '../../domain/agent/issues.ts'
 import { unhidable } from '../../domain/agent/secrets/forms.ts'
 import type { ModelProvider, ModelRequest } from '../../domain/ports.ts'
 import { anthropicProvider } from '../model-anthropic/provider.ts'
@@ -118,7 +119,7 @@ function parseEntries(values: readonly unknown[]): ModelEntry[] {
     if (result.success) return result.data
     const issue = result.error.issues[0]!
     const path = ['models', index, ...issue.path].map(String).join('.')
-    throw new ModelError('INVALID_REQUEST', `${path}: ${issue.message}`)
+    throw new ModelError('INVALID_REQUEST', `${path}: ${issueText(issue)}`)
   })
 }
 

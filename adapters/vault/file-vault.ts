@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs'
 import { unhidable } from '../../domain/agent/secrets/forms.ts'
 import type { Vault } from '../../domain/ports.ts'
+import { Mutex } from '../../domain/runtime/concurrency.ts'
 import { exclusively } from '../files/exclusive.ts'
 import { makeFolder } from '../files/folders.ts'
-import { inTurn } from '../files/in-turn.ts'
 import { type Sealed, seal } from './cipher.ts'
 import { checkEncrypted, decrypted } from './encrypt.ts'
 import { VaultError } from './error.ts'
@@ -96,9 +96,9 @@ export async function openVault(options: VaultOptions): Promise<Vault> {
     held,
   )
   await holdToMark(dataFolder, key.bytes)
-  const turn = inTurn()
-  // A change reads and replaces a whole file, so a change of another process in between would be lost.
-  const changing = <T>(work: () => Promise<T>): Promise<T> => turn(() => exclusively(files.lock, work))
+  const mutex = new Mutex()
+  // What another process sets or encrypts anew in between would be lost: whole files are read and replaced.
+  const changing = <T>(work: () => Promise<T>): Promise<T> => mutex.run(() => exclusively(files.lock, work))
   const valueIn = (secrets: Records, name: string): string | null => {
     const kept = Object.hasOwn(secrets, name) ? secrets[name] : undefined
     return kept === undefined ? null : read(kept, PURPOSE.secret(name))

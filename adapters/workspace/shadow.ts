@@ -5,8 +5,8 @@ import { ToolError } from '../../domain/agent/errors.ts'
 import { resolveBytes } from '../../domain/agent/secrets/redactor.ts'
 import { noRoomIn } from '../../domain/log/errors.ts'
 import type { FileChange, Versions } from '../../domain/ports.ts'
+import { Mutex } from '../../domain/runtime/concurrency.ts'
 import { makeFolder } from '../files/folders.ts'
-import { inTurn } from '../files/in-turn.ts'
 import { leftAside } from './aside.ts'
 import { checkout, inTheWay } from './checkout.ts'
 import { GitFailure, type GitPlace, git } from './git.ts'
@@ -53,7 +53,8 @@ export function shadowVersions(place: GitPlace, secrets: VersionSecrets, warn: (
   const aside = leftAside(warn)
   let last: { tree: string; index: string } | null = null
   let unstamped = 0
-  const alone = inTurn()
+  const mutex = new Mutex()
+  const alone = <T>(work: () => Promise<T>): Promise<T> => mutex.run(work)
 
   const snapshot = async (): Promise<string> => {
     try {

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { DriveEnd } from '../../domain/runtime/types.ts'
-import type { Approval, ApprovalList } from '../http/schemas/approvals.ts'
+import type { Approval, ApprovalList } from '../app/schemas/approvals.ts'
 import { type Choice, choose } from './choose.ts'
 import { asOne, type Client, Refused, take } from './client.ts'
 import type { Context } from './context.ts'

@@ -1,8 +1,8 @@
 import type { z } from 'zod'
-import type { Run, RunDetail } from '../http/schemas/runs.ts'
-import type { AskRow } from '../read-model.ts'
-import { hasEnded } from '../runs/ended.ts'
-import { visible } from '../visible-text.ts'
+import type { AskRow } from '../app/read-model.ts'
+import { hasEnded } from '../app/runs/ended.ts'
+import type { Run, RunDetail } from '../app/schemas/runs.ts'
+import { visible } from '../app/text/visible-text.ts'
 import type { Context } from './context.ts'
 import { cut, oneLine } from './output/text.ts'
 

@@ -30,10 +30,18 @@ export async function choose<T>(
   return said === null ? null : (find(said)?.value ?? null)
 }
 
-/** Whether a person wants what cannot be taken back lightly: `--yes`, or an answer at the terminal. */
-export async function agreed(ctx: Context, yes: boolean | undefined, question: string): Promise<boolean> {
+/**
+ * Whether a person wants what cannot be taken back lightly: `--yes`, or an answer at the terminal. `onlyLook`: what shows it
+ * without doing it.
+ */
+export async function agreed(
+  ctx: Context,
+  yes: boolean | undefined,
+  question: string,
+  onlyLook = '--dry-run',
+): Promise<boolean> {
   if (yes === true) return true
-  if (!ctx.interactive) throw new UsageError('nothing was changed: say --yes to do it, or --dry-run only to look')
+  if (!ctx.interactive) throw new UsageError(`nothing was changed: say --yes to do it, or ${onlyLook} only to look`)
   const choices = [
     { keys: ['y', 'yes'], does: 'yes', value: true },
     { keys: ['n', 'no'], does: 'no', value: false },

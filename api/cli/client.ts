@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { type ClientResponse, hc } from 'hono/client'
+import type { ProblemBody } from '../app/schemas/common.ts'
 import type { App } from '../http/app.ts'
 import { LAGS } from '../http/current.ts'
-import type { ProblemBody } from '../http/schemas/common.ts'
 import type { Backend } from '../owner/backend.ts'
 
 /** What the API refused. `code` is stable. */

@@ -1,5 +1,5 @@
 import { userInfo } from 'node:os'
-import { type Config, loadConfig } from '../config.ts'
+import { type Config, loadConfig } from '../app/config.ts'
 import { type Backend, OwnerError } from '../owner/backend.ts'
 import { connect, type OpenServices } from '../owner/connect.ts'
 import { type Client, clientOf, take } from './client.ts'
@@ -7,6 +7,7 @@ import { CliError, UsageError } from './exit.ts'
 import { type Paint, painter } from './output/colours.ts'
 import { type Column, table } from './output/table.ts'
 import { quoted, safe } from './output/text.ts'
+import { ownerAnswer } from './owner-answer.ts'
 
 export type Format = 'table' | 'json' | 'jsonl'
 
@@ -114,7 +115,8 @@ export class Context {
       try {
         const response = await backend.fetch(asked.clone())
         // Whole, for an owner may go away in the middle of it.
-        return new Response(await response.blob(), response)
+        const whole = new Response(await response.blob(), response)
+        return backend.kind === 'remote' ? await ownerAnswer(whole, this.config.data) : whole
       } catch (error) {
         const gone = error instanceof OwnerError && error.code === 'OWNER_GONE'
         if (!gone || owners === OWNERS || !repeatable(asked)) throw error

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import type { Ended } from '../app/runs/ended.ts'
 import { OwnerError } from '../owner/backend.ts'
-import type { Ended } from '../runs/ended.ts'
 import { askFor } from './ask.ts'
 import { asOne, Refused, take } from './client.ts'
 import type { Context } from './context.ts'

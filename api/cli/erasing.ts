@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { EraseBody, Erased } from '../http/schemas/runs.ts'
+import type { EraseBody, Erased } from '../app/schemas/runs.ts'
 import { agreed } from './choose.ts'
 import { asOne, take } from './client.ts'
 import type { Context } from './context.ts'

@@ -1,4 +1,4 @@
-import type { EventView } from '../http/schemas/events.ts'
+import type { EventView } from '../app/schemas/events.ts'
 import { cut, oneLine } from './output/text.ts'
 import { dollars } from './output/units.ts'
 

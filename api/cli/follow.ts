@@ -1,7 +1,7 @@
-import type { EventView } from '../http/schemas/events.ts'
-import type { News } from '../live/hub.ts'
+import type { News } from '../app/live/hub.ts'
+import type { Ended } from '../app/runs/ended.ts'
+import type { EventView } from '../app/schemas/events.ts'
 import type { Backend } from '../owner/backend.ts'
-import type { Ended } from '../runs/ended.ts'
 import { InOrder } from './in-order.ts'
 import { sseMessages } from './sse.ts'
 

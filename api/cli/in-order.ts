@@ -1,5 +1,5 @@
-import type { EventView } from '../http/schemas/events.ts'
-import type { News } from '../live/hub.ts'
+import type { News } from '../app/live/hub.ts'
+import type { EventView } from '../app/schemas/events.ts'
 
 type Piece = Extract<News, { kind: 'text' | 'output' }>
 

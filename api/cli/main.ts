@@ -1,4 +1,4 @@
-import { openServices } from '../keepup.ts'
+import { openServices } from '../open-services.ts'
 import { runHere } from './here.ts'
 
 await runHere(openServices)

@@ -1,4 +1,4 @@
-import type { Ended } from '../runs/ended.ts'
+import type { Ended } from '../app/runs/ended.ts'
 import { nextLines } from './asks.ts'
 import { Refused, take } from './client.ts'
 import type { Context } from './context.ts'

@@ -1,4 +1,4 @@
-import type { Run } from '../http/schemas/runs.ts'
+import type { Run } from '../app/schemas/runs.ts'
 
 type Standing = Pick<Run, 'status' | 'waiting' | 'driving' | 'error' | 'interrupted'>
 

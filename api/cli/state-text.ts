@@ -1,5 +1,5 @@
 import { type Message, requestedCalls, textOf } from '../../domain/agent/events/content.ts'
-import type { AgentPoint } from '../runs/point.ts'
+import type { AgentPoint } from '../app/runs/point.ts'
 import { plain } from './event-text.ts'
 import { cut, oneLine } from './output/text.ts'
 import { dollars } from './output/units.ts'

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os'
-import type { Services } from '../services.ts'
+import type { Services } from '../app/services.ts'
 import type { Context } from './context.ts'
 import { EXIT } from './exit.ts'
 import { hardExit } from './hard-exit.ts'

@@ -5,10 +5,10 @@ import { syncFolder } from '../../adapters/files/folders.ts'
 import type { SqliteLog } from '../../adapters/log-sqlite/log.ts'
 import { workspaceAround } from '../../adapters/workspace/lock.ts'
 import { nearestReal } from '../../adapters/workspace/open.ts'
+import { Problem } from '../app/problem.ts'
 import { asFolder, entriesOf, makeAsked } from '../host/asked-folder.ts'
 import { rememberBackup } from '../host/hidden.ts'
 import { paths } from '../host/paths.ts'
-import { Problem } from '../problem.ts'
 
 /**
  * A copy of a data folder that opens as one, made while it is in use: the log as it is at one moment first, then blobs,
@@ -23,15 +23,14 @@ export async function backupFolder(
 ): Promise<{ files: readonly string[]; bytes: number }> {
   const target = await asFolder(folder, () => nearestReal(resolve(folder)))
   if ((await entriesOf(target)).length > 0) {
-    throw new Problem(409, 'FOLDER_NOT_EMPTY', `${target} is not empty; name a new folder for the backup`)
+    throw new Problem('FOLDER_NOT_EMPTY', `${target} is not empty; name a new folder for the backup`)
   }
   if (!relative(data, target).startsWith('..')) {
-    throw new Problem(409, 'FOLDER_INSIDE', `${target} lies inside the data folder; name a folder outside of it`)
+    throw new Problem('FOLDER_INSIDE', `${target} lies inside the data folder; name a folder outside of it`)
   }
   const workspace = workspaceAround(target, data)
   if (workspace !== null) {
     throw new Problem(
-      409,
       'FOLDER_IN_WORKSPACE',
       `${target} lies in ${workspace}, where agents work: they could read the vault in it; name a folder outside of it`,
     )

@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { BlobStore, EventLog } from '../../domain/ports.ts'
 import { Projections } from '../../projections/index.ts'
-import type { Tables } from '../host/read-model.ts'
-import { type Tell, told } from '../host/told.ts'
-import { noRoom } from '../no-room.ts'
+import { noRoom } from '../app/no-room.ts'
+import { type Tell, told } from '../app/told.ts'
+import type { Tables } from '../host/projected-read-model.ts'
 
 /** How long tables that found no room wait before they are brought on again, ms. */
 const ROOM_MS = 1_000

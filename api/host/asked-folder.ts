@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { makeFolder } from '../../adapters/files/folders.ts'
-import { noRoom } from '../no-room.ts'
-import { Problem } from '../problem.ts'
+import { noRoom } from '../app/no-room.ts'
+import { Problem } from '../app/problem.ts'
 
 /** Does something with a folder that somebody has named; rejects with a 422 Problem where what is there can be none. */
 export async function asFolder<T>(folder: string, work: () => Promise<T> | T): Promise<T> {
@@ -12,7 +12,7 @@ export async function asFolder<T>(folder: string, work: () => Promise<T> | T): P
     const { code, syscall } = error as NodeJS.ErrnoException
     if (syscall === undefined || noRoom(error) !== null) throw error
     const name = folder.length > LONGEST ? `${folder.slice(0, LONGEST)}…` : folder
-    throw new Problem(422, 'FOLDER_UNUSABLE', `${name} cannot be used as a folder (${code}); name another one`)
+    throw new Problem('FOLDER_UNUSABLE', `${name} cannot be used as a folder (${code}); name another one`)
   }
 }
 const LONGEST = 200

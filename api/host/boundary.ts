@@ -1,6 +1,5 @@
 import type { VersionSecrets } from '../../adapters/workspace/shadow-repository.ts'
 import type { AgentSpec } from '../../domain/agent/definition/spec.ts'
-import { CommandRejected } from '../../domain/agent/errors.ts'
 import { unhidable } from '../../domain/agent/secrets/forms.ts'
 import {
   createRedactor,
@@ -13,6 +12,7 @@ import {
 import type { Json } from '../../domain/log/json.ts'
 import type { Vault } from '../../domain/ports.ts'
 import type { SecretBoundary } from '../../domain/runtime/ports.ts'
+import { Problem } from '../app/problem.ts'
 import { secretsFor } from './secret-use.ts'
 
 /** A run's boundary, and the same for the shadow versions of its workspace. */
@@ -23,10 +23,9 @@ export interface Boundary {
 
 /** The value of a secret that a run is given has to be hidden wherever it shows. */
 export const unusable = (name: string, fault: string) =>
-  new CommandRejected(
+  new Problem(
     'SECRET_UNHIDABLE',
     `the value of ${name} could not be hidden: ${fault}; set another one, or start the run without it`,
-    422,
   )
 
 /**

@@ -1,23 +1,21 @@
 import type { AgentSpec } from '../../domain/agent/definition/spec.ts'
 import type { BlobIntents, BlobStore, Clock, EventLog } from '../../domain/ports.ts'
-import { replaced } from '../../domain/replaced.ts'
-import { agentAt, stateAt, treeAt } from '../../domain/runtime/agent/history/replay.ts'
+import { agentAt, treeAt } from '../../domain/runtime/agent/history/replay.ts'
 import { Runtime } from '../../domain/runtime/agent/runtime.ts'
 import type { RuntimePorts } from '../../domain/runtime/ports.ts'
-import { createKeepUp, type KeepUpPorts } from '../create-keepup.ts'
-import { mustBeWhole } from '../losses/gate.ts'
-import { type LossServices, lossesOf } from '../losses/losses.ts'
-import type { Services } from '../services.ts'
+import { createKeepUp, type KeepUpPorts } from '../app/create-keepup.ts'
+import type { Services } from '../app/services.ts'
+import { told } from '../app/told.ts'
 import { VERSION } from '../version.ts'
 import { openBoundary } from './boundary.ts'
 import { openEnvironment } from './environment.ts'
-import { type FileSources, folderOf, workspaceFilesOf } from './files.ts'
-import { type ForkFiles, forkFound, forkInto } from './fork-files.ts'
-import type { Host } from './open.ts'
-import { prepareServices } from './prepare.ts'
+import { mustBeWhole } from './losses/gate.ts'
+import { type LossServices, lossesOf } from './losses/losses-of-log.ts'
+import type { Host } from './open-host.ts'
+import { readModelOf, type Tables } from './projected-read-model.ts'
 import { systemRandom } from './random.ts'
-import { readModelOf, type Tables } from './read-model.ts'
-import { told } from './told.ts'
+import { prepareServices } from './start-services.ts'
+import { type FileSources, workspaceFilesOf } from './workspace-files.ts'
 
 /** Where a composition keeps what is recorded, and what is particular to it. */
 export interface Kept
@@ -42,6 +40,7 @@ export function compose(host: Host, kept: Kept): Services {
   const boundary = (spec: Pick<AgentSpec, 'secrets' | 'policy'>) => openBoundary(vault, knownSecrets, spec)
   const files: FileSources = {
     dataFolder: config.data,
+    log,
     filesAt: (agentId, point) => treeAt(stores, agentId, point),
     boundary,
   }
@@ -60,10 +59,10 @@ export function compose(host: Host, kept: Kept): Services {
     }),
     mustBeWhole: (agentId) => mustBeWhole({ log: losses.log, read: losses.seenHead ?? losses.read }, agentId),
     provider: (id) => models.provider(id),
-    tool: (name) => named.get(name),
+    hasTool: (name) => named.has(name),
     secrets: async (spec) => (await boundary(spec)).secrets,
     environment: async (spec, about) =>
-      openEnvironment(config, spec, about, await boundary(spec), (text) => warn(about.agentId, text)),
+      openEnvironment(config, spec, about, named, await boundary(spec), (text) => warn(about.agentId, text)),
     ...(host.crashPoint && { crashPoint: host.crashPoint }),
   }
   return createKeepUp({
@@ -83,36 +82,7 @@ export function compose(host: Host, kept: Kept): Services {
     random: systemRandom,
     wire: (request) => models.wire(request),
     prepare: prepareServices(config, models, vault, tools, knownSecrets),
-    fork: forkDoor(ports, files),
-    forkFound: (runId) => forkFound(config.data, runId),
     concurrency: config.concurrency,
     onFault: (agentId, error) => warn(agentId, told(error)),
-  })
-}
-
-/** A fork never works in its source's folder: the files of its point go into a new one, beside it where none is named. */
-function forkDoor(ports: Omit<RuntimePorts, 'feed'>, files: FileSources): Services['fork'] {
-  return async (source, at, options, request) => {
-    let appending = false
-    const log = watched(ports.log, () => {
-      appending = true
-    })
-    const runtime = new Runtime({ ...ports, log, feed: { publish() {} } })
-    const { workspace, ...rest } = options
-    const { state } = await stateAt(ports, source, at)
-    if (state.spec.workspace === null) return runtime.fork(source, at, rest, request)
-    const runId = options.runId ?? runtime.newRunId()
-    const folder = workspace ?? `${folderOf(state.spec.workspace)}-${runId.slice(-8)}`
-    const record = (made: ForkFiles) => runtime.fork(source, at, { ...rest, runId, workspace: made }, request)
-    const keyed = request.key !== undefined
-    return forkInto(files, source, at, { runId, folder, keyed }, record, () => appending)
-  }
-}
-
-/** What fails before the first append cannot have been recorded, which no error says of itself. */
-function watched(log: EventLog, onAppend: () => void): EventLog {
-  return replaced(log, 'append', (...asked) => {
-    onAppend()
-    return log.append(...asked)
   })
 }

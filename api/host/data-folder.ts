@@ -1,8 +1,8 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeFolder } from '../../adapters/files/folders.ts'
-import { noRoom } from '../no-room.ts'
-import { Problem } from '../problem.ts'
+import { noRoom } from '../app/no-room.ts'
+import { Problem } from '../app/problem.ts'
 import { paths } from './paths.ts'
 
 const FOLDERS = ['log', 'blobs', 'tables', 'vault', 'versions.git', 'versions-index', 'locks', 'processes']
@@ -59,4 +59,4 @@ function reason(data: string, error: unknown): string {
   return foreign ? `it belongs to user ${found.uid}` : (code ?? String(error))
 }
 
-const unusable = (message: string): Problem => new Problem(503, 'DATA_FOLDER_UNUSABLE', message)
+const unusable = (message: string): Problem => new Problem('DATA_FOLDER_UNUSABLE', message)

@@ -4,16 +4,17 @@ import { createUnconfined } from '../../adapters/sandbox/unconfined.ts'
 import { lockWorkspace } from '../../adapters/workspace/lock.ts'
 import { openWorkspace } from '../../adapters/workspace/open.ts'
 import type { AgentSpec } from '../../domain/agent/definition/spec.ts'
-import type { Sandbox, Workspace } from '../../domain/ports.ts'
+import type { Sandbox, Tool, Workspace } from '../../domain/ports.ts'
 import type { Environment } from '../../domain/runtime/ports.ts'
 import type { Boundary } from './boundary.ts'
 import { type HostFiles, hiddenFrom, refuseSecretsIn } from './hidden.ts'
 
-/** What a run works in: its folder, which no other run has meanwhile, and commands as its policy says. */
+/** What a run works in: its folder, which no other run has meanwhile, its tools, and commands as its policy says. */
 export async function openEnvironment(
   config: HostFiles,
   spec: AgentSpec,
   { runId, driverId }: { runId: string; driverId: string },
+  tools: ReadonlyMap<string, Tool>,
   boundary: Boundary,
   warn: (text: string) => void,
 ): Promise<Environment> {
@@ -28,6 +29,7 @@ export async function openEnvironment(
       workspace,
       sandbox: workspace === null ? null : await sandboxOf(config, spec, driverId, workspace, warn),
       secrets: boundary.secrets,
+      tool: (name) => tools.get(name),
       reap: async () => {
         reap(dataFolder)
       },

@@ -4,41 +4,25 @@ import { join, resolve } from 'node:path'
 import { lockWorkspace } from '../../adapters/workspace/lock.ts'
 import { openWorkspace, refuseNested } from '../../adapters/workspace/open.ts'
 import { CommandRejected } from '../../domain/agent/errors.ts'
-import { LogError, notWritten } from '../../domain/log/errors.ts'
-import { sha256 } from '../../domain/log/ids.ts'
+import { LogError, type LogErrorCode, notWritten } from '../../domain/log/errors.ts'
+import { agentStream, sha256 } from '../../domain/log/ids.ts'
 import type { Versions } from '../../domain/ports.ts'
 import { ContentionError, TimeLimitError } from '../../domain/runtime/errors.ts'
-import type { At } from '../../domain/runtime/types.ts'
-import { asProblem, Problem } from '../problem.ts'
+import { asProblem, Problem } from '../app/problem.ts'
+import type { ForkFiles, ForkFolder } from '../app/services.ts'
 import { asFolder, entriesOf, makeAsked } from './asked-folder.ts'
-import type { FileSources } from './files.ts'
-
-/** Where a fork works, with the files of its point in it. */
-export interface ForkFiles {
-  readonly path: string
-  readonly tree: string | null
-}
-
-export interface Fork {
-  readonly runId: string
-  readonly folder: string
-  /** Only what came with a key can be asked for again, and then finds its files. */
-  readonly keyed: boolean
-}
+import type { FileSources, FilesAtPoint } from './workspace-files.ts'
 
 /**
  * Puts the files of a fork's point into a new or empty folder, never over the user's own, and has the fork recorded with
- * them. Where that was refused the folder is left as it was found. Where nobody knows what became of it the files stay: the
- * same fork, asked for again into the same folder, finds them, and what is missing of them is put there. `appending`: has
- * recording come so far that the log may hold it?
+ * them. Where nothing was recorded the folder is left as it was found. Where that is not known the files stay: the same
+ * fork, asked for again into the same folder, finds them, and what is missing of them is put there.
  */
 export async function forkInto<T>(
   sources: FileSources,
-  source: string,
-  at: At,
-  fork: Fork,
+  point: FilesAtPoint,
+  fork: Required<ForkFolder>,
   record: (files: ForkFiles) => Promise<T>,
-  appending: () => boolean,
 ): Promise<T> {
   const { dataFolder } = sources
   const path = resolve(fork.folder)
@@ -62,7 +46,7 @@ export async function forkInto<T>(
       throw notEmpty(`${path} is not empty; name a new folder for the fork, or empty this one`)
     }
     if (fork.keyed) note.write(path)
-    files = await put(sources, source, at, path, begun).catch(async (error: unknown) => {
+    files = await put(sources, point, path, begun).catch(async (error: unknown) => {
       await leaveAsFound()
       throw error
     })
@@ -74,7 +58,7 @@ export async function forkInto<T>(
     note.remove()
     return made
   } catch (error) {
-    if (!refused(error, appending())) throw leftIn(path, error)
+    if (!(await isUnrecorded(sources, fork.runId, error))) throw leftIn(path, error)
     await leaveAsFound()
     throw error
   }
@@ -83,8 +67,12 @@ export async function forkInto<T>(
 /** The run of a fork was found: no request needs to find the files by their note any more. */
 export const forkFound = (dataFolder: string, runId: string): void => noteOf(dataFolder, runId).remove()
 
-async function put(sources: FileSources, source: string, at: At, path: string, begun: boolean): Promise<ForkFiles> {
-  const { state, tree } = await sources.filesAt(source, at)
+async function put(
+  sources: FileSources,
+  { state, tree }: FilesAtPoint,
+  path: string,
+  begun: boolean,
+): Promise<ForkFiles> {
   if (tree === null) return { path: await realpath(path), tree }
   const { versions: secrets } = await sources.boundary(state.spec)
   const { versions, path: real } = await openWorkspace(path, { dataFolder: sources.dataFolder, secrets })
@@ -105,25 +93,25 @@ async function complete(versions: Versions, tree: string, path: string): Promise
   if (changes.length > 0) await versions.restore(tree)
 }
 
-const notEmpty = (detail: string) => new Problem(409, 'FOLDER_NOT_EMPTY', detail)
+const notEmpty = (detail: string) => new Problem('FOLDER_NOT_EMPTY', detail)
 
-/**
- * Nothing was recorded, and nothing will be. What ran out of time may go on to append, although nobody waits for it any
- * more.
- */
-const refused = (error: unknown, appending: boolean): boolean =>
-  error instanceof CommandRejected ||
-  error instanceof ContentionError ||
-  notWritten(error) ||
-  !(appending || error instanceof TimeLimitError || (error instanceof LogError && error.code === 'LOG_UNAVAILABLE'))
+/** Whether nothing of a fork was recorded, and nothing will be. An append whose answer is missing may still come. */
+async function isUnrecorded({ log }: FileSources, runId: string, error: unknown): Promise<boolean> {
+  if (error instanceof CommandRejected || error instanceof ContentionError || notWritten(error)) return true
+  if (error instanceof TimeLimitError || (error instanceof LogError && UNANSWERED.has(error.code))) return false
+  const head = await log.head(agentStream(runId)).catch(() => undefined)
+  return head === null
+}
+
+const UNANSWERED: ReadonlySet<LogErrorCode> = new Set(['LOG_UNAVAILABLE', 'LOG_CLOSED'])
 
 /** Another request cannot use the folder, and whoever named none does not know of it. */
 function leftIn(path: string, error: unknown): unknown {
   const problem = asProblem(error)
   if (problem === null) return error
-  const { status, code, message, errors } = problem
+  const { code, message, errors } = problem
   const what = `its files are in ${path}: a request with another key needs a new folder, or this one emptied`
-  return Object.assign(new Problem(status, code, `${message}; ${what}`, errors), { cause: error })
+  return new Problem<string>(code, `${message}; ${what}`, errors, { cause: error })
 }
 
 /** Says, until it is known what became of a fork, which folder its files were put into. */

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { liesIn } from '../../adapters/files/inside.ts'
 import { vaultMark } from '../../adapters/vault/mark.ts'
 import { refuseNested } from '../../adapters/workspace/open.ts'
-import type { Config } from '../config.ts'
+import type { Config } from '../app/config.ts'
 import { paths } from './paths.ts'
 import { vaultKeys } from './vault-keys.ts'
 

@@ -1,6 +1,6 @@
 import type { Models } from '../../adapters/models/registry.ts'
 import { ModelError } from '../../domain/agent/errors.ts'
-import { isNear } from '../spelling.ts'
+import { isNear } from '../app/text/spelling.ts'
 
 const PREFIXED = /^(?:anthropic|openai|scripted):/
 const DATED = /-(?:\d{8}|\d{4}-\d{2}-\d{2})$/

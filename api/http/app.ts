@@ -1,7 +1,7 @@
 import { HTTPException } from 'hono/http-exception'
-import { asProblem, Problem } from '../problem.ts'
-import { Underway } from '../runs/keyed.ts'
-import type { Services } from '../services.ts'
+import { KeyedMutex } from '../../domain/runtime/concurrency.ts'
+import { asProblem, Problem } from '../app/problem.ts'
+import type { Services } from '../app/services.ts'
 import { documentGuard, hostGuard, jsonGuard, sizeGuard, tokenGuard } from './guards.ts'
 import { newApp } from './new-app.ts'
 import { problemResponse } from './problem-response.ts'
@@ -16,6 +16,7 @@ import { resultRoutes } from './routes/results.ts'
 import { runRoutes } from './routes/runs.ts'
 import { streamRoutes } from './routes/streams.ts'
 import { systemRoutes } from './routes/system.ts'
+import type { HttpCode } from './status.ts'
 
 export interface AppOptions {
   readonly token: () => string
@@ -29,9 +30,9 @@ export interface AppOptions {
 }
 
 /** Bodies that are no JSON were refused before the routes; what a route cannot read then is one that is not there. */
-const emptyBody = (error: unknown): Problem | null =>
+const emptyBody = (error: unknown): Problem<HttpCode> | null =>
   error instanceof HTTPException && error.status === 400
-    ? new Problem(400, 'INVALID_JSON', 'the body is missing; send a JSON object')
+    ? new Problem<HttpCode>('INVALID_JSON', 'the body is missing; send a JSON object')
     : null
 
 /** What can be asked of a path, in capitals; nothing where there is none. */
@@ -50,17 +51,18 @@ export function createApp(s: Services, options: AppOptions) {
   const root = newApp()
   root.onError((error, c) => {
     const problem = asProblem(error) ?? emptyBody(error)
-    if (problem) return problemResponse(problem, problem.status === 401 ? { 'www-authenticate': 'Bearer' } : {})
+    if (problem)
+      return problemResponse(problem, problem.code === 'UNAUTHORIZED' ? { 'www-authenticate': 'Bearer' } : {})
     options.onFault(error, c.req.path)
     return problemResponse(
-      new Problem(500, 'INTERNAL', 'this should not have happened; the log of the server says more'),
+      new Problem<HttpCode>('INTERNAL', 'this should not have happened; the log of the server says more'),
     )
   })
   root.notFound((c) => {
     const detail = `there is no ${c.req.method} route here; see /v1/openapi.json`
     const allow = methodsAt(document(), c.req.path)
-    if (allow.length === 0) return problemResponse(new Problem(404, 'NOT_FOUND', detail))
-    return problemResponse(new Problem(405, 'METHOD_NOT_ALLOWED', detail), { allow: allow.join(', ') })
+    if (allow.length === 0) return problemResponse(new Problem('NOT_FOUND', detail))
+    return problemResponse(new Problem<HttpCode>('METHOD_NOT_ALLOWED', detail), { allow: allow.join(', ') })
   })
   root.use(hostGuard(options.hosts), tokenGuard(options.token), sizeGuard(options.maxBodyBytes), jsonGuard())
   root.use(documentGuard(() => document()))
@@ -69,7 +71,7 @@ export function createApp(s: Services, options: AppOptions) {
     .route('/', systemRoutes(s))
     .route('/', runRoutes(s))
     .route('/', commandRoutes(s))
-    .route('/', historyRoutes(s, new Underway()))
+    .route('/', historyRoutes(s, new KeyedMutex()))
     .route('/', approvalRoutes(s))
     .route('/', lossRoutes(s))
     .route('/', recordRoutes(s))

@@ -1,5 +1,5 @@
 import type { Context } from 'hono'
-import type { Services } from '../services.ts'
+import type { Services } from '../app/services.ts'
 
 /** Set on answers from tables that lag behind the log because the disk is full. */
 export const LAGS = 'keepup-lags'

@@ -2,7 +2,8 @@ import type { MiddlewareHandler } from 'hono'
 import { matchedRoutes } from 'hono/route'
 import { echo } from '../../domain/agent/issues.ts'
 import { jsonFault } from '../../domain/log/json-fault.ts'
-import { Problem } from '../problem.ts'
+import { Problem } from '../app/problem.ts'
+import type { HttpCode } from './status.ts'
 import { TokenError, tokenMatches } from './token.ts'
 
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
@@ -19,11 +20,14 @@ export function hostGuard(allowed: readonly string[]): MiddlewareHandler {
   return async (c, next) => {
     const host = c.req.header('host') ?? new URL(c.req.url).host
     if (!names.has(hostName(host))) {
-      throw new Problem(403, 'HOST_REFUSED', 'this host name is not served; add it to "hosts" in the configuration')
+      throw new Problem<HttpCode>(
+        'HOST_REFUSED',
+        'this host name is not served; add it to "hosts" in the configuration',
+      )
     }
     const origin = c.req.header('origin')
     if (origin !== undefined && !(URL.canParse(origin) && names.has(hostName(new URL(origin).host)))) {
-      throw new Problem(403, 'ORIGIN_REFUSED', 'requests of other sites are not served')
+      throw new Problem<HttpCode>('ORIGIN_REFUSED', 'requests of other sites are not served')
     }
     await next()
   }
@@ -51,9 +55,12 @@ export function tokenGuard(token: () => string): MiddlewareHandler {
     // Asked for first: who looks whether this process answers finds the file, also where it was deleted.
     const wanted = orNone(token)
     if (OPEN.has(c.req.path)) return next()
-    if (wanted === null) throw new Problem(401, 'UNAUTHORIZED', NO_TOKEN)
+    if (wanted === null) throw new Problem<HttpCode>('UNAUTHORIZED', NO_TOKEN)
     if (!tokenMatches(c.req.header('authorization'), wanted))
-      throw new Problem(401, 'UNAUTHORIZED', 'send "Authorization: Bearer <token>"; the token is in the data folder')
+      throw new Problem<HttpCode>(
+        'UNAUTHORIZED',
+        'send "Authorization: Bearer <token>"; the token is in the data folder',
+      )
     await next()
   }
 }
@@ -63,7 +70,7 @@ export function tokenGuard(token: () => string): MiddlewareHandler {
  * `new Request(request)`, as hono's own limit does it.
  */
 export function sizeGuard(maxBytes: number): MiddlewareHandler {
-  const tooLarge = () => new Problem(413, 'REQUEST_TOO_LARGE', `a request may have at most ${maxBytes} bytes`)
+  const tooLarge = () => new Problem<HttpCode>('REQUEST_TOO_LARGE', `a request may have at most ${maxBytes} bytes`)
   return async (c, next) => {
     const { body, headers, signal, method, url } = c.req.raw
     if (body === null) return next()
@@ -78,7 +85,7 @@ export function sizeGuard(maxBytes: number): MiddlewareHandler {
       }
     } catch {
       // Nobody reads this answer: the connection is what broke.
-      throw new Problem(400, 'REQUEST_BROKEN_OFF', 'the request ended before its body did; send it again')
+      throw new Problem<HttpCode>('REQUEST_BROKEN_OFF', 'the request ended before its body did; send it again')
     }
     if (size > maxBytes) throw tooLarge()
     c.req.raw = new Request(url, { method, headers, signal, ...(size === 0 ? {} : { body: Buffer.concat(chunks) }) })
@@ -95,13 +102,13 @@ export function jsonGuard(): MiddlewareHandler {
     const bytes = await c.req.arrayBuffer()
     if (bytes.byteLength > 0) {
       if (!/^application\/(?:[\w.+-]+\+)?json\b/i.test(c.req.header('content-type') ?? '')) {
-        throw new Problem(415, 'MEDIA_TYPE', 'send the body as "Content-Type: application/json"')
+        throw new Problem<HttpCode>('MEDIA_TYPE', 'send the body as "Content-Type: application/json"')
       }
       let text: string
       try {
         text = utf8.decode(bytes)
       } catch {
-        throw new Problem(400, 'INVALID_JSON', 'the body is not well-formed UTF-8')
+        throw new Problem<HttpCode>('INVALID_JSON', 'the body is not well-formed UTF-8')
       }
       const fault = jsonFault(text)
       if (fault) {
@@ -109,7 +116,7 @@ export function jsonGuard(): MiddlewareHandler {
         const place = `at line ${line}, column ${column}`
         const twice = `the body has the key "${echo(repeats ?? '')}" a second time in one object ${place}; send it once`
         const broken = `the body is no JSON: ${place} ${expected} was expected`
-        throw new Problem(400, 'INVALID_JSON', repeats === undefined ? broken : twice)
+        throw new Problem<HttpCode>('INVALID_JSON', repeats === undefined ? broken : twice)
       }
     }
     await next()
@@ -163,13 +170,14 @@ export function documentGuard(document: () => Operations): MiddlewareHandler {
     const unknown = asked.find((name) => !known.query.includes(name))
     if (unknown !== undefined) {
       const there = known.query.length ? `known are ${known.query.join(', ')}` : 'this route takes none'
-      throw new Problem(400, 'INVALID_REQUEST', `unknown query parameter "${echo(unknown)}"; ${there}`)
+      throw new Problem('INVALID_REQUEST', `unknown query parameter "${echo(unknown)}"; ${there}`)
     }
     const surplus = meant.find((name) => !known.header.includes(name))
     if (surplus !== undefined) {
-      throw new Problem(400, 'INVALID_REQUEST', `header ${surplus}: header not supported here; leave it out`)
+      throw new Problem('INVALID_REQUEST', `header ${surplus}: header not supported here; leave it out`)
     }
-    if (bodiless && known.wantsBody) throw new Problem(400, 'INVALID_JSON', 'the body is missing; send a JSON object')
+    if (bodiless && known.wantsBody)
+      throw new Problem<HttpCode>('INVALID_JSON', 'the body is missing; send a JSON object')
     await next()
   }
 }

@@ -1,9 +1,12 @@
 import { OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import { issuesOf, issuesText } from '../../domain/agent/issues.ts'
-import { Problem, type RequestPlace } from '../problem.ts'
+import { Problem } from '../app/problem.ts'
+import { Id, ProblemBody } from '../app/schemas/common.ts'
 import { problemResponse } from './problem-response.ts'
-import { Id, ProblemBody } from './schemas/common.ts'
+
+/** Where in a request a fault stands. */
+type RequestPlace = 'body' | 'query' | 'path' | 'header'
 
 const PLACES: Readonly<Record<string, RequestPlace>> = { json: 'body', query: 'query', param: 'path', header: 'header' }
 
@@ -16,7 +19,7 @@ export function newApp() {
       // A member of the body is named as it stands there; what stands elsewhere says where.
       const errors = issuesOf(result.error).map((issue) => ({ in: place, ...issue }))
       const told = errors.map(({ path, message }) => ({ path: place === 'body' ? path : `${place} ${path}`, message }))
-      return problemResponse(new Problem(400, 'INVALID_REQUEST', issuesText(told, 'the body'), errors))
+      return problemResponse(new Problem('INVALID_REQUEST', issuesText(told, 'the body'), errors))
     },
   })
 }

@@ -1,5 +1,6 @@
-import type { Problem } from '../problem.ts'
-import type { ProblemBody } from './schemas/common.ts'
+import type { Problem } from '../app/problem.ts'
+import type { ProblemBody } from '../app/schemas/common.ts'
+import { statusOf } from './status.ts'
 
 const TITLES: Readonly<Record<number, string>> = {
   400: 'Bad request',
@@ -12,27 +13,30 @@ const TITLES: Readonly<Record<number, string>> = {
   412: 'Precondition failed',
   413: 'Request too large',
   415: 'Unsupported media type',
+  416: 'Range not satisfiable',
   422: 'Cannot be done',
   500: 'Internal error',
+  501: 'Not implemented',
   503: 'Not available',
   507: 'No room',
 }
 
 /** RFC 9457 body of a refusal. */
-export function problemBody(p: Problem): ProblemBody {
+export function problemBody(p: Problem<string>): ProblemBody {
+  const status = statusOf(p)
   return {
     type: `urn:keepup:problem:${p.code}`,
-    title: TITLES[p.status] ?? 'Error',
-    status: p.status,
+    title: TITLES[status] ?? 'Error',
+    status,
     code: p.code,
     detail: p.message,
     ...(p.errors ? { errors: [...p.errors] } : {}),
   }
 }
 
-export function problemResponse(p: Problem, headers: Readonly<Record<string, string>> = {}): Response {
+export function problemResponse(p: Problem<string>, headers: Readonly<Record<string, string>> = {}): Response {
   return new Response(JSON.stringify(problemBody(p)), {
-    status: p.status,
+    status: statusOf(p),
     headers: { 'content-type': 'application/problem+json', ...headers },
   })
 }

@@ -5,27 +5,28 @@ import type { SecurityPolicy, ToolExecutionContext } from '../../domain/agent/de
 import { issuesOf, issuesText } from '../../domain/agent/issues.ts'
 import { Callback } from '../../domain/runtime/agent/callback.ts'
 import type { RebuiltRequest } from '../../domain/runtime/agent/history/rebuild-request.ts'
+import { KeyedMutex } from '../../domain/runtime/concurrency.ts'
 import type { At } from '../../domain/runtime/types.ts'
 import type { Checkpoint } from '../../projections/index.ts'
-import type { Config } from '../config.ts'
-import { told } from '../host/told.ts'
-import { By } from '../http/schemas/common.ts'
-import type { EventView } from '../http/schemas/events.ts'
-import { RunQuery } from '../http/schemas/run-query.ts'
-import { ForkBody, type VerifiedRun as Verified } from '../http/schemas/runs.ts'
-import { StartRun, type StartRunInput } from '../http/schemas/start.ts'
-import { Problem } from '../problem.ts'
-import type { ApprovalRow, RunRow } from '../read-model.ts'
-import { record } from '../runs/commands.ts'
-import type { Ended } from '../runs/ended.ts'
-import { forkRun } from '../runs/fork.ts'
-import { Underway } from '../runs/keyed.ts'
-import { type StartedRun, startRun } from '../runs/start.ts'
-import { verifyRun } from '../runs/verify.ts'
-import { work } from '../servers/work.ts'
-import type { Services } from '../services.ts'
+import type { Config } from '../app/config.ts'
+import { work } from '../app/drives/work.ts'
+import { Problem } from '../app/problem.ts'
+import type { ApprovalRow, RunRow } from '../app/read-model.ts'
+import type { Ended } from '../app/runs/ended.ts'
+import { forkRun } from '../app/runs/fork-run.ts'
+import { record } from '../app/runs/record-command.ts'
+import type { RequestOptions } from '../app/runs/request-options.ts'
+import { type StartedRun, startRun } from '../app/runs/start-run.ts'
+import { verifyRun } from '../app/runs/verify-run.ts'
+import { By } from '../app/schemas/common.ts'
+import type { EventView } from '../app/schemas/events.ts'
+import { RunQuery } from '../app/schemas/run-query.ts'
+import { ForkBody, type VerifiedRun as Verified } from '../app/schemas/runs.ts'
+import { StartRun, type StartRunInput } from '../app/schemas/start.ts'
+import type { Services } from '../app/services.ts'
+import { told } from '../app/told.ts'
 import { type AgentState, agentStateOf } from './agent-state.ts'
-import { followRun } from './follow.ts'
+import { followRun } from './follow-run.ts'
 import { type ApprovalsWanted, approvalsOf, type RunsWanted, runsOf } from './lists.ts'
 import { policyOf } from './policy.ts'
 import { type ErrorRecoveryPolicy, retryOf } from './retry.ts'
@@ -100,17 +101,19 @@ export interface KeepUp extends AsyncDisposable {
   close(): Promise<void>
 }
 
+const keyed = (key: string | undefined): RequestOptions => (key === undefined ? {} : { key })
+
 /** One sentence for all that a schema refuses; no values, which may be secrets. */
 function parsed<T extends z.ZodType>(schema: T, value: unknown): z.output<T> {
   const { success, data, error } = schema.safeParse(value)
   if (success) return data
   const issues = issuesOf(error)
-  throw new Problem(400, 'INVALID_REQUEST', issuesText(issues), issues)
+  throw new Problem('INVALID_REQUEST', issuesText(issues), issues)
 }
 
 function requestOf({ key: _, execution, security, retry, ...rest }: StartOptions): unknown {
   if (rest.policy && (execution || security)) {
-    throw new Problem(400, 'INVALID_REQUEST', 'give either policy, or execution and security')
+    throw new Problem('INVALID_REQUEST', 'give either policy, or execution and security')
   }
   return {
     ...rest,
@@ -128,7 +131,7 @@ export function keepUpOf(
   close: () => Promise<void>,
 ): KeepUp {
   const ending = new AbortController()
-  const underway = new Underway()
+  const underway = new KeyedMutex()
   const asker = (said: string | undefined) => parsed(By, said ?? by ?? 'anonymous')
   const end = () => {
     ending.abort(new Error('keepup was closed'))
@@ -138,8 +141,7 @@ export function keepUpOf(
     services,
     async start(options) {
       const asked = parsed(StartRun, requestOf(options))
-      const headers = options.key === undefined ? {} : { 'idempotency-key': options.key }
-      return startRun(services, { ...asked, by: asker(asked.by) }, headers, false)
+      return startRun(services, { ...asked, by: asker(asked.by) }, keyed(options.key), false)
     },
     async drive(runId, { onText } = {}) {
       const over = new AbortController()
@@ -157,7 +159,7 @@ export function keepUpOf(
     },
     async work({ signal, onNote = () => {} }) {
       if (services.workSubscription === null)
-        throw new Problem(409, 'NOT_ON_SERVERS', 'workers share a log on servers; use drive')
+        throw new Problem('NOT_ON_SERVERS', 'workers share a log on servers; use drive')
       const over = AbortSignal.any([signal, ending.signal])
       const onFault = (error: unknown, where: string) => onNote(`${where}: ${told(error)}`)
       await work({ services, leaseMs, onFault, onNote }, over)
@@ -170,8 +172,7 @@ export function keepUpOf(
         ? 'approver'
         : 'user'
       const actor = { kind, id: asker(said), claimed: true } as const
-      const headers = key === undefined ? {} : { 'idempotency-key': key }
-      return record(services, { agentId, command: checked, actor, headers, drive: 'wake' })
+      return record(services, { agentId, command: checked, actor, options: keyed(key), drive: 'wake' })
     },
     async run(runId) {
       await services.read.caughtUp()
@@ -192,8 +193,7 @@ export function keepUpOf(
     verify: (runId) => verifyRun(services, runId),
     async fork(runId, { key, at = null, agent, ...options } = {}) {
       const { drive: _, by, ...asked } = parsed(ForkBody, { ...options, drive: false })
-      const headers = key === undefined ? {} : { 'idempotency-key': key }
-      const who = { by: asker(by), drive: options.drive ?? false, here: false, headers }
+      const who = { by: asker(by), drive: options.drive ?? false, here: false, options: keyed(key) }
       return forkRun(services, underway, agent ?? runId, { ...asked, at }, who)
     },
     close: end,

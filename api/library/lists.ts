@@ -1,8 +1,8 @@
 import type { z } from 'zod'
-import type { RunQuery } from '../http/schemas/run-query.ts'
-import type { ApprovalRow, RunRow, Shown } from '../read-model.ts'
-import { mustBeRun } from '../runs/known.ts'
-import type { Services } from '../services.ts'
+import type { ApprovalRow, RunRow, Shown } from '../app/read-model.ts'
+import { mustBeRun } from '../app/runs/known.ts'
+import type { RunQuery } from '../app/schemas/run-query.ts'
+import type { Services } from '../app/services.ts'
 
 /** Which runs are wanted, by the names of `GET /v1/runs`. `over`: dollars; times: ISO 8601, or how long ago, such as 2d. */
 export interface RunsWanted extends Omit<z.input<typeof RunQuery>, 'limit' | 'after' | 'over'> {

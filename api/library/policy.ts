@@ -1,6 +1,6 @@
 import type { Policy, SecurityPolicy, ToolExecutionContext } from '../../domain/agent/definition/spec.ts'
 import { matches } from '../../domain/agent/rules/policy.ts'
-import { Problem } from '../problem.ts'
+import { Problem } from '../app/problem.ts'
 
 /** Tools that both lists allow. Patterns only: `*`, `server:*`, or a name. */
 function both(a: readonly string[], b: readonly string[]): string[] {
@@ -14,7 +14,6 @@ function sourceOf({ source, flags }: RegExp): string {
   const other = flags.replaceAll(/[gu]/g, '')
   if (other === '') return source
   throw new Problem(
-    422,
     'PATTERN_REFUSED',
     `secretPatterns: /${source}/${flags}: flag "${other}" is not recorded; write it into the pattern`,
   )

@@ -1,5 +1,5 @@
 import type { ErrorRecoveryPolicy as Recorded } from '../../domain/agent/definition/spec.ts'
-import { Problem } from '../problem.ts'
+import { Problem } from '../app/problem.ts'
 
 /**
  * Seed 000, 5.10. A run begins with no signature of a failure and keeps its own in the log, so `errorSignatureCache` can
@@ -13,7 +13,6 @@ export interface ErrorRecoveryPolicy extends Recorded {
 export function retryOf({ errorSignatureCache, ...recorded }: Partial<ErrorRecoveryPolicy>): Partial<Recorded> {
   if (errorSignatureCache === undefined || errorSignatureCache.size === 0) return recorded
   throw new Problem(
-    422,
     'SIGNATURES_REFUSED',
     'retry.errorSignatureCache: a run keeps the signatures of its failures itself; give an empty set, or leave it out',
   )

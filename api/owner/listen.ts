@@ -2,7 +2,7 @@ import { chmodSync, lstatSync, rmSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { ListenOptions } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
-import { Problem } from '../problem.ts'
+import { Problem } from '../app/problem.ts'
 
 export interface Listening {
   readonly server: Server
@@ -47,9 +47,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
 export function listenTcp(fetch: Fetch, host: string, port: number): Promise<Listening> {
   return listen(fetch, { host, port }).catch((error: NodeJS.ErrnoException) => {
     const todo = ELSEWHERE[error.code ?? '']
-    throw todo === undefined
-      ? error
-      : new Problem(503, 'ADDRESS_UNUSABLE', `cannot serve on ${host}, port ${port}: ${todo}`)
+    throw todo === undefined ? error : new Problem('ADDRESS_UNUSABLE', `cannot serve on ${host}, port ${port}: ${todo}`)
   })
 }
 
@@ -60,7 +58,7 @@ export function listenTcp(fetch: Fetch, host: string, port: number): Promise<Lis
 export async function listenSocket(fetch: Fetch, path: string): Promise<Listening> {
   const found = lstatSync(path, { throwIfNoEntry: false })
   if (found && !found.isSocket())
-    throw new Problem(503, 'DATA_FOLDER_UNUSABLE', `${path} is not the socket that keepup keeps there; move it away`)
+    throw new Problem('DATA_FOLDER_UNUSABLE', `${path} is not the socket that keepup keeps there; move it away`)
   rmSync(path, { force: true })
   const listening = await listen(fetch, { path })
   chmodSync(path, 0o600)

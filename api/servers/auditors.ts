@@ -1,6 +1,6 @@
 import { openPool, PostgresHome } from '../../projections/postgres.ts'
-import type { ServersConfig } from '../config.ts'
-import type { Tell } from '../host/told.ts'
+import type { ServersConfig } from '../app/config.ts'
+import type { Tell } from '../app/told.ts'
 import { askingPostgres } from './postgres-access.ts'
 import { schemasOf } from './schemas.ts'
 

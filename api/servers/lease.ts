@@ -1,6 +1,6 @@
 import { LogError } from '../../domain/log/errors.ts'
 import type { Clock, Leases } from '../../domain/ports.ts'
-import { within } from './within.ts'
+import { withinOr } from '../app/concurrency/within-or.ts'
 
 export interface LeaseOptions {
   readonly leases: Leases
@@ -33,7 +33,7 @@ export async function takeLease(
   const left = () => Math.max(0, until - clock.now())
   let asked: Promise<boolean | null> = leases.acquire(name, holder, ttlMs)
   let taken: boolean | null = null
-  while (taken === null && left() > 0) taken = await within(clock, left(), asked, null)
+  while (taken === null && left() > 0) taken = await withinOr(clock, left(), asked, null)
   if (taken === null) {
     throw new LogError(
       'LOG_UNAVAILABLE',
@@ -49,7 +49,7 @@ export async function takeLease(
     while (!over.signal.aborted && !lost.signal.aborted) {
       const renewed = clock.now() + ttlMs
       asked = leases.acquire(name, holder, ttlMs).catch(() => null)
-      const held = await within(clock, left(), asked, null, over.signal)
+      const held = await withinOr(clock, left(), asked, null, over.signal)
       if (held === false) lose('another process holds it')
       if (held === true) until = renewed
       else if (left() === 0) lose('it could not be renewed')
@@ -63,7 +63,7 @@ export async function takeLease(
       over.abort(new Error('given back'))
       // After a renewal that is still under way, which would take it again: that one has an end of its own.
       const given = asked.then(() => leases.release(name, holder)).catch(() => undefined)
-      await within(clock, RELEASE_WITHIN_MS, given, undefined)
+      await withinOr(clock, RELEASE_WITHIN_MS, given, undefined)
     },
   }
 }

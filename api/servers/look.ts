@@ -1,7 +1,7 @@
 import type { Cursor } from '../../domain/log/cursor.ts'
 import { LogError } from '../../domain/log/errors.ts'
 import type { EventLog } from '../../domain/ports.ts'
-import type { ServersConfig } from '../config.ts'
+import type { ServersConfig } from '../app/config.ts'
 import { type Unsafe, unsafeIn } from './durability.ts'
 import { postgresProblem } from './postgres-access.ts'
 import { type Rights, rightsIn } from './rights.ts'

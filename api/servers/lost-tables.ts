@@ -1,7 +1,7 @@
 import type { Cursor } from '../../domain/log/cursor.ts'
 import type { EventLog } from '../../domain/ports.ts'
 import { type Home, ProjectionError } from '../../projections/index.ts'
-import { holds } from '../losses/find.ts'
+import { holds } from '../host/losses/find.ts'
 
 // Tables that are not, or not yet, those of the log.
 

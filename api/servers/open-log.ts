@@ -5,7 +5,7 @@ import { LogError } from '../../domain/log/errors.ts'
 import type { EventLog } from '../../domain/ports.ts'
 import { otherLog } from '../../projections/index.ts'
 import { openPool, PostgresHome, schemaOfOthers, schemasThere } from '../../projections/postgres.ts'
-import type { ServersConfig } from '../config.ts'
+import type { ServersConfig } from '../app/config.ts'
 import { askingPostgres } from './postgres-access.ts'
 import { schemasOf } from './schemas.ts'
 

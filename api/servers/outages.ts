@@ -1,8 +1,8 @@
 import { LogError } from '../../domain/log/errors.ts'
-import type { Tell } from '../host/told.ts'
-import type { Readiness, Trouble } from '../runs/readiness.ts'
-import { unlessAborted } from '../runs/unless-aborted.ts'
-import type { Services } from '../services.ts'
+import { unlessAborted } from '../app/concurrency/unless-aborted.ts'
+import type { Readiness, Trouble } from '../app/readiness.ts'
+import type { Services } from '../app/services.ts'
+import type { Tell } from '../app/told.ts'
 
 /** How often the servers are looked at, and how soon again where one did not answer, ms. */
 const LOOK_MS = { well: 5_000, doubtful: 1_000 }

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import type { ServersConfig } from '../config.ts'
+import type { ServersConfig } from '../app/config.ts'
 
 /** The passwords of the two servers, as they stand in the settings and as the clients read them: no run may show them. */
 export function passwordsOf({ eventstore, postgres }: Pick<ServersConfig, 'eventstore' | 'postgres'>): string[] {

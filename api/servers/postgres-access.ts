@@ -1,8 +1,8 @@
 import { LogError } from '../../domain/log/errors.ts'
 import { ProjectionError } from '../../projections/errors.ts'
-import type { ServersConfig } from '../config.ts'
-import type { Tell } from '../host/told.ts'
-import { Problem } from '../problem.ts'
+import type { ServersConfig } from '../app/config.ts'
+import { Problem } from '../app/problem.ts'
+import type { Tell } from '../app/told.ts'
 
 const SETTING = 'KEEPUP_POSTGRES'
 /** After so long somebody is told that PostgreSQL is waited for, ms. */
@@ -69,7 +69,7 @@ export function postgresProblem(error: unknown, { postgres }: Pick<ServersConfig
   const place = placeOf(postgres)
   if (place === null) {
     const todo = 'what is no letter or digit in user and password is written with percent signs (@ as %40)'
-    return new Problem(503, 'POSTGRES_UNAVAILABLE', `${SETTING} is no connection string; ${todo}`)
+    return new Problem('POSTGRES_UNAVAILABLE', `${SETTING} is no connection string; ${todo}`)
   }
   const root = rootOf(error)
   // What we refuse ourselves says what to do.
@@ -78,7 +78,7 @@ export function postgresProblem(error: unknown, { postgres }: Pick<ServersConfig
   if (known === undefined && error instanceof ProjectionError && error.code === 'REFUSED') return error
   const code = codeOf(root)
   const found = `PostgreSQL at ${place.at}, database ${place.database} (${SETTING}): ${root.message || code}`
-  return new Problem(503, 'POSTGRES_UNAVAILABLE', `${found}; ${known?.(place) ?? otherwise(code)}`)
+  return new Problem('POSTGRES_UNAVAILABLE', `${found}; ${known?.(place) ?? otherwise(code)}`)
 }
 
 /** Does what needs PostgreSQL; rejects with {@link postgresProblem}. Tells once where it is waited for. */

@@ -43,3 +43,32 @@ export const RESERVED_CODES: ReadonlySet<string> = new Set<ToolErrorCode>([
   'CANCELLED',
   'INTERRUPTED',
 ])
+
+/** Codes of a refused command. */
+export const REJECTION_CODES = [
+  'APPROVAL_EXPIRED',
+  'APPROVAL_MISMATCH',
+  'APPROVAL_NOT_PENDING',
+  'CALL_NOT_OPEN',
+  'CORRELATION_ID_REFUSED',
+  'EVENT_UNKNOWN',
+  'FORK_OF_CHILD',
+  'IDEMPOTENCY_KEY_REUSED',
+  'MODEL_UNKNOWN',
+  'NOT_ERASABLE',
+  'NO_LOSS_TO_RELEASE',
+  'OUTCOME_NOT_IN_DOUBT',
+  'POINT_UNKNOWN',
+  'REQUEST_NOT_REBUILDABLE',
+  'REVISION_CHANGED',
+  'RUN_ACTIVE',
+  'RUN_DRIVEN',
+  'RUN_EXISTS',
+  'RUN_FINISHED',
+  'RUN_UNKNOWN',
+  'SECRET_IN_REQUEST',
+  'SECRET_IN_SPEC',
+  'SPEC_REFUSED',
+  'TOOLS_MISSING',
+] as const
+export type RejectionCode = (typeof REJECTION_CODES)[number]

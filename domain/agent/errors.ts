@@ -1,6 +1,6 @@
 import type { ModelFailure } from '../shared/model-call.ts'
 import type { ToolFailure } from '../shared/tool-call.ts'
-import type { ToolErrorCode } from './error-codes.ts'
+import type { RejectionCode, ToolErrorCode } from './error-codes.ts'
 
 /** A failed attempt of a tool whose end was seen. */
 export class ToolError extends Error implements ToolFailure {
@@ -52,14 +52,12 @@ export class ModelError extends Error implements ModelFailure {
   }
 }
 
-/** A command that the agent's state refuses. `status` is the HTTP status that fits. */
+/** A command that the agent's state, or the runtime for it, refuses. */
 export class CommandRejected extends Error {
   override readonly name = 'CommandRejected'
-  readonly code: string
-  readonly status: 400 | 404 | 409 | 412 | 422
-  constructor(code: string, message: string, status: 400 | 404 | 409 | 412 | 422 = 409) {
+  readonly code: RejectionCode
+  constructor(code: RejectionCode, message: string) {
     super(message)
     this.code = code
-    this.status = status
   }
 }

@@ -10,11 +10,13 @@ export const echo = (text: string): string =>
 /** What an issue says, without the value that it is about; names of unknown keys are cut. */
 export function issueText(issue: z.core.$ZodIssue): string {
   if (issue.code === 'invalid_type' && issue.message.endsWith('received undefined')) {
-    return `is missing; expected ${issue.expected}`
+    return `is missing; expected ${TYPES[issue.expected] ?? issue.expected}`
   }
-  if (issue.code === 'too_small' && issue.origin === 'string' && issue.minimum === 1) return 'may not be empty'
-  if (issue.code === 'invalid_key') return `this name cannot be used: ${issue.issues[0]?.message ?? issue.message}`
-  if (issue.code !== 'unrecognized_keys') return issue.message
+  if (issue.code === 'invalid_key') {
+    const [first] = issue.issues
+    return `this name cannot be used: ${first === undefined ? issue.message : issueText(first)}`
+  }
+  if (issue.code !== 'unrecognized_keys') return OF_ZOD.test(issue.message) ? plainText(issue) : issue.message
   const more = issue.keys.length > ECHOED_KEYS ? ` and ${issue.keys.length - ECHOED_KEYS} more` : ''
   const keys = issue.keys.slice(0, ECHOED_KEYS).map((key) => `"${echo(key)}"`)
   // A schema that knows what may have been meant says so.
@@ -22,6 +24,50 @@ export function issueText(issue: z.core.$ZodIssue): string {
   return `unknown key ${keys.join(', ')}${more}${hint}`
 }
 const ECHOED_KEYS = 5
+
+/** So begin the messages that zod writes itself; a schema's own are plain already. */
+const OF_ZOD = /^(?:Invalid |Too (?:big|small): )/
+
+const TYPES: Readonly<Record<string, string>> = {
+  string: 'a text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  record: 'an object',
+  null: 'null',
+}
+
+/** What an issue with zod's own message expected. */
+function plainText(issue: Exclude<z.core.$ZodIssue, { code: 'unrecognized_keys' | 'invalid_key' }>): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return `expected ${TYPES[issue.expected] ?? issue.expected}`
+    case 'invalid_value': {
+      const values = issue.values.map((value) => (typeof value === 'string' ? `"${value}"` : String(value)))
+      return values.length === 1 ? `expected ${values[0]}` : `expected one of ${values.join(', ')}`
+    }
+    case 'too_small':
+      if (issue.minimum === 1 && issue.origin !== 'number' && issue.origin !== 'int') return 'may not be empty'
+      return `expected ${issue.inclusive === false ? 'more than' : 'at least'} ${amount(issue.minimum, issue.origin)}`
+    case 'too_big':
+      return `expected ${issue.inclusive === false ? 'less than' : 'at most'} ${amount(issue.maximum, issue.origin)}`
+    case 'not_multiple_of':
+      return `expected a multiple of ${issue.divisor}`
+    case 'invalid_union':
+      return 'it has none of the allowed forms'
+    case 'invalid_format':
+      return `expected another form of text (${issue.format})`
+    default:
+      return 'it cannot be used'
+  }
+}
+
+function amount(count: number | bigint, origin: string): string {
+  const unit = origin === 'string' ? 'character' : origin === 'array' || origin === 'set' ? 'item' : null
+  return unit === null ? String(count) : `${count} ${unit}${Number(count) === 1 ? '' : 's'}`
+}
 
 /** The issues of a refused value as a caller is told them; `at` is put before each path. Many of them are cut. */
 export function issuesOf(error: z.ZodError, at: readonly string[] = []): { path: string; message: string }[] {

@@ -22,7 +22,15 @@ export const LogLoss = z.strictObject({
   mark: z.strictObject({ position: z.int(), hash: z.string() }).nullable(),
   tables: z.strictObject({ position: z.int(), hash: z.string() }).nullable(),
   /** Streams that vanished, with their last event as the tables saw it; -1 and '' where only the log still names them. */
-  vanished: z.array(z.strictObject({ stream: z.string(), revision: z.int(), hash: z.string() })),
+  vanished: z.array(
+    z.strictObject({
+      stream: z.string(),
+      revision: z.int(),
+      hash: z.string(),
+      /** What its model calls cost, as the tables saw them; absent: not known. */
+      nanoDollars: z.int().nonnegative().optional(),
+    }),
+  ),
   /**
    * Streams that could not be read, so that they record nothing themselves: the last event that was left, null where that could
    * not be read either, and the code of the error. Absent: there are none.

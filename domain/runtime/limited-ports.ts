@@ -54,6 +54,7 @@ export function limitedPorts(ports: RuntimePorts): RuntimePorts {
         workspace: env.workspace && limitedWorkspace(clock, env.workspace),
         sandbox: env.sandbox,
         secrets: secrets(env.secrets),
+        tool: (name) => env.tool(name),
         reap: () => within(clock, SETUP_LIMIT_MS, 'ending the processes of dead drivers', env.reap()),
         close: () => close(env),
       }

@@ -28,6 +28,8 @@ export interface Environment {
   readonly workspace: Workspace | null
   readonly sandbox: Sandbox | null
   readonly secrets: SecretBoundary
+  /** A tool of the run; undefined: this drive has none of that name. */
+  tool(name: string): Tool | undefined
   /** Ends what is left of processes that a dead driver started on this host. */
   reap(): Promise<void>
   close(): Promise<void>
@@ -42,7 +44,8 @@ export interface RuntimePorts extends StreamPorts {
   readonly driver?: string
   /** Throws ModelError where the model cannot be had. */
   provider(modelId: string): ModelProvider
-  tool(name: string): Tool | undefined
+  /** Whether this host can give a drive the tool of this name. */
+  hasTool(name: string): boolean
   /** The boundary for what people say to a run with this spec. */
   secrets(spec: Pick<AgentSpec, 'secrets' | 'policy'>): Promise<SecretBoundary>
   environment(spec: AgentSpec, about: { runId: string; agentId: string; driverId: string }): Promise<Environment>

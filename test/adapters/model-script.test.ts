@@ -13,7 +13,7 @@ const hole = (name: string) => `\${${name}}`
 
 describe('a script that is not valid', () => {
   test.each<[string, unknown, RegExp]>([
-    ['no object', [], /expected object/],
+    ['no object', [], /expected an object/],
     ['no version', { turns: [{ text: 'x' }] }, /script: /],
     ['no turns', { script: 1, turns: [] }, /turns: /],
     ['an unknown member', { script: 1, turns: [{ txt: 'x' }] }, /turns\.0: .*"txt"/],

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { previewOf } from '../../api/runs/approval-preview.ts'
-import { visible } from '../../api/visible-text.ts'
+import { previewOf } from '../../api/app/runs/approval-preview.ts'
+import { visible } from '../../api/app/text/visible-text.ts'
 
 it.each([
   [undefined, 'unused', 'make'],

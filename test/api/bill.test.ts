@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
+import { Bill } from '../../api/app/schemas/runs.ts'
 import { inDoubt } from '../../api/cli/output/units.ts'
-import { billOf } from '../../api/host/rows.ts'
-import { Bill } from '../../api/http/schemas/runs.ts'
+import { billOf } from '../../api/host/row-views.ts'
 
 const USAGE = {
   ...{ calls: 3, input: 700, output: 90, cacheRead: 5, cacheWrite: 1, nanoDollars: 40_000_000, unpriced: 0, erased: 0 },

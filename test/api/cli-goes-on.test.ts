@@ -6,7 +6,7 @@ import { openKeepUp } from '../../api/index.ts'
 import { defineTool, z } from '../../api/tool-kit.ts'
 import { cliFolder, idIn } from './cli-support.ts'
 
-const wakeSignal = defineTool({
+const ringBell = defineTool({
   name: 'bell:ring',
   description: 'Rings.',
   parameters: z.strictObject({}),
@@ -21,9 +21,9 @@ describe('how a run goes on is told', { timeout: 120_000 }, () => {
 
   it('by whom, where its tools are those of another program', async () => {
     const scripts = { bell: { script: 1 as const, turns: [{ calls: [{ tool: 'bell__ring', arguments: {} }] }] } }
-    const program = await openKeepUp({ data: folder.data, tools: [wakeSignal], scripts })
+    const program = await openKeepUp({ data: folder.data, tools: [ringBell], scripts })
     const policy = { requiresApproval: ['bell:*'] }
-    const { runId } = await program.start({ task: 'ring', model: 'scripted:wakeSignal', policy, drive: false })
+    const { runId } = await program.start({ task: 'ring', model: 'scripted:bell', policy, drive: false })
     expect(await program.drive(runId)).toMatchObject({ end: 'waiting', for: 'approval' })
     await program.close()
     const elsewhere = 'it goes on in the program that has its tools; this one does not have bell:ring'
@@ -46,6 +46,18 @@ describe('how a run goes on is told', { timeout: 120_000 }, () => {
     expect(err).toContain(`keepup cancel ${id}`)
     expect(err).not.toContain('keepup resume')
     held.release()
+    serve.process.kill('SIGTERM')
+    await serve.ended
+  })
+
+  it('by whose key, where the process that owns the folder has none', async () => {
+    const serve = folder.start(['serve', '--port', '0'], { env: { ANTHROPIC_API_KEY: '' } })
+    await serve.said('serving')
+    const asked = ['run', 'x', '--model', 'claude-sonnet-5-5', '--no-workspace']
+    const { code, err } = await folder.start(asked, { env: { ANTHROPIC_API_KEY: 'sk-of-this-command-alone' } }).ended
+    expect([code, err]).toEqual([2, expect.stringContaining(`the process that owns ${folder.data} has no key`)])
+    expect(err).toContain('set ANTHROPIC_API_KEY')
+    expect(err).toContain('start it again with the key set')
     serve.process.kill('SIGTERM')
     await serve.ended
   })

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { openServices } from '../../api/keepup.ts'
+import { openServices } from '../../api/open-services.ts'
 import type { OpenServices } from '../../api/owner/connect.ts'
 import { cliFolder, idIn, inProcess } from './cli-support.ts'
 

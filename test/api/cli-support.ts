@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { calledAs } from '../../api/cli/called-as.ts'
 import { runCli } from '../../api/cli/program.ts'
-import { openServices } from '../../api/keepup.ts'
+import { openServices } from '../../api/open-services.ts'
 import { entryFor } from '../support/faults/cli.ts'
 import { workspaces, writeScript } from './script.ts'
 

@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest'
-import type { Config } from '../../api/config.ts'
-import { openServices } from '../../api/keepup.ts'
+import type { Config } from '../../api/app/config.ts'
+import { openServices } from '../../api/open-services.ts'
 import type { OpenServices } from '../../api/owner/connect.ts'
 import { ProjectionError } from '../../projections/index.ts'
 import { cliFolder, inProcess } from './cli-support.ts'

@@ -7,7 +7,7 @@ import { openSqliteLog } from '../../adapters/log-sqlite/open.ts'
 import { findProgram } from '../../adapters/programs/programs.ts'
 import { canLimit, isExempt } from '../../adapters/sandbox/process-limit.ts'
 import { openVault } from '../../adapters/vault/file-vault.ts'
-import { checkDisk, checkGit, checkGuards, checkSandbox, vaultFault } from '../../api/cli/doctor.ts'
+import { checkDisk, checkGit, checkGuards, checkSandbox, vaultFault } from '../../api/cli/doctor/checks.ts'
 import { skipWithoutBubblewrap } from '../support/bubblewrap.ts'
 import { tempFolder } from '../support/folders.ts'
 

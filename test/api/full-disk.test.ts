@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { clientOf } from '../../api/cli/client.ts'
 import { following } from '../../api/embedded/live-tables.ts'
-import { readModelOf, type Tables } from '../../api/host/read-model.ts'
+import { readModelOf, type Tables } from '../../api/host/projected-read-model.ts'
 import { ProjectionError } from '../../projections/errors.ts'
 import { openWorld } from './http-support.ts'
 

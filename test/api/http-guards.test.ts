@@ -181,7 +181,7 @@ describe('bad requests', () => {
   it('say what is missing or empty in words', async () => {
     const detail = async (path: string, body: object) =>
       (await bodyOf<{ detail: string }>(await ask('POST', path, { body }))).detail
-    expect(await detail('/v1/runs/x/input', {})).toBe('text: is missing; expected string')
+    expect(await detail('/v1/runs/x/input', {})).toBe('text: is missing; expected a text')
     expect(await detail('/v1/runs/x/erase', { revision: 1, reason: ' ' })).toBe('reason: may not be empty')
   })
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
+import type { EventView } from '../../api/app/schemas/events.ts'
 import { InOrder } from '../../api/cli/in-order.ts'
-import type { EventView } from '../../api/http/schemas/events.ts'
 
 const told = () => {
   const shown: string[] = []

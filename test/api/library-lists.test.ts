@@ -51,14 +51,16 @@ describe('the library', () => {
     const [approval] = await all(keepup.approvals({ run: runId }))
     expect(approval).toMatchObject({ toolCallId: `${runId}.t1.c0`, state: 'pending', toolName: 'write_file' })
     expect(await all(keepup.approvals({ state: 'approved' }))).toEqual([])
-    await expect(all(keepup.approvals({ run: 'nobody' }))).rejects.toMatchObject({ status: 404 })
+    await expect(all(keepup.approvals({ run: 'nobody' }))).rejects.toMatchObject({ code: 'NOT_FOUND' })
     const decide = { kind: 'decide_approval', toolCallId: `${runId}.t1.c0`, decision: 'approved' } as const
     await keepup.say(runId, decide)
     expect(await keepup.drive(runId)).toEqual({ end: 'done' })
     const fork = await keepup.fork(runId, { at: { step: 1 }, key: 'k' })
     expect(fork).toMatchObject({ created: true, driving: false, workspace: expect.stringMatching(/^\//) })
     expect(await keepup.fork(runId, { at: { step: 1 }, key: 'k' })).toEqual({ ...fork, created: false })
-    await expect(keepup.say(runId, { kind: 'pause' }, { by: 'x'.repeat(201) })).rejects.toMatchObject({ status: 400 })
+    await expect(keepup.say(runId, { kind: 'pause' }, { by: 'x'.repeat(201) })).rejects.toMatchObject({
+      code: 'INVALID_REQUEST',
+    })
   })
 
   it("proves a run, rebuilds what its model was asked, and shows seed 003's state of an agent", async () => {

@@ -7,7 +7,10 @@ const { ask, http } = world
 
 interface Document {
   openapi: string
-  paths: Record<string, Record<string, { summary?: string; responses: Record<string, object>; security?: object[] }>>
+  paths: Record<
+    string,
+    Record<string, { operationId?: string; summary?: string; responses: Record<string, object>; security?: object[] }>
+  >
   components: { schemas: Record<string, object> }
 }
 
@@ -28,6 +31,16 @@ describe('the OpenAPI document', () => {
       .filter((r) => r.method !== 'ALL' && r.path !== '/v1/openapi.json')
       .map((r) => `${r.method} ${r.path.replace(/:(\w+)/g, '{$1}')}`)
     expect(listed.sort()).toEqual([...new Set(served)].sort())
+  })
+
+  it('names every operation, each by a name of its own', async () => {
+    const document = await bodyOf<Document>(await ask('GET', '/v1/openapi.json'))
+    const names = Object.values(document.paths).flatMap((methods) =>
+      Object.values(methods).map(({ operationId }) => operationId),
+    )
+    expect(names.filter((name) => !/^[a-z][A-Za-z]+$/.test(name ?? ''))).toEqual([])
+    expect(new Set(names).size).toBe(names.length)
+    expect(names).toContain('startRun')
   })
 
   it('is 3.1, refers only to what it holds, and says of each route what it answers', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { StartRun } from '../../api/http/schemas/start.ts'
-import { createStarts, type PrepareServices } from '../../api/runs/prepare.ts'
+import { createStarts, type PrepareServices } from '../../api/app/runs/prepare-start.ts'
+import { StartRun } from '../../api/app/schemas/start.ts'
 import { AgentSpec, type ModelInfo } from '../../domain/agent/definition/spec.ts'
 import type { ToolSpec } from '../../domain/agent/definition/tools.ts'
 

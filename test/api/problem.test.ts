@@ -1,13 +1,19 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { SandboxUnavailable } from '../../adapters/sandbox/error.ts'
 import { VaultError } from '../../adapters/vault/error.ts'
 import { WorkspaceError } from '../../adapters/workspace/error.ts'
-import { asProblem, Problem } from '../../api/problem.ts'
+import { asProblem, Problem } from '../../api/app/problem.ts'
+import { statusOf } from '../../api/http/status.ts'
+import { REJECTION_CODES, TOOL_ERROR_CODES } from '../../domain/agent/error-codes.ts'
 import { CommandRejected, ModelError, ToolError } from '../../domain/agent/errors.ts'
 import { compilePattern } from '../../domain/agent/secrets/pattern.ts'
 import { LogError } from '../../domain/log/errors.ts'
 import { ContentionError } from '../../domain/runtime/errors.ts'
 import { ProjectionError } from '../../projections/errors.ts'
+
+const DOMAIN = join(import.meta.dirname, '../../domain')
 
 /** What a refused pattern is refused with. */
 function patternError(): unknown {
@@ -32,17 +38,35 @@ it.each([
   [new ContentionError('m'), 409, 'CONTENTION'],
   [new ToolError('RESOURCE_NOT_FOUND', 'm'), 409, 'RESOURCE_NOT_FOUND'],
   [new LogError('LOG_FULL', 'm'), 507, 'LOG_FULL'],
-  [new CommandRejected('REVISION_CHANGED', 'm', 412), 412, 'REVISION_CHANGED'],
+  [new CommandRejected('REVISION_CHANGED', 'm'), 412, 'REVISION_CHANGED'],
   [patternError(), 422, 'PATTERN_INVALID'],
   [Object.assign(new Error('write'), { code: 'ENOSPC' }), 507, 'DISK_FULL'],
 ])('%s is a refusal that says what to do, with a status that fits', (error, status, code) => {
   const problem = asProblem(error)
   expect(problem).toBeInstanceOf(Problem)
-  expect([problem!.status, problem!.code]).toEqual([status, code])
+  expect([statusOf(problem!), problem!.code]).toEqual([status, code])
   expect(problem!.message).toContain((error as Error).message)
 })
 
-it('what nobody expected stays that', () => {
+it('an unexpected error is no refusal', () => {
   expect(asProblem(new TypeError('x is not a function'))).toBeNull()
   expect(asProblem('text')).toBeNull()
+})
+
+it.each([...REJECTION_CODES, ...TOOL_ERROR_CODES])(
+  'the code %s of the domain has an HTTP status of its own',
+  (code) => {
+    const status = statusOf({ code })
+    expect([status >= 400 && status < 500, status]).toEqual([true, status])
+  },
+)
+
+it('a code that the table lacks is an internal error', () => {
+  expect(statusOf({ code: 'NO_SUCH_CODE' })).toBe(500)
+})
+
+it('no status stands in the domain', () => {
+  const sources = readdirSync(DOMAIN, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts'))
+  const texts = sources.map((path) => readFileSync(join(DOMAIN, path), 'utf8'))
+  expect(texts.filter((text) => /CommandRejected\([^;]*,\s*4\d\d\s*\)/.test(text))).toEqual([])
 })

@@ -1,5 +1,5 @@
 import { afterAll, expect, it } from 'vitest'
-import { readiness, type Trouble } from '../../api/runs/readiness.ts'
+import { readiness, type Trouble } from '../../api/app/readiness.ts'
 import { LogError } from '../../domain/log/errors.ts'
 import { ProjectionError } from '../../projections/errors.ts'
 import { VirtualClock } from '../support/virtual-clock.ts'

@@ -155,6 +155,63 @@ test('pure rooms have no clock, no randomness, no environment, nothing asynchron
   expect(wrong).toEqual([])
 })
 
+test('within api the application knows no entry point, no HTTP and no command line', () => {
+  const packages = ['hono', '@hono', 'commander', '@clack', 'node:http', 'node:net']
+  const foreign = (target: string) =>
+    target.startsWith('api/')
+      ? !target.startsWith('api/app/') && target !== 'api/version.ts'
+      : packages.some((name) => target === name || target.startsWith(`${name}/`))
+  const wrong = sources('api/app').flatMap((path) =>
+    imports(path)
+      .filter(foreign)
+      .map((target) => `${path} imports ${target}`),
+  )
+  expect(sources('api/app').length).toBeGreaterThan(30)
+  expect(wrong).toEqual([])
+})
+
+test('within api the places that keep data know neither HTTP nor the command line nor the library', () => {
+  const wrong = ['host', 'embedded', 'servers'].flatMap((name) =>
+    sources(`api/${name}`).flatMap((path) =>
+      imports(path)
+        .filter((target) => /^api\/(http|cli|library|owner|demo)\/|^(hono|@hono|commander)\b/.test(target))
+        .map((target) => `${path} imports ${target}`),
+    ),
+  )
+  expect(wrong).toEqual([])
+})
+
+test('the library and HTTP meet only in the application', () => {
+  const wrong = (
+    [
+      ['library', /^api\/http\//],
+      ['http', /^api\/(library|cli|owner)\//],
+    ] as const
+  ).flatMap(([name, not]) =>
+    sources(`api/${name}`).flatMap((path) =>
+      imports(path)
+        .filter((target) => not.test(target))
+        .map((target) => `${path} imports ${target}`),
+    ),
+  )
+  expect(wrong).toEqual([])
+})
+
+test('no two neighbouring rooms of api have a file of the same name', () => {
+  const roomsOf = (dir: string): string[] =>
+    readdirSync(join(root, dir), { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map((entry) => join(dir, entry.name))
+  const names = (dir: string) => readdirSync(join(root, dir)).filter((name) => name.endsWith('.ts'))
+  const clashes = roomsOf('api')
+    .filter((dir) => !['api/demo', 'api/docs'].includes(dir))
+    .flatMap((dir) => names(dir).map((name) => [name, dir] as const))
+  const seen = Map.groupBy(clashes, ([name]) => name)
+  expect([...seen].filter(([, all]) => all.length > 1).map(([name, all]) => [name, all.map(([, dir]) => dir)])).toEqual(
+    [],
+  )
+})
+
 test('the top level has only the named rooms and files', () => {
   const rooms = ['domain', 'adapters', 'projections', 'api', 'test']
   const files = [

@@ -33,7 +33,7 @@ describe('5.5.1, 5.5.2 a checkpoint after every tool result and at every turn bo
     other = run.elsewhere({ crashPoint: () => undefined })
     await run.drive()
     expect([...new Set(found)]).toEqual([0, 2, 4])
-    await expect(other.at(run.runId, { step: 99 })).rejects.toMatchObject({ status: 404 })
+    await expect(other.at(run.runId, { step: 99 })).rejects.toMatchObject({ code: 'POINT_UNKNOWN' })
   })
 })
 

@@ -112,7 +112,7 @@ describe('5.9.3 what has effects does not run again by itself', () => {
       { ...answer, ...(decision === 'happened' ? { result: 'seen it' } : {}) },
       { by: USER },
     )
-    await expect(run.other.execute(run.runId, answer, { by: USER })).rejects.toMatchObject({ status: 409 })
+    await expect(run.other.execute(run.runId, answer, { by: USER })).rejects.toMatchObject({ name: 'CommandRejected' })
     expect(await run.resume()).toEqual({ end: 'done' })
     expect(send.ran).toHaveLength(runs)
     expect(await run.ends()).toEqual(ends)

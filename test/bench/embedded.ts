@@ -40,11 +40,12 @@ export async function openEmbedded(data: string): Promise<Embedded> {
       ...{ log, blobs, snapshots, clock: new SystemClock(), random: systemRandom, build: 'bench' },
       feed: { publish: () => undefined },
       provider: () => model,
-      tool: (name) => (name === tool.spec.name ? tool : undefined),
+      hasTool: (name) => name === tool.spec.name,
       secrets: async (spec) => (await openBoundary(vault, [KEY], spec)).secrets,
       environment: async (spec) => ({
         workspace: null,
         sandbox: null,
+        tool: (name) => (name === tool.spec.name ? tool : undefined),
         secrets: (await openBoundary(vault, [KEY], spec)).secrets,
         reap: async () => undefined,
         close: async () => undefined,

@@ -223,7 +223,7 @@ test(`${ROUNDS} rounds of damage, FAULT_SEED=${SEED}`, async () => {
       expect((await look(place, 'verify')).code, told).not.toBe(0)
       figures.reported++
     }
-    const accepted = await look(place, 'repair', '--accept-loss')
+    const accepted = await look(place, 'repair', '--accept-loss', '--yes')
     expect(accepted.err, told).not.toContain('this should not have happened')
     let done = false
     let why = ''

@@ -81,15 +81,41 @@ describe('the events of an irreversible call are gone', () => {
     expect(out).toContain(`${doubtful()} run_command (irreversible) began there`)
     const { err } = await look(place, 'repair')
     const id = /--accept-loss (\w+)/.exec(err)![1]!
-    const other = await look(place, 'repair', '--accept-loss', `${id}x`)
+    const other = await look(place, 'repair', '--accept-loss', `${id}x`, '--yes')
     expect(other).toMatchObject({ code: 1, err: expect.stringContaining('LOSS_CHANGED') })
     expect(await look(place, 'repair')).toMatchObject({ code: 5 })
-    expect(await look(place, 'repair', '--accept-loss', id)).toMatchObject({ code: 0 })
+    expect(await look(place, 'repair', '--accept-loss', id, '--yes')).toMatchObject({ code: 0 })
+  })
+
+  test('the repair accepts nothing unasked: without a terminal it wants --yes', async () => {
+    const refused = await look(place, 'repair', '--accept-loss')
+    expect(refused).toMatchObject({ code: 2, err: expect.stringContaining('say --yes to do it') })
+    expect(refused.err).toContain(`${doubtful()} run_command (irreversible) began there`)
+    expect(await look(place, 'repair', '--yes')).toMatchObject({ code: 2 })
+    expect(await look(place, 'repair')).toMatchObject({ code: 5 })
+  })
+
+  test('accepted, the repair, the verification and the run tell by whom, when and why, and what it left in doubt', async () => {
+    await look(place, 'repair', '--accept-loss', '--reason', 'disk died', '--yes')
+    const told = [
+      await look(place, 'repair'),
+      await look(place, 'verify'),
+      await look(place, 'verify', run),
+      await look(place, 'runs', 'show', run),
+    ]
+    for (const { out } of told) {
+      expect(out).toMatch(/a loss of the log was accepted by \S+ at \d{4}-\d\d-\d\dT\S+Z: disk died/)
+      expect(out).toContain(`${doubtful()} run_command (irreversible) began there`)
+      expect(out).toMatch(/revision \d+ had been seen, 2 calls and \$[\d.]+ of model calls in doubt/)
+    }
   })
 
   test('accepted, a person is asked about the call, and it does not run again', async () => {
-    expect(await look(place, 'repair', '--accept-loss', '--reason', 'disk died')).toMatchObject({ code: 0 })
-    expect(await look(place, 'repair')).toMatchObject({ code: 0, out: 'the log holds all that was seen of it\n' })
+    expect(await look(place, 'repair', '--accept-loss', '--reason', 'disk died', '--yes')).toMatchObject({ code: 0 })
+    expect(await look(place, 'repair')).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^the log holds all that was seen of it\n/),
+    })
     expect(await look(place, 'resume', run)).toMatchObject({ code: 8 })
     expect((await look(place, 'runs', 'show', run)).out).toContain('waits: doubt')
     expect(effectsIn(place)).toBe('two\n')
@@ -103,7 +129,7 @@ describe('the events of an irreversible call are gone', () => {
 
   test('accepted, it runs where a person says that it did not happen', async () => {
     rmSync(join(place.workspace, 'effects.txt'))
-    await look(place, 'repair', '--accept-loss')
+    await look(place, 'repair', '--accept-loss', '--yes')
     await look(place, 'resolve', doubtful(), 'run')
     expect(await look(place, 'resume', run)).toMatchObject({ code: 8 })
     expect(effectsIn(place)).toBe('two\n')
@@ -116,7 +142,7 @@ describe('without the tables the mark alone tells that something is missing', ()
     rmSync(join(place.data, 'tables'), { recursive: true })
     expect(await look(place, 'resume', run)).toMatchObject({ code: 1, err: expect.stringContaining('LOG_SHORTENED') })
     expect(await look(place, 'repair')).toMatchObject({ code: 5, out: expect.stringContaining('any unfinished run') })
-    expect(await look(place, 'repair', '--accept-loss')).toMatchObject({ code: 0 })
+    expect(await look(place, 'repair', '--accept-loss', '--yes')).toMatchObject({ code: 0 })
     expect(await look(place, 'resume', run)).toMatchObject({ code: 8 })
     expect(await approved()).toMatchObject({ code: 8 })
     expect((await look(place, 'runs', 'show', run)).out).toContain('waits: doubt')
@@ -154,7 +180,7 @@ test('a run whose stream lost its end in the middle of the log is not driven', a
   db.close()
   expect(await look(place, 'resume', run)).toMatchObject({ code: 1, err: expect.stringContaining('LOG_SHORTENED') })
   expect(await look(place, 'verify')).toMatchObject({ code: 5 })
-  expect(await look(place, 'repair', '--accept-loss')).toMatchObject({ code: 0 })
+  expect(await look(place, 'repair', '--accept-loss', '--yes')).toMatchObject({ code: 0 })
   expect(await look(place, 'resume', run)).toMatchObject({ code: 8 })
 })
 
@@ -189,7 +215,7 @@ describe('the log has lost every event', () => {
         code: 5,
         out: expect.stringContaining(`agent-${run} vanished`),
       })
-      expect(await look(place, 'repair', '--accept-loss')).toMatchObject({ code: 0 })
+      expect(await look(place, 'repair', '--accept-loss', '--yes')).toMatchObject({ code: 0 })
       expect(await look(place, 'repair')).toMatchObject({ code: 0 })
       expect(await look(place, 'verify')).toMatchObject({ code: 0 })
     },

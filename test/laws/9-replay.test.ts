@@ -37,7 +37,7 @@ test('replay and proof touch no model, tool, clock, randomness or workspace, and
       feed: { publish: forbidden('feed') },
       build: 'test',
       provider: forbidden('provider'),
-      tool: forbidden('tool'),
+      hasTool: forbidden('hasTool'),
       secrets: forbidden('secrets'),
       environment: forbidden('environment'),
     }

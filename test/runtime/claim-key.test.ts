@@ -12,7 +12,7 @@ import { tempFolder } from '../support/folders.ts'
 import { collect } from '../support/sealing.ts'
 import { VirtualClock } from '../support/virtual-clock.ts'
 
-const reused = { code: 'IDEMPOTENCY_KEY_REUSED', status: 422 }
+const reused = { code: 'IDEMPOTENCY_KEY_REUSED' }
 let salts = 0
 const portsOf = (log: EventLog) => ({
   log,

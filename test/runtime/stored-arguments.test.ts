@@ -19,12 +19,12 @@ describe('the arguments of a stored call', () => {
     ['reconcilable', true, { kind: 'tool_in_doubt', reason: expect.stringContaining('cannot be read') }],
   ])('that cannot be read end a %s call by name, and the tool does not run', async (effect, probe, end) => {
     const look = tool('look')
-    const ports = { clock: { now: () => 0 }, tool: () => look }
+    const ports = { clock: { now: () => 0 } }
     const secrets = { text: (text: string) => text }
     const state = { spec: { tools: [look.spec] } }
     const answer = { body: { content: [block('{"path":')], calls: [{ block: 0 }] } }
     const call = { id: 'a.t1.c0', toolName: 'look', index: 0, attempt: 1, effect, stage: { at: 'running', probe } }
-    const given = [ports, { secrets }, state, answer, call, new AbortController().signal] as unknown
+    const given = [ports, { secrets, tool: () => look }, state, answer, call, new AbortController().signal] as unknown
     expect(await performTool(...(given as Parameters<typeof performTool>))).toMatchObject(end)
     expect(look.ran).toEqual([])
   })

@@ -19,7 +19,7 @@ async function inWorkspace(
   const warnings: string[] = []
   const versions = { snapshot: () => snapshot(++taken), changes: async () => [] }
   const workspace = { path: '/w', resolve: async (path: string) => path, versions } as unknown as Workspace
-  const env: Environment = {
+  const env: Omit<Environment, 'tool'> = {
     ...{ workspace, sandbox: null, secrets: NO_SECRETS },
     reap: async () => undefined,
     close: async () => undefined,
@@ -252,7 +252,7 @@ describe('what a drive works in', () => {
   })
 
   test('that is opened too late is closed again', async () => {
-    const opening = Promise.withResolvers<Environment>()
+    const opening = Promise.withResolvers<Omit<Environment, 'tool'>>()
     let closed = 0
     const run = await given({ says: [completes()], ports: { environment: () => opening.promise } })
     await expect(run.drive()).rejects.toMatchObject({ code: 'TIME_LIMIT' })

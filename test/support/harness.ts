@@ -19,7 +19,7 @@ import type {
 } from '../../domain/ports.ts'
 import { history } from '../../domain/runtime/agent/history/history.ts'
 import { Runtime } from '../../domain/runtime/agent/runtime.ts'
-import type { RuntimePorts } from '../../domain/runtime/ports.ts'
+import type { Environment, RuntimePorts } from '../../domain/runtime/ports.ts'
 import { NO_SECRETS } from './no-secrets.ts'
 
 export const USER: Actor = { kind: 'user', id: 'tester' }
@@ -158,6 +158,7 @@ export function testSpec(
 
 export interface Harness {
   readonly log: EventLog
+  readonly tools: ReadonlyMap<string, Tool>
   readonly ports: RuntimePorts
   readonly runtime: Runtime
   readonly clock: TestClock
@@ -168,6 +169,18 @@ export interface Harness {
   types(runId: string): Promise<string[]>
 }
 
+/** An environment as tests open it: the tools of the harness are in it where it brings none. */
+type OpenEnvironment = (
+  ...about: Parameters<RuntimePorts['environment']>
+) => Promise<Omit<Environment, 'tool'> & Partial<Pick<Environment, 'tool'>>>
+
+/** Ports that a test brings itself. */
+export type TestPorts = Partial<Omit<RuntimePorts, 'environment'>> & { readonly environment?: OpenEnvironment }
+
+export const withTools =
+  (open: OpenEnvironment, tools: ReadonlyMap<string, Tool>): RuntimePorts['environment'] =>
+  async (...about) => ({ tool: (name) => tools.get(name), ...(await open(...about)) })
+
 export function harness(
   answer: Answer,
   options: {
@@ -175,13 +188,14 @@ export function harness(
     log?: EventLog
     blobs?: BlobStore
     seed?: string
-    ports?: Partial<RuntimePorts>
+    ports?: TestPorts
   } = {},
 ): Harness {
   const clock = new TestClock()
   const log = options.log ?? new MemoryLog()
   const requests: ModelRequest[] = []
   const tools = new Map((options.tools ?? []).map((tool) => [tool.spec.name, tool]))
+  const { environment, ...own } = options.ports ?? {}
   const ports: RuntimePorts = {
     log,
     blobs: options.blobs ?? new MemoryBlobs(),
@@ -202,20 +216,25 @@ export function harness(
         return { content: [], stopReason: 'end_turn', usage, servedBy: 'test-model', ...outcome }
       },
     }),
-    tool: (name) => tools.get(name),
+    hasTool: (name) => tools.has(name),
     secrets: async () => NO_SECRETS,
-    environment: async () => ({
-      workspace: null,
-      sandbox: null,
-      secrets: NO_SECRETS,
-      reap: async () => undefined,
-      close: async () => undefined,
-    }),
-    ...options.ports,
+    ...own,
+    environment: withTools(
+      environment ??
+        (async () => ({
+          workspace: null,
+          sandbox: null,
+          secrets: NO_SECRETS,
+          reap: async () => undefined,
+          close: async () => undefined,
+        })),
+      tools,
+    ),
   }
   const runtime = new Runtime(ports)
   return {
     log,
+    tools,
     ports,
     runtime,
     clock,

@@ -4,8 +4,7 @@ import { CommandRejected, ModelError, ToolError } from '../../domain/agent/error
 import type { Block } from '../../domain/agent/events/content.ts'
 import type { Actor } from '../../domain/log/envelope.ts'
 import type { ModelOutcome, Tool, Workspace } from '../../domain/ports.ts'
-import type { RuntimePorts } from '../../domain/runtime/ports.ts'
-import { call, calls, completes, harness, MemoryBlobs, testSpec, toolSpec } from './harness.ts'
+import { call, calls, completes, harness, MemoryBlobs, type TestPorts, testSpec, toolSpec } from './harness.ts'
 import { memoryVault } from './memory-vault.ts'
 import { VirtualClock } from './virtual-clock.ts'
 
@@ -63,7 +62,7 @@ export async function tell(place: Place, text: string, known: string): Promise<T
   const workspace = folder(at)
   const began = Promise.withResolvers<void>()
   const tools = [sends(at), asks(at), hangs(began.resolve)]
-  const ports: Partial<RuntimePorts> = {
+  const ports: TestPorts = {
     clock: new VirtualClock(),
     feed: { publish: ({ text: shown }) => published.push(shown) },
     snapshots: {

@@ -4,8 +4,7 @@ import type { AgentEvent, EventOf, EventType } from '../../domain/agent/events/e
 import type { JsonObject } from '../../domain/log/json.ts'
 import type { ModelOutcome, Tool, ToolContext, ToolResult } from '../../domain/ports.ts'
 import { Runtime } from '../../domain/runtime/agent/runtime.ts'
-import type { RuntimePorts } from '../../domain/runtime/ports.ts'
-import { type Answer, harness, seededRandom, testSpec, toolSpec, USER } from './harness.ts'
+import { type Answer, harness, seededRandom, type TestPorts, testSpec, toolSpec, USER, withTools } from './harness.ts'
 import { VirtualClock } from './virtual-clock.ts'
 
 export type Said = Partial<ModelOutcome> | Error | Answer
@@ -44,7 +43,7 @@ export interface Given {
   readonly tools?: readonly Tool[]
   readonly spec?: Record<string, unknown>
   readonly task?: string | null
-  readonly ports?: Partial<RuntimePorts>
+  readonly ports?: TestPorts
 }
 
 /** A run that has been given its task and is driven on demand, on a clock of its own. */
@@ -83,8 +82,13 @@ export async function given({ says, tools = [], spec = {}, task = 'do it', ports
     offered: (n: number) => h.requests[n]?.tools.map(({ name }) => name) ?? [],
     seen: (n: number) => h.requests[n]?.messages ?? [],
     /** The same log in another process, which draws other random bytes than all before it. */
-    elsewhere: (more: Partial<RuntimePorts> = {}) =>
-      new Runtime({ ...h.ports, random: seededRandom(`elsewhere ${processes++}`), ...more }),
+    elsewhere: ({ environment, ...more }: TestPorts = {}) =>
+      new Runtime({
+        ...h.ports,
+        random: seededRandom(`elsewhere ${processes++}`),
+        ...more,
+        ...(environment && { environment: withTools(environment, h.tools) }),
+      }),
     call: (turn: number, index = 0) => `${runId}.t${turn}.c${index}`,
   }
 }

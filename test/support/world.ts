@@ -192,12 +192,13 @@ export class World {
             return { content: [], stopReason: 'end_turn', usage, servedBy: 'test-model', ...outcomeOf(planned, nth) }
           }),
       }),
-      tool: (name) => tools.get(name),
+      hasTool: (name) => tools.has(name),
       secrets: async () => NO_SECRETS,
       environment: async () => ({
         workspace: this.versioned ? this.folder(process) : null,
         sandbox: null,
         secrets: NO_SECRETS,
+        tool: (name) => tools.get(name),
         reap: async () => undefined,
         close: async () => undefined,
       }),

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { z } from 'zod'
-import type { ArtifactList } from '../../http/schemas/approvals.ts'
+import type { ArtifactList } from '../../app/schemas/approvals.ts'
 import { take } from '../client.ts'
 import type { Context } from '../context.ts'
 import { EXIT, UsageError } from '../exit.ts'

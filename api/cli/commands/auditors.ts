@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { onServers } from '../../config.ts'
+import { onServers } from '../../app/config.ts'
 import type { Context } from '../context.ts'
 import { CliError, EXIT } from '../exit.ts'
 import type { Kit } from './kit.ts'

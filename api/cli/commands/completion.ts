@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { completion, SHELLS } from '../completion.ts'
 import { EXIT } from '../exit.ts'
+import { completion, SHELLS } from '../shell-completion.ts'
 import { choice, type Kit } from './kit.ts'
 
 const HELP = `

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Command } from 'commander'
-import { envName, onServers } from '../../config.ts'
+import { envName, onServers } from '../../app/config.ts'
 import { demoScript, freshDemo, TASK } from '../../demo/project.ts'
 import { tellStory } from '../../demo/story.ts'
 import { Refused, take } from '../client.ts'

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { parseDollars } from '../../../domain/agent/rules/money.ts'
-import { unknownVariables } from '../../config.ts'
+import { unknownVariables } from '../../app/config.ts'
 import type { CliIo, GlobalOptions } from '../context.ts'
 import { Context } from '../context.ts'
 import { UsageError } from '../exit.ts'

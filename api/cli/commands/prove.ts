@@ -6,8 +6,8 @@ import { placeOf } from '../../../adapters/vault/keys.ts'
 import { LogError } from '../../../domain/log/errors.ts'
 import { ProjectionError, type RebuildWishes } from '../../../projections/index.ts'
 import { counted } from '../../../projections/text.ts'
-import { onServers } from '../../config.ts'
-import { NoExport, verifyExport } from '../../events/verify-export.ts'
+import { onServers } from '../../app/config.ts'
+import { NoExport, verifyExport } from '../../app/events/verify-export.ts'
 import { vaultKeys } from '../../host/vault-keys.ts'
 import { nextLines } from '../asks.ts'
 import { asOne, Refused, take } from '../client.ts'
@@ -15,7 +15,7 @@ import type { Context } from '../context.ts'
 import { driveToEnd, FROM_BIRTH, resuming } from '../drive.ts'
 import { CliError, EXIT, UsageError } from '../exit.ts'
 import { linesOf } from '../lines.ts'
-import { lossLines, lossReport } from '../losses.ts'
+import { acceptedLines, lossLines, lossReport } from '../loss-text.ts'
 import { bytes } from '../output/units.ts'
 import { pointOf } from './history.ts'
 import { type Kit, modelId, money, some, whole } from './kit.ts'
@@ -41,7 +41,7 @@ async function rebuilt(ctx: Context, wishes: RebuildWishes) {
   if (onServers(ctx.config)) {
     const [{ rebuildOnServers }, { rebuildRow }] = await Promise.all([
       import('../../servers/rebuild.ts'),
-      import('../../host/rows.ts'),
+      import('../../host/row-views.ts'),
     ])
     return rebuildRow(await rebuildOnServers(ctx.config, wishes, (text) => ctx.note(text)))
   }
@@ -70,6 +70,7 @@ async function proveRun(ctx: Context, id: string): Promise<boolean> {
       ...a.erased.map((e) => `  revision ${e.revision} erased: ${e.reason}`),
       ...a.problems.map((p) => `  revision ${p.revision} ${p.code}: ${p.message}`),
     ]),
+    ...found.acceptedLosses.flatMap(acceptedLines).map((line) => `  ${line}`),
     ...found.parked.map(({ stream, revision, code }) => `  ${stream} is parked in the tables at ${revision} (${code})`),
   ])
   return found.ok
@@ -77,8 +78,12 @@ async function proveRun(ctx: Context, id: string): Promise<boolean> {
 
 /** Whether the log holds all that was seen of it, at every position. */
 async function verifyLog(ctx: Context): Promise<boolean> {
-  const { loss } = await lossReport(ctx, true)
-  if (loss !== null) ctx.show({ ok: false, loss }, () => lossLines(loss))
+  const { loss, accepted = [] } = await lossReport(ctx, true)
+  if (loss !== null || accepted.length > 0)
+    ctx.show({ ok: loss === null, loss, accepted }, () => [
+      ...(loss === null ? [] : lossLines(loss)),
+      ...accepted.flatMap(acceptedLines),
+    ])
   return loss === null
 }
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { counted } from '../../../projections/text.ts'
-import { hasEnded } from '../../runs/ended.ts'
+import { hasEnded } from '../../app/runs/ended.ts'
 import { asOne, Refused, take } from '../client.ts'
 import type { Context } from '../context.ts'
 import { EXIT, UsageError } from '../exit.ts'

@@ -1,37 +1,49 @@
 import type { Command } from 'commander'
+import { agreed } from '../choose.ts'
 import { take } from '../client.ts'
 import type { Context } from '../context.ts'
 import { EXIT, UsageError } from '../exit.ts'
-import { accepted, lossLines, lossReport } from '../losses.ts'
+import { accepted, acceptedLines, lossLines, lossReport } from '../loss-text.ts'
 import type { Kit } from './kit.ts'
 
-interface Wishes {
+interface Options {
   readonly acceptLoss?: true | string
   readonly reason?: string
+  readonly yes?: boolean
 }
+
+const NOTHING_MISSING = 'the log holds all that was seen of it'
 
 async function show(ctx: Context): Promise<number> {
   const report = await lossReport(ctx, true)
-  ctx.show(report, () => (report.loss === null ? ['the log holds all that was seen of it'] : lossLines(report.loss)))
-  if (report.loss === null) return EXIT.done
+  const { loss, accepted: before = [] } = report
+  ctx.show(report, () => [...(loss === null ? [NOTHING_MISSING] : lossLines(loss)), ...before.flatMap(acceptedLines)])
+  if (loss === null) return EXIT.done
   ctx.note('restore a backup of the log that holds it; or, where there is none, accept the loss:')
-  ctx.note(`  ${ctx.command('repair', '--accept-loss', report.loss.id)}`)
+  ctx.note(`  ${ctx.command('repair', '--accept-loss', loss.id)}`)
   return EXIT.verification
 }
 
-/** `id`: what an earlier look has shown; without it, what is found now, which is shown with the answer. */
-async function accept(ctx: Context, id: string | null, reason: string | undefined): Promise<number> {
+/** Shows the loss, asks, and records its acceptance. `id`: what an earlier look has shown; null: what is found now. */
+async function accept(ctx: Context, id: string | null, { reason, yes }: Options): Promise<number> {
   const client = await ctx.client('write')
-  const meant = id ?? (await lossReport(ctx, true)).loss?.id
-  const nothing = { loss: null, runs: [], unreadable: [] }
-  const json = { by: ctx.by, ...(reason === undefined ? {} : { reason }) }
-  const done =
-    meant === undefined ? nothing : await take(client.v1.losses.accept.$post({ json: { ...json, id: meant } }))
-  ctx.show(done, () =>
-    done.loss === null
-      ? ['there is nothing to accept: the log holds all that was seen of it']
-      : [...lossLines(done.loss), accepted(done.runs)],
-  )
+  const { loss } = await lossReport(ctx, true)
+  if (loss === null) {
+    ctx.show({ loss: null, runs: [], unreadable: [] }, () => [`there is nothing to accept: ${NOTHING_MISSING}`])
+    return EXIT.done
+  }
+  if (id === null || id === loss.id) {
+    for (const line of lossLines(loss)) ctx.note(line)
+    const question = 'Accept that this is lost? The log records it, and nothing brings it back.'
+    if (!(await agreed(ctx, yes, question, '"repair" alone'))) {
+      ctx.note('nothing was accepted')
+      return EXIT.interrupted
+    }
+  }
+  // Another loss than the one that was looked at is refused where it is accepted.
+  const json = { by: ctx.by, id: id ?? loss.id, ...(reason === undefined ? {} : { reason }) }
+  const done = await take(client.v1.losses.accept.$post({ json }))
+  ctx.show(done, () => [accepted(done.runs)])
   for (const { stream, code } of done.unreadable)
     ctx.note(`${stream} cannot be read (${code}) and is not driven; mend the cause, then run "keepup repair" again`)
   if (done.runs.length > 0) {
@@ -45,13 +57,19 @@ export function repairCommand(program: Command, kit: Kit): void {
   program
     .command('repair')
     .description('show what the log has lost of what its mark or the tables have seen; accept it, so that runs go on')
-    .option('--accept-loss [id]', 'record that the loss is accepted; with the id, only if that one is found')
+    .option(
+      '--accept-loss [id]',
+      'show the loss, ask, and record that it is accepted; with the id, only if it is that one',
+    )
     .option('--reason <text>', 'why; recorded')
+    .option('--yes', 'accept without a question')
     .action(
-      kit.action<Wishes>((ctx, _, { acceptLoss, reason }) => {
-        if (reason !== undefined && !acceptLoss) throw new UsageError('--reason belongs to --accept-loss')
+      kit.action<Options>((ctx, _, options) => {
+        const { acceptLoss, reason, yes } = options
+        if (acceptLoss === undefined && (reason !== undefined || yes))
+          throw new UsageError(`${reason === undefined ? '--yes' : '--reason'} belongs to --accept-loss`)
         if (acceptLoss === undefined) return show(ctx)
-        return accept(ctx, acceptLoss === true ? null : acceptLoss, reason)
+        return accept(ctx, acceptLoss === true ? null : acceptLoss, options)
       }),
     )
 }

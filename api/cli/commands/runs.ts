@@ -1,17 +1,17 @@
 import type { Command } from 'commander'
 import type { z } from 'zod'
-import type { RunQuery } from '../../http/schemas/run-query.ts'
-import type { RunDetail } from '../../http/schemas/runs.ts'
+import { hasEnded } from '../../app/runs/ended.ts'
+import { given } from '../../app/runs/given.ts'
+import type { RunQuery } from '../../app/schemas/run-query.ts'
+import type { RunDetail } from '../../app/schemas/runs.ts'
+import { visible } from '../../app/text/visible-text.ts'
 import { OwnerError } from '../../owner/backend.ts'
-import { hasEnded } from '../../runs/ended.ts'
-import { given } from '../../runs/given.ts'
-import { visible } from '../../visible-text.ts'
 import { pendingApprovals } from '../ask.ts'
 import { askLines, nextLines, parkedLines } from '../asks.ts'
 import { take } from '../client.ts'
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit.ts'
-import { noteLoss } from '../losses.ts'
+import { acceptedLines, noteLoss } from '../loss-text.ts'
 import { oneLine } from '../output/text.ts'
 import { bytes, dollars, inDoubt } from '../output/units.ts'
 import { listedAs, statusOf } from '../run-status.ts'
@@ -113,7 +113,7 @@ async function noteUnread(ctx: Context): Promise<void> {
 }
 
 /** A run for people: what it is, how it stands, what it used; of its agents only where there are more than one. */
-function runLines({ run, tree }: Detail): string[] {
+function runLines({ run, tree, acceptedLosses }: Detail): string[] {
   const { inputTokens, cacheReadTokens, cacheWriteTokens, outputTokens } = run.total
   const tokens = `${inputTokens + cacheReadTokens + cacheWriteTokens} tokens in, ${outputTokens} out`
   const rows: [string, string | null][] = [
@@ -144,6 +144,7 @@ function runLines({ run, tree }: Detail): string[] {
   return [
     ...rows.flatMap(([name, value]) => (value === null ? [] : [`${name.padEnd(12)} ${oneLine(value)}`])),
     ...agents.map((a) => `agent ${'  '.repeat(a.depth)}${a.agentId} ${a.role ?? ''} ${a.status}, turn ${a.turn}`),
+    ...acceptedLosses.flatMap(acceptedLines),
   ]
 }
 

@@ -1,8 +1,9 @@
 import type { Command } from 'commander'
 import { rotateKey } from '../../../adapters/vault/encrypt.ts'
 import { placeOf } from '../../../adapters/vault/keys.ts'
+import { issueText } from '../../../domain/agent/issues.ts'
+import { SecretName } from '../../app/schemas/system.ts'
 import { vaultKeys } from '../../host/vault-keys.ts'
-import { SecretName } from '../../http/schemas/system.ts'
 import { take } from '../client.ts'
 import { CliError, EXIT, UsageError } from '../exit.ts'
 import { alone, type Kit, readAll } from './kit.ts'
@@ -73,7 +74,7 @@ export function secretsCommand(program: Command, kit: Kit): void {
 
 function checkName(name: string | undefined): void {
   const named = SecretName.safeParse(name)
-  if (!named.success) throw new UsageError(`name: ${named.error.issues[0]!.message}`)
+  if (!named.success) throw new UsageError(`name: ${issueText(named.error.issues[0]!)}`)
 }
 
 /** Asks at the terminal without showing what is typed. */

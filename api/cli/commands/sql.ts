@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Command } from 'commander'
-import { onServers } from '../../config.ts'
+import { onServers } from '../../app/config.ts'
 import { take } from '../client.ts'
 import type { Context } from '../context.ts'
 import { CliError, EXIT, UsageError } from '../exit.ts'

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { hasEnded } from '../../runs/ended.ts'
+import { hasEnded } from '../../app/runs/ended.ts'
 import { approvalOf, asks, decide, showApproval } from '../ask.ts'
 import { goOn } from '../asks.ts'
 import { asOne, take } from '../client.ts'

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { onServers } from '../../config.ts'
-import { type Tell, told } from '../../host/told.ts'
+import { onServers } from '../../app/config.ts'
+import { type Tell, told } from '../../app/told.ts'
 import { tellOutages } from '../../servers/outages.ts'
 import type { Context } from '../context.ts'
 import { CliError, EXIT } from '../exit.ts'
@@ -17,7 +17,7 @@ async function worker(ctx: Context): Promise<number> {
     )
   const tell: Tell = (text) => ctx.log(text)
   const services = await io.open(config, 'owner', { autoDrive: false }, { tell })
-  const { work } = await import('../../servers/work.ts')
+  const { work } = await import('../../app/drives/work.ts')
   const { leaseMs, concurrency, namespace } = config
   const onFault = (error: unknown, where: string) => tell(`${where}: ${told(error)}`)
   await untilTold(

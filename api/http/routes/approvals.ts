@@ -1,21 +1,29 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import type { UserCommand } from '../../../domain/agent/decisions/commands.ts'
-import { previewOf } from '../../runs/approval-preview.ts'
-import { actorOf, notFound, record } from '../../runs/commands.ts'
-import { given } from '../../runs/given.ts'
-import { mustBeRun } from '../../runs/known.ts'
-import type { Services } from '../../services.ts'
+import { previewOf } from '../../app/runs/approval-preview.ts'
+import { given } from '../../app/runs/given.ts'
+import { mustBeRun } from '../../app/runs/known.ts'
+import { actorOf, notFound, record } from '../../app/runs/record-command.ts'
+import {
+  ApprovalDetail,
+  ApprovalList,
+  DecisionBody,
+  DoubtBody,
+  DoubtList,
+  QuestionList,
+} from '../../app/schemas/approvals.ts'
+import { Id, PageQuery, Recorded } from '../../app/schemas/common.ts'
+import type { Services } from '../../app/services.ts'
 import { current } from '../current.ts'
+import { CommandHeaders, optionsOf } from '../headers.ts'
 import { body, json, newApp, refusals } from '../new-app.ts'
-import { ApprovalDetail, ApprovalList, DecisionBody, DoubtBody, DoubtList, QuestionList } from '../schemas/approvals.ts'
-import { Id, PageQuery, Recorded } from '../schemas/common.ts'
-import { CommandHeaders } from '../schemas/headers.ts'
 
 const CallId = z.object({ toolCallId: Id })
 
 const list = createRoute({
   method: 'get',
   path: '/v1/approvals',
+  operationId: 'listApprovals',
   summary: 'Approvals that wait, or those in another state, in the order in which they were asked for',
   request: {
     query: PageQuery.extend({
@@ -29,6 +37,7 @@ const list = createRoute({
 const show = createRoute({
   method: 'get',
   path: '/v1/approvals/{toolCallId}',
+  operationId: 'getApproval',
   summary: 'An approval with what it is about: a diff, a command, or arguments',
   request: { params: CallId },
   responses: { 200: json(ApprovalDetail, 'The approval'), ...refusals },
@@ -37,6 +46,7 @@ const show = createRoute({
 const decide = createRoute({
   method: 'post',
   path: '/v1/approvals/{toolCallId}',
+  operationId: 'decideApproval',
   summary: 'Approve or reject a call',
   request: { params: CallId, headers: CommandHeaders, body: body(DecisionBody) },
   responses: { 200: json(Recorded, 'Recorded'), ...refusals },
@@ -45,6 +55,7 @@ const decide = createRoute({
 const doubts = createRoute({
   method: 'get',
   path: '/v1/doubts',
+  operationId: 'listDoubts',
   summary: 'Calls of which nobody knows whether they happened',
   request: { query: z.strictObject({ run: Id.optional() }) },
   responses: { 200: json(DoubtList, 'Doubts'), ...refusals },
@@ -53,6 +64,7 @@ const doubts = createRoute({
 const questions = createRoute({
   method: 'get',
   path: '/v1/questions',
+  operationId: 'listQuestions',
   summary: 'Questions of agents that wait for an answer, which is input to their run',
   request: { query: z.strictObject({ run: Id.optional() }) },
   responses: { 200: json(QuestionList, 'Questions'), ...refusals },
@@ -61,6 +73,7 @@ const questions = createRoute({
 const resolve = createRoute({
   method: 'post',
   path: '/v1/doubts/{toolCallId}',
+  operationId: 'resolveDoubt',
   summary: 'Say what became of a call whose outcome is unknown',
   request: { params: CallId, headers: CommandHeaders, body: body(DoubtBody) },
   responses: { 200: json(Recorded, 'Recorded'), ...refusals },
@@ -76,7 +89,7 @@ export function agentOfCall(toolCallId: string): string {
 export function approvalRoutes(s: Services) {
   const said = (command: UserCommand & { toolCallId: string }, by: string | undefined, headers: CommandHeaders) => {
     const agentId = agentOfCall(command.toolCallId)
-    return record(s, { agentId, command, actor: actorOf('approver', by), headers, drive: 'wake' })
+    return record(s, { agentId, command, actor: actorOf('approver', by), options: optionsOf(headers), drive: 'wake' })
   }
   return newApp()
     .openapi(list, async (c) => {

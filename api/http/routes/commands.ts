@@ -1,33 +1,36 @@
 import { createRoute, type z } from '@hono/zod-openapi'
 import type { UserCommand } from '../../../domain/agent/decisions/commands.ts'
-import { actorOf, erasable, mustWrite, record } from '../../runs/commands.ts'
-import { mustBeRun } from '../../runs/known.ts'
-import type { Services } from '../../services.ts'
+import { mustBeRun } from '../../app/runs/known.ts'
+import { actorOf, erasable, mustWrite, record } from '../../app/runs/record-command.ts'
+import type { RequestOptions } from '../../app/runs/request-options.ts'
+import { Recorded } from '../../app/schemas/common.ts'
+import { CancelBody, EraseBody, Erased, InputBody, PauseBody, RestoreBody, ResumeBody } from '../../app/schemas/runs.ts'
+import { Restored } from '../../app/schemas/system.ts'
+import type { Services } from '../../app/services.ts'
+import { CommandHeaders, optionsOf } from '../headers.ts'
 import { body, json, newApp, RunId, refusals } from '../new-app.ts'
-import { Recorded } from '../schemas/common.ts'
-import { CommandHeaders } from '../schemas/headers.ts'
-import { CancelBody, EraseBody, Erased, InputBody, PauseBody, RestoreBody, ResumeBody } from '../schemas/runs.ts'
-import { Restored } from '../schemas/system.ts'
 
-function commandRoute<P extends string, B extends z.ZodType>(path: P, summary: string, schema: B) {
+function commandRoute<P extends string, B extends z.ZodType>(path: P, operationId: string, summary: string, schema: B) {
   return createRoute({
     method: 'post',
     path,
+    operationId,
     summary,
     request: { params: RunId, headers: CommandHeaders, body: body(schema) },
     responses: { 200: json(Recorded, 'Recorded'), ...refusals },
   })
 }
 
-const input = commandRoute('/v1/runs/{id}/input', 'Say something to a run', InputBody)
-const cancel = commandRoute('/v1/runs/{id}/cancel', 'End a run', CancelBody)
-const pause = commandRoute('/v1/runs/{id}/pause', 'Start nothing new; what runs, finishes', PauseBody)
-const resume = commandRoute('/v1/runs/{id}/resume', 'Lift a pause and go on', ResumeBody)
-const step = commandRoute('/v1/runs/{id}/step', 'Go on to the next end of a turn', ResumeBody)
+const input = commandRoute('/v1/runs/{id}/input', 'sendInput', 'Say something to a run', InputBody)
+const cancel = commandRoute('/v1/runs/{id}/cancel', 'cancelRun', 'End a run', CancelBody)
+const pause = commandRoute('/v1/runs/{id}/pause', 'pauseRun', 'Start nothing new; what runs, finishes', PauseBody)
+const resume = commandRoute('/v1/runs/{id}/resume', 'resumeRun', 'Lift a pause and go on', ResumeBody)
+const step = commandRoute('/v1/runs/{id}/step', 'stepRun', 'Go on to the next end of a turn', ResumeBody)
 
 const erase = createRoute({
   method: 'post',
   path: '/v1/runs/{id}/erase',
+  operationId: 'eraseRun',
   summary:
     'Empty bodies of events for ever, or tell which; the proof then says "erased". The workspace, the versions of its ' +
     'files, and backups stay',
@@ -38,60 +41,61 @@ const erase = createRoute({
 const restore = createRoute({
   method: 'post',
   path: '/v1/runs/{id}/restore',
+  operationId: 'restoreFiles',
   summary: 'Put the files of a step, or of a kept tree, back; what they replace is kept',
   request: { params: RunId, body: body(RestoreBody) },
   responses: { 200: json(Restored, 'Restored'), ...refusals },
 })
 
 export function commandRoutes(s: Services) {
-  type Said = { headers: CommandHeaders; by: string | undefined; drive: 'yes' | 'no' | 'wake' }
-  const ask = (agentId: string, command: UserCommand, { headers, by, drive }: Said) =>
-    record(s, { agentId, command, actor: actorOf('user', by), headers, drive })
+  type Said = { options: RequestOptions; by: string | undefined; drive: 'yes' | 'no' | 'wake' }
+  const ask = (agentId: string, command: UserCommand, { options, by, drive }: Said) =>
+    record(s, { agentId, command, actor: actorOf('user', by), options, drive })
   return newApp()
     .openapi(input, async (c) => {
       const { text, by } = c.req.valid('json')
-      const headers = c.req.valid('header')
-      const done = await ask(c.req.valid('param').id, { kind: 'input', text }, { headers, by, drive: 'wake' })
+      const options = optionsOf(c.req.valid('header'))
+      const done = await ask(c.req.valid('param').id, { kind: 'input', text }, { options, by, drive: 'wake' })
       return c.json(done, 200, etag(done))
     })
     .openapi(cancel, async (c) => {
       const { reason, deadlineMs, by } = c.req.valid('json')
-      const headers = c.req.valid('header')
+      const options = optionsOf(c.req.valid('header'))
       const command = {
         kind: 'cancel',
         deadlineMs: deadlineMs ?? 10_000,
         ...(reason === undefined ? {} : { reason }),
       } as const
       // Ending a run is itself work for a driver: what is in flight has to be stopped and settled.
-      const done = await ask(c.req.valid('param').id, command, { headers, by, drive: 'wake' })
+      const done = await ask(c.req.valid('param').id, command, { options, by, drive: 'wake' })
       return c.json(done, 200, etag(done))
     })
     .openapi(pause, async (c) => {
       const { reason, by } = c.req.valid('json')
-      const headers = c.req.valid('header')
+      const options = optionsOf(c.req.valid('header'))
       const command = { kind: 'pause', ...(reason === undefined ? {} : { reason }) } as const
-      const done = await ask(c.req.valid('param').id, command, { headers, by, drive: 'no' })
+      const done = await ask(c.req.valid('param').id, command, { options, by, drive: 'no' })
       return c.json(done, 200, etag(done))
     })
     .openapi(resume, async (c) => {
       const { drive, by } = c.req.valid('json')
-      const said = { headers: c.req.valid('header'), by, drive: drive ? 'yes' : 'wake' } as const
+      const said = { options: optionsOf(c.req.valid('header')), by, drive: drive ? 'yes' : 'wake' } as const
       const done = await ask(c.req.valid('param').id, { kind: 'resume' }, said)
       return c.json(done, 200, etag(done))
     })
     .openapi(step, async (c) => {
       const { drive, by } = c.req.valid('json')
-      const said = { headers: c.req.valid('header'), by, drive: drive ? 'yes' : 'wake' } as const
+      const said = { options: optionsOf(c.req.valid('header')), by, drive: drive ? 'yes' : 'wake' } as const
       const done = await ask(c.req.valid('param').id, { kind: 'step' }, said)
       return c.json(done, 200, etag(done))
     })
     .openapi(erase, async (c) => {
       const { id } = c.req.valid('param')
       const { agent = id, by, dryRun, ...what } = c.req.valid('json')
-      const headers = c.req.valid('header')
+      const options = optionsOf(c.req.valid('header'))
       const done = dryRun
-        ? await erasable(s, agent, what, headers)
-        : await ask(agent, { kind: 'erase', ...what }, { headers, by, drive: 'no' })
+        ? await erasable(s, agent, what, options)
+        : await ask(agent, { kind: 'erase', ...what }, { options, by, drive: 'no' })
       return c.json({ ...done, dryRun }, 200, etag(done))
     })
     .openapi(restore, async (c) => {

@@ -1,15 +1,16 @@
 import { createRoute, z } from '@hono/zod-openapi'
-import { mustBeRun } from '../../runs/known.ts'
-import type { Services } from '../../services.ts'
+import { mustBeRun } from '../../app/runs/known.ts'
+import { Id } from '../../app/schemas/common.ts'
+import { Cost, CostBy } from '../../app/schemas/cost.ts'
+import { MOMENT, Moment } from '../../app/schemas/moment.ts'
+import type { Services } from '../../app/services.ts'
 import { current } from '../current.ts'
 import { json, newApp, refusals } from '../new-app.ts'
-import { Id } from '../schemas/common.ts'
-import { Cost, CostBy } from '../schemas/cost.ts'
-import { MOMENT, Moment } from '../schemas/moment.ts'
 
 const cost = createRoute({
   method: 'get',
   path: '/v1/cost',
+  operationId: 'getCost',
   summary: 'What model calls cost by model, role, day (UTC) or tool, of all runs or of one',
   request: {
     query: z.strictObject({

@@ -2,30 +2,31 @@ import { createRoute, z } from '@hono/zod-openapi'
 import { formatCursor } from '../../../domain/log/cursor.ts'
 import type { RecordedEvent } from '../../../domain/log/envelope.ts'
 import type { Json } from '../../../domain/log/json.ts'
+import type { KeyedMutex } from '../../../domain/runtime/concurrency.ts'
 import type { AgentAt, At } from '../../../domain/runtime/types.ts'
-import type { EventFilter } from '../../events/stream.ts'
-import { EventViews, type Piece } from '../../events/view.ts'
-import { isPlain, PLAIN } from '../../plain-text.ts'
-import { notFound } from '../../runs/commands.ts'
-import { afterCommon, differences } from '../../runs/difference.ts'
-import { forkRun } from '../../runs/fork.ts'
-import type { Underway } from '../../runs/keyed.ts'
-import { mustBeRun } from '../../runs/known.ts'
-import { pointOf } from '../../runs/point.ts'
-import { verifyRun } from '../../runs/verify.ts'
-import type { FilePoint, Services } from '../../services.ts'
+import type { EventFilter } from '../../app/events/filter.ts'
+import { EventViews, type Piece } from '../../app/events/view.ts'
+import { afterCommon, differences } from '../../app/runs/difference.ts'
+import { forkRun } from '../../app/runs/fork-run.ts'
+import { mustBeRun } from '../../app/runs/known.ts'
+import { pointOf } from '../../app/runs/point.ts'
+import { notFound } from '../../app/runs/record-command.ts'
+import { verifyRun } from '../../app/runs/verify-run.ts'
+import { AgentAtPoint } from '../../app/schemas/checkpoints.ts'
+import { AtQuery, Digits, EventTypes, Id, PageQuery } from '../../app/schemas/common.ts'
+import { EventPage } from '../../app/schemas/events.ts'
+import { Difference, ForkBody, Started, VerifiedRun } from '../../app/schemas/runs.ts'
+import type { FilePoint, Services } from '../../app/services.ts'
+import { isPlain, PLAIN } from '../../app/text/plain-text.ts'
 import { current } from '../current.ts'
+import { optionsOf, StartHeaders } from '../headers.ts'
 import { body, json, newApp, RunId, refusals } from '../new-app.ts'
-import { AgentAtPoint } from '../schemas/checkpoints.ts'
-import { AtQuery, Digits, EventTypes, Id, PageQuery } from '../schemas/common.ts'
-import { EventPage } from '../schemas/events.ts'
-import { StartHeaders } from '../schemas/headers.ts'
-import { Difference, ForkBody, Started, VerifiedRun } from '../schemas/runs.ts'
-import { streamResponse } from '../stream.ts'
+import { streamResponse } from '../stream-response.ts'
 
 const events = createRoute({
   method: 'get',
   path: '/v1/runs/{id}/events',
+  operationId: 'listRunEvents',
   summary: 'The events of all agents of a run, or of one of them, in the order of the log',
   request: {
     params: RunId,
@@ -41,6 +42,7 @@ const events = createRoute({
 const state = createRoute({
   method: 'get',
   path: '/v1/runs/{id}/state',
+  operationId: 'getRunState',
   summary: 'The state at a step, turn or event, folded from the log; nothing is performed',
   request: { params: RunId, query: AtQuery },
   responses: { 200: json(AgentAtPoint, 'The state'), ...refusals },
@@ -55,6 +57,7 @@ const point = z
 const diff = createRoute({
   method: 'get',
   path: '/v1/runs/{id}/diff',
+  operationId: 'compareRunStates',
   summary: 'What differs between two steps, of one run or of two',
   request: { params: RunId, query: z.strictObject({ a: point, b: point }) },
   responses: { 200: json(Difference, 'The difference'), ...refusals },
@@ -63,6 +66,7 @@ const diff = createRoute({
 const fork = createRoute({
   method: 'post',
   path: '/v1/runs/{id}/fork',
+  operationId: 'forkRun',
   summary: 'A new run whose history up to a point is that of this one',
   request: { params: RunId, headers: StartHeaders, body: body(ForkBody) },
   responses: { 201: json(Started, 'Forked'), 200: json(Started, 'Forked before, by the same key'), ...refusals },
@@ -71,6 +75,7 @@ const fork = createRoute({
 const verify = createRoute({
   method: 'get',
   path: '/v1/runs/{id}/verify',
+  operationId: 'verifyRun',
   summary: 'Check the chain, the bodies and the digests of every agent of a run',
   request: { params: RunId },
   responses: { 200: json(VerifiedRun, 'What was found'), ...refusals },
@@ -112,7 +117,7 @@ export async function agentsOf(s: Services, runId: string): Promise<string[]> {
   return [runId, ...(value?.tree ?? []).map((a) => a.agentId).filter((id) => id !== runId)]
 }
 
-export function historyRoutes(s: Services, underway: Underway) {
+export function historyRoutes(s: Services, underway: KeyedMutex) {
   const parsePoint = (runId: string, text: string): FilePoint => {
     const colon = text.lastIndexOf(':')
     return { agentId: colon < 0 ? runId : text.slice(0, colon), at: { step: Number(text.slice(colon + 1)) } }
@@ -181,7 +186,11 @@ export function historyRoutes(s: Services, underway: Underway) {
       const { id } = c.req.valid('param')
       const { by, drive, agent, step, turn, event, ...what } = c.req.valid('json')
       const asked = { at: atOf({ step, turn, event }), ...what }
-      const forked = await forkRun(s, underway, agent ?? id, asked, { by, drive, headers: c.req.valid('header') })
+      const forked = await forkRun(s, underway, agent ?? id, asked, {
+        by,
+        drive,
+        options: optionsOf(c.req.valid('header')),
+      })
       c.header('ETag', `"${forked.revision}"`)
       c.header('Location', `/v1/runs/${forked.runId}`)
       return c.json(forked, forked.created ? 201 : 200)

@@ -1,15 +1,17 @@
 import { createRoute, z } from '@hono/zod-openapi'
-import { type Loss, lossText } from '../../losses/loss.ts'
-import { actorOf, mustWrite, record } from '../../runs/commands.ts'
-import type { Services } from '../../services.ts'
+import { acceptedLosses } from '../../app/losses/accepted.ts'
+import { type Loss, lossText } from '../../app/losses/loss.ts'
+import { actorOf, mustWrite, record } from '../../app/runs/record-command.ts'
+import { Recorded } from '../../app/schemas/common.ts'
+import { AcceptLossBody, LossAccepted, LossReport, ReleaseCallsBody } from '../../app/schemas/losses.ts'
+import type { Services } from '../../app/services.ts'
+import { CommandHeaders, optionsOf } from '../headers.ts'
 import { body, json, newApp, RunId, refusals } from '../new-app.ts'
-import { Recorded } from '../schemas/common.ts'
-import { CommandHeaders } from '../schemas/headers.ts'
-import { AcceptLossBody, LossAccepted, LossReport, ReleaseCallsBody } from '../schemas/losses.ts'
 
 const look = createRoute({
   method: 'get',
   path: '/v1/losses',
+  operationId: 'getLosses',
   summary: 'Whether the log has lost anything that its mark or the tables have seen',
   request: {
     query: z.strictObject({
@@ -25,6 +27,7 @@ const look = createRoute({
 const accept = createRoute({
   method: 'post',
   path: '/v1/losses/accept',
+  operationId: 'acceptLoss',
   summary: 'Accept what the log has lost: runs may go on, and calls that began in the lost part are unknown outcomes',
   request: { body: body(AcceptLossBody) },
   responses: { 200: json(LossAccepted, 'Recorded'), ...refusals },
@@ -33,6 +36,7 @@ const accept = createRoute({
 const release = createRoute({
   method: 'post',
   path: '/v1/runs/{id}/release-calls',
+  operationId: 'releaseCalls',
   summary: 'Let irreversible calls of a run begin again, although the lost part may have held others than are known',
   request: { params: RunId, headers: CommandHeaders, body: body(ReleaseCallsBody) },
   responses: { 200: json(Recorded, 'Recorded'), ...refusals },
@@ -44,8 +48,9 @@ export function lossRoutes(s: Services) {
   return newApp()
     .openapi(look, async (c) => {
       const { open } = s.losses
-      const loss = c.req.valid('query').all === 'true' ? await s.losses.look() : open
-      return c.json({ open: open !== null, loss: shown(loss) }, 200)
+      if (c.req.valid('query').all === 'false') return c.json({ open: open !== null, loss: shown(open) }, 200)
+      const loss = await s.losses.look()
+      return c.json({ open: open !== null, loss: shown(loss), accepted: await acceptedLosses(s) }, 200)
     })
     .openapi(accept, async (c) => {
       mustWrite(s)
@@ -58,6 +63,6 @@ export function lossRoutes(s: Services) {
       const { by, reason } = c.req.valid('json')
       const command = { kind: 'release_loss', ...(reason === undefined ? {} : { reason }) } as const
       const asked = { agentId: c.req.valid('param').id, command, actor: actorOf('user', by) }
-      return c.json(await record(s, { ...asked, headers: c.req.valid('header'), drive: 'no' }), 200)
+      return c.json(await record(s, { ...asked, options: optionsOf(c.req.valid('header')), drive: 'no' }), 200)
     })
 }

@@ -1,12 +1,12 @@
 import { createRoute, z } from '@hono/zod-openapi'
-import { notFound } from '../../runs/commands.ts'
-import { mustBeRun, runOfAgent } from '../../runs/known.ts'
-import type { Services } from '../../services.ts'
+import { mustBeRun, runOfAgent } from '../../app/runs/known.ts'
+import { notFound } from '../../app/runs/record-command.ts'
+import { ArtifactList } from '../../app/schemas/approvals.ts'
+import { CheckpointDetail, CheckpointList } from '../../app/schemas/checkpoints.ts'
+import { Digits, Id, PageQuery } from '../../app/schemas/common.ts'
+import type { Services } from '../../app/services.ts'
 import { current } from '../current.ts'
 import { json, newApp, RunId, refusals } from '../new-app.ts'
-import { ArtifactList } from '../schemas/approvals.ts'
-import { CheckpointDetail, CheckpointList } from '../schemas/checkpoints.ts'
-import { Digits, Id, PageQuery } from '../schemas/common.ts'
 
 /** Each whole checkpoint holds all messages before it. */
 const MAX_WHOLE = 50
@@ -14,6 +14,7 @@ const MAX_WHOLE = 50
 const checkpoints = createRoute({
   method: 'get',
   path: '/v1/agents/{id}/checkpoints',
+  operationId: 'listCheckpoints',
   summary: "An agent's checkpoints, in order of their steps",
   request: {
     params: RunId,
@@ -30,6 +31,7 @@ const checkpoints = createRoute({
 const checkpoint = createRoute({
   method: 'get',
   path: '/v1/agents/{id}/checkpoints/{step}',
+  operationId: 'getCheckpoint',
   summary: 'A whole checkpoint',
   request: { params: z.object({ id: Id, step: Digits.pipe(z.int().positive()) }) },
   responses: { 200: json(CheckpointDetail, 'The checkpoint'), ...refusals },
@@ -38,6 +40,7 @@ const checkpoint = createRoute({
 const artifacts = createRoute({
   method: 'get',
   path: '/v1/artifacts',
+  operationId: 'listArtifacts',
   summary: 'Artifacts, in the order in which they were registered',
   request: { query: PageQuery.extend({ run: Id.optional() }) },
   responses: { 200: json(ArtifactList, 'A page of artifacts'), ...refusals },

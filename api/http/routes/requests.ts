@@ -1,13 +1,14 @@
 import { createRoute, z } from '@hono/zod-openapi'
-import { Problem } from '../../problem.ts'
-import type { Services } from '../../services.ts'
+import { Problem } from '../../app/problem.ts'
+import { Digits, Id } from '../../app/schemas/common.ts'
+import { SentRequests } from '../../app/schemas/requests.ts'
+import type { Services } from '../../app/services.ts'
 import { json, newApp, refusals } from '../new-app.ts'
-import { Digits, Id } from '../schemas/common.ts'
-import { SentRequests } from '../schemas/requests.ts'
 
 const request = createRoute({
   method: 'get',
   path: '/v1/runs/{id}/turns/{turn}/request',
+  operationId: 'getModelRequests',
   summary: 'What the model was sent in a turn, attempt by attempt, put together from the log',
   description:
     'Messages, prompt, tools and parameters are checked against the hash that the log recorded. `body` is not: the process ' +
@@ -27,7 +28,7 @@ export function requestRoutes(s: Services) {
     const agentId = c.req.valid('query').agent ?? id
     const { wire } = s
     if (wire === null)
-      throw new Problem(501, 'WIRE_UNKNOWN', 'this program brought its own models; it cannot tell their wire form')
+      throw new Problem('WIRE_UNKNOWN', 'this program brought its own models; it cannot tell their wire form')
     const found = await s.runtime.requests(agentId, turn)
     const requests = found.map(({ attempt, revision, request, recorded }) => ({
       attempt,

@@ -1,18 +1,20 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import { LogError } from '../../../domain/log/errors.ts'
 import { agentOfCall, findResult, resultAt } from '../../../domain/runtime/agent/history/results.ts'
-import { Problem } from '../../problem.ts'
-import { notFound } from '../../runs/commands.ts'
-import type { Services } from '../../services.ts'
+import { Problem } from '../../app/problem.ts'
+import { notFound } from '../../app/runs/record-command.ts'
+import { Id } from '../../app/schemas/common.ts'
+import type { Services } from '../../app/services.ts'
 import { newApp, refusals } from '../new-app.ts'
-import { Id } from '../schemas/common.ts'
-import { streamResponse } from '../stream.ts'
+import type { HttpCode } from '../status.ts'
+import { streamResponse } from '../stream-response.ts'
 
 const text = (description: string) => ({ description, content: { 'text/plain': { schema: z.string() } } })
 
 const result = createRoute({
   method: 'get',
   path: '/v1/results/{toolCallId}',
+  operationId: 'getToolResult',
   summary: 'The whole result of a call that has ended, as text; what is no text, as JSON; of a failed call its message',
   description:
     'A `Range` of bytes gives a part of it. It is proved before it is sent (for parts, once in a process): one that was ' +
@@ -45,8 +47,7 @@ export function resultRoutes(s: Services) {
     const { size, parts } = await resultAt(s, found.end, asked === undefined)
     const range = rangeOf(asked, size)
     if (range !== null && range.from >= size)
-      throw new Problem(
-        416,
+      throw new Problem<HttpCode>(
         'RANGE_INVALID',
         `the result has ${size} bytes; ask for a range that begins before its end`,
       )

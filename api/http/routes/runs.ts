@@ -1,21 +1,23 @@
 import { createRoute } from '@hono/zod-openapi'
 import { specOf } from '../../../domain/runtime/agent/history/spec.ts'
-import type { RunRow } from '../../read-model.ts'
-import { hasEnded } from '../../runs/ended.ts'
-import { given } from '../../runs/given.ts'
-import { startRun } from '../../runs/start.ts'
-import { unread } from '../../runs/unread.ts'
-import type { Services } from '../../services.ts'
+import { acceptedLosses } from '../../app/losses/accepted.ts'
+import type { RunRow } from '../../app/read-model.ts'
+import { hasEnded } from '../../app/runs/ended.ts'
+import { given } from '../../app/runs/given.ts'
+import { startRun } from '../../app/runs/start-run.ts'
+import { unread } from '../../app/runs/unread.ts'
+import { RunQuery } from '../../app/schemas/run-query.ts'
+import { type Run, RunDetail, RunList, Started } from '../../app/schemas/runs.ts'
+import { StartRun } from '../../app/schemas/start.ts'
+import type { Services } from '../../app/services.ts'
 import { current } from '../current.ts'
+import { optionsOf, StartHeaders } from '../headers.ts'
 import { body, json, newApp, RunId, refusals } from '../new-app.ts'
-import { StartHeaders } from '../schemas/headers.ts'
-import { RunQuery } from '../schemas/run-query.ts'
-import { type Run, RunDetail, RunList, Started } from '../schemas/runs.ts'
-import { StartRun } from '../schemas/start.ts'
 
 const start = createRoute({
   method: 'post',
   path: '/v1/runs',
+  operationId: 'startRun',
   summary: 'Start a run',
   request: { headers: StartHeaders, body: body(StartRun) },
   responses: {
@@ -28,6 +30,7 @@ const start = createRoute({
 const list = createRoute({
   method: 'get',
   path: '/v1/runs',
+  operationId: 'listRuns',
   summary: 'Runs, newest first, of which all holds that is asked for',
   request: { query: RunQuery },
   responses: { 200: json(RunList, 'A page of runs'), ...refusals },
@@ -36,6 +39,7 @@ const list = createRoute({
 const show = createRoute({
   method: 'get',
   path: '/v1/runs/{id}',
+  operationId: 'getRun',
   summary: 'A run, its tree of agents and totals',
   request: { params: RunId },
   responses: { 200: json(RunDetail, 'The run'), ...refusals },
@@ -61,7 +65,7 @@ export function runRoutes(s: Services) {
   }
   return newApp()
     .openapi(start, async (c) => {
-      const started = await startRun(s, c.req.valid('json'), c.req.valid('header'))
+      const started = await startRun(s, c.req.valid('json'), optionsOf(c.req.valid('header')))
       c.header('ETag', `"${started.revision}"`)
       c.header('Location', `/v1/runs/${started.runId}`)
       return started.created ? c.json(started, 201) : c.json(started, 200)
@@ -79,13 +83,17 @@ export function runRoutes(s: Services) {
       if (!value) throw await unread(s, id)
       const asks = await s.read.asks({ runId: id })
       const parked = await s.read.parked(id)
+      const losses = await acceptedLosses(s, [id, ...value.tree.map(({ agentId }) => agentId)])
       const missingTools = await missingOf(value.run, value.cancelling)
       const workersDrive = s.holder !== null && value.asked && !hasEnded(value.run.status)
       c.header('ETag', `"${value.run.revision}"`)
       const incomplete = value.run.incomplete || parked.length > 0
       const run = view({ ...value.run, incomplete }, await s.sizes([id]))
       return c.json(
-        { position, run, tree: value.tree, asks: asks.value, parked: [...parked], workersDrive, missingTools },
+        {
+          ...{ position, run, tree: value.tree, asks: asks.value, parked: [...parked] },
+          ...{ acceptedLosses: losses, workersDrive, missingTools },
+        },
         200,
       )
     })

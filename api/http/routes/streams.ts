@@ -1,14 +1,14 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import { formatCursor } from '../../../domain/log/cursor.ts'
 import { agentStream } from '../../../domain/log/ids.ts'
-import { checkedCursor, type EventFilter, isPerson, wanted } from '../../events/stream.ts'
-import { EventViews } from '../../events/view.ts'
-import { mustBeRun, runOfAgent } from '../../runs/known.ts'
-import type { Services } from '../../services.ts'
+import { checkedCursor, type EventFilter, isPerson, wanted } from '../../app/events/filter.ts'
+import { EventViews } from '../../app/events/view.ts'
+import { mustBeRun, runOfAgent } from '../../app/runs/known.ts'
+import { CursorText, EventTypes, Id } from '../../app/schemas/common.ts'
+import { EventView } from '../../app/schemas/events.ts'
+import type { Services } from '../../app/services.ts'
 import { newApp, RunId, refusals } from '../new-app.ts'
-import { CursorText, EventTypes, Id } from '../schemas/common.ts'
-import { EventView } from '../schemas/events.ts'
-import { type Piece, type StreamOptions, sse, sseLines, streamResponse } from '../stream.ts'
+import { type Piece, type StreamOptions, sse, sseLines, streamResponse } from '../stream-response.ts'
 
 const stream = (description: string) => ({
   200: {
@@ -21,6 +21,7 @@ const stream = (description: string) => ({
 const events = createRoute({
   method: 'get',
   path: '/v1/events',
+  operationId: 'streamEvents',
   summary: 'Every event of the log, then those to come; nothing is skipped or repeated',
   description: 'SSE, or NDJSON where asked for. `Last-Event-ID` (or `after`) is a cursor: what comes is after it.',
   request: {
@@ -40,6 +41,7 @@ const events = createRoute({
 const live = createRoute({
   method: 'get',
   path: '/v1/runs/{id}/live',
+  operationId: 'streamRunNews',
   summary: 'Text as it streams, and whether a driver is at work; ephemeral, never stored',
   request: { params: RunId },
   responses: {

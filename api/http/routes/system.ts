@@ -1,18 +1,19 @@
 import { createRoute, z } from '@hono/zod-openapi'
-import { exportRun } from '../../events/export.ts'
-import { mustWrite, notFound } from '../../runs/commands.ts'
-import type { Trouble } from '../../runs/readiness.ts'
-import { release } from '../../runs/release.ts'
-import { within } from '../../servers/within.ts'
-import type { Services } from '../../services.ts'
+import { withinOr } from '../../app/concurrency/within-or.ts'
+import { exportRun } from '../../app/events/export.ts'
+import type { Trouble } from '../../app/readiness.ts'
+import { mustWrite, notFound } from '../../app/runs/record-command.ts'
+import { release } from '../../app/runs/release-parked.ts'
+import * as schema from '../../app/schemas/system.ts'
+import type { Services } from '../../app/services.ts'
 import { body, json, newApp, RunId, refusals } from '../new-app.ts'
-import * as schema from '../schemas/system.ts'
-import { streamResponse } from '../stream.ts'
+import { streamResponse } from '../stream-response.ts'
 import { agentsOf } from './history.ts'
 
 const health = createRoute({
   method: 'get',
   path: '/v1/health',
+  operationId: 'getHealth',
   summary: 'Whether this process answers; needs no token',
   security: [],
   responses: { 200: json(schema.Health, 'It answers'), ...refusals },
@@ -21,6 +22,7 @@ const health = createRoute({
 const ready = createRoute({
   method: 'get',
   path: '/v1/ready',
+  operationId: 'getReadiness',
   summary: 'Whether log and tables answer, within two seconds; needs no token',
   security: [],
   responses: { 200: json(schema.Ready, 'Both answer'), 503: json(schema.Ready, 'One does not'), ...refusals },
@@ -29,6 +31,7 @@ const ready = createRoute({
 const projections = createRoute({
   method: 'get',
   path: '/v1/projections',
+  operationId: 'getProjections',
   summary: 'What the tables show, and what is parked',
   responses: { 200: json(schema.Projections, 'Projections'), ...refusals },
 })
@@ -36,6 +39,7 @@ const projections = createRoute({
 const rebuild = createRoute({
   method: 'post',
   path: '/v1/projections/rebuild',
+  operationId: 'rebuildProjections',
   summary: 'Build the tables anew from the log, compare, switch where they are equal or a difference is accepted',
   request: { body: { ...body(schema.RebuildBody), required: false } },
   responses: { 200: json(schema.Rebuilt, 'Rebuilt'), ...refusals },
@@ -44,6 +48,7 @@ const rebuild = createRoute({
 const releasing = createRoute({
   method: 'post',
   path: '/v1/projections/release',
+  operationId: 'releaseParkedStreams',
   summary: 'Read parked streams again, once what kept them from being read is mended',
   request: { body: body(schema.ReleaseBody) },
   responses: { 200: json(schema.Released, 'Released'), ...refusals },
@@ -52,6 +57,7 @@ const releasing = createRoute({
 const exported = createRoute({
   method: 'get',
   path: '/v1/runs/{id}/export',
+  operationId: 'exportRun',
   summary: 'The sealed events of a run as NDJSON, to be verified elsewhere',
   request: { params: RunId },
   responses: {
@@ -63,6 +69,7 @@ const exported = createRoute({
 const backup = createRoute({
   method: 'post',
   path: '/v1/backup',
+  operationId: 'backUp',
   summary: 'Write a consistent copy of the data into a new folder of this host',
   request: { body: body(schema.BackupBody) },
   responses: { 200: json(schema.BackedUp, 'Written'), ...refusals },
@@ -71,6 +78,7 @@ const backup = createRoute({
 const secretNames = createRoute({
   method: 'get',
   path: '/v1/secrets',
+  operationId: 'listSecretNames',
   summary: 'Names of the known secrets, never values',
   responses: { 200: json(schema.SecretNames, 'Names'), ...refusals },
 })
@@ -78,6 +86,7 @@ const secretNames = createRoute({
 const setSecret = createRoute({
   method: 'put',
   path: '/v1/secrets/{name}',
+  operationId: 'setSecret',
   summary: 'Keep a secret in the vault',
   request: {
     params: z.object({ name: schema.SecretName }),
@@ -89,6 +98,7 @@ const setSecret = createRoute({
 const removeSecret = createRoute({
   method: 'delete',
   path: '/v1/secrets/{name}',
+  operationId: 'removeSecret',
   summary: 'Forget a secret: no tool is given it any more; it stays hidden, and old versions of files still hold it',
   request: { params: z.object({ name: schema.SecretName }) },
   responses: { 200: json(schema.SecretNames, 'Names'), ...refusals },
@@ -114,7 +124,7 @@ export function systemRoutes(s: Services) {
       const state = (trouble: Trouble | null) =>
         trouble?.state === 'replaced' ? ('unusable' as const) : (trouble?.state ?? ('answers' as const))
       const asked = tables === null ? s.read.parked().then(({ length }) => length) : null
-      const parked = asked && (await within(s.clock, PARKED_WITHIN_MS, asked, null).catch(() => null))
+      const parked = asked && (await withinOr(s.clock, PARKED_WITHIN_MS, asked, null).catch(() => null))
       const found = { ready: log === null && tables === null, log: state(log), tables: state(tables), parked }
       return found.ready ? c.json(found, 200) : c.json(found, 503)
     })

@@ -30,7 +30,7 @@ export const agent: Aggregate<AgentState, AgentEvent, Command, DecisionContext> 
   digest: digestOf,
   commands: (state) => state.commands,
   remembered: REMEMBERED,
-  reject: (code, message) => new CommandRejected(code, message, STATUS[code]),
+  reject: (code, message) => new CommandRejected(code, message),
   erasing: { says, residue: (type, body) => residueOf(type as AgentEvent['type'], body as never), ending },
   inherited: (event) => (event.type === 'forked' ? event.body : null),
   readers: new Set(['driver_claimed']),
@@ -38,15 +38,6 @@ export const agent: Aggregate<AgentState, AgentEvent, Command, DecisionContext> 
   attachment: attachmentIn,
   attached,
 }
-
-const STATUS = {
-  REVISION_CHANGED: 412,
-  IDEMPOTENCY_KEY_REUSED: 422,
-  RUN_UNKNOWN: 404,
-  RUN_ACTIVE: 409,
-  EVENT_UNKNOWN: 404,
-  NOT_ERASABLE: 409,
-} as const
 
 /** A root agent bears the id of its run; a child is born into the run of its parent. */
 function identityOf(state: AgentState | null, { stream, revision }: Place, command: Command): Identity {

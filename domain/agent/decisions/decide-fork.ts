@@ -12,7 +12,7 @@ import { Deciding, type Draft } from './deciding.ts'
 export function decideFork(state: AgentState, runId: string, body: BodyOf<'forked'>, context: DecisionContext): Draft {
   const { model } = body.changes
   if (model !== undefined && !state.spec.models.known.some((known) => known.id === model)) {
-    throw new CommandRejected('MODEL_UNKNOWN', `"${model}" is not among the run's models`, 422)
+    throw new CommandRejected('MODEL_UNKNOWN', `"${model}" is not among the run's models`)
   }
   checkBudget({ ...state.spec, budget: { ...state.spec.budget, ...body.changes.budget } as Budget })
   const d = new Deciding(state, { agentId: runId, runId, revision: -1 }, context)

@@ -66,7 +66,7 @@ export function decide(
     if (command.approve) d.emit('standing_approval', { tools: command.approve }, { actor: approver(context) })
     return { drafts: d.drafts, state: d.state }
   }
-  if (state === null) throw new CommandRejected('RUN_UNKNOWN', `there is no agent ${echo(identity.agentId)}`, 404)
+  if (state === null) throw new CommandRejected('RUN_UNKNOWN', `there is no agent ${echo(identity.agentId)}`)
   if (command.kind === 'accept_loss') {
     d.emit('loss_accepted', command.loss)
     return decided(d, state)

@@ -23,6 +23,8 @@ export const lossEvents = {
     hash: Hash.nullable(),
     calls: z.array(LostCall),
     unlisted: z.literal(true).optional(),
+    /** What the model calls of the lost part cost, as the tables saw them; absent: not known. */
+    nanoDollars: count.optional(),
     reason: text.optional(),
   }),
   /** A person's word on a call that began in the lost part. The model is told of one that happened. */

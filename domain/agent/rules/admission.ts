@@ -35,7 +35,7 @@ const KNOWN_NAMES: readonly string[] = [
 const completing = CONTROL_TOOLS.filter(({ spec }) => spec.control === 'completes').map(({ spec }) => spec.name)
 
 const refuse = (message: string): never => {
-  throw new CommandRejected('SPEC_REFUSED', message, 422)
+  throw new CommandRejected('SPEC_REFUSED', message)
 }
 
 /** Throws CommandRejected `SPEC_REFUSED`, naming the key, for a spec that no run may be started with. */

@@ -14,7 +14,7 @@ const CORRELATION = /^\P{Cc}{1,128}$/u
 function correlationOf(id: string): string {
   if (CORRELATION.test(id)) return id
   const message = 'correlationId: expected 1 to 128 characters and no control characters; it is kept for ever'
-  throw new CommandRejected('CORRELATION_ID_REFUSED', message, 400)
+  throw new CommandRejected('CORRELATION_ID_REFUSED', message)
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { UserCommand } from '../../agent/decisions/commands.ts'
+import type { RejectionCode } from '../../agent/error-codes.ts'
 import { CommandRejected } from '../../agent/errors.ts'
 import { type Block, readCalls } from '../../agent/events/content.ts'
 import { jsonValueFilter } from '../../agent/secrets/json-stream.ts'
@@ -55,10 +56,10 @@ const reasonOf = (secrets: SecretBoundary, { reason }: { reason?: string | undef
   reason === undefined ? {} : { reason: secrets.text(reason) }
 
 /** Refuses a secret in what would mean something else if a word of it were replaced. Names the part, never the value. */
-export function refuseSecrets(secrets: SecretBoundary, parts: object, code = 'SECRET_IN_REQUEST'): void {
+export function refuseSecrets(secrets: SecretBoundary, parts: object, code: RejectionCode = 'SECRET_IN_REQUEST'): void {
   for (const [name, part] of Object.entries(parts)) {
     if (part === undefined || same(secrets.json({ part }), { part })) continue
-    throw new CommandRejected(code, `${name} holds the value of a secret; give the secret by its name`, 422)
+    throw new CommandRejected(code, `${name} holds the value of a secret; give the secret by its name`)
   }
 }
 

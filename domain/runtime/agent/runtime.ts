@@ -133,7 +133,7 @@ export class Runtime implements AgentServices {
   }
 
   missingTools({ tools }: Pick<AgentSpec, 'tools'>): string[] {
-    return tools.filter(({ name, control }) => !control && this.ports.tool(name) === undefined).map(({ name }) => name)
+    return tools.filter(({ name, control }) => !control && !this.ports.hasTool(name)).map(({ name }) => name)
   }
 
   private mustBeDrivable(state: AgentState): void {
@@ -273,4 +273,4 @@ const KEPT_BYTES = 64 * 1024 * 1024
 const GONE = new Error('whoever asked has been answered')
 
 export const unknownAgent = (agentId: string) =>
-  new CommandRejected('RUN_UNKNOWN', `there is no agent ${echo(agentId)}`, 404)
+  new CommandRejected('RUN_UNKNOWN', `there is no agent ${echo(agentId)}`)

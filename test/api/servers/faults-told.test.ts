@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { expect, it } from 'vitest'
-import { alike } from '../../../api/host/told.ts'
+import { alike } from '../../../api/app/told.ts'
 import { named } from '../../../projections/store/postgres/failures.ts'
 import { describeWithPostgres } from '../../support/postgres.ts'
 

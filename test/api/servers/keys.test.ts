@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { ConfigSchema } from '../../../api/config.ts'
-import { openServices } from '../../../api/keepup.ts'
-import { startRun } from '../../../api/runs/start.ts'
+import { ConfigSchema } from '../../../api/app/config.ts'
+import { startRun } from '../../../api/app/runs/start-run.ts'
+import { openServices } from '../../../api/open-services.ts'
 import { describeWithPostgres } from '../../support/postgres.ts'
 import { deployment } from './deployment.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Readiness, Trouble } from '../../../api/runs/readiness.ts'
+import type { Readiness, Trouble } from '../../../api/app/readiness.ts'
 import { tellOutages } from '../../../api/servers/outages.ts'
 
 /** What is told while each look finds the next of these; the clock goes on as it is slept. */

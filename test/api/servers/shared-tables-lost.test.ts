@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { MemoryLeases } from '../../../adapters/leases-memory/leases.ts'
-import { SharedTables, type SharedTablesOptions } from '../../../api/servers/tables.ts'
+import { SharedTables, type SharedTablesOptions } from '../../../api/servers/shared-tables.ts'
 import type { Cursor } from '../../../domain/log/cursor.ts'
 import { LogError } from '../../../domain/log/errors.ts'
 import type { Leases } from '../../../domain/ports.ts'

@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { MemoryLeases } from '../../../adapters/leases-memory/leases.ts'
-import { SharedTables } from '../../../api/servers/tables.ts'
+import { SharedTables } from '../../../api/servers/shared-tables.ts'
 import type { Clock, Leases } from '../../../domain/ports.ts'
 import { rebuildElsewhere } from '../../../projections/elsewhere.ts'
 import { PostgresHome } from '../../../projections/store/postgres/home.ts'

@@ -35,11 +35,12 @@ export async function recordRun(turns: number): Promise<Append[]> {
     build: 'bench',
     feed: { publish: () => undefined },
     provider: () => model,
-    tool: (name) => (name === tool.spec.name ? tool : undefined),
+    hasTool: (name) => name === tool.spec.name,
     secrets: async () => NO_SECRETS,
     environment: async () => ({
       workspace: null,
       sandbox: null,
+      tool: (name) => (name === tool.spec.name ? tool : undefined),
       secrets: NO_SECRETS,
       reap: async () => undefined,
       close: async () => undefined,

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { MemoryLog } from '../../../adapters/log-memory/log.ts'
-import { pointOf } from '../../../api/runs/point.ts'
+import { pointOf } from '../../../api/app/runs/point.ts'
 import { type AgentState, activityOf, callsOf, isFinished } from '../../../domain/agent/state/state.ts'
 import { agentAt } from '../../../domain/runtime/agent/history/replay.ts'
 import { idleEnd } from '../../../domain/runtime/agent/look.ts'

@@ -1,5 +1,5 @@
 import { runHere } from '../../../api/cli/here.ts'
-import { openServices } from '../../../api/keepup.ts'
+import { openServices } from '../../../api/open-services.ts'
 import type { OpenServices } from '../../../api/owner/connect.ts'
 import { crashPoint } from './crash-point.ts'
 

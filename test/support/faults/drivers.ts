@@ -5,13 +5,13 @@ import { createUnconfined } from '../../../adapters/sandbox/unconfined.ts'
 import { workspaceTools } from '../../../adapters/tools/builtin.ts'
 import { openVault } from '../../../adapters/vault/file-vault.ts'
 import { openWorkspace } from '../../../adapters/workspace/open.ts'
-import { loadConfig } from '../../../api/config.ts'
+import { loadConfig } from '../../../api/app/config.ts'
+import { createStarts } from '../../../api/app/runs/prepare-start.ts'
 import { openBoundary } from '../../../api/host/boundary.ts'
 import { SystemClock } from '../../../api/host/clock.ts'
 import { paths } from '../../../api/host/paths.ts'
-import { prepareServices } from '../../../api/host/prepare.ts'
 import { systemRandom } from '../../../api/host/random.ts'
-import { createStarts } from '../../../api/runs/prepare.ts'
+import { prepareServices } from '../../../api/host/start-services.ts'
 import type { AgentSpec } from '../../../domain/agent/definition/spec.ts'
 import { Runtime } from '../../../domain/runtime/agent/runtime.ts'
 import type { CrashPoint, RuntimePorts } from '../../../domain/runtime/ports.ts'
@@ -39,13 +39,20 @@ export async function driversOf(place: Place, model: string) {
     feed: { publish() {} },
     build: 'test',
     provider: (id) => models.provider(id),
-    tool: (name) => tools.get(name),
+    hasTool: (name) => tools.has(name),
     secrets: async (spec) => (await boundary(spec)).secrets,
     environment: async (spec, { driverId }) => {
       const { secrets, versions } = await boundary(spec)
       const workspace = await openWorkspace(place.workspace, { dataFolder: place.data, secrets: versions })
       const sandbox = createUnconfined({ workspace: workspace.path, dataFolder: place.data, driverId })
-      return { workspace, sandbox, secrets, reap: async () => {}, close: async () => {} }
+      return {
+        workspace,
+        sandbox,
+        secrets,
+        tool: (name) => tools.get(name),
+        reap: async () => {},
+        close: async () => {},
+      }
     },
   }
   const runtime = (pass: (name: CrashPoint) => Promise<void> = async () => {}) =>

@@ -1,7 +1,6 @@
 import type { UserCommand } from '../../../domain/agent/decisions/commands.ts'
 import type { Actor } from '../../../domain/log/envelope.ts'
 import type { Workspace } from '../../../domain/ports.ts'
-import type { RuntimePorts } from '../../../domain/runtime/ports.ts'
 import { seededRandom } from '../harness.ts'
 import { NO_SECRETS } from '../no-secrets.ts'
 import { type Given, given } from '../story.ts'
@@ -13,7 +12,7 @@ const { signal } = new AbortController()
 /** A run that is recorded, with what the tales tell of: other drivers, people, forks. */
 export async function tale(what: Given, workspace: Workspace | null = null) {
   const log = new RecordingLog()
-  const environment: RuntimePorts['environment'] = async () => ({
+  const environment = async () => ({
     ...{ workspace, sandbox: null, secrets: NO_SECRETS },
     reap: async () => undefined,
     close: async () => undefined,

@@ -54,7 +54,7 @@ export async function rebuildRequests(stores: Stores, agentId: string, turn: num
     }
   }
   if (found.length > 0) return found
-  throw new CommandRejected('POINT_UNKNOWN', `${agentId} made no model call in turn ${turn}`, 404)
+  throw new CommandRejected('POINT_UNKNOWN', `${agentId} made no model call in turn ${turn}`)
 }
 
 const notRebuildable = (agentId: string, turn: number, why: string | null) =>

@@ -88,7 +88,7 @@ async function replayTo(
       if (at !== null && !('revision' in at) && isPoint(event, state, at)) return { state, head }
     }
   }
-  if (state === null || head === null) throw new CommandRejected('RUN_UNKNOWN', `there is no agent ${agentId}`, 404)
+  if (state === null || head === null) throw new CommandRejected('RUN_UNKNOWN', `there is no agent ${agentId}`)
   if (at !== null && !('revision' in at && head.revision === at.revision)) throw unknownPoint(agentId, at, state)
   return { state, head }
 }
@@ -104,7 +104,7 @@ function unknownPoint(agentId: string, at: Exclude<At, null>, state: AgentState)
       : 'turn' in at
         ? `end of turn ${at.turn}; its turns are 1 to ${state.turn}`
         : `revision ${at.revision}; its last is ${state.revision}`
-  return new CommandRejected('POINT_UNKNOWN', `${agentId} has no ${what}`, 404)
+  return new CommandRejected('POINT_UNKNOWN', `${agentId} has no ${what}`)
 }
 
 /** A step is reached by the event that made it, a turn by its end. */

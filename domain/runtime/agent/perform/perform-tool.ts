@@ -31,7 +31,7 @@ export async function performTool(
   const block = answer.body.content[answer.body.calls[call.index]?.block ?? -1]
   const args = block ? callArguments(block) : null
   const spec = state.spec.tools.find((one) => one.name === call.toolName)
-  const tool = ports.tool(call.toolName)
+  const tool = env.tool(call.toolName)
   const started = ports.clock.now()
   const took = () => Math.max(0, Math.round(ports.clock.now() - started))
   const failed = (error: ToolFailure, durationMs: number): OutcomeCommand => {

@@ -1,0 +1,76 @@
+import type { BlobStore, Clock, EventLog, Random, Vault } from '../../domain/ports.ts'
+import type { AgentServices } from '../../domain/runtime/types.ts'
+import { Drivers } from './drives/drivers.ts'
+import { LiveHub } from './live/hub.ts'
+import type { Losses } from './losses/losses.ts'
+import type { ReadModel } from './read-model.ts'
+import { readiness } from './readiness.ts'
+import { createStarts, type PrepareServices } from './runs/prepare-start.ts'
+import type { Files, Services, WorkSubscription } from './services.ts'
+
+/** What a host brings to have the runtime behind the API. */
+export interface KeepUpPorts {
+  /** Gets the feed into which streamed text is to be published. */
+  runtime(live: LiveHub): AgentServices
+  readonly log: EventLog
+  /** Absent where nothing tells what the log has lost. */
+  readonly losses?: Losses
+  readonly blobs: BlobStore
+  readonly read: ReadModel
+  readonly files: Files
+  readonly vault: Vault
+  readonly clock: Clock
+  readonly random: Random
+  readonly prepare: PrepareServices
+  backup(folder: string): Promise<{ readonly files: readonly string[]; readonly bytes: number }>
+  sizes(runIds: readonly string[]): Promise<ReadonlyMap<string, number>>
+  /** A model request as its provider gets it; absent where the host cannot tell. */
+  wire?: NonNullable<Services['wire']>
+  readonly readOnly?: boolean
+  readonly workSubscription?: WorkSubscription
+  /** Names this process among several that drive; absent where it is alone. */
+  readonly holder?: string
+  readonly autoDrive?: boolean
+  /** Drives at once (32). */
+  readonly concurrency?: number
+  /** A drive that could not go on, or had not come to rest when this process had to end. */
+  onFault(agentId: string, error: unknown): void
+  /** Closes what was opened for these ports; the drives have ended by then. */
+  close(): Promise<void>
+}
+
+const NEEDED: readonly (keyof KeepUpPorts)[] = [
+  ...(['runtime', 'log', 'blobs', 'read', 'files', 'vault', 'clock', 'random', 'prepare'] as const),
+  ...(['backup', 'sizes', 'onFault', 'close'] as const),
+]
+
+const NO_LOSSES: Losses = { open: null, look: async () => null, accept: async () => null }
+
+/** Builds the services of the API over the ports of a host. Throws a TypeError that names the ports that are missing. */
+export function createKeepUp(ports: KeepUpPorts): Services {
+  const missing = NEEDED.filter((name) => ports[name] === undefined)
+  if (missing.length > 0)
+    throw new TypeError(`createKeepUp: no ${missing.join(', ')}; to open a data folder with all of it, use openKeepUp`)
+  const live = new LiveHub()
+  const runtime = ports.runtime(live)
+  const drivers = new Drivers(runtime, live, (agentId, error) => ports.onFault(agentId, error), ports.concurrency)
+  let closed: Promise<void> | null = null
+  const { log, blobs, read, files, vault, clock, random } = ports
+  return {
+    ...{ runtime, log, blobs, read, files, vault, clock, random, live, drivers },
+    starts: createStarts(ports.prepare),
+    backup: (folder) => ports.backup(folder),
+    sizes: (runIds) => ports.sizes(runIds),
+    wire: ports.wire ?? null,
+    readOnly: ports.readOnly ?? false,
+    workSubscription: ports.workSubscription ?? null,
+    holder: ports.holder ?? null,
+    losses: ports.losses ?? NO_LOSSES,
+    ready: readiness(ports),
+    autoDrive: ports.autoDrive ?? false,
+    close() {
+      closed ??= drivers.stop().then(() => ports.close())
+      return closed
+    },
+  }
+}

@@ -1,0 +1,120 @@
+import { unlessAborted } from '../concurrency/unless-aborted.ts'
+import type { Services } from '../services.ts'
+import { WakeSignal } from './wake-signal.ts'
+
+const FAR_MS = 60_000
+const FIRST_DELAY_MS = 1_000
+const LONGEST_DELAY_MS = 5 * 60_000
+
+interface Swept {
+  readonly drivers: Pick<Services['drivers'], 'state' | 'start' | 'onWaiting'>
+  readonly clock: Services['clock']
+}
+
+/** When an agent that is due again and again is driven next. */
+interface Delay {
+  readonly until: number
+  readonly ms: number
+  /** What was said of it. */
+  readonly said: string | null
+}
+
+/** What a sweep does otherwise where it is not alone. */
+export interface Sweeping {
+  /** Only runs that were started to be driven by whoever there is. */
+  readonly asked: boolean
+  /** Only these agents; nothing is looked at where there are none. */
+  mine?(): ReadonlySet<string>
+  /** The longest wait between two looks, ms. */
+  readonly farMs: number
+  /** How long what another process drives is left alone, ms. */
+  readonly elsewhereMs: number
+  /** Cuts a wait short, and hears whether the look after it went well. */
+  readonly wakeSignal: WakeSignal
+  /** A factor for each wait, so that many who sweep do not do it at once. */
+  jitter(): number
+}
+
+const alone = (): Sweeping => ({
+  asked: false,
+  farMs: FAR_MS,
+  elsewhereMs: FAR_MS,
+  wakeSignal: new WakeSignal(),
+  jitter: () => 1,
+})
+
+/**
+ * Wakes agents that are due (backoff, expiry, deadline, a driver that died), in a process that drives by itself. The
+ * table is caught up to the head before each sweep, so that no row can be missing; a stale one costs a load. The next sweep
+ * is when the next agent is due, also one that has begun to wait meanwhile. What is due
+ * again right after its drive (another run holds its workspace, a disk is full) waits longer each time; `onNote` hears
+ * once why.
+ */
+export async function sweep(
+  s: Swept & { readonly read: Pick<Services['read'], 'caughtUp' | 'due' | 'nextDue'> },
+  signal: AbortSignal,
+  onFault: (error: unknown) => void,
+  onNote: (text: string) => void,
+  how: Sweeping = alone(),
+): Promise<void> {
+  let delays: ReadonlyMap<string, Delay> = new Map()
+  /** Wakes what is due; gives how long nothing will be, ms. */
+  const look = async (): Promise<number> => {
+    const mine = how.mine?.().union(new Set(delays.keys()))
+    if (mine?.size === 0) return how.farMs
+    await unlessAborted(s.read.caughtUp(), signal)
+    const now = s.clock.now()
+    const all = await unlessAborted(s.read.due(now, { asked: how.asked }), signal)
+    const due = mine === undefined ? all : all.filter(({ agentId }) => mine.has(agentId))
+    // Whoever is not due any more has got on.
+    delays = new Map(due.map((one) => [one.agentId, wake(s, one, now, delays.get(one.agentId), onNote, how)]))
+    const next = await unlessAborted(s.read.nextDue(now, { asked: how.asked }), signal)
+    const wakes = [...delays.values()].map(({ until }) => until).filter((until) => until > now)
+    const waits = [...(next === null ? [] : [next]), ...wakes].map((until) => until - now)
+    return Math.max(1, Math.min(how.farMs, ...waits))
+  }
+  // An agent that has begun to wait may be due sooner than what was looked for: the wait is computed anew.
+  const off = s.drivers.onWaiting(() => void how.wakeSignal.notify().catch(() => undefined))
+  signal.addEventListener('abort', off, { once: true })
+  while (!signal.aborted) {
+    let wait = how.farMs
+    const answer = how.wakeSignal.take()
+    try {
+      wait = await look()
+      answer(null)
+    } catch (error) {
+      if (!signal.aborted) onFault(error)
+      answer(error)
+    }
+    await how.wakeSignal.orAfter(s.clock, wait * how.jitter(), signal)
+  }
+}
+
+/** Drives a due agent unless it was just driven in vain. */
+function wake(
+  { drivers, clock }: Swept,
+  { agentId, reason }: { readonly agentId: string; readonly reason: string },
+  now: number,
+  last: Delay | undefined,
+  onNote: (text: string) => void,
+  { elsewhereMs, jitter }: Sweeping,
+): Delay {
+  const { driving, end } = drivers.state(agentId)
+  const fault = !driving && end?.end === 'fault' ? end : null
+  const elsewhere = fault?.code === 'RUN_DRIVEN'
+  // The tools of a process stay what they are: whoever has the run's will drive it. To end a run nobody needs them.
+  const foreign = fault?.code === 'TOOLS_MISSING' && reason !== 'cancel'
+  const said = elsewhere ? null : (fault?.code ?? last?.said ?? null)
+  if (fault !== null && said !== null && said !== last?.said)
+    onNote(`${agentId}: ${fault.message}${foreign ? '' : '; it is tried again'}`)
+  if (foreign) return { until: Number.POSITIVE_INFINITY, ms: FIRST_DELAY_MS, said }
+  // What was left to others for good waited for nothing that could come: there is no delay to go on with.
+  const before = last?.until === Number.POSITIVE_INFINITY ? undefined : last
+  if (driving) return before ?? { until: now + FIRST_DELAY_MS, ms: FIRST_DELAY_MS, said }
+  if (before !== undefined && before.until > now) return { ...before, said }
+  drivers.start(agentId, false)
+  // What another process drives is no failure: whether it still does is looked at again and again.
+  if (elsewhere) return { until: clock.now() + elsewhereMs * jitter(), ms: FIRST_DELAY_MS, said }
+  const ms = before === undefined ? FIRST_DELAY_MS : Math.min(before.ms * 2, LONGEST_DELAY_MS)
+  return { until: clock.now() + ms, ms, said }
+}

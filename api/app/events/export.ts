@@ -1,0 +1,87 @@
+import { z } from 'zod'
+import { attachmentIn } from '../../../domain/agent/events/attachment.ts'
+import { Header, type RecordedEvent } from '../../../domain/log/envelope.ts'
+import { agentStream } from '../../../domain/log/ids.ts'
+import { ownerOf } from '../../../domain/log/owner.ts'
+import { isSealedBody } from '../../../domain/log/seal.ts'
+import type { BlobStore, EventLog } from '../../../domain/ports.ts'
+import { blobParts } from '../../../domain/runtime/stream/attachments.ts'
+import { bodyBytes } from './body.ts'
+
+/** The version of the exported form. */
+export const EXPORT = 1
+
+/** First line: what the file holds. */
+export const ExportHead = z.strictObject({
+  export: z.literal(EXPORT),
+  logId: z.string(),
+  runId: z.string(),
+  streams: z.array(z.strictObject({ stream: z.string(), revision: z.int(), hash: z.string() })),
+})
+export type ExportHead = z.infer<typeof ExportHead>
+
+/** Every other line: an event as it is sealed. `body` is base64 of the stored bytes, null where it was erased. */
+export const ExportLine = z.strictObject({
+  header: Header,
+  hash: z.string(),
+  id: z.string(),
+  position: z.int(),
+  body: z.string().nullable(),
+  erased: z.literal(true).optional(),
+})
+export type ExportLine = z.infer<typeof ExportLine>
+
+/** Lines that follow an event whose result is only a part: the whole one, in order, as base64 of its next bytes. */
+export const ExportPart = z.strictObject({ attachment: z.string(), bytes: z.string() })
+export type ExportPart = z.infer<typeof ExportPart>
+
+/** Whether a line of an export holds a body that is not the one that was sealed. */
+export function isAltered(text: string): boolean {
+  if (text.startsWith('{"attachment":')) return false
+  const { header, body, erased } = JSON.parse(text) as Partial<ExportLine>
+  if (header === undefined || erased === true) return false
+  return body == null || !isSealedBody(header.body, Buffer.from(body, 'base64'))
+}
+
+function line(event: RecordedEvent, body: Uint8Array | null): ExportLine {
+  return {
+    header: event.header,
+    hash: event.hash,
+    id: event.id,
+    position: event.position,
+    body: body && Buffer.from(body).toString('base64'),
+    ...(event.erased ? { erased: true } : {}),
+  }
+}
+
+/** A run's sealed events, stream by stream, as NDJSON that can be verified without this log. */
+export async function* exportRun(
+  log: EventLog,
+  blobs: BlobStore,
+  runId: string,
+  agentIds: readonly string[],
+): AsyncGenerator<string> {
+  const streams: ExportHead['streams'] = []
+  for (const agentId of agentIds) {
+    const head = await log.head(agentStream(agentId))
+    if (head) streams.push({ stream: agentStream(agentId), revision: head.revision, hash: head.hash })
+  }
+  yield `${JSON.stringify({ export: EXPORT, logId: log.logId, runId, streams } satisfies ExportHead)}\n`
+  for (const { stream, revision } of streams) {
+    // Up to the head that the first line names, also while the run goes on.
+    for await (const page of log.read(stream, { limit: revision + 1 })) {
+      for (const event of page) yield* linesOf(event, blobs)
+    }
+  }
+}
+
+async function* linesOf(event: RecordedEvent, blobs: BlobStore): AsyncGenerator<string> {
+  const body = await bodyBytes(event, blobs)
+  yield `${JSON.stringify(line(event, body))}\n`
+  const attachment = attachmentIn(event.header, body)
+  if (attachment === undefined) return
+  for await (const bytes of blobParts(blobs, ownerOf(event.header), attachment.hash, 0, attachment.size)) {
+    const part: ExportPart = { attachment: attachment.hash, bytes: Buffer.from(bytes).toString('base64') }
+    yield `${JSON.stringify(part)}\n`
+  }
+}

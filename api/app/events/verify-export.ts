@@ -1,0 +1,122 @@
+import { attachmentIn } from '../../../domain/agent/events/attachment.ts'
+import type { Attachment } from '../../../domain/agent/events/events.ts'
+import type { RecordedEvent } from '../../../domain/log/envelope.ts'
+import { bodyHasher } from '../../../domain/log/seal.ts'
+import { StreamVerifier } from '../../../domain/log/verify.ts'
+import { ExportHead, ExportLine, ExportPart } from './export.ts'
+
+export interface VerifiedExport {
+  readonly runId: string
+  readonly ok: boolean
+  readonly events: number
+  readonly erased: number
+  readonly problems: readonly { stream: string; revision: number; code: string; message: string }[]
+}
+
+/** The text was not written by an export. */
+export class NoExport extends Error {
+  override readonly name = 'NoExport'
+  /** What came before this line was one; 0: there is no line. */
+  readonly line: number
+  constructor(why: string, line: number) {
+    super(`this is no export: ${why}`)
+    this.line = line
+  }
+}
+
+/**
+ * Checks an exported run without its log: the chain of every stream, ids, bodies, times, that every body which is gone was
+ * erased by a fact, and that each stream ends where the first line says. Rejects with {@link NoExport}.
+ */
+export async function verifyExport(given: AsyncIterable<string>): Promise<VerifiedExport> {
+  let head: ExportHead | null = null
+  const streams = new Map<string, StreamVerifier>()
+  const problems: { stream: string; revision: number; code: string; message: string }[] = []
+  let whole: WholeResult | null = null
+  let events = 0
+  let lines = 1
+  for await (const text of given) {
+    if (text.trim() === '') continue
+    if (head === null) {
+      head = read(ExportHead, text, 1)
+      continue
+    }
+    lines++
+    if (text.startsWith(PART)) {
+      const part = read(ExportPart, text, lines)
+      if (whole?.attachment.hash !== part.attachment) throw new NoExport(`line ${lines} belongs to no event`, lines)
+      whole.add(Buffer.from(part.bytes, 'base64'))
+      continue
+    }
+    problems.push(...(whole?.faults() ?? []))
+    const line = read(ExportLine, text, lines)
+    events++
+    const { stream, revision, body } = line.header
+    const verifier = streams.get(stream) ?? new StreamVerifier(stream)
+    streams.set(stream, verifier)
+    const bytes = line.body === null ? null : Buffer.from(line.body, 'base64')
+    const attachment = attachmentIn(line.header, bytes)
+    whole = attachment === undefined ? null : new WholeResult(stream, revision, attachment)
+    const inline = body.place === 'inline'
+    verifier.page([{ ...line, body: inline ? bytes : null } as RecordedEvent], new Map([[revision, bytes]]))
+  }
+  if (head === null) throw new NoExport('it is empty', 0)
+  const found = [...streams].map(([stream, verifier]) => ({ stream, ...verifier.result() }))
+  problems.push(...(whole?.faults() ?? []))
+  problems.push(...found.flatMap(({ stream, problems: all }) => all.map((problem) => ({ stream, ...problem }))))
+  for (const { stream, revision, hash } of head.streams) {
+    const end = found.find((one) => one.stream === stream)
+    if (end?.events === revision + 1 && end.head === hash) continue
+    const message = 'the stream does not end where the first line says'
+    problems.push({ stream, revision, code: 'CHAIN', message })
+  }
+  const erased = found.reduce((sum, one) => sum + one.erased.length, 0)
+  return { runId: head.runId, ok: problems.length === 0, events, erased, problems }
+}
+
+/** So begin the lines of whole results. */
+const PART = '{"attachment":'
+
+/** A whole result whose parts follow its event. */
+class WholeResult {
+  readonly #stream: string
+  readonly #revision: number
+  readonly attachment: Attachment
+  readonly #hasher: ReturnType<typeof bodyHasher>
+  #size = 0
+
+  constructor(stream: string, revision: number, attachment: Attachment) {
+    this.#stream = stream
+    this.#revision = revision
+    this.attachment = attachment
+    this.#hasher = bodyHasher(Buffer.from(attachment.salt, 'hex'))
+  }
+
+  add(bytes: Uint8Array): void {
+    this.#hasher.update(bytes)
+    this.#size += bytes.length
+  }
+
+  /** What is wrong with it when all of it was there. */
+  faults() {
+    if (this.#size === this.attachment.size && this.#hasher.hex() === this.attachment.hash) return []
+    const message = 'the whole result that it names is missing, or not the one that was stored'
+    return [{ stream: this.#stream, revision: this.#revision, code: 'BLOB', message }]
+  }
+}
+
+function read<T>(
+  schema: { safeParse(v: unknown): { success: true; data: T } | { success: false } },
+  text: string,
+  line: number,
+): T {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    throw new NoExport(`line ${line} is no JSON`, line)
+  }
+  const parsed = schema.safeParse(value)
+  if (!parsed.success) throw new NoExport(`line ${line} has another shape`, line)
+  return parsed.data
+}

@@ -1,0 +1,94 @@
+import type { BodyOf } from '../../../domain/agent/events/events.ts'
+import { isStreamDamage } from '../../../domain/log/damage.ts'
+import type { Actor, RecordedEvent } from '../../../domain/log/envelope.ts'
+import { agentStream, LOG_META } from '../../../domain/log/ids.ts'
+import { type LogLoss, lossIn } from '../../../domain/log/loss.ts'
+import { agentOf, runOf } from '../../../domain/log/owner.ts'
+import type { BlobStore, EventLog } from '../../../domain/ports.ts'
+import { shownBody } from '../events/body.ts'
+
+interface Stores {
+  readonly log: EventLog
+  readonly blobs: BlobStore
+}
+
+/** A stream that records an accepted loss; the body is that of its event `loss_accepted`. */
+export interface AcceptedInStream extends Pick<BodyOf<'loss_accepted'>, 'calls'> {
+  readonly runId: string
+  readonly agentId: string
+  /** Its last event as the tables had seen it; null: not known. */
+  readonly revision: number | null
+  readonly unlisted: boolean
+  /** What the model calls of the lost part cost, nano-dollars; null: not known. */
+  readonly nanoDollars: number | null
+}
+
+/** A loss that a person has accepted. */
+export interface AcceptedLoss extends Pick<LogLoss, 'id' | 'end' | 'vanished' | 'gaps'> {
+  readonly by: Actor
+  /** ISO 8601. */
+  readonly at: string
+  readonly reason: string | null
+  readonly unreadable: NonNullable<LogLoss['unreadable']>
+  readonly streams: readonly AcceptedInStream[]
+}
+
+/**
+ * The losses that persons have accepted, the first one first; with `agentIds` only those that concern these agents. Reads
+ * headers of all events, or of these agents, where any loss was accepted at all.
+ */
+export async function acceptedLosses(stores: Stores, agentIds?: readonly string[]): Promise<AcceptedLoss[]> {
+  const recorded = await ofLog(stores.log)
+  if (recorded.length === 0) return []
+  const inStreams = Map.groupBy(
+    await Promise.all((await acceptances(stores.log, agentIds)).map((event) => inStream(stores, event))),
+    ({ id }) => id,
+  )
+  const concerned = agentIds && new Set(agentIds.map(agentStream))
+  return recorded.flatMap(({ event, loss }) => {
+    const { id, end, vanished, unreadable = [], gaps, reason = null } = loss
+    const streams = (inStreams.get(id) ?? []).map(({ id: _, ...stream }) => stream)
+    const named = [...vanished, ...unreadable].some(({ stream }) => concerned?.has(stream))
+    if (concerned !== undefined && streams.length === 0 && !named) return []
+    const { actor: by, timestamp: at } = event.header
+    return [{ id, by, at, reason, end, vanished, unreadable, gaps, streams }]
+  })
+}
+
+async function ofLog(log: EventLog): Promise<{ event: RecordedEvent; loss: LogLoss }[]> {
+  const found: { event: RecordedEvent; loss: LogLoss }[] = []
+  for await (const page of log.read(LOG_META, { from: 1 }))
+    for (const event of page) {
+      const loss = lossIn(event)
+      if (loss !== null) found.push({ event, loss })
+    }
+  return found
+}
+
+/** The events `loss_accepted`, without bodies. A stream that cannot be read is told of by its own verification. */
+async function acceptances(log: EventLog, agentIds?: readonly string[]): Promise<RecordedEvent[]> {
+  const sources = agentIds?.map((id) => log.read(agentStream(id), { bodies: false })) ?? [
+    log.readAll(null, { bodies: false }),
+  ]
+  const found: RecordedEvent[] = []
+  for (const source of sources) {
+    try {
+      for await (const page of source) found.push(...page.filter(({ header }) => header.type === 'loss_accepted'))
+    } catch (error) {
+      if (!isStreamDamage(error)) throw error
+    }
+  }
+  return found
+}
+
+async function inStream({ log, blobs }: Stores, { header }: RecordedEvent): Promise<AcceptedInStream & { id: string }> {
+  const about = { id: header.commandId.replace(/^loss:/, ''), runId: runOf(header), agentId: agentOf(header) }
+  for await (const [event] of log.read(header.stream, { from: header.revision, limit: 1 })) {
+    if (event === undefined) continue
+    const body = (await shownBody(event, blobs)).json as unknown as BodyOf<'loss_accepted'> | null
+    if (body === null) break
+    const { revision, calls, unlisted = false, nanoDollars = null } = body
+    return { ...about, revision, calls, unlisted, nanoDollars }
+  }
+  return { ...about, revision: null, calls: [], unlisted: true, nanoDollars: null }
+}

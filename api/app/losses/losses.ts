@@ -1,0 +1,28 @@
+import type { Actor } from '../../../domain/log/envelope.ts'
+import type { Loss, Unreadable } from './loss.ts'
+
+/** Where an acceptance is recorded. */
+export interface Acceptance {
+  /** Runs whose streams record it. */
+  readonly runs: readonly string[]
+  /** Streams that cannot be read, which `log-meta` names: their runs are not driven. */
+  readonly unreadable: readonly Unreadable[]
+}
+
+/** What became of an acceptance. */
+export interface Accepted extends Acceptance {
+  readonly loss: Loss
+}
+
+/** What is known of losses of the log, and how a person accepts one. */
+export interface Losses {
+  /** The loss that keeps this process from recording; null: none. */
+  readonly open: Loss | null
+  /** Every stream and position held against what was seen of them; null: nothing is missing. */
+  look(): Promise<Loss | null>
+  /**
+   * Records that a person accepts the loss of this id, which {@link look} has shown; null: there is nothing to accept. Rejects
+   * with `LOSS_CHANGED` where another one is found by now.
+   */
+  accept(id: string, by: Actor, reason?: string): Promise<Accepted | null>
+}

@@ -1,0 +1,113 @@
+import type { z } from 'zod'
+import type { RecordedEvent } from '../../domain/log/envelope.ts'
+import type { RunFilter } from '../../projections/index.ts'
+import type { EventFilter } from './events/filter.ts'
+import type { Approval, ArtifactView, Ask } from './schemas/approvals.ts'
+import type { Checkpoint, CheckpointEntry, CheckpointList } from './schemas/checkpoints.ts'
+import type { Cost, CostBy } from './schemas/cost.ts'
+import type * as schemas from './schemas/runs.ts'
+import type { Parked, Projections } from './schemas/system.ts'
+
+// What the API asks of the projections: types only. The composition root fits the real queries to these.
+
+/** An answer and the log position (opaque cursor text, or null before the first event) up to which it was computed. */
+export interface Shown<T> {
+  readonly position: string | null
+  readonly value: T
+}
+
+export type Bill = z.infer<typeof schemas.Bill>
+export type Waiting = z.infer<typeof schemas.Waiting>
+/** A run as the tables know it; what it takes on disk and whether it is driven is known elsewhere. */
+export type RunRow = Omit<z.infer<typeof schemas.Run>, 'bytes' | 'driving' | 'interrupted' | 'shortened'>
+export type AgentRow = z.infer<typeof schemas.AgentNode>
+export type ApprovalRow = z.infer<typeof Approval>
+export type AskRow = z.infer<typeof Ask>
+export type ArtifactRow = z.infer<typeof ArtifactView>
+/** A checkpoint's place. */
+export type CheckpointRow = z.infer<typeof CheckpointEntry>
+/** The seed's whole checkpoint (5.5), with its place. */
+export type WholeCheckpoint = z.infer<typeof Checkpoint>
+/** A stream at an event that the tables cannot take. */
+export type ParkedRow = z.infer<typeof Parked>
+export type ProjectionStatus = z.infer<typeof Projections>
+
+export interface Page {
+  /** A cursor: what the page before gave as `next`. */
+  readonly after?: string
+  readonly limit: number
+}
+
+export interface ReadModel {
+  /**
+   * Resolves when the tables show everything that the log held at the call (read your own writes). Rejects where they do
+   * not within `withinMs` (30 s).
+   */
+  caughtUp(withinMs?: number): Promise<void>
+  /** The same, but false where the tables find no room to be brought up: what they show is older, and still true. */
+  current(): Promise<boolean>
+  /** Resolves when the tables, and what they need, have answered at once, whatever they show. */
+  answers(): Promise<void>
+  /** Newest first. A page that looks for a text may be empty and have a next one. */
+  runs(page: Page & RunFilter): Promise<Shown<{ runs: readonly RunRow[]; next: string | null }>>
+  /** `cancelling`: somebody has asked for its end. `asked`: it was started to be driven by whoever there is. */
+  run(
+    runId: string,
+  ): Promise<Shown<{ run: RunRow; tree: readonly AgentRow[]; cancelling: boolean; asked: boolean } | null>>
+  /** The last revision that the tables have seen of each of a run's agents, the root first. */
+  heads(runId: string): Promise<Shown<ReadonlyMap<string, number>>>
+  /** In the order in which they were asked for. */
+  approvals(
+    query: Page & { runId?: string; state?: string },
+  ): Promise<Shown<{ approvals: readonly ApprovalRow[]; next: string | null }>>
+  /** Everything that a run asks people. */
+  asks(query: { runId: string }): Promise<Shown<readonly AskRow[]>>
+  /** Calls, of all runs or of one, of which nobody knows whether they happened. */
+  doubts(query: { runId?: string }): Promise<Shown<readonly AskRow[]>>
+  /** Questions of agents, of all runs or of one, that nobody has answered. */
+  questions(query: { runId?: string }): Promise<Shown<readonly AskRow[]>>
+  approval(toolCallId: string): Promise<Shown<ApprovalRow | null>>
+  /** In the order in which they were registered. */
+  artifacts(
+    query: Page & { runId?: string },
+  ): Promise<Shown<{ artifacts: readonly ArtifactRow[]; next: string | null }>>
+  /** What model calls cost, by a criterion; of all runs or of one, those that ended at or after `since` (ISO 8601). */
+  cost(query: {
+    by: CostBy
+    since?: string
+    runId?: string
+  }): Promise<Shown<Pick<z.infer<typeof Cost>, 'rows' | 'total'>>>
+  /** In order of their steps; `whole`: with all that {@link checkpoint} gives. */
+  checkpoints(
+    agentId: string,
+    page: Page & { readonly whole?: boolean },
+  ): Promise<Shown<Omit<z.infer<typeof CheckpointList>, 'position'>>>
+  /** The seed's whole checkpoint, with its place. */
+  checkpoint(agentId: string, step: number): Promise<Shown<WholeCheckpoint | null>>
+  /**
+   * Events of a run that a filter wants, in the order of the log. `more`: others follow them. Null: the run has no such agent.
+   */
+  events(
+    query: Page & Omit<EventFilter, 'run'> & { readonly runId: string },
+  ): Promise<{ readonly events: readonly RecordedEvent[]; readonly more: boolean } | null>
+  /** Agents to wake no later than `before` (ms). `asked`: only those that were started to be driven by whoever there is. */
+  due(
+    before: number,
+    which?: { readonly asked: boolean },
+  ): Promise<readonly { agentId: string; wakeAt: number; reason: string }[]>
+  /** The earliest wake-up after `after` (ms) of those that {@link due} would tell, or null. */
+  nextDue(after: number, which?: { readonly asked: boolean }): Promise<number | null>
+  status(): Promise<ProjectionStatus>
+  /** Streams, of all runs or of one, that stopped at an event that the tables cannot take. */
+  parked(runId?: string): Promise<readonly ParkedRow[]>
+  /**
+   * Builds the tables anew beside the live ones, compares, and switches where they are equal, or where `accept` says that
+   * a difference is wanted. `equal` false: the difference is told; null: there was nothing to compare with. `switched`: the
+   * new ones are the live ones now.
+   */
+  rebuild(how?: {
+    readonly accept?: boolean
+  }): Promise<{ events: number; equal: boolean | null; switched: boolean; differences: readonly string[] }>
+  /** Reads a parked stream again. True: it is no longer parked. */
+  release(stream: string): Promise<boolean>
+}

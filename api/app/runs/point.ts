@@ -1,0 +1,38 @@
+import type { z } from 'zod'
+import type { AgentAt } from '../../../domain/runtime/types.ts'
+import type { AgentAtPoint } from '../schemas/checkpoints.ts'
+
+export type AgentPoint = z.infer<typeof AgentAtPoint>
+
+/** An agent at a point as the API shows it: a checkpoint's names and values, and where the agent stands. */
+export function pointOf({ state: s, head, messages, facts }: AgentAt): AgentPoint {
+  const { contextVariables, ...calls } = facts
+  const [own, before] = [s.spent, s.inherited]
+  const nanoDollars = own.nanoDollars + before.nanoDollars
+  const input = (spent: typeof own) => spent.input + spent.cacheRead + spent.cacheWrite
+  return {
+    id: `${s.agentId}.s${s.step}`,
+    threadId: s.agentId,
+    runId: s.runId,
+    agentId: s.agentId,
+    step: s.step,
+    turn: s.turn,
+    revision: head.revision,
+    hash: head.hash,
+    timestamp: new Date(head.timestamp).toISOString(),
+    machineState: s.machine.status,
+    paused: s.paused,
+    error: s.machine.status === 'ERROR' ? { code: s.machine.code, message: s.machine.error } : null,
+    state: { messages, sopPhase: s.phase, contextVariables },
+    ...calls,
+    usage: {
+      inputTokens: input(own) + input(before),
+      outputTokens: own.output + before.output,
+      cost: nanoDollars / 1e9,
+      nanoDollars,
+    },
+    gatesPassed: s.gatesPassed,
+    tree: s.tree,
+    spec: s.spec,
+  }
+}

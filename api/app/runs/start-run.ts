@@ -1,0 +1,50 @@
+import type { z } from 'zod'
+import { wellFormed } from '../../../domain/log/well-formed.ts'
+import { claimKey } from '../../../domain/runtime/claim-key.ts'
+import type { Started } from '../schemas/runs.ts'
+import type { StartRun } from '../schemas/start.ts'
+import type { Services } from '../services.ts'
+import { keyedRunId, madeBefore, shown } from './keyed.ts'
+import { workspaceOf } from './known.ts'
+import { actorOf, mustWrite } from './record-command.ts'
+import { type RequestOptions, tracing } from './request-options.ts'
+
+export type StartedRun = z.infer<typeof Started>
+
+/**
+ * Starts a run, or finds the one that the same Idempotency-Key started. Rejects with what `prepare` refuses. `here` false:
+ * one that is to be driven is left to whoever does so.
+ */
+export async function startRun(
+  s: Services,
+  request: StartRun,
+  options: RequestOptions,
+  here = true,
+): Promise<StartedRun> {
+  mustWrite(s)
+  const asked = wellFormed(request)
+  const { key } = options
+  const runId = key === undefined ? s.runtime.newRunId() : keyedRunId(s, 'run', key)
+  const { drive, by, ...what } = asked
+  const asking = {
+    by: actorOf('user', by),
+    ...(key === undefined ? {} : { key, asked: what }),
+    ...tracing(options),
+  }
+  const before = key !== undefined && (await madeBefore(s, runId, key, what))
+  let created = false
+  let revision = -1
+  if (before) revision = (await s.log.head(`agent-${runId}`))?.revision ?? -1
+  else {
+    const spec = await s.starts.prepare(asked)
+    const approve = asked.approve?.length ? { approve: asked.approve } : {}
+    if (key !== undefined) await claimKey(s, key, { start: what })
+    const start = { kind: 'start', spec, task: asked.task ?? null, ...(drive ? { drive } : {}), ...approve } as const
+    // Of requests that come at the same time one starts the run; the state of the others' knows their command id.
+    ;({ recorded: created, revision } = await s.runtime.execute(runId, start, asking))
+  }
+  if (drive && here) s.drivers.start(runId)
+  const { driving } = s.drivers.state(runId)
+  await shown(s)
+  return { runId, agentId: runId, revision, driving, created, workspace: await workspaceOf(s, runId) }
+}

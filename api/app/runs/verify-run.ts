@@ -1,0 +1,33 @@
+import type { z } from 'zod'
+import { agentStream } from '../../../domain/log/ids.ts'
+import type { Verification } from '../../../domain/runtime/types.ts'
+import { acceptedLosses } from '../losses/accepted.ts'
+import type { VerifiedRun } from '../schemas/runs.ts'
+import type { Services } from '../services.ts'
+import { notFound } from './record-command.ts'
+
+/**
+ * Proves every agent of a run, and that the log still holds all that the tables have seen of it: a chain whose last links
+ * are gone holds by itself. Throws a 404 Problem where neither knows the run.
+ */
+export async function verifyRun(
+  s: Pick<Services, 'log' | 'blobs' | 'read' | 'runtime'>,
+  runId: string,
+): Promise<z.infer<typeof VerifiedRun>> {
+  await s.read.current()
+  // Before the log is read, which only grows.
+  const parked = await s.read.parked(runId)
+  const unborn = parked.map(({ stream }) => [stream.replace(/^agent-/, ''), -1] as const)
+  const seen = new Map([[runId, -1], ...unborn, ...(await s.read.heads(runId)).value])
+  if (seen.size === 1 && seen.get(runId) === -1 && !(await s.log.head(agentStream(runId)))) throw notFound('run', runId)
+  const agents: Verification[] = []
+  for (const [agentId, revision] of seen) agents.push(whole(await s.runtime.verify(agentId), revision))
+  const losses = await acceptedLosses(s, [...seen.keys()])
+  return { runId, ok: agents.every((agent) => agent.ok), agents, acceptedLosses: losses, parked }
+}
+
+function whole(found: Verification, seen: number): Verification {
+  if (found.events > seen) return found
+  const message = `the log ends before revision ${seen}, which the tables have seen: restore the log from a backup`
+  return { ...found, ok: false, problems: [...found.problems, { revision: seen, code: 'CHAIN', message }] }
+}

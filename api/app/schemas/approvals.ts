@@ -1,0 +1,98 @@
+import { z } from 'zod'
+import { Artifact } from '../../../domain/agent/events/events.ts'
+import { AnyJson, By, JsonValue, Next, Position } from './common.ts'
+
+/** `erased`: the body that held the decision is gone. */
+export const ApprovalState = z
+  .enum(['pending', 'approved', 'rejected', 'expired', 'erased'])
+  .meta({ id: 'ApprovalState' })
+
+export const Approval = z
+  .strictObject({
+    toolCallId: z.string(),
+    runId: z.string(),
+    agentId: z.string(),
+    toolName: z.string(),
+    argumentsHash: z.string(),
+    arguments: AnyJson,
+    reason: z.string(),
+    requestedAt: z.string(),
+    expiresAt: z.string(),
+    state: ApprovalState,
+    by: z.string().nullable(),
+  })
+  .meta({ id: 'Approval' })
+
+export const ApprovalList = z
+  .strictObject({ position: Position, approvals: z.array(Approval).readonly(), next: Next })
+  .meta({ id: 'ApprovalList' })
+
+export const ApprovalDetail = z
+  .strictObject({
+    position: Position,
+    approval: Approval,
+    preview: z.strictObject({ kind: z.enum(['diff', 'command', 'arguments']), text: z.string() }),
+  })
+  .meta({ id: 'ApprovalDetail' })
+
+/** `argumentsHash`: what was looked at; a call with other arguments is not approved. */
+export const DecisionBody = z
+  .strictObject({
+    decision: z.enum(['approved', 'rejected']),
+    argumentsHash: z.string().min(1).optional(),
+    reason: z.string().min(1).optional(),
+    by: By.optional(),
+  })
+  .meta({ id: 'Decision' })
+
+/** It happened (with this result), it did not: run it, or abandon it. */
+export const DoubtBody = z
+  .strictObject({
+    decision: z.enum(['happened', 'run', 'abandon']),
+    result: JsonValue.optional(),
+    reason: z.string().min(1).optional(),
+    by: By.optional(),
+  })
+  .refine((b) => b.result === undefined || b.decision === 'happened', { error: 'a result goes with "happened" only' })
+  .meta({ id: 'Doubt' })
+
+/**
+ * What a person is asked: to let a call happen, to say what became of one, or a question of the agent. `text`: the reason,
+ * or the question; empty where the agent waits to be told its task.
+ */
+export const Ask = z
+  .strictObject({
+    for: z.enum(['approval', 'doubt', 'input']),
+    runId: z.string(),
+    agentId: z.string(),
+    toolCallId: z.string().nullable(),
+    toolName: z.string().nullable(),
+    arguments: AnyJson,
+    text: z.string(),
+  })
+  .meta({ id: 'Ask' })
+
+export const DoubtList = z
+  .strictObject({ position: Position, doubts: z.array(Ask).readonly() })
+  .meta({ id: 'DoubtList' })
+
+export const QuestionList = z
+  .strictObject({ position: Position, questions: z.array(Ask).readonly() })
+  .meta({ id: 'QuestionList' })
+
+export const ArtifactView = z
+  .strictObject({
+    artifact: Artifact.extend({
+      content: z.string().optional().meta({ description: 'What the agent gave as its content; files have none here' }),
+    }),
+    runId: z.string(),
+    agentId: z.string(),
+    registeredWith: z.string().nullable(),
+    checkpointId: z.string().nullable(),
+    createdAt: z.string(),
+  })
+  .meta({ id: 'ArtifactView' })
+
+export const ArtifactList = z
+  .strictObject({ position: Position, artifacts: z.array(ArtifactView).readonly(), next: Next })
+  .meta({ id: 'ArtifactList' })

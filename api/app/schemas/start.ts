@@ -1,0 +1,71 @@
+import { z } from 'zod'
+import { partly } from '../../../domain/agent/definition/partly.ts'
+import {
+  Budget,
+  ContextManagementConfig,
+  ErrorRecoveryPolicy,
+  Policy,
+  RecoveryConfig,
+  VARIABLE_NAME,
+} from '../../../domain/agent/definition/spec.ts'
+import { Milliseconds } from '../../../domain/shared/time-span.ts'
+import { By, Folder, JsonValue } from './common.ts'
+
+const names = z.array(z.string().min(1))
+
+/** `maxTurns` absent: the role's loop plus `recovery.graceTurns`, 25 without a role. Times in ms. */
+export const RunLimits = z
+  .strictObject({
+    maxTurns: z.int().positive().optional(),
+    wallClockMs: Milliseconds.nullable().optional(),
+  })
+  .meta({ id: 'RunLimits' })
+
+/** Members that hold settings of their own. */
+const SETTINGS = {
+  policy: partly(Policy),
+  limits: RunLimits,
+  recovery: partly(RecoveryConfig).meta({ id: 'RecoveryConfig' }),
+  retry: partly(ErrorRecoveryPolicy),
+  context: ContextManagementConfig.partial(),
+  budget: Budget.partial(),
+}
+
+/** `mode` → `policy.mode`: settings are often looked for one level too high. */
+const DEEPER = new Map(
+  Object.entries(SETTINGS).flatMap(([outer, { shape }]) => Object.keys(shape).map((key) => [key, `${outer}.${key}`])),
+)
+
+function deeper({ code, keys }: z.core.$ZodRawIssue): string | undefined {
+  const meant = code === 'unrecognized_keys' ? (keys as string[]).flatMap((key) => DEEPER.get(key) ?? []) : []
+  return meant.length === 0 ? undefined : `did you mean ${meant.join(', ')}?`
+}
+
+/** What a run is started with (POST /v1/runs). Everything but the task has a default. */
+export const StartRun = z
+  .strictObject(
+    {
+      task: z.string().trim().min(1).optional().meta({ description: 'Absent: the run waits for input.' }),
+      role: z.string().min(1).optional(),
+      model: z.string().min(1).max(300).optional(),
+      policy: SETTINGS.policy.optional(),
+      limits: SETTINGS.limits.optional(),
+      recovery: SETTINGS.recovery.optional(),
+      retry: SETTINGS.retry.optional(),
+      context: SETTINGS.context.optional(),
+      tools: names.optional().meta({ description: 'Names of the tools to offer. Absent: all that are configured.' }),
+      workspace: Folder.optional().meta({ description: 'Absolute path of the folder to work in.' }),
+      testCommand: z.array(z.string()).min(1).optional(),
+      contextVariables: z.record(z.string().max(VARIABLE_NAME), JsonValue).optional(),
+      secrets: names.optional().meta({ description: 'Names of secrets, never values.' }),
+      budget: SETTINGS.budget.optional().meta({ description: 'Tokens, and money in nano-dollars.' }),
+      approve: names.optional().meta({ description: 'Standing approval: these tools do not ask.' }),
+      instructions: z.string().min(1).optional(),
+      drive: z.boolean().default(true).meta({ description: 'False: only record the run.' }),
+      by: By.optional(),
+    },
+    { error: deeper },
+  )
+  .meta({ id: 'StartRun' })
+export type StartRun = z.infer<typeof StartRun>
+export type StartRunInput = z.input<typeof StartRun>

@@ -1,0 +1,129 @@
+import type { AgentSpec } from '../../domain/agent/definition/spec.ts'
+import type { Json } from '../../domain/log/json.ts'
+import type { BlobStore, Clock, EventLog, FileChange, ModelRequest, Random, Vault } from '../../domain/ports.ts'
+import type { AgentServices, At, ForkOptions } from '../../domain/runtime/types.ts'
+import type { Drivers } from './drives/drivers.ts'
+import type { LiveHub } from './live/hub.ts'
+import type { Losses } from './losses/losses.ts'
+import type { ReadModel } from './read-model.ts'
+import type { Readiness } from './readiness.ts'
+import type { StartRun } from './schemas/start.ts'
+
+/** A point of an agent's history whose files are asked for. */
+export interface FilePoint {
+  readonly agentId: string
+  readonly at: At
+}
+
+/** Which files to put back, those of a step (0: before the run) or of a tree. */
+export interface RestoreRequest {
+  readonly to: { readonly step: number } | { readonly tree: string }
+  /** Only look: no file is touched. */
+  readonly dryRun: boolean
+  /** Refuse where the files are not this tree any more, as a dry run showed them. */
+  readonly expected?: string
+}
+
+export interface RestoredFiles {
+  /** The version that is put back. */
+  readonly tree: string
+  /** The version that holds the files as they were before; restoring it undoes this. */
+  readonly replaced: string
+  /** What putting it back does to the folder. `deleted`: files that the version does not know. */
+  readonly changes: readonly FileChange[]
+}
+
+/** Where a fork is to work. `folder` absent: a new one beside that of its source. */
+export interface ForkFolder {
+  readonly runId: string
+  readonly folder?: string
+  /** A request with a key can be repeated, and then finds the files of its first attempt. */
+  readonly keyed: boolean
+}
+
+/** Where a fork works, with the files of its point in it. */
+export type ForkFiles = NonNullable<ForkOptions['workspace']>
+
+/** The workspace's files at points of a history. */
+export interface Files {
+  /** Null where one of the points has no workspace. `patch` is cut after `maxBytes`. */
+  diff(
+    a: FilePoint,
+    b: FilePoint,
+    maxBytes: number,
+  ): Promise<{ readonly changes: readonly FileChange[]; readonly patch: string } | null>
+  /**
+   * Where a path leads now (itself where it leads out, or nowhere) and the text of the file there; `text` null where there
+   * is none (or it is no text).
+   */
+  current(agentId: string, path: string): Promise<{ readonly path: string; readonly text: string | null }>
+  /** Puts the files of a version back; what they replace is kept as a version of its own. */
+  restore(agentId: string, asked: RestoreRequest): Promise<RestoredFiles>
+  /**
+   * Puts the files of a point into the folder of a fork, and has the fork recorded with them; null where its source has no
+   * workspace. A fork never works in the folder of its source. Where nothing was recorded the folder is left as it was.
+   */
+  fork<T>(source: string, at: At, fork: ForkFolder, record: (files: ForkFiles | null) => Promise<T>): Promise<T>
+  /** A repeated request has found its fork made: what was kept for a repeat is not needed any more. */
+  forkFound(runId: string): void
+}
+
+/** Turns a request into everything in force, resolved; refuses what cannot work, before anything is recorded. */
+export interface Starts {
+  prepare(request: StartRun): Promise<AgentSpec>
+}
+
+/** A model request as its provider gets it: the JSON body, and the headers that belong to what is asked. */
+export interface Wire {
+  readonly provider: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Json
+}
+
+/** Says that something was recorded about an agent: a hint to look at it, which may come late, twice or never. */
+export interface WorkNotification {
+  readonly agentId: string
+  /** A driver wrote it, which needs nobody to look. */
+  readonly byDriver: boolean
+  /** Until it is called another worker may be told of it too. */
+  done(): void
+}
+
+/** Wakes one of the workers that listen. */
+export interface WorkSubscription {
+  /** Goes on until the signal aborts. `onTrouble` hears why nothing can be heard just now, and null when it can. */
+  notifications(signal: AbortSignal, onTrouble: (error: unknown) => void): AsyncIterable<WorkNotification>
+}
+
+/** Everything that the entry points need, already composed. Made by the composition root, closed by whoever opened it. */
+export interface Services {
+  readonly runtime: AgentServices
+  readonly log: EventLog
+  readonly losses: Losses
+  readonly blobs: BlobStore
+  readonly read: ReadModel
+  readonly starts: Starts
+  readonly files: Files
+  readonly live: LiveHub
+  readonly drivers: Drivers
+  readonly vault: Vault
+  readonly clock: Clock
+  readonly random: Random
+  /** Writes a consistent copy of the data into a folder that does not exist yet. */
+  backup(folder: string): Promise<{ readonly files: readonly string[]; readonly bytes: number }>
+  /** Stored bytes of these runs, by run id. */
+  sizes(runIds: readonly string[]): Promise<ReadonlyMap<string, number>>
+  /** A model request as its provider gets it; null: the host cannot tell. */
+  readonly wire: ((request: ModelRequest) => Wire) | null
+  /** True: this process only reads; every command is refused. */
+  readonly readOnly: boolean
+  /** True: a recorded command also wakes its run (`serve`). */
+  readonly autoDrive: boolean
+  /** Null: nobody but this process records, so there is nothing to hear. */
+  readonly workSubscription: WorkSubscription | null
+  /** Names this process among several that drive; null: it is alone. */
+  readonly holder: string | null
+  /** Whether log and tables answer, within two seconds. */
+  ready(): Promise<Readiness>
+  close(): Promise<void>
+}

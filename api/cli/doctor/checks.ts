@@ -1,0 +1,233 @@
+import { execFile } from 'node:child_process'
+import { constants, existsSync } from 'node:fs'
+import { access, mkdtemp, rm, stat, statfs } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { fileOf } from '../../../adapters/log-sqlite/file.ts'
+import { alteredGuards } from '../../../adapters/log-sqlite/guards.ts'
+import { findProgram } from '../../../adapters/programs/programs.ts'
+import { inWorkspaces } from '../../../adapters/programs/workspaces.ts'
+import { createSandbox } from '../../../adapters/sandbox/bubblewrap.ts'
+import { checkVault } from '../../../adapters/vault/file-vault.ts'
+import type { KeySource } from '../../../adapters/vault/keys.ts'
+import { unhidable } from '../../../domain/agent/secrets/forms.ts'
+import { type Config, onServers, unknownVariables } from '../../app/config.ts'
+import { paths } from '../../host/paths.ts'
+import { vaultKeys } from '../../host/vault-keys.ts'
+import { tokenPath } from '../../http/token.ts'
+import { OwnerError } from '../../owner/backend.ts'
+import type { LossReport } from '../loss-text.ts'
+import { bad, checkParked, type Finding, message, ok } from './finding.ts'
+import { checkServers } from './servers.ts'
+import { checkEnd, checkStored } from './stored.ts'
+
+const run = promisify(execFile)
+
+const MIN_FREE = 1024 ** 3
+const MODEL_KEYS = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'OPENAI_API_KEY']
+const BASE_URLS = ['ANTHROPIC_BASE_URL', 'OPENAI_BASE_URL']
+
+export function checkNode(version: string): Finding {
+  const major = Number(version.replace(/^v/, '').split('.')[0])
+  return major >= 24 ? ok('node', version) : bad('broken', 'node', version, 'install Node.js 24 or newer')
+}
+
+/** The folder, or what exists of the way to it. */
+const nearest = (folder: string): string => (existsSync(folder) ? folder : nearest(dirname(folder)))
+
+export async function checkFolder(folder: string): Promise<Finding> {
+  try {
+    const place = nearest(folder)
+    if (place !== folder) {
+      await access(place, constants.W_OK | constants.X_OK)
+      if (!(await stat(place)).isDirectory()) throw new Error(`${place} is a file`)
+      return ok('data folder', `${folder}; the first run makes it`)
+    }
+    await access(folder, constants.R_OK | constants.W_OK | constants.X_OK)
+    const { mode, uid } = await stat(folder)
+    if (process.getuid && uid !== process.getuid()) {
+      return bad('warning', 'data folder', `${folder} belongs to another user`, 'name one of your own with --data')
+    }
+    if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
+      return bad('warning', 'data folder', `${folder} can be entered by other users`, `chmod 700 '${folder}'`)
+    }
+    return ok('data folder', folder)
+  } catch (error) {
+    return bad('broken', 'data folder', message(error), 'make it writable, or name another one with --data')
+  }
+}
+
+export async function checkToken(folder: string): Promise<Finding> {
+  const path = tokenPath(folder)
+  if (!existsSync(path)) return ok('token', 'none yet; the first start makes it')
+  const { mode } = await stat(path)
+  if (process.platform === 'win32' || (mode & 0o077) === 0) return ok('token', 'only you can read it')
+  return bad('broken', 'token', 'other users can read it', `delete '${path}' (a new one is made) or chmod 600 it`)
+}
+
+/** Only what is amiss is told: nothing starts without the vault that was kept here. */
+export async function vaultFault(folder: string, keys?: KeySource): Promise<Finding[]> {
+  try {
+    await checkVault(folder, keys)
+    return []
+  } catch (error) {
+    const [found = '', ...todo] = message(error).split('; ')
+    return [bad('broken', 'vault', found, todo.join('; '))]
+  }
+}
+
+export async function checkLog(identity: () => Promise<{ logId: string; kind: string }>): Promise<Finding> {
+  try {
+    const { logId, kind } = await identity()
+    return ok('log', `${logId}, ${kind === 'remote' ? 'owned by another process, which answers' : 'opened here'}`)
+  } catch (error) {
+    if (error instanceof OwnerError && error.code === 'NOTHING_YET')
+      return ok('log', 'none yet; the first run makes it')
+    return bad('broken', 'log', message(error), 'do what the message says; "verify" then checks what is stored')
+  }
+}
+
+/** Only what is amiss is told: nothing else takes what is recorded back out. */
+export function checkGuards(folder: string): Finding[] {
+  try {
+    if (!existsSync(fileOf(folder))) return []
+    const altered = alteredGuards(folder)
+    if (altered.length === 0) return []
+    const todo = 'find out who has written to log.db; "verify" tells what was changed; restore the log from a backup'
+    return [bad('broken', 'log guards', `removed or changed: ${altered.join(', ')}`, todo)]
+  } catch {
+    // What keeps the log from being opened was told of the log itself.
+    return []
+  }
+}
+
+/** Tries the sandbox as a run would have it, in an empty folder. */
+export async function checkSandbox(
+  sandboxed: boolean,
+  program: () => string = () => findProgram('bwrap'),
+): Promise<Finding[]> {
+  const todo = 'install bubblewrap and allow user namespaces, or say --no-sandbox where commands may run unconfined'
+  const workspace = await mkdtemp(join(tmpdir(), 'keepup-doctor-'))
+  const told: string[] = []
+  try {
+    const bwrap = program()
+    await createSandbox({ workspace, hide: [], bwrap, warn: (text) => told.push(text) })
+    const found = `bubblewrap works, ${bwrap}`
+    const state = sandboxed
+      ? ok('sandbox', found)
+      : bad('warning', 'sandbox', `${found}, but "sandboxed" is false`, 'remove the setting to confine commands')
+    return [state, ...told.map(unbounded)]
+  } catch (error) {
+    return [bad('warning', 'sandbox', message(error), todo)]
+  } finally {
+    await rm(workspace, { recursive: true, force: true })
+  }
+}
+
+function unbounded(text: string): Finding {
+  const [found = '', ...todo] = text.split('; ')
+  return bad('warning', 'process limit', found, todo.join('; '))
+}
+
+export async function checkGit(program: () => string = () => findProgram('git')): Promise<Finding> {
+  try {
+    const git = program()
+    const { stdout } = await run(git, ['--version'], { timeout: 5000, env: {} })
+    return ok('git', `${stdout.trim().replace(/^git version /, '')}, ${git}`)
+  } catch (error) {
+    return bad('broken', 'git', message(error), 'install git; the versions of a workspace are kept with it')
+  }
+}
+
+export function checkKeys(env: NodeJS.ProcessEnv): Finding {
+  const set = [...MODEL_KEYS, ...BASE_URLS].filter((name) => (env[name] ?? '') !== '')
+  const short = MODEL_KEYS.filter((name) => env[name]?.trim() && unhidable(env[name].trim()) !== null)
+  if (short.length > 0)
+    return bad('warning', 'model keys', `${short.join(', ')}: too short to be hidden`, 'set the whole key')
+  if (set.length > 0) return ok('model keys', `${set.join(', ')} (names only)`)
+  return bad(
+    'warning',
+    'model keys',
+    'none is set',
+    `set one of ${MODEL_KEYS.join(', ')}, or the base URL of a local server`,
+  )
+}
+
+/** Of the folders, each of which may lie on a disk of its own, the one with the least room. The first: the data folder. */
+export async function checkDisk(folders: readonly string[]): Promise<Finding> {
+  try {
+    const places = [...new Set(folders.map(nearest))]
+    const rooms = await Promise.all(
+      places.map((place) => statfs(place).then(({ bavail, bsize }) => ({ place, free: bavail * bsize }))),
+    )
+    const { place, free } = rooms.reduce((least, room) => (room.free < least.free ? room : least))
+    const found = `${(free / MIN_FREE).toFixed(1)} GiB free${place === places[0] ? '' : ` in ${place}`}`
+    return free >= MIN_FREE
+      ? ok('disk', found)
+      : bad('warning', 'disk', found, 'make room: a full disk stops every run')
+  } catch (error) {
+    return bad('warning', 'disk', message(error), 'look at the disk of the data folder')
+  }
+}
+
+/** The clock against the program's own files: none of them can be from the future. */
+export async function checkClock(now: number): Promise<Finding> {
+  const { mtimeMs } = await stat(new URL(import.meta.url))
+  if (now >= mtimeMs - 60_000) return ok('clock', new Date(now).toISOString())
+  const found = `${new Date(now).toISOString()} is before this program was installed`
+  return bad('warning', 'clock', found, 'set the clock; times in the log never go back, so they would stand still')
+}
+
+export function checkVariables(env: NodeJS.ProcessEnv): Finding {
+  const unknown = unknownVariables(env)
+  if (unknown.length === 0) return ok('settings', 'understood')
+  return bad('warning', 'settings', `unknown variables: ${unknown.join(', ')}`, 'look for a misspelt name')
+}
+
+/** Of the embedded tables. What keeps the log from being opened was told of the log itself. */
+async function checkTables(parked: () => Promise<number>): Promise<Finding[]> {
+  try {
+    return checkParked(await parked())
+  } catch (error) {
+    if (error instanceof OwnerError) return []
+    return [bad('warning', 'tables', message(error), 'do what the message says; the log is complete without them')]
+  }
+}
+
+/** Everything, in the order in which a person would look. */
+export async function examine(
+  config: Config,
+  env: NodeJS.ProcessEnv,
+  identity: () => Promise<{ logId: string; kind: string }>,
+  parked: () => Promise<number>,
+  losses: () => Promise<LossReport>,
+): Promise<Finding[]> {
+  const at = paths(config.data)
+  const folder = await checkFolder(config.data)
+  const servers = onServers(config) ? await checkServers(config) : []
+  const stored = onServers(config) ? [] : checkStored(config.data)
+  const vault = await vaultFault(config.data, vaultKeys(config))
+  // Most runs work in the folder that they are started in.
+  const writable = inWorkspaces(process.cwd(), config.data)
+  const program = (name: string) => () => findProgram(name, { env, writable })
+  const broken = [folder, ...vault, ...servers].find(({ state }) => state === 'broken')
+  return [
+    checkNode(process.version),
+    checkVariables(env),
+    folder,
+    await checkToken(config.data),
+    ...vault,
+    ...stored,
+    await checkDisk([config.data, at.log, at.tables, at.blobs, at.versions, at.vault]),
+    await checkClock(Date.now()),
+    ...servers,
+    ...(broken || onServers(config)
+      ? []
+      : [await checkLog(identity), ...checkGuards(at.log), ...(await checkTables(parked))]),
+    ...(broken ? [] : await checkEnd(losses)),
+    await checkGit(program('git')),
+    ...(await checkSandbox(config.sandboxed, program('bwrap'))),
+    checkKeys(env),
+  ]
+}

@@ -1,0 +1,110 @@
+import { existsSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { endOfLog, foreignMark } from '../../../adapters/log-sqlite/end.ts'
+import { openToRead } from '../../../adapters/log-sqlite/file.ts'
+import { markOf, readMark } from '../../../adapters/log-sqlite/mark.ts'
+import { tablesFault } from '../../../projections/store/damage.ts'
+import { paths } from '../../host/paths.ts'
+import { OwnerError } from '../../owner/backend.ts'
+import type { LossReport } from '../loss-text.ts'
+import { bad, type Finding, message, ok } from './finding.ts'
+
+// What is stored in a data folder, file by file: damage is told by name, before anything is opened that would mend it.
+
+const RESTORE = 'restore a backup of the log, or look at what is missing with "repair"'
+
+/** The mark beside the log, as it was found. Nothing where there is no log yet. */
+function checkMark(data: string): Finding[] {
+  const { log } = paths(data)
+  if (!existsSync(join(log, 'log.db'))) return []
+  const found = readMark(log)
+  const path = markOf(log)
+  const only = 'only the tables tell now whether the log has lost its end: run "verify"; '
+  const todo = `${only}the next start begins a new mark`
+  if (found.state === 'missing') return [bad('warning', 'log mark', `${path} is missing`, todo)]
+  if (found.state === 'unreadable') {
+    const then = found.foreign ? `${only}no start begins a new mark while this is in its place: move it away` : todo
+    return [bad('warning', 'log mark', `${path} cannot be read: ${found.why}`, then)]
+  }
+  const foreign = foreignMarkIn(log)
+  if (foreign !== null) return [bad('broken', 'log mark', foreign, 'until then no start records anything')]
+  if (found.torn)
+    return [bad('warning', 'log mark', `one of the two records of ${path} cannot be read`, 'run "verify"')]
+  return [ok('log mark', `position ${found.position}`)]
+}
+
+/** What is said of the mark of another log; null: it is none. What keeps the log from being opened is told of the log itself. */
+function foreignMarkIn(log: string): string | null {
+  let db: DatabaseSync | undefined
+  try {
+    db = openToRead(log)
+    const end = endOfLog(log, db)
+    return end.state === 'foreign' ? foreignMark(log, end) : null
+  } catch {
+    return null
+  } finally {
+    db?.close()
+  }
+}
+
+/** Caches, and what is made anew: a damaged one is lost, no more. */
+function checkDatabases(data: string): Finding[] {
+  const at = paths(data)
+  const anew = (check: string, path: string, why: string) =>
+    bad('warning', check, `${path}: ${why}`, 'nothing is lost: it is made anew at the next start')
+  const tables = tablesFault(at.tables)
+  const snapshots = sqliteFault(at.snapshots)
+  return [
+    ...(tables === null ? [] : [anew('tables file', tables.file, tables.why)]),
+    ...(snapshots === null ? [] : [anew('snapshots', at.snapshots, snapshots)]),
+  ]
+}
+
+/** What SQLite says against a file; null: nothing, or there is none. */
+function sqliteFault(path: string): string | null {
+  if (!existsSync(path)) return null
+  if (statSync(path).size === 0) return 'it is empty'
+  let db: DatabaseSync | undefined
+  try {
+    db = new DatabaseSync(path, { readOnly: true })
+    const [row] = db.prepare('PRAGMA quick_check(1)').all()
+    return row?.quick_check === 'ok' ? null : String(row?.quick_check)
+  } catch (error) {
+    return message(error)
+  } finally {
+    db?.close()
+  }
+}
+
+/** The shadow repository of workspace versions. */
+function checkVersions(data: string): Finding[] {
+  const { versions } = paths(data)
+  if (!existsSync(versions)) return []
+  const missing = ['HEAD', 'objects', 'refs'].filter((name) => !existsSync(join(versions, name)))
+  if (missing.length === 0) return []
+  const todo = 'restore the folder from a backup; files of earlier steps cannot be shown or put back without it'
+  return [bad('broken', 'versions', `${versions} lacks ${missing.join(', ')}`, todo)]
+}
+
+/** Every stored file that can be looked at without opening the log. */
+export const checkStored = (data: string): Finding[] => [
+  ...checkMark(data),
+  ...checkDatabases(data),
+  ...checkVersions(data),
+]
+
+/** Whether the log holds all that was seen of it. What keeps it from being opened was told of the log itself. */
+export async function checkEnd(report: () => Promise<LossReport>): Promise<Finding[]> {
+  try {
+    const { loss } = await report()
+    return [
+      loss === null
+        ? ok('log end', 'the log holds all that was seen of it')
+        : bad('broken', 'log end', loss.message, RESTORE),
+    ]
+  } catch (error) {
+    if (error instanceof OwnerError) return []
+    return [bad('broken', 'log end', message(error), RESTORE)]
+  }
+}

@@ -1,0 +1,15 @@
+import type { ProblemBody } from '../app/schemas/common.ts'
+
+/**
+ * The answer of another process that owns the data folder. Where that process lacks the key of a model, its environment is
+ * meant and not the one of this command, so the refusal says whose.
+ */
+export async function ownerAnswer(response: Response, dataFolder: string): Promise<Response> {
+  if (response.ok || !response.headers.get('content-type')?.includes('json')) return response
+  const problem = (await response.clone().json()) as ProblemBody
+  if (problem.code !== 'MODEL_AUTHENTICATION') return response
+  const detail =
+    `the process that owns ${dataFolder} has no key for this model (${problem.detail}). The environment of this command does ` +
+    'not reach it: end that process, and start it again with the key set'
+  return new Response(JSON.stringify({ ...problem, detail }), response)
+}

@@ -1,0 +1,39 @@
+import { echo } from '../../../domain/agent/issues.ts'
+import type { RuntimePorts } from '../../../domain/runtime/ports.ts'
+import type { Acceptance, Losses } from '../../app/losses/losses.ts'
+import { Problem } from '../../app/problem.ts'
+import { findLoss, type Witnesses } from './find.ts'
+import type { HeadRead, LossGate } from './gate.ts'
+import { recordAcceptance } from './record-acceptance.ts'
+
+/** What the place where things are kept brings: how its log takes an acceptance, and what follows for its tables. */
+export interface LossServices extends Witnesses {
+  /** Reads the head of one stream as the tables saw it, without waiting for other queries; `read` where absent. */
+  readonly seenHead?: HeadRead
+  readonly gate: LossGate
+  accepting(record: () => Promise<Acceptance>): Promise<Acceptance>
+  /** The tables follow the log again. */
+  followed(): Promise<void>
+}
+
+export function lossesOf(services: LossServices, ports: RuntimePorts): Losses {
+  return {
+    get open() {
+      return services.gate.loss
+    },
+    look: () => findLoss(services, true),
+    async accept(id, by, reason) {
+      const loss = await findLoss(services, true)
+      if (loss === null) return null
+      if (loss.id !== id) {
+        const why = `the loss that was found is ${loss.id}, not ${echo(id)}, so nothing was accepted`
+        throw new Problem('LOSS_CHANGED', `${why}; look again with GET /v1/losses?all=true or "keepup repair"`)
+      }
+      const said = { by, ...(reason === undefined ? {} : { reason }) }
+      const done = await services.accepting(() => recordAcceptance(ports, loss, said))
+      await services.followed()
+      services.gate.loss = null
+      return { loss, ...done }
+    },
+  }
+}

@@ -1,0 +1,93 @@
+import { rmSync } from 'node:fs'
+import type { ScriptInput } from '../../adapters/model-scripted/script.ts'
+import { createModels, type Models, PROVIDER_KEYS } from '../../adapters/models/registry.ts'
+import { SqliteSnapshots } from '../../adapters/snapshots-sqlite/store.ts'
+import { workspaceTools } from '../../adapters/tools/builtin.ts'
+import { openVault } from '../../adapters/vault/file-vault.ts'
+import { keyTexts } from '../../adapters/vault/keys.ts'
+import { unhidable } from '../../domain/agent/secrets/forms.ts'
+import type { SnapshotStore, Tool, Vault } from '../../domain/ports.ts'
+import type { RuntimePorts } from '../../domain/runtime/ports.ts'
+import type { Config } from '../app/config.ts'
+import { type Tell, told } from '../app/told.ts'
+import { paths } from './paths.ts'
+import { vaultKeys } from './vault-keys.ts'
+
+/** What a program brings beside its settings. */
+export interface Own {
+  readonly tools?: readonly Tool[]
+  readonly scripts?: Readonly<Record<string, ScriptInput>>
+  /** Where what goes on less well than it should is told; stderr where absent. */
+  readonly tell?: Tell
+  /** Of fault tests. */
+  readonly crashPoint?: NonNullable<RuntimePorts['crashPoint']>
+}
+
+/** What belongs to this host, wherever log and tables are: its secrets, models, tools, and a cache. */
+export interface Host extends Pick<Own, 'crashPoint'> {
+  readonly config: Config
+  readonly vault: Vault
+  readonly models: Models
+  readonly tools: readonly Tool[]
+  readonly snapshots: SnapshotStore
+  /** Values that no run may show, whatever it was given. */
+  readonly knownSecrets: readonly string[]
+  readonly tell: Tell
+}
+
+/** What is closed at the end, the last first, all of it: what fails is told when the rest is closed. */
+export class Opened {
+  readonly #closers: (() => Promise<void> | void)[] = []
+
+  push(close: () => Promise<void> | void): void {
+    this.#closers.push(close)
+  }
+
+  async closeAll(): Promise<void> {
+    const failed: unknown[] = []
+    for (let close = this.#closers.pop(); close; close = this.#closers.pop()) {
+      try {
+        await close()
+      } catch (error) {
+        failed.push(error)
+      }
+    }
+    if (failed.length > 1) throw new AggregateError(failed, failed.map(told).join('\n'))
+    if (failed.length === 1) throw failed[0]
+  }
+}
+
+/** Opens the host's part of a data folder. `passwords`: of servers, which no run may show either. */
+export async function openHost(
+  config: Config,
+  own: Own,
+  opened: Opened,
+  tell: Tell,
+  passwords: readonly string[] = [],
+): Promise<Host> {
+  const at = paths(config.data)
+  const keys = vaultKeys(config)
+  const vault = await openVault({ dataFolder: config.data, keys, secretNames: PROVIDER_KEYS, settings: passwords })
+  const models = createModels({
+    env: process.env,
+    models: config.models,
+    dataFolder: config.data,
+    ...(own.scripts && { scripts: own.scripts }),
+  })
+  const short = [...models.unhidableKeys()]
+  const hidden = passwords.filter((password) => unhidable(password) === null)
+  if (hidden.length < passwords.length) short.push('a password in KEEPUP_EVENTSTORE or KEEPUP_POSTGRES')
+  if (short.length > 0) tell(`${short.join(', ')}: too short to be hidden, so not looked for in what is recorded`)
+  const snapshots = SqliteSnapshots.open(at.snapshots, (path) => rmSync(path, { force: true }))
+  opened.push(() => snapshots.close())
+  return {
+    config,
+    vault,
+    models,
+    tools: [...workspaceTools(), ...(own.tools ?? [])],
+    snapshots,
+    tell,
+    ...(own.crashPoint && { crashPoint: own.crashPoint }),
+    knownSecrets: [...models.knownSecrets(), ...hidden, ...keyTexts(keys)],
+  }
+}

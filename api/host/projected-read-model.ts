@@ -1,0 +1,261 @@
+import type { Kysely } from 'kysely'
+import { type Cursor, formatCursor } from '../../domain/log/cursor.ts'
+import { agentStream } from '../../domain/log/ids.ts'
+import type { EventLog } from '../../domain/ports.ts'
+import {
+  type Answer,
+  agentHeads,
+  argumentsOf,
+  assembleCheckpoint,
+  type CheckpointSources,
+  checkpointFacts,
+  costBy,
+  type Database,
+  dueBefore,
+  eventStarts,
+  eventsAfter,
+  findCheckpoint,
+  listApprovals,
+  listArtifacts,
+  listCheckpoints,
+  listDoubts,
+  listParked,
+  listQuestions,
+  listRuns,
+  nextDue,
+  type OpenCall,
+  type RebuildReport,
+  showRun,
+} from '../../projections/index.ts'
+import { checkedCursor, isPerson, wanted } from '../app/events/filter.ts'
+import { noRoom } from '../app/no-room.ts'
+import type { AskRow, ReadModel, Shown } from '../app/read-model.ts'
+import {
+  agentRows,
+  approvalAsk,
+  approvalRow,
+  artifactRow,
+  askRow,
+  checkpointRow,
+  costRow,
+  parkedRow,
+  rebuildRow,
+  runRow,
+  wholeCheckpoint,
+} from './row-views.ts'
+
+/** Where answers come from: the parts of `Projections` that questions need, whoever moves the tables. */
+export interface Tables {
+  read<T>(query: (db: Kysely<Database>) => Promise<T>): Promise<Answer<T>>
+  /** Resolves when all that is behind answers can be used, at once; where absent a {@link read} says so. */
+  answers?(): Promise<void>
+  /** Resolves when answers show the event of this cursor; rejects when the signal says so. */
+  caughtUpTo(cursor: Cursor, signal: AbortSignal): Promise<void>
+  rebuild(how: { readonly accept: boolean }): Promise<RebuildReport>
+  /** True: it is no longer parked. */
+  release(agentId: string): Promise<boolean>
+}
+
+/** The API's questions, answered by the projections. */
+export function readModelOf(tables: Tables, log: EventLog, sources: CheckpointSources): ReadModel {
+  const ask = async <T, U>(
+    query: (db: Kysely<Database>) => Promise<T>,
+    then: (data: T) => U | Promise<U>,
+  ): Promise<Shown<U>> => {
+    const { position, data } = await tables.read(query)
+    return { position: position && formatCursor(position), value: await then(data) }
+  }
+  const approvals = async (found: Awaited<ReturnType<typeof listApprovals>>) =>
+    Promise.all(
+      found.map(async (row) =>
+        approvalRow(row, await argumentsOf(sources, row.agent_id, row.call_requested_revision, row.block)),
+      ),
+    )
+  const asked = (why: AskRow['for'], calls: readonly OpenCall[]): Promise<AskRow[]> =>
+    Promise.all(
+      calls.map(async (call) =>
+        askRow(why, call, await argumentsOf(sources, call.agent_id, call.requested_revision, call.block)),
+      ),
+    )
+  /** The place in the log that a cursor names; rejects for one that is of another log. */
+  const placeOf = async (after: string | undefined) => (await checkedCursor(log, after))?.position
+  const cursorAt = async (agentId: string, revision: number): Promise<string | null> => {
+    for await (const [event] of log.read(agentStream(agentId), { from: revision, limit: 1, bodies: false })) {
+      if (event !== undefined) return formatCursor(log.cursor(event))
+    }
+    return null
+  }
+  const caughtUp = async (withinMs = 30_000) => {
+    await tables.caughtUpTo(await log.headCursor(), AbortSignal.timeout(withinMs))
+  }
+  return {
+    caughtUp,
+    async current() {
+      try {
+        await caughtUp()
+        return true
+      } catch (error) {
+        if (noRoom(error) === null) throw error
+        return false
+      }
+    },
+    async answers() {
+      await (tables.answers?.() ?? tables.read(async () => null))
+    },
+    async runs({ after, ...rest }) {
+      const place = await placeOf(after)
+      return ask(
+        (db) => listRuns(db, { ...rest, ...(place === undefined ? {} : { after: place }) }),
+        async ({ runs, last }) => ({
+          runs: runs.map((run) => runRow(run, null)),
+          next: last && (await cursorAt(last.id, 0)),
+        }),
+      )
+    },
+    run: (runId) =>
+      ask(
+        (db) => showRun(db, runId),
+        (shown) =>
+          shown && {
+            run: runRow(shown, shown.tree[0] ?? null),
+            tree: agentRows(shown.tree),
+            cancelling: shown.cancelling,
+            asked: shown.asked,
+          },
+      ),
+    heads: (runId) =>
+      ask(
+        (db) => agentHeads(db, runId),
+        (heads) => new Map(heads.map(({ id, revision }) => [id, revision])),
+      ),
+    async approvals({ after, limit, runId, state }) {
+      const place = await placeOf(after)
+      return ask(
+        (db) =>
+          listApprovals(db, {
+            limit: limit + 1,
+            ...(place === undefined ? {} : { after: place }),
+            ...(runId === undefined ? {} : { runId }),
+            ...(state === undefined ? {} : { state }),
+          }),
+        async (rows) => {
+          const page = rows.slice(0, limit)
+          const last = rows.length > limit ? page.at(-1) : undefined
+          const next = last ? await cursorAt(last.agent_id, last.requested_revision ?? 0) : null
+          return { approvals: await approvals(page), next }
+        },
+      )
+    },
+    asks: ({ runId }) =>
+      ask(
+        async (db) => ({
+          pending: await listApprovals(db, { runId, state: 'pending' }),
+          doubts: await listDoubts(db, runId),
+          questions: await listQuestions(db, runId),
+        }),
+        async ({ pending, doubts, questions }) => [
+          ...(await approvals(pending)).map(approvalAsk),
+          ...(await asked('doubt', doubts)),
+          ...(await asked('input', questions)),
+        ],
+      ),
+    doubts: ({ runId }) =>
+      ask(
+        (db) => listDoubts(db, runId),
+        (calls) => asked('doubt', calls),
+      ),
+    questions: ({ runId }) =>
+      ask(
+        (db) => listQuestions(db, runId),
+        (calls) => asked('input', calls),
+      ),
+    approval: (toolCallId) =>
+      ask(
+        (db) => listApprovals(db, { toolCallId }),
+        async (rows) => (await approvals(rows))[0] ?? null,
+      ),
+    async artifacts({ after, limit, runId }) {
+      const place = await placeOf(after)
+      return ask(
+        (db) =>
+          listArtifacts(db, {
+            limit: limit + 1,
+            ...(runId === undefined ? {} : { runId }),
+            ...(place === undefined ? {} : { after: place }),
+          }),
+        async (rows) => {
+          const page = rows.slice(0, limit)
+          const last = rows.length > limit ? page.at(-1) : undefined
+          return { artifacts: page.map(artifactRow), next: last ? await cursorAt(last.agent_id, last.revision) : null }
+        },
+      )
+    },
+    cost: ({ by, since, runId }) =>
+      ask(
+        (db) =>
+          costBy(db, by, { ...(since === undefined ? {} : { since }), ...(runId === undefined ? {} : { runId }) }),
+        ({ rows, total }) => ({
+          rows: rows.map(({ name, sum }) => ({ name, ...costRow(sum) })),
+          total: costRow(total),
+        }),
+      ),
+    async checkpoints(agentId, { after, limit, whole = false }) {
+      const place = await placeOf(after)
+      return ask(
+        async (db) => {
+          const rows = await listCheckpoints(db, agentId, { after: place ?? -1, limit: limit + 1 })
+          const page = rows.slice(0, limit)
+          const facts = whole ? await Promise.all(page.map((row) => checkpointFacts(db, row))) : []
+          return { page, facts, last: rows.length > limit ? page.at(-1) : undefined }
+        },
+        async ({ page, facts, last }) => ({
+          checkpoints: await Promise.all(
+            page.map(async (row, i) => {
+              const found = facts[i]
+              return found ? wholeCheckpoint(row, await assembleCheckpoint(sources, row, found)) : checkpointRow(row)
+            }),
+          ),
+          next: last ? await cursorAt(last.agent_id, last.revision) : null,
+        }),
+      )
+    },
+    checkpoint: (agentId, step) =>
+      ask(
+        async (db) => {
+          const row = await findCheckpoint(db, agentId, step)
+          return row && { row, facts: await checkpointFacts(db, row) }
+        },
+        async (found) => found && wholeCheckpoint(found.row, await assembleCheckpoint(sources, found.row, found.facts)),
+      ),
+    async events({ runId, agent, after, limit, ...filter }) {
+      const place = (await placeOf(after)) ?? -1
+      const { data } = await tables.read((db) => eventStarts(db, runId, place))
+      // Tables that lag behind do not know the youngest runs yet; the log does.
+      const all = data.some((one) => one.agentId === runId) ? data : [{ agentId: runId, revision: 0 }, ...data]
+      const starts = agent === undefined || isPerson(agent) ? all : all.filter((one) => one.agentId === agent)
+      if (starts.length === 0) return null
+      const which = { ...filter, ...(agent === undefined ? {} : { agent }) }
+      const found = await eventsAfter(log, starts, place, limit + 1, (event) => wanted(event, which))
+      return { events: found.slice(0, limit), more: found.length > limit }
+    },
+    due: async (before, which) => (await tables.read((db) => dueBefore(db, before, which))).data,
+    nextDue: async (after, which) => (await tables.read((db) => nextDue(db, after, which))).data,
+    async status() {
+      const { position, data } = await tables.read(listParked)
+      return {
+        position: position && formatCursor(position),
+        head: formatCursor(await log.headCursor()),
+        parked: data.map(parkedRow),
+      }
+    },
+    async parked(runId) {
+      return (await tables.read((db) => listParked(db, runId))).data.map(parkedRow)
+    },
+    async rebuild({ accept = false } = {}) {
+      // A body that was erased a moment ago is gone for the new tables; the live ones have yet to hear of it.
+      await caughtUp()
+      return rebuildRow(await tables.rebuild({ accept }))
+    },
+    release: (stream) => tables.release(stream.replace(/^agent-/, '')),
+  }
+}

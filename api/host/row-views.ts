@@ -1,0 +1,194 @@
+import type { JsonObject } from '../../domain/log/json.ts'
+import type {
+  AgentNode,
+  Checkpoint,
+  CheckpointRow as CheckpointPlace,
+  listApprovals,
+  listArtifacts,
+  listParked,
+  OpenCall,
+  RebuildReport,
+  RunSummary,
+  UsageSum,
+} from '../../projections/index.ts'
+import type {
+  AgentRow,
+  ApprovalRow,
+  ArtifactRow,
+  AskRow,
+  Bill,
+  CheckpointRow,
+  ParkedRow,
+  RunRow,
+  Waiting,
+  WholeCheckpoint,
+} from '../app/read-model.ts'
+
+// Rows of the projections as the API shows them.
+
+type Approval = Awaited<ReturnType<typeof listApprovals>>[number]
+type Artifact = Awaited<ReturnType<typeof listArtifacts>>[number]
+type Parked = Awaited<ReturnType<typeof listParked>>[number]
+
+export const parkedRow = ({ stream, run_id, revision, code, message }: Parked): ParkedRow => ({
+  ...{ stream, runId: run_id, revision, code, error: message },
+})
+
+/** An amount in both units. */
+export const money = (nanoDollars: number | null) => ({
+  nanoDollars,
+  usd: nanoDollars === null ? null : nanoDollars / 1e9,
+})
+
+/** A line of the costs. Money in nano-dollars, without the calls of unknown price. */
+export const costRow = (sum: UsageSum) => ({
+  modelCalls: sum.calls,
+  inputTokens: sum.input,
+  cacheReadTokens: sum.cacheRead,
+  cacheWriteTokens: sum.cacheWrite,
+  outputTokens: sum.output,
+  nanoDollars: sum.nanoDollars,
+  usd: sum.nanoDollars / 1e9,
+  unpricedCalls: sum.unpriced,
+  inDoubtNanoDollars: sum.inDoubt.nanoDollars,
+})
+
+export const billOf = (usage: UsageSum, toolCalls: number): Bill => ({
+  inputTokens: usage.input,
+  outputTokens: usage.output,
+  cacheReadTokens: usage.cacheRead,
+  cacheWriteTokens: usage.cacheWrite,
+  ...money(usage.unpriced > 0 ? null : usage.nanoDollars),
+  modelCalls: usage.calls,
+  toolCalls,
+  inDoubt: {
+    modelCalls: usage.inDoubt.calls,
+    tokens: usage.inDoubt.tokens,
+    ...money(usage.unpriced > 0 ? null : usage.inDoubt.nanoDollars),
+  },
+})
+
+export function runRow(run: RunSummary, root: AgentNode | null): RunRow {
+  const bill = billOf(run.usage, run.toolCalls)
+  return {
+    runId: run.id,
+    agentId: run.id,
+    status: run.status as RunRow['status'],
+    machineState: run.machineState,
+    paused: run.paused,
+    role: run.role,
+    phase: run.phase,
+    model: run.model,
+    task: run.task,
+    workspace: run.workspace,
+    turn: run.turns,
+    step: run.step,
+    revision: run.revision,
+    createdAt: run.created_at,
+    updatedAt: run.updated_at,
+    summary: run.summary,
+    error: run.code === null ? null : { code: run.code, message: run.error ?? '' },
+    partialOutput: run.partial_output,
+    unmetGates: run.unmet_gates === null ? [] : (JSON.parse(run.unmet_gates) as string[]),
+    waiting: waitingOf(run.waiting),
+    own: root === null ? bill : billOf(root.own, root.ownCalls),
+    total: bill,
+    source: run.forked_from === null ? null : { agentId: run.forked_from, step: run.forked_step ?? 0 },
+    incomplete: run.incomplete > 0,
+  }
+}
+
+const URGENCY: readonly Waiting['for'][] = ['approval', 'doubt', 'pause', 'input', 'model']
+
+/** All that the run waits for, the most urgent first: a decision, a doubt, a pause, an answer, its models. */
+const waitingOf = (waiting: RunSummary['waiting']): Waiting[] =>
+  URGENCY.flatMap((reason) => waiting.filter((one) => one.for === reason))
+
+export function agentRows(tree: readonly AgentNode[]): AgentRow[] {
+  return tree.flatMap(({ agent, own, total, ownCalls, totalCalls, children, ...standing }) => [
+    {
+      agentId: agent.id,
+      parentId: agent.parent_agent_id,
+      depth: agent.depth,
+      role: agent.role === '' ? null : agent.role,
+      phase: standing.phase,
+      status: agent.status as AgentRow['status'],
+      machineState: standing.machineState,
+      paused: standing.paused,
+      turn: agent.turn,
+      step: agent.step,
+      own: billOf(own, ownCalls),
+      total: billOf(total, totalCalls),
+    },
+    ...agentRows(children),
+  ])
+}
+
+export const approvalRow = (row: Approval, args: JsonObject | null): ApprovalRow => ({
+  toolCallId: row.tool_call_id,
+  runId: row.run_id,
+  agentId: row.agent_id,
+  toolName: row.tool_name ?? '',
+  argumentsHash: row.arguments_hash ?? '',
+  arguments: args,
+  reason: row.reason ?? '',
+  requestedAt: row.requested_at ?? '',
+  expiresAt: row.expires_at ?? '',
+  state: row.status as ApprovalRow['state'],
+  by: row.decided_by,
+})
+
+export const approvalAsk = (row: ApprovalRow): AskRow => {
+  const { runId, agentId, toolCallId, toolName, reason } = row
+  return { for: 'approval', runId, agentId, toolCallId, toolName, arguments: row.arguments, text: reason }
+}
+
+/** A doubt or a question, with the arguments that the model gave the call. */
+export function askRow(why: AskRow['for'], call: OpenCall, args: JsonObject | null): AskRow {
+  const { run_id: runId, agent_id: agentId, id: toolCallId, tool_name: toolName, message } = call
+  const said = why === 'input' ? args?.question : message
+  const text = typeof said === 'string' ? said : ''
+  return { for: why, runId, agentId, toolCallId, toolName, arguments: args, text }
+}
+
+export function artifactRow(row: Artifact): ArtifactRow {
+  const some = <K extends string, T>(key: K, value: T | null) => (value === null ? {} : { [key]: value })
+  return {
+    artifact: {
+      id: row.artifact_id,
+      type: row.artifact_type as ArtifactRow['artifact']['type'],
+      ...some('title', row.title),
+      ...some('path', row.path),
+      ...some('content', row.content),
+      ...metadata(row.metadata),
+      ...(row.claimed === 1 ? { claimed: true as const } : {}),
+    },
+    runId: row.run_id,
+    agentId: row.agent_id,
+    registeredWith: null,
+    checkpointId: row.checkpoint_id,
+    createdAt: row.created_at,
+  }
+}
+
+export const checkpointRow = ({ id, agent_id, step, revision, turn, timestamp }: CheckpointPlace): CheckpointRow => ({
+  ...{ id, threadId: agent_id, step, revision, turn, timestamp },
+})
+
+export const wholeCheckpoint = (row: CheckpointPlace, checkpoint: Checkpoint): WholeCheckpoint => ({
+  ...checkpointRow(row),
+  ...checkpoint,
+})
+
+function metadata(text: string | null): Record<string, never> {
+  if (text === null) return {}
+  const all = JSON.parse(text) as Record<string, unknown>
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null)) as never
+}
+
+export function rebuildRow({ switched, differences, events }: RebuildReport) {
+  const told = (differences ?? []).map(
+    ({ table, onlyLive, onlyRebuilt }) => `${table}: ${onlyLive} rows only live, ${onlyRebuilt} only rebuilt`,
+  )
+  return { events, equal: differences && told.length === 0, switched, differences: told }
+}

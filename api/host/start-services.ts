@@ -1,0 +1,84 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Models } from '../../adapters/models/registry.ts'
+import { createSandbox } from '../../adapters/sandbox/bubblewrap.ts'
+import { openWorkspace } from '../../adapters/workspace/open.ts'
+import { controlTools } from '../../domain/agent/control/registry.ts'
+import { ROLES } from '../../domain/agent/definition/roles.ts'
+import { unhidable } from '../../domain/agent/secrets/forms.ts'
+import { reference } from '../../domain/agent/secrets/redactor.ts'
+import type { Tool, Vault } from '../../domain/ports.ts'
+import type { Config } from '../app/config.ts'
+import { Problem } from '../app/problem.ts'
+import type { PrepareServices, StartWorkspace } from '../app/runs/prepare-start.ts'
+import { VERSION } from '../version.ts'
+import { openBoundary, unusable } from './boundary.ts'
+import { hiddenFrom, refuseSecretsIn } from './hidden.ts'
+import { refuseUnknownModel } from './known-model.ts'
+
+/** The model of runs that name none. */
+export const DEFAULT_MODEL = 'claude-sonnet-5-5'
+
+/** What preparing a run asks of the host. */
+export function prepareServices(
+  config: Config,
+  models: Models,
+  vault: Vault,
+  tools: readonly Tool[],
+  knownSecrets: readonly string[] = models.knownSecrets(),
+): PrepareServices {
+  return {
+    role: (name) => (Object.hasOwn(ROLES, name) ? (ROLES[name] ?? null) : null),
+    roleNames: () => Object.keys(ROLES),
+    model(id) {
+      refuseUnknownModel(models, id)
+      // Where the key or the script is missing, it is said before anything is recorded.
+      models.provider(id)
+      return models.info(id)
+    },
+    defaultModel: config.model ?? DEFAULT_MODEL,
+    safeDefaultModel: config.safeDefaultModel,
+    tools: (role) => [...controlTools(role), ...tools.map((tool) => tool.spec)],
+    async workspace(path, about): Promise<StartWorkspace> {
+      // The files as they are before the run are kept too: what the run may not write must not be in them.
+      const { versions } = await openBoundary(vault, knownSecrets, about)
+      const workspace = await openWorkspace(path, { dataFolder: config.data, secrets: versions })
+      await refuseSecretsIn(workspace.path, config)
+      const tree = await workspace.versions.snapshot()
+      return { path: workspace.path, tree, testCommand: await ownTestCommand(workspace.path) }
+    },
+    async sandboxFault(path) {
+      try {
+        await createSandbox({ workspace: path, hide: await hiddenFrom(config, path), dataFolder: config.data })
+        return null
+      } catch (error) {
+        return (error as Error).message
+      }
+    },
+    async secret(name) {
+      const value = await vault.get(name)
+      if (value === null) {
+        const what = `no value for ${name}; set the variable, or: keepup secrets set ${name}`
+        throw new Problem('UNKNOWN_SECRET', what)
+      }
+      const fault = unhidable(value)
+      if (fault !== null) throw unusable(name, fault)
+      return { name, reference: reference(await vault.referenceKey(), value) }
+    },
+    sandboxed: config.sandboxed,
+    retry: config.retry,
+    build: VERSION,
+  }
+}
+
+/** `npm test` where the folder's package.json has a test script. */
+async function ownTestCommand(folder: string): Promise<readonly string[] | null> {
+  try {
+    const manifest = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as {
+      scripts?: { test?: unknown }
+    }
+    return typeof manifest.scripts?.test === 'string' ? ['npm', 'test'] : null
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,97 @@
+import { lockWorkspace } from '../../adapters/workspace/lock.ts'
+import { openWorkspace } from '../../adapters/workspace/open.ts'
+import type { AgentSpec } from '../../domain/agent/definition/spec.ts'
+import { ERASED } from '../../domain/agent/events/residue.ts'
+import type { AgentState } from '../../domain/agent/state/state.ts'
+import type { EventLog, Workspace } from '../../domain/ports.ts'
+import type { At } from '../../domain/runtime/types.ts'
+import { Problem } from '../app/problem.ts'
+import type { FilePoint, Files } from '../app/services.ts'
+import type { Boundary } from './boundary.ts'
+import { forkFound, forkInto } from './fork-files.ts'
+
+/** A point of a history with the version of its files; `tree` null: none was kept. */
+export interface FilesAtPoint {
+  readonly state: AgentState
+  readonly tree: string | null
+}
+
+export interface FileSources {
+  readonly dataFolder: string
+  readonly log: Pick<EventLog, 'head'>
+  filesAt(agentId: string, at: At): Promise<FilesAtPoint>
+  boundary(spec: AgentSpec): Promise<Boundary>
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+/** The folder of a run's files. Throws WORKSPACE_ERASED where nobody knows it any more. */
+export function folderOf({ path }: { readonly path: string }, then = 'to fork it, name a folder for the fork'): string {
+  if (path !== ERASED) return path
+  throw new Problem('WORKSPACE_ERASED', `where this run worked was erased; ${then}`)
+}
+const NO_FILES = 'its files are not found from here any more, neither to compare nor to put back'
+
+/** The files of runs: as they are, as they were at a step, and put back. */
+export function workspaceFilesOf(sources: FileSources): Files {
+  const { dataFolder } = sources
+
+  const open = async (spec: AgentSpec): Promise<Workspace | null> => {
+    if (spec.workspace === null) return null
+    const { versions } = await sources.boundary(spec)
+    return openWorkspace(folderOf(spec.workspace, NO_FILES), { dataFolder, secrets: versions, recorded: true })
+  }
+  const treeAt = async ({ agentId, at }: FilePoint) => {
+    const { state, tree } = await sources.filesAt(agentId, at)
+    return { spec: state.spec, tree }
+  }
+
+  return {
+    async diff(a, b, maxBytes) {
+      const [from, to] = await Promise.all([treeAt(a), treeAt(b)])
+      const workspace = await open(from.spec)
+      if (workspace === null || from.tree === null || to.tree === null) return null
+      const changes = await workspace.versions.changes(from.tree, to.tree)
+      return { changes, patch: await workspace.versions.diff(from.tree, to.tree, maxBytes) }
+    },
+    async current(agentId, path) {
+      const { state } = await sources.filesAt(agentId, null)
+      const workspace = await open(state.spec)
+      if (workspace === null) return { path, text: null }
+      const real = await workspace.resolve(path).catch(() => path)
+      const text = await workspace.read(real).then(
+        (bytes) => utf8.decode(bytes),
+        () => null,
+      )
+      return { path: real, text }
+    },
+    async restore(agentId, { to, dryRun, expected }) {
+      const at = 'tree' in to ? null : to
+      const { spec, tree: recorded } = await treeAt({ agentId, at })
+      const tree = 'tree' in to ? to.tree : recorded
+      if (spec.workspace === null || tree === null) {
+        throw new Problem('NO_WORKSPACE', 'this run has no versioned workspace')
+      }
+      const lock = lockWorkspace(folderOf(spec.workspace, NO_FILES), dataFolder, agentId)
+      try {
+        const { versions } = (await open(spec)) as Workspace
+        const now = await versions.snapshot()
+        const changes = await versions.changes(now, tree)
+        if (expected !== undefined && expected !== now) {
+          throw new Problem('FILES_CHANGED', 'files changed since they were looked at; look again')
+        }
+        return { tree, changes, replaced: dryRun ? now : (await versions.restore(tree)).replaced }
+      } finally {
+        lock.release()
+      }
+    },
+    async fork(source, at, { runId, folder, keyed }, record) {
+      const point = await sources.filesAt(source, at)
+      const { workspace } = point.state.spec
+      if (workspace === null) return record(null)
+      const path = folder ?? `${folderOf(workspace)}-${runId.slice(-8)}`
+      return forkInto(sources, point, { runId, folder: path, keyed }, record)
+    },
+    forkFound: (runId) => forkFound(dataFolder, runId),
+  }
+}

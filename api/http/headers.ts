@@ -1,0 +1,48 @@
+import { z } from '@hono/zod-openapi'
+import type { RequestOptions } from '../app/runs/request-options.ts'
+
+/** Headers of what makes something new. */
+export const StartHeaders = z.object({
+  'idempotency-key': z
+    .string()
+    .min(1)
+    .max(200)
+    .optional()
+    .openapi({ description: 'The same key and body again: the same answer, recorded once.' }),
+  traceparent: z.string().max(200).optional().openapi({ description: 'W3C trace context, recorded with the events.' }),
+  'x-correlation-id': z
+    .string()
+    .regex(/^[\x21-\x7e]{1,128}$/, { error: 'expected 1 to 128 printable characters without spaces' })
+    .optional()
+    .openapi({
+      description:
+        "The caller's own name for what it sets going; recorded with every event that follows, and never erased.",
+    }),
+})
+export type StartHeaders = z.infer<typeof StartHeaders>
+
+/** Headers that every command to an agent takes. */
+export const CommandHeaders = StartHeaders.extend({
+  'if-match': z
+    .string()
+    .regex(/^"\d+"$/, { error: 'expected a revision in quotes, as an ETag gave it' })
+    .optional()
+    .openapi({ description: 'Only if the agent is still at this revision.' }),
+})
+export type CommandHeaders = z.infer<typeof CommandHeaders>
+
+/** The options that the headers of a request name. */
+export function optionsOf(headers: StartHeaders & Partial<CommandHeaders>): RequestOptions {
+  const {
+    'idempotency-key': key,
+    traceparent: trace,
+    'x-correlation-id': correlationId,
+    'if-match': revision,
+  } = headers
+  return {
+    ...(key === undefined ? {} : { key }),
+    ...(trace === undefined ? {} : { trace }),
+    ...(correlationId === undefined ? {} : { correlationId }),
+    ...(revision === undefined ? {} : { expectedRevision: Number(revision.slice(1, -1)) }),
+  }
+}

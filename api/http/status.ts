@@ -1,0 +1,70 @@
+import type { Problem, ProblemCode } from '../app/problem.ts'
+
+/** Codes of what HTTP itself refuses, before a request reaches the application. */
+export type HttpCode =
+  | 'HOST_REFUSED'
+  | 'INTERNAL'
+  | 'INVALID_JSON'
+  | 'MEDIA_TYPE'
+  | 'METHOD_NOT_ALLOWED'
+  | 'ORIGIN_REFUSED'
+  | 'RANGE_INVALID'
+  | 'REQUEST_BROKEN_OFF'
+  | 'REQUEST_TOO_LARGE'
+  | 'UNAUTHORIZED'
+
+const all = <Code extends string>(status: number, ...codes: readonly Code[]) =>
+  Object.fromEntries(codes.map((code) => [code, status])) as Record<Code, number>
+
+/** The HTTP status of every code. The compiler refuses a table that lacks one. */
+const STATUS: Readonly<Record<ProblemCode | HttpCode, number>> = {
+  ...all(400, 'CORRELATION_ID_REFUSED', 'CURSOR_INVALID', 'INVALID_JSON', 'INVALID_REQUEST', 'REQUEST_BROKEN_OFF'),
+  ...all(401, 'UNAUTHORIZED'),
+  ...all(403, 'HOST_REFUSED', 'ORIGIN_REFUSED'),
+  ...all(404, 'EVENT_UNKNOWN', 'NOT_FOUND', 'POINT_UNKNOWN', 'RUN_UNKNOWN'),
+  ...all(405, 'METHOD_NOT_ALLOWED'),
+  // The state of a run refuses the command.
+  ...all(409, 'APPROVAL_EXPIRED', 'APPROVAL_MISMATCH', 'APPROVAL_NOT_PENDING', 'CALL_NOT_OPEN', 'FORK_OF_CHILD'),
+  ...all(409, 'NOT_ERASABLE', 'NO_LOSS_TO_RELEASE', 'OUTCOME_NOT_IN_DOUBT', 'REQUEST_NOT_REBUILDABLE', 'RUN_ACTIVE'),
+  ...all(409, 'RUN_DRIVEN', 'RUN_EXISTS', 'RUN_FINISHED', 'RUN_LOST', 'TOOLS_MISSING', 'WORKSPACE_ERASED'),
+  // Something else stands in the way.
+  ...all(409, 'BACKUP_ON_SERVERS', 'CONFLICT', 'CONTENTION', 'CURSOR_MISMATCH', 'FILES_CHANGED', 'FOLDER_INSIDE'),
+  ...all(409, 'FOLDER_IN_WORKSPACE', 'FOLDER_NOT_EMPTY', 'LOG_SHORTENED', 'LOSS_CHANGED', 'LOSS_NOT_RECORDED'),
+  ...all(409, 'NOT_ON_SERVERS', 'NO_WORKSPACE', 'TABLES_NOT_PARKED', 'WORKSPACE_BUSY'),
+  // Tools, when they are asked for the files of a run.
+  ...all(409, 'AGENT_LIMIT', 'APPROVAL_REJECTED', 'BUDGET_EXCEEDED', 'CANCELLED', 'COMPLETION_NOT_ALONE'),
+  ...all(409, 'DEPTH_LIMIT', 'DUPLICATE_FAILED_ACTION', 'EXECUTION_FAILED', 'GATE_FAILED', 'INTERRUPTED'),
+  ...all(409, 'INVALID_ARGUMENTS', 'PERMISSION_DENIED', 'RATE_LIMITED', 'RESOURCE_NOT_FOUND', 'RETRY_EXHAUSTED'),
+  ...all(409, 'SANDBOX_VIOLATION', 'SECRET_UNAVAILABLE', 'SINGLE_STEP_VIOLATION', 'TIMEOUT', 'UNKNOWN_OUTCOME'),
+  ...all(410, 'BODY_ERASED'),
+  ...all(412, 'REVISION_CHANGED'),
+  ...all(413, 'APPEND_TOO_LARGE', 'REQUEST_TOO_LARGE'),
+  ...all(415, 'MEDIA_TYPE'),
+  ...all(416, 'RANGE_INVALID'),
+  // The request is understood, and cannot be done.
+  ...all(422, 'ERASE_IMPOSSIBLE', 'FOLDER_UNUSABLE', 'IDEMPOTENCY_KEY_REUSED', 'PATTERN_INVALID', 'PATTERN_REFUSED'),
+  ...all(422, 'SANDBOX_UNAVAILABLE', 'SECRET_INVALID', 'SECRET_IN_REQUEST', 'SECRET_IN_SPEC', 'SECRET_UNHIDABLE'),
+  ...all(422, 'SIGNATURES_REFUSED', 'SPEC_REFUSED', 'UNKNOWN_ROLE', 'UNKNOWN_SECRET', 'UNKNOWN_TOOL'),
+  ...all(422, 'VERSIONS_DAMAGED', 'WORKSPACE_HOLDS_DATA', 'WORKSPACE_MISSING', 'WORKSPACE_MOVED'),
+  ...all(422, 'WORKSPACE_NOT_A_FOLDER', 'WORKSPACE_UNREADABLE'),
+  ...all(422, 'MODEL_AUTHENTICATION', 'MODEL_CONTEXT_OVERFLOW', 'MODEL_INVALID_REQUEST', 'MODEL_INVALID_RESPONSE'),
+  ...all(422, 'MODEL_NOT_FOUND', 'MODEL_PERMISSION_DENIED', 'MODEL_UNKNOWN', 'SCRIPT_EXHAUSTED', 'SCRIPT_INVALID'),
+  // What is stored is not what it should be.
+  ...all(500, 'APPEND_INVALID', 'BLOB_MISSING', 'FOLD_DIFFERS', 'INTERNAL', 'LOG_CORRUPT', 'LOG_FOREIGN'),
+  ...all(500, 'LOG_MISSING', 'LOG_NEWER', 'LOG_REPLACED', 'UNKNOWN_EVENT'),
+  ...all(501, 'WIRE_UNKNOWN'),
+  // Something that this process needs cannot be used now.
+  ...all(503, 'ADDRESS_UNUSABLE', 'BROKEN_OFF', 'DATA_FOLDER_UNUSABLE', 'LOG_CLOSED', 'LOG_LOCKED', 'LOG_REFUSED'),
+  ...all(503, 'LOG_UNAVAILABLE', 'POSTGRES_UNAVAILABLE', 'READ_ONLY', 'RUN_PARKED', 'TIME_LIMIT'),
+  ...all(503, 'MODEL_NETWORK', 'MODEL_OVERLOADED', 'MODEL_RATE_LIMITED', 'MODEL_TIMEOUT'),
+  ...all(503, 'TABLES_ABORTED', 'TABLES_DAMAGED', 'TABLES_FULL', 'TABLES_LOG_MISMATCH', 'TABLES_LOG_OLDER'),
+  ...all(503, 'TABLES_LOG_OTHER', 'TABLES_NEWER_WRITER', 'TABLES_NOT_FOUND', 'TABLES_POSITION_TAKEN'),
+  ...all(503, 'TABLES_REFUSED', 'TABLES_ROWS_REFUSED', 'TABLES_SCHEMA_NEWER', 'TABLES_SCHEMA_OTHER'),
+  ...all(503, 'TABLES_STOPPED', 'TABLES_UNAVAILABLE'),
+  ...all(503, 'VAULT_CORRUPT', 'VAULT_EXPOSED', 'VAULT_KEY', 'VAULT_MISSING', 'VAULT_UNREADABLE'),
+  ...all(507, 'DISK_FULL', 'LOG_FULL'),
+}
+
+/** The HTTP status of a refusal; 500 for a code that the table does not know. */
+export const statusOf = ({ code }: Pick<Problem<string>, 'code'>): number =>
+  (STATUS as Readonly<Record<string, number>>)[code] ?? 500

@@ -1,0 +1,13 @@
+import type { EventStoreLogOptions } from '../../adapters/log-eventstore/options.ts'
+import type { EventLog } from '../../domain/ports.ts'
+
+export type { EventStoreLogOptions }
+
+/**
+ * Opens the log of a namespace on an EventStoreDB, and makes it where there is none. The client is loaded only here, for
+ * it takes a fifth of a second. Rejects with a LogError that says what to do.
+ */
+export async function openEventStoreLog(options: EventStoreLogOptions): Promise<EventLog> {
+  const { openEventStoreLog: open } = await import('../../adapters/log-eventstore/open.ts')
+  return open(options)
+}

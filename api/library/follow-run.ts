@@ -1,0 +1,61 @@
+import { parseCursor } from '../../domain/log/cursor.ts'
+import { LogError } from '../../domain/log/errors.ts'
+import { agentStream } from '../../domain/log/ids.ts'
+import { wanted } from '../app/events/filter.ts'
+import { EventViews } from '../app/events/view.ts'
+import { notFound } from '../app/runs/record-command.ts'
+import type { EventView } from '../app/schemas/events.ts'
+import type { Services } from '../app/services.ts'
+
+/** The revision of a finished run's last event; null: it goes on. */
+async function lastRevision(s: Services, runId: string): Promise<number | null> {
+  const { state, head } = await s.runtime.at(runId, null)
+  return state.machine.status === 'DONE' || state.machine.status === 'ERROR' ? head.revision : null
+}
+
+const ends = ({ type, payload }: EventView) =>
+  type === 'completion' || (type === 'error' && payload?.recoverable !== true)
+
+/** See `KeepUp.follow`. An abort, also by closing the log under it, is its end and no failure. */
+export async function* followRun(
+  ...[s, runId, after, signal]: Parameters<typeof eventsOf>
+): AsyncGenerator<EventView, void, undefined> {
+  try {
+    yield* eventsOf(s, runId, after, signal)
+  } catch (error) {
+    if (!signal.aborted || !(error instanceof LogError && error.code === 'LOG_CLOSED')) throw error
+  }
+}
+
+async function* eventsOf(
+  s: Services,
+  runId: string,
+  after: string | undefined,
+  signal: AbortSignal,
+): AsyncGenerator<EventView, void, undefined> {
+  const stream = agentStream(runId)
+  const views = new EventViews(s.log, s.blobs)
+  let cursor = after === undefined ? null : parseCursor(after)
+  if (cursor === null) {
+    // The first event of a run is that of its root agent: what lies before it is not read.
+    for await (const [first] of s.log.read(stream, { limit: 1 })) {
+      if (first === undefined) continue
+      cursor = s.log.cursor(first)
+      yield await views.view(first)
+    }
+    if (cursor === null) throw notFound('run', runId)
+  }
+  let last = await lastRevision(s, runId)
+  if (last === 0) return
+  for await (const page of s.log.subscribe(cursor, signal)) {
+    for (const event of page) {
+      if (signal.aborted) return
+      if (!wanted(event, { run: runId })) continue
+      const view = await views.view(event)
+      yield view
+      if (view.stream !== stream) continue
+      if (ends(view)) last ??= await lastRevision(s, runId)
+      if (last !== null && view.revision >= last) return
+    }
+  }
+}

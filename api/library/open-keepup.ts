@@ -1,0 +1,72 @@
+import type { ScriptInput } from '../../adapters/model-scripted/script.ts'
+import { wireName } from '../../domain/agent/definition/tools.ts'
+import { LogError } from '../../domain/log/errors.ts'
+import type { Tool } from '../../domain/ports.ts'
+import { type Config, ConfigError, loadConfig } from '../app/config.ts'
+import { type KeepUp, keepUpOf } from './keepup.ts'
+import { specFaults } from './tool-kit/spec.ts'
+
+export interface KeepUpOptions
+  extends Partial<Pick<Config, 'model' | 'safeDefaultModel' | 'models' | 'sandboxed' | 'by'>> {
+  /** The data folder; made if missing. */
+  readonly data: string
+  /** Tools of your own, named `server:tool`. Each run records their schemas, and may use them where its role's phase allows. */
+  readonly tools?: readonly Tool[]
+  /** Scripts for `scripted:<name>` models, by name: for tests without a model. */
+  readonly scripts?: Readonly<Record<string, ScriptInput>>
+}
+
+const SETTINGS = ['data', 'model', 'safeDefaultModel', 'models', 'sandboxed', 'by']
+
+function checkTools(tools: readonly Tool[]): void {
+  const seen = new Set<string>()
+  tools.forEach((tool, i) => {
+    const [fault] = specFaults(tool)
+    if (fault !== undefined) throw new ConfigError(`tools[${i}]: ${fault}`)
+    const name = wireName(tool.spec.name)
+    if (seen.has(name)) throw new ConfigError(`tools[${i}]: another tool looks like "${name}" to the model; rename one`)
+    seen.add(name)
+  })
+}
+
+/**
+ * Opens a data folder with everything embedded: SQLite log and tables, files, models by their id. This process owns the
+ * folder until `close`; the `keepup` command of other processes reads beside it, and asks it for what it wants done.
+ * Settings that are not given come from `KEEPUP_…` variables, then `keepup.json` in the folder.
+ *
+ * Rejects with a ConfigError for a setting or tool that cannot be used, and with a LogError `LOG_LOCKED` where another
+ * process owns the folder.
+ *
+ *   const keepup = await openKeepUp({ data: './data', tools: [addTodo] })
+ *   const { runId } = await keepup.start({ task: 'Put milk on the list', model: 'claude-sonnet-5-5', workspace: '.' })
+ *   const end = await keepup.drive(runId, { onText: (text) => process.stdout.write(text) })
+ *   for await (const event of keepup.follow(runId)) console.log(event.turn, event.type)
+ *   await keepup.close()
+ */
+export async function openKeepUp(options: KeepUpOptions): Promise<KeepUp> {
+  const { tools = [], scripts = {}, ...flags } = options
+  const unknown = Object.keys(flags).find((key) => !SETTINGS.includes(key))
+  if (unknown !== undefined) {
+    throw new ConfigError(`unknown option "${unknown}"; known are ${[...SETTINGS, 'tools', 'scripts'].join(', ')}`)
+  }
+  if (!options.data) throw new ConfigError('data: name a folder')
+  checkTools(tools)
+  const config = loadConfig({ flags, env: process.env })
+  const [{ openServices }, { localBackend }] = await Promise.all([
+    import('../open-services.ts'),
+    import('../owner/local.ts'),
+  ])
+  const own = { tools, scripts }
+  const services = await openServices(config, 'owner', { autoDrive: false }, own).catch((error: unknown) => {
+    if (!(error instanceof LogError && error.code === 'LOG_LOCKED')) throw error
+    const hint = `another process owns ${config.data}; end it, name another folder, or use the keepup command`
+    throw new LogError('LOG_LOCKED', hint, { cause: error })
+  })
+  const backend = await localBackend(services, {
+    config,
+    env: process.env,
+    tcp: false,
+    onFault: (error, path) => process.emitWarning(`keepup: ${path}: ${error instanceof Error ? error.message : error}`),
+  })
+  return keepUpOf(services, config, () => backend.close())
+}

@@ -1,0 +1,137 @@
+import { PostgresBlobs } from '../../adapters/blobs-postgres/store.ts'
+import { PostgresLeases } from '../../adapters/leases-postgres/leases.ts'
+import { EventStoreWorkSubscription } from '../../adapters/log-eventstore/work-subscription.ts'
+import { greet } from '../../adapters/postgres/ask.ts'
+import { shortened } from '../../domain/log/errors.ts'
+import { base32 } from '../../domain/log/ids.ts'
+import { openPool, PostgresHome } from '../../projections/postgres.ts'
+import type { ServersConfig } from '../app/config.ts'
+import { lossText } from '../app/losses/loss.ts'
+import { Problem } from '../app/problem.ts'
+import type { Services } from '../app/services.ts'
+import { onStderr } from '../app/told.ts'
+import { SystemClock } from '../host/clock.ts'
+import { compose } from '../host/compose.ts'
+import { checkDataFolder } from '../host/data-folder.ts'
+import { Opened, type Own, openHost } from '../host/open-host.ts'
+import { systemRandom } from '../host/random.ts'
+import { LeasedRuntime } from './leased-runtime.ts'
+import { findLog, makeLog } from './open-log.ts'
+import { passwordsOf } from './passwords.ts'
+import { askingPostgres } from './postgres-access.ts'
+import { schemasOf } from './schemas.ts'
+import { SharedTables } from './shared-tables.ts'
+import { lossOnServers, tablesBesideLoss } from './tables-beside-loss.ts'
+
+/** Connections to PostgreSQL of one process, at most. */
+const MAX_CONNECTIONS = 12
+const LEASE_CONNECTIONS = 2
+/** How often a process that a lost end holds to reading looks whether the loss was accepted elsewhere, ms. */
+const LOOK_AGAIN_MS = 3_000
+/** How long the last words to PostgreSQL may take, ms: whoever has asked it something has ended by then. */
+const SHUT_WITHIN_MS = 1_000
+
+/**
+ * The log in EventStoreDB; tables, blobs and leases in PostgreSQL; what belongs to the host in the data folder. Every
+ * process may record and drive, and nobody owns anything. A `reader` makes no log: null where there is none. Rejects with a
+ * LogError, a ProjectionError or a Problem that says what to do.
+ */
+export async function openOnServers(
+  config: ServersConfig,
+  mode: 'owner' | 'reader',
+  autoDrive: boolean,
+  own: Own = {},
+): Promise<Services | null> {
+  checkDataFolder(config.data, mode)
+  const { namespace, eventstore: connectionString, leaseMs: ttlMs } = config
+  const { tell: warn = onStderr } = own
+  const clock = new SystemClock()
+  const holder = base32(systemRandom.bytes(10))
+  const closed = new AbortController()
+  const opened = new Opened()
+  try {
+    const making = { clock, random: systemRandom, warn }
+    const log = (await findLog(config, making)) ?? (mode === 'owner' ? await makeLog(config, making) : null)
+    if (log === null) return null
+    opened.push(() => log.close())
+    checkDataFolder(config.data, 'owner')
+    const workSubscription = await EventStoreWorkSubscription.open({ connectionString, namespace })
+    opened.push(() => workSubscription.close())
+    const pool = openPool({ url: config.postgres, max: MAX_CONNECTIONS - LEASE_CONNECTIONS })
+    // A heartbeat waits for nobody's question, and a connection that is silent is replaced while the lease lasts.
+    const beats = openPool({ url: config.postgres, max: LEASE_CONNECTIONS, silentMs: ttlMs / 6 })
+    opened.push(async () => void (await Promise.all([pool, beats].map((one) => one.shut(SHUT_WITHIN_MS)))))
+    const schemas = schemasOf(namespace)
+    const reach = <T>(work: () => Promise<T>) => askingPostgres(config, warn, work)
+    await reach(() => greet(pool))
+    const blobs = await reach(() => PostgresBlobs.open({ pool, schema: schemas.blobs }))
+    const leases = await reach(() => PostgresLeases.open({ pool: beats, schema: schemas.leases, warn }))
+    const host = await openHost(config, own, opened, warn, passwordsOf(config))
+    const shared = { leases, clock, ttlMs, holder }
+    const home = new PostgresHome({ pool, schema: schemas.tables, warn })
+    // Each command and drive looks at the tables first: that look must not wait for other queries.
+    const prompt = new PostgresHome({ pool: beats, schema: schemas.tables, warn })
+    await reach(() => home.live())
+    const mayReplace = async () => (await lossOnServers({ home, log })) === null
+    const moving = async () => {
+      const tables = await SharedTables.open({ ...shared, home, log, blobs, warn, mayReplace })
+      opened.push(() => tables.close())
+      return tables
+    }
+    const { notice, ...kept } = await tablesBesideLoss({ home, prompt, log, blobs }, moving)
+    const { loss } = kept.losses.gate
+    if (loss !== null) {
+      warn(shortened(lossText(loss)).message)
+      const stop = lookAgain(() => kept.losses.gate.loss === null, notice, warn)
+      opened.push(async () => stop())
+    }
+    opened.push(() => closed.abort(new Error('keepup was closed')))
+    return compose(host, {
+      ...kept,
+      blobs,
+      clock,
+      workSubscription,
+      holder,
+      autoDrive,
+      runtime: (ports) => new LeasedRuntime(ports, { ...shared, closed: closed.signal }),
+      backup: refuseBackup,
+      // Neither server keeps count per run.
+      sizes: async () => new Map(),
+      close: () => opened.closeAll(),
+    })
+  } catch (error) {
+    await opened.closeAll()
+    throw error
+  }
+}
+
+/** Looks at intervals whether another process has accepted the loss, until that or an acceptance here. Returns how to stop. */
+function lookAgain(
+  isAccepted: () => boolean,
+  notice: () => Promise<boolean>,
+  warn: (text: string) => void,
+): () => void {
+  let looking = false
+  const look = async () => {
+    if (isAccepted()) return clearInterval(timer)
+    if (looking) return
+    looking = true
+    try {
+      if (await notice()) warn('the loss of the log was accepted by another process: this one goes on')
+    } catch {
+      // Servers that do not answer are told of by what needs them; the next look comes soon.
+    } finally {
+      looking = false
+    }
+  }
+  const timer = setInterval(() => void look(), LOOK_AGAIN_MS).unref()
+  return () => clearInterval(timer)
+}
+
+const refuseBackup = () =>
+  Promise.reject(
+    new Problem(
+      'BACKUP_ON_SERVERS',
+      'log and blobs are on servers: back up PostgreSQL after EventStoreDB with their own tools, and copy the data folder',
+    ),
+  )

@@ -1,0 +1,45 @@
+/** At most `count` pieces of work at once; the others wait in the order in which they came. */
+export class Semaphore {
+  #free: number
+  readonly #waiting: (() => void)[] = []
+
+  constructor(count: number) {
+    this.#free = count
+  }
+
+  async run<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#free > 0) this.#free--
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    try {
+      return await work()
+    } finally {
+      const next = this.#waiting.shift()
+      if (next) next()
+      else this.#free++
+    }
+  }
+}
+
+/** One piece of work at a time. */
+export class Mutex extends Semaphore {
+  constructor() {
+    super(1)
+  }
+}
+
+/** One piece of work at a time for each key. A key that no work holds or waits for takes no memory. */
+export class KeyedMutex {
+  readonly #held = new Map<string, { readonly mutex: Mutex; users: number }>()
+
+  async run<T>(key: string, work: () => Promise<T>): Promise<T> {
+    const held = this.#held.get(key) ?? { mutex: new Mutex(), users: 0 }
+    this.#held.set(key, held)
+    held.users++
+    try {
+      return await held.mutex.run(work)
+    } finally {
+      held.users--
+      if (held.users === 0) this.#held.delete(key)
+    }
+  }
+}
