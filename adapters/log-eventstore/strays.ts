@@ -1,16 +1,15 @@
 import type { AllStreamRecordedEvent } from '@eventstore/db-client'
 import { isStreamDamage, type OnDamage } from '../../domain/log/damage.ts'
 import type { RecordedEvent } from '../../domain/log/envelope.ts'
-import { agentStream, LOG_META } from '../../domain/log/ids.ts'
+import { LOG_META } from '../../domain/log/ids.ts'
+import { KINDS, kindOf } from '../../domain/log/owner.ts'
 import { damageOf, decode, nameOf, shown } from './codec.ts'
 
 /** So many streams are told of by name. */
 const TOLD = 100
-const KINDS = [agentStream(''), 'document-', 'external-', 'key-']
 
 /** Is that the name of a stream of keepup's? */
-export const isOwnName = (stream: string): boolean =>
-  stream === LOG_META || KINDS.some((kind) => stream.startsWith(kind))
+export const isOwnName = (stream: string): boolean => stream === LOG_META || KINDS.includes(kindOf(stream))
 
 /**
  * What stands in streams of the namespace and is no event of ours: written by another program, altered, or the end that an

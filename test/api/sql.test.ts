@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openSql } from '../../api/embedded/audit.ts'
+import { agentOf } from '../../domain/log/owner.ts'
 import { inProcess } from './cli-support.ts'
 import { bodyOf, eventsIn, openWorld } from './http-support.ts'
 
@@ -75,7 +76,7 @@ describe('the seed’s tables', () => {
     const all = await eventsIn(services)
     expect(rows.map((r) => [r.id, r.event_id, r.thread_id, r.event_type, r.timestamp, r.tool_call_id])).toEqual(
       all.map(({ position, id, header: h }) => [
-        ...[position, id, h.agentId, h.type, h.timestamp],
+        ...[position, id, agentOf(h), h.type, h.timestamp],
         h.toolCallId ?? null,
       ]),
     )

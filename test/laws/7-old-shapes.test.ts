@@ -34,6 +34,11 @@ const UNWRITTEN = [
   // Children, and what is delivered between agents.
   'agent_started.parent',
   'header.actor.kind: courier',
+  // Documents, runs of other agents and the other streams without an agent.
+  'header.actor.kind: backend',
+  'header.actor.kind: gateway',
+  'header.agentId: absent',
+  'header.runId: absent',
   // Encryption of bodies and of whole results.
   'late_outcome.attachment.cipher',
   'tool_call_end.attachment.cipher',
@@ -52,6 +57,7 @@ const UNWRITTEN = [
   'forked.argumentsSalt: absent',
   // A key per run.
   'header.body.cipher',
+  'header.keyId',
   // A fork can be given other turns, not another time.
   'forked.changes.limits.maxTurns: absent',
   'forked.changes.limits.wallClockMs',

@@ -110,7 +110,7 @@ export const LAWS: readonly Caught[] = [
     says: 'a driver that does not look whether it still owns the agent',
     test: 'test/runtime/ownership.test.ts',
     name: 'looks whether he still owns the agent',
-    fault: fault('runtime/driver.ts', '    await this.mailbox.refresh()\n    return (', '    return ('),
+    fault: fault('runtime/agent/driver.ts', '    await this.mailbox.refresh()\n    return (', '    return ('),
   },
   {
     law: '5',
@@ -118,8 +118,8 @@ export const LAWS: readonly Caught[] = [
     test: law('5-crashes'),
     name: 'killed anywhere',
     fault: fault(
-      'runtime/mailbox.ts',
-      'folded.commands.find((one) => keyOf(one) === key)',
+      'runtime/stream/keys.ts',
+      'remembered.find((one) => keyOf(one) === key)',
       'undefined as string | undefined',
     ),
   },
@@ -129,7 +129,7 @@ export const LAWS: readonly Caught[] = [
     test: law('6-appends'),
     name: 'before or after',
     fault: fault(
-      'runtime/append.ts',
+      'runtime/stream/append.ts',
       'if (clock.now() - began >= (hurried ? PATIENCE_MS : FACT_PATIENCE_MS)) throw error',
       'return',
     ),
@@ -140,7 +140,7 @@ export const LAWS: readonly Caught[] = [
     test: law('6-appends'),
     name: 'frozen clocks',
     fault: fault(
-      'runtime/driver.ts',
+      'runtime/agent/driver.ts',
       'if (state.driver?.epoch !== this.epoch || state.driver.id !== this.id) {',
       'if (signal.aborted) {',
     ),
@@ -212,7 +212,7 @@ export const LAWS: readonly Caught[] = [
     says: 'an Idempotency-Key kept as it came',
     test: law('8-secrets'),
     name: 'in no byte',
-    fault: fault('runtime/asking.ts', 'keyedCommand(log.logId, key, asked)', 'key'),
+    fault: fault('runtime/agent/asking.ts', 'keyedCommand(log.logId, key, asked)', 'key'),
   },
   {
     law: '8',
@@ -220,7 +220,7 @@ export const LAWS: readonly Caught[] = [
     test: law('8-secrets'),
     name: 'in no byte',
     fault: fault(
-      'runtime/perform/perform-model.ts',
+      'runtime/agent/perform/perform-model.ts',
       'shortened(env.secrets.text(error.message))',
       'env.secrets.text(shortened(error.message))',
     ),
@@ -231,7 +231,7 @@ export const LAWS: readonly Caught[] = [
     test: law('9-replay'),
     name: 'touch no model',
     fault: fault(
-      'runtime/runtime.ts',
+      'runtime/agent/runtime.ts',
       'return agentAt(this.given, agentId, at)',
       'return this.ports.clock.now() > 0 ? agentAt(this.given, agentId, at) : agentAt(this.ports, agentId, at)',
     ),
@@ -248,9 +248,9 @@ export const LAWS: readonly Caught[] = [
     says: 'a driver that reads its whole history before each effect',
     test: law('10-growth'),
     fault: fault(
-      'runtime/mailbox.ts',
+      'runtime/stream/mailbox.ts',
       'return this.enqueue(() => this.catchUp())',
-      'return this.enqueue(async () => { for await (const _ of history(this.ports, this.agentId)); await this.catchUp() })',
+      'return this.enqueue(async () => { for await (const _ of this.read({})); await this.catchUp() })',
     ),
   },
 ]

@@ -50,8 +50,8 @@ export const RECORDING: readonly Row[] = [
     test: behaviour('5.6-events'),
     name: '5.6.2',
     fault: fault(
-      'runtime/journal.ts',
-      '    ...(event.toolCallId === undefined ? {} : { toolCallId: event.toolCallId }),\n',
+      'stream/sealing.ts',
+      '        ...(event.toolCallId === undefined ? {} : { toolCallId: event.toolCallId }),\n',
       '',
     ),
   },
@@ -60,7 +60,11 @@ export const RECORDING: readonly Row[] = [
     says: 'the log is append-only and ordered',
     test: behaviour('5.6-events'),
     name: '5.6.3',
-    fault: fault('runtime/journal.ts', 'Math.max(clock.now(), head?.timestamp ?? 0, log.floor())', 'clock.now()'),
+    fault: fault(
+      'runtime/stream/journal.ts',
+      'Math.max(ports.clock.now(), head?.timestamp ?? 0, ports.log.floor())',
+      'ports.clock.now()',
+    ),
   },
   {
     must: '5.7.1',

@@ -94,6 +94,10 @@ export const REPEATING: readonly Row[] = [
     says: 'no secret in the log',
     test: behaviour('5.12-security'),
     name: '5.12.5',
-    fault: fault('runtime/redact.ts', 'content: await redactLarge(secrets, content, yieldToEventLoop),', 'content,'),
+    fault: fault(
+      'runtime/agent/redact.ts',
+      'content: await redactLarge(secrets, content, yieldToEventLoop),',
+      'content,',
+    ),
   },
 ]

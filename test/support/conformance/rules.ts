@@ -18,7 +18,7 @@ export const RULES: readonly Rule[] = [
     rule: 'erasure',
     says: 'what was erased while an append was on its way is in no snapshot',
     test: runtime('erased'),
-    fault: fault('runtime/mailbox.ts', 'state !== null && !this.stale', 'state !== null'),
+    fault: fault('runtime/stream/mailbox.ts', 'state !== null && !this.stale', 'state !== null'),
   },
   {
     rule: 'who is woken',
@@ -77,7 +77,11 @@ export const RULES: readonly Rule[] = [
     rule: 'keys',
     says: 'a key is known after hundreds of others',
     test: runtime('keys'),
-    fault: fault('runtime/mailbox.ts', 'return isRepeated(this.keys.get(key), commandId)', 'return false'),
+    fault: fault(
+      'runtime/stream/keys.ts',
+      'return isRepeated(this.aggregate, this.keys.get(key), commandId)',
+      'return false',
+    ),
   },
   {
     rule: 'secrets',
@@ -106,11 +110,7 @@ export const RULES: readonly Rule[] = [
     rule: 'erasure',
     says: 'what the fold needs of erased bodies is kept',
     test: runtime('erase-many'),
-    fault: fault(
-      'runtime/erasure/erasure-events.ts',
-      'if (left.length > 0) facts.push',
-      'if (left.length > 9_999) facts.push',
-    ),
+    fault: fault('runtime/erasure/facts.ts', 'if (left.length > 0) facts.push', 'if (left.length > 9_999) facts.push'),
   },
   {
     rule: 'erasure',
@@ -158,7 +158,7 @@ export const RULES: readonly Rule[] = [
     rule: 'gates',
     says: 'tests that passed before a file changed have not passed',
     test: runtime('gates'),
-    fault: fault('runtime/perform/gates.ts', 'snapshot()) !== state.tested.tree', "snapshot()) === ''"),
+    fault: fault('runtime/agent/perform/gates.ts', 'snapshot()) !== state.tested.tree', "snapshot()) === ''"),
   },
   {
     rule: 'gates',
@@ -170,7 +170,7 @@ export const RULES: readonly Rule[] = [
     rule: 'gates',
     says: 'a file is named by a test, not by another file',
     test: runtime('gates'),
-    fault: fault('runtime/perform/gates.ts', ', only: isTestFile', ''),
+    fault: fault('runtime/agent/perform/gates.ts', ', only: isTestFile', ''),
   },
   {
     rule: 'files of a lost agent',

@@ -79,7 +79,7 @@ export const STRUCTURE: readonly Row[] = [
     says: 'checkpoints as in section 8',
     test: law('1-folds'),
     name: 'checkpoint N',
-    fault: fault('runtime/history/replay.ts', 'state.step === at.step', 'state.step > at.step'),
+    fault: fault('runtime/agent/history/replay.ts', 'state.step === at.step', 'state.step > at.step'),
   },
   { must: '11.4', says: 'LFCC of section 10', later: ENVELOPE },
 ]

@@ -1,0 +1,30 @@
+import { Mailbox } from '../../../domain/runtime/stream/mailbox.ts'
+import type { StreamPorts } from '../../../domain/runtime/stream/ports.ts'
+import { Snapshots } from '../../../domain/runtime/stream/snapshots.ts'
+import { type CounterCommand, type CounterState, counter, owedBells } from './counter.ts'
+import type { CounterEvent } from './events.ts'
+
+const snapshots = new Snapshots<CounterState, CounterEvent>(counter, {
+  members: ['total', 'bellAt', 'owed', 'rings', 'closed', 'at', 'said', 'commands'],
+  keep: (state) => state,
+  step: () => 0,
+  whole: async (_, __, kept) => kept as CounterState,
+})
+
+export type CounterMailbox = Mailbox<CounterState, CounterEvent, CounterCommand>
+
+/** `kind`: another one where a log takes only the kinds that the product writes. */
+export const counterStream = (id: string, kind = 'counter'): string => `${kind}-${id}`
+
+export const mailboxOf = (ports: StreamPorts, stream: string): CounterMailbox =>
+  new Mailbox(counter, snapshots, stream, ports)
+
+/** Performs what the counter owes: rings the bell, then records that it has rung. */
+export async function ringBells(mailbox: CounterMailbox, ring: (times: number) => void): Promise<void> {
+  await mailbox.refresh()
+  const times = mailbox.state === null ? 0 : owedBells(mailbox.state)
+  if (times === 0) return
+  ring(times)
+  const asking = { by: { kind: 'driver', id: 'bell' }, commandId: `ring:${mailbox.head!.revision}` } as const
+  await mailbox.submit({ kind: 'rung', times }, asking, { fact: true })
+}
