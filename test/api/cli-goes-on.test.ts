@@ -6,7 +6,7 @@ import { openKeepUp } from '../../api/index.ts'
 import { defineTool, z } from '../../api/tool-kit.ts'
 import { cliFolder, idIn } from './cli-support.ts'
 
-const wakeSignal = defineTool({
+const bell = defineTool({
   name: 'bell:ring',
   description: 'Rings.',
   parameters: z.strictObject({}),
@@ -21,9 +21,9 @@ describe('how a run goes on is told', { timeout: 120_000 }, () => {
 
   it('by whom, where its tools are those of another program', async () => {
     const scripts = { bell: { script: 1 as const, turns: [{ calls: [{ tool: 'bell__ring', arguments: {} }] }] } }
-    const program = await openKeepUp({ data: folder.data, tools: [wakeSignal], scripts })
+    const program = await openKeepUp({ data: folder.data, tools: [bell], scripts })
     const policy = { requiresApproval: ['bell:*'] }
-    const { runId } = await program.start({ task: 'ring', model: 'scripted:wakeSignal', policy, drive: false })
+    const { runId } = await program.start({ task: 'ring', model: 'scripted:bell', policy, drive: false })
     expect(await program.drive(runId)).toMatchObject({ end: 'waiting', for: 'approval' })
     await program.close()
     const elsewhere = 'it goes on in the program that has its tools; this one does not have bell:ring'

@@ -69,7 +69,7 @@ export const RULES: readonly Rule[] = [
     test: runtime('keys'),
     fault: fault(
       'agent/decisions/decide.ts',
-      'if (d.drafts.length === 0 && isKeyed(facts.commandId))',
+      'if (d.drafts.length === 0 && isKeyed(context.commandId))',
       'if (state === null)',
     ),
   },
@@ -220,7 +220,11 @@ export const RULES: readonly Rule[] = [
     rule: 'the grace time',
     says: 'a completion after it is none, whoever is first to look at the time',
     test: behaviour('5.2-recovery'),
-    fault: fault('agent/decisions/decide-tools.ts', 'if (graceIsOver(d.state, d.facts.now))', 'if (d.facts.now < 0)'),
+    fault: fault(
+      'agent/decisions/decide-tools.ts',
+      'if (graceIsOver(d.state, d.context.now))',
+      'if (d.context.now < 0)',
+    ),
   },
   {
     rule: 'failed calls',
