@@ -46,6 +46,15 @@ function methodsAt({ paths = {} }: { readonly paths?: object }, path: string): s
   return [...new Set(found.flatMap(([, methods]) => Object.keys(methods as object)))].map((name) => name.toUpperCase())
 }
 
+const aboutOf = (version: string) => ({
+  openapi: '3.1.0',
+  info: { title: 'keepup', version },
+  security: [{ token: [] }],
+})
+
+/** By version: every app of this program has the same routes, and a document takes about 30 ms to make. */
+const documents = new Map<string, ReturnType<ReturnType<typeof newApp>['getOpenAPI31Document']>>()
+
 /** The one HTTP app: on TCP, on the owner's socket, and called in process by the CLI. */
 export function createApp(s: Services, options: AppOptions) {
   const root = newApp()
@@ -79,13 +88,9 @@ export function createApp(s: Services, options: AppOptions) {
     .route('/', requestRoutes(s))
     .route('/', costRoutes(s))
     .route('/', streamRoutes(s, options.heartbeatMs))
-  let made: ReturnType<typeof app.getOpenAPI31Document> | null = null
   const document = () => {
-    made ??= app.getOpenAPI31Document({
-      openapi: '3.1.0',
-      info: { title: 'keepup', version: options.version },
-      security: [{ token: [] }],
-    })
+    const made = documents.get(options.version) ?? app.getOpenAPI31Document(aboutOf(options.version))
+    documents.set(options.version, made)
     return made
   }
   app.get('/v1/openapi.json', (c) => c.json(document()))

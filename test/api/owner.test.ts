@@ -109,7 +109,8 @@ describe.concurrent('the owner of a data folder', { timeout: 240_000 }, () => {
     const folder = newFolder(context)
     const owner = folder.start(folder.waits(folder.workspace()))
     await owner.said('thinking')
-    const client = folder.start(folder.waits(folder.workspace(), 'wait too'))
+    const patience = { KEEPUP_OWNER_TIMEOUT_MS: '4000' }
+    const client = folder.start(folder.waits(folder.workspace(), 'wait too'), { env: patience })
     await client.said('thinking')
     owner.process.kill('SIGSTOP')
     const { code, err } = await client.ended

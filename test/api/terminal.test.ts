@@ -7,7 +7,8 @@ import { cliFolder, entry, idIn } from './cli-support.ts'
 
 const CTRL_C = '\u0003'
 const ENTER = '\r'
-const DOWN = '\u001b[B'
+
+// What needs a real terminal: its modes, its size, its Ctrl-C. What the answers mean is in cli-questions.test.ts.
 
 describe.skipIf(skipWithoutTerminal)('a run at a terminal', { timeout: 120_000 }, () => {
   const folder = cliFolder()
@@ -47,42 +48,15 @@ describe.skipIf(skipWithoutTerminal)('a run at a terminal', { timeout: 120_000 }
     expect(existsSync(join(workspace, 'hello.txt'))).toBe(false)
   })
 
-  it('takes a refusal with its reason', async () => {
+  it('leaves the question open at Ctrl-C', async () => {
     const workspace = folder.workspace()
     const terminal = writing(workspace)
     await terminal.sees('Let it happen?')
-    terminal.type(`n${ENTER}`)
-    await terminal.sees('Why?')
-    terminal.type(`not today${ENTER}`)
-    await terminal.sees('APPROVAL_REJECTED')
-    await terminal.sees('not today')
-    await terminal.sees('write rejected')
-    expect(await terminal.ended).toBe(0)
-    expect(existsSync(join(workspace, 'hello.txt'))).toBe(false)
-  })
-
-  it.each([
-    ['Enter alone', ENTER],
-    ['Enter after an arrow', DOWN + ENTER],
-    ['Ctrl-C', CTRL_C],
-  ])('leaves the question open at %s', async (_, keys) => {
-    const workspace = folder.workspace()
-    const terminal = writing(workspace)
-    await terminal.sees('Let it happen?')
-    terminal.type(keys)
+    terminal.type(CTRL_C)
     await terminal.sees('keepup.js approve')
     expect(await terminal.ended).toBe(8)
     expect(terminal.shown()).not.toContain('approved by')
     expect(existsSync(join(workspace, 'hello.txt'))).toBe(false)
-  })
-
-  it('asks again where the answer is none of those it names', async () => {
-    const terminal = writing(folder.workspace())
-    await terminal.sees('Let it happen?')
-    terminal.type(`x${ENTER}`)
-    await terminal.sees('type y or n')
-    terminal.type(CTRL_C)
-    expect(await terminal.ended).toBe(8)
   })
 
   it('shows a long question whole, also where the terminal does not know its size, and takes a line feed', async () => {
@@ -92,46 +66,6 @@ describe.skipIf(skipWithoutTerminal)('a run at a terminal', { timeout: 120_000 }
     terminal.type('blue\n')
     await terminal.sees('DONE')
     expect(await terminal.ended).toBe(0)
-  })
-
-  it('takes the answer that the agent asks for', async () => {
-    const terminal = keepup('run', 'ask me', '--no-workspace')
-    await terminal.sees('Your answer')
-    terminal.type(`blue${ENTER}`)
-    await terminal.sees('DONE')
-    await terminal.sees('blue')
-    expect(await terminal.ended).toBe(0)
-  })
-
-  it('asks before files are changed, and changes none where the answer is no', async () => {
-    const workspace = folder.workspace()
-    const run = await folder.look('run', 'write', '-w', workspace, '--tools', 'write_file', '--approve', 'write_file')
-    const answer = async (keys: string) => {
-      const terminal = keepup('restore', idIn(run.err), '0')
-      await terminal.sees('- hello.txt')
-      await terminal.sees('Change these files?')
-      terminal.type(keys)
-      return { terminal, code: await terminal.ended }
-    }
-    expect((await answer(ENTER)).code).toBe(130)
-    expect(existsSync(join(workspace, 'hello.txt'))).toBe(true)
-    const yes = await answer(`y${ENTER}`)
-    expect([yes.code, existsSync(join(workspace, 'hello.txt'))]).toEqual([0, false])
-    expect(yes.terminal.shown()).toContain(`to bring it back: ${folder.program} restore`)
-  })
-
-  it('asks before a body is emptied for ever, and empties none where the answer is no', async () => {
-    const run = await folder.look('run', 'finish', '--no-workspace')
-    const answer = async (keys: string) => {
-      const terminal = keepup('erase', idIn(run.err), '--revision', '1', '--reason', 'private')
-      await terminal.sees('@1 turn 0 user_input')
-      await terminal.sees('Empty them?')
-      terminal.type(keys)
-      return terminal.ended
-    }
-    const task = async () => (await folder.look('runs', 'show', idIn(run.err))).out
-    expect([await answer(ENTER), await task()]).toEqual([130, expect.stringMatching(/^task +finish$/m)])
-    expect([await answer(`y${ENTER}`), await task()]).toEqual([0, expect.stringMatching(/^task +\[erased\]$/m)])
   })
 
   it('pauses at the first Ctrl-C and says how to go on', async () => {

@@ -11,7 +11,8 @@ import { testWith } from '../support/tools.ts'
 // Real processes: on a busy machine each of them takes seconds.
 vi.setConfig({ testTimeout: FAULT_TIMEOUT_MS, hookTimeout: FAULT_TIMEOUT_MS })
 
-// A fault is reported before anything is recorded, with a remedy and the documented exit code. A later run works.
+// A fault is reported before anything is recorded, with a remedy and the documented exit code. A later run works. A
+// process of its own runs where its end or its user matters; otherwise the command line runs in this one.
 
 const HELLO = 'Hello, this text is looked for in the file.'
 const script = {
@@ -101,7 +102,7 @@ test('a file as data folder', async () => {
   const place = newPlace()
   try {
     writeFileSync(place.data, 'mine')
-    told(await keepup(place, run(place, scripted(place, script))), 1, 'check that the folder exists')
+    told(await look(place, ...run(place, scripted(place, script))), 1, 'check that the folder exists')
     expect(readFileSync(place.data, 'utf8')).toBe('mine')
   } finally {
     place.remove()
@@ -118,7 +119,7 @@ describe('a data folder that is not as it was', () => {
   afterAll(() => place.remove())
 
   beforeAll(async () => {
-    const ended = await keepup(place, run(place, model))
+    const ended = await look(place, ...run(place, model))
     expect(ended).toMatchObject({ code: 0 })
     runId = runIdIn(ended)
     copyFileSync(file, kept)
@@ -128,7 +129,7 @@ describe('a data folder that is not as it was', () => {
   async function instead(change: (bytes: Buffer) => Buffer, ...commands: string[][]): Promise<void> {
     writeFileSync(file, change(readFileSync(kept)))
     tell = []
-    for (const args of commands) tell.push(await keepup(place, args))
+    for (const args of commands) tell.push(await look(place, ...args))
     for (const end of ['-wal', '-shm']) rmSync(file + end, { force: true })
     copyFileSync(kept, file)
   }
@@ -229,7 +230,7 @@ describe('a data folder that is not as it was', () => {
     const db = new DatabaseSync(live)
     db.exec('PRAGMA user_version = 99999999')
     db.close()
-    told(await keepup(place, run(place, model)), 1, 'delete its folder: the tables come back from the log')
+    told(await look(place, ...run(place, model)), 1, 'delete its folder: the tables come back from the log')
     rmSync(tables, { recursive: true })
     await works()
     const again = join(tables, readFileSync(join(tables, 'current'), 'utf8').trim())
@@ -240,9 +241,9 @@ describe('a data folder that is not as it was', () => {
   test('a vault that others can read, or that is no JSON', async () => {
     const secrets = join(place.data, 'vault', 'secrets.json')
     writeFileSync(secrets, '{', { mode: 0o600 })
-    told(await keepup(place, run(place, model)), 1, 'restore it from a backup')
+    told(await look(place, ...run(place, model)), 1, 'restore it from a backup')
     chmodSync(secrets, 0o644)
-    told(await keepup(place, run(place, model)), 1, 'chmod 600')
+    told(await look(place, ...run(place, model)), 1, 'chmod 600')
     rmSync(secrets)
     await works()
   })
@@ -250,11 +251,11 @@ describe('a data folder that is not as it was', () => {
   test('a workspace that is gone when its run is resumed', async () => {
     const gone = join(place.root, 'gone')
     mkdirSync(gone)
-    const begun = await keepup(place, run(place, model, '-w', gone, '--no-drive'))
+    const begun = await look(place, ...run(place, model, '-w', gone, '--no-drive'))
     const id = runIdIn(begun)
     rmSync(gone, { recursive: true })
-    told(await keepup(place, ['resume', id]), 1, 'make the folder first')
+    told(await look(place, 'resume', id), 1, 'make the folder first')
     mkdirSync(gone)
-    expect(await keepup(place, ['resume', id])).toMatchObject({ code: 0, out: 'Done.\n' })
+    expect(await look(place, 'resume', id)).toMatchObject({ code: 0, out: 'Done.\n' })
   })
 })

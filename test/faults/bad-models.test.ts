@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { expect, type TestContext, test, vi } from 'vitest'
-import { keepup, newPlace } from '../support/faults/cli.ts'
+import { newPlace } from '../support/faults/cli.ts'
 import { factsOf, look } from '../support/faults/inspect.ts'
 import { sandboxFlag } from '../support/faults/jobs.ts'
 import { type Answer, calls, completes, heard, modelServer, says } from '../support/faults/model-server.ts'
@@ -8,7 +8,6 @@ import { FAULT_TIMEOUT_MS } from '../support/faults/seed.ts'
 import { beginStream, sendJson } from '../support/loopback.ts'
 import { delta, writeChunks } from '../support/openai-wire.ts'
 
-// Real processes: on a busy machine each of them takes seconds.
 vi.setConfig({ testTimeout: FAULT_TIMEOUT_MS, hookTimeout: FAULT_TIMEOUT_MS })
 
 // A model that answers nonsense, or half: the model is told, or it is asked again; the run ends as documented.
@@ -17,11 +16,13 @@ async function runWith(context: TestContext, answers: [Answer, ...Answer[]], ...
   const place = newPlace()
   const server = await modelServer(...answers)
   context.onTestFinished(async () => {
+    vi.unstubAllEnvs()
     await server.close()
     place.remove()
   })
   const how = ['--model', 'openai:local', '-w', place.workspace, '--approve', 'write_file,run_command']
-  const ended = await keepup(place, ['run', ...how, ...sandboxFlag, ...more, 'Do it'], { env: server.env })
+  for (const [name, value] of Object.entries(server.env)) vi.stubEnv(name, value)
+  const ended = await look(place, 'run', ...how, ...sandboxFlag, ...more, 'Do it')
   const facts = await factsOf(place)
   expect(ended.err).not.toMatch(/should not have happened|^ +at /m)
   expect(await look(place, 'verify')).toMatchObject({ code: 0 })
@@ -33,7 +34,7 @@ const codes = (facts: Awaited<ReturnType<typeof factsOf>>) =>
     .filter((fact) => fact.type === 'tool_call_end')
     .map((fact) => (fact.body.error as { code: string } | undefined)?.code ?? 'ok')
 
-test.concurrent('unknown tools and arguments that are none are told to the model, which may mend them', async (context) => {
+test('unknown tools and arguments that are none are told to the model, which may mend them', async (context) => {
   const { ended, facts, got } = await runWith(context, [
     calls('launch_rocket', { to: 'the moon' }),
     calls('read_file', '{"path": '),
@@ -49,13 +50,13 @@ test.concurrent('unknown tools and arguments that are none are told to the model
   expect(heard(got[4]!)).toContain('path: ')
 })
 
-test.concurrent('five turns of nonsense end the run', async (context) => {
+test('five turns of nonsense end the run', async (context) => {
   const { ended, facts } = await runWith(context, [calls('launch_rocket', {})])
   expect(ended).toMatchObject({ code: 3, err: expect.stringContaining('TOO_MANY_VIOLATIONS') })
   expect(codes(facts)).toEqual(Array(5).fill('RESOURCE_NOT_FOUND'))
 })
 
-test.concurrent('an answer without a call ends the run, and says which call was missed', async (context) => {
+test('an answer without a call ends the run, and says which call was missed', async (context) => {
   const { ended } = await runWith(context, [says('I think I am done.')])
   expect(ended).toMatchObject({ code: 3, err: expect.stringMatching(/NO_COMPLETION.*complete_task/) })
 })
@@ -71,7 +72,7 @@ const half = (res: ServerResponse) => {
   res.destroy()
 }
 
-test.concurrent.for<[string, Answer]>([
+test.for<[string, Answer]>([
   ['an empty stream', stream((res) => void res.end('data: [DONE]\n\n'))],
   ['a stream of garbage', stream((res) => void res.end('data: {"choices": [{{{\n\n'))],
   ['a web page', (res) => void res.writeHead(200, { 'content-type': 'text/html' }).end('<html>Sign in</html>')],
@@ -86,7 +87,7 @@ test.concurrent.for<[string, Answer]>([
   expect(got.length).toBe(2)
 })
 
-test.concurrent('a key that the server refuses ends the run at once', async (context) => {
+test('a key that the server refuses ends the run at once', async (context) => {
   const { ended, got, facts } = await runWith(context, [
     (res) => sendJson(res, 401, { error: { message: 'Incorrect API key provided: sk-test-0123456789abcdef' } }),
   ])

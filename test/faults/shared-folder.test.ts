@@ -7,10 +7,12 @@ import { fileURLToPath } from 'node:url'
 import { expect, test, vi } from 'vitest'
 import { SqliteSnapshots } from '../../adapters/snapshots-sqlite/store.ts'
 import { openVault } from '../../adapters/vault/file-vault.ts'
+import { FAULT_ALL, FAULT_TIMEOUT_MS } from '../support/faults/seed.ts'
 import { tempFolder } from '../support/folders.ts'
 
-vi.setConfig({ testTimeout: 120_000 })
+vi.setConfig({ testTimeout: FAULT_TIMEOUT_MS })
 
+const ROUNDS = FAULT_ALL ? 20 : 1
 const PROGRAM = fileURLToPath(new URL('../support/servers/host.ts', import.meta.url))
 
 async function begun(...args: string[]) {
@@ -29,7 +31,7 @@ async function begun(...args: string[]) {
 
 test('processes that begin in one empty data folder at once get the same, and lose nothing of each other', async () => {
   const names = ['A', 'B', 'C', 'D', 'E', 'F']
-  for (let round = 0; round < 3; round++) {
+  for (let round = 0; round < ROUNDS; round++) {
     const root = tempFolder()
     const [data, ws] = [join(root, 'data'), join(root, 'ws')]
     mkdirSync(data, { mode: 0o700 })

@@ -46,14 +46,14 @@ async function goesOn(place: Place, driver: Begun): Promise<void> {
   const run = runIdIn({ err: driver.err() })
   const abandoned = await look(place, 'resolve', run, 'abandon')
   expect(abandoned).toMatchObject({ code: 0 })
-  expect(await keepup(place, ['resume', run])).toMatchObject({ code: 0, out: 'Slept.\n' })
+  expect(await look(place, 'resume', run)).toMatchObject({ code: 0, out: 'Slept.\n' })
 }
 
 describe.concurrent('what a killed driver was running', () => {
   test.skipIf(skipWithoutBubblewrap)('ends with it at once, where it was confined', async (context) => {
     const { place, driver, token } = await working(context, [])
     await noneLeft(token)
-    const resumed = await keepup(place, ['resume', runIdIn({ err: driver.err() })])
+    const resumed = await look(place, 'resume', runIdIn({ err: driver.err() }))
     expect(resumed).toMatchObject({ code: 8, err: expect.stringMatching(/keepup(\.js)? resolve/) })
     await goesOn(place, driver)
   })

@@ -74,7 +74,7 @@ test('held at sampled points and overtaken, nothing happens twice', async () => 
   })
   expect(points).toBeGreaterThan(40)
   const all = Array.from({ length: points }, (_, i) => i + 1)
-  const chosen = FAULT_ALL ? all : sample(draws(FAULT_SEED), 6, points)
+  const chosen = FAULT_ALL ? all : sample(draws(FAULT_SEED), 3, points)
   await each(chosen, 2, async (k) => {
     expect(await overtake((_, n) => n === k)).not.toBeNull()
   })

@@ -76,16 +76,25 @@ async function run({ ends, maxParallel }: Batch, delays: readonly number[]) {
   return { arrival: arrival.join(), decided, seen: h.requests.map((request) => request.messages) }
 }
 
+const delays = fc.array(fc.integer({ min: 1, max: 500 }), { minLength: 5, maxLength: 5 })
+const arrivals = fc.tuple(batch, delays, delays)
+
+/** Fixed: whether a sample holds arrivals in different orders must not depend on chance. */
+const SEED = 5
+
 test('any order of arrival: the same decisions, the same requests', async () => {
-  let differed = 0
-  const delays = fc.array(fc.integer({ min: 1, max: 500 }), { minLength: 5, maxLength: 5 })
-  await law(fc.tuple(batch, delays, delays), 30, async ([plan, one, other]) => {
+  await law(arrivals, 30, async ([plan, one, other]) => {
     const [a, b] = [await run(plan, one), await run(plan, other)]
-    if (a.arrival !== b.arrival) differed++
     expect(b.seen).toEqual(a.seen)
     expect(b.decided).toEqual(a.decided)
   })
-  expect(differed, 'the orders of arrival were different ones').toBeGreaterThan(4)
+})
+
+test('the results do arrive in different orders', async () => {
+  let differed = 0
+  for (const [plan, one, other] of fc.sample(arrivals, { numRuns: 10, seed: SEED }))
+    if ((await run(plan, one)).arrival !== (await run(plan, other)).arrival) differed++
+  expect(differed).toBeGreaterThan(2)
 })
 
 test('two calls that change the working memory keep the order in which they were asked for', async () => {

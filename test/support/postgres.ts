@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, test } from 'vitest'
-import { found, PostgresServer } from './postgres-server.ts'
+import { found, memory, PostgresServer } from './postgres-server.ts'
 
 export type { PostgresServer }
 
@@ -24,7 +24,7 @@ export function describeWithPostgres(name: string, body: (server: () => Postgres
   describe(name, () => {
     let server: PostgresServer | null = null
     beforeAll(() => {
-      server = new PostgresServer()
+      server = new PostgresServer(memory())
     })
     afterAll(() => server?.remove())
     body(() => server!)

@@ -49,6 +49,8 @@ test('appends pass a bounded number at a time, in call order', async () => {
   for (let n = 0; n < AT_ONCE; n++) slots.give()
   await settled()
   expect(passed).toEqual(Array.from({ length: 2 * AT_ONCE + 1 }, (_, n) => n))
+  // None is left to lose its patience during other tests.
+  for (let n = 0; n < 400; n++) slots.give()
 })
 
 test('an append that leaves the queue is skipped, and the others keep their order', async () => {
@@ -71,4 +73,6 @@ test('an append that leaves the queue is skipped, and the others keep their orde
   const more: number[] = []
   for (let n = 0; n < AT_ONCE + 1; n++) slots.take(100_000).then(() => more.push(n))
   await expect.poll(() => more.length).toBe(AT_ONCE)
+  slots.give()
+  await expect.poll(() => more.length).toBe(AT_ONCE + 1)
 })

@@ -25,6 +25,16 @@ export function sample(draw: (below: number) => number, count: number, last: num
   return [...chosen].sort((a, b) => a - b)
 }
 
+/** All of them in a campaign; otherwise `count` that FAULT_SEED draws, and those that `always` names, in order. */
+export function sampleOf<T>(items: readonly T[], count: number, always: (item: T) => boolean = () => false): T[] {
+  if (FAULT_ALL) return [...items]
+  const chosen = new Set(sample(draws(FAULT_SEED), count, items.length))
+  return items.filter((item, i) => always(item) || chosen.has(i + 1))
+}
+
+/** For the name of a group of sampled tests. */
+export const SAMPLED = FAULT_ALL ? 'all' : `sampled, FAULT_SEED=${FAULT_SEED}`
+
 /** Runs `work` on every item, a few at once. A failure names the item and the seed. */
 export async function each<T>(items: readonly T[], atOnce: number, work: (item: T) => Promise<void>): Promise<void> {
   const left = [...items]
