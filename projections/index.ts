@@ -1,6 +1,6 @@
 export type { Change } from './changes/change.ts'
-export type { DueReason } from './changes/due.ts'
-export { changesOf } from './changes/index.ts'
+export { changesOf } from './changes/agent/index.ts'
+export type { WakeReason } from './changes/stream.ts'
 export { rebuildElsewhere, releaseElsewhere } from './elsewhere.ts'
 export { otherLog, ProjectionError, type ProjectionErrorCode } from './errors.ts'
 export { Projections, type ProjectionsOptions, type RebuildReport } from './projections.ts'

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import type { Cursor } from '../domain/log/cursor.ts'
 import { ProjectionError, type ProjectionErrorCode } from './errors.ts'
 import { Projector, type ProjectorOptions, type ProjectorStatus } from './projector/projector.ts'
-import { unlessGivenUp } from './projector/waiters.ts'
+import { unlessAborted } from './projector/waiters.ts'
 import { discard, type Made, mustBeOf, rebuildBeside, rebuildEqual, switchTo } from './rebuild.ts'
 import type { Database } from './schema/database.ts'
 import { damagedOr } from './store/damage.ts'
@@ -122,14 +122,14 @@ export class Projections {
   /** Resolves when answers show the event of this cursor. Rejects as {@link Projector.caughtUpTo} does. */
   async caughtUpTo(cursor: Cursor, signal?: AbortSignal): Promise<void> {
     for (;;) {
-      await unlessGivenUp(this.#switching, signal)
+      await unlessAborted(this.#switching, signal)
       const projector = this.#made.projector
       try {
         await projector.caughtUpTo(cursor, signal)
         if (projector === this.#made.projector) return
       } catch (error) {
         const replaced = codeOf(error) === 'STOPPED'
-        await unlessGivenUp(this.#switching, signal)
+        await unlessAborted(this.#switching, signal)
         if (!replaced || projector === this.#made.projector) throw damagedOr(error)
       }
     }
@@ -140,10 +140,10 @@ export class Projections {
     return this.#home.read(query)
   }
 
-  /** Reads a parked agent's stream again; true: it is no longer parked. */
-  async release(agentId: string): Promise<boolean> {
+  /** Reads a parked stream again. True: it is no longer parked. */
+  async release(stream: string): Promise<boolean> {
     await this.#switching
-    return this.#made.projector.release(agentId)
+    return this.#made.projector.release(stream)
   }
 
   /**

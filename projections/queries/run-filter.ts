@@ -1,5 +1,5 @@
 import { type Kysely, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
-import { pathCell } from '../changes/touched-files.ts'
+import { pathCell } from '../changes/agent/touched-files.ts'
 import type { Database } from '../schema/database.ts'
 
 export type RunStatus = 'active' | 'recovering' | 'completed' | 'failed'

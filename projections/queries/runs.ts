@@ -130,9 +130,9 @@ async function incompleteOf(db: Kysely<Database>, runIds: readonly string[]): Pr
       select up.run, a.forked_from, a.forked_revision from up join agents a on a.id = up.agent
         where a.forked_from is not null)
     select run, count(*) as parked from (
-      select run_id as run, agent_id from parked where run_id in (${sql.join(runIds)})
+      select run_id as run, stream from parked where run_id in (${sql.join(runIds)})
       union
-      select up.run, p.agent_id from up join parked p on p.agent_id = up.agent and p.revision <= up.upto) as found
+      select up.run, p.stream from up join parked p on p.stream = 'agent-' || up.agent and p.revision <= up.upto) as found
     group by run`.execute(db)
   return new Map(rows.map(({ run, parked }) => [run, parked]))
 }

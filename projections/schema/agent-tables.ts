@@ -27,6 +27,7 @@ export const agentTables = {
       unread_input: 'integer',
     },
     key: ['id'],
+    kind: 'agent',
     owner: 'id',
     indexes: [
       ['started'],
@@ -68,22 +69,23 @@ export const agentTables = {
       stepping: 'integer!',
       /** A `turn_start` without its `turn_end`. */
       in_turn: 'integer!',
-      /** How many of its calls may be at work at once; null in a fork: it is the source's. */
-      places: 'integer',
       /** Revision of the last `ask_user` (or of a birth without a task) that no input and no turn has followed. */
-      asked_at: 'integer',
+      question_revision: 'integer',
       last_input: 'integer',
-      /** The last turn start: it reads every input before it. */
+      /** Revision of the last turn start, which reads every input before it. */
       last_read: 'integer',
       cancel_requested_at: 'text',
-      /** Nobody has asked for it to be driven yet. */
-      held: 'integer!',
-      /** Whoever started it asked for it to be driven, by whoever there is; a child is driven as its parent says. */
-      asked: 'integer!',
-      /** From this revision on the rows miss events: the stream is parked there. */
+      /** Since its models have all failed, none has answered. */
+      model_outage: 'integer!',
+      /** Nothing has asked for it to be driven yet. */
+      undriven: 'integer!',
+      /** Its start asked for any driver there is; a child is driven as its parent is. */
+      drive_requested: 'integer!',
+      /** The revision at which its stream is parked: the rows miss the events from there on. */
       incomplete_from: 'integer',
     },
     key: ['id'],
+    kind: 'agent',
     owner: 'id',
     indexes: [['run_id'], ['parent_agent_id']],
     partial: { columns: ['id'], where: 'completed_at is null' },
@@ -100,6 +102,7 @@ export const agentTables = {
       erased: 'integer!',
     },
     key: ['agent_id', 'revision'],
+    kind: 'agent',
     owner: 'agent_id',
     indexes: [['run_id'], ['by']],
   },
@@ -143,6 +146,7 @@ export const agentTables = {
       erased: 'integer!',
     },
     key: ['agent_id', 'id'],
+    kind: 'agent',
     owner: 'agent_id',
     indexes: [['agent_id', 'turn']],
     partial: { columns: ['agent_id'], where: "status = 'unknown'" },
@@ -154,6 +158,7 @@ export const agentTables = {
   touched_files: {
     columns: { agent_id: 'text!', path: 'text!', tool_call_id: 'text!', use: 'text!', run_id: 'text!' },
     key: ['agent_id', 'path', 'tool_call_id', 'use'],
+    kind: 'agent',
     owner: 'agent_id',
     indexes: [['path']],
   },
@@ -189,6 +194,7 @@ export const agentTables = {
       erased: 'integer!',
     },
     key: ['agent_id', 'turn', 'attempt'],
+    kind: 'agent',
     owner: 'agent_id',
     indexes: [
       ['run_id', 'nano_dollars'],
@@ -209,6 +215,7 @@ export const agentTables = {
       at: 'text!',
     },
     key: ['agent_id', 'revision'],
+    kind: 'agent',
     owner: 'agent_id',
   },
 } as const satisfies Record<string, TableSpec>

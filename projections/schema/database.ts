@@ -13,9 +13,10 @@ export interface PositionRow {
   events: number
 }
 
-/** The last event taken from each stream: a gap behind it stops the projector. */
+/** The last event projected of each stream, and its run: an event that does not follow it parks the stream. */
 export interface StreamRow {
   stream: string
+  run_id: string | null
   revision: number
   hash: string
 }
@@ -88,6 +89,14 @@ export interface CheckpointFactsRow {
   nano_dollars: number
 }
 
+/** One reason why an agent waits; see schema/waiting-view.ts. */
+export interface WaitingRow {
+  run_id: string
+  agent_id: string
+  reason: 'input' | 'approval' | 'doubt' | 'pause' | 'model'
+  tool_call_id: string | null
+}
+
 /** See schema/event-rows.ts. */
 export type EventRow = RowOf<typeof eventRows>
 
@@ -100,4 +109,5 @@ export type Database = { [T in TableName]: Row<T> } & {
   agent_lineage_totals: TotalsRow
   artifacts: ArtifactRow
   checkpoint_facts: CheckpointFactsRow
+  waiting: WaitingRow
 }

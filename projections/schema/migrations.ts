@@ -15,7 +15,7 @@ import { views } from './views.ts'
 export const migrations: readonly ((db: Kysely<Database>, dialect: Dialect) => Promise<void>)[] = [createAll]
 
 /** What the rows mean. Tables made under another number are not migrated but rebuilt. */
-export const MEANING = 8
+export const MEANING = 9
 
 /** How often the views over kept events have come to mean something else. */
 const KEPT_VIEWS = 2
@@ -43,6 +43,7 @@ async function createAll(db: Kysely<Database>, dialect: Dialect): Promise<void> 
   await db.schema
     .createTable('streams')
     .addColumn('stream', text, (c) => c.primaryKey())
+    .addColumn('run_id', text)
     .addColumn('revision', 'bigint', (c) => c.notNull())
     .addColumn('hash', text, (c) => c.notNull())
     .modifyEnd(sql.raw(dialect.tableSuffix))

@@ -1,4 +1,5 @@
 import { type Dialect, jsonObject } from './dialect.ts'
+import { waiting } from './waiting-view.ts'
 
 // Views that every database has. Standard SQL but for what schema/dialect names; the ones that need what the log says are
 // in schema/seed-views.ts.
@@ -115,4 +116,4 @@ const facts = `create view checkpoint_facts as select agent_id, revision,
   window w as (partition by agent_id order by revision)) as running
   where checkpoint = 1`
 
-export const views = (d: Dialect): readonly string[] => [lineage, totals(d), artifacts(d), facts]
+export const views = (d: Dialect): readonly string[] => [lineage, totals(d), artifacts(d), facts, waiting]

@@ -56,9 +56,8 @@ function watched(store: Store) {
     keepsEvents,
     commit,
     progress: () => store.progress(),
-    standing: (streams) => store.standing(streams),
-    runOf: (agent) => store.runOf(agent),
-    erasureSeen: (agent, revision) => store.erasureSeen(agent, revision),
+    statesOf: (streams) => store.statesOf(streams),
+    erasureSeen: (stream, revision) => store.erasureSeen(stream, revision),
     close: () => store.close(),
   }
   return { batches, spied }
@@ -103,7 +102,7 @@ describeWithPostgres('big bodies', (server) => {
     expect(batches.map(payloads).every((size) => size < MIB)).toBe(true)
     for (const [key, bytes] of held) log.blobs.held.set(key, bytes)
     batches.length = 0
-    expect(await projector.release('a')).toBe(true)
+    expect(await projector.release('agent-a')).toBe(true)
     expect(batches.length).toBeGreaterThan(2)
     for (const batch of batches) expect(payloads(batch)).toBeLessThanOrEqual(PART_BYTES)
     const { event_rows, inputs } = await tables.dump()

@@ -83,7 +83,7 @@ describeWithPostgres('tables that somebody else switches or takes meanwhile', (s
 
   it('a release is one of those that were switched to', async () => {
     const { home, sources, switched, pool, schema, log } = await idle()
-    const agent = log.events.at(-1)!.header.agentId
+    const { stream } = log.events.at(-1)!.header
     const openStore = home.open.bind(home)
     let first = true
     home.open = async (name) => {
@@ -91,12 +91,12 @@ describeWithPostgres('tables that somebody else switches or takes meanwhile', (s
       if (!first) return store
       first = false
       await pool.query(
-        `insert into ${schema}_1.parked select '${agent}', 'agent-${agent}', '${agent}', 0, 0, '', '', 1, 'X', '', ''`,
+        `insert into ${schema}_1.parked select '${stream}', 'r', 0, 0, '', '', 1, 'X', '', ''`,
       )
       await switched()
       return store
     }
-    await expect(releaseElsewhere(home, sources, agent)).rejects.toEqual(code('NOT_PARKED'))
+    await expect(releaseElsewhere(home, sources, stream)).rejects.toEqual(code('NOT_PARKED'))
   })
 
   it('tables that another log has taken since they were looked at are left to it', async () => {

@@ -43,7 +43,7 @@ export function damageContract(kit: TablesKit): void {
         { id: 'good', incomplete_from: null, revision: 1 },
       ])
       expect(projector.status()).toMatchObject({ state: 'idle', progress: { events: log.events.length } })
-      expect(await projector.release('bad')).toBe(false)
+      expect(await projector.release('agent-bad')).toBe(false)
       expect(await dump()).toEqual(found)
     })
 
@@ -55,7 +55,7 @@ export function damageContract(kit: TablesKit): void {
       const { dump, projector } = await open(log)
       log.events.splice(2, 0, lost!)
       bad.user('user_input', { text: 'later' })
-      expect(await projector.release('bad')).toBe(true)
+      expect(await projector.release('agent-bad')).toBe(true)
       await projector.catchUp()
       expect((await dump()).inputs).toHaveLength(3)
       expect((await dump()).parked).toEqual([])
@@ -68,7 +68,7 @@ export function damageContract(kit: TablesKit): void {
       good.user('user_input', { text: 'read' })
       const { dump, projector } = await open(log)
       const found = await dump()
-      expect(found.parked).toMatchObject([{ agent_id: 'document-d', stream: 'document-d', revision: 1, code: 'GAP' }])
+      expect(found.parked).toMatchObject([{ stream: 'document-d', revision: 1, code: 'GAP' }])
       expect(found.due!.map(({ cause }) => cause)).not.toContain('parked')
       expect(await projector.release('document-d')).toBe(false)
       expect(await dump()).toEqual(found)
@@ -103,7 +103,7 @@ export function damageContract(kit: TablesKit): void {
         { id: 'good', incomplete_from: null },
       ])
       expect(found.inputs).toMatchObject([{ agent_id: 'good' }])
-      expect(await projector.release('bad')).toBe(false)
+      expect(await projector.release('agent-bad')).toBe(false)
       expect(await dump()).toEqual(found)
     })
 
@@ -206,9 +206,9 @@ export function damageContract(kit: TablesKit): void {
           log.visible = stop
           const projector = new Projector({ log, blobs: log.blobs, store })
           await projector.catchUp()
-          const parked = (await tables.dump()).parked!.map(({ agent_id }) => String(agent_id))
-          for (const id of which % 2 === 0 ? parked : parked.reverse().slice(0, which))
-            expect(await projector.release(id)).toBe(false)
+          const parked = (await tables.dump()).parked!.map(({ stream }) => String(stream))
+          for (const stream of which % 2 === 0 ? parked : parked.reverse().slice(0, which))
+            expect(await projector.release(stream)).toBe(false)
           await store.close()
         }
         expect(await tables.dump()).toEqual(whole)

@@ -1,10 +1,10 @@
-import { ERASED } from '../../domain/agent/events/residue.ts'
-import { actorText, cut } from '../text.ts'
-import { type Change, put } from './change.ts'
-import type { Seen } from './event.ts'
+import { ERASED } from '../../../domain/agent/events/residue.ts'
+import { actorText, cut } from '../../text.ts'
+import { type Change, put } from '../change.ts'
+import type { ProjectedEvent } from './event.ts'
 
 /** Changes of `inputs`: what people said, enough of it for a list. */
-export function inputs(e: Seen): Change[] {
+export function inputs(e: ProjectedEvent): Change[] {
   if (e.type !== 'user_input') return []
   return [
     put(

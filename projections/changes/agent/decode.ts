@@ -1,36 +1,19 @@
-import { READER, upcast } from '../../domain/agent/events/codec.ts'
-import { type AgentEvent, bodies, type EventType, versions } from '../../domain/agent/events/events.ts'
-import type { DamagedEvent } from '../../domain/log/damage.ts'
-import { FORMAT, type RecordedEvent } from '../../domain/log/envelope.ts'
-import type { Seen } from '../changes/event.ts'
-import { cut, millis } from '../text.ts'
-
-/** Why an event cannot be taken. Its stream is parked. `GAP`: it does not follow the one before it in its stream. */
-export interface Poison {
-  readonly code:
-    | DamagedEvent['code']
-    | 'GAP'
-    | 'UNREADABLE'
-    | 'UNKNOWN_TYPE'
-    | 'NEWER_VERSION'
-    | 'ENCIPHERED'
-    | 'NOT_JSON'
-    | 'SHAPE'
-    | 'BLOB_MISSING'
-    | 'BODY_MISMATCH'
-    | 'ROWS_REFUSED'
-  readonly message: string
-}
+import { upcast } from '../../../domain/agent/events/codec.ts'
+import { type AgentEvent, bodies, type EventType, versions } from '../../../domain/agent/events/events.ts'
+import type { RecordedEvent } from '../../../domain/log/envelope.ts'
+import { cut, millis } from '../../text.ts'
+import type { Poison } from '../poison.ts'
+import type { ProjectedEvent } from './event.ts'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 const OF_A_CALL = /^(tool_call|approval)_/
 
-/** An event ready for the tables, or why it is none. `bytes` null: the body was erased, and `left` is what is left of it. */
+/** An event as the row rules take it, or the reason why it must park its stream. `bytes` null: erased, except for `residue`. */
 export function decode(
   event: RecordedEvent,
   bytes: Uint8Array | null,
-  left: unknown = null,
-): Seen | { readonly poison: Poison } {
+  residue: unknown = null,
+): ProjectedEvent | { readonly poison: Poison } {
   const { header } = event
   const problem = headerProblem(event)
   if (problem) return { poison: problem }
@@ -52,21 +35,21 @@ export function decode(
     digest: header.digest ?? null,
   }
   if (bytes === null) {
-    const kept = bodies[type].safeParse(left)
-    return { ...frame, erased: true, body: kept.success ? kept.data : null } as Seen
+    const parsed = bodies[type].safeParse(residue)
+    return { ...frame, erased: true, body: parsed.success ? parsed.data : null } as ProjectedEvent
   }
   const json = parse(bytes)
-  if (json === undefined) return { poison: { code: 'NOT_JSON', message: `the body of this ${type} is no JSON text` } }
+  if (json === undefined) return { poison: { code: 'NOT_JSON', message: `the body of this ${type} is not JSON` } }
   const body = bodies[type].safeParse(upcasted(type, header.version, json))
   if (!body.success) {
     const issue = body.error.issues[0]!
     const message = `${type} at ${issue.path.join('.') || 'its root'}: ${issue.message}`
     return { poison: { code: 'SHAPE', message: cut(message, 500) } }
   }
-  return { ...frame, body: body.data } as AgentEvent & Seen
+  return { ...frame, body: body.data } as AgentEvent & ProjectedEvent
 }
 
-/** The oldest reader that the writer of this event counts on: 1 but for what a claim says, whatever its version. */
+/** The oldest reader that the writer of an event accepts: 1 unless it is a claim, whatever its version, that says otherwise. */
 export function minReader(event: RecordedEvent, bytes: Uint8Array | null): number {
   if (event.header.type !== 'driver_claimed' || bytes === null) return 1
   const json = parse(bytes)
@@ -76,11 +59,8 @@ export function minReader(event: RecordedEvent, bytes: Uint8Array | null): numbe
 
 function headerProblem({ header }: RecordedEvent): Poison | null {
   const { type, version } = header
-  if ((header.format as number) > FORMAT) {
-    return { code: 'FORMAT_NEWER', message: `format ${header.format}; this program reads up to ${FORMAT}` }
-  }
   if (!Object.hasOwn(versions, type)) {
-    return { code: 'UNKNOWN_TYPE', message: `no event is called "${cut(type, 80)}" here; a newer program may know it` }
+    return { code: 'UNKNOWN_TYPE', message: `no event type is called "${cut(type, 80)}" here; a newer program may know it` }
   }
   const current = versions[type as EventType]
   if (version > current) {
@@ -88,14 +68,13 @@ function headerProblem({ header }: RecordedEvent): Poison | null {
   }
   if (header.body.cipher)
     return { code: 'ENCIPHERED', message: `the body is enciphered with key ${header.body.cipher.keyId}` }
-  if (millis(header.timestamp) === null) return { code: 'SHAPE', message: 'the timestamp is no time' }
   if (OF_A_CALL.test(type) && header.toolCallId === undefined) {
-    return { code: 'SHAPE', message: `this ${type} names no tool call` }
+    return { code: 'SHAPE', message: `this ${type} has no toolCallId` }
   }
   return null
 }
 
-/** An old body in the current shape; one that cannot be brought up stays as it is, and does not have it. */
+/** An old body in the current shape; undefined where it cannot be brought up. */
 function upcasted(type: EventType, version: number, body: unknown): unknown {
   try {
     return upcast(type, version, body)
@@ -103,8 +82,6 @@ function upcasted(type: EventType, version: number, body: unknown): unknown {
     return undefined
   }
 }
-
-export { READER }
 
 function parse(bytes: Uint8Array): unknown {
   try {

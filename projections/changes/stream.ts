@@ -1,0 +1,29 @@
+import type { RecordedEvent } from '../../domain/log/envelope.ts'
+import { erasedFact } from '../../domain/log/erased.ts'
+import { actorText } from '../text.ts'
+import { type Change, put, remove } from './change.ts'
+
+// Row changes of an event of any kind of stream.
+
+/** Changes of `erasures`: which bodies are gone, who erased them and why. */
+export function erasures(event: RecordedEvent): Change[] {
+  const { stream, revision, actor, timestamp } = event.header
+  const changes: Change[] = []
+  if (event.erased) changes.push(put('erasures', { stream, revision }, { seen: 1 }))
+  const fact = erasedFact(event)
+  if (fact === null) return changes
+  const columns = { reason: fact.reason, by: actorText(actor), at: timestamp }
+  for (const { revision } of fact.bodies) changes.push(put('erasures', { stream, revision }, columns))
+  return changes
+}
+
+/** The reasons in `due`: the stream owes work, or nobody can tell because it is parked. */
+export type WakeReason = 'owed' | 'parked'
+
+/** Changes of `due`: the wake time that the last header of an append carries, computed by its aggregate. */
+export function due({ header }: RecordedEvent): Change[] {
+  const { stream, runId, wakeAt } = header as typeof header & { wakeAt?: number | null }
+  if (wakeAt === undefined) return []
+  if (wakeAt === null) return [remove('due', { stream })]
+  return [put('due', { stream }, { run_id: runId ?? null, wake_at: wakeAt, reason: 'owed' })]
+}
