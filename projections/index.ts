@@ -1,5 +1,5 @@
-export type { Change } from './changes/change.ts'
 export { changesOf } from './changes/agent/index.ts'
+export type { Change } from './changes/change.ts'
 export type { WakeReason } from './changes/stream.ts'
 export { rebuildElsewhere, releaseElsewhere } from './elsewhere.ts'
 export { otherLog, ProjectionError, type ProjectionErrorCode } from './errors.ts'

@@ -133,7 +133,7 @@ export const shown = (name: string) => name.slice(0, 100).replace(CONTROL, '·')
 const CONTROL = /[\p{C}\p{Zl}\p{Zp}]/gu
 
 /** Tables have indexes of these; keepup's own are short. */
-export const isLong = ({ stream, type, runId, agentId, toolCallId = '' }: Header) =>
+export const isLong = ({ stream, type, runId = '', agentId = '', toolCallId = '' }: Header) =>
   [stream, type, runId, agentId, toolCallId].some(({ length }) => length > 256)
 
 const isRecord = (value: unknown): value is Header => typeof value === 'object' && value !== null

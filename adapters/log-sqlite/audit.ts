@@ -6,6 +6,7 @@ import type { RecordedEvent } from '../../domain/log/envelope.ts'
 import { LogError } from '../../domain/log/errors.ts'
 import { agentStream } from '../../domain/log/ids.ts'
 import type { JsonObject } from '../../domain/log/json.ts'
+import { ownerOf } from '../../domain/log/owner.ts'
 import { isSealedBody } from '../../domain/log/seal.ts'
 import { Lru } from '../logs/lru.ts'
 import { fileOf, openToRead } from './file.ts'
@@ -35,12 +36,12 @@ const utf8 = new TextDecoder()
 const ALTERED = '{"altered":true}'
 
 /** Opens the log in a folder for auditors, beside an owner or without one. `blob`: the bytes of a body that lies apart. */
-export function openAuditSource(folder: string, blob: (runId: string, hash: string) => Uint8Array): AuditSource {
+export function openAuditSource(folder: string, blob: (owner: string, hash: string) => Uint8Array): AuditSource {
   const db = openToRead(folder)
   const reader = new Reader(db)
   const bytesOf = (event: RecordedEvent): Uint8Array | null => {
     if (event.erased || event.body) return event.erased ? null : event.body
-    return blob(event.header.runId, event.header.body.hash)
+    return blob(ownerOf(event.header), event.header.body.hash)
   }
   const at = (position: number) => reader.logPage(position, position, 1, true)[0]
   const textOf = (event: RecordedEvent | undefined): string | null => {
@@ -139,7 +140,8 @@ const eventsSql = (schema: string) => `select position,
     case when substr(call, 1, 1) = char(1) then agent_id || substr(call, 2) else call end as tool_call_id,
     actor_kind, actor_id
   from (
-    select e.position, lower(hex(substr(e.proof, 1, 16))) as h, s.name as stream, o.run_id, o.agent_id, e.turn,
+    select e.position, lower(hex(substr(e.proof, 1, 16))) as h, s.name as stream,
+      ifnull(o.run_id, s.name) as run_id, ifnull(o.agent_id, substr(s.name, instr(s.name, '-') + 1)) as agent_id, e.turn,
       e.revision, k.type, e.at, e.call, o.actor_kind, o.actor_id
     from ${schema}.events e
     join ${schema}.kinds k on k.id = e.kind

@@ -31,11 +31,13 @@ export class Interned {
         'SELECT revision, at, lower(hex(substr(proof, 1, 32))) AS hash FROM events WHERE stream = ? ORDER BY revision DESC LIMIT 1',
       ),
       kinds: db.prepare('SELECT * FROM kinds'),
-      addKind: db.prepare('INSERT INTO kinds(type, version, format, media_type, place) VALUES (?, ?, ?, ?, ?)'),
+      addKind: db.prepare(
+        'INSERT INTO kinds(type, version, format, media_type, place, min_reader) VALUES (?, ?, ?, ?, ?, ?)',
+      ),
       origins: db.prepare('SELECT * FROM origins WHERE stream = ?'),
       addOrigin: db.prepare(
         'INSERT INTO origins(stream, run_id, agent_id, actor_kind, actor_id, actor_claimed, driver_id, driver_epoch, ' +
-          'correlation_id, cipher_alg, cipher_key) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+          'correlation_id, cipher_alg, cipher_key, key_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
       ),
     }
   }
@@ -61,7 +63,7 @@ export class Interned {
     const origins = new Map<string, number>()
     for (const o of this.#sql.origins.all(id)) {
       const key = [o.run_id, o.agent_id, o.actor_kind, o.actor_id, o.actor_claimed, o.driver_id, o.driver_epoch]
-      origins.set(JSON.stringify([...key, o.correlation_id, o.cipher_alg, o.cipher_key]), Number(o.id))
+      origins.set(JSON.stringify([...key, o.correlation_id, o.cipher_alg, o.cipher_key, o.key_id]), Number(o.id))
     }
     return {
       id,
@@ -81,16 +83,19 @@ export class Interned {
   kind(h: Header): number {
     if (this.#kinds.size === 0)
       for (const k of this.#sql.kinds.all())
-        this.#kinds.set(JSON.stringify([k.type, k.version, k.format, k.media_type, k.place]), Number(k.id))
-    const values = [h.type, h.version, h.format, h.body.mediaType, h.body.place]
+        this.#kinds.set(
+          JSON.stringify([k.type, k.version, k.format, k.media_type, k.place, k.min_reader]),
+          Number(k.id),
+        )
+    const values = [h.type, h.version, h.format, h.body.mediaType, h.body.place, h.minReader ?? null]
     return intern(this.#kinds, JSON.stringify(values), () => this.#sql.addKind.run(...values))
   }
 
   origin(h: Header, stream: number, head: StreamHead): number {
     const { actor, driver, body } = h
     const values = [
-      h.runId,
-      h.agentId,
+      h.runId ?? null,
+      h.agentId ?? null,
       actor.kind,
       actor.id,
       actor.claimed ? 1 : 0,
@@ -99,6 +104,7 @@ export class Interned {
       h.correlationId ?? null,
       body.cipher?.alg ?? null,
       body.cipher?.keyId ?? null,
+      h.keyId ?? null,
     ]
     return intern(head.origins, JSON.stringify(values), () => this.#sql.addOrigin.run(stream, ...values))
   }

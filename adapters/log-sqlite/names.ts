@@ -14,7 +14,7 @@ export class Names {
   readonly #originById
 
   constructor(db: DatabaseSync) {
-    this.#kindById = db.prepare('SELECT type, version, format, media_type, place FROM kinds WHERE id = ?')
+    this.#kindById = db.prepare('SELECT type, version, format, media_type, place, min_reader FROM kinds WHERE id = ?')
     this.#originById = db.prepare(
       'SELECT o.*, s.name AS stream_name FROM origins o JOIN streams s ON s.id = o.stream WHERE o.id = ?',
     )
@@ -30,6 +30,7 @@ export class Names {
         format: Number(row.format),
         mediaType: String(row.media_type),
         place: String(row.place),
+        minReader: row.min_reader as number | null,
       }
       this.#kinds.set(id, kind)
     }
@@ -43,12 +44,13 @@ export class Names {
       const claimed = row.actor_claimed === 1 && { claimed: true as const }
       origin = {
         stream: String(row.stream_name),
-        runId: String(row.run_id),
-        agentId: String(row.agent_id),
+        runId: row.run_id as string | null,
+        agentId: row.agent_id as string | null,
         actor: { kind: row.actor_kind as Header['actor']['kind'], id: String(row.actor_id), ...claimed },
         driver: row.driver_id === null ? undefined : { id: String(row.driver_id), epoch: Number(row.driver_epoch) },
         correlationId: row.correlation_id as string | null,
         cipher: row.cipher_alg === null ? null : { alg: String(row.cipher_alg), keyId: String(row.cipher_key) },
+        keyId: row.key_id as string | null,
       }
       this.#origins.set(id, origin)
     }

@@ -9,17 +9,21 @@ export interface Kind {
   readonly format: number
   readonly mediaType: string
   readonly place: string
+  /** On the first event of a stream. */
+  readonly minReader: number | null
 }
 
 /** Whose event a header describes: interned, a few per stream. */
 export interface Origin {
   readonly stream: string
-  readonly runId: string
-  readonly agentId: string
+  readonly runId: string | null
+  readonly agentId: string | null
   readonly actor: Header['actor']
   readonly driver: Header['driver']
   readonly correlationId: string | null
   readonly cipher: { readonly alg: string; readonly keyId: string } | null
+  /** The stream's key, on its first event. */
+  readonly keyId: string | null
 }
 
 export const EVENT_COLUMNS = [
@@ -37,6 +41,7 @@ export const EVENT_COLUMNS = [
   'call',
   'trace',
   'nonce',
+  'wake',
   'proof',
 ] as const
 
@@ -45,14 +50,17 @@ const AGENT = '\x01'
 // The same for `<the event's own stream>@`.
 const STREAM = '\x02'
 
-function shorten(text: string | undefined, agentId: string): string | null {
+function shorten(text: string | undefined, agentId: string | undefined): string | null {
   if (text === undefined) return null
-  return text.startsWith(agentId) ? AGENT + text.slice(agentId.length) : text
+  return agentId !== undefined && text.startsWith(agentId) ? AGENT + text.slice(agentId.length) : text
 }
 
-function lengthen(text: string, agentId: string): string {
-  return text.startsWith(AGENT) ? agentId + text.slice(1) : text
+function lengthen(text: string, agentId: string | null): string {
+  return agentId !== null && text.startsWith(AGENT) ? agentId + text.slice(1) : text
 }
+
+// A time is not negative, so this number is free to stand for null; NULL is no wakeAt at all.
+const NEVER = -1
 
 /** The values of an event's row, in the order of {@link EVENT_COLUMNS}. */
 export function toRow(event: SealedEvent, position: number, stream: number, kind: number, origin: number) {
@@ -75,6 +83,7 @@ export function toRow(event: SealedEvent, position: number, stream: number, kind
     shorten(h.toolCallId, h.agentId),
     h.trace ?? null,
     cipher?.nonce ?? null,
+    h.wakeAt === null ? NEVER : (h.wakeAt ?? null),
     Buffer.from(event.hash + salt + hash + (h.digest?.value ?? ''), 'hex'),
   ]
 }
@@ -97,6 +106,7 @@ export type Row = readonly [
   call: string | null,
   trace: string | null,
   nonce: string | null,
+  wake: number | null,
   proof: Uint8Array,
   fact: number | null,
   packed?: number | null,
@@ -106,7 +116,7 @@ export type Row = readonly [
 /** Rebuilds the event exactly: canonical bytes of the header are those that were sealed. */
 export function fromRow(row: Row, kind: Kind, origin: Origin): RecordedEvent {
   const { agentId } = origin
-  const proof = Buffer.from(row[14].buffer, row[14].byteOffset, row[14].byteLength)
+  const proof = Buffer.from(row[15].buffer, row[15].byteOffset, row[15].byteLength)
   const hash = proof.toString('hex', 0, 32)
   const body: BodyHeader = {
     place: kind.place as BodyHeader['place'],
@@ -121,8 +131,8 @@ export function fromRow(row: Row, kind: Kind, origin: Origin): RecordedEvent {
     stream: origin.stream,
     type: kind.type,
     version: kind.version,
-    runId: origin.runId,
-    agentId,
+    ...(origin.runId !== null && { runId: origin.runId }),
+    ...(agentId !== null && { agentId }),
     turn: row[5],
     revision: row[2],
     timestamp: new Date(row[6]).toISOString(),
@@ -136,17 +146,20 @@ export function fromRow(row: Row, kind: Kind, origin: Origin): RecordedEvent {
     ...(row[11] !== null && { toolCallId: lengthen(row[11], agentId) }),
     ...(row[12] !== null && { trace: row[12] }),
     ...(row[8] !== null && { digest: { fold: row[8], value: proof.toString('hex', 80, 112) } }),
+    ...(row[14] !== null && { wakeAt: row[14] === NEVER ? null : row[14] }),
+    ...(kind.minReader !== null && { minReader: kind.minReader }),
+    ...(origin.keyId !== null && { keyId: origin.keyId }),
     body,
   }
   const event = { header, body: bodyOf(row), hash, id: eventId(hash), position: row[0] }
-  return row[15] === null ? event : { ...event, erased: true }
+  return row[16] === null ? event : { ...event, erased: true }
 }
 
 function bodyOf(row: Row): Uint8Array | null {
-  const bytes = row[17]
+  const bytes = row[18]
   if (!bytes) return null
   try {
-    return unpackBody(bytes, row[16] ?? 0, row[7])
+    return unpackBody(bytes, row[17] ?? 0, row[7])
   } catch {
     // It is not what was sealed, which its hash tells each reader; the events beside it are read all the same.
     return bytes

@@ -9,7 +9,8 @@ export const SCHEMA = 1
 /**
  * Headers are columns; what repeats is interned: `kinds` (what sort of event), `origins` (whose). `proof` holds the raw
  * hash (32 bytes), salt (16), body hash (32) and, where there is one, digest (32). `command` and `call` begin with \x01
- * in the place of the agent's id, `causation` with \x02 in the place of the stream and `@`. `bytes` is zstd where
+ * in the place of the agent's id, `causation` with \x02 in the place of the stream and `@`. `wake` is
+ * -1 where the header says null. `bytes` is zstd where
  * `packed` is 1; NULL once erased.
  *
  * The triggers refuse every change of what is written, also by REPLACE, which fires no delete trigger. The one permitted
@@ -21,14 +22,16 @@ CREATE TABLE streams(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
 
 CREATE TABLE kinds(
   id INTEGER PRIMARY KEY, type TEXT NOT NULL, version INTEGER NOT NULL, format INTEGER NOT NULL,
-  media_type TEXT NOT NULL, place TEXT NOT NULL CHECK(place IN ('inline', 'blob'))
+  media_type TEXT NOT NULL, place TEXT NOT NULL CHECK(place IN ('inline', 'blob')),
+  min_reader INTEGER
 ) STRICT;
 
 CREATE TABLE origins(
   id INTEGER PRIMARY KEY, stream INTEGER NOT NULL REFERENCES streams(id),
-  run_id TEXT NOT NULL, agent_id TEXT NOT NULL,
+  run_id TEXT, agent_id TEXT,
   actor_kind TEXT NOT NULL, actor_id TEXT NOT NULL, actor_claimed INTEGER NOT NULL,
-  driver_id TEXT, driver_epoch INTEGER, correlation_id TEXT, cipher_alg TEXT, cipher_key TEXT
+  driver_id TEXT, driver_epoch INTEGER, correlation_id TEXT, cipher_alg TEXT, cipher_key TEXT,
+  key_id TEXT
 ) STRICT;
 CREATE INDEX origins_stream ON origins(stream);
 
@@ -36,7 +39,7 @@ CREATE TABLE events(
   position INTEGER PRIMARY KEY, stream INTEGER NOT NULL, revision INTEGER NOT NULL,
   kind INTEGER NOT NULL REFERENCES kinds(id), origin INTEGER NOT NULL REFERENCES origins(id),
   turn INTEGER NOT NULL, at INTEGER NOT NULL, size INTEGER NOT NULL, fold INTEGER,
-  command TEXT NOT NULL, causation TEXT, call TEXT, trace TEXT, nonce TEXT,
+  command TEXT NOT NULL, causation TEXT, call TEXT, trace TEXT, nonce TEXT, wake INTEGER,
   proof BLOB NOT NULL CHECK(length(proof) = CASE WHEN fold IS NULL THEN 80 ELSE 112 END)
 ) STRICT;
 CREATE UNIQUE INDEX events_stream ON events(stream, revision);
@@ -50,7 +53,7 @@ CREATE TABLE erasures(
 CREATE INDEX erasures_fact ON erasures(fact);
 
 CREATE TABLE usage(
-  run_id TEXT PRIMARY KEY, events INTEGER NOT NULL, bytes INTEGER NOT NULL, blobs INTEGER NOT NULL
+  owner TEXT PRIMARY KEY, events INTEGER NOT NULL, bytes INTEGER NOT NULL, blobs INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE usage_upto(id INTEGER PRIMARY KEY CHECK(id = 1), position INTEGER NOT NULL) STRICT;
 INSERT INTO usage_upto VALUES(1, 0);

@@ -1,6 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import { KINDS_OF_RUNS } from '../../domain/log/owner.ts'
 
-/** Bytes that a run takes: events, stored bytes of headers and bodies in the log, bytes in the blob store. */
+/** Bytes of a run, or of a stream that belongs to none: events, stored bytes of headers and bodies in the log, bytes in the blob store. */
 export interface RunSize {
   readonly runId: string
   readonly events: number
@@ -8,17 +9,21 @@ export interface RunSize {
   readonly blobBytes: number
 }
 
+// `ownerOf` of domain/log/owner.ts, in SQL.
+const OWNER = `CASE WHEN substr(s.name, 1, instr(s.name, '-') - 1) IN (${KINDS_OF_RUNS.map((kind) => `'${kind}'`).join(', ')})
+  THEN ifnull(o.run_id, s.name) ELSE s.name END`
+
 // A row's record header, small integers and index entry come to about this many bytes beside its texts and proof.
 const ROW = 48
 
 const SINCE = `
-  SELECT o.run_id AS run_id, count(*) AS events,
+  SELECT ${OWNER} AS owner, count(*) AS events,
     sum(${ROW} + length(e.proof) + octet_length(e.command) + ifnull(octet_length(e.causation), 0)
       + ifnull(octet_length(e.call), 0) + ifnull(octet_length(e.trace), 0) + ifnull(length(b.bytes), 0)) AS bytes,
     sum(iif(k.place = 'blob' AND x.fact IS NULL, e.size, 0)) AS blobs
-  FROM events e JOIN origins o ON o.id = e.origin JOIN kinds k ON k.id = e.kind
+  FROM events e JOIN origins o ON o.id = e.origin JOIN kinds k ON k.id = e.kind JOIN streams s ON s.id = e.stream
     LEFT JOIN bodies b ON b.position = e.position LEFT JOIN erasures x ON x.position = e.position
-  WHERE e.position > ? AND e.position <= ? GROUP BY o.run_id`
+  WHERE e.position > ? AND e.position <= ? GROUP BY 1`
 
 /**
  * The counters behind "disk use per run": rolled up every few hundred events in a transaction that writes anyway, so
@@ -35,15 +40,15 @@ export class Usage {
 
   constructor(db: DatabaseSync) {
     this.#roll = db.prepare(
-      `INSERT INTO usage(run_id, events, bytes, blobs) SELECT * FROM (${SINCE}) WHERE true ON CONFLICT(run_id) DO UPDATE
+      `INSERT INTO usage(owner, events, bytes, blobs) SELECT * FROM (${SINCE}) WHERE true ON CONFLICT(owner) DO UPDATE
        SET events = events + excluded.events, bytes = bytes + excluded.bytes, blobs = blobs + excluded.blobs`,
     )
     this.#move = db.prepare('UPDATE usage_upto SET position = ?')
     this.#empty = db.prepare(
       `UPDATE usage SET bytes = bytes - ifnull((SELECT length(bytes) FROM bodies WHERE position = e.position), 0),
          blobs = blobs - iif(k.place = 'blob', e.size, 0)
-       FROM events e JOIN origins o ON o.id = e.origin JOIN kinds k ON k.id = e.kind
-       WHERE e.position = ? AND e.position <= (SELECT position FROM usage_upto) AND usage.run_id = o.run_id`,
+       FROM events e JOIN origins o ON o.id = e.origin JOIN kinds k ON k.id = e.kind JOIN streams s ON s.id = e.stream
+       WHERE e.position = ? AND e.position <= (SELECT position FROM usage_upto) AND usage.owner = ${OWNER}`,
     )
     this.#stored = db.prepare('SELECT position FROM usage_upto')
   }
@@ -73,18 +78,18 @@ export class Usage {
  * headers.
  */
 export function sizesOf(db: DatabaseSync, runIds?: readonly string[]): RunSize[] {
-  const wanted = runIds === undefined ? '' : 'WHERE run_id IN (SELECT value FROM json_each(?))'
+  const wanted = runIds === undefined ? '' : 'WHERE owner IN (SELECT value FROM json_each(?))'
   const rows = db
     .prepare(
       `WITH tail AS (${SINCE})
-       SELECT run_id, sum(events) AS events, sum(bytes) AS bytes, sum(blobs) AS blobs
-       FROM (SELECT * FROM usage UNION ALL SELECT * FROM tail) ${wanted} GROUP BY run_id ORDER BY run_id`
+       SELECT owner, sum(events) AS events, sum(bytes) AS bytes, sum(blobs) AS blobs
+       FROM (SELECT * FROM usage UNION ALL SELECT * FROM tail) ${wanted} GROUP BY owner ORDER BY owner`
         .replace('e.position > ?', 'e.position > (SELECT position FROM usage_upto)')
         .replace('AND e.position <= ?', ''),
     )
     .all(...(runIds === undefined ? [] : [JSON.stringify(runIds)]))
   return rows.map((row) => ({
-    runId: String(row.run_id),
+    runId: String(row.owner),
     events: Number(row.events),
     bytes: Number(row.bytes),
     blobBytes: Number(row.blobs),

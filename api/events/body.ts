@@ -1,5 +1,6 @@
 import type { RecordedEvent } from '../../domain/log/envelope.ts'
 import type { JsonObject } from '../../domain/log/json.ts'
+import { ownerOf } from '../../domain/log/owner.ts'
 import { bodyHasher, isSealedBody } from '../../domain/log/seal.ts'
 import type { BlobStore } from '../../domain/ports.ts'
 import { yielder } from '../../domain/runtime/yield-to-event-loop.ts'
@@ -10,7 +11,7 @@ const utf8 = new TextDecoder()
 export async function bodyBytes(event: RecordedEvent, blobs: BlobStore): Promise<Uint8Array | null> {
   if (event.erased) return null
   if (event.body) return event.body
-  return event.header.body.place === 'blob' ? blobs.get(event.header.runId, event.header.body.hash) : null
+  return event.header.body.place === 'blob' ? blobs.get(ownerOf(event.header), event.header.body.hash) : null
 }
 
 /** A body as it may be shown. `altered`: the stored bytes are not the sealed ones, so no view shows them as true. */

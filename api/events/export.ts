@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Header, type RecordedEvent } from '../../domain/log/envelope.ts'
 import { agentStream } from '../../domain/log/ids.ts'
+import { ownerOf } from '../../domain/log/owner.ts'
 import { isSealedBody } from '../../domain/log/seal.ts'
 import type { BlobStore, EventLog } from '../../domain/ports.ts'
 import { attachmentIn, blobParts } from '../../domain/runtime/history/attachments.ts'
@@ -78,7 +79,7 @@ async function* linesOf(event: RecordedEvent, blobs: BlobStore): AsyncGenerator<
   yield `${JSON.stringify(line(event, body))}\n`
   const attachment = attachmentIn(event.header, body)
   if (attachment === undefined) return
-  for await (const bytes of blobParts(blobs, event.header.runId, attachment.hash, 0, attachment.size)) {
+  for await (const bytes of blobParts(blobs, ownerOf(event.header), attachment.hash, 0, attachment.size)) {
     const part: ExportPart = { attachment: attachment.hash, bytes: Buffer.from(bytes).toString('base64') }
     yield `${JSON.stringify(part)}\n`
   }

@@ -2,6 +2,7 @@ import { bodies } from '../../domain/agent/events/events.ts'
 import { type Cursor, parseCursor } from '../../domain/log/cursor.ts'
 import type { RecordedEvent } from '../../domain/log/envelope.ts'
 import { LOG_CREATED } from '../../domain/log/identity.ts'
+import { agentOf } from '../../domain/log/owner.ts'
 import type { EventLog } from '../../domain/ports.ts'
 
 /** Every type that a log can hold. */
@@ -19,9 +20,10 @@ const PERSON = 'user:'
 export const isPerson = (agent: string): boolean => agent.startsWith(PERSON)
 
 /** The agent and the turn that an event shows: what people do is theirs, outside of turns (CONTRACTS 6). */
-export function shownBy({ actor, agentId, turn }: RecordedEvent['header']): { agentId: string; turn: number } {
+export function shownBy(header: RecordedEvent['header']): { agentId: string; turn: number } {
+  const { actor, turn } = header
   const person = actor.kind === 'user' || actor.kind === 'approver'
-  return person ? { agentId: `${PERSON}${actor.id}`, turn: 0 } : { agentId, turn }
+  return person ? { agentId: `${PERSON}${actor.id}`, turn: 0 } : { agentId: agentOf(header), turn }
 }
 
 export function wanted({ header: h }: Pick<RecordedEvent, 'header'>, filter: EventFilter): boolean {

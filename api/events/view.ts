@@ -3,6 +3,7 @@ import { withGiven } from '../../domain/agent/events/given.ts'
 import { formatCursor } from '../../domain/log/cursor.ts'
 import type { RecordedEvent } from '../../domain/log/envelope.ts'
 import type { JsonObject } from '../../domain/log/json.ts'
+import { runOf } from '../../domain/log/owner.ts'
 import type { BlobStore, EventLog } from '../../domain/ports.ts'
 import type { EventView } from '../http/schemas/events.ts'
 import { shownBody, soundBytes } from './body.ts'
@@ -65,7 +66,7 @@ export class EventViews {
     return {
       id: event.id,
       cursor: formatCursor(this.#log.cursor(event)),
-      runId: h.runId,
+      runId: runOf(h),
       agentId,
       type: h.type,
       version: h.version,

@@ -1,5 +1,6 @@
 import { shortened } from '../../domain/log/errors.ts'
 import { agentStream } from '../../domain/log/ids.ts'
+import { runOf } from '../../domain/log/owner.ts'
 import { specOf } from '../../domain/runtime/history/spec.ts'
 import { lossText } from '../losses/loss.ts'
 import type { Services } from '../services.ts'
@@ -10,7 +11,7 @@ type Log = Pick<Services, 'log'> & Partial<Pick<Services, 'losses'>>
 /** The run of an agent. Rejects with 404 where the log has no such agent, with `LOG_SHORTENED` where it may have lost it. */
 export async function runOfAgent({ log, losses }: Log, agentId: string): Promise<string> {
   for await (const [first] of log.read(agentStream(agentId), { limit: 1, bodies: false })) {
-    if (first !== undefined) return first.header.runId
+    if (first !== undefined) return runOf(first.header)
   }
   if (losses?.open) throw shortened(lossText(losses.open))
   throw notFound('agent', agentId)

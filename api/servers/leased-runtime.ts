@@ -1,5 +1,6 @@
 import { CommandRejected } from '../../domain/agent/errors.ts'
 import type { RecordedEvent } from '../../domain/log/envelope.ts'
+import { agentOf } from '../../domain/log/owner.ts'
 import type { RuntimePorts } from '../../domain/runtime/ports.ts'
 import { Runtime } from '../../domain/runtime/runtime.ts'
 import type { DriveEnd, DriveOptions } from '../../domain/runtime/types.ts'
@@ -76,7 +77,7 @@ export class LeasedRuntime extends Runtime {
     const after = await log.headCursor()
     const listen = async () => {
       for await (const page of log.subscribe(after, this.#options.closed)) {
-        const agents = new Set(page.filter(isForeign).map(({ header }) => header.agentId))
+        const agents = new Set(page.filter(isForeign).map(({ header }) => agentOf(header)))
         for (const agentId of agents) this.refresh(agentId).catch(() => undefined)
       }
     }

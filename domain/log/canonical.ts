@@ -54,6 +54,8 @@ export function canonicalHeader(h: Header): string {
     digest: digest && { fold: digest.fold, value: digest.value },
     driver: driver && { epoch: driver.epoch, id: driver.id },
     format: h.format,
+    keyId: h.keyId,
+    minReader: h.minReader,
     revision: h.revision,
     runId: h.runId,
     stream: h.stream,
@@ -63,5 +65,6 @@ export function canonicalHeader(h: Header): string {
     turn: h.turn,
     type: h.type,
     version: h.version,
+    wakeAt: h.wakeAt,
   })
 }

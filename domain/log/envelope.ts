@@ -1,13 +1,17 @@
 import { z } from 'zod'
+import { kindOf } from './owner.ts'
 
 // These names are the storage format: every header in every log is written with them.
 
 /** The format of headers, chain and ids. A reader that meets a higher number must stop. */
 export const FORMAT = 1
 
+/** What this program understands of streams: one that asks for a greater number (`minReader`) is left to a newer program. */
+export const READER = 1
+
 /** Who stands behind an event. `claimed`: the id was said by the caller and nobody has checked it. */
 export const Actor = z.strictObject({
-  kind: z.enum(['user', 'approver', 'model', 'driver', 'courier', 'system']),
+  kind: z.enum(['user', 'approver', 'model', 'driver', 'courier', 'system', 'gateway', 'backend']),
   id: z.string().min(1),
   claimed: z.literal(true).optional(),
 })
@@ -42,28 +46,50 @@ export type BodyHeader = z.infer<typeof BodyHeader>
  * - `correlationId`: the outermost request that set the agent going (a start, input, approval …), over appends, drivers
  *   and streams: the commandId of that request, or what its caller named. Absent where it is the event's own commandId.
  * - `trace`: the W3C trace context that came with the request.
+ *
+ * `runId`: the run that caused the event; `agentId`: the agent. Streams of agents have both, other streams may have a run.
+ * `wakeAt`: on the last event of an append by an aggregate that can owe something: when the stream must be driven next, ms
+ * since the epoch, computed from the state after the append; null: not before something new is recorded.
+ * `minReader`, on the first event of a stream: the least {@link READER} that may read the stream. `keyId`, also there: the key
+ * that the bodies of the stream are enciphered with.
  */
-export const Header = z.strictObject({
-  format: z.literal(FORMAT),
-  stream: z.string().min(1),
-  type: z.string().min(1),
-  version: z.int().positive(),
-  runId: z.string().min(1),
-  agentId: z.string().min(1),
-  turn: z.int().nonnegative(),
-  revision: z.int().nonnegative(),
-  timestamp: z.iso.datetime({ precision: 3 }),
-  commandId: z.string().min(1),
-  actor: Actor,
-  driver: z.strictObject({ id: z.string().min(1), epoch: z.int().positive() }).optional(),
-  correlationId: z.string().min(1).optional(),
-  causationId: z.string().min(1).optional(),
-  toolCallId: z.string().min(1).optional(),
-  trace: z.string().min(1).optional(),
-  digest: z.strictObject({ fold: z.int().positive(), value: Hex(32) }).optional(),
-  body: BodyHeader,
-})
+export const Header = z
+  .strictObject({
+    format: z.literal(FORMAT),
+    stream: z.string().min(1),
+    type: z.string().min(1),
+    version: z.int().positive(),
+    runId: z.string().min(1).optional(),
+    agentId: z.string().min(1).optional(),
+    turn: z.int().nonnegative(),
+    revision: z.int().nonnegative(),
+    timestamp: z.iso.datetime({ precision: 3 }),
+    commandId: z.string().min(1),
+    actor: Actor,
+    driver: z.strictObject({ id: z.string().min(1), epoch: z.int().positive() }).optional(),
+    correlationId: z.string().min(1).optional(),
+    causationId: z.string().min(1).optional(),
+    toolCallId: z.string().min(1).optional(),
+    trace: z.string().min(1).optional(),
+    digest: z.strictObject({ fold: z.int().positive(), value: Hex(32) }).optional(),
+    wakeAt: z.int().nonnegative().nullable().optional(),
+    minReader: z.int().positive().optional(),
+    keyId: z.string().min(1).optional(),
+    body: BodyHeader,
+  })
+  .refine((h) => ownerFault(h) === null)
 export type Header = z.infer<typeof Header>
+
+type Owned = { readonly [K in 'stream' | 'runId' | 'agentId' | 'revision' | 'minReader' | 'keyId']?: unknown }
+
+/** Why members cannot stand in the header of this stream and revision, or null. */
+export function ownerFault({ stream, runId, agentId, revision, minReader, keyId }: Owned): string | null {
+  if (kindOf(stream as string) === 'agent' && (runId === undefined || agentId === undefined))
+    return 'an event of an agent names its run and its agent'
+  if (revision !== 0 && (minReader !== undefined || keyId !== undefined))
+    return 'minReader and keyId stand on the first event of a stream only'
+  return null
+}
 
 /**
  * An event as it is stored: the header, the body's bytes (null: they lie in the blob store, or were erased), its chain

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Actor, BodyHeader, FORMAT, Header } from './envelope.ts'
+import { Actor, BodyHeader, FORMAT, Header, ownerFault } from './envelope.ts'
 
 const CONTROL = /[\u0000-\u001f\u007f]/
 const KINDS: ReadonlySet<string> = new Set(Actor.shape.kind.options)
@@ -15,8 +15,8 @@ const count = (n: unknown, least: number) => Number.isSafeInteger(n) && (n as nu
 export function headerFault(h: Header): string | null {
   const { actor, driver, body, digest } = h
   const cipher = body.cipher && [body.cipher.alg, body.cipher.keyId, body.cipher.nonce]
-  const ids = [h.stream, h.type, h.runId, h.agentId, h.commandId, actor.id, body.mediaType]
-  for (const id of [driver?.id, h.correlationId, h.causationId, h.toolCallId, h.trace])
+  const ids = [h.stream, h.type, h.commandId, actor.id, body.mediaType]
+  for (const id of [h.runId, h.agentId, h.keyId, driver?.id, h.correlationId, h.causationId, h.toolCallId, h.trace])
     if (id !== undefined) ids.push(id)
   return (
     (h.format !== FORMAT && `format ${String(h.format)} is not ${FORMAT}`) ||
@@ -28,6 +28,9 @@ export function headerFault(h: Header): string | null {
     ([driver, digest, body.cipher].some(isNoPart) &&
       'driver, digest or cipher is no object; leave out what is not there') ||
     (driver && !(typeof driver.id === 'string' && count(driver.epoch, 1)) && 'the driver has no id or epoch') ||
+    (h.wakeAt !== undefined && h.wakeAt !== null && !count(h.wakeAt, 0) && 'wakeAt is no time') ||
+    (h.minReader !== undefined && !count(h.minReader, 1) && 'minReader is no count') ||
+    ownerFault(h) ||
     (!KINDS.has(actor.kind) && `there is no actor of kind ${String(actor.kind)}`) ||
     (actor.claimed !== undefined && actor.claimed !== true && 'claimed is true or absent') ||
     (digest && !(count(digest.fold, 1) && HEX32.test(digest.value)) && 'the digest is malformed') ||

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { canonicalBytes } from './canonical.ts'
-import { FORMAT, type SealedEvent } from './envelope.ts'
+import { FORMAT, READER, type SealedEvent } from './envelope.ts'
 import { LogError } from './errors.ts'
 import { base32, LOG_META } from './ids.ts'
 import { GENESIS, saltBody, seal } from './seal.ts'
@@ -33,13 +33,12 @@ export function sealIdentity(
       stream: LOG_META,
       type: LOG_CREATED,
       version: 1,
-      runId: 'log',
-      agentId: 'log',
       turn: 0,
       revision: 0,
       timestamp,
       commandId: LOG_CREATED,
       actor: { kind: 'system', id: 'log' },
+      minReader: READER,
       body: body.header,
     },
     body.bytes,

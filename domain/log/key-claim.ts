@@ -1,5 +1,5 @@
 import { canonicalBytes } from './canonical.ts'
-import { FORMAT, type SealedEvent } from './envelope.ts'
+import { FORMAT, READER, type SealedEvent } from './envelope.ts'
 import { base32, keyOf } from './ids.ts'
 import { GENESIS, saltBody, seal } from './seal.ts'
 
@@ -8,9 +8,8 @@ import { GENESIS, saltBody, seal } from './seal.ts'
 export const KEY_CLAIMED = 'key_claimed'
 
 /** The stream of the key of a keyed command id (see `keyedCommand`). Keys of different logs have different streams. */
-export const keyStream = (commandId: string): string => `key-${idOf(commandId)}`
-
-const idOf = (commandId: string): string => base32(Buffer.from(keyOf(commandId)!.replace(/^\w+:/, ''), 'hex'))
+export const keyStream = (commandId: string): string =>
+  `key-${base32(Buffer.from(keyOf(commandId)!.replace(/^\w+:/, ''), 'hex'))}`
 
 /** Seals a claim. `salt`: 16 random bytes; `timestamp`: ISO 8601 with milliseconds. */
 export function sealKeyClaim(commandId: string, salt: Uint8Array, timestamp: string): SealedEvent {
@@ -22,13 +21,12 @@ export function sealKeyClaim(commandId: string, salt: Uint8Array, timestamp: str
       stream: keyStream(commandId),
       type: KEY_CLAIMED,
       version: 1,
-      runId: 'log',
-      agentId: idOf(commandId),
       turn: 0,
       revision: 0,
       timestamp,
       commandId,
       actor: { kind: 'system', id: 'log' },
+      minReader: READER,
       body: body.header,
     },
     body.bytes,

@@ -48,8 +48,6 @@ export function sealLoss(
     stream: LOG_META,
     type: LOG_LOSS_ACCEPTED,
     version: VERSION,
-    runId: 'log',
-    agentId: 'log',
     turn: 0,
     revision: head.revision + 1,
     timestamp: about.timestamp,

@@ -2,13 +2,14 @@ import type { Command } from '../agent/decisions/commands.ts'
 import type { DecisionContext } from '../agent/decisions/context.ts'
 import { type Decision, decide, type Identity } from '../agent/decisions/decide.ts'
 import type { Draft } from '../agent/decisions/deciding.ts'
+import { wakeAt } from '../agent/decisions/wake-at.ts'
 import { attachmentOf } from '../agent/events/attachment.ts'
 import { versions } from '../agent/events/events.ts'
 import { digestOf, FOLD } from '../agent/state/digest.ts'
 import type { Transcript } from '../agent/state/messages.ts'
 import type { AgentState } from '../agent/state/state.ts'
 import { asBlob, blobsOf } from '../log/blobs.ts'
-import { FORMAT, type Header, type SealedEvent } from '../log/envelope.ts'
+import { FORMAT, type Header, READER, type SealedEvent } from '../log/envelope.ts'
 import { agentStream } from '../log/ids.ts'
 import { GENESIS, seal } from '../log/seal.ts'
 import type { Head } from '../ports.ts'
@@ -99,17 +100,13 @@ function sealDrafts(
   return drafts.map((draft, index) => {
     const body = blobs.has(index) ? asBlob(draft.body) : draft.body
     const last = index === drafts.length - 1
-    const sealed = seal(
-      previous,
-      headerOf(draft, body.header, draft.checkpoint || last, asking),
-      blobs.has(index) ? null : body.bytes,
-    )
+    const sealed = seal(previous, headerOf(draft, body.header, last, asking), blobs.has(index) ? null : body.bytes)
     previous = sealed.hash
     return sealed
   })
 }
 
-function headerOf({ event, after }: Draft, body: Header['body'], digest: boolean, { trace }: Asking): Header {
+function headerOf({ event, after, checkpoint }: Draft, body: Header['body'], last: boolean, { trace }: Asking): Header {
   return {
     format: FORMAT,
     stream: agentStream(event.agentId),
@@ -127,7 +124,9 @@ function headerOf({ event, after }: Draft, body: Header['body'], digest: boolean
     ...(event.causationId === undefined ? {} : { causationId: event.causationId }),
     ...(event.toolCallId === undefined ? {} : { toolCallId: event.toolCallId }),
     ...(trace === undefined ? {} : { trace }),
-    ...(digest ? { digest: { fold: FOLD, value: digestOf(after) } } : {}),
+    ...(checkpoint || last ? { digest: { fold: FOLD, value: digestOf(after) } } : {}),
+    ...(last ? { wakeAt: wakeAt(after) } : {}),
+    ...(event.revision === 0 ? { minReader: READER } : {}),
     body,
   }
 }

@@ -1,8 +1,8 @@
+import { idOf, kindOf } from '../../domain/log/owner.ts'
 import type { TableName } from '../schema/tables.ts'
 import { specOf, tableNames } from '../schema/tables.ts'
 import type { Cell, Cells, Change } from './change.ts'
 import { clear } from './change.ts'
-import { kindOf, idOf } from './stream-name.ts'
 
 /** What is left to do to one row: at most a remove, a set and a put, in this order. */
 export type RowOp =
@@ -75,8 +75,7 @@ function holds(table: TableName, stream: string): boolean {
 }
 
 /** A stream in the owner column of a table: by its id where the table is of one kind, else by its name. */
-const ownerIn = (table: TableName, stream: string): string =>
-  specOf(table).kind === undefined ? stream : idOf(stream)
+const ownerIn = (table: TableName, stream: string): string => (specOf(table).kind === undefined ? stream : idOf(stream))
 
 function keyText(table: TableName, key: Cells): string {
   const names = specOf(table).key

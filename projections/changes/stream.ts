@@ -1,5 +1,6 @@
 import type { RecordedEvent } from '../../domain/log/envelope.ts'
 import { erasedFact } from '../../domain/log/erased.ts'
+import { runOf } from '../../domain/log/owner.ts'
 import { actorText } from '../text.ts'
 import { type Change, put, remove } from './change.ts'
 
@@ -22,8 +23,8 @@ export type WakeReason = 'owed' | 'parked'
 
 /** Changes of `due`: the wake time that the last header of an append carries, computed by its aggregate. */
 export function due({ header }: RecordedEvent): Change[] {
-  const { stream, runId, wakeAt } = header as typeof header & { wakeAt?: number | null }
+  const { stream, wakeAt } = header
   if (wakeAt === undefined) return []
   if (wakeAt === null) return [remove('due', { stream })]
-  return [put('due', { stream }, { run_id: runId ?? null, wake_at: wakeAt, reason: 'owed' })]
+  return [put('due', { stream }, { run_id: runOf(header), wake_at: wakeAt, reason: 'owed' })]
 }

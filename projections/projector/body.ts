@@ -1,5 +1,6 @@
 import type { RecordedEvent } from '../../domain/log/envelope.ts'
 import { LogError } from '../../domain/log/errors.ts'
+import { ownerOf } from '../../domain/log/owner.ts'
 import { isSealedBody } from '../../domain/log/seal.ts'
 import type { BlobStore } from '../../domain/ports.ts'
 import type { Poison } from '../changes/poison.ts'
@@ -24,10 +25,11 @@ export async function bodyBytes(event: RecordedEvent, blobs: BlobStore): Promise
   if (event.erased) return null
   const inline = atHand(event)
   if (inline !== null) return inline
-  const { runId, body } = event.header
-  if (body.place === 'inline') return { poison: { code: 'BODY_MISMATCH', message: 'the log holds no body; restore it, then release' } }
+  const { body } = event.header
+  if (body.place === 'inline')
+    return { poison: { code: 'BODY_MISMATCH', message: 'the log holds no body; restore it, then release' } }
   try {
-    const bytes = await blobs.get(runId, body.hash)
+    const bytes = await blobs.get(ownerOf(event.header), body.hash)
     return isSealedBody(body, bytes) ? bytes : altered('blob')
   } catch (error) {
     if (!(error instanceof LogError && error.code === 'BLOB_MISSING')) throw error

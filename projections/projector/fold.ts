@@ -1,12 +1,12 @@
 import { isStreamDamage } from '../../domain/log/damage.ts'
 import { FORMAT, type RecordedEvent } from '../../domain/log/envelope.ts'
 import { erasedFact } from '../../domain/log/erased.ts'
+import { kindOf, runOf } from '../../domain/log/owner.ts'
 import type { BlobStore, EventLog } from '../../domain/ports.ts'
 import { Collapsed } from '../changes/collapse.ts'
 import type { StreamKind, StreamKinds } from '../changes/kinds.ts'
 import type { Poison } from '../changes/poison.ts'
 import { due, erasures } from '../changes/stream.ts'
-import { kindOf } from '../changes/stream-name.ts'
 import { partsOf } from '../parts.ts'
 import type { StreamRow } from '../schema/database.ts'
 import type { Batch, Progress, Store, StreamStates } from '../store/store.ts'
@@ -23,8 +23,8 @@ export interface Sources {
   readonly blobs: BlobStore
   readonly store: Store
   readonly kinds: StreamKinds
-  /** The greatest `minReader` that is understood; undefined: that of each kind. */
-  readonly reader: number | undefined
+  /** The greatest `minReader` that is understood. */
+  readonly reader: number
   readonly residues: ResidueCache
 }
 
@@ -74,8 +74,7 @@ export async function foldBatch(
  * known to be refused.
  */
 export async function refolded(sources: Sources, stream: string, upTo: number, refused?: Refused): Promise<Batch> {
-  const { heads } = await sources.store.statesOf([stream])
-  const fold = new Fold(sources, { heads, parked: new Set() })
+  const fold = new Fold(sources, { heads: new Map(), parked: new Set() })
   await fold.refold(stream, upTo, refused)
   return fold.batch()
 }
@@ -121,18 +120,18 @@ class Fold {
 
   /** False: not taken, because a newer program must. */
   async take(event: RecordedEvent, refused: Poison | null): Promise<boolean> {
-    const { stream, revision, runId } = event.header
+    const { stream, revision } = event.header
     const { store, blobs, reader } = this.#sources
     const kind = this.#kindOf(stream)
     const gap = this.#isParked(stream) ? null : gapAt(event, this.#headOf(stream))
     const makesRows = gap === null && !this.#isParked(stream)
-    if (makesRows && kind && kind.minReader(event, event.body) > (reader ?? kind.reader)) return false
+    if (makesRows && minReader(event, kind) > reader) return false
     const wanted = makesRows || store.keepsEvents
     const bytes = wanted ? (atHand(event) ?? (await bodyBytes(event, blobs))) : null
     if (store.keepsEvents) this.#kept.add(event, bytes, kind)
     if (gap !== null) this.#park(event, gap, this.#headOf(stream))
     else if (makesRows) await this.#project(event, refused ? { poison: refused } : bytes)
-    this.#streams.set(stream, { stream, run_id: runId ?? null, revision, hash: event.hash })
+    this.#streams.set(stream, { stream, run_id: runOf(event.header), revision, hash: event.hash })
     return true
   }
 
@@ -153,11 +152,11 @@ class Fold {
     for await (const page of withDamage((onDamage) => log.read(stream, { onDamage }))) {
       for (const entry of page) {
         if (isDamaged(entry)) return this.#park(entry, entry, head)
-        const { revision, runId } = entry.header
+        const { revision } = entry.header
         if (revision > upTo) return
         const gap = gapAt(entry, head)
         if (gap !== null) return this.#park(entry, gap, head)
-        head = { stream, run_id: runId ?? null, revision, hash: entry.hash }
+        head = { stream, run_id: runOf(entry.header), revision, hash: entry.hash }
         const known = revision === refused?.revision ? refused : null
         if (await this.#parks(entry, known ?? atHand(entry) ?? (await bodyBytes(entry, blobs)))) return
       }
@@ -179,7 +178,7 @@ class Fold {
   /** `head`: the event before a damaged entry. */
   #park(entry: LogEntry, poison: Poison, head: StreamRow | undefined): void {
     const stream = streamOf(entry)
-    const runId = (isDamaged(entry) ? this.#headOf(stream)?.run_id : entry.header.runId) ?? null
+    const runId = (isDamaged(entry) ? head?.run_id : runOf(entry.header)) ?? null
     this.#changes.add(stream, parking(entry, poison, (head?.revision ?? -1) + 1, runId, this.#kindOf(stream)))
     this.#parked.add(stream)
   }
@@ -266,12 +265,15 @@ function headerProblem({ header }: RecordedEvent): Poison | null {
   return null
 }
 
+const minReader = (event: RecordedEvent, kind: StreamKind | undefined): number =>
+  Math.max(event.header.minReader ?? 1, kind?.minReader(event, event.body) ?? 1)
+
 /** Null: the event follows the one before it. */
 function gapAt({ header: { stream, revision } }: RecordedEvent, before: StreamRow | undefined): Poison | null {
   const expected = before ? before.revision + 1 : 0
   if (revision === expected) return null
   const message =
-    `revision ${revision} of the stream ${stream} follows where ${expected} must: events are missing from the log, or are ` +
+    `stream ${stream} goes on with revision ${revision} where ${expected} must follow: events are missing from the log, or are ` +
     'in it twice; restore the log from a backup, then release'
   return { code: 'GAP', message }
 }

@@ -1,5 +1,6 @@
 import type { Header, RecordedEvent } from '../../domain/log/envelope.ts'
 import { erasedFact } from '../../domain/log/erased.ts'
+import { agentOf, runOf } from '../../domain/log/owner.ts'
 import type { StreamKind } from '../changes/kinds.ts'
 import type { EventRow } from '../schema/database.ts'
 import type { Body } from './body.ts'
@@ -27,8 +28,8 @@ export class KeptEvents {
       revision,
       position,
       event_id: id,
-      run_id: header.runId ?? null,
-      agent_id: header.agentId ?? null,
+      run_id: runOf(header),
+      agent_id: agentOf(header),
       turn: header.turn,
       type: header.type,
       timestamp: header.timestamp,

@@ -1,4 +1,5 @@
 import type { Cursor } from '../../domain/log/cursor.ts'
+import { READER } from '../../domain/log/envelope.ts'
 import { LogError } from '../../domain/log/errors.ts'
 import type { BlobStore, EventLog } from '../../domain/ports.ts'
 import { KINDS, type StreamKinds } from '../changes/kinds.ts'
@@ -42,7 +43,7 @@ export class Projector {
   #stoppedBy: unknown = null
   #queue: Promise<unknown> = Promise.resolve()
 
-  constructor({ log, blobs, store, reader, kinds = KINDS }: ProjectorOptions) {
+  constructor({ log, blobs, store, reader = READER, kinds = KINDS }: ProjectorOptions) {
     this.#sources = { log, blobs, store, kinds, reader, residues: new ResidueCache({ log, blobs }) }
   }
 

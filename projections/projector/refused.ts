@@ -13,7 +13,10 @@ export interface Refused {
 
 function refusal(error: unknown): Poison {
   if (error instanceof ProjectionError && error.code === 'ROWS_REFUSED')
-    return { code: error.code, message: `${cut(error.message, 500)}; change the limit of the database, then release the stream` }
+    return {
+      code: error.code,
+      message: `${cut(error.message, 500)}; change the limit of the database, then release the stream`,
+    }
   throw error
 }
 

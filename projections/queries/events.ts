@@ -14,7 +14,11 @@ export interface EventSources {
 }
 
 /** One event of an agent, decoded. Rejects with `NOT_FOUND` where it is not there or cannot be read by this program. */
-export async function readEvent({ log, blobs }: EventSources, agentId: string, revision: number): Promise<ProjectedEvent> {
+export async function readEvent(
+  { log, blobs }: EventSources,
+  agentId: string,
+  revision: number,
+): Promise<ProjectedEvent> {
   for await (const page of log.read(agentStream(agentId), { from: revision, limit: 1 })) {
     const event = page[0]
     if (!event) continue

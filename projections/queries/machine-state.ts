@@ -34,7 +34,10 @@ const STATE = `case
   else 'THINKING' end`
 
 /** The state of each agent of some runs. */
-export async function machineStates(db: Kysely<Database>, runIds: readonly string[]): Promise<Map<string, AgentStatus>> {
+export async function machineStates(
+  db: Kysely<Database>,
+  runIds: readonly string[],
+): Promise<Map<string, AgentStatus>> {
   if (runIds.length === 0) return new Map()
   const rows = await db
     .selectFrom('agents as a')

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Database, LineageRow } from '../schema/database.ts'
 import type { Row } from '../schema/tables.ts'
-import { machineStates, type AgentStatus } from './machine-state.ts'
+import { type AgentStatus, machineStates } from './machine-state.ts'
 import { phasesOf } from './phases.ts'
 import { callsOf, type RunSummary, summaries } from './runs.ts'
 import { NOTHING, plus, type UsageSum, usageBy } from './usage.ts'

@@ -16,7 +16,7 @@ export interface PositionRow {
 /** The last event projected of each stream, and its run: an event that does not follow it parks the stream. */
 export interface StreamRow {
   stream: string
-  run_id: string | null
+  run_id: string
   revision: number
   hash: string
 }

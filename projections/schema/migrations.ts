@@ -43,7 +43,7 @@ async function createAll(db: Kysely<Database>, dialect: Dialect): Promise<void> 
   await db.schema
     .createTable('streams')
     .addColumn('stream', text, (c) => c.primaryKey())
-    .addColumn('run_id', text)
+    .addColumn('run_id', text, (c) => c.notNull())
     .addColumn('revision', 'bigint', (c) => c.notNull())
     .addColumn('hash', text, (c) => c.notNull())
     .modifyEnd(sql.raw(dialect.tableSuffix))

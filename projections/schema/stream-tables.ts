@@ -6,7 +6,7 @@ export const streamTables = {
   due: {
     columns: {
       stream: 'text!',
-      run_id: 'text',
+      run_id: 'text!',
       /** ms since the epoch. */
       wake_at: 'integer!',
       /** owed, parked. */

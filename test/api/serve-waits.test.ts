@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { afterAll, expect, it } from 'vitest'
 import { lockWorkspace } from '../../adapters/workspace/lock.ts'
 import { sweep } from '../../api/runs/sweeper.ts'
+import { agentOf } from '../../domain/log/owner.ts'
 import { call, calls, toolSpec } from '../support/harness.ts'
 import { given, tool } from '../support/story.ts'
 import { bodyOf, eventsIn, openWorld } from './http-support.ts'
@@ -24,7 +25,7 @@ async function writtenBySweeps(onNote: (text: string) => void): Promise<string[]
   const clock = {
     now: () => from + sweeps * 300_000,
     sleep: async () => {
-      await Promise.all(before.map(({ header }) => services.drivers.ended(header.agentId)))
+      await Promise.all(before.map(({ header }) => services.drivers.ended(agentOf(header))))
       if (++sweeps === SWEEPS) over.abort()
     },
   }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { canonicalHeader } from '../../domain/log/canonical.ts'
 import { StreamVerifier } from '../../domain/log/verify.ts'
 import { collect, NEW, Sealer, tipOf } from '../support/sealing.ts'
 import { asSealed, code, type EventLogFactory, opened } from './event-log-factory.ts'
@@ -33,6 +34,43 @@ export function appendContract(factory: EventLogFactory): void {
       const verifier = new StreamVerifier(stream)
       verifier.page(events)
       expect(verifier.result()).toMatchObject({ ok: true, events: 4, unfetched: [2] })
+    })
+
+    test('headers of every kind of stream come back exactly: wake times, readers, keys, actors, and no run where there is none', async () => {
+      const { log, sealer } = await open()
+      const document = 'document-d1'
+      const own = { runId: undefined, agentId: undefined }
+      const batch = sealer.batch(document, NEW, [
+        { header: { ...own, minReader: 2, keyId: 'k-1', wakeAt: null, actor: { kind: 'gateway', id: 'g' } } },
+        { header: { ...own, runId: 'r1', wakeAt: 0, toolCallId: 'd1.t1' } },
+        { header: { ...own, wakeAt: 1_800_000_000_000, actor: { kind: 'backend', id: 'codex' } } },
+        { header: own },
+      ])
+      await log.append(document, -1, batch)
+      const events = await collect(log.read(document))
+      expect(events.map(asSealed)).toEqual(batch.map(asSealed))
+      expect(events.map(({ header }) => Object.keys(header).sort())).toEqual(
+        batch.map(({ header }) => Object.keys(JSON.parse(canonicalHeader(header))).sort()),
+      )
+      const verifier = new StreamVerifier(document)
+      verifier.page(events)
+      expect(verifier.result()).toMatchObject({ ok: true, events: 4 })
+      const [identity] = await collect(log.read('log-meta'))
+      expect(identity!.header).toMatchObject({ minReader: 1 })
+      expect(Object.keys(identity!.header)).not.toContain('runId')
+    })
+
+    test('refuses an agent without its run, and a reader or a key on a later event', async () => {
+      const { log, sealer } = await open()
+      for (const header of [{ runId: undefined }, { agentId: undefined }, { wakeAt: -1 }, { minReader: 0 }])
+        await expect(log.append(stream, -1, sealer.batch(stream, NEW, [{ header }]))).rejects.toEqual(
+          code('APPEND_INVALID'),
+        )
+      for (const header of [{ minReader: 1 }, { keyId: 'k' }])
+        await expect(log.append(stream, -1, sealer.batch(stream, NEW, [{}, { header }]))).rejects.toEqual(
+          code('APPEND_INVALID'),
+        )
+      expect(await log.head(stream)).toBeNull()
     })
 
     test('at a wrong revision is a conflict that names the head, and writes nothing', async () => {

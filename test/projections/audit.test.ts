@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import fc from 'fast-check'
 import { expect, it, onTestFinished } from 'vitest'
+import { agentOf, ownerOf, runOf } from '../../domain/log/owner.ts'
 import { Projector } from '../../projections/projector/projector.ts'
 import { assembleCheckpoint } from '../../projections/queries/checkpoint.ts'
 import { checkpointFacts, findCheckpoint } from '../../projections/queries/checkpoints.ts'
@@ -26,8 +27,8 @@ function logFile(log: MemoryLog, path: string): void {
       position,
       id,
       h.stream,
-      h.runId,
-      h.agentId,
+      runOf(h),
+      agentOf(h),
       h.turn,
       h.revision,
       h.type,
@@ -41,7 +42,7 @@ function logFile(log: MemoryLog, path: string): void {
 
 const bytesOf = (log: MemoryLog, place: number) => {
   const event = log.events[place]!
-  return event.body ?? log.blobs.held.get(`${event.header.runId}/${event.header.body.hash}`)!
+  return event.body ?? log.blobs.held.get(`${ownerOf(event.header)}/${event.header.body.hash}`)!
 }
 
 it('the seed’s events and checkpoints are views that say what the log and the queries say', async () => {

@@ -90,9 +90,7 @@ describeWithPostgres('tables that somebody else switches or takes meanwhile', (s
       const store = await openStore(name)
       if (!first) return store
       first = false
-      await pool.query(
-        `insert into ${schema}_1.parked select '${stream}', 'r', 0, 0, '', '', 1, 'X', '', ''`,
-      )
+      await pool.query(`insert into ${schema}_1.parked select '${stream}', 'r', 0, 0, '', '', 1, 'X', '', ''`)
       await switched()
       return store
     }

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { anyKindContract } from '../contracts/projections/any-kind.ts'
 import { checkpointsContract } from '../contracts/projections/checkpoints.ts'
 import { costContract } from '../contracts/projections/cost.ts'
 import { damageContract } from '../contracts/projections/damage.ts'
@@ -20,6 +21,7 @@ const numbers = Array.from({ length: 900 }, (_, i) => (i * 7919 + (i >> 3) * 31)
 describeWithPostgres('tables in PostgreSQL', (server) => {
   const kit = postgresKit(server)
   storeContract(kit)
+  anyKindContract(kit)
   projectorContract(kit)
   damageContract(kit)
   refusedContract(kit, (store) => store)

@@ -25,22 +25,24 @@ const bodyHeader = fc.record(
   { requiredKeys: ['place', 'size', 'mediaType', 'salt', 'hash'] },
 )
 
-/** Any header that the format allows. */
-export const anyHeader: fc.Arbitrary<Header> = fc.record(
+const anyMembers: fc.Arbitrary<Header> = fc.record(
   {
     format: fc.constant(1 as const),
-    stream: headerText,
+    stream: fc.oneof(
+      headerText,
+      headerText.map((id) => `agent-${id}`),
+    ),
     type: headerText,
     version: fc.integer({ min: 1 }),
     runId: headerText,
     agentId: headerText,
     turn: fc.nat(),
-    revision: fc.nat(),
+    revision: fc.oneof(fc.constant(0), fc.nat()),
     timestamp: time,
     commandId: headerText,
     actor: fc.record(
       {
-        kind: fc.constantFrom('user', 'approver', 'model', 'driver', 'courier', 'system'),
+        kind: fc.constantFrom('user', 'approver', 'model', 'driver', 'courier', 'system', 'gateway', 'backend'),
         id: headerText,
         claimed: fc.constant(true as const),
       },
@@ -51,6 +53,9 @@ export const anyHeader: fc.Arbitrary<Header> = fc.record(
     causationId: headerText,
     toolCallId: headerText,
     trace: headerText,
+    wakeAt: fc.option(fc.nat()),
+    minReader: fc.integer({ min: 1 }),
+    keyId: headerText,
     digest: fc.record({ fold: fc.integer({ min: 1 }), value: hex(32) }),
     body: bodyHeader,
   },
@@ -60,8 +65,6 @@ export const anyHeader: fc.Arbitrary<Header> = fc.record(
       'stream',
       'type',
       'version',
-      'runId',
-      'agentId',
       'turn',
       'revision',
       'timestamp',
@@ -71,3 +74,11 @@ export const anyHeader: fc.Arbitrary<Header> = fc.record(
     ],
   },
 )
+
+/** Any header that the format allows. */
+export const anyHeader: fc.Arbitrary<Header> = anyMembers.map((header) => {
+  const owned = header.stream.startsWith('agent-') ? { runId: 'r', agentId: 'a', ...header } : header
+  if (header.revision === 0) return owned
+  const { minReader: _, keyId: __, ...later } = owned
+  return later
+})

@@ -25,7 +25,8 @@ export interface Draft {
   readonly ms?: number
   readonly blob?: boolean
   readonly cipher?: NonNullable<BodyHeader['cipher']>
-  readonly header?: Partial<Omit<Header, 'body'>>
+  /** A member that is undefined is left out. */
+  readonly header?: { readonly [K in Exclude<keyof Header, 'body'>]?: Header[K] | undefined }
 }
 
 /** Where the next event of a stream is chained. */
@@ -62,7 +63,7 @@ export class Sealer {
       const salted = this.body(draft.body ?? { n: this.#sealed })
       this.ms = Math.max(this.ms + 1, draft.ms ?? 0)
       const agentId = stream.slice(stream.indexOf('-') + 1)
-      const header: Header = {
+      const given = {
         format: 1,
         stream,
         type: draft.type ?? 'noted',
@@ -81,6 +82,7 @@ export class Sealer {
           ...(draft.cipher && { cipher: draft.cipher }),
         },
       }
+      const header = Object.fromEntries(Object.entries(given).filter(([, member]) => member !== undefined)) as Header
       const event = seal(hash, header, draft.blob ? null : salted.bytes)
       sealed.push(event)
       hash = event.hash

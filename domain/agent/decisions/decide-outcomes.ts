@@ -1,4 +1,4 @@
-import { READER } from '../events/codec.ts'
+import { READER } from '../../log/envelope.ts'
 import { requestedCalls } from '../events/content.ts'
 import { cost } from '../rules/money.ts'
 import { afterFailure } from '../rules/outage.ts'

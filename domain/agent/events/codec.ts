@@ -1,4 +1,4 @@
-import { FORMAT, type Header } from '../../log/envelope.ts'
+import { FORMAT, type Header, READER } from '../../log/envelope.ts'
 import { LogError } from '../../log/errors.ts'
 import { firstIssue } from '../issues.ts'
 import { type AgentEvent, bodies, type EventType, versions } from './events.ts'
@@ -46,9 +46,6 @@ function eventOf(header: Header, version: number, body: unknown): AgentEvent {
   } as AgentEvent
 }
 
-/** What this program writes and understands; a log that asks for more is left alone (DESIGN, `minReader`). */
-export const READER = 1
-
 /** Throws `LOG_NEWER` or `UNKNOWN_EVENT` where the header says that this program cannot read the body. */
 export function checkKnown(header: Header): void {
   checkReadable(header)
@@ -66,6 +63,9 @@ function checkReadable(header: Header): void {
   const at = `${header.stream}@${header.revision}`
   if (header.format > FORMAT) {
     throw new LogError('LOG_NEWER', `${at} is in format ${header.format}, this keepup reads ${FORMAT}; use a newer one`)
+  }
+  if (header.minReader !== undefined && header.minReader > READER) {
+    throw new LogError('LOG_NEWER', `${header.stream} was begun by a newer keepup, which it needs; use that one`)
   }
   if (header.body.cipher !== undefined) {
     throw new LogError('UNKNOWN_EVENT', `the body of ${at} is enciphered, which this keepup cannot read`)

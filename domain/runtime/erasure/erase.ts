@@ -6,6 +6,7 @@ import type { SealedEvent } from '../../log/envelope.ts'
 import { eraseImpossible } from '../../log/erased.ts'
 import { ConflictError, LogError } from '../../log/errors.ts'
 import { agentStream, keyOf } from '../../log/ids.ts'
+import { ownerOf } from '../../log/owner.ts'
 import type { BlobIntent } from '../../ports.ts'
 import { attachmentIn } from '../history/attachments.ts'
 import { bodyOf, type Stores } from '../history/bodies.ts'
@@ -50,7 +51,7 @@ export async function erase(
     const next = found.targets.filter(({ erased }) => !erased).slice(0, MAX_ERASED)
     if (next.length === 0) break
     try {
-      const { runId } = found.last.header
+      const runId = ownerOf(found.last.header)
       const named = await attachedTo(ports, found.last.header.stream, next)
       for (const hash of named) attached.set(hash, { stream: found.last.header.stream, runId, hash })
       await ports.intents?.begin([...intentsOf(found.last, next), ...attached.values()])
@@ -66,12 +67,15 @@ export async function erase(
   const blobs = [...intentsOf(found.last, found.targets), ...attached.values()]
   for (const { runId, hash } of blobs) await ports.blobs.delete(runId, hash)
   await ports.intents?.end(blobs).catch(() => undefined)
-  if (what.all) await removeUnnamed(ports, found.last.header.runId)
+  if (what.all) await removeUnnamed(ports, ownerOf(found.last.header))
   return { revision: found.last.header.revision, recorded }
 }
 
-const intentsOf = ({ header: { stream, runId } }: SealedEvent, targets: readonly Target[]): BlobIntent[] =>
-  targets.flatMap(({ blob, bodyHash: hash }) => (blob ? [{ stream, runId, hash }] : []))
+const intentsOf = ({ header }: SealedEvent, targets: readonly Target[]): BlobIntent[] => {
+  const { stream } = header
+  const runId = ownerOf(header)
+  return targets.flatMap(({ blob, bodyHash: hash }) => (blob ? [{ stream, runId, hash }] : []))
+}
 
 /** Addresses of the whole results that the targets (in order) name. A body that cannot be read names none. */
 async function attachedTo(stores: Stores, stream: string, targets: readonly ErasableBody[]): Promise<string[]> {

@@ -5,6 +5,7 @@ import { asBlob, blobsOf } from '../../log/blobs.ts'
 import { canonicalBytes } from '../../log/canonical.ts'
 import { FORMAT, type Header, type RecordedEvent, type SealedEvent } from '../../log/envelope.ts'
 import { LogError } from '../../log/errors.ts'
+import { ownerOf } from '../../log/owner.ts'
 import { saltBody, seal } from '../../log/seal.ts'
 import { append } from '../append.ts'
 import { BlobWrites } from '../blob-writes.ts'
@@ -36,7 +37,8 @@ export async function sealErasure(
   reason: string,
   asking: Asking,
 ): Promise<SealedEvent> {
-  const { stream, runId, revision } = last.header
+  const { stream, revision } = last.header
+  const runId = ownerOf(last.header)
   const facts = factsOf(targets, await residues(ports, stream, targets), reason)
   const salted = facts.map(({ type, body }) =>
     saltBody(canonicalBytes(bodies[type].parse(body)), ports.random.bytes(16)),
@@ -74,18 +76,21 @@ function factsOf(targets: readonly Target[], kept: ReadonlyMap<number, Kept>, re
 }
 
 function headerOf(
-  { stream, runId, agentId }: Header,
+  { stream, runId, agentId, wakeAt }: Header,
   { type, revision, body }: { type: Fact['type']; revision: number; body: Header['body'] },
   at: number,
   { by, commandId, correlationId, trace }: Asking,
 ): Header {
   return {
-    ...{ format: FORMAT, stream, type, version: versions[type], runId, agentId, turn: 0, revision },
+    ...{ format: FORMAT, stream, type, version: versions[type], turn: 0, revision },
+    ...(runId === undefined ? {} : { runId }),
+    ...(agentId === undefined ? {} : { agentId }),
     timestamp: new Date(at).toISOString(),
     commandId,
     actor: by,
     ...(correlationId === undefined ? {} : { correlationId }),
     ...(trace === undefined ? {} : { trace }),
+    ...(wakeAt === undefined ? {} : { wakeAt }),
     body,
   }
 }

@@ -3,6 +3,7 @@ import { decode } from '../../agent/events/codec.ts'
 import type { Attachment } from '../../agent/events/events.ts'
 import type { Header } from '../../log/envelope.ts'
 import { LogError } from '../../log/errors.ts'
+import { ownerOf } from '../../log/owner.ts'
 import { bodyHasher } from '../../log/seal.ts'
 import type { BlobStore } from '../../ports.ts'
 import { yielder } from '../yield-to-event-loop.ts'
@@ -57,7 +58,7 @@ export async function isAttached(blobs: BlobStore, runId: string, { salt, size, 
 
 /** Rejects with BLOB_MISSING, or with LOG_CORRUPT where a whole result is not what was stored. */
 export async function checkAttached(blobs: BlobStore, header: Header, attachment: Attachment): Promise<void> {
-  if (await isAttached(blobs, header.runId, attachment)) return
+  if (await isAttached(blobs, ownerOf(header), attachment)) return
   const what = `the result at ${header.stream}@${header.revision} is not the one that was stored: it was altered`
   throw new LogError('LOG_CORRUPT', `${what}; verify the log and restore it from a backup`)
 }

@@ -1,5 +1,6 @@
 import type { RecordedEvent } from '../../log/envelope.ts'
 import { LogError } from '../../log/errors.ts'
+import { ownerOf } from '../../log/owner.ts'
 import { isSealedBody } from '../../log/seal.ts'
 import type { BlobStore, EventLog } from '../../ports.ts'
 
@@ -15,7 +16,7 @@ export const atHand = ({ header, body }: RecordedEvent): Uint8Array | null => bo
 export async function bodyOf(stores: Stores, recorded: RecordedEvent): Promise<Uint8Array> {
   const { header } = recorded
   if (recorded.erased) throw erasedError(header)
-  return atHand(recorded) ?? asSealed(header, await stores.blobs.get(header.runId, header.body.hash))
+  return atHand(recorded) ?? asSealed(header, await stores.blobs.get(ownerOf(header), header.body.hash))
 }
 
 /** A body as it was read: what is decided on it must be what the chain proves. Throws LOG_CORRUPT where it is another. */

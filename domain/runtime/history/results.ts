@@ -4,6 +4,7 @@ import { resultText } from '../../agent/state/messages.ts'
 import type { RecordedEvent } from '../../log/envelope.ts'
 import { LogError } from '../../log/errors.ts'
 import { agentStream } from '../../log/ids.ts'
+import { ownerOf } from '../../log/owner.ts'
 import { blobParts, checkAttached } from './attachments.ts'
 import { bodyOf, type Stores } from './bodies.ts'
 import { firstOf } from './history.ts'
@@ -86,10 +87,14 @@ export async function resultAt(stores: Stores, end: RecordedEvent, again = true)
     throw new LogError('UNKNOWN_EVENT', `${what}, which this keepup cannot read; use a newer one`)
   }
   const { proved } = seenResults(stores.log)
-  const key = `${header.runId}/${hash}`
+  const key = `${ownerOf(header)}/${hash}`
   if (again || !proved.get(key)) await checkAttached(stores.blobs, header, attachment)
   proved.set(key, true)
-  return { ...about, size, parts: (from, to) => blobParts(stores.blobs, header.runId, hash, from, Math.min(to, size)) }
+  return {
+    ...about,
+    size,
+    parts: (from, to) => blobParts(stores.blobs, ownerOf(header), hash, from, Math.min(to, size)),
+  }
 }
 
 async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {

@@ -7,6 +7,7 @@ import { isStreamDamage } from '../../log/damage.ts'
 import type { Header, RecordedEvent } from '../../log/envelope.ts'
 import { LogError } from '../../log/errors.ts'
 import { agentStream } from '../../log/ids.ts'
+import { ownerOf } from '../../log/owner.ts'
 import { StreamVerifier } from '../../log/verify.ts'
 import { Residues } from '../erasure/residues.ts'
 import type { Verification } from '../types.ts'
@@ -66,7 +67,7 @@ async function attachmentFault(
   attachment: Attachment,
 ): Promise<string | null> {
   try {
-    const sound = await isAttached(blobs, header.runId, attachment)
+    const sound = await isAttached(blobs, ownerOf(header), attachment)
     return sound ? null : 'the whole result that it names is not the one that was stored'
   } catch (error) {
     if (error instanceof LogError && error.code === 'BLOB_MISSING') return 'the whole result that it names is missing'
@@ -76,7 +77,7 @@ async function attachmentFault(
 
 async function blobOf(stores: Stores, event: RecordedEvent): Promise<Uint8Array | null> {
   try {
-    return await stores.blobs.get(event.header.runId, event.header.body.hash)
+    return await stores.blobs.get(ownerOf(event.header), event.header.body.hash)
   } catch (error) {
     if (error instanceof LogError && error.code === 'BLOB_MISSING') return null
     throw error

@@ -1,6 +1,6 @@
+import { idOf } from '../../../domain/log/owner.ts'
 import type { Row } from '../../schema/tables.ts'
 import { type Change, put, set } from '../change.ts'
-import { idOf } from '../stream-name.ts'
 import type { ProjectedEvent } from './event.ts'
 
 type Agent = Partial<Row<'agents'>>

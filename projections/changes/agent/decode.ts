@@ -1,6 +1,7 @@
 import { upcast } from '../../../domain/agent/events/codec.ts'
 import { type AgentEvent, bodies, type EventType, versions } from '../../../domain/agent/events/events.ts'
 import type { RecordedEvent } from '../../../domain/log/envelope.ts'
+import { agentOf, runOf } from '../../../domain/log/owner.ts'
 import { cut, millis } from '../../text.ts'
 import type { Poison } from '../poison.ts'
 import type { ProjectedEvent } from './event.ts'
@@ -23,8 +24,8 @@ export function decode(
     revision: header.revision,
     at: millis(header.timestamp)!,
     turn: header.turn,
-    agentId: header.agentId,
-    runId: header.runId,
+    agentId: agentOf(header),
+    runId: runOf(header),
     commandId: header.commandId,
     actor: header.actor,
     bodyHash: header.body.hash,
@@ -49,7 +50,7 @@ export function decode(
   return { ...frame, body: body.data } as AgentEvent & ProjectedEvent
 }
 
-/** The oldest reader that the writer of an event accepts: 1 unless it is a claim, whatever its version, that says otherwise. */
+/** The oldest reader that the writer of an agent's event accepts: 1 unless it is a claim, whatever its version, that says otherwise. */
 export function minReader(event: RecordedEvent, bytes: Uint8Array | null): number {
   if (event.header.type !== 'driver_claimed' || bytes === null) return 1
   const json = parse(bytes)
@@ -60,7 +61,10 @@ export function minReader(event: RecordedEvent, bytes: Uint8Array | null): numbe
 function headerProblem({ header }: RecordedEvent): Poison | null {
   const { type, version } = header
   if (!Object.hasOwn(versions, type)) {
-    return { code: 'UNKNOWN_TYPE', message: `no event type is called "${cut(type, 80)}" here; a newer program may know it` }
+    return {
+      code: 'UNKNOWN_TYPE',
+      message: `no event type is called "${cut(type, 80)}" here; a newer program may know it`,
+    }
   }
   const current = versions[type as EventType]
   if (version > current) {

@@ -1,4 +1,4 @@
-import { isEventType, READER, upcast } from '../../../domain/agent/events/codec.ts'
+import { isEventType, upcast } from '../../../domain/agent/events/codec.ts'
 import { versions } from '../../../domain/agent/events/events.ts'
 import { Residues } from '../../../domain/runtime/erasure/residues.ts'
 import { type Change, set } from '../change.ts'
@@ -44,7 +44,6 @@ export function changesOf(event: ProjectedEvent): Change[] {
 
 /** How an agent's stream becomes rows. */
 export const agentRows: StreamKind<ProjectedEvent> = {
-  reader: READER,
   minReader,
   decode,
   changes: changesOf,

@@ -1,6 +1,6 @@
+import { idOf } from '../../../domain/log/owner.ts'
 import { actorText } from '../../text.ts'
 import { type Change, put, set } from '../change.ts'
-import { idOf } from '../stream-name.ts'
 import type { ProjectedEvent } from './event.ts'
 
 /** Changes of `runs`: the root agent, which bears the run's id, speaks for the run. */

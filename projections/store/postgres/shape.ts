@@ -21,7 +21,7 @@ const position: TableSpec = {
 }
 /** See StreamRow. */
 export const streams: TableSpec = {
-  columns: { stream: 'text!', run_id: 'text', revision: 'integer!', hash: 'text!' },
+  columns: { stream: 'text!', run_id: 'text!', revision: 'integer!', hash: 'text!' },
   key: ['stream'],
   owner: '',
 }

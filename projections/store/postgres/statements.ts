@@ -103,7 +103,11 @@ function gather(groups: Map<string, Group>, table: TableName, key: Cells, op: Ro
     groups.set(id, group)
   }
   group.rows.push(
-    op.kind === 'remove' ? key : op.kind === 'put' ? { ...key, ...op.initial, ...op.columns } : { ...key, ...op.columns },
+    op.kind === 'remove'
+      ? key
+      : op.kind === 'put'
+        ? { ...key, ...op.initial, ...op.columns }
+        : { ...key, ...op.columns },
   )
 }
 

@@ -92,13 +92,13 @@ describe('bytes', () => {
     const counted = await log.sizes()
     expect(await log.sizes([counted[0]!.runId])).toEqual([counted[0]])
     expect(counted.map(({ runId, events }) => [runId, events])).toEqual([
-      ['log', 1],
+      ['log-meta', 1],
       ['r1', 350],
       ['r2', 350],
     ])
     const bodies = raw(log.folder).prepare(
       `SELECT sum(length(b.bytes)) AS bytes FROM events e JOIN origins o ON o.id = e.origin
-       JOIN bodies b USING (position) GROUP BY o.run_id ORDER BY o.run_id`,
+       JOIN bodies b USING (position) GROUP BY o.run_id ORDER BY ifnull(o.run_id, 'log-meta')`,
     )
     const headersOf = (sizes: readonly RunSize[]) => {
       const stored = bodies.all()

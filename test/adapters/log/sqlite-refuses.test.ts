@@ -52,7 +52,7 @@ describe('the file refuses', () => {
   test('an erasure whose event of the same transaction is no erased fact', async () => {
     const { db } = await prepared()
     const next =
-      'INSERT INTO events SELECT 4, stream, 2, kind, origin, turn, at, size, fold, command, causation, call, trace, nonce, proof FROM events WHERE position = 3'
+      'INSERT INTO events SELECT 4, stream, 2, kind, origin, turn, at, size, fold, command, causation, call, trace, nonce, wake, proof FROM events WHERE position = 3'
     expect(() => db.exec(`BEGIN; INSERT INTO erasures VALUES (3, 4); ${next}; COMMIT`)).toThrow(/only an erased fact/)
     db.exec('ROLLBACK')
     expect(db.prepare('SELECT bytes FROM bodies WHERE position = 3').get()?.bytes).not.toBeNull()

@@ -63,7 +63,6 @@ export function projectorContract(kit: TablesKit): void {
       const { tables, dump, projector } = await open(log)
       const found = await dump()
       const reference = {
-        agent_id: 'bad',
         stream: 'agent-bad',
         revision: 1,
         position: event.position,

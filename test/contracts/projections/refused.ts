@@ -59,10 +59,10 @@ export function refusedContract(kit: TablesKit, refuse: (store: Store) => Store)
       other.user('user_input', { text: 'read' })
       const { dump, projector } = await open(log)
       const found = await dump()
-      const at = { agent_id: 'bad', revision: 2, position: planted.position, type: 'context_set' }
+      const at = { stream: 'agent-bad', revision: 2, position: planted.position, type: 'context_set' }
       expect(found.parked).toMatchObject([{ ...at, code: 'ROWS_REFUSED' }])
       expect(found.parked![0]!.message).toMatch(
-        / does not take what .*: .*; release the agent where the database does$/,
+        / refuses rows of this event: .*; change the limit of the database, then release the stream$/,
       )
       expect(found.agents).toMatchObject([
         { id: 'bad', incomplete_from: 2 },
@@ -122,7 +122,9 @@ export function refusedContract(kit: TablesKit, refuse: (store: Store) => Store)
             const parts = await open(log)
             const dump = await whole.dump()
             expect(await parts.dump()).toEqual(dump)
-            const parked = actors.filter((_, i) => plan.some((n) => n > 1 && n % 2 === i)).map(({ id }) => `agent-${id}`)
+            const parked = actors
+              .filter((_, i) => plan.some((n) => n > 1 && n % 2 === i))
+              .map(({ id }) => `agent-${id}`)
             expect(dump.parked!.map((row) => row.stream)).toEqual(parked)
             for (const stream of parked) expect(await parts.projector.release(stream)).toBe(false)
             expect(await parts.dump()).toEqual(dump)

@@ -17,7 +17,9 @@ const batch = (changes: Collapsed): Batch => ({ streams: [], changes, events: []
 const cell = fc.nat(3)
 const key = cell.map((n) => ({ agent_id: 'a', tool_call_id: `c${n}` }))
 const change: fc.Arbitrary<Change> = fc.oneof(
-  fc.tuple(key, cell, cell).map(([k, n, m]) => put('approvals', k, { requested_position: n }, { run_id: `r${m}`, status: `b${m}` })),
+  fc
+    .tuple(key, cell, cell)
+    .map(([k, n, m]) => put('approvals', k, { requested_position: n }, { run_id: `r${m}`, status: `b${m}` })),
   fc.tuple(key, cell).map(([k, n]) => put('approvals', k, { status: `p${n}`, run_id: 'p' })),
   fc.tuple(key, cell).map(([k, n]) => set('approvals', k, { status: `s${n}` })),
   fc.tuple(key, cell).map(([k, n]) => set('approvals', k, { requested_position: 10 + n })),
@@ -90,7 +92,9 @@ export function storeContract(kit: TablesKit): void {
             changes.add('agent-a', [put('approvals', { agent_id: 'a', tool_call_id }, columns)])
           await store.commit(position === 0 ? null : at(position), at(++position), batch(changes))
           const found = (await tables.dump()).approvals!
-          const byBytes = rows.toSorted((x, y) => Buffer.compare(Buffer.from(x.tool_call_id), Buffer.from(y.tool_call_id)))
+          const byBytes = rows.toSorted((x, y) =>
+            Buffer.compare(Buffer.from(x.tool_call_id), Buffer.from(y.tool_call_id)),
+          )
           expect(found).toHaveLength(rows.length)
           expect(found).toMatchObject(byBytes.map((one) => ({ agent_id: 'a', ...one })))
         }),

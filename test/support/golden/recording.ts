@@ -1,5 +1,6 @@
 import { MemoryLog } from '../../../adapters/log-memory/log.ts'
 import type { Header, SealedEvent } from '../../../domain/log/envelope.ts'
+import { ownerOf } from '../../../domain/log/owner.ts'
 import { eventId } from '../../../domain/log/seal.ts'
 import type { BlobStore, EventLog } from '../../../domain/ports.ts'
 import { attachmentIn } from '../../../domain/runtime/history/attachments.ts'
@@ -38,9 +39,9 @@ export class RecordingLog extends MemoryLog {
     if (last <= (this.heads.get(stream) ?? -1)) return appended
     this.heads.set(stream, last)
     for (const { header, body, hash } of batch) {
-      const bytes = body ?? (await this.blobs.get(header.runId, header.body.hash))
+      const bytes = body ?? (await this.blobs.get(ownerOf(header), header.body.hash))
       const attachment = attachmentIn(header, bytes)
-      const whole = attachment && (await this.blobs.get(header.runId, attachment.hash))
+      const whole = attachment && (await this.blobs.get(ownerOf(header), attachment.hash))
       const attached = whole === undefined ? {} : { attached: Buffer.from(whole).toString('utf8') }
       this.lines.push({ append: this.appends, header, hash, body: Buffer.from(bytes).toString('utf8'), ...attached })
     }
@@ -69,9 +70,9 @@ export async function appendAgain(text: string, log: EventLog, blobs: BlobStore)
     for (const { header, hash, body, attached } of batch) {
       const bytes = new TextEncoder().encode(body)
       const attachment = attachmentIn(header, bytes)
-      if (attachment !== undefined) await blobs.put(header.runId, attachment.hash, Buffer.from(attached ?? ''))
+      if (attachment !== undefined) await blobs.put(ownerOf(header), attachment.hash, Buffer.from(attached ?? ''))
       const isBlob = header.body.place === 'blob'
-      if (isBlob) await blobs.put(header.runId, header.body.hash, bytes)
+      if (isBlob) await blobs.put(ownerOf(header), header.body.hash, bytes)
       events.push({ header, hash, id: eventId(hash), body: isBlob ? null : bytes })
     }
     const [{ stream, revision }] = [events[0]!.header]

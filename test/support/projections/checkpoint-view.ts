@@ -3,6 +3,7 @@ import { expect } from 'vitest'
 import { ERASED } from '../../../domain/agent/events/residue.ts'
 import { Transcript } from '../../../domain/agent/state/messages.ts'
 import { LogError } from '../../../domain/log/errors.ts'
+import { agentOf } from '../../../domain/log/owner.ts'
 import type { BlobStore, EventLog } from '../../../domain/ports.ts'
 import { history } from '../../../domain/runtime/history/history.ts'
 import { assembleCheckpoint } from '../../../projections/queries/checkpoint.ts'
@@ -32,7 +33,7 @@ async function messagesOf(sources: Sources, agentId: string, to: number): Promis
 async function forksIn(log: EventLog): Promise<Set<string>> {
   const forks = new Set<string>()
   for await (const page of log.readAll(null, { bodies: false })) {
-    for (const { header } of page) if (header.type === 'forked') forks.add(header.agentId)
+    for (const { header } of page) if (header.type === 'forked') forks.add(agentOf(header))
   }
   return forks
 }

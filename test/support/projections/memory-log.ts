@@ -21,6 +21,8 @@ export interface Draft {
   readonly version?: number
   readonly blob?: boolean
   readonly erases?: readonly number[]
+  readonly wakeAt?: number | null
+  readonly minReader?: number
 }
 
 /** Blobs in memory. */
@@ -87,6 +89,8 @@ export class MemoryLog implements EventLog {
       commandId: draft.commandId ?? `c${this.events.length}`,
       actor: draft.actor ?? { kind: 'driver', id: 'd1' },
       ...(draft.toolCallId === undefined ? {} : { toolCallId: draft.toolCallId }),
+      ...(draft.wakeAt === undefined ? {} : { wakeAt: draft.wakeAt }),
+      ...(draft.minReader === undefined ? {} : { minReader: draft.minReader }),
       body: {
         place: draft.blob ? 'blob' : 'inline',
         size: bytes.length,

@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout as wait } from 'node:timers/promises'
 import { type KeepUp, openKeepUp } from '../../../api/index.ts'
 import { defineTool, z } from '../../../api/tool-kit.ts'
+import { agentOf } from '../../../domain/log/owner.ts'
 
 // A process of a deployment on servers, told what to be. It says on standard output what happens, a line each.
 //
@@ -75,7 +76,7 @@ async function settle({ services, say: tell }: KeepUp): Promise<void> {
   const ended = new Set<string>()
   for await (const page of services.log.subscribe(null, all.signal)) {
     for (const { header } of page) {
-      const { type, agentId, toolCallId = '' } = header
+      const { type, agentId = '', toolCallId = '' } = header
       if (type === 'completion' || type === 'error') ended.add(agentId)
       if (type === 'tool_call_unknown') await decide(tell, agentId, toolCallId)
     }
@@ -112,8 +113,8 @@ async function epochs(): Promise<{ most: number; twice: string[] }> {
   const add = (to: Map<string, number>, key: string) => to.set(key, (to.get(key) ?? 0) + 1)
   for await (const page of keepup.services.log.readAll(null, { bodies: false })) {
     for (const { header } of page) {
-      if (header.type === 'driver_claimed') add(claims, header.agentId)
-      if (header.type === 'completion') add(ends, header.agentId)
+      if (header.type === 'driver_claimed') add(claims, agentOf(header))
+      if (header.type === 'completion') add(ends, agentOf(header))
       if (header.type === 'tool_call_end') add(ends, header.toolCallId ?? '')
     }
   }

@@ -1,0 +1,68 @@
+import { startable } from '../rules/scheduling.ts'
+import { undecided } from '../state/loss.ts'
+import { type AgentState, activityOf, type Call, isFinished, type ModelStage, recoveryOf } from '../state/state.ts'
+
+/**
+ * When a driver must look at the agent next, ms since the epoch: not after the state's own time where an effect is in flight
+ * (whichever driver began it) or a decision is due, later where only time is waited for. Null: the agent waits for people, is
+ * paused and owes nothing, or has finished.
+ */
+export function wakeAt(state: AgentState): number | null {
+  if (isFinished(state)) return null
+  if (state.cancel !== null) return state.at
+  // Nothing goes on before a person has said what became of the lost calls.
+  if (undecided(state).length > 0) return null
+  const earliest = Math.min(ofActivity(state), graceEnd(state))
+  return earliest === Number.POSITIVE_INFINITY ? null : earliest
+}
+
+const NEVER = Number.POSITIVE_INFINITY
+
+function ofActivity(state: AgentState): number {
+  if (state.unversioned !== null) return state.at
+  const activity = activityOf(state.machine)
+  const unlessPaused = state.paused ? NEVER : state.at
+  switch (activity?.status) {
+    case undefined:
+      return state.unread > 0 ? unlessPaused : NEVER
+    case 'THINKING':
+      return ofModel(state, activity.model)
+    case 'TOOL_WAIT':
+      return ofCalls(state, activity.calls)
+    case 'OBSERVATION':
+      return activity.ended ? unlessPaused : state.at
+  }
+}
+
+function ofModel({ at, paused }: AgentState, model: ModelStage): number {
+  if (model.at === 'calling') return at
+  if (paused) return NEVER
+  return model.at === 'backoff' ? model.until : at
+}
+
+/** A pause lets what runs, and what has been refused, end. */
+function ofCalls(state: AgentState, calls: readonly Call[]): number {
+  if (!state.paused && startable(state, calls).length > 0) return state.at
+  return calls.reduce((earliest, call) => Math.min(earliest, ofCall(state, call)), NEVER)
+}
+
+function ofCall({ at }: AgentState, { stage, refused }: Call): number {
+  switch (stage.at) {
+    case 'planned':
+      return refused === null ? NEVER : at
+    case 'approval':
+      return stage.expiresAt
+    case 'running':
+      return Math.max(at, stage.notBefore)
+    case 'rejected':
+      return at
+    default:
+      return NEVER
+  }
+}
+
+/** In recovery the grace time ends whatever is waited for. */
+function graceEnd({ machine, clock }: AgentState): number {
+  const recovery = recoveryOf(machine)
+  return recovery !== null && clock.running ? clock.countedTo + (recovery.deadlineAt - clock.workedMs) : NEVER
+}

@@ -1,0 +1,4 @@
+import { anyKindContract } from '../contracts/projections/any-kind.ts'
+import { sqliteKit } from '../support/projections/kit.ts'
+
+anyKindContract(sqliteKit)
