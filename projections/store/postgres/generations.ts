@@ -6,7 +6,7 @@ import { type Progress, rowOf } from '../store.ts'
 import { createViews, mendViews } from './audit.ts'
 import { columnThere, relationsOf, schemasThere, schemaThere, tableThere } from './catalog.ts'
 import { controlSql, generationOf, isWhole, SHOWN } from './control.ts'
-import { dropGeneration, type Staying, standsInTheWay, takeAlong } from './dependents.ts'
+import { dependentsIn, dropGeneration, mustHaveNoDependents } from './dependents.ts'
 import { schemaOfOthers, stateOf } from './failures.ts'
 import type { Names } from './names.ts'
 import { ownIn } from './shape.ts'
@@ -64,9 +64,14 @@ export class Generations {
     )
   }
 
-  /** New tables. `keep` makes sure that nobody takes them for abandoned, before anybody sees them. */
+  /**
+   * New tables. `keep` marks them as in use, before other processes see them. Rejects with `REFUSED` where the live tables have
+   * dependents, which a switch would leave behind.
+   */
   fresh(keep: (n: number) => Promise<void>): Promise<number> {
     return this.#alone(async (client) => {
+      const live = await this.#pointer(client)
+      if (live !== null) await mustHaveNoDependents(client, this.#names, live)
       const n = await this.#create(client)
       await keep(n)
       return n
@@ -123,24 +128,20 @@ export class Generations {
         const ahead = `select from ${position} where log_id = $1 and position > $2 for update`
         if ((await client.query(ahead, [log_id, shown])).rowCount) return false
       }
+      if (old !== null) await mustHaveNoDependents(client, this.#names, old)
       if (there) await client.query(`delete from ${position}`)
       await this.#point(client, old, n)
       return true
     })
   }
 
-  /** Drops a generation. False, at once, where somebody reads or writes it, or has built on it, which is told. */
+  /** Drops a generation. False, at once, where a session reads or writes it, or objects of others use it, which is warned of. */
   async drop(n: number): Promise<boolean> {
-    const staying = await this.#alone(async (client) => {
-      const live = await this.#pointer(client)
-      return live === null || live === n ? [] : takeAlong(client, this.#names, n, live)
-    })
-    if (staying.some(({ why }) => stateOf(why) === NOT_NOW)) return false
     try {
       return await this.#alone((client) => this.#drop(client, n))
     } catch (error) {
-      const dependents = standsInTheWay(error)
-      if (dependents !== null) this.#stays(n, staying, dependents)
+      const dependents = dependentsIn(error)
+      if (dependents !== null) this.tell(this.#kept(n, dependents), n)
       if (dependents !== null || stateOf(error) === NOT_NOW) return false
       throw error
     }
@@ -176,13 +177,11 @@ export class Generations {
     return true
   }
 
-  #stays(n: number, staying: readonly Staying[], dependents: string): void {
-    const { tables, views } = this.#names
-    const why = [...staying.map(({ name, why }) => `${name} (${why.message})`), ...dependents.split('\n')]
-    const text =
-      `tables of before a rebuild stay (${tables(n)}), because of what somebody has put there or built on them: ${why.join('; ')}. ` +
-      `Take what is to be kept out of there (alter … set schema), make views anew on those in ${views}, and drop the rest; they go then.`
-    this.tell(text, n)
+  #kept(n: number, dependents: string): string {
+    return (
+      `the tables from before a rebuild (${this.#names.tables(n)}) are kept, because objects of others use them: ` +
+      `${dependents.split('\n').join('; ')}. Move or drop these objects; the tables are dropped then.`
+    )
   }
 
   async #alone<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
@@ -270,8 +269,7 @@ export class Generations {
     await client.query(`update ${control}.generations set version = $1 where n = $2`, [migrations.length, n])
   }
 
-  // Schemas are renamed, not views replaced: that takes no lock on any table or view, so it waits for no reader. Only views
-  // that somebody has built on are replaced, and only where nobody reads them.
+  // Schemas are renamed, not views replaced: that takes no lock on a table or view, so it waits for no reader.
   async #point(client: pg.PoolClient, old: number | null, n: number): Promise<void> {
     const { control, views, published, asideViews } = this.#names
     const there = await schemaThere(client, views)
@@ -282,7 +280,6 @@ export class Generations {
       await client.query(`alter schema ${asideViews(n)} rename to ${published}`)
     }
     await client.query(pointing(control), [n])
-    if (old !== null) await takeAlong(client, this.#names, old, n)
   }
 }
 
