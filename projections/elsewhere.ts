@@ -1,7 +1,7 @@
 import { ProjectionError } from './errors.ts'
 import type { RebuildReport } from './projections.ts'
 import { Projector, type ProjectorOptions } from './projector/projector.ts'
-import { type RebuildWishes, rebuildEqual, switchTo } from './rebuild.ts'
+import { type RebuildOptions, rebuildEqual, switchTo } from './rebuild.ts'
 import type { Home } from './store/home.ts'
 import type { Store } from './store/store.ts'
 
@@ -14,7 +14,7 @@ import type { Store } from './store/store.ts'
 export async function rebuildElsewhere(
   home: Home,
   options: Omit<ProjectorOptions, 'store'>,
-  wishes: RebuildWishes = {},
+  wishes: RebuildOptions = {},
 ): Promise<RebuildReport> {
   const { made, ...report } = await rebuildEqual(home, options, wishes)
   if (made === null) return { switched: false, ...report }

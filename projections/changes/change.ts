@@ -4,7 +4,7 @@ export type Cell = string | number | null
 export type Cells = Readonly<Record<string, Cell>>
 
 /**
- * What one event does to one row. Changes carry values, never differences, so that taking the same events again gives
+ * The effect of one event on one row. Changes carry values, never differences, so that taking the same events again gives
  * the same rows. All of them belong to the stream that the event is in.
  * - `put`: the row has these columns afterwards, whether it was there or not; `initial` columns count only if it was not.
  * - `set`: the same for a row that is there; no row, no change.

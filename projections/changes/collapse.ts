@@ -4,7 +4,7 @@ import { specOf, tableNames } from '../schema/tables.ts'
 import type { Cell, Cells, Change } from './change.ts'
 import { clear } from './change.ts'
 
-/** What is left to do to one row: at most a remove, a set and a put, in this order. */
+/** An operation on one row. A row has at most a remove, a set and a put, in this order. */
 export type RowOp =
   | { readonly kind: 'put'; readonly columns: Record<string, Cell>; readonly initial: Cells }
   | { readonly kind: 'set'; readonly columns: Record<string, Cell> }

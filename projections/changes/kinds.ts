@@ -15,7 +15,7 @@ export interface Residues {
  * {@link KINDS} makes no rows of its own; its heads, kept events, wake times, erasures and parking are those of any stream.
  */
 export interface StreamKind<E = unknown> {
-  /** The oldest reader that the writer of an event accepts, from its body; 1 unless the body says otherwise. */
+  /** The oldest reader that the writer of an event accepts, from its body; 1 unless the body asks for more. */
   minReader(event: RecordedEvent, body: Uint8Array | null): number
   /** An event as the row rules take it, or the reason why it must park its stream. `body` null: erased, except for `residue`. */
   decode(event: RecordedEvent, body: Uint8Array | null, residue: unknown): E | { readonly poison: Poison }

@@ -6,7 +6,7 @@ import { type Change, put, remove } from './change.ts'
 
 // Row changes of an event of any kind of stream.
 
-/** Changes of `erasures`: which bodies are gone, who erased them and why. */
+/** Changes of `erasures`: erased bodies, with the actor and the reason. */
 export function erasures(event: RecordedEvent): Change[] {
   const { stream, revision, actor, timestamp } = event.header
   const changes: Change[] = []
@@ -18,7 +18,7 @@ export function erasures(event: RecordedEvent): Change[] {
   return changes
 }
 
-/** The reasons in `due`: the stream owes work, or nobody can tell because it is parked. */
+/** The reasons in `due`: the stream owes work, or it is parked and may owe work. */
 export type WakeReason = 'owed' | 'parked'
 
 /** Changes of `due`: the wake time that the last header of an append carries, computed by its aggregate. */

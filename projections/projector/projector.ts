@@ -26,7 +26,7 @@ export interface ProjectorOptions {
 }
 
 export interface ProjectorStatus {
-  /** `waiting`: for a newer program to take over; see `reason`. `stopped`: `reason` says why. */
+  /** `waiting`: for a newer program to take over; see `reason`. `stopped`: see `reason`. */
   readonly state: 'idle' | 'running' | 'waiting' | 'stopped'
   readonly progress: Progress
   readonly reason: string | null

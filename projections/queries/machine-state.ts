@@ -14,7 +14,7 @@ export interface AgentStatus {
 const calls = (where: string) =>
   `exists (select 1 from tool_calls t where t.agent_id = a.id and t.turn = a.turn and ${where})`
 
-/** An input came before the turn that asked was over: the agent goes on with it instead of waiting. */
+/** An input came before the end of the turn that asked: the agent continues with it and does not wait. */
 const HEARD = `exists (select 1 from inputs i where i.agent_id = a.id and i.revision > a.last_read
   and i.revision < (select max(c.revision) from checkpoint_rows c where c.agent_id = a.id))`
 

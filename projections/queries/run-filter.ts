@@ -29,7 +29,7 @@ export interface RunFilter {
 
 export type RunsQuery<O> = SelectQueryBuilder<Database, 'runs', O>
 
-/** Comes after every text that goes on with a character. */
+/** Sorts after every character. */
 const LAST = '\u{10ffff}'
 
 /** Narrows a query of `runs` to those that the filter wants, but for its text. */

@@ -19,7 +19,7 @@ export interface AgentNode extends AgentStatus {
 }
 
 export interface RunShown extends RunSummary {
-  /** Usually one; an agent whose parent's stream is parked at its birth stands beside the root. */
+  /** Usually one; an agent whose parent's stream is parked at its first event is listed beside the root. */
   readonly tree: readonly AgentNode[]
   readonly gates: readonly Row<'gate_checks'>[]
   readonly standing_approvals: readonly Row<'standing_approvals'>[]
@@ -29,7 +29,7 @@ export interface RunShown extends RunSummary {
   readonly driveRequested: boolean
 }
 
-/** A run with the tree of its agents, or null where there is none. */
+/** A run with the tree of its agents, or null. */
 export async function showRun(db: Kysely<Database>, runId: string): Promise<RunShown | null> {
   const row = await db.selectFrom('runs').selectAll().where('id', '=', runId).executeTakeFirst()
   if (!row) return null

@@ -1,13 +1,13 @@
 import type { TableSpec } from './columns.ts'
 
-/** Runs, agents and what they do. */
+/** Runs, agents and their actions. */
 export const agentTables = {
   /** One row per run, from the events of its root agent. */
   runs: {
     columns: {
       id: 'text!',
       status: 'text!',
-      /** Position of its first event: a run's id may come from a key, and then says nothing about when. */
+      /** Position of its first event: a run's id may come from a key, which holds no time. */
       started: 'integer!',
       created_at: 'text!',
       created_by: 'text',
@@ -40,7 +40,7 @@ export const agentTables = {
     ],
     partial: { columns: ['status', 'started'], where: "code = 'CANCELLED'" },
   },
-  /** One row per agent: what `agent_lineage` shows, and where the agent stands. */
+  /** One row per agent: the columns of `agent_lineage`, and the state of the agent. */
   agents: {
     columns: {
       id: 'text!',
@@ -65,7 +65,7 @@ export const agentTables = {
       epoch: 'integer!',
       /** Paused; while `stepping`, it will be. */
       paused: 'integer!',
-      /** It was asked to go on to the next turn's end, where it pauses, whether it was paused before or not. */
+      /** It runs to the end of the next turn and pauses there. */
       stepping: 'integer!',
       /** A `turn_start` without its `turn_end`. */
       in_turn: 'integer!',
@@ -90,7 +90,7 @@ export const agentTables = {
     indexes: [['run_id'], ['parent_agent_id']],
     partial: { columns: ['id'], where: 'completed_at is null' },
   },
-  /** What people said to an agent. `preview`: the first 500 characters. */
+  /** People's inputs to an agent. `preview`: the first 500 characters. */
   inputs: {
     columns: {
       agent_id: 'text!',
@@ -120,8 +120,8 @@ export const agentTables = {
       effect: 'text',
       arguments_hash: 'text',
       /**
-       * planned, started, running, retrying, unknown, succeeded, failed; ended: its outcome is gone, and nothing is left
-       * of it.
+       * planned, started, running, retrying, unknown, succeeded, failed; ended: its outcome was erased without a
+       * residue.
        */
       status: 'text!',
       attempt: 'integer',
@@ -168,12 +168,12 @@ export const agentTables = {
     columns: {
       agent_id: 'text!',
       turn: 'integer!',
-      /** Minus the revision where a body of which nothing is left took the attempt's number with it. */
+      /** Minus the revision where the attempt's number was erased with the body. */
       attempt: 'integer!',
       run_id: 'text!',
       model: 'text',
       served_by: 'text',
-      /** running, answered, failed, lost, late; ended: its outcome is gone, and nothing is left of it. */
+      /** running, answered, failed, lost, late; ended: its outcome was erased without a residue. */
       status: 'text!',
       stop_reason: 'text',
       code: 'text',

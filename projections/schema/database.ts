@@ -39,7 +39,7 @@ export interface LineageRow {
   step: number
   revision: number
   nano_dollars: number
-  /** The part of the above that is estimated: nobody saw how those calls ended. */
+  /** The part of the above that is estimated: the outcome of those calls is not known. */
   in_doubt_tokens: number
   in_doubt_nano_dollars: number
   unpriced_calls: number
@@ -103,7 +103,7 @@ export type EventRow = RowOf<typeof eventRows>
 export type Database = { [T in TableName]: Row<T> } & {
   position: PositionRow
   streams: StreamRow
-  /** Only where the database keeps what the log says. */
+  /** Only where the database keeps events. */
   event_rows: EventRow
   agent_lineage: LineageRow
   agent_lineage_totals: TotalsRow

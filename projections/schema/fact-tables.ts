@@ -41,7 +41,7 @@ export const factTables = {
     columns: {
       agent_id: 'text!',
       revision: 'integer!',
-      /** Null where the body that said it was erased; steps are dense, so the view `checkpoint_facts` knows it anyway. */
+      /** Null where the body with the step was erased; steps are dense, so the view `checkpoint_facts` computes it. */
       step: 'integer',
       run_id: 'text!',
       turn: 'integer!',
@@ -61,7 +61,7 @@ export const factTables = {
   },
   /**
    * Versions of the files: those of a step are the tree of its first row with that step or a greater one. `code`: why
-   * there is none.
+   * the version is missing.
    */
   workspace_versions: {
     columns: {
@@ -118,7 +118,7 @@ export const factTables = {
       expires_at: 'text',
       decided_at: 'text',
       decided_by: 'text',
-      /** 1: nobody has checked that the decider is who the request said. */
+      /** 1: the request named the decider, and access control has not checked it. */
       decided_claimed: 'integer',
       decision_reason: 'text',
       decided_revision: 'integer',

@@ -34,7 +34,7 @@ export async function openSqliteStore(path: string): Promise<SqliteStore> {
   }
 }
 
-// user_version = meaning * 1000 + schema version, so that one pragma tells both.
+// user_version = meaning * 1000 + schema version, so that one pragma holds both.
 async function migrate({ raw, db }: Connection, path: string): Promise<void> {
   raw.exec('begin immediate')
   try {
@@ -154,7 +154,7 @@ export class SqliteStore implements Store {
 const cleared = ({ byTable }: Collapsed): boolean =>
   byTable.values().some((owners) => owners.values().some((rows) => rows.cleared))
 
-/** False: somebody reads the old pages; it must not wait for them, because they may be of this very thread. */
+/** False: a reader uses the old pages; waiting for it could deadlock, because it may run in this thread. */
 function emptyWal(raw: DatabaseSync): boolean {
   raw.exec('pragma busy_timeout = 0')
   try {

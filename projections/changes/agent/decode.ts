@@ -50,12 +50,12 @@ export function decode(
   return { ...frame, body: body.data } as AgentEvent & ProjectedEvent
 }
 
-/** The oldest reader that the writer of an agent's event accepts: 1 unless it is a claim, whatever its version, that says otherwise. */
+/** The oldest reader that the writer of an agent's event accepts: 1 unless it is a claim of any version that asks for more. */
 export function minReader(event: RecordedEvent, bytes: Uint8Array | null): number {
   if (event.header.type !== 'driver_claimed' || bytes === null) return 1
   const json = parse(bytes)
-  const said = typeof json === 'object' && json !== null && 'minReader' in json ? json.minReader : 1
-  return typeof said === 'number' ? said : 1
+  const asked = typeof json === 'object' && json !== null && 'minReader' in json ? json.minReader : 1
+  return typeof asked === 'number' ? asked : 1
 }
 
 function headerProblem({ header }: RecordedEvent): Poison | null {

@@ -10,7 +10,7 @@ interface Recorded {
   readonly digest: { readonly fold: number; readonly value: string } | null
   /** The arguments of the call that the event refers to; null: erased. */
   readonly arguments?: JsonObject | null
-  /** The body was erased: `body` is the residue of the erasure, without anything that a person, model or tool said. */
+  /** The body was erased: `body` is the residue of the erasure, without any content of a person, model or tool. */
   readonly erased?: true
 }
 

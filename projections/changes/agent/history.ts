@@ -3,7 +3,7 @@ import { cut } from '../../text.ts'
 import { type Change, put } from '../change.ts'
 import type { ProjectedEvent } from './event.ts'
 
-// Tables that gather what was said at a revision and never change it.
+// Tables with a row per event that no later event changes.
 
 const key = (e: ProjectedEvent) => ({ agent_id: e.agentId, revision: e.revision })
 

@@ -3,7 +3,7 @@ import { actorText, cut } from '../../text.ts'
 import { type Change, put } from '../change.ts'
 import type { ProjectedEvent } from './event.ts'
 
-/** Changes of `inputs`: what people said, enough of it for a list. */
+/** Changes of `inputs`: the beginning of each input, for lists. */
 export function inputs(e: ProjectedEvent): Change[] {
   if (e.type !== 'user_input') return []
   return [

@@ -11,7 +11,7 @@ type Call = Partial<Row<'model_calls'>>
 export function modelCalls(e: ProjectedEvent): Change[] {
   switch (e.type) {
     case 'model_call_start':
-      // Without its number it would be an attempt beside the one that its outcome names.
+      // Without its number it would make a second row beside that of its outcome.
       if (!e.body) return []
       return [
         attempt(e, e.body.attempt, {
@@ -49,7 +49,7 @@ export function modelCalls(e: ProjectedEvent): Change[] {
         }),
       ]
     case 'model_late': {
-      // When it was given up stays: what a checkpoint since then shows is what the attempt has cost.
+      // The revision of its loss stays: later checkpoints show the cost of the attempt.
       if (!e.body) return [attempt(e, undefined, { status: 'ended' })]
       const { usage, nanoDollars, servedBy, requestId } = e.body
       const figures = {
@@ -73,7 +73,7 @@ function attempt(e: ProjectedEvent, number: number | undefined, columns: Call): 
   return put('model_calls', key, e.erased ? { ...columns, erased: 1 } : columns, { run_id: e.runId })
 }
 
-// An outcome's commandId is its effect's id, which ends in the attempt; the only trace of it when the body is gone.
+// An outcome's commandId is its effect's id, which ends in the attempt; the only trace of the number when the body was erased.
 function numberOf(e: ProjectedEvent): number {
   const match = /#(\d+)$/.exec(e.commandId)
   const number = match ? Number(match[1]) : 0

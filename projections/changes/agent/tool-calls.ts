@@ -37,7 +37,7 @@ function planned(e: Extract<ProjectedEvent, { type: 'model_call_end' }>, index: 
   )
 }
 
-/** A call that began in the lost part of the log, of which a person has to say what became of it. */
+/** A call that began in the lost part of the log. A person must decide on its unknown outcome. */
 function lost(e: ProjectedEvent, { toolCallId: id, toolName, argumentsHash, effect }: LostCall): Change[] {
   if (effect !== 'irreversible') return []
   const message = 'it began in the part of the log that was lost'
@@ -51,10 +51,10 @@ function lost(e: ProjectedEvent, { toolCallId: id, toolName, argumentsHash, effe
 /** The turn that the id of a call names (see `toolCallId`). */
 const turnOf = (id: string): number => Number(/\.t(\d+)\.c\d+$/.exec(id)?.[1] ?? 0)
 
-/** What a person's word makes of a lost call that the model does not ask for again. */
+/** The end of a lost call by a person's decision, where the model does not ask for the call again. */
 const DECIDED: Readonly<Record<'happened' | 'run' | 'abandon', Call>> = {
   happened: { status: 'succeeded', code: null, message: 'a person confirmed it' },
-  run: { status: 'ended', code: null, message: 'a person said that it did not happen' },
+  run: { status: 'ended', code: null, message: 'a person decided that it did not happen' },
   abandon: { status: 'failed', code: 'UNKNOWN_OUTCOME', message: 'it was given up' },
 }
 

@@ -5,8 +5,8 @@ import { stateOf } from './failures.ts'
 import type { Names } from './names.ts'
 import { ownIn, ownRoutines } from './shape.ts'
 
-// A rebuild publishes views of new tables under the old names. A view of somebody else's would keep reading the old tables,
-// so a rebuild refuses and names it. What is not ours is never dropped, nor altered.
+// A rebuild publishes views of new tables under the old names. A view of others would keep reading the old tables, so a
+// rebuild refuses and names it. Objects of others are never dropped or altered.
 
 /** Views of others that read relations of our schemas ($1), and one relation that each reads. */
 const READERS = `select format('%I.%I', s.nspname, v.relname) as name, v.relkind as kind,

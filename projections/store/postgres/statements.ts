@@ -15,7 +15,7 @@ export interface Statement {
   readonly values: readonly string[]
 }
 
-/** What writes a batch, in order. Statements of different rows only share one where the order does not matter. */
+/** The statements that write a batch, in order. Rows share a statement where their order does not matter. */
 export function statementsOf({ streams, changes, events, erased, residues }: Batch): Statement[] {
   return [
     ...rowsPut('streams', streamsSpec, streams as readonly (StreamRow & Cells)[]),
@@ -66,8 +66,8 @@ function changed(changes: Collapsed): Statement[] {
     const spec = specOf(table)
     const cleared: string[] = []
     const turns: Map<string, Group>[] = []
-    for (const [owner, { cleared: gone, rows }] of owners) {
-      if (gone) cleared.push(owner)
+    for (const [owner, { cleared: isCleared, rows }] of owners) {
+      if (isCleared) cleared.push(owner)
       for (const { key, ops } of rows.values()) {
         for (const [turn, op] of ops.entries()) {
           turns[turn] ??= new Map()

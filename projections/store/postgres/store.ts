@@ -78,7 +78,7 @@ const REFUSED = /^(22|54)/
 const STATES = `select stream, run_id, revision, hash, false as parked from streams where stream = any($1::text[])
   union all select stream, null, 0, '', true from parked where stream = any($1::text[])`
 
-// Whoever comes second waits for the first one's transaction, and then finds no row to change.
+// The second of two writers waits for the first one's transaction, and then finds no row to change.
 const BEGIN = `insert into position (id, log_id, position, prepare, hash, events) values (1, $1, $2, $3, $4, $5)
   on conflict (id) do nothing`
 const MOVE = `update position set log_id = $1, position = $2, prepare = $3, hash = $4, events = $5
