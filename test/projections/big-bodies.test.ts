@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { PART_BYTES, partsOf } from '../../projections/parts.ts'
 import { Projector } from '../../projections/projector/projector.ts'
 import type { Batch, Store } from '../../projections/store/store.ts'
-import { describeWithPostgres } from '../support/postgres.ts'
+import { describeWithSharedPostgres } from '../support/postgres.ts'
 import { runs } from '../support/projections/fc.ts'
 import { sqliteKit, type TablesKit } from '../support/projections/kit.ts'
 import { MemoryLog } from '../support/projections/memory-log.ts'
@@ -82,7 +82,7 @@ function bigBodies(kit: TablesKit): void {
 
 bigBodies(sqliteKit)
 
-describeWithPostgres('big bodies', (server) => {
+describeWithSharedPostgres('big bodies', (server) => {
   const kit = postgresKit(server)
   const { open } = rebuilding(server)
   bigBodies(kit)

@@ -1,12 +1,12 @@
 import type pg from 'pg'
 import { expect, it, onTestFinished } from 'vitest'
-import { describeWithPostgres } from '../support/postgres.ts'
+import { describeWithSharedPostgres } from '../support/postgres.ts'
 import { code, numbers, rebuilding } from '../support/projections/rebuilding.ts'
 import { tell } from '../support/projections/tell.ts'
 
 const story = () => tell(numbers.slice(0, 80)).log
 
-describeWithPostgres('what somebody keeps in the schemas of the tables', (server) => {
+describeWithSharedPostgres('what somebody keeps in the schemas of the tables', (server) => {
   const { open } = rebuilding(server)
 
   it.each([

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest'
 import { Projections } from '../../projections/projections.ts'
-import { describeWithPostgres } from '../support/postgres.ts'
+import { describeWithSharedPostgres } from '../support/postgres.ts'
 import { code, numbers, rebuilding } from '../support/projections/rebuilding.ts'
 import { tell } from '../support/projections/tell.ts'
 
-describeWithPostgres('views that people have built on the published views', (server) => {
+describeWithSharedPostgres('views that people have built on the published views', (server) => {
   const { open } = rebuilding(server)
 
   /** A deployment with a team beside it: a schema with a view, a view of that, and a materialized view. */

@@ -3,7 +3,7 @@ import { rebuildElsewhere, releaseElsewhere } from '../../projections/elsewhere.
 import { Projections } from '../../projections/projections.ts'
 import { PostgresHome } from '../../projections/store/postgres/home.ts'
 import { namesOf } from '../../projections/store/postgres/names.ts'
-import { describeWithPostgres } from '../support/postgres.ts'
+import { describeWithSharedPostgres } from '../support/postgres.ts'
 import { code, numbers, rebuilding } from '../support/projections/rebuilding.ts'
 import { tell } from '../support/projections/tell.ts'
 
@@ -11,7 +11,7 @@ import { tell } from '../support/projections/tell.ts'
 
 const story = () => tell(numbers.slice(0, 80)).log
 
-describeWithPostgres('tables that somebody else switches or takes meanwhile', (server) => {
+describeWithSharedPostgres('tables that somebody else switches or takes meanwhile', (server) => {
   const { zero, open } = rebuilding(server)
 
   /** Tables that nobody moves just now, a home of somebody else over them, and a switch by it. */

@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { ConfigSchema } from '../../api/config.ts'
-import { describeWithPostgres } from '../support/postgres.ts'
+import { describeWithSharedPostgres } from '../support/postgres.ts'
 import { runs } from '../support/projections/fc.ts'
 import { numbers, rebuilding } from '../support/projections/rebuilding.ts'
 import { tell } from '../support/projections/tell.ts'
 
 const accepted = (namespace: string) => ConfigSchema.shape.namespace.safeParse(namespace).success
 
-describeWithPostgres('namespaces on PostgreSQL', (server) => {
+describeWithSharedPostgres('namespaces on PostgreSQL', (server) => {
   const { open, schemas } = rebuilding(server)
 
   it('each that the configuration accepts can be used, also a word of SQL (law)', async () => {

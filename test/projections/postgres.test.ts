@@ -11,14 +11,14 @@ import { refusedContract } from '../contracts/projections/refused.ts'
 import { runFilterContract } from '../contracts/projections/run-filter.ts'
 import { stateContract } from '../contracts/projections/state.ts'
 import { storeContract } from '../contracts/projections/store.ts'
-import { describeWithPostgres } from '../support/postgres.ts'
+import { describeWithSharedPostgres } from '../support/postgres.ts'
 import { folded, sqliteKit } from '../support/projections/kit.ts'
 import { postgresKit } from '../support/projections/postgres-kit.ts'
 import { tell } from '../support/projections/tell.ts'
 
 const numbers = Array.from({ length: 900 }, (_, i) => (i * 7919 + (i >> 3) * 31) % 1000)
 
-describeWithPostgres('tables in PostgreSQL', (server) => {
+describeWithSharedPostgres('tables in PostgreSQL', (server) => {
   const kit = postgresKit(server)
   storeContract(kit)
   anyKindContract(kit)
