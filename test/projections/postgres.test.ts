@@ -11,6 +11,7 @@ import { refusedContract } from '../contracts/projections/refused.ts'
 import { runFilterContract } from '../contracts/projections/run-filter.ts'
 import { stateContract } from '../contracts/projections/state.ts'
 import { storeContract } from '../contracts/projections/store.ts'
+import { waitingContract } from '../contracts/projections/waiting.ts'
 import { describeWithSharedPostgres } from '../support/postgres.ts'
 import { folded, sqliteKit } from '../support/projections/kit.ts'
 import { postgresKit } from '../support/projections/postgres-kit.ts'
@@ -31,6 +32,7 @@ describeWithSharedPostgres('tables in PostgreSQL', (server) => {
   costContract(kit)
   checkpointsContract(kit)
   dueContract(kit)
+  waitingContract(kit)
   stateContract(kit)
 
   it('hold the same rows as in SQLite, and beside them what the log says', async () => {
