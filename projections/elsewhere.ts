@@ -1,20 +1,20 @@
 import { ProjectionError } from './errors.ts'
 import type { RebuildReport } from './projections.ts'
 import { Projector, type ProjectorOptions } from './projector/projector.ts'
-import { type RebuildWishes, rebuildEqual, switchTo } from './rebuild.ts'
+import { type RebuildOptions, rebuildEqual, switchTo } from './rebuild.ts'
 import type { Home } from './store/home.ts'
 import type { Store } from './store/store.ts'
 
-// What a process may do with tables that another one moves.
+// Operations on tables that another process moves.
 
 /**
- * As {@link Projections.rebuild}. Whoever moves the live tables finds its position gone, and goes on with the new ones when
- * it opens them.
+ * As {@link Projections.rebuild}. The process that moves the live tables finds its position gone, and continues with the new
+ * ones when it opens them.
  */
 export async function rebuildElsewhere(
   home: Home,
   options: Omit<ProjectorOptions, 'store'>,
-  wishes: RebuildWishes = {},
+  wishes: RebuildOptions = {},
 ): Promise<RebuildReport> {
   const { made, ...report } = await rebuildEqual(home, options, wishes)
   if (made === null) return { switched: false, ...report }
@@ -23,19 +23,19 @@ export async function rebuildElsewhere(
   return { switched: true, ...report }
 }
 
-/** As {@link Projections.release}; tried again where whoever moves the tables was faster. */
+/** As {@link Projections.release}; tried again where the process that moves the tables was faster. */
 export async function releaseElsewhere(
   home: Home,
   options: Omit<ProjectorOptions, 'store'>,
-  agentId: string,
+  stream: string,
 ): Promise<boolean> {
   let done = false
   for (let tries = 1; ; tries++) {
     const live = await home.live()
     if (live === null) throw new ProjectionError('NOT_FOUND', 'there are no tables yet; start a run first')
     try {
-      done = (await releaseIn(await home.open(live), options, agentId)) || done
-      // What is done to tables that were switched away meanwhile is done to nothing.
+      done = (await releaseIn(await home.open(live), options, stream)) || done
+      // A release of tables that were switched away meanwhile is lost.
       if ((await home.live()) === live || tries === MAX_TRIES) return done
     } catch (error) {
       if (!(error instanceof ProjectionError && error.code === 'POSITION_TAKEN') || tries === MAX_TRIES) throw error
@@ -43,9 +43,9 @@ export async function releaseElsewhere(
   }
 }
 
-async function releaseIn(store: Store, options: Omit<ProjectorOptions, 'store'>, agentId: string): Promise<boolean> {
+async function releaseIn(store: Store, options: Omit<ProjectorOptions, 'store'>, stream: string): Promise<boolean> {
   try {
-    return await new Projector({ ...options, store }).release(agentId)
+    return await new Projector({ ...options, store }).release(stream)
   } finally {
     await store.close()
   }

@@ -1,4 +1,4 @@
-/** What one transaction, or one statement, holds of texts at most (bytes), unless a single one is longer. */
+/** The greatest size of the texts of a transaction or a statement (bytes), unless a single text is longer. */
 export const PART_BYTES = 16 * 1024 * 1024
 
 /** Items in parts of at most `limit` each, in order; one that alone weighs more is a part of its own. None: no part. */

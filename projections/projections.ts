@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import type { Cursor } from '../domain/log/cursor.ts'
 import { ProjectionError, type ProjectionErrorCode } from './errors.ts'
 import { Projector, type ProjectorOptions, type ProjectorStatus } from './projector/projector.ts'
-import { unlessGivenUp } from './projector/waiters.ts'
+import { unlessAborted } from './projector/waiters.ts'
 import { discard, type Made, mustBeOf, rebuildBeside, rebuildEqual, switchTo } from './rebuild.ts'
 import type { Database } from './schema/database.ts'
 import { damagedOr } from './store/damage.ts'
@@ -11,7 +11,7 @@ import { SqliteHome } from './store/sqlite-home.ts'
 import type { Progress } from './store/store.ts'
 
 export type ProjectionsOptions = Omit<ProjectorOptions, 'store'> & {
-  /** Tables that show more than the log holds are made anew: its loss was accepted. Else they are the witness of it. */
+  /** Rebuild tables that show more than the log holds, because its loss was accepted. Else they are evidence of the loss. */
   readonly replaceNewer?: boolean
 } & (
     | {
@@ -39,7 +39,7 @@ export class Projections {
   readonly #home: Home
   #made: Made
   #following: { readonly end: AbortController; readonly done: Promise<void> } | null = null
-  /** What excludes each other: switches, and tidying up. */
+  /** The last switch or cleanup; they exclude each other. */
   #alone: Promise<unknown> = Promise.resolve()
   #switching: Promise<unknown> = Promise.resolve()
   #closed = false
@@ -53,7 +53,8 @@ export class Projections {
   }
 
   /**
-   * Opens the tables, caught up to the log's head. Where they are missing or damaged they are made anew. Rejects with `LOG_OTHER` where they are another log's and not to be replaced unasked, and with `LOG_OLDER`
+   * Opens the tables, caught up to the log's head. Missing or damaged tables are rebuilt. Rejects with `LOG_OTHER` where they are of another log and
+   * protected, and with `LOG_OLDER`
    * where they are of a later state of this log, unless `replaceNewer`.
    */
   static async open(options: ProjectionsOptions): Promise<Projections> {
@@ -67,7 +68,7 @@ export class Projections {
         return new Projections(options, home, await caughtUp(home, options, live), null)
       } catch (caught) {
         const error = damagedOr(caught)
-        // What tables are like that were switched away meanwhile says nothing.
+        // A fault of tables that were switched away meanwhile does not matter.
         if (AMISS.has(codeOf(error)) && (await home.live()) !== live) continue
         if (!MADE_ANEW.has(codeOf(error)) || (isNewer(error) && !options.replaceNewer)) throw error
         notice = textOf(error)
@@ -85,14 +86,14 @@ export class Projections {
     return new Projections(options, home, made, notice)
   }
 
-  /** `notice`: why the tables were made anew, if they were. */
+  /** `notice`: why the tables were rebuilt, if they were. */
   status(): ProjectorStatus & { readonly notice: string | null } {
     return { ...this.#made.projector.status(), notice: this.#notice }
   }
 
   /**
    * Follows the log until the signal aborts. Rejects as {@link Projector.run} does; a rebuild meanwhile is no end, and
-   * tables that turn out to be damaged or altered are made anew.
+   * damaged or altered tables are rebuilt.
    */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted && !this.#closed) {
@@ -122,14 +123,14 @@ export class Projections {
   /** Resolves when answers show the event of this cursor. Rejects as {@link Projector.caughtUpTo} does. */
   async caughtUpTo(cursor: Cursor, signal?: AbortSignal): Promise<void> {
     for (;;) {
-      await unlessGivenUp(this.#switching, signal)
+      await unlessAborted(this.#switching, signal)
       const projector = this.#made.projector
       try {
         await projector.caughtUpTo(cursor, signal)
         if (projector === this.#made.projector) return
       } catch (error) {
         const replaced = codeOf(error) === 'STOPPED'
-        await unlessGivenUp(this.#switching, signal)
+        await unlessAborted(this.#switching, signal)
         if (!replaced || projector === this.#made.projector) throw damagedOr(error)
       }
     }
@@ -140,15 +141,15 @@ export class Projections {
     return this.#home.read(query)
   }
 
-  /** Reads a parked agent's stream again; true: it is no longer parked. */
-  async release(agentId: string): Promise<boolean> {
+  /** Reads a parked stream again. True: it is no longer parked. */
+  async release(stream: string): Promise<boolean> {
     await this.#switching
-    return this.#made.projector.release(agentId)
+    return this.#made.projector.release(stream)
   }
 
   /**
-   * Makes the tables again beside the live ones, compares, and switches where they are equal, or where `accept` says that
-   * a difference is wanted (another program makes other rows). Answers go on all the while.
+   * Makes the tables again beside the live ones, compares, and switches where they are equal, or where `accept`
+   * allows a difference (as after a change of the row rules). Answers continue meanwhile.
    */
   async rebuild({ accept = false } = {}): Promise<RebuildReport> {
     const { made, ...report } = await rebuildEqual(this.#home, this.#options, { accept })
@@ -158,7 +159,7 @@ export class Projections {
   }
 
   /**
-   * Removes tables of before a rebuild that somebody was still reading then; a server does this now and then. Rejects where
+   * Removes tables from before a rebuild that had readers then; a server does this now and then. Rejects where
    * these tables are the live ones no more (`POSITION_TAKEN`), or not as they were made (`SCHEMA_OTHER`).
    */
   async tidy(): Promise<void> {
@@ -179,7 +180,7 @@ export class Projections {
     await this.#home.close()
   }
 
-  /** Neither beside a switch nor beside another such work. */
+  /** Runs work that excludes switches and cleanups. */
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
     const done = this.#alone.then(work)
     this.#alone = done.catch(() => {})
@@ -233,5 +234,5 @@ const isNewer = (error: unknown): boolean => codeOf(error) === 'LOG_OLDER'
 type Codes = ReadonlySet<ProjectionErrorCode | null>
 const BROKEN: Codes = new Set(['SCHEMA_OTHER', 'DAMAGED'] as const)
 const MADE_ANEW: Codes = new Set(['LOG_MISMATCH', 'LOG_OLDER', 'SCHEMA_OTHER', 'DAMAGED'] as const)
-/** What is told of tables that are not as their own position says. */
+/** Errors of tables that do not match their position. */
 const AMISS: Codes = new Set([...MADE_ANEW, 'POSITION_TAKEN'] as const)

@@ -4,15 +4,15 @@ import { Projector, type ProjectorOptions } from './projector/projector.ts'
 import type { Difference, Home } from './store/home.ts'
 import type { Store } from './store/store.ts'
 
-/** Tables that a projector writes. */
+/** Tables with their projector. */
 export interface Made {
   readonly name: string
   readonly store: Store
   readonly projector: Projector
 }
 
-export interface RebuildWishes {
-  /** A difference is wanted: another program makes other rows. */
+export interface RebuildOptions {
+  /** Switch in spite of a difference, as after a change of the row rules. */
   readonly accept?: boolean
   /** The live tables may be another log's. They are not compared. */
   readonly takeOver?: boolean
@@ -46,7 +46,7 @@ export async function rebuildBeside(
   }
 }
 
-/** Compares with the live tables, and where somebody has switched to others meanwhile with those. */
+/** Compares with the live tables; where another process has switched meanwhile, with the new live ones. */
 async function compared(home: Home, live: string, name: string, projector: Projector): Promise<Difference[] | null> {
   for (let asked = live; ; ) {
     const differences = await home.compare(asked, name, (to) => projector.catchUp(to))
@@ -56,16 +56,16 @@ async function compared(home: Home, live: string, name: string, projector: Proje
   }
 }
 
-/** Closes and drops tables that did not become the live ones, or not for certain: the live ones are never dropped. */
+/** Closes and drops tables that did not become the live ones. Live tables are never dropped. */
 export async function discard(home: Home, { name, store }: Pick<Made, 'name' | 'store'>): Promise<void> {
   await store.close()
-  // What made them be given up is what is told; what cannot be dropped now goes with those before the next live ones.
+  // The caller reports the first error; tables that cannot be dropped now are dropped after the next switch.
   await home.drop(name).catch(() => undefined)
 }
 
 /**
- * Rejects with `LOG_OTHER` where tables that are not to be replaced unasked are of another log. False: nothing says of which
- * they are.
+ * Rejects with `LOG_OTHER` where protected tables are of another log. False: the log of the tables is not
+ * known.
  */
 export async function mustBeOf(home: Home, log: EventLog): Promise<boolean> {
   const of = await home.logId()
@@ -74,17 +74,17 @@ export async function mustBeOf(home: Home, log: EventLog): Promise<boolean> {
 }
 
 /**
- * {@link rebuildBeside}, and drops what is not equal unless `accept` says that a difference is wanted. `made` null: it was
+ * {@link rebuildBeside}, and drops the new tables where they differ, unless `accept`. `made` null: it was
  * dropped; else the caller switches, and closes it. Rejects with `LOG_OTHER`, unless `takeOver`.
  */
 export async function rebuildEqual(
   home: Home,
   options: Omit<ProjectorOptions, 'store'>,
-  { accept = false, takeOver = false }: RebuildWishes = {},
+  { accept = false, takeOver = false }: RebuildOptions = {},
 ): Promise<Pick<Rebuilt, 'differences' | 'events'> & { readonly made: Made | null }> {
   const live = await home.live()
   if (!takeOver) await mustBeOf(home, options.log)
-  // Tables of another log are no measure.
+  // Tables of another log are not compared.
   const { differences, events, ...made } = await rebuildBeside(home, options, takeOver ? null : live)
   if (accept || (differences ?? []).length === 0) return { made, differences, events }
   await discard(home, made)
@@ -92,7 +92,7 @@ export async function rebuildEqual(
 }
 
 /**
- * Makes rebuilt tables the live ones, when they show no less than answers have shown already; else discards them. Rejects with
+ * Makes rebuilt tables the live ones where they show no less than earlier answers; else discards them. Rejects with
  * `LOG_OTHER` where the live ones are of another log, unless `takeOver`.
  */
 export async function switchTo(home: Home, made: Made, takeOver = false): Promise<void> {
@@ -113,7 +113,7 @@ async function pointedTo(home: Home, { name, projector }: Made, takeOver: boolea
       throw new ProjectionError(
         'LOG_MISMATCH',
         `the live tables show more than the log holds up to ${cursor?.position ?? 'its beginning'} ` +
-          '(a restored backup); open the projections again, which makes them anew',
+          '(a restored backup); open the projections again, which rebuilds them',
       )
     }
     before = events

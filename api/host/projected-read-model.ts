@@ -53,7 +53,7 @@ export interface Tables {
   caughtUpTo(cursor: Cursor, signal: AbortSignal): Promise<void>
   rebuild(how: { readonly accept: boolean }): Promise<RebuildReport>
   /** True: it is no longer parked. */
-  release(agentId: string): Promise<boolean>
+  release(stream: string): Promise<boolean>
 }
 
 /** The API's questions, answered by the projections. */
@@ -120,7 +120,7 @@ export function readModelOf(tables: Tables, log: EventLog, sources: CheckpointSo
             run: runRow(shown, shown.tree[0] ?? null),
             tree: agentRows(shown.tree),
             cancelling: shown.cancelling,
-            asked: shown.asked,
+            asked: shown.driveRequested,
           },
       ),
     heads: (runId) =>
@@ -238,8 +238,8 @@ export function readModelOf(tables: Tables, log: EventLog, sources: CheckpointSo
       const found = await eventsAfter(log, starts, place, limit + 1, (event) => wanted(event, which))
       return { events: found.slice(0, limit), more: found.length > limit }
     },
-    due: async (before, which) => (await tables.read((db) => dueBefore(db, before, which))).data,
-    nextDue: async (after, which) => (await tables.read((db) => nextDue(db, after, which))).data,
+    due: async (before, which) => (await tables.read((db) => dueBefore(db, before, dueFilter(which)))).data,
+    nextDue: async (after, which) => (await tables.read((db) => nextDue(db, after, dueFilter(which)))).data,
     async status() {
       const { position, data } = await tables.read(listParked)
       return {
@@ -256,6 +256,8 @@ export function readModelOf(tables: Tables, log: EventLog, sources: CheckpointSo
       await caughtUp()
       return rebuildRow(await tables.rebuild({ accept }))
     },
-    release: (stream) => tables.release(stream.replace(/^agent-/, '')),
+    release: (stream) => tables.release(stream),
   }
 }
+
+const dueFilter = (which: { readonly asked: boolean } | undefined) => ({ driveRequested: which?.asked ?? false })

@@ -1,5 +1,5 @@
 import { PostgresBlobs } from '../../adapters/blobs-postgres/store.ts'
-import { type RebuildReport, type RebuildWishes, rebuildElsewhere } from '../../projections/index.ts'
+import { type RebuildOptions, type RebuildReport, rebuildElsewhere } from '../../projections/index.ts'
 import { openPool, PostgresHome } from '../../projections/postgres.ts'
 import type { ServersConfig } from '../app/config.ts'
 import { Opened } from '../host/open-host.ts'
@@ -14,7 +14,7 @@ import { schemasOf } from './schemas.ts'
  */
 export async function rebuildOnServers(
   config: ServersConfig,
-  wishes: RebuildWishes,
+  wishes: RebuildOptions,
   warn: (text: string) => void,
 ): Promise<RebuildReport> {
   const { postgres: url, namespace } = config

@@ -116,8 +116,8 @@ export class SharedTables implements Tables {
     return this.#live?.rebuild({ accept }) ?? rebuildElsewhere(this.#options.home, this.#options, { accept })
   }
 
-  async release(agentId: string): Promise<boolean> {
-    return this.#live?.release(agentId) ?? releaseElsewhere(this.#options.home, this.#options, agentId)
+  async release(stream: string): Promise<boolean> {
+    return this.#live?.release(stream) ?? releaseElsewhere(this.#options.home, this.#options, stream)
   }
 
   async close(): Promise<void> {

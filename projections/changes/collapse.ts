@@ -1,39 +1,42 @@
+import { idOf, kindOf } from '../../domain/log/owner.ts'
 import type { TableName } from '../schema/tables.ts'
 import { specOf, tableNames } from '../schema/tables.ts'
 import type { Cell, Cells, Change } from './change.ts'
 import { clear } from './change.ts'
 
-/** What is left to do to one row: at most a remove, a set and a put, in this order. */
+/** An operation on one row. A row has at most a remove, a set and a put, in this order. */
 export type RowOp =
-  | { readonly kind: 'put'; readonly columns: Record<string, Cell>; readonly birth: Cells }
+  | { readonly kind: 'put'; readonly columns: Record<string, Cell>; readonly initial: Cells }
   | { readonly kind: 'set'; readonly columns: Record<string, Cell> }
   | { readonly kind: 'remove' }
 
 interface Rows {
-  /** The agent's old rows go first. */
+  /** The stream's old rows go first. */
   cleared: boolean
   readonly rows: Map<string, { readonly key: Cells; readonly ops: RowOp[] }>
 }
 
 /** A batch's changes, one entry per row. */
 export class Collapsed {
+  /** By table, then by the value of its owner column. */
   readonly byTable = new Map<TableName, Map<string, Rows>>()
 
-  /** Adds changes of an agent's stream, in order. */
-  add(agent: string, changes: readonly Change[]): void {
-    for (const change of changes) this.#take(agent, change)
+  /** Adds changes of a stream, in order. */
+  add(stream: string, changes: readonly Change[]): void {
+    for (const change of changes) this.#take(stream, change)
   }
 
-  /** Forgets everything gathered for an agent and starts its rows from nothing. */
-  restart(agent: string): void {
+  /** Forgets everything gathered for a stream and starts its rows from nothing. */
+  restart(stream: string): void {
     for (const table of tableNames) {
-      this.byTable.get(table)?.delete(agent)
-      this.#take(agent, clear(table))
+      if (!holds(table, stream)) continue
+      this.byTable.get(table)?.delete(ownerIn(table, stream))
+      this.#take(stream, clear(table))
     }
   }
 
-  #take(agent: string, change: Change): void {
-    const rows = this.#rowsOf(change.table, agent)
+  #take(stream: string, change: Change): void {
+    const rows = this.#rowsOf(change.table, ownerIn(change.table, stream))
     if (change.kind === 'clear') {
       rows.cleared = true
       rows.rows.clear()
@@ -42,7 +45,7 @@ export class Collapsed {
     const id = keyText(change.table, change.key)
     let row = rows.rows.get(id)
     if (!row) {
-      // After a clear there is nothing to set and nothing to remove.
+      // After a clear no row is there to set or remove.
       if (rows.cleared && change.kind !== 'put') return
       row = { key: change.key, ops: [] }
       rows.rows.set(id, row)
@@ -50,20 +53,29 @@ export class Collapsed {
     merge(row.ops, change)
   }
 
-  #rowsOf(table: TableName, agent: string): Rows {
-    let agents = this.byTable.get(table)
-    if (!agents) {
-      agents = new Map()
-      this.byTable.set(table, agents)
+  #rowsOf(table: TableName, owner: string): Rows {
+    let owners = this.byTable.get(table)
+    if (!owners) {
+      owners = new Map()
+      this.byTable.set(table, owners)
     }
-    let rows = agents.get(agent)
+    let rows = owners.get(owner)
     if (!rows) {
       rows = { cleared: false, rows: new Map() }
-      agents.set(agent, rows)
+      owners.set(owner, rows)
     }
     return rows
   }
 }
+
+/** Whether a table has rows of a stream: its rows are those of one kind, or of any. */
+function holds(table: TableName, stream: string): boolean {
+  const { kind } = specOf(table)
+  return kind === undefined || kind === kindOf(stream)
+}
+
+/** A stream in the owner column of a table: by its id where the table is of one kind, else by its name. */
+const ownerIn = (table: TableName, stream: string): string => (specOf(table).kind === undefined ? stream : idOf(stream))
 
 function keyText(table: TableName, key: Cells): string {
   const names = specOf(table).key
@@ -72,7 +84,7 @@ function keyText(table: TableName, key: Cells): string {
   return text
 }
 
-// The columns of an op are its own and grow in place: most events touch the same few rows of their agent.
+// The columns of an op are its own and grow in place: most events touch the same few rows of their stream.
 function merge(ops: RowOp[], change: Exclude<Change, { kind: 'clear' }>): void {
   const last = ops.at(-1)
   if (change.kind === 'remove') {
@@ -85,6 +97,6 @@ function merge(ops: RowOp[], change: Exclude<Change, { kind: 'clear' }>): void {
     Object.assign(last.columns, change.columns)
   } else {
     // A put after a set is not merged into it: whether the set counts depends on the row's being there.
-    ops.push({ kind: 'put', columns: { ...change.columns }, birth: change.birth })
+    ops.push({ kind: 'put', columns: { ...change.columns }, initial: change.initial })
   }
 }

@@ -1,15 +1,17 @@
 import type { DamagedEvent, OnDamage } from '../../domain/log/damage.ts'
 import type { RecordedEvent } from '../../domain/log/envelope.ts'
 
-/** What a log gives of a place: the event there, or what is wrong with it. */
-export type Given = RecordedEvent | DamagedEvent
+/** An entry of a log: an event, or a damaged one. */
+export type LogEntry = RecordedEvent | DamagedEvent
 
-export const isDamaged = (given: Given): given is DamagedEvent => !('header' in given)
+export const isDamaged = (entry: LogEntry): entry is DamagedEvent => !('header' in entry)
 
-/** Pages of a log with its damaged events among the others, in log order. `read`: begins to read. */
+export const streamOf = (entry: LogEntry): string => (isDamaged(entry) ? entry.stream : entry.header.stream)
+
+/** Pages of a log with damaged events among the others, in log order. `read` starts to read. */
 export async function* withDamage(
   read: (onDamage: OnDamage) => AsyncIterable<readonly RecordedEvent[]>,
-): AsyncGenerator<readonly Given[]> {
+): AsyncGenerator<readonly LogEntry[]> {
   const damaged: DamagedEvent[] = []
   for await (const page of read((found) => damaged.push(found))) {
     const found = damaged.splice(0)
@@ -18,8 +20,8 @@ export async function* withDamage(
   if (damaged.length > 0) yield damaged
 }
 
-/** The events up to a position, and what is damaged before the first one beyond it. */
-export function upToPosition(page: readonly Given[], position: number): readonly Given[] {
-  const beyond = page.findIndex((given) => !isDamaged(given) && given.position > position)
+/** The entries of a page before the first event beyond a position. */
+export function upToPosition(page: readonly LogEntry[], position: number): readonly LogEntry[] {
+  const beyond = page.findIndex((entry) => !isDamaged(entry) && entry.position > position)
   return beyond < 0 ? page : page.slice(0, beyond)
 }

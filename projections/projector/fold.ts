@@ -1,66 +1,67 @@
-import type { DamagedEvent } from '../../domain/log/damage.ts'
-import type { RecordedEvent } from '../../domain/log/envelope.ts'
+import { isStreamDamage } from '../../domain/log/damage.ts'
+import { FORMAT, type RecordedEvent } from '../../domain/log/envelope.ts'
 import { erasedFact } from '../../domain/log/erased.ts'
-import { runOf } from '../../domain/log/owner.ts'
+import { kindOf, runOf } from '../../domain/log/owner.ts'
 import type { BlobStore, EventLog } from '../../domain/ports.ts'
 import { Collapsed } from '../changes/collapse.ts'
-import { changesOf } from '../changes/index.ts'
+import type { StreamKind, StreamKinds } from '../changes/kinds.ts'
+import type { Poison } from '../changes/poison.ts'
+import { due, erasures } from '../changes/stream.ts'
 import { partsOf } from '../parts.ts'
 import type { StreamRow } from '../schema/database.ts'
-import type { Batch, Progress, Standing, Store } from '../store/store.ts'
-import { agentOfStream, parkedIdOf } from '../text.ts'
+import type { Batch, Progress, Store, StreamStates } from '../store/store.ts'
+import { millis } from '../text.ts'
 import { atHand, type Body, bodyBytes, bodySize } from './body.ts'
-import { type Given, isDamaged, withDamage } from './damage.ts'
-import { decode, minReader, type Poison } from './decode.ts'
-import { pointsToArguments, withGiven } from './given.ts'
-import { Kept } from './kept.ts'
-import type { Left } from './left.ts'
+import { isDamaged, type LogEntry, streamOf, withDamage } from './damage.ts'
+import { KeptEvents } from './kept-events.ts'
 import { parking } from './parking.ts'
 import type { Refused } from './refused.ts'
+import type { ResidueCache } from './residue-cache.ts'
 
 export interface Sources {
   readonly log: EventLog
   readonly blobs: BlobStore
   readonly store: Store
+  readonly kinds: StreamKinds
   /** The greatest `minReader` that is understood. */
   readonly reader: number
-  readonly left: Left
+  readonly residues: ResidueCache
 }
 
-/** What a batch comes to, and how far. */
+/** The rows of a batch, and its progress. */
 export interface Folded extends Batch {
   readonly to: Progress
-  /** The batch ends before this event: its agent is driven by a newer program, whose projector must go on from here. */
+  /** The batch ends before this event: its stream is written by a newer program, whose projector must continue here. */
   readonly waitsAt: RecordedEvent | null
 }
 
 /**
- * Folds what follows `from` in the log; what was folded before is passed over. `refused`: why none of it can be taken. What
- * is damaged moves the position no further than the event before it.
+ * Folds the entries that follow `from` in the log; earlier entries are skipped. `refused`: the reason why none of them can
+ * be projected. A damaged event moves the position no further than the event before it.
  */
 export async function foldBatch(
   sources: Sources,
   from: Progress,
-  given: readonly Given[],
+  entries: readonly LogEntry[],
   refused: Poison | null = null,
 ): Promise<Folded> {
   const { cursor: after } = from
-  const fresh = after ? given.filter(({ position }) => position > after.position) : given
-  const standing = await sources.store.standing([...new Set(fresh.map(streamOf))])
-  const fold = new Fold(sources, standing)
+  const fresh = after ? entries.filter(({ position }) => position > after.position) : entries
+  const states = await sources.store.statesOf([...new Set(fresh.map(streamOf))])
+  const fold = new Fold(sources, states)
   let count = 0
   let last: RecordedEvent | null = null
   let waitsAt: RecordedEvent | null = null
-  for (const one of fresh) {
-    if (isDamaged(one)) {
-      await fold.damaged(one)
+  for (const entry of fresh) {
+    if (isDamaged(entry)) {
+      await fold.damaged(entry)
       continue
     }
-    if (!(await fold.take(one, refused))) {
-      waitsAt = one
+    if (!(await fold.take(entry, refused))) {
+      waitsAt = entry
       break
     }
-    last = one
+    last = entry
     count++
   }
   await fold.refoldErased()
@@ -68,11 +69,9 @@ export async function foldBatch(
   return { to: { logId: from.logId, cursor, events: from.events + count }, ...fold.batch(), waitsAt }
 }
 
-const streamOf = (given: Given): string => (isDamaged(given) ? given.stream : given.header.stream)
-
 /**
- * An agent's rows from the beginning of its stream up to a revision, whatever they were: after a release. `refused`: the
- * event that is known not to be taken.
+ * A stream's rows from its beginning up to a revision, whatever they were: after a release. `refused`: the event that is
+ * known to be refused.
  */
 export async function refolded(sources: Sources, stream: string, upTo: number, refused?: Refused): Promise<Batch> {
   const fold = new Fold(sources, { heads: new Map(), parked: new Set() })
@@ -80,16 +79,21 @@ export async function refolded(sources: Sources, stream: string, upTo: number, r
   return fold.batch()
 }
 
-/** What the log says of a stream up to a revision, in parts, for what could not be had when it was kept: before a release. */
-export async function* keptAgain({ log, blobs, store }: Sources, stream: string, upTo: number): AsyncGenerator<Batch> {
+/** Kept events of a stream up to a revision, in parts, with the bodies that could not be had before: for a release. */
+export async function* keptAgain(
+  { log, blobs, store, kinds }: Sources,
+  stream: string,
+  upTo: number,
+): AsyncGenerator<Batch> {
   if (!store.keepsEvents) return
+  const kind = kinds.get(kindOf(stream))
   for await (const page of withDamage((onDamage) => log.read(stream, { onDamage }))) {
     for (const part of partsOf(page, bodySize)) {
-      const kept = new Kept()
+      const kept = new KeptEvents()
       for (const event of part)
-        if (!isDamaged(event) && event.header.revision <= upTo) kept.add(event, await bodyBytes(event, blobs))
-      const { events, erased, left } = kept
-      yield { streams: [], changes: new Collapsed(), events, erased, left }
+        if (!isDamaged(event) && event.header.revision <= upTo) kept.add(event, await bodyBytes(event, blobs), kind)
+      const { events, erased, residues } = kept
+      yield { streams: [], changes: new Collapsed(), events, erased, residues }
     }
   }
 }
@@ -97,45 +101,44 @@ export async function* keptAgain({ log, blobs, store }: Sources, stream: string,
 class Fold {
   readonly #streams = new Map<string, StreamRow>()
   readonly #changes = new Collapsed()
-  readonly #kept = new Kept()
+  readonly #kept = new KeptEvents()
   readonly #sources: Sources
-  readonly #standing: Standing
-  /** By the id that their stream is parked under. */
+  readonly #states: StreamStates
   readonly #parked = new Set<string>()
-  /** Runs of the streams that events were taken of. */
-  readonly #runs = new Map<string, string>()
+  /** `<stream>@<revision>` of erased events that this batch has folded without their bodies. */
   readonly #seenErased = new Set<string>()
   readonly #refold = new Set<string>()
-  constructor(sources: Sources, standing: Standing) {
+  constructor(sources: Sources, states: StreamStates) {
     this.#sources = sources
-    this.#standing = standing
+    this.#states = states
   }
 
   batch(): Batch {
-    const { events, erased, left } = this.#kept
-    return { streams: [...this.#streams.values()], changes: this.#changes, events, erased, left }
+    const { events, erased, residues } = this.#kept
+    return { streams: [...this.#streams.values()], changes: this.#changes, events, erased, residues }
   }
 
   /** False: not taken, because a newer program must. */
   async take(event: RecordedEvent, refused: Poison | null): Promise<boolean> {
     const { stream, revision } = event.header
-    const agent = agentOfStream(stream)
-    const gap = this.#gap(event)
-    const makesNoRows = agent === null || gap !== null || this.#isParked(stream)
-    if (!makesNoRows && minReader(event, event.body) > this.#sources.reader) return false
-    const wanted = !makesNoRows || this.#sources.store.keepsEvents
-    const bytes = wanted ? (atHand(event) ?? (await bodyBytes(event, this.#sources.blobs))) : null
-    if (this.#sources.store.keepsEvents) this.#kept.add(event, bytes)
-    if (gap !== null) await this.#park(event, gap)
-    else if (!makesNoRows) await this.#project(agent, event, refused ? { poison: refused } : bytes)
-    this.#streams.set(stream, { stream, revision, hash: event.hash })
-    this.#runs.set(stream, runOf(event.header))
+    const { store, blobs, reader } = this.#sources
+    const kind = this.#kindOf(stream)
+    const gap = this.#isParked(stream) ? null : gapAt(event, this.#headOf(stream))
+    const makesRows = gap === null && !this.#isParked(stream)
+    if (makesRows && minReader(event, kind) > reader) return false
+    const wanted = makesRows || store.keepsEvents
+    const bytes = wanted ? (atHand(event) ?? (await bodyBytes(event, blobs))) : null
+    if (store.keepsEvents) this.#kept.add(event, bytes, kind)
+    if (gap !== null) this.#park(event, gap, this.#headOf(stream))
+    else if (makesRows) await this.#project(event, refused ? { poison: refused } : bytes)
+    this.#streams.set(stream, { stream, run_id: runOf(event.header), revision, hash: event.hash })
     return true
   }
 
-  /** Parks the stream of what is damaged, unless it is parked already. */
-  async damaged(found: DamagedEvent): Promise<void> {
-    if (!this.#isParked(found.stream)) await this.#park(found, found)
+  /** Parks the stream of a damaged event, unless it is parked already. */
+  async damaged(entry: LogEntry & Poison): Promise<void> {
+    const stream = streamOf(entry)
+    if (!this.#isParked(stream)) this.#park(entry, entry, this.#headOf(stream))
   }
 
   async refoldErased(): Promise<void> {
@@ -144,91 +147,133 @@ class Fold {
 
   async refold(stream: string, upTo: number, refused?: Refused): Promise<void> {
     const { log, blobs } = this.#sources
-    const isAgent = agentOfStream(stream) !== null
-    this.#changes.restart(parkedIdOf(stream))
+    this.#changes.restart(stream)
     let head: StreamRow | undefined
     for await (const page of withDamage((onDamage) => log.read(stream, { onDamage }))) {
-      for (const given of page) {
-        if (isDamaged(given)) return this.#park(given, given, head)
-        const { revision } = given.header
+      for (const entry of page) {
+        if (isDamaged(entry)) return this.#park(entry, entry, head)
+        const { revision } = entry.header
         if (revision > upTo) return
-        this.#runs.set(stream, runOf(given.header))
-        const gap = gapAt(given, head)
-        if (gap !== null) return this.#park(given, gap, head)
-        head = { stream, revision, hash: given.hash }
-        if (!isAgent) continue
+        const gap = gapAt(entry, head)
+        if (gap !== null) return this.#park(entry, gap, head)
+        head = { stream, run_id: runOf(entry.header), revision, hash: entry.hash }
         const known = revision === refused?.revision ? refused : null
-        if (await this.#parks(given, known ?? atHand(given) ?? (await bodyBytes(given, blobs)))) return
+        if (await this.#parks(entry, known ?? atHand(entry) ?? (await bodyBytes(entry, blobs)))) return
       }
     }
   }
 
+  #kindOf(stream: string): StreamKind | undefined {
+    return this.#sources.kinds.get(kindOf(stream))
+  }
+
   #headOf(stream: string): StreamRow | undefined {
-    return this.#streams.get(stream) ?? this.#standing.heads.get(stream)
+    return this.#streams.get(stream) ?? this.#states.heads.get(stream)
   }
 
   #isParked(stream: string): boolean {
-    const id = parkedIdOf(stream)
-    return this.#parked.has(id) || this.#standing.parked.has(id)
+    return this.#parked.has(stream) || this.#states.parked.has(stream)
   }
 
-  /** Null: the event follows the one before it, or its stream is parked already. */
-  #gap(event: RecordedEvent): Poison | null {
-    const { stream } = event.header
-    return this.#isParked(stream) ? null : gapAt(event, this.#headOf(stream))
+  /** `head`: the event before a damaged entry. */
+  #park(entry: LogEntry, poison: Poison, head: StreamRow | undefined): void {
+    const stream = streamOf(entry)
+    const runId = (isDamaged(entry) ? head?.run_id : runOf(entry.header)) ?? null
+    this.#changes.add(stream, parking(entry, poison, (head?.revision ?? -1) + 1, runId, this.#kindOf(stream)))
+    this.#parked.add(stream)
   }
 
-  async #park(given: Given, poison: Poison, head = this.#headOf(streamOf(given))): Promise<void> {
-    const stream = streamOf(given)
-    const id = parkedIdOf(stream)
-    const known = isDamaged(given) ? this.#runs.get(stream) : runOf(given.header)
-    const runId = known ?? (await this.#sources.store.runOf(id)) ?? id
-    this.#changes.add(id, parking(given, poison, (head?.revision ?? -1) + 1, runId))
-    this.#parked.add(id)
-  }
-
-  async #project(agent: string, event: RecordedEvent, bytes: Body): Promise<void> {
-    const { stream, revision, type } = event.header
-    if (event.erased) this.#seenErased.add(`${agent}@${revision}`)
+  async #project(event: RecordedEvent, bytes: Body): Promise<void> {
+    const { stream, revision } = event.header
+    if (event.erased) this.#seenErased.add(`${stream}@${revision}`)
     if (await this.#parks(event, bytes)) return
-    if (type === 'erased' && !this.#refold.has(stream) && (await this.#madeWithBody(agent, event)))
-      this.#refold.add(stream)
+    if (!this.#refold.has(stream) && (await this.#showsErased(event))) this.#refold.add(stream)
   }
 
-  /** Takes an event's changes; true: it cannot be taken, and parks its stream. */
+  /** Takes an event's changes; true: it cannot be projected, and parks its stream. */
   async #parks(event: RecordedEvent, bytes: Body): Promise<boolean> {
     const poison = bytes !== null && 'poison' in bytes ? bytes.poison : await this.#changed(event, bytes)
-    if (poison) await this.#park(event, poison)
+    if (poison) this.#park(event, poison, undefined)
     return poison !== null
   }
 
   async #changed(event: RecordedEvent, bytes: Uint8Array | null): Promise<Poison | null> {
-    const left = event.erased ? await this.#sources.left.of(event.header) : null
-    if (left !== null && 'poison' in left) return left.poison
-    if (left !== null && this.#sources.store.keepsEvents) this.#kept.leave(event.header, left.body)
-    const taken = decode(event, event.erased ? null : bytes, left?.body)
-    if ('poison' in taken) return taken.poison
-    const seen = pointsToArguments(taken) ? await withGiven(this.#sources, event, taken) : taken
-    this.#changes.add(seen.agentId, changesOf(seen))
+    const problem = headerProblem(event)
+    if (problem !== null) return problem
+    const { stream } = event.header
+    const kind = this.#kindOf(stream)
+    if (kind !== undefined) {
+      const poison = await this.#byRules(kind, event, bytes)
+      if (poison !== null) return poison
+    }
+    this.#changes.add(stream, [...due(event), ...erasures(event)])
     return null
   }
 
-  /** Do the rows still hold what was erased? */
-  async #madeWithBody(agent: string, event: RecordedEvent): Promise<boolean> {
+  async #byRules(kind: StreamKind, event: RecordedEvent, bytes: Uint8Array | null): Promise<Poison | null> {
+    const residue = event.erased ? await this.#sources.residues.of(kind, event.header) : null
+    if (residue !== null && 'poison' in residue) return residue.poison
+    if (residue !== null && this.#sources.store.keepsEvents) this.#kept.addResidue(event.header, residue.body)
+    const decoded = kind.decode(event, event.erased ? null : bytes, residue?.body)
+    if (isPoison(decoded)) return decoded.poison
+    const revision = kind.referenceOf(decoded)
+    const complete = revision === null ? decoded : await this.#withReferred(kind, event, decoded, revision)
+    this.#changes.add(event.header.stream, kind.changes(complete))
+    return null
+  }
+
+  /**
+   * An event with the content of an earlier one that it refers to. A stream that cannot be read by its name is read as the
+   * whole log gives it, so that a rebuild finds the same as the first projection.
+   */
+  async #withReferred(kind: StreamKind, { header }: RecordedEvent, event: unknown, revision: number): Promise<unknown> {
+    const { log, blobs } = this.#sources
+    const at = { from: revision, limit: 1 }
+    const earlier = await firstOf(log.read(header.stream, at)).catch((error: unknown) => {
+      if (!isStreamDamage(error)) throw error
+      return firstOf(log.read(header.stream, { ...at, onDamage: () => undefined }))
+    })
+    const bytes = earlier && (await bodyBytes(earlier, blobs))
+    if (earlier === null || bytes === null || 'poison' in bytes) return kind.withReferred(event, null)
+    const decoded = kind.decode(earlier, bytes, null)
+    return kind.withReferred(event, isPoison(decoded) ? null : decoded)
+  }
+
+  /** Whether rows show a body that the event erases. */
+  async #showsErased(event: RecordedEvent): Promise<boolean> {
+    const { stream } = event.header
     for (const { revision } of erasedFact(event)?.bodies ?? []) {
-      if (this.#seenErased.has(`${agent}@${revision}`)) continue
-      if (!(await this.#sources.store.erasureSeen(agent, revision))) return true
+      if (this.#seenErased.has(`${stream}@${revision}`)) continue
+      if (!(await this.#sources.store.erasureSeen(stream, revision))) return true
     }
     return false
   }
 }
+
+const isPoison = (decoded: unknown): decoded is { readonly poison: Poison } =>
+  typeof decoded === 'object' && decoded !== null && 'poison' in decoded
+
+async function firstOf(pages: AsyncIterable<readonly RecordedEvent[]>): Promise<RecordedEvent | null> {
+  for await (const page of pages) if (page[0]) return page[0]
+  return null
+}
+
+function headerProblem({ header }: RecordedEvent): Poison | null {
+  if ((header.format as number) > FORMAT)
+    return { code: 'FORMAT_NEWER', message: `format ${header.format}; this program reads up to ${FORMAT}` }
+  if (millis(header.timestamp) === null) return { code: 'SHAPE', message: 'the timestamp is not a time' }
+  return null
+}
+
+const minReader = (event: RecordedEvent, kind: StreamKind | undefined): number =>
+  Math.max(event.header.minReader ?? 1, kind?.minReader(event, event.body) ?? 1)
 
 /** Null: the event follows the one before it. */
 function gapAt({ header: { stream, revision } }: RecordedEvent, before: StreamRow | undefined): Poison | null {
   const expected = before ? before.revision + 1 : 0
   if (revision === expected) return null
   const message =
-    `stream ${stream} goes on with revision ${revision} where ${expected} must follow: events are missing from the log, or ` +
-    'stand there twice; restore the log from a backup, then release'
+    `stream ${stream} goes on with revision ${revision} where ${expected} must follow: events are missing from the log, or are ` +
+    'in it twice; restore the log from a backup, then release'
   return { code: 'GAP', message }
 }

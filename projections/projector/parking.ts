@@ -1,27 +1,34 @@
-import { type Change, put, set } from '../changes/change.ts'
-import { agentOfStream, cut, millis, parkedIdOf } from '../text.ts'
-import { type Given, isDamaged } from './damage.ts'
-import type { Poison } from './decode.ts'
+import { idOf } from '../../domain/log/owner.ts'
+import { type Change, put } from '../changes/change.ts'
+import type { StreamKind } from '../changes/kinds.ts'
+import type { Poison } from '../changes/poison.ts'
+import { cut, millis } from '../text.ts'
+import { isDamaged, type LogEntry, streamOf } from './damage.ts'
 
-/** The changes that park a stream. `expected`: the revision that was to come next; `runId`: the run that it is of. */
-export function parking(given: Given, { code, message }: Poison, expected: number, runId: string): Change[] {
-  const stream = isDamaged(given) ? given.stream : given.header.stream
-  const of = isDamaged(given)
-    ? { revision: given.revision ?? expected, type: given.type, version: 0, at: given.at }
-    : { ...pickOf(given.header), at: given.header.timestamp }
-  const where = { stream, run_id: runId, position: given.position, event_id: given.id, ...of }
-  const id = parkedIdOf(stream)
-  const parked = put('parked', { agent_id: id }, { ...where, code, message: cut(message, 1000) })
-  if (agentOfStream(stream) === null) return [parked]
+/** The changes that park a stream. `expected`: the revision that had to come next; `runId`: the run of the stream. */
+export function parking(
+  entry: LogEntry,
+  { code, message }: Poison,
+  expected: number,
+  runId: string | null,
+  kind: StreamKind | undefined,
+): Change[] {
+  const stream = streamOf(entry)
+  const event = isDamaged(entry)
+    ? { revision: entry.revision ?? expected, type: entry.type, version: 0, at: entry.at }
+    : pick(entry.header)
+  const id = idOf(stream)
+  const place = { run_id: runId ?? (kind ? id : stream), position: entry.position, event_id: entry.id }
   return [
-    parked,
-    set('agents', { id }, { incomplete_from: of.revision }),
-    put('due', { agent_id: id, cause: 'parked' }, { run_id: runId, wake_at: millis(of.at) ?? 0, reason: 'parked' }),
+    put('parked', { stream }, { ...place, ...event, code, message: cut(message, 1000) }),
+    put('due', { stream }, { run_id: place.run_id, wake_at: millis(event.at) ?? 0, reason: 'parked' }),
+    ...(kind?.parked(id, event.revision) ?? []),
   ]
 }
 
-const pickOf = ({ revision, type, version }: { revision: number; type: string; version: number }) => ({
-  revision,
-  type,
-  version,
+const pick = (header: { revision: number; type: string; version: number; timestamp: string }) => ({
+  revision: header.revision,
+  type: header.type,
+  version: header.version,
+  at: header.timestamp,
 })

@@ -1,16 +1,18 @@
 import type { Cursor } from '../../domain/log/cursor.ts'
+import { READER } from '../../domain/log/envelope.ts'
 import { LogError } from '../../domain/log/errors.ts'
 import type { BlobStore, EventLog } from '../../domain/ports.ts'
+import { KINDS, type StreamKinds } from '../changes/kinds.ts'
+import type { Poison } from '../changes/poison.ts'
 import { ProjectionError } from '../errors.ts'
 import { partsOf } from '../parts.ts'
 import type { Progress, Store } from '../store/store.ts'
-import { counted, streamOfParked } from '../text.ts'
+import { counted } from '../text.ts'
 import { bodySize } from './body.ts'
-import { type Given, upToPosition, withDamage } from './damage.ts'
-import { type Poison, READER } from './decode.ts'
+import { type LogEntry, upToPosition, withDamage } from './damage.ts'
 import { foldBatch, keptAgain, refolded, type Sources } from './fold.ts'
-import { Left } from './left.ts'
-import { byHalves, parkedWhere } from './refused.ts'
+import { bisected, parkedAtRefusal } from './refused.ts'
+import { ResidueCache } from './residue-cache.ts'
 import { Waiters } from './waiters.ts'
 
 export interface ProjectorOptions {
@@ -19,10 +21,12 @@ export interface ProjectorOptions {
   readonly store: Store
   /** The greatest `minReader` that is understood; this program's own where absent. */
   readonly reader?: number
+  /** Row rules by kind of stream; this program's own where absent. */
+  readonly kinds?: StreamKinds
 }
 
 export interface ProjectorStatus {
-  /** `waiting`: for a newer program to take over; see `reason`. `stopped`: `reason` says why. */
+  /** `waiting`: for a newer program to take over; see `reason`. `stopped`: see `reason`. */
   readonly state: 'idle' | 'running' | 'waiting' | 'stopped'
   readonly progress: Progress
   readonly reason: string | null
@@ -39,8 +43,8 @@ export class Projector {
   #stoppedBy: unknown = null
   #queue: Promise<unknown> = Promise.resolve()
 
-  constructor({ log, blobs, store, reader = READER }: ProjectorOptions) {
-    this.#sources = { log, blobs, store, reader, left: new Left({ log, blobs }) }
+  constructor({ log, blobs, store, reader = READER, kinds = KINDS }: ProjectorOptions) {
+    this.#sources = { log, blobs, store, kinds, reader, residues: new ResidueCache({ log, blobs }) }
   }
 
   status(): ProjectorStatus {
@@ -48,8 +52,8 @@ export class Projector {
   }
 
   /**
-   * Follows the log until the signal aborts. Rejects with `POSITION_TAKEN`, `LOG_MISMATCH`, or what the log or the database
-   * could not do. What is wrong with one stream parks that stream.
+   * Follows the log until the signal aborts. Rejects with `POSITION_TAKEN`, `LOG_MISMATCH`, or the error of the log or the
+   * database. A fault of one stream parks that stream.
    */
   async run(signal: AbortSignal): Promise<void> {
     try {
@@ -70,7 +74,7 @@ export class Projector {
     this.#waiters.fail(new ProjectionError('STOPPED', 'the projector was stopped'))
   }
 
-  /** Folds what is in the log now, or up to a position, and returns how far that is. */
+  /** Folds the events that the log holds now, or those up to a position, and returns the progress. */
   async catchUp(upTo?: Cursor): Promise<Progress> {
     try {
       await this.#open()
@@ -88,38 +92,34 @@ export class Projector {
 
   /**
    * Resolves when the tables show the event of this cursor (read your own writes). Rejects with `LOG_MISMATCH`,
-   * `NEWER_WRITER` or `STOPPED` where they will not, with `ABORTED` where the signal says so.
+   * `NEWER_WRITER` or `STOPPED` where they never will, and with `ABORTED` when the signal aborts.
    */
   async caughtUpTo(cursor: Cursor, signal?: AbortSignal): Promise<Progress> {
     if (cursor.logId !== this.#sources.log.logId) throw mismatch('the cursor is of another log')
     if (reached(this.#progress, cursor)) return this.#progress
     if (this.#state === 'waiting') throw new ProjectionError('NEWER_WRITER', this.#reason!)
     if (this.#state === 'stopped')
-      throw new ProjectionError('STOPPED', `the projector has stopped: ${this.#reason}; mend that and start again`, {
+      throw new ProjectionError('STOPPED', `the projector has stopped: ${this.#reason}; correct that and start again`, {
         cause: this.#stoppedBy,
       })
     await this.#waiters.until(cursor.position, signal)
     return this.#progress
   }
 
-  /**
-   * Reads a parked stream again from its beginning, by its agent's id or, of another kind, its name. It parks again where it
-   * still cannot be taken; true: it did not.
-   */
-  async release(id: string): Promise<boolean> {
+  /** Reads a parked stream again from its beginning. True: it is no longer parked. */
+  async release(stream: string): Promise<boolean> {
     await this.#open()
     return this.#locked(async () => {
       const { store } = this.#sources
-      const stream = streamOfParked(id)
-      const { heads, parked } = await store.standing([stream])
-      if (!parked.has(id)) throw new ProjectionError('NOT_PARKED', `the stream ${stream} is not parked`)
+      const { heads, parked } = await store.statesOf([stream])
+      if (!parked.has(stream)) throw new ProjectionError('NOT_PARKED', `the stream ${stream} is not parked`)
       const upTo = heads.get(stream)?.revision ?? -1
       for await (const batch of keptAgain(this.#sources, stream, upTo))
         await store.commit(this.#stored, this.#progress, batch)
-      await parkedWhere(upTo, async (refused) =>
+      await parkedAtRefusal(upTo, async (refused) =>
         store.commit(this.#stored, this.#progress, await refolded(this.#sources, stream, upTo, refused)),
       )
-      return !(await store.standing([stream])).parked.has(id)
+      return !(await store.statesOf([stream])).parked.has(stream)
     })
   }
 
@@ -135,14 +135,14 @@ export class Projector {
     this.#opened = true
   }
 
-  /** False: it must wait for a newer program. */
-  async #take(page: readonly Given[]): Promise<boolean> {
+  /** False: the projector must wait for a newer program. */
+  async #take(page: readonly LogEntry[]): Promise<boolean> {
     for (const part of partsOf(page, bodySize))
-      if (!(await byHalves(part, (events, refused) => this.#takePart(events, refused)))) return false
+      if (!(await bisected(part, (events, refused) => this.#takePart(events, refused)))) return false
     return true
   }
 
-  async #takePart(events: readonly Given[], refused: Poison | null): Promise<boolean> {
+  async #takePart(events: readonly LogEntry[], refused: Poison | null): Promise<boolean> {
     const { to, waitsAt, ...batch } = await foldBatch(this.#sources, this.#progress, events, refused)
     if (to.events > this.#progress.events || batch.changes.byTable.size > 0) {
       await this.#sources.store.commit(this.#stored, to, batch)
@@ -152,8 +152,8 @@ export class Projector {
     if (!waitsAt) return true
     this.#state = 'waiting'
     this.#reason =
-      `agent ${waitsAt.header.agentId} is driven by a newer program (revision ${waitsAt.header.revision}); ` +
-      'start the projections of that program, these wait'
+      `a newer program writes the stream ${waitsAt.header.stream} (revision ${waitsAt.header.revision}); ` +
+      'start the projections of that program; these wait'
     this.#waiters.fail(new ProjectionError('NEWER_WRITER', this.#reason))
     return false
   }
@@ -177,11 +177,11 @@ export class Projector {
 const reached = ({ cursor }: Progress, wanted: Cursor) => cursor !== null && cursor.position >= wanted.position
 
 const mismatch = (why: string, cause?: unknown) =>
-  new ProjectionError('LOG_MISMATCH', `${why} (a restored backup, or another data folder); rebuild the projections`, {
+  new ProjectionError('LOG_MISMATCH', `${why} (a restored backup, or another data folder); rebuild the tables`, {
     cause,
   })
 
-/** A log that was restored, most likely: the harmless case for the tables, and a loss for whoever relied on the log. */
+/** The log was restored, most likely: harmless for the tables, a loss for the readers of the log. */
 const older = ({ cursor, events }: Progress, cause: unknown) =>
   new ProjectionError(
     'LOG_OLDER',

@@ -1,9 +1,9 @@
+import type { Poison } from '../changes/poison.ts'
 import { ProjectionError } from '../errors.ts'
 import { cut } from '../text.ts'
-import type { Poison } from './decode.ts'
 
-// Where the database refuses what rows hold, the agent whose rows they are is parked at the event that they come from, and
-// nobody else waits.
+// Where the database refuses the content of rows, the stream is parked at the event that the rows come from. Other streams
+// continue.
 
 /** An event whose rows were refused. */
 export interface Refused {
@@ -13,15 +13,18 @@ export interface Refused {
 
 function refusal(error: unknown): Poison {
   if (error instanceof ProjectionError && error.code === 'ROWS_REFUSED')
-    return { code: error.code, message: `${cut(error.message, 500)}; release the agent where the database does` }
+    return {
+      code: error.code,
+      message: `${cut(error.message, 500)}; change the limit of the database, then release the stream`,
+    }
   throw error
 }
 
 /**
- * Does `work` on all items, or where that is refused on one half and then the other, down to the one that it is due to, which
- * `work` is given alone with the reason. False as soon as `work` says so. Rejects where also that is refused.
+ * Does `work` on all items. Where the database refuses them, does it on each half, down to the one item that is refused, which
+ * `work` gets alone with the reason. False as soon as `work` returns false. Rejects where that item is refused again.
  */
-export async function byHalves<T>(
+export async function bisected<T>(
   items: readonly T[],
   work: (items: readonly T[], refused: Poison | null) => Promise<boolean>,
 ): Promise<boolean> {
@@ -33,18 +36,18 @@ export async function byHalves<T>(
   }
   if (items.length <= 1) return work(items, refused)
   const half = Math.ceil(items.length / 2)
-  return (await byHalves(items.slice(0, half), work)) && byHalves(items.slice(half), work)
+  return (await bisected(items.slice(0, half), work)) && bisected(items.slice(half), work)
 }
 
-/** Does `work` on events up to a revision, or where that is refused up to the first that it is due to. */
-export async function parkedWhere(upTo: number, work: (refused?: Refused) => Promise<void>): Promise<void> {
+/** Does `work` on events up to a revision, or where the database refuses them up to the first that it refuses. */
+export async function parkedAtRefusal(upTo: number, work: (refused?: Refused) => Promise<void>): Promise<void> {
   let poison: Poison
   try {
     return await work()
   } catch (error) {
     poison = refusal(error)
   }
-  // What comes before `known` is taken; what comes before `beyond` is not.
+  // Events before `known` are accepted; events before `beyond` are not.
   let [known, beyond] = [0, upTo + 1]
   while (beyond - known > 1) {
     const revision = Math.floor((known + beyond) / 2)

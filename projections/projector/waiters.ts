@@ -6,21 +6,21 @@ interface Waiter {
   readonly reject: (error: unknown) => void
 }
 
-const givenUp = (signal: AbortSignal | undefined) =>
-  new ProjectionError('ABORTED', 'the wait for the projections was given up', { cause: signal?.reason })
+const aborted = (signal: AbortSignal | undefined) =>
+  new ProjectionError('ABORTED', 'the wait for the tables was aborted', { cause: signal?.reason })
 
-/** Waits for something; rejects with `ABORTED` where the signal says so first. */
-export function unlessGivenUp<T>(awaited: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+/** The awaited value; rejects with `ABORTED` where the signal aborts first. */
+export function unlessAborted<T>(awaited: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return awaited
   return new Promise((resolve, reject) => {
-    const onAbort = () => reject(givenUp(signal))
+    const onAbort = () => reject(aborted(signal))
     if (signal.aborted) return onAbort()
     signal.addEventListener('abort', onAbort, { once: true })
     awaited.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
   })
 }
 
-/** Those who wait for the tables to show a position. */
+/** Callers that wait for the tables to show a position. */
 export class Waiters {
   #waiting = new Set<Waiter>()
 
@@ -29,7 +29,7 @@ export class Waiters {
     return new Promise((resolve, reject) => {
       const onAbort = () => {
         this.#waiting.delete(waiter)
-        reject(givenUp(signal))
+        reject(aborted(signal))
       }
       const settled = () => signal?.removeEventListener('abort', onAbort)
       const waiter: Waiter = {

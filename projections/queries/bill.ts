@@ -9,7 +9,7 @@ export interface Bill {
   readonly total: UsageSum
 }
 
-/** What a run cost, per model, all its agents together. Money in nano-dollars. */
+/** The cost of a run per model, for all its agents together. Money in nano-dollars. */
 export async function billOf(db: Kysely<Database>, runId: string): Promise<Bill> {
   const byModel = await usageBy(db, 'model', [runId])
   const models = [...byModel]

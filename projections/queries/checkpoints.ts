@@ -2,7 +2,7 @@ import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Database } from '../schema/database.ts'
 import { callsAt, history } from '../schema/views.ts'
 
-/** A checkpoint as its small row tells it. `agent_id` is the source's where a fork inherited it. */
+/** A checkpoint as its row shows it. `agent_id` is the source's where a fork inherited it. */
 export interface CheckpointRow {
   readonly id: string
   readonly agent_id: string
@@ -89,7 +89,7 @@ export interface CallRef {
   readonly ended_revision: number | null
 }
 
-/** What a checkpoint's interface needs beside messages and bodies. */
+/** The parts of a checkpoint's interface that are not messages or bodies. */
 export interface CheckpointFacts {
   readonly phase: string
   /** JSON text by name. */

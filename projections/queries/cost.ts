@@ -26,7 +26,7 @@ const CALLED = sql`left join (select distinct agent_id, turn, tool_name from too
   on t.agent_id = m.agent_id and t.turn = m.turn`
 
 /**
- * What model calls cost, by a criterion, of all runs or of one, those that ended at or after `since`. By tool a turn counts in
+ * The cost of model calls by a criterion, of all runs or of one, those that ended at or after `since`. By tool a turn counts in
  * full for every tool that it called.
  */
 export async function costBy(

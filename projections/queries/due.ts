@@ -1,85 +1,55 @@
 import { type Kysely, sql } from 'kysely'
-import type { DueReason } from '../changes/due.ts'
+import type { WakeReason } from '../changes/stream.ts'
 import type { Database } from '../schema/database.ts'
-import { OPEN_CALL, PAUSED, WAITS_FOR_INPUT } from './waiting.ts'
 
-/** An agent to wake. `wakeAt` in ms: the earliest of its causes; `reason`: that cause's, or `cancel` where it is one of them. */
+/** An agent to drive. `wakeAt`: ms since the epoch. */
 export interface Due {
   readonly agentId: string
-  readonly runId: string
   readonly wakeAt: number
-  readonly reason: DueReason
+  /** `cancel`: the agent owes its end and nothing else. */
+  readonly reason: WakeReason | 'cancel'
 }
 
-/** `asked`: only runs that were started to be driven by whoever there is. */
-export interface Asked {
-  readonly asked?: boolean
+export interface DueFilter {
+  /** Only runs whose start asked for any driver there is. */
+  readonly driveRequested?: boolean
 }
 
-/** A version of the files is owed: it is in flight, whatever the agent waits for. */
-const UNVERSIONED = `exists (select 1 from tool_calls v join runs r on r.id = v.run_id
-  where v.agent_id = a.id and v.turn = a.turn and v.ran = 1 and v.effect <> 'pure' and r.workspace is not null
-    and v.step > (select coalesce(max(w.step), 0) from workspace_versions w where w.agent_id = a.id))`
-
-/** The rows of `due` that wake somebody now: what waits for something else is left out. */
-const OWED = `case
-  when d.cause = 'agent' and exists (select 1 from tool_calls t
-    where t.agent_id = a.id and t.turn = a.turn and ${OPEN_CALL}) then ${UNVERSIONED}
-  when d.reason not in ('start', 'turn', 'retry', 'model') then true
-  when d.cause <> 'agent' then d.reason = 'retry' or (not ${PAUSED}
-    and not exists (select 1 from tool_calls t where t.agent_id = a.id and t.turn = a.turn and ${OPEN_CALL}
-      and d.behind like '%|' || t.id || '|%')
-    and (a.places is null or a.places > (select count(*) from tool_calls u
-      where u.agent_id = a.id and u.turn = a.turn and u.status = 'unknown')))
-  else not ${PAUSED} and not (d.reason = 'turn' and ${WAITS_FOR_INPUT})
-  end`
-
-function owed(db: Kysely<Database>, asked: boolean) {
+/** Rows of unfinished agents that a driver may take: a run that nothing has asked to be driven is left alone. */
+function drivable(db: Kysely<Database>, { driveRequested = false }: DueFilter) {
   return (
     db
       .selectFrom('due as d')
-      // Left: where the birth itself could not be read there is a row here and no agent.
-      .leftJoin('agents as a', 'a.id', 'd.agent_id')
+      // Left: a stream that is parked at its first event has a row here and no agent.
+      .leftJoin('agents as a', (join) => join.on(sql<boolean>`a.id = ${AGENT}`))
+      .where('d.stream', 'like', 'agent-%')
       .where('a.completed_at', 'is', null)
-      .where(sql<boolean>`coalesce(a.held, 0) = 0`)
-      .where(sql.raw<boolean>(OWED))
-      .$if(asked, (query) => query.where(sql<boolean>`coalesce(a.asked, 0) = 1`))
+      .where(sql<boolean>`coalesce(a.undriven, 0) = 0`)
+      .$if(driveRequested, (query) => query.where(sql<boolean>`coalesce(a.drive_requested, 0) = 1`))
   )
 }
 
+const AGENT = sql<string>`substr(d.stream, 7)`
+
+const REASON = sql<Due['reason']>`case when d.reason = 'owed' and a.cancel_requested_at is not null then 'cancel'
+  else d.reason end`
+
 /**
- * Unfinished agents that are to be woken at or before `at` (ms; null: at any time), earliest first. Catch the tables up to
- * the head before: a row may be stale, none may be missing. A run that nobody has asked to be driven, and no driver has
- * claimed, is left alone. An agent that waits for people owes nothing new, and a paused one starts nothing; what they have
- * in flight counts. While calls are open each speaks for itself, and one that stands behind another does not.
+ * Agents to drive at or before `at` (ms; null: at any time), earliest first. Catch the tables up to the log's head first: a row
+ * may be stale, none is missing.
  */
-export async function dueBefore(
-  db: Kysely<Database>,
-  at: number | null,
-  { asked = false }: Asked = {},
-): Promise<Due[]> {
-  const rows = await owed(db, asked)
-    .select(['d.agent_id', 'd.run_id', 'd.wake_at', 'd.reason'])
+export function dueBefore(db: Kysely<Database>, at: number | null, which: DueFilter = {}): Promise<Due[]> {
+  return drivable(db, which)
+    .select([AGENT.as('agentId'), 'd.wake_at as wakeAt', REASON.as('reason')])
     .$if(at !== null, (query) => query.where('d.wake_at', '<=', at!))
     .orderBy('d.wake_at')
-    .orderBy('d.agent_id')
-    .orderBy('d.cause')
+    .orderBy('d.stream')
     .execute()
-  const agents = new Map<string, Due>()
-  for (const row of rows) {
-    const reason = row.reason as DueReason
-    const first = agents.get(row.agent_id)
-    // Who is to end does nothing else any more, whatever was owed before.
-    if (first !== undefined && reason === 'cancel') agents.set(row.agent_id, { ...first, reason })
-    if (first !== undefined) continue
-    agents.set(row.agent_id, { agentId: row.agent_id, runId: row.run_id, wakeAt: row.wake_at, reason })
-  }
-  return [...agents.values()]
 }
 
 /** When the next agent is due that is not due at `at` (ms); null: none. */
-export async function nextDue(db: Kysely<Database>, at: number, { asked = false }: Asked = {}): Promise<number | null> {
-  const row = await owed(db, asked)
+export async function nextDue(db: Kysely<Database>, at: number, which: DueFilter = {}): Promise<number | null> {
+  const row = await drivable(db, which)
     .where('d.wake_at', '>', at)
     .select(sql<number | null>`min(d.wake_at)`.as('next'))
     .executeTakeFirst()

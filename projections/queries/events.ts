@@ -2,10 +2,10 @@ import type { Kysely } from 'kysely'
 import type { RecordedEvent } from '../../domain/log/envelope.ts'
 import { agentStream } from '../../domain/log/ids.ts'
 import type { BlobStore, EventLog } from '../../domain/ports.ts'
-import type { Seen } from '../changes/event.ts'
+import { decode } from '../changes/agent/decode.ts'
+import type { ProjectedEvent } from '../changes/agent/event.ts'
 import { ProjectionError } from '../errors.ts'
 import { bodyBytes } from '../projector/body.ts'
-import { decode } from '../projector/decode.ts'
 import type { Database } from '../schema/database.ts'
 
 export interface EventSources {
@@ -14,7 +14,11 @@ export interface EventSources {
 }
 
 /** One event of an agent, decoded. Rejects with `NOT_FOUND` where it is not there or cannot be read by this program. */
-export async function readEvent({ log, blobs }: EventSources, agentId: string, revision: number): Promise<Seen> {
+export async function readEvent(
+  { log, blobs }: EventSources,
+  agentId: string,
+  revision: number,
+): Promise<ProjectedEvent> {
   for await (const page of log.read(agentStream(agentId), { from: revision, limit: 1 })) {
     const event = page[0]
     if (!event) continue

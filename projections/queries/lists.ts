@@ -20,7 +20,7 @@ export function listArtifacts(
   return query.execute()
 }
 
-/** Where the arguments of a call lie, beside an approval: see {@link argumentsOf} in checkpoint.ts. */
+/** An approval, and the place of its call's arguments: see {@link argumentsOf} in checkpoint.ts. */
 export type ApprovalRow = Row<'approvals'> & {
   readonly call_requested_revision: number | null
   readonly block: number | null
@@ -28,7 +28,7 @@ export type ApprovalRow = Row<'approvals'> & {
 
 /**
  * Approvals in the order in which they were asked for: of a run, of a call, in a state; at most `limit` after the position
- * `after`. `pending`: only those that somebody still waits for.
+ * `after`. `pending`: only approvals that a call still waits for.
  */
 export function listApprovals(
   db: Kysely<Database>,

@@ -1,12 +1,12 @@
 import { type Kysely, sql } from 'kysely'
 import type { Database } from '../schema/database.ts'
-import { OPEN_CALL, PAUSED } from './waiting.ts'
+import { OPEN_CALL, PAUSED } from '../schema/waiting-view.ts'
 
 /** Names of the state machine (seed 000, section 6). */
 export type MachineState = 'IDLE' | 'THINKING' | 'TOOL_WAIT' | 'OBSERVATION' | 'RECOVERY' | 'DONE' | 'ERROR'
 
-/** Where an agent stands. */
-export interface Standing {
+/** The state of an agent. */
+export interface AgentStatus {
   readonly machineState: MachineState
   readonly paused: boolean
 }
@@ -14,7 +14,7 @@ export interface Standing {
 const calls = (where: string) =>
   `exists (select 1 from tool_calls t where t.agent_id = a.id and t.turn = a.turn and ${where})`
 
-/** An input came before the turn that asked was over: the agent goes on with it instead of waiting. */
+/** An input came before the end of the turn that asked: the agent continues with it and does not wait. */
 const HEARD = `exists (select 1 from inputs i where i.agent_id = a.id and i.revision > a.last_read
   and i.revision < (select max(c.revision) from checkpoint_rows c where c.agent_id = a.id))`
 
@@ -24,7 +24,7 @@ const STATE = `case
   when a.status = 'failed' then 'ERROR'
   when a.status = 'recovering' then 'RECOVERY'
   when a.in_turn = 0 then case
-    when a.asked_at is not null and not ${HEARD} then 'IDLE'
+    when a.question_revision is not null and not ${HEARD} then 'IDLE'
     when a.turn = 0 and a.forked_from is null then 'IDLE'
     else 'OBSERVATION' end
   when ${calls(OPEN_CALL)} then 'TOOL_WAIT'
@@ -34,7 +34,10 @@ const STATE = `case
   else 'THINKING' end`
 
 /** The state of each agent of some runs. */
-export async function machineStates(db: Kysely<Database>, runIds: readonly string[]): Promise<Map<string, Standing>> {
+export async function machineStates(
+  db: Kysely<Database>,
+  runIds: readonly string[],
+): Promise<Map<string, AgentStatus>> {
   if (runIds.length === 0) return new Map()
   const rows = await db
     .selectFrom('agents as a')

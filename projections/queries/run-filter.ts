@@ -1,5 +1,5 @@
 import { type Kysely, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
-import { pathCell } from '../changes/touched-files.ts'
+import { pathCell } from '../changes/agent/touched-files.ts'
 import type { Database } from '../schema/database.ts'
 
 export type RunStatus = 'active' | 'recovering' | 'completed' | 'failed'
@@ -29,7 +29,7 @@ export interface RunFilter {
 
 export type RunsQuery<O> = SelectQueryBuilder<Database, 'runs', O>
 
-/** Comes after every text that goes on with a character. */
+/** Sorts after every character. */
 const LAST = '\u{10ffff}'
 
 /** Narrows a query of `runs` to those that the filter wants, but for its text. */

@@ -1,13 +1,13 @@
 import type { Kysely } from 'kysely'
 import type { Database, LineageRow } from '../schema/database.ts'
 import type { Row } from '../schema/tables.ts'
-import { machineStates, type Standing } from './machine-state.ts'
+import { type AgentStatus, machineStates } from './machine-state.ts'
 import { phasesOf } from './phases.ts'
 import { callsOf, type RunSummary, summaries } from './runs.ts'
 import { NOTHING, plus, type UsageSum, usageBy } from './usage.ts'
 
 /** An agent in its run's tree. `own`: what it used itself; `total`: with all that descend from it. */
-export interface AgentNode extends Standing {
+export interface AgentNode extends AgentStatus {
   readonly agent: LineageRow
   readonly phase: string | null
   readonly own: UsageSum
@@ -19,17 +19,17 @@ export interface AgentNode extends Standing {
 }
 
 export interface RunShown extends RunSummary {
-  /** Usually one; an agent whose parent's stream is parked at its birth stands beside the root. */
+  /** Usually one; an agent whose parent's stream is parked at its first event is listed beside the root. */
   readonly tree: readonly AgentNode[]
   readonly gates: readonly Row<'gate_checks'>[]
   readonly standing_approvals: readonly Row<'standing_approvals'>[]
-  /** Somebody has asked for its end. */
+  /** A person or a limit has asked for its end. */
   readonly cancelling: boolean
-  /** It was started to be driven by whoever there is. */
-  readonly asked: boolean
+  /** Its start asked for any driver there is. */
+  readonly driveRequested: boolean
 }
 
-/** A run with the tree of its agents, or null where there is none. */
+/** A run with the tree of its agents, or null. */
 export async function showRun(db: Kysely<Database>, runId: string): Promise<RunShown | null> {
   const row = await db.selectFrom('runs').selectAll().where('id', '=', runId).executeTakeFirst()
   if (!row) return null
@@ -48,18 +48,18 @@ export async function showRun(db: Kysely<Database>, runId: string): Promise<RunS
   const tree = treeOf(agents, phases, states, await usageBy(db, 'agent_id', [runId]), await callsOf(db, [runId]))
   const root = await db
     .selectFrom('agents')
-    .select(['cancel_requested_at', 'asked'])
+    .select(['cancel_requested_at', 'drive_requested'])
     .where('id', '=', runId)
     .executeTakeFirst()
   const cancelling = root !== undefined && root.cancel_requested_at !== null
   const [gates, standing_approvals] = [await of('gate_checks'), await of('standing_approvals')]
-  return { ...summary!, tree, gates, standing_approvals, cancelling, asked: root?.asked === 1 }
+  return { ...summary!, tree, gates, standing_approvals, cancelling, driveRequested: root?.drive_requested === 1 }
 }
 
 function treeOf(
   agents: readonly LineageRow[],
   phases: ReadonlyMap<string, string | null>,
-  states: ReadonlyMap<string, Standing>,
+  states: ReadonlyMap<string, AgentStatus>,
   usage: Map<string, UsageSum>,
   calls: Map<string, { calls: number }>,
 ): AgentNode[] {
@@ -71,8 +71,8 @@ function treeOf(
     const total = children.reduce((sum, child) => plus(sum, child.total), own)
     const ownCalls = calls.get(agent.id)?.calls ?? 0
     const totalCalls = children.reduce((sum, child) => sum + child.totalCalls, ownCalls)
-    const standing = states.get(agent.id) ?? { machineState: 'IDLE', paused: false }
-    return { agent, ...standing, phase: phases.get(agent.id) ?? null, own, total, ownCalls, totalCalls, children }
+    const status = states.get(agent.id) ?? { machineState: 'IDLE', paused: false }
+    return { agent, ...status, phase: phases.get(agent.id) ?? null, own, total, ownCalls, totalCalls, children }
   }
   return (childrenOf.get(null) ?? []).map(node)
 }

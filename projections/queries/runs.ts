@@ -31,7 +31,7 @@ export interface RunSummary extends Row<'runs'> {
 
 export interface RunsPage {
   readonly runs: readonly RunSummary[]
-  /** The last run that was looked at: the next page goes on after its `started`. Null: this page is the last. */
+  /** The last run of the page: the next page follows its `started`. Null: this page is the last. */
   readonly last: Row<'runs'> | null
 }
 
@@ -64,7 +64,7 @@ export async function listRuns(
   return { runs: await summaries(db, page), last: found.length > limit ? (page.at(-1) ?? null) : full }
 }
 
-/** Rows of `runs` with what lists and the run's own page say of them. */
+/** Rows of `runs` as lists and the page of a run show them. */
 export async function summaries(db: Kysely<Database>, rows: readonly Row<'runs'>[]): Promise<RunSummary[]> {
   if (rows.length === 0) return []
   const ids = rows.map((row) => row.id)
@@ -130,9 +130,9 @@ async function incompleteOf(db: Kysely<Database>, runIds: readonly string[]): Pr
       select up.run, a.forked_from, a.forked_revision from up join agents a on a.id = up.agent
         where a.forked_from is not null)
     select run, count(*) as parked from (
-      select run_id as run, agent_id from parked where run_id in (${sql.join(runIds)})
+      select run_id as run, stream from parked where run_id in (${sql.join(runIds)})
       union
-      select up.run, p.agent_id from up join parked p on p.agent_id = up.agent and p.revision <= up.upto) as found
+      select up.run, p.stream from up join parked p on p.stream = 'agent-' || up.agent and p.revision <= up.upto) as found
     group by run`.execute(db)
   return new Map(rows.map(({ run, parked }) => [run, parked]))
 }

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import type { Database, StreamRow } from '../schema/database.ts'
 
-// The tables as witnesses of the log: what they have seen of each stream, also where the log holds it no longer.
+// The tables as evidence of the log: the last event of each stream that they have projected, even if the log has lost it.
 
 /** An irreversible or other call that the tables saw beginning. `effect` null: its request was erased. */
 export interface SeenCall {
@@ -11,12 +11,12 @@ export interface SeenCall {
   readonly effect: string | null
 }
 
-/** The last event that the tables took of each stream, in order of their names, at most `limit` after a name. */
+/** The last projected event of each stream, in order of their names, at most `limit` after a name. */
 export function seenHeads(db: Kysely<Database>, after: string, limit: number): Promise<StreamRow[]> {
   return db.selectFrom('streams').selectAll().where('stream', '>', after).orderBy('stream').limit(limit).execute()
 }
 
-/** The last event that the tables took of a stream; undefined: none. */
+/** The last projected event of a stream; undefined: none. */
 export function seenHead(db: Kysely<Database>, stream: string): Promise<StreamRow | undefined> {
   return db.selectFrom('streams').selectAll().where('stream', '=', stream).executeTakeFirst()
 }
@@ -36,7 +36,7 @@ export async function callsOpenAfter(db: Kysely<Database>, agentId: string, revi
   }))
 }
 
-/** What the model calls of an agent that ended after a revision had cost, nano-dollars. */
+/** The cost of an agent's model calls that ended after a revision, in nano-dollars. */
 export async function costAfter(db: Kysely<Database>, agentId: string, revision: number): Promise<number> {
   const row = await db
     .selectFrom('model_calls')

@@ -1,13 +1,13 @@
 import type { TableSpec } from './columns.ts'
 
-/** Runs, agents and what they do. */
+/** Runs, agents and their actions. */
 export const agentTables = {
   /** One row per run, from the events of its root agent. */
   runs: {
     columns: {
       id: 'text!',
       status: 'text!',
-      /** Position of its first event: a run's id may come from a key, and then says nothing about when. */
+      /** Position of its first event: a run's id may come from a key, which holds no time. */
       started: 'integer!',
       created_at: 'text!',
       created_by: 'text',
@@ -27,6 +27,7 @@ export const agentTables = {
       unread_input: 'integer',
     },
     key: ['id'],
+    kind: 'agent',
     owner: 'id',
     indexes: [
       ['started'],
@@ -39,7 +40,7 @@ export const agentTables = {
     ],
     partial: { columns: ['status', 'started'], where: "code = 'CANCELLED'" },
   },
-  /** One row per agent: what `agent_lineage` shows, and where the agent stands. */
+  /** One row per agent: the columns of `agent_lineage`, and the state of the agent. */
   agents: {
     columns: {
       id: 'text!',
@@ -64,31 +65,32 @@ export const agentTables = {
       epoch: 'integer!',
       /** Paused; while `stepping`, it will be. */
       paused: 'integer!',
-      /** It was asked to go on to the next turn's end, where it pauses, whether it was paused before or not. */
+      /** It runs to the end of the next turn and pauses there. */
       stepping: 'integer!',
       /** A `turn_start` without its `turn_end`. */
       in_turn: 'integer!',
-      /** How many of its calls may be at work at once; null in a fork: it is the source's. */
-      places: 'integer',
       /** Revision of the last `ask_user` (or of a birth without a task) that no input and no turn has followed. */
-      asked_at: 'integer',
+      question_revision: 'integer',
       last_input: 'integer',
-      /** The last turn start: it reads every input before it. */
+      /** Revision of the last turn start, which reads every input before it. */
       last_read: 'integer',
       cancel_requested_at: 'text',
-      /** Nobody has asked for it to be driven yet. */
-      held: 'integer!',
-      /** Whoever started it asked for it to be driven, by whoever there is; a child is driven as its parent says. */
-      asked: 'integer!',
-      /** From this revision on the rows miss events: the stream is parked there. */
+      /** Since its models have all failed, none has answered. */
+      model_outage: 'integer!',
+      /** Nothing has asked for it to be driven yet. */
+      undriven: 'integer!',
+      /** Its start asked for any driver there is; a child is driven as its parent is. */
+      drive_requested: 'integer!',
+      /** The revision at which its stream is parked: the rows miss the events from there on. */
       incomplete_from: 'integer',
     },
     key: ['id'],
+    kind: 'agent',
     owner: 'id',
     indexes: [['run_id'], ['parent_agent_id']],
     partial: { columns: ['id'], where: 'completed_at is null' },
   },
-  /** What people said to an agent. `preview`: the first 500 characters. */
+  /** People's inputs to an agent. `preview`: the first 500 characters. */
   inputs: {
     columns: {
       agent_id: 'text!',
@@ -100,6 +102,7 @@ export const agentTables = {
       erased: 'integer!',
     },
     key: ['agent_id', 'revision'],
+    kind: 'agent',
     owner: 'agent_id',
     indexes: [['run_id'], ['by']],
   },
@@ -117,8 +120,8 @@ export const agentTables = {
       effect: 'text',
       arguments_hash: 'text',
       /**
-       * planned, started, running, retrying, unknown, succeeded, failed; ended: its outcome is gone, and nothing is left
-       * of it.
+       * planned, started, running, retrying, unknown, succeeded, failed; ended: its outcome was erased without a
+       * residue.
        */
       status: 'text!',
       attempt: 'integer',
@@ -143,6 +146,7 @@ export const agentTables = {
       erased: 'integer!',
     },
     key: ['agent_id', 'id'],
+    kind: 'agent',
     owner: 'agent_id',
     indexes: [['agent_id', 'turn']],
     partial: { columns: ['agent_id'], where: "status = 'unknown'" },
@@ -154,6 +158,7 @@ export const agentTables = {
   touched_files: {
     columns: { agent_id: 'text!', path: 'text!', tool_call_id: 'text!', use: 'text!', run_id: 'text!' },
     key: ['agent_id', 'path', 'tool_call_id', 'use'],
+    kind: 'agent',
     owner: 'agent_id',
     indexes: [['path']],
   },
@@ -163,12 +168,12 @@ export const agentTables = {
     columns: {
       agent_id: 'text!',
       turn: 'integer!',
-      /** Minus the revision where a body of which nothing is left took the attempt's number with it. */
+      /** Minus the revision where the attempt's number was erased with the body. */
       attempt: 'integer!',
       run_id: 'text!',
       model: 'text',
       served_by: 'text',
-      /** running, answered, failed, lost, late; ended: its outcome is gone, and nothing is left of it. */
+      /** running, answered, failed, lost, late; ended: its outcome was erased without a residue. */
       status: 'text!',
       stop_reason: 'text',
       code: 'text',
@@ -189,6 +194,7 @@ export const agentTables = {
       erased: 'integer!',
     },
     key: ['agent_id', 'turn', 'attempt'],
+    kind: 'agent',
     owner: 'agent_id',
     indexes: [
       ['run_id', 'nano_dollars'],
@@ -209,6 +215,7 @@ export const agentTables = {
       at: 'text!',
     },
     key: ['agent_id', 'revision'],
+    kind: 'agent',
     owner: 'agent_id',
   },
 } as const satisfies Record<string, TableSpec>

@@ -4,7 +4,9 @@ export type ColumnSpec = 'text' | 'text!' | 'integer' | 'integer!'
 export interface TableSpec {
   readonly columns: Readonly<Record<string, ColumnSpec>>
   readonly key: readonly string[]
-  /** The column that names the agent whose stream the row comes from; clearing an agent clears by it. */
+  /** The kind of the streams that the rows come from; absent: any kind. */
+  readonly kind?: string
+  /** The column that names the stream that a row comes from: by the id of its owner, or in tables of any kind by its name. */
   readonly owner: string
   readonly indexes?: readonly (readonly string[])[]
   /** An index over few rows: its columns, and the SQL condition that queries must repeat literally to use it. */

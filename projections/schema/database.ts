@@ -13,9 +13,10 @@ export interface PositionRow {
   events: number
 }
 
-/** The last event taken from each stream: a gap behind it stops the projector. */
+/** The last event projected of each stream, and its run: an event that does not follow it parks the stream. */
 export interface StreamRow {
   stream: string
+  run_id: string
   revision: number
   hash: string
 }
@@ -38,7 +39,7 @@ export interface LineageRow {
   step: number
   revision: number
   nano_dollars: number
-  /** The part of the above that is estimated: nobody saw how those calls ended. */
+  /** The part of the above that is estimated: the outcome of those calls is not known. */
   in_doubt_tokens: number
   in_doubt_nano_dollars: number
   unpriced_calls: number
@@ -88,16 +89,25 @@ export interface CheckpointFactsRow {
   nano_dollars: number
 }
 
+/** One reason why an agent waits; see schema/waiting-view.ts. */
+export interface WaitingRow {
+  run_id: string
+  agent_id: string
+  reason: 'input' | 'approval' | 'doubt' | 'pause' | 'model'
+  tool_call_id: string | null
+}
+
 /** See schema/event-rows.ts. */
 export type EventRow = RowOf<typeof eventRows>
 
 export type Database = { [T in TableName]: Row<T> } & {
   position: PositionRow
   streams: StreamRow
-  /** Only where the database keeps what the log says. */
+  /** Only where the database keeps events. */
   event_rows: EventRow
   agent_lineage: LineageRow
   agent_lineage_totals: TotalsRow
   artifacts: ArtifactRow
   checkpoint_facts: CheckpointFactsRow
+  waiting: WaitingRow
 }

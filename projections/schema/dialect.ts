@@ -1,12 +1,12 @@
-/** What differs between the databases that hold the tables, and nothing else does. The rest is kysely and standard SQL. */
+/** The differences between the databases that hold the tables. The rest is kysely and standard SQL. */
 export interface Dialect {
   /** Ends the definition of a table. */
   readonly tableSuffix: string
   /** The type of texts, which are ordered and compared by their bytes. */
   readonly text: string
-  /** Whether what the log says is kept in a table, because the log is not at hand for SQL. */
+  /** Whether events are kept in a table, because SQL cannot read the log. */
   readonly keepsEvents: boolean
-  /** Whether a subquery in `from` may name what stands before it. */
+  /** Whether a subquery in `from` may refer to earlier items. */
   readonly lateral: boolean
   /** JSON text of a value. */
   quote(value: string): string
@@ -39,9 +39,9 @@ export const jsonObject = (members: Readonly<Record<string, string>>) =>
     .map(([name, value]) => `'"${name}":' || coalesce(${value}, 'null')`)
     .join(` || ',' || `)} || '}'`
 
-/** SQL of a JSON array of a subquery's column `item` (JSON text), in the subquery's order; `[]` where there is none. */
+/** SQL of a JSON array of a subquery's column `item` (JSON text), in the subquery's order; `[]` where it has no row. */
 export const jsonArray = (subquery: string) =>
   `'[' || coalesce((select string_agg(item, ',') from (${subquery}) as items), '') || ']'`
 
-/** SQL of a member's JSON text; NULL where there is none. `path`: SQL of names and places. */
+/** SQL of a member's JSON text; NULL where the member is missing. `path`: SQL of names and indexes. */
 export const member = (json: string, ...path: readonly string[]) => `cast(${[json, ...path].join(' -> ')} as text)`

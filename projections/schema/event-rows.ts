@@ -1,10 +1,10 @@
 import type { TableSpec } from './columns.ts'
 
 /**
- * What the log says, for databases that cannot read it: one row per event of every stream, parked ones too. `payload`: the
+ * The content of the log, for databases that cannot read it: one row per event of every stream, parked ones too. `payload`: the
  * body's JSON text as it was sealed; null where it was erased, is enciphered, or cannot be had (its stream is parked then).
- * `current`: the body as this program reads it, where that is not the payload: brought up from an older version, or what an
- * erasure has left of it.
+ * `current`: the body as this program reads it, where it differs from the payload: upcast from an older version, or the
+ * residue of an erasure.
  */
 export const eventRows = {
   columns: {

@@ -1,6 +1,6 @@
 import type { TableSpec } from './columns.ts'
 
-/** What is asked beside: phases, variables, checkpoints, artifacts, approvals, and the projector's own business. */
+/** Phases, variables, checkpoints, artifacts and approvals of agents. */
 export const factTables = {
   phases: {
     columns: {
@@ -12,6 +12,7 @@ export const factTables = {
       at: 'text!',
     },
     key: ['agent_id', 'revision'],
+    kind: 'agent',
     owner: 'agent_id',
   },
   gate_checks: {
@@ -25,12 +26,14 @@ export const factTables = {
       at: 'text!',
     },
     key: ['agent_id', 'revision'],
+    kind: 'agent',
     owner: 'agent_id',
   },
   /** Every value a variable has had; the greatest revision is the one in force. `value`: JSON. */
   context_variables: {
     columns: { agent_id: 'text!', name: 'text!', revision: 'integer!', value: 'text!', at: 'text!' },
     key: ['agent_id', 'name', 'revision'],
+    kind: 'agent',
     owner: 'agent_id',
   },
   /** One small row per tool outcome and turn end; the seed's `checkpoints` is computed from it (CONTRACTS 5). */
@@ -38,7 +41,7 @@ export const factTables = {
     columns: {
       agent_id: 'text!',
       revision: 'integer!',
-      /** Null where the body that said it was erased; steps are dense, so the view `checkpoint_facts` knows it anyway. */
+      /** Null where the body with the step was erased; steps are dense, so the view `checkpoint_facts` computes it. */
       step: 'integer',
       run_id: 'text!',
       turn: 'integer!',
@@ -49,6 +52,7 @@ export const factTables = {
       fold: 'integer',
     },
     key: ['agent_id', 'revision'],
+    kind: 'agent',
     owner: 'agent_id',
     indexes: [
       ['agent_id', 'step'],
@@ -57,7 +61,7 @@ export const factTables = {
   },
   /**
    * Versions of the files: those of a step are the tree of its first row with that step or a greater one. `code`: why
-   * there is none.
+   * the version is missing.
    */
   workspace_versions: {
     columns: {
@@ -70,6 +74,7 @@ export const factTables = {
       at: 'text!',
     },
     key: ['agent_id', 'revision'],
+    kind: 'agent',
     owner: 'agent_id',
     indexes: [['agent_id', 'step']],
   },
@@ -92,6 +97,7 @@ export const factTables = {
       created_at: 'text!',
     },
     key: ['agent_id', 'artifact_id'],
+    kind: 'agent',
     owner: 'agent_id',
     indexes: [['run_id', 'position'], ['position']],
   },
@@ -112,7 +118,7 @@ export const factTables = {
       expires_at: 'text',
       decided_at: 'text',
       decided_by: 'text',
-      /** 1: nobody has checked that the decider is who the request said. */
+      /** 1: the request named the decider, and access control has not checked it. */
       decided_claimed: 'integer',
       decision_reason: 'text',
       decided_revision: 'integer',
@@ -120,6 +126,7 @@ export const factTables = {
       call_ended_at: 'text',
     },
     key: ['agent_id', 'tool_call_id'],
+    kind: 'agent',
     owner: 'agent_id',
     indexes: [
       ['tool_call_id'],
@@ -141,56 +148,8 @@ export const factTables = {
       at: 'text!',
     },
     key: ['agent_id', 'revision'],
+    kind: 'agent',
     owner: 'agent_id',
     indexes: [['by']],
-  },
-  /**
-   * Why an agent must be woken; see changes/due.ts. `cause`: `agent`, `model`, `cancel`, `parked`, or the id of a tool
-   * call.
-   */
-  due: {
-    columns: {
-      agent_id: 'text!',
-      cause: 'text!',
-      run_id: 'text!',
-      wake_at: 'integer!',
-      reason: 'text!',
-      /** Earlier calls of the turn, each between two `|`: as long as one of them is open, this one cannot start. */
-      behind: 'text',
-    },
-    key: ['agent_id', 'cause'],
-    owner: 'agent_id',
-    indexes: [['wake_at']],
-  },
-  /** Streams that stopped at an event which this program cannot take; the event stays in the log, read again on release. */
-  parked: {
-    columns: {
-      agent_id: 'text!',
-      stream: 'text!',
-      run_id: 'text!',
-      revision: 'integer!',
-      position: 'integer!',
-      event_id: 'text!',
-      type: 'text!',
-      version: 'integer!',
-      code: 'text!',
-      message: 'text!',
-      at: 'text!',
-    },
-    key: ['agent_id'],
-    owner: 'agent_id',
-  },
-  /** Bodies that are gone. `seen`: the rows were made without the body. The rest is from the `erased` fact. */
-  erasures: {
-    columns: {
-      agent_id: 'text!',
-      revision: 'integer!',
-      seen: 'integer',
-      reason: 'text',
-      by: 'text',
-      at: 'text',
-    },
-    key: ['agent_id', 'revision'],
-    owner: 'agent_id',
   },
 } as const satisfies Record<string, TableSpec>

@@ -4,7 +4,7 @@ import { postgres } from './dialect.ts'
 import { checkpointsSelect, eventsSelect } from './seed-views.ts'
 import { history } from './views.ts'
 
-// What PostgreSQL needs to show the seed's `events` and `checkpoints` from the table `event_rows`. Text constants of the
+// The views and functions of PostgreSQL that show the seed's `events` and `checkpoints` from the table `event_rows`. Text constants of the
 // domain stand in these views: where one changes, so does what the rows mean (MEANING in schema/migrations.ts).
 
 // PostgreSQL keeps an escaped NUL in JSON text but takes no such text apart; what is shown has U+FFFD there. (An escaped
@@ -36,7 +36,7 @@ const happened = `${text(HAPPENED[0])} || (body ->> 'toolName') || ${text(HAPPEN
 
 /**
  * SQL of the messages that the model would see of `agent` at `revision`, as domain/agent/state/messages.ts makes them, from the
- * events of its history, and where a body was erased from what was kept of it: `at` is the event that a message joins
+ * events of its history, and where a body was erased from its residue: `at` is the event that a message joins
  * them with, `part` and `place` its order there. Results are whole here, also those of which the model was shown head
  * and tail.
  */

@@ -14,14 +14,14 @@ import { views } from './views.ts'
  */
 export const migrations: readonly ((db: Kysely<Database>, dialect: Dialect) => Promise<void>)[] = [createAll]
 
-/** What the rows mean. Tables made under another number are not migrated but rebuilt. */
-export const MEANING = 8
+/** The meaning of the rows. Tables made under another number are not migrated but rebuilt. */
+export const MEANING = 9
 
-/** How often the views over kept events have come to mean something else. */
+/** The version of the views over kept events. */
 const KEPT_VIEWS = 2
 
 /**
- * The same where events are kept: their bodies stand there in the shapes of this program, so each new version of one is
+ * The meaning where events are kept: their bodies have the shapes of this program, so each new version of an event is
  * another meaning.
  */
 export const keptMeaning = (): number =>
@@ -43,6 +43,7 @@ async function createAll(db: Kysely<Database>, dialect: Dialect): Promise<void> 
   await db.schema
     .createTable('streams')
     .addColumn('stream', text, (c) => c.primaryKey())
+    .addColumn('run_id', text, (c) => c.notNull())
     .addColumn('revision', 'bigint', (c) => c.notNull())
     .addColumn('hash', text, (c) => c.notNull())
     .modifyEnd(sql.raw(dialect.tableSuffix))

@@ -2,11 +2,11 @@ import { ERASED } from '../../domain/agent/events/residue.ts'
 import { type Dialect, jsonArray, jsonObject, member } from './dialect.ts'
 import { callsAt, dollars, history } from './views.ts'
 
-// The seed's `events` (8.2) and `checkpoints` (8.1) with its exact columns. Both show what events say, which one database
+// The seed's `events` (8.2) and `checkpoints` (8.1) with its exact columns. Both show the content of events, which one database
 // asks the log for and another keeps in a table.
 
 /**
- * `events`, with what the seed's lacks beside its columns. What people do is theirs: agent `user:<id>`, turn 0 (CONTRACTS
+ * `events`: the seed's columns and those that it lacks. An event of a person's action has the agent `user:<id>` and turn 0 (CONTRACTS
  * 6); `thread_id` stays the agent's. `payload`: SQL of the body's JSON text, null where it was erased.
  */
 export const eventsSelect = (source: string, payload: string) => `
@@ -18,7 +18,7 @@ export const eventsSelect = (source: string, payload: string) => `
   from ${source}`
 
 /**
- * SQL of what events say: bodies by the columns of a call (see {@link callsAt}), NULL where they were erased; messages of
+ * SQL of the content of events: bodies by the columns of a call (see {@link callsAt}), NULL where they were erased; messages of
  * `c.agent_id` at `c.revision`.
  */
 export interface Said {

@@ -1,9 +1,10 @@
 import { agentTables } from './agent-tables.ts'
 import type { TableSpec } from './columns.ts'
 import { factTables } from './fact-tables.ts'
+import { streamTables } from './stream-tables.ts'
 
-// The tables as data: SQL, row types, comparison and clearing are all made of this. A change of it is a new schema version.
-export const tables = { ...agentTables, ...factTables } as const
+// The tables as data: SQL, row types, comparison and clearing are derived from them. A change is a new schema version.
+export const tables = { ...agentTables, ...factTables, ...streamTables } as const
 
 export type TableName = keyof typeof tables
 

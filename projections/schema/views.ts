@@ -1,6 +1,7 @@
 import { type Dialect, jsonObject } from './dialect.ts'
+import { waiting } from './waiting-view.ts'
 
-// Views that every database has. Standard SQL but for what schema/dialect names; the ones that need what the log says are
+// Views that every database has, in standard SQL and the dialect's own; the views that need the content of events are
 // in schema/seed-views.ts.
 
 /**
@@ -14,8 +15,8 @@ export const history = (agent: string, revision: string) => `with recursive h(id
   select a.forked_from, a.forked_revision, h.d + 1 from h join agents a on a.id = h.id where a.forked_from is not null)`
 
 /**
- * Calls of a turn at a revision, one row per id: `ended_position` null: pending. The end may stand in a fork while the
- * request stands in its source.
+ * Calls of a turn at a revision, one row per id: `ended_position` null: pending. The end may be in a fork while the
+ * request is in its source.
  */
 export const callsAt = (agent: string, revision: string, turn: string) => `${history(agent, revision)}
   select t.id,
@@ -45,7 +46,7 @@ export const dollars = (nano: string) => `cast(${nano} as double precision) / 1e
 
 const INPUT = 'm.input + m.cache_read + m.cache_write'
 
-/** Estimated: nobody saw how the attempt ended. */
+/** Estimated: the outcome of the attempt is not known. */
 const LOST = " and m.status = 'lost'"
 
 // No foreign key on the parent: its stream may be parked while the child's is not.
@@ -115,4 +116,4 @@ const facts = `create view checkpoint_facts as select agent_id, revision,
   window w as (partition by agent_id order by revision)) as running
   where checkpoint = 1`
 
-export const views = (d: Dialect): readonly string[] => [lineage, totals(d), artifacts(d), facts]
+export const views = (d: Dialect): readonly string[] => [lineage, totals(d), artifacts(d), facts, waiting]

@@ -4,8 +4,8 @@ import { checkpointsSelect, eventsSelect } from '../schema/seed-views.ts'
 import { type Connection, connect } from './database.ts'
 
 /**
- * What the seed's tables need of an embedded log, so that bodies and messages are read and not copied. The log's owner
- * gives it; all methods answer at once, because SQL calls them.
+ * The part of an embedded log that the seed's tables read, so that bodies and messages are not copied. The owner of the log
+ * provides it; all methods are synchronous, because SQL calls them.
  */
 export interface LogSource {
   /** The log's SQLite file. It is attached read-only. */
@@ -28,7 +28,7 @@ export interface LogSource {
 
 /**
  * A connection for auditors: every table, and as TEMP views the seed's `events` (8.2) and `checkpoints` (8.1) with its
- * exact columns, `events` with what it lacks beside them. Close it when done.
+ * exact columns, and `events` with more columns. Close it when done.
  */
 export function openAudit(tables: string, log: LogSource): Connection {
   const connection = connect(tables, 'read')

@@ -8,10 +8,10 @@ const DAMAGED = [11, 26]
 // SQLITE_READONLY and SQLITE_CANTOPEN: a reader, too, has to make a file beside one whose last writer has ended.
 const CLOSED = [8, 14]
 
-/** Whether SQLite says of a file that it is none of its own any more. */
+/** Whether SQLite reports a file as damaged. */
 export const isDamaged = (error: unknown): boolean => isOneOf(error, DAMAGED)
 
-/** Whether SQLite says of a value that it is too long (SQLITE_TOOBIG). */
+/** Whether SQLite refuses a value as too long (SQLITE_TOOBIG). */
 export const isTooBig = (error: unknown): boolean => isOneOf(error, [18])
 
 const isOneOf = (error: unknown, codes: readonly number[]): boolean =>
@@ -20,14 +20,14 @@ const isOneOf = (error: unknown, codes: readonly number[]): boolean =>
   typeof error.errcode === 'number' &&
   codes.includes(error.errcode & 0xff)
 
-/** An error as it is, or `DAMAGED` where SQLite says that the tables' file is. */
+/** The error, or `DAMAGED` where SQLite reports the tables' file as damaged. */
 export function damagedOr(error: unknown): unknown {
   if (!isDamaged(error)) return error
   const why = 'the tables are damaged; they come back from the log: run "keepup rebuild"'
   return new ProjectionError('DAMAGED', why, { cause: error })
 }
 
-/** Throws `DAMAGED` where a file that is to hold tables is gone or empty: SQLite would take it for a new one. */
+/** Throws `DAMAGED` where a file that is to hold tables is missing or empty: SQLite would use it as a new one. */
 export function mustHoldTables(file: string): void {
   const size = statSync(file, { throwIfNoEntry: false })?.size
   if (size !== undefined && size > 0) return
@@ -38,7 +38,7 @@ export function mustHoldTables(file: string): void {
   )
 }
 
-/** What is wrong with the live tables' file, as it is found; null: nothing, or there is none. */
+/** A fault of the live tables' file; null: none, or no file. */
 export function tablesFault(folder: string): { readonly file: string; readonly why: string } | null {
   const file = liveFile(folder)
   if (file === null) return null
@@ -59,7 +59,7 @@ export function tablesFault(folder: string): { readonly file: string; readonly w
   }
 }
 
-/** False where there are no live tables to read, or not as they were written; only a writer makes them anew. */
+/** False where the live tables are missing or damaged; only a writer rebuilds them. */
 export function tablesReadable(folder: string): boolean {
   const file = liveFile(folder)
   // A file without a byte is one that lost them: the first rows are written with the file.

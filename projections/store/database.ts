@@ -27,7 +27,7 @@ export function connect(path: string, mode: 'write' | 'read'): Connection {
     enableForeignKeyConstraints: false,
     timeout: BUSY_MS,
   })
-  // What is deleted because it was erased must not lie about in free pages.
+  // Erased content must not remain in free pages.
   if (mode === 'write') raw.exec('pragma journal_mode = wal; pragma synchronous = normal; pragma secure_delete = on')
   raw.exec('pragma cache_size = -16000; pragma temp_store = memory')
   const statements = new Map<string, StatementSync>()

@@ -19,8 +19,8 @@ const FILE = /^tables-(\d+)\.db/
 const NAME = /^tables-\d+\.db$/
 
 /**
- * The live file's path, or null where none is named: there are no tables yet, or the name was damaged, and they are made
- * anew. Throws ProjectionError DAMAGED where the name cannot be read.
+ * The live file's path, or null where none is named: there are no tables yet, or the name was damaged, and they are
+ * rebuilt. Throws ProjectionError DAMAGED where the name cannot be read.
  */
 export function liveFile(folder: string): string | null {
   const path = join(folder, POINTER)
@@ -56,7 +56,7 @@ export function pointTo(folder: string, file: string): void {
   renameSync(temporary, join(folder, POINTER))
 }
 
-/** Removes every tables file but the live one. Who still reads an old one keeps it until it closes. */
+/** Removes every tables file but the live one. A reader of an old file keeps it until it closes. */
 export function dropOthers(folder: string): void {
   const live = liveFile(folder)
   for (const name of readdirSync(folder)) {

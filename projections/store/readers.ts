@@ -14,8 +14,8 @@ interface Reader {
 }
 
 /**
- * Reads of the live tables. Each asks anew which file is live, sees one state of it, and never waits for the writer; a
- * rebuild takes the file away from under nobody.
+ * Reads of the live tables. Each looks up the live file, sees one state of it, and never waits for the writer; a
+ * rebuild removes a file after its last read.
  */
 export class Readers {
   readonly #folder: string

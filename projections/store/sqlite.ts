@@ -4,7 +4,6 @@ import { ProjectionError } from '../errors.ts'
 import type { PositionRow, StreamRow } from '../schema/database.ts'
 import { sqlite } from '../schema/dialect.ts'
 import { MEANING, migrations } from '../schema/migrations.ts'
-import { parkedIdOf } from '../text.ts'
 import { damagedOr, isTooBig } from './damage.ts'
 import { BUSY_MS, type Connection, connect } from './database.ts'
 import { Statements } from './statements.ts'
@@ -15,8 +14,8 @@ import {
   progressOf,
   rowOf,
   rowsRefused,
-  type Standing,
   type Store,
+  type StreamStates,
 } from './store.ts'
 
 /**
@@ -35,7 +34,7 @@ export async function openSqliteStore(path: string): Promise<SqliteStore> {
   }
 }
 
-// user_version = meaning * 1000 + schema version, so that one pragma tells both.
+// user_version = meaning * 1000 + schema version, so that one pragma holds both.
 async function migrate({ raw, db }: Connection, path: string): Promise<void> {
   raw.exec('begin immediate')
   try {
@@ -79,25 +78,20 @@ export class SqliteStore implements Store {
     return this.#progress()
   }
 
-  async standing(streams: readonly string[]): Promise<Standing> {
+  async statesOf(streams: readonly string[]): Promise<StreamStates> {
     const heads = new Map<string, StreamRow>()
     const parked = new Set<string>()
     for (const stream of streams) {
-      const head = this.#one<StreamRow>('select stream, revision, hash from streams where stream = ?', stream)
+      const head = this.#one<StreamRow>('select stream, run_id, revision, hash from streams where stream = ?', stream)
       if (head) heads.set(stream, head)
-      const row = this.#one<{ agent_id: string }>('select agent_id from parked where agent_id = ?', parkedIdOf(stream))
-      if (row) parked.add(row.agent_id)
+      if (this.#one('select stream from parked where stream = ?', stream)) parked.add(stream)
     }
     return { heads, parked }
   }
 
-  async runOf(agentId: string): Promise<string | null> {
-    return this.#one<{ run_id: string }>('select run_id from agents where id = ?', agentId)?.run_id ?? null
-  }
-
-  async erasureSeen(agentId: string, revision: number): Promise<boolean> {
-    const text = 'select 1 as yes from erasures where agent_id = ? and revision = ? and seen = 1'
-    return this.#one(text, agentId, revision) !== null
+  async erasureSeen(stream: string, revision: number): Promise<boolean> {
+    const text = 'select 1 as yes from erasures where stream = ? and revision = ? and seen = 1'
+    return this.#one(text, stream, revision) !== null
   }
 
   async commit(from: Progress | null, to: Progress, { streams, changes }: Batch): Promise<void> {
@@ -106,10 +100,10 @@ export class SqliteStore implements Store {
     try {
       this.#move(from, to)
       const stream = this.#connection.prepare(
-        'insert into streams (stream, revision, hash) values (?, ?, ?)' +
-          ' on conflict (stream) do update set revision = excluded.revision, hash = excluded.hash',
+        'insert into streams (stream, run_id, revision, hash) values (?, ?, ?, ?) on conflict (stream)' +
+          ' do update set run_id = excluded.run_id, revision = excluded.revision, hash = excluded.hash',
       )
-      for (const row of streams) stream.run(row.stream, row.revision, row.hash)
+      for (const row of streams) stream.run(row.stream, row.run_id, row.revision, row.hash)
       this.#apply(changes)
       raw.exec('commit')
     } catch (error) {
@@ -133,9 +127,9 @@ export class SqliteStore implements Store {
   }
 
   #apply(changes: Collapsed): void {
-    for (const [table, agents] of changes.byTable) {
-      for (const [agent, { cleared, rows }] of agents) {
-        if (cleared) this.#connection.prepare(this.#statements.clear(table)).run(agent)
+    for (const [table, owners] of changes.byTable) {
+      for (const [owner, { cleared, rows }] of owners) {
+        if (cleared) this.#connection.prepare(this.#statements.clear(table)).run(owner)
         for (const { key, ops } of rows.values()) {
           for (const op of ops) {
             const made = this.#statements.row(table, key, op)
@@ -156,11 +150,11 @@ export class SqliteStore implements Store {
   }
 }
 
-/** An agent's rows are made anew where they have shown what was erased since. */
+/** Whether a stream's rows are made again, because they showed a body that was erased since. */
 const cleared = ({ byTable }: Collapsed): boolean =>
-  byTable.values().some((agents) => agents.values().some((rows) => rows.cleared))
+  byTable.values().some((owners) => owners.values().some((rows) => rows.cleared))
 
-/** False: somebody reads the old pages; it must not wait for them, because they may be of this very thread. */
+/** False: a reader uses the old pages; waiting for it could deadlock, because it may run in this thread. */
 function emptyWal(raw: DatabaseSync): boolean {
   raw.exec('pragma busy_timeout = 0')
   try {

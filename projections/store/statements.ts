@@ -27,12 +27,12 @@ export class Statements {
       const text = this.#text(`=${table}|${columns}`, () => this.#set(table, keys, columns))
       return { text, values: [...values, ...keyValues] }
     }
-    const births = Object.keys(op.birth).filter((name) => !(name in op.columns))
-    const text = this.#text(`+${table}|${columns}|${births}`, () => this.#put(table, keys, columns, births))
-    return { text, values: [...keyValues, ...values, ...births.map((name) => op.birth[name])] }
+    const initials = Object.keys(op.initial).filter((name) => !(name in op.columns))
+    const text = this.#text(`+${table}|${columns}|${initials}`, () => this.#put(table, keys, columns, initials))
+    return { text, values: [...keyValues, ...values, ...initials.map((name) => op.initial[name])] }
   }
 
-  /** Deletes an agent's rows; its id is the one parameter. */
+  /** Deletes the rows of a stream; the value of the owner column is the one parameter. */
   clear(table: TableName): string {
     return this.#text(`0${table}`, () => this.#remove(table, [specOf(table).owner]))
   }
@@ -55,8 +55,8 @@ export class Statements {
     return sql`update ${sql.table(table)} set ${sets} where ${matches(keys)}`.compile(this.#db).sql
   }
 
-  #put(table: TableName, keys: readonly string[], columns: readonly string[], births: readonly string[]): string {
-    const all = [...keys, ...columns, ...births]
+  #put(table: TableName, keys: readonly string[], columns: readonly string[], initials: readonly string[]): string {
+    const all = [...keys, ...columns, ...initials]
     const updates = columns.map((name) => sql`${sql.ref(name)} = ${sql.ref(`excluded.${name}`)}`)
     const action = updates.length > 0 ? sql`update set ${sql.join(updates)}` : sql`nothing`
     return sql`insert into ${sql.table(table)} (${sql.join(all.map((name) => sql.ref(name)))})

@@ -11,11 +11,10 @@ export interface Progress {
   readonly events: number
 }
 
-/** What the tables hold of some streams before a batch. */
-export interface Standing {
-  /** The last event taken of each; none: nothing of it was taken. */
+/** The states of some streams before a batch. */
+export interface StreamStates {
+  /** The last event projected of each stream that has one. */
   readonly heads: ReadonlyMap<string, StreamRow>
-  /** Streams that are parked: ids of agents, names of other streams. */
   readonly parked: ReadonlySet<string>
 }
 
@@ -23,25 +22,23 @@ export interface Standing {
 export interface Batch {
   readonly streams: readonly StreamRow[]
   readonly changes: Collapsed
-  /** Rows of `event_rows`, each stream and revision once; none where the database does not keep them. */
+  /** Rows of `event_rows`, each stream and revision once; none where the database does not keep events. */
   readonly events: readonly EventRow[]
-  /** Kept events whose payload goes, because an `erased` fact names them; after `events`. */
+  /** Kept events that lose their payload, because an `erased` event names them; after `events`. */
   readonly erased: readonly { readonly stream: string; readonly revision: number }[]
-  /** What is left of kept events that were erased; after `erased`. */
-  readonly left: readonly { readonly stream: string; readonly revision: number; readonly current: string }[]
+  /** The residues of kept events that were erased; after `erased`. */
+  readonly residues: readonly { readonly stream: string; readonly revision: number; readonly current: string }[]
 }
 
-/** Where a projector puts its rows, one transaction per batch. One interface, a database each behind it. */
+/** The tables that a projector writes, one transaction per batch. */
 export interface Store {
-  /** Whether events are to be kept in `event_rows`: they are where SQL cannot ask the log. */
+  /** Whether events are kept in `event_rows`, because SQL cannot read the log. */
   readonly keepsEvents: boolean
-  /** Null: nothing was ever folded into this store. */
+  /** Null: no event was folded into this store. */
   progress(): Promise<Progress | null>
-  standing(streams: readonly string[]): Promise<Standing>
-  /** The run of an agent; null: it has no row. */
-  runOf(agentId: string): Promise<string | null>
+  statesOf(streams: readonly string[]): Promise<StreamStates>
   /** True: the rows were already made without this body. */
-  erasureSeen(agentId: string, revision: number): Promise<boolean>
+  erasureSeen(stream: string, revision: number): Promise<boolean>
   /**
    * Writes a batch and moves the position. Rejects with `POSITION_TAKEN`, having written nothing, where the stored progress
    * is not `from`, and with `ROWS_REFUSED` where the database does not take what the rows hold.
@@ -66,17 +63,17 @@ export const rowOf = ({ logId, cursor, events }: Progress): Omit<PositionRow, 'i
   events,
 })
 
-/** Somebody else has moved the tables, to `at`. */
+/** Another writer has moved the tables, to `at`. */
 export const positionTaken = (at: Progress | null) =>
   new ProjectionError(
     'POSITION_TAKEN',
     `another writer has moved the tables to position ${at?.cursor?.position ?? 'none'}; only one may write, so this one stops`,
   )
 
-/** The database, by its name, does not take what rows hold. */
+/** A database, by its name, refuses the content of rows. */
 export const rowsRefused = (database: string, cause: unknown) =>
   new ProjectionError(
     'ROWS_REFUSED',
-    `${database} does not take what this has to be in the tables: ${cause instanceof Error ? cause.message : String(cause)}`,
+    `${database} refuses rows of this event: ${cause instanceof Error ? cause.message : String(cause)}`,
     { cause },
   )

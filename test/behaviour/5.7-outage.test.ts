@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { waitingFor } from '../../domain/agent/decisions/owed.ts'
+import { waitingFor } from '../../domain/agent/decisions/waiting.ts'
 import { ModelError } from '../../domain/agent/errors.ts'
 import { workedAt } from '../../domain/agent/state/work-clock.ts'
 import { call, calls, completes, says, testModel } from '../support/harness.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { waitingFor } from '../../domain/agent/decisions/owed.ts'
+import { waitingFor } from '../../domain/agent/decisions/waiting.ts'
 import { digestOf } from '../../domain/agent/state/digest.ts'
 import { Transcript } from '../../domain/agent/state/messages.ts'
 import { callsOf } from '../../domain/agent/state/state.ts'

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { PART_BYTES, partsOf } from '../../projections/parts.ts'
 import { Projector } from '../../projections/projector/projector.ts'
 import type { Batch, Store } from '../../projections/store/store.ts'
-import { describeWithPostgres } from '../support/postgres.ts'
+import { describeWithSharedPostgres } from '../support/postgres.ts'
 import { runs } from '../support/projections/fc.ts'
 import { sqliteKit, type TablesKit } from '../support/projections/kit.ts'
 import { MemoryLog } from '../support/projections/memory-log.ts'
@@ -56,9 +56,8 @@ function watched(store: Store) {
     keepsEvents,
     commit,
     progress: () => store.progress(),
-    standing: (streams) => store.standing(streams),
-    runOf: (agent) => store.runOf(agent),
-    erasureSeen: (agent, revision) => store.erasureSeen(agent, revision),
+    statesOf: (streams) => store.statesOf(streams),
+    erasureSeen: (stream, revision) => store.erasureSeen(stream, revision),
     close: () => store.close(),
   }
   return { batches, spied }
@@ -83,7 +82,7 @@ function bigBodies(kit: TablesKit): void {
 
 bigBodies(sqliteKit)
 
-describeWithPostgres('big bodies', (server) => {
+describeWithSharedPostgres('big bodies', (server) => {
   const kit = postgresKit(server)
   const { open } = rebuilding(server)
   bigBodies(kit)
@@ -103,7 +102,7 @@ describeWithPostgres('big bodies', (server) => {
     expect(batches.map(payloads).every((size) => size < MIB)).toBe(true)
     for (const [key, bytes] of held) log.blobs.held.set(key, bytes)
     batches.length = 0
-    expect(await projector.release('a')).toBe(true)
+    expect(await projector.release('agent-a')).toBe(true)
     expect(batches.length).toBeGreaterThan(2)
     for (const batch of batches) expect(payloads(batch)).toBeLessThanOrEqual(PART_BYTES)
     const { event_rows, inputs } = await tables.dump()

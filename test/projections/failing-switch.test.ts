@@ -8,7 +8,7 @@ import { PostgresHome } from '../../projections/store/postgres/home.ts'
 import { openPool } from '../../projections/store/postgres/pool.ts'
 import { SqliteHome } from '../../projections/store/sqlite-home.ts'
 import { tempFolder } from '../support/folders.ts'
-import { describeWithPostgres } from '../support/postgres.ts'
+import { describeWithSharedPostgres } from '../support/postgres.ts'
 import { numbers, rebuilding } from '../support/projections/rebuilding.ts'
 import { tell } from '../support/projections/tell.ts'
 
@@ -44,7 +44,7 @@ it('a switch that fails leaves no file behind', async () => {
   }
 })
 
-describeWithPostgres('a switch that fails', (server) => {
+describeWithSharedPostgres('a switch that fails', (server) => {
   const { open } = rebuilding(server)
 
   /** A home of its own pool over the same tables, and how many of its connections are taken. */

@@ -1,69 +1,26 @@
 import type pg from 'pg'
 import { expect, it, onTestFinished } from 'vitest'
-import { Projections } from '../../projections/projections.ts'
-import { describeWithPostgres } from '../support/postgres.ts'
-import { numbers, rebuilding } from '../support/projections/rebuilding.ts'
+import { describeWithSharedPostgres } from '../support/postgres.ts'
+import { code, numbers, rebuilding } from '../support/projections/rebuilding.ts'
 import { tell } from '../support/projections/tell.ts'
 
 const story = () => tell(numbers.slice(0, 80)).log
 
-describeWithPostgres('what somebody keeps in the schemas of the tables', (server) => {
+describeWithSharedPostgres('what somebody keeps in the schemas of the tables', (server) => {
   const { open } = rebuilding(server)
 
-  it('goes along with a rebuild, whatever it is', async () => {
-    const { pool, schema, projections, there, warned } = await open(story())
-    await pool.query(`
-      create function ${schema}.f(a integer) returns integer language sql as 'select a';
-      create type ${schema}.mood as enum ('well'); create type ${schema}.pair as (a integer, b integer);
-      create sequence ${schema}.s; create table ${schema}.notes (id serial primary key, t text);
-      create table ${schema}.parts (a integer) partition by list (a);
-      create table ${schema}.part partition of ${schema}.parts default`)
-    for (const n of [2, 3]) {
-      await projections.rebuild()
-      expect(await there()).toEqual([schema, `${schema}_${n}`, `${schema}_control`])
-      await pool.query(`insert into ${schema}.notes (t) values ('x'); insert into ${schema}.parts values (1)`)
-      const asked = `select ${schema}.f(7) as f, nextval('${schema}.s') as s, 'well'::${schema}.mood as mood,
-        row(1, 2)::${schema}.pair is null as pair`
-      expect((await pool.query(asked)).rows).toEqual([{ f: 7, s: n - 1, mood: 'well', pair: false }])
-    }
-    expect(warned).toEqual([])
-  })
-
-  it('under a name that was taken meanwhile stays aside, is told once with what to do, and stops nobody', async () => {
-    const { pool, schema, projections, there, warned } = await open(story())
-    await pool.query(`create table ${schema}.mine as select 'first' as t`)
-    const reader = await pool.connect()
-    onTestFinished(() => reader.release(true))
-    await reader.query(`begin; select from ${schema}.mine`)
-    await projections.rebuild()
-    await projections.tidy()
-    expect(warned).toEqual([])
-    await reader.query('rollback')
-    await pool.query(`create table ${schema}.mine as select 'second' as t`)
-    await projections.tidy()
-    expect(await projections.rebuild()).toMatchObject({ switched: true })
-    await projections.tidy()
-    expect(warned).toEqual([expect.stringContaining(`${schema}_1_views.mine (relation "mine" already exists`)])
-    expect(warned[0]).toMatch(/alter … set schema/)
-    const kept = `select (select t from ${schema}.mine) as now, (select t from ${schema}_1_views.mine) as aside`
-    expect((await pool.query(kept)).rows).toEqual([{ now: 'second', aside: 'first' }])
-    await pool.query(`drop table ${schema}.mine; alter table ${schema}_1_views.mine set schema ${schema}`)
-    await projections.tidy()
-    expect(await there()).toEqual([schema, `${schema}_3`, `${schema}_control`])
-  })
-
-  it('under a name that a new version of the tables brings stays aside; the tables are made once', async () => {
-    const log = story()
-    const { pool, schema, home, there, close, warned } = await open(log)
-    await close()
-    // As an older program had left it, without that view.
-    await pool.query(`drop view ${schema}.checkpoints; drop view ${schema}_1.checkpoints`)
-    await pool.query(`create table ${schema}.checkpoints as select 'theirs' as t`)
-    await pool.query(`update ${schema}_control.generations set meaning = 1`)
-    for (let i = 0; i < 2; i++) await (await Projections.open({ log, blobs: log.blobs, home })).close()
-    expect(await there()).toEqual([schema, `${schema}_1`, `${schema}_1_views`, `${schema}_2`, `${schema}_control`])
-    expect((await pool.query(`select t from ${schema}_1_views.checkpoints`)).rows).toEqual([{ t: 'theirs' }])
-    expect(warned).toEqual([expect.stringContaining(`${schema}_1_views.checkpoints (relation "checkpoints" already`)])
+  it.each([
+    ['a function', (s: string) => `create function ${s}.f(a integer) returns integer language sql as 'select a'`],
+    ['a type', (s: string) => `create type ${s}.mood as enum ('well')`],
+    ['a sequence', (s: string) => `create sequence ${s}.s`],
+    ['a table', (s: string) => `create table ${s}.notes as select 'precious' as t`],
+  ])('%s in the published schema: a rebuild refuses by name and changes nothing', async (_, create) => {
+    const { pool, schema, projections, there } = await open(story())
+    await pool.query(create(schema))
+    const before = await there()
+    await expect(projections.rebuild()).rejects.toEqual(code('REFUSED'))
+    await expect(projections.rebuild()).rejects.toThrow(/^\S+ lies in the schema of the tables; move it/)
+    expect(await there()).toEqual(before)
   })
 
   it('is not dropped with tables that it lies among, nor published', async () => {
@@ -136,8 +93,7 @@ describeWithPostgres('what somebody keeps in the schemas of the tables', (server
     const [everybody, columns, own] = roles
     await pool.query(`grant usage on schema ${schema} to public; grant select on ${schema}.runs to public`)
     await pool.query(`grant select (id, "status") on ${schema}.agents to ${columns}`)
-    await pool.query(`grant usage on schema ${schema} to ${own}; create table ${schema}.notes (t text)`)
-    await pool.query(`grant select on ${schema}.notes to ${own}`)
+    await pool.query(`grant usage on schema ${schema} to ${own}`)
     const may = async (role: string, sql: string) => {
       const client = await pool.connect()
       try {
@@ -155,7 +111,7 @@ describeWithPostgres('what somebody keeps in the schemas of the tables', (server
       await may(everybody!, `select * from ${schema}.agents`),
       await may(columns!, `select id, status from ${schema}.agents`),
       await may(columns!, `select * from ${schema}.agents`),
-      await may(own!, `select * from ${schema}.notes`),
+      await may(own!, `select * from ${schema}.runs`),
     ]
     const before = await rights()
     expect(before).toEqual([true, '42501', true, '42501', true])
@@ -163,7 +119,7 @@ describeWithPostgres('what somebody keeps in the schemas of the tables', (server
     expect(await rights()).toEqual(before)
     await pool.query(`revoke usage on schema ${schema} from public`)
     await projections.rebuild()
-    expect([await may(everybody!, `select * from ${schema}.runs`), await may(own!, `table ${schema}.notes`)]).toEqual([
+    expect([await may(everybody!, `select * from ${schema}.runs`), await may(own!, `table ${schema}.runs`)]).toEqual([
       '42501',
       true,
     ])

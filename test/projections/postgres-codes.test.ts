@@ -3,7 +3,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { connectionLost } from '../../domain/log/lost.ts'
 import { openPool } from '../../projections/postgres.ts'
-import { describeWithPostgres } from '../support/postgres.ts'
+import { describeWithSharedPostgres } from '../support/postgres.ts'
 
 // What the client of PostgreSQL says in words alone bears a code here, so that nothing reads the words.
 
@@ -41,7 +41,7 @@ test.each([
   }
 })
 
-describeWithPostgres('a connection of PostgreSQL', (server) => {
+describeWithSharedPostgres('a connection of PostgreSQL', (server) => {
   test('that was cut: what is asked then, and later, is known to be lost', async () => {
     const pool = openPool({ url: server().url, max: 1 })
     onTestFinished(() => pool.shut())

@@ -1,10 +1,9 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { agentOf } from '../../domain/log/owner.ts'
 import { rebuildElsewhere, releaseElsewhere } from '../../projections/elsewhere.ts'
 import { Projections } from '../../projections/projections.ts'
 import { PostgresHome } from '../../projections/store/postgres/home.ts'
 import { namesOf } from '../../projections/store/postgres/names.ts'
-import { describeWithPostgres } from '../support/postgres.ts'
+import { describeWithSharedPostgres } from '../support/postgres.ts'
 import { code, numbers, rebuilding } from '../support/projections/rebuilding.ts'
 import { tell } from '../support/projections/tell.ts'
 
@@ -12,7 +11,7 @@ import { tell } from '../support/projections/tell.ts'
 
 const story = () => tell(numbers.slice(0, 80)).log
 
-describeWithPostgres('tables that somebody else switches or takes meanwhile', (server) => {
+describeWithSharedPostgres('tables that somebody else switches or takes meanwhile', (server) => {
   const { zero, open } = rebuilding(server)
 
   /** Tables that nobody moves just now, a home of somebody else over them, and a switch by it. */
@@ -84,20 +83,18 @@ describeWithPostgres('tables that somebody else switches or takes meanwhile', (s
 
   it('a release is one of those that were switched to', async () => {
     const { home, sources, switched, pool, schema, log } = await idle()
-    const agent = agentOf(log.events.at(-1)!.header)
+    const { stream } = log.events.at(-1)!.header
     const openStore = home.open.bind(home)
     let first = true
     home.open = async (name) => {
       const store = await openStore(name)
       if (!first) return store
       first = false
-      await pool.query(
-        `insert into ${schema}_1.parked select '${agent}', 'agent-${agent}', '${agent}', 0, 0, '', '', 1, 'X', '', ''`,
-      )
+      await pool.query(`insert into ${schema}_1.parked select '${stream}', 'r', 0, 0, '', '', 1, 'X', '', ''`)
       await switched()
       return store
     }
-    await expect(releaseElsewhere(home, sources, agent)).rejects.toEqual(code('NOT_PARKED'))
+    await expect(releaseElsewhere(home, sources, stream)).rejects.toEqual(code('NOT_PARKED'))
   })
 
   it('tables that another log has taken since they were looked at are left to it', async () => {

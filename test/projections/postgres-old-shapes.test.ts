@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { versions } from '../../domain/agent/events/events.ts'
 import { upcasters } from '../../domain/agent/events/upcasters.ts'
-import { describeWithPostgres } from '../support/postgres.ts'
+import { describeWithSharedPostgres } from '../support/postgres.ts'
 import { world } from '../support/projections/family.ts'
 import { rebuilding } from '../support/projections/rebuilding.ts'
 
@@ -27,7 +27,7 @@ function story() {
   return { log, agent }
 }
 
-describeWithPostgres('bodies of an older version', (server) => {
+describeWithSharedPostgres('bodies of an older version', (server) => {
   const { open } = rebuilding(server)
 
   it('are brought up in tables that an older program made, beside what was recorded', async () => {

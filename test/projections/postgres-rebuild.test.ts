@@ -2,13 +2,13 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { listRuns } from '../../projections/queries/runs.ts'
 import { PostgresHome } from '../../projections/store/postgres/home.ts'
 import { openPool } from '../../projections/store/postgres/pool.ts'
-import { describeWithPostgres } from '../support/postgres.ts'
+import { describeWithSharedPostgres } from '../support/postgres.ts'
 import { MemoryLog } from '../support/projections/memory-log.ts'
 import { code, numbers, rebuilding } from '../support/projections/rebuilding.ts'
 import { Actor } from '../support/projections/story.ts'
 import { tell } from '../support/projections/tell.ts'
 
-describeWithPostgres('rebuilding in PostgreSQL', (server) => {
+describeWithSharedPostgres('rebuilding in PostgreSQL', (server) => {
   const { schemas, zero, open } = rebuilding(server)
 
   it('proves equal, switches, drops the old tables, and goes on following the log', async () => {

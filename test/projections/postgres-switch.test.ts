@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { expect, it } from 'vitest'
 import { listRuns } from '../../projections/queries/runs.ts'
 import { PostgresHome } from '../../projections/store/postgres/home.ts'
-import { describeWithPostgres } from '../support/postgres.ts'
+import { describeWithSharedPostgres } from '../support/postgres.ts'
 import { numbers, rebuilding } from '../support/projections/rebuilding.ts'
 import { tell } from '../support/projections/tell.ts'
 
@@ -24,7 +24,7 @@ function interrupted(pool: pg.Pool, text: string, happens: () => Promise<unknown
   return { connect, end: async () => undefined } as unknown as pg.Pool
 }
 
-describeWithPostgres('a switch of the tables', (server) => {
+describeWithSharedPostgres('a switch of the tables', (server) => {
   const { open } = rebuilding(server)
 
   it('under a reader that has looked which are live and not read them yet: it looks again', async () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { EventViews } from '../../api/app/events/view.ts'
-import { describeWithPostgres } from '../support/postgres.ts'
+import { describeWithSharedPostgres } from '../support/postgres.ts'
 import { comparedCheckpoints, rowsOfView } from '../support/projections/checkpoint-view.ts'
 import { world } from '../support/projections/family.ts'
 import { runs, tape } from '../support/projections/fc.ts'
@@ -10,7 +10,7 @@ import type { MemoryLog } from '../support/projections/memory-log.ts'
 import { postgresKit } from '../support/projections/postgres-kit.ts'
 import { tell } from '../support/projections/tell.ts'
 
-describeWithPostgres('the seed’s tables in PostgreSQL', (server) => {
+describeWithSharedPostgres('the seed’s tables in PostgreSQL', (server) => {
   const kit = postgresKit(server)
 
   it('events: every event of the log, with what the seed’s table lacks', async () => {

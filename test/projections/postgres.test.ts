@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { anyKindContract } from '../contracts/projections/any-kind.ts'
 import { checkpointsContract } from '../contracts/projections/checkpoints.ts'
 import { costContract } from '../contracts/projections/cost.ts'
 import { damageContract } from '../contracts/projections/damage.ts'
@@ -10,16 +11,18 @@ import { refusedContract } from '../contracts/projections/refused.ts'
 import { runFilterContract } from '../contracts/projections/run-filter.ts'
 import { stateContract } from '../contracts/projections/state.ts'
 import { storeContract } from '../contracts/projections/store.ts'
-import { describeWithPostgres } from '../support/postgres.ts'
+import { waitingContract } from '../contracts/projections/waiting.ts'
+import { describeWithSharedPostgres } from '../support/postgres.ts'
 import { folded, sqliteKit } from '../support/projections/kit.ts'
 import { postgresKit } from '../support/projections/postgres-kit.ts'
 import { tell } from '../support/projections/tell.ts'
 
 const numbers = Array.from({ length: 900 }, (_, i) => (i * 7919 + (i >> 3) * 31) % 1000)
 
-describeWithPostgres('tables in PostgreSQL', (server) => {
+describeWithSharedPostgres('tables in PostgreSQL', (server) => {
   const kit = postgresKit(server)
   storeContract(kit)
+  anyKindContract(kit)
   projectorContract(kit)
   damageContract(kit)
   refusedContract(kit, (store) => store)
@@ -29,6 +32,7 @@ describeWithPostgres('tables in PostgreSQL', (server) => {
   costContract(kit)
   checkpointsContract(kit)
   dueContract(kit)
+  waitingContract(kit)
   stateContract(kit)
 
   it('hold the same rows as in SQLite, and beside them what the log says', async () => {

@@ -1,8 +1,10 @@
 import { costContract } from '../contracts/projections/cost.ts'
 import { queriesContract } from '../contracts/projections/queries.ts'
 import { runFilterContract } from '../contracts/projections/run-filter.ts'
+import { waitingContract } from '../contracts/projections/waiting.ts'
 import { sqliteKit } from '../support/projections/kit.ts'
 
 queriesContract(sqliteKit)
 runFilterContract(sqliteKit)
 costContract(sqliteKit)
+waitingContract(sqliteKit)

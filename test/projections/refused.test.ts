@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { byHalves, parkedWhere } from '../../projections/projector/refused.ts'
+import { bisected, parkedAtRefusal } from '../../projections/projector/refused.ts'
 import { rowsRefused } from '../../projections/store/store.ts'
 
 const items = Array.from({ length: 1024 }, (_, i) => i)
@@ -14,7 +14,7 @@ it('the one that a refusal is due to is found in as many steps as a search takes
     done.push(...some)
     return true
   }
-  expect(await byHalves(items, work)).toBe(true)
+  expect(await bisected(items, work)).toBe(true)
   expect(done).toEqual(items)
   expect(calls).toBeLessThan(30)
 })
@@ -27,14 +27,14 @@ it('nothing is done after what is for a newer program', async () => {
     done.push(...some)
     return true
   }
-  expect(await byHalves(items.slice(0, 128), work)).toBe(false)
+  expect(await bisected(items.slice(0, 128), work)).toBe(false)
   expect(done).toEqual(items.slice(0, 16))
 })
 
 it('the first event of a stream that is refused is found in as many steps as a search takes', async () => {
   let calls = 0
   let parkedAt: number | undefined
-  await parkedWhere(1023, async (known) => {
+  await parkedAtRefusal(1023, async (known) => {
     calls++
     if (known === undefined || known.revision > 700) throw refused()
     parkedAt = known.revision

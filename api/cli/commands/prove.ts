@@ -4,7 +4,7 @@ import { Readable } from 'node:stream'
 import type { Command } from 'commander'
 import { placeOf } from '../../../adapters/vault/keys.ts'
 import { LogError } from '../../../domain/log/errors.ts'
-import { ProjectionError, type RebuildWishes } from '../../../projections/index.ts'
+import { ProjectionError, type RebuildOptions } from '../../../projections/index.ts'
 import { counted } from '../../../projections/text.ts'
 import { onServers } from '../../app/config.ts'
 import { NoExport, verifyExport } from '../../app/events/verify-export.ts'
@@ -37,7 +37,7 @@ const COMPARED = {
 } as const
 
 /** On servers not behind the API: tables that nobody can open are to be made anew as well. */
-async function rebuilt(ctx: Context, wishes: RebuildWishes) {
+async function rebuilt(ctx: Context, wishes: RebuildOptions) {
   if (onServers(ctx.config)) {
     const [{ rebuildOnServers }, { rebuildRow }] = await Promise.all([
       import('../../servers/rebuild.ts'),
@@ -219,7 +219,7 @@ export function proveCommands(program: Command, kit: Kit): void {
     .option('--accept', 'switch to them also where they are not equal')
     .option('--take-over', 'on servers: replace the tables of another log, because this one has taken its place')
     .action(
-      kit.action<RebuildWishes>(async (ctx, _, wishes) => {
+      kit.action<RebuildOptions>(async (ctx, _, wishes) => {
         const found = await rebuilt(ctx, wishes)
         ctx.show(found, () => [
           `${counted(found.events, 'event')}; ${COMPARED[`${found.equal}`]}`,

@@ -1,6 +1,4 @@
 import { effectId, modelCallId } from '../../log/ids.ts'
-import { undecided } from '../state/loss.ts'
-import { outageOf } from '../state/outage.ts'
 import { type AgentState, activityOf, callsOf, isFinished, recoveryOf } from '../state/state.ts'
 
 /** What the log owes the world: effects whose intent is recorded, and instants at which the agent must be looked at. */
@@ -56,22 +54,4 @@ export function owed(state: AgentState): readonly Owed[] {
     list.push({ kind: 'wake', at, reason: 'grace' })
   }
   return list
-}
-
-/** What the agent waits for: people, or its models to serve again; null where it is at work or has finished. */
-export function waitingFor(state: AgentState): 'input' | 'approval' | 'doubt' | 'pause' | 'model' | null {
-  if (isFinished(state) || state.cancel !== null) return null
-  if (state.unversioned !== null) return null
-  const open = callsOf(state).filter((call) => call.stage.at !== 'ended')
-  const epoch = state.driver?.epoch
-  if (open.some(({ stage }) => stage.at === 'running' && stage.epoch === epoch)) return null
-  const activity = activityOf(state.machine)
-  if (activity?.status === 'THINKING' && activity.model.at === 'calling' && activity.model.epoch === epoch) return null
-  if (undecided(state).length > 0) return 'doubt'
-  if (open.some((call) => call.stage.at === 'approval')) return 'approval'
-  if (open.some((call) => call.stage.at === 'doubt')) return 'doubt'
-  if (state.paused) return 'pause'
-  if (outageOf(state) !== null) return 'model'
-  if (activity === null && state.unread === 0) return 'input'
-  return null
 }

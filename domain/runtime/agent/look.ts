@@ -1,8 +1,7 @@
 import type { DecisionContext } from '../../agent/decisions/context.ts'
 import { decide } from '../../agent/decisions/decide.ts'
-import { waitingFor } from '../../agent/decisions/owed.ts'
-import { undecided } from '../../agent/state/loss.ts'
-import { type AgentState, callsOf } from '../../agent/state/state.ts'
+import { waitingFor, waitsOf } from '../../agent/decisions/waiting.ts'
+import type { AgentState } from '../../agent/state/state.ts'
 import type { RuntimePorts } from '../ports.ts'
 import type { DriveEnd } from '../types.ts'
 
@@ -14,8 +13,7 @@ export function endOf(state: AgentState): DriveEnd | null {
   const waits = waitingFor(state)
   // A model recovers by itself, so its driver waits for it.
   if (waits === null || waits === 'model') return null
-  const open = callsOf(state).filter((call) => call.stage.at === 'approval' || call.stage.at === 'doubt')
-  const toolCallIds = [...undecided(state), ...open].map(({ id }) => id)
+  const toolCallIds = waitsOf(state).flatMap(({ toolCallId }) => toolCallId ?? [])
   return { end: 'waiting', for: waits, toolCallIds }
 }
 

@@ -9,7 +9,7 @@ import { inTransaction } from './transaction.ts'
 
 /**
  * Views of a generation's tables in a schema that waits to become the live one, under the seed's section 8 names among
- * others. Whoever may read the live views may read these: a view of the same name, and one that is new where all may be.
+ * others. Roles that may read a live view may read the view of the same name; roles that may read all may read a new one.
  */
 export async function createViews(client: pg.PoolClient, names: Names, n: number): Promise<void> {
   await client.query(`create schema ${names.asideViews(n)}`)
@@ -17,8 +17,7 @@ export async function createViews(client: pg.PoolClient, names: Names, n: number
 }
 
 /**
- * Makes those of the live generation's views that the published schema lacks, in the place where they are looked for; gives
- * their names. Rejects with `REFUSED` where something of somebody else's has the name of one.
+ * Creates the views of the live generation that the published schema lacks, and returns their names. Rejects with `REFUSED` where an object of others has the name of one.
  */
 export async function mendViews(client: pg.PoolClient, names: Names, n: number): Promise<readonly string[]> {
   const { views, published, tables } = names
@@ -28,7 +27,7 @@ export async function mendViews(client: pg.PoolClient, names: Names, n: number):
   if (alien !== undefined)
     throw new ProjectionError(
       'REFUSED',
-      `${views}.${alien.name} is a table of somebody else's, and a view of the tables is to have that name; move it away`,
+      `${views}.${alien.name} is a table of others, and a view of the tables needs that name; move it to another schema`,
     )
   const kept = new Set(there.map(({ name }) => name))
   const lost = [...ours].filter((name) => !kept.has(name))
@@ -63,7 +62,7 @@ async function addViews(
   }
 }
 
-/** What a role may do beside what it is granted on single tables, in words. */
+/** The powers of a role beyond grants on single tables, in words. */
 const POWERS = `select array_remove(array[
     case when rolsuper then 'is a superuser' end,
     case when rolcreaterole then 'makes roles' end,
@@ -77,7 +76,7 @@ const POWERS = `select array_remove(array[
 
 /**
  * A role without a login that may read the live views and nothing else, made where it is missing; grant it to people. It
- * keeps its rights through every rebuild. The connection must be allowed to create roles, or the role must be there. Gives
+ * keeps its rights through every rebuild. The connection must be allowed to create roles, or the role must be there. Returns
  * whether it was made. Rejects with `REFUSED` where a role that is there may do what no auditor should.
  */
 export async function grantAuditors(pool: pg.Pool, names: Names, role: string): Promise<boolean> {
@@ -92,7 +91,7 @@ export async function grantAuditors(pool: pg.Pool, names: Names, role: string): 
       )
     }
     if (found.rowCount === 0) await makeRole(client, role)
-    // What somebody else has put there is not ours to give.
+    // Objects of others in the schema are not granted.
     const ours = (await ownIn(client, names.views)).filter(({ kind }) => kind === 'v')
     await grant(
       client,

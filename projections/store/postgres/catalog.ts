@@ -27,7 +27,7 @@ export async function columnThere(client: pg.PoolClient, table: string, column: 
   return (await client.query(text, [table, column])).rowCount === 1
 }
 
-/** A schema that is there, whoever has made it. */
+/** An existing schema. */
 export interface SchemaLook {
   readonly name: string
   readonly owner: string

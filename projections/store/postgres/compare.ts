@@ -55,7 +55,7 @@ async function difference(
   return { table, onlyLive, onlyRebuilt, examples: only }
 }
 
-/** A long text is told by its beginning and its digest, so that a page of rows is no matter of their size. */
+/** A long text is compared by its beginning and its digest, so that the size of a page of rows is bounded. */
 const short = (column: string) => `case when octet_length(${column}) <= ${LONG} then ${column}
   else left(${column}, 100) || '… (md5 ' || md5(${column}) || ')' end as ${column}`
 

@@ -3,10 +3,10 @@ import { connectionLost } from '../../../domain/log/lost.ts'
 import { ProjectionError, type ProjectionErrorCode } from '../../errors.ts'
 import type { SchemaLook } from './catalog.ts'
 
-/** SQLSTATE of an error that the server told; `''` for any other. */
+/** SQLSTATE of an error of the server; `''` for any other. */
 export const stateOf = (error: unknown): string => (error instanceof pg.DatabaseError ? (error.code ?? '') : '')
 
-// What a writer or a reader meets where tables are not as this program made them.
+// Errors of writers and readers where tables are not as this program made them.
 const ALTERED = /^(42P01|42703|42804|42883|42P10|3F000|23502|23514|23505|23503)$/
 // No such user, database or right.
 const REFUSED = /^(28...|3D000|42501)$/
@@ -24,14 +24,14 @@ const TAKEN = '42P06'
 
 const NAMED = 3
 
-/** A schema of another application stands where one of ours is to be: whose it is, and what it holds. */
+/** A schema of another application has the name of one of ours: its owner and content. */
 export function schemaOfOthers({ name, owner, holds }: SchemaLook): ProjectionError {
   const more = holds.length > NAMED ? ` and ${holds.length - NAMED} more` : ''
   const held = holds.length === 0 ? 'nothing' : `${holds.slice(0, NAMED).join(', ')}${more}`
   return schemaTaken(`schema "${name}" already exists, belongs to the role ${owner} and holds ${held}`)
 }
 
-/** What stands where the tables are to be is not ours. `said`: by the server, or what was found. */
+/** The place of the tables is taken by another application. `said`: by the server, or what was found. */
 export const schemaTaken = (said: string, cause?: unknown) =>
   new ProjectionError(
     'REFUSED',

@@ -6,15 +6,15 @@ import { type Progress, rowOf } from '../store.ts'
 import { createViews, mendViews } from './audit.ts'
 import { columnThere, relationsOf, schemasThere, schemaThere, tableThere } from './catalog.ts'
 import { controlSql, generationOf, isWhole, SHOWN } from './control.ts'
-import { dropGeneration, type Staying, standsInTheWay, takeAlong } from './dependents.ts'
+import { dependentsIn, dropGeneration, mustHaveNoDependents } from './dependents.ts'
 import { schemaOfOthers, stateOf } from './failures.ts'
 import type { Names } from './names.ts'
 import { ownIn } from './shape.ts'
 import { inTransaction, kyselyOver } from './transaction.ts'
 import { damageIn, mustNotBeNewer, versionOf } from './version.ts'
 
-// Generations of tables side by side, a schema each, and the row that points to the live one. Whoever changes any of this
-// does it in one transaction that holds one lock, so that processes which start together do it one after the other.
+// Generations of tables, a schema each, and the row that points to the live one. Every change takes one lock in one
+// transaction, so that processes that start together change them one after the other.
 
 const NOT_NOW = '55P03'
 
@@ -22,7 +22,7 @@ export class Generations {
   readonly #pool: pg.Pool
   readonly #names: Names
   readonly #warn: (text: string) => void
-  readonly #said = new Map<number | null, string>()
+  readonly #warned = new Map<number | null, string>()
   constructor(pool: pg.Pool, names: Names, warn: (text: string) => void) {
     this.#pool = pool
     this.#names = names
@@ -45,7 +45,7 @@ export class Generations {
     })
   }
 
-  /** What there is of the live tables, without making anything; null: there are none. Rejects as {@link live} does. */
+  /** The state of the live tables, without a change; null: there are none. Rejects as {@link live} does. */
   look(): Promise<{ readonly damage: string | null } | null> {
     const { control, tables } = this.#names
     return inTransaction(
@@ -64,16 +64,21 @@ export class Generations {
     )
   }
 
-  /** New tables. `keep` makes sure that nobody takes them for abandoned, before anybody sees them. */
+  /**
+   * New tables. `keep` marks them as in use, before other processes see them. Rejects with `REFUSED` where the live tables have
+   * dependents, which a switch would leave behind.
+   */
   fresh(keep: (n: number) => Promise<void>): Promise<number> {
     return this.#alone(async (client) => {
+      const live = await this.#pointer(client)
+      if (live !== null) await mustHaveNoDependents(client, this.#names, live)
       const n = await this.#create(client)
       await keep(n)
       return n
     })
   }
 
-  /** The log that the live tables are of; null: nothing says so. */
+  /** The log that the live tables are of; null: not known. */
   async logId(): Promise<string | null> {
     return this.#alone(async (client) => {
       const live = await this.#pointer(client)
@@ -82,7 +87,7 @@ export class Generations {
   }
 
   /**
-   * Brings a generation's tables up to this program's version, and makes views that somebody has dropped again. Rejects with
+   * Brings a generation's tables up to this program's version, and creates dropped views again. Rejects with
    * `SCHEMA_NEWER` or `SCHEMA_OTHER`.
    */
   async migrate(n: number): Promise<void> {
@@ -97,7 +102,10 @@ export class Generations {
       if (damage !== null && !isLive)
         throw new ProjectionError('POSITION_TAKEN', `the tables ${this.#names.tables(n)} were switched away`)
       if (damage !== null)
-        throw new ProjectionError('SCHEMA_OTHER', `${damage}; whoever moves the tables makes them anew of the log`)
+        throw new ProjectionError(
+          'SCHEMA_OTHER',
+          `${damage}; the process that moves the tables rebuilds them from the log`,
+        )
       if (!isLive) return
       const lost = await mendViews(client, this.#names, n)
       if (lost.length > 0) this.#warn(`made again in the schema ${views}, where they were missing: ${lost.join(', ')}`)
@@ -106,7 +114,7 @@ export class Generations {
 
   /** See {@link Home.pointTo}. Writers of the present one find their position gone. */
   async pointTo(n: number, atLeast: Progress | null, takeOver: boolean): Promise<boolean> {
-    // Who asks next should not ask tables that the planner takes for empty.
+    // The planner must know the size of the tables before the first query.
     const { rows: made } = await this.#pool.query<{ name: string }>(TABLES_OF, [this.#names.tables(n)])
     await this.#pool.query(`analyze ${made.map(({ name }) => name).join(', ')}`)
     return this.#alone(async (client) => {
@@ -123,30 +131,26 @@ export class Generations {
         const ahead = `select from ${position} where log_id = $1 and position > $2 for update`
         if ((await client.query(ahead, [log_id, shown])).rowCount) return false
       }
+      if (old !== null) await mustHaveNoDependents(client, this.#names, old)
       if (there) await client.query(`delete from ${position}`)
       await this.#point(client, old, n)
       return true
     })
   }
 
-  /** Drops a generation. False, at once, where somebody reads or writes it, or has built on it, which is told. */
+  /** Drops a generation. False, at once, where a session reads or writes it, or objects of others use it, which is warned of. */
   async drop(n: number): Promise<boolean> {
-    const staying = await this.#alone(async (client) => {
-      const live = await this.#pointer(client)
-      return live === null || live === n ? [] : takeAlong(client, this.#names, n, live)
-    })
-    if (staying.some(({ why }) => stateOf(why) === NOT_NOW)) return false
     try {
       return await this.#alone((client) => this.#drop(client, n))
     } catch (error) {
-      const dependents = standsInTheWay(error)
-      if (dependents !== null) this.#stays(n, staying, dependents)
+      const dependents = dependentsIn(error)
+      if (dependents !== null) this.warn(this.#kept(n, dependents), n)
       if (dependents !== null || stateOf(error) === NOT_NOW) return false
       throw error
     }
   }
 
-  /** Every generation but the live one, and what is left of any. */
+  /** Every generation but the live one, and remains of any. */
   others(): Promise<number[]> {
     return this.#alone(async (client) => {
       const live = await this.#pointer(client)
@@ -154,10 +158,10 @@ export class Generations {
     })
   }
 
-  /** Once of each, where it is the same again. */
-  tell(text: string, of: number | null): void {
-    if (text !== this.#said.get(of)) this.#warn(text)
-    this.#said.set(of, text)
+  /** Warns of something about a generation, once until the text changes. */
+  warn(text: string, of: number | null): void {
+    if (text !== this.#warned.get(of)) this.#warn(text)
+    this.#warned.set(of, text)
   }
 
   async #drop(client: pg.PoolClient, n: number): Promise<boolean> {
@@ -165,7 +169,7 @@ export class Generations {
     if ((await this.#pointer(client)) === n) return false
     const { rows } = await client.query<{ free: boolean }>(`select pg_try_advisory_xact_lock(${writers(n)}) as free`)
     if (!rows[0]!.free) return false
-    // Nobody is to wait behind this: neither for the locks that it holds, nor for those that it would wait for.
+    // No session may wait for the locks that this transaction holds or waits for.
     await client.query(`set local lock_timeout = '100ms'`)
     const held = await client.query<{ name: string }>(TABLES_OF, [tables(n)])
     if (held.rows.length > 0) {
@@ -176,13 +180,11 @@ export class Generations {
     return true
   }
 
-  #stays(n: number, staying: readonly Staying[], dependents: string): void {
-    const { tables, views } = this.#names
-    const why = [...staying.map(({ name, why }) => `${name} (${why.message})`), ...dependents.split('\n')]
-    const text =
-      `tables of before a rebuild stay (${tables(n)}), because of what somebody has put there or built on them: ${why.join('; ')}. ` +
-      `Take what is to be kept out of there (alter … set schema), make views anew on those in ${views}, and drop the rest; they go then.`
-    this.tell(text, n)
+  #kept(n: number, dependents: string): string {
+    return (
+      `the tables from before a rebuild (${this.#names.tables(n)}) are kept, because objects of others use them: ` +
+      `${dependents.split('\n').join('; ')}. Move or drop these objects; the tables are dropped then.`
+    )
   }
 
   async #alone<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
@@ -200,7 +202,7 @@ export class Generations {
     return (await client.query<{ log_id: string }>(`select log_id from ${position}`)).rows[0]?.log_id ?? null
   }
 
-  /** Where the pointer was lost, or leads nowhere, the published views tell whose they are. */
+  /** The live generation; where the pointer was lost, that of the published views. */
   async #pointer(client: pg.PoolClient): Promise<number | null> {
     const { views, control, tables } = this.#names
     const stored = await this.#stored(client)
@@ -224,7 +226,7 @@ export class Generations {
     return n
   }
 
-  /** Rejects with `REFUSED` where no tables of ours are there, and a schema of another application is in their place. */
+  /** Rejects with `REFUSED` where a schema of another application has the name of the tables, and no generation exists. */
   async #mustBeFree(client: pg.PoolClient): Promise<void> {
     const { views } = this.#names
     const found = await client.query('select from pg_namespace where nspname ~ $1', [generationOf(views)])
@@ -233,7 +235,7 @@ export class Generations {
     if (there && (there.holds.length > 0 || !there.open)) throw schemaOfOthers(there)
   }
 
-  /** What is amiss with the live tables or the views of them, in words; null: nothing. */
+  /** A fault of the live tables or their views, in words; null: none. */
   async #damage(client: pg.PoolClient, live: number): Promise<string | null> {
     const { tables, views } = this.#names
     const damage = await damageIn(client, this.#names, live)
@@ -243,7 +245,7 @@ export class Generations {
     return lost.length === 0 ? null : `the schema ${views} has lost ${lost.map(({ name }) => name).join(', ')}`
   }
 
-  /** Numbers of generations, also where what is kept of them was lost. */
+  /** Numbers of generations, also where their row was lost. */
   #known(client: pg.PoolClient): Promise<number[]> {
     return this.#numbers(
       client,
@@ -251,7 +253,7 @@ export class Generations {
     )
   }
 
-  /** Numbers that no new generation can have: somebody else's schema may bear the name of one. */
+  /** Numbers that no new generation can have: a schema of another application may have the name of one. */
   #taken(client: pg.PoolClient): Promise<number[]> {
     return this.#numbers(client, '')
   }
@@ -270,8 +272,7 @@ export class Generations {
     await client.query(`update ${control}.generations set version = $1 where n = $2`, [migrations.length, n])
   }
 
-  // Schemas are renamed, not views replaced: that takes no lock on any table or view, so it waits for no reader. Only views
-  // that somebody has built on are replaced, and only where nobody reads them.
+  // Schemas are renamed, not views replaced: that takes no lock on a table or view, so it waits for no reader.
   async #point(client: pg.PoolClient, old: number | null, n: number): Promise<void> {
     const { control, views, published, asideViews } = this.#names
     const there = await schemaThere(client, views)
@@ -282,7 +283,6 @@ export class Generations {
       await client.query(`alter schema ${asideViews(n)} rename to ${published}`)
     }
     await client.query(pointing(control), [n])
-    if (old !== null) await takeAlong(client, this.#names, old, n)
   }
 }
 

@@ -25,7 +25,7 @@ const VIEWS = `select ${ROLE} as role, c.relname as name, null as columns, g.is_
   group by 1, 2, 4`
 
 /**
- * Who but their owner may use a schema, and read what in it: whole views, and of single columns those that the same view of
+ * The rights of other roles in a schema: to use it, to read whole views, and to read single columns that the same view of
  * other tables has.
  */
 export async function grantsIn(client: pg.PoolClient, schema: string, tables: string) {
@@ -34,6 +34,6 @@ export async function grantsIn(client: pg.PoolClient, schema: string, tables: st
   return { users: users.map(({ role }) => role), views }
 }
 
-/** SQL that gives what `grant` says on `view`. */
+/** SQL that grants a right on a view. */
 export const granting = ({ role, columns, option }: Omit<Grant, 'name'>, view: string): string =>
   `grant select ${columns === null ? '' : `(${columns})`} on ${view} to ${role} ${option ? 'with grant option' : ''}`

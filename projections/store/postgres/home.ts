@@ -17,15 +17,15 @@ import { HUNG_AFTER_MS, inTransaction, unlessHung } from './transaction.ts'
 import { versionOf } from './version.ts'
 
 export interface PostgresOptions {
-  /** From {@link openPool}; whoever opened it ends it. */
+  /** From {@link openPool}; its opener ends it. */
   readonly pool: pg.Pool
   /** Where people find the tables (default `keepup`); what is behind has names that begin so. */
   readonly schema?: string
-  /** How long a writer seeks the server again when it is gone (ms, default a minute). */
+  /** How long a writer looks for a lost server (ms, default a minute). */
   readonly patienceMs?: number
-  /** How long a writer may say nothing inside a transaction before the server takes it for dead (ms, default 5 s). */
+  /** How long a writer may be silent inside a transaction before the server ends it (ms, default 5 s). */
   readonly hungAfterMs?: number
-  /** Is told what stands in the way of tidying up. */
+  /** Hears why old tables cannot be dropped. */
   warn?(text: string): void
 }
 
@@ -61,15 +61,15 @@ export class PostgresHome implements Home {
 
   /** Never null: tables that are missing are made, empty. */
   live(): Promise<string> {
-    return told(async () => String(await this.#generations.live()))
+    return withNamedErrors(async () => String(await this.#generations.live()))
   }
 
   /**
-   * What is there, without making anything: the server, whether this user may make schemas, how far the live tables are
-   * (`position` undefined: there are none), and what is amiss with them or with the views of them (`damage` null: nothing).
+   * The state of the server without a change: its version, whether this user may create schemas, the position of the live
+   * tables (`position` undefined: there are none), and a fault of them or their views (`damage` null: none).
    */
   look(): Promise<ServerLook> {
-    return told(async () => {
+    return withNamedErrors(async () => {
       const asked = `select current_setting('server_version') as version,
         has_database_privilege(current_database(), 'create') as may`
       const { version, may: mayCreate } = (await this.#pool.query<{ version: string; may: boolean }>(asked)).rows[0]!
@@ -89,12 +89,12 @@ export class PostgresHome implements Home {
 
   async open(name: string): Promise<Store> {
     const n = Number(name)
-    await told(() => this.#generations.migrate(n))
+    await withNamedErrors(() => this.#generations.migrate(n))
     return new PostgresStore(this.#session(n))
   }
 
   logId(): Promise<string | null> {
-    return told(() => this.#generations.logId())
+    return withNamedErrors(() => this.#generations.logId())
   }
 
   async fresh(): Promise<{ name: string; store: Store }> {
@@ -104,7 +104,7 @@ export class PostgresHome implements Home {
       await sessions[0]!.try(async () => {})
     }
     try {
-      const n = await told(() => this.#generations.fresh(keep))
+      const n = await withNamedErrors(() => this.#generations.fresh(keep))
       return { name: String(n), store: new PostgresStore(sessions[0]!) }
     } catch (error) {
       await sessions[0]?.close()
@@ -123,7 +123,7 @@ export class PostgresHome implements Home {
         },
         SNAPSHOT,
       )
-    const compared = told(async () => {
+    const compared = withNamedErrors(async () => {
       const near = await inTransaction(this.#pool, (client) => this.#comparable(client, a, b), SNAPSHOT)
       if (near === null) return null
       // Most of the way, before the state that is compared is held.
@@ -136,29 +136,29 @@ export class PostgresHome implements Home {
       })
     })
     return compared.catch((error) => {
-      // Altered tables are no measure.
+      // Altered tables are not compared.
       if (error instanceof ProjectionError && error.code === 'SCHEMA_OTHER') return null
       throw error
     })
   }
 
   pointTo(name: string, atLeast: Progress | null, takeOver = false): Promise<boolean> {
-    return told(() => this.#generations.pointTo(Number(name), atLeast, takeOver))
+    return withNamedErrors(() => this.#generations.pointTo(Number(name), atLeast, takeOver))
   }
 
   async drop(name: string): Promise<void> {
-    await told(() => this.#generations.drop(Number(name)))
+    await withNamedErrors(() => this.#generations.drop(Number(name)))
   }
 
-  /** What is still read, or cannot be had now, goes the next time: nobody is to end because of what is left over. */
+  /** Tables that are still read, or cannot be dropped now, are dropped the next time. */
   async dropOthers(): Promise<void> {
     try {
       for (const n of await this.#generations.others()) await this.#generations.drop(n)
     } catch (error) {
       if (connectionLost(error)) return
       const why = error instanceof Error ? error.message : String(error)
-      const text = `tables of before a rebuild cannot be dropped now (${why}); it is tried again and again`
-      this.#generations.tell(text, null)
+      const text = `tables from before a rebuild cannot be dropped now (${why}); the next cleanup tries again`
+      this.#generations.warn(text, null)
     }
   }
 
@@ -175,10 +175,10 @@ export class PostgresHome implements Home {
 
   /** Lets a role read the live views, now and after every rebuild; see {@link grantAuditors}. */
   async grantAuditors(role = `${this.#names.views}_auditor`): Promise<{ role: string; made: boolean }> {
-    return { role, made: await told(() => grantAuditors(this.#pool, this.#names, role)) }
+    return { role, made: await withNamedErrors(() => grantAuditors(this.#pool, this.#names, role)) }
   }
 
-  /** Nothing: the pool is not its own. */
+  /** No effect: the caller owns the pool. */
   async close(): Promise<void> {}
 
   #read<T>(query: (db: Kysely<Database>) => Promise<T>): Promise<Answer<T>> {
@@ -205,7 +205,7 @@ export class PostgresHome implements Home {
     return new Session(this.#pool, { patienceMs: this.#patienceMs, begin })
   }
 
-  /** Where the live tables stand; null where they cannot be compared. */
+  /** The position of the live tables; null where they cannot be compared. */
   async #comparable(client: pg.PoolClient, live: number, rebuilt: number): Promise<Cursor | null> {
     const [a, b] = [await versionOf(client, this.#names, live), await versionOf(client, this.#names, rebuilt)]
     if (a === null || b === null || a.meaning !== b.meaning || a.version !== b.version) return null
@@ -215,9 +215,9 @@ export class PostgresHome implements Home {
 }
 
 const missing = () =>
-  new ProjectionError('NOT_FOUND', 'there are no tables yet; whoever moves them makes them of the log')
+  new ProjectionError('NOT_FOUND', 'there are no tables yet; the process that moves them makes them from the log')
 
-async function told<T>(work: () => Promise<T>): Promise<T> {
+async function withNamedErrors<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { WatchedClient, withCodes } from './watched.ts'
 
-/** What a pool is opened with. */
+/** Options of a pool. */
 export interface PoolOptions {
   /** `postgres://user:password@host:port/database`, or `postgres:///database?host=/socket/folder`. */
   readonly url: string
@@ -50,7 +50,7 @@ export class ConnectionPool extends pg.Pool {
     super({ ...config, max, Client, onConnect: (client) => (client as Client).identify() })
     this.#open = open
     this.#connectMs = connectMs
-    // A connection that breaks is an error of whoever uses it, or of nobody.
+    // The user of a broken connection gets the error; an idle one may break.
     this.on('error', () => undefined)
   }
 

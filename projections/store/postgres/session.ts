@@ -11,7 +11,7 @@ const LONGEST_WAIT = 1000
 export interface SessionOptions {
   /** How long a lost connection is sought again before `UNAVAILABLE` (ms). */
   readonly patienceMs: number
-  /** What every new connection begins with. */
+  /** Prepares every new connection. */
   begin(client: pg.PoolClient): Promise<void>
 }
 
@@ -34,7 +34,7 @@ export class Session {
   }
 
   /**
-   * Does `work`, again where the connection was lost: `work` must find out itself what became of its first try. Rejects
+   * Does `work`, again where the connection was lost: `work` must check itself whether its first try took effect. Rejects
    * with `UNAVAILABLE` where there is no connection for too long.
    */
   async try<T>(work: () => Promise<T>): Promise<T> {

@@ -21,7 +21,7 @@ const position: TableSpec = {
 }
 /** See StreamRow. */
 export const streams: TableSpec = {
-  columns: { stream: 'text!', revision: 'integer!', hash: 'text!' },
+  columns: { stream: 'text!', run_id: 'text!', revision: 'integer!', hash: 'text!' },
   key: ['stream'],
   owner: '',
 }
@@ -37,12 +37,12 @@ export const described: readonly (readonly [string, TableSpec])[] = [
 const namesIn = (pattern: RegExp) => [...views(postgres), ...keptViews].flatMap((text) => pattern.exec(text)?.[1] ?? [])
 const VIEWS = namesIn(/^create view (\w+)/)
 
-/** Names of tables and views that this program, or one before it, has made in a generation: no others are dropped. */
+/** Names of the tables and views that this program makes in a generation: no others are dropped. */
 const OWN = new Set([...described.map(([table]) => table), ...VIEWS])
 /** The same of functions. */
 export const ownRoutines: readonly string[] = namesIn(/^create function (\w+)/)
 
-/** Those of a generation's relations that are not somebody else's. */
+/** The relations of a generation that this program made. */
 export const ownIn = async (client: pg.PoolClient, tables: string): Promise<readonly Relation[]> =>
   (await relationsOf(client, tables)).filter(({ name }) => OWN.has(name))
 
@@ -59,7 +59,7 @@ interface Column {
   readonly filled: boolean
 }
 
-/** What somebody else changed of a generation's tables, as text; null: nothing that a writer would stumble over. */
+/** A foreign change of a generation's tables that would stop a writer, in words; null: none. */
 export async function damageOf(client: pg.PoolClient, schema: string): Promise<string | null> {
   const { rows } = await client.query<Column>(COLUMNS, [schema])
   const found = new Map(rows.map((row) => [`${row.table}.${row.column}`, row]))

@@ -15,13 +15,13 @@ export interface Statement {
   readonly values: readonly string[]
 }
 
-/** What writes a batch, in order. Statements of different rows only share one where the order does not matter. */
-export function statementsOf({ streams, changes, events, erased, left }: Batch): Statement[] {
+/** The statements that write a batch, in order. Rows share a statement where their order does not matter. */
+export function statementsOf({ streams, changes, events, erased, residues }: Batch): Statement[] {
   return [
     ...rowsPut('streams', streamsSpec, streams as readonly (StreamRow & Cells)[]),
     ...rowsPut('event_rows', eventRows, events as readonly (EventRow & Cells)[]),
     ...emptied(erased),
-    ...leftOf(left),
+    ...residuesPut(residues),
     ...changed(changes),
   ]
 }
@@ -45,11 +45,13 @@ const emptied = (erased: Batch['erased']): Statement[] =>
         },
       ]
 
-// The payload goes with it: the log may have emptied the body before its `erased` fact is folded.
-const LEFT = ['payload', 'current']
+// A residue replaces the payload: the log may have emptied the body before its `erased` event is folded.
+const BODY = ['payload', 'current']
 
-const leftOf = (left: Batch['left']): Statement[] =>
-  left.length === 0 ? [] : split(set('event_rows', eventRows, LEFT), eventRows, [...eventRows.key, ...LEFT], left)
+const residuesPut = (residues: Batch['residues']): Statement[] =>
+  residues.length === 0
+    ? []
+    : split(set('event_rows', eventRows, BODY), eventRows, [...eventRows.key, ...BODY], residues)
 
 interface Group {
   readonly text: string
@@ -57,15 +59,15 @@ interface Group {
   readonly rows: Cells[]
 }
 
-/** Rows first by what goes first to them: an agent's old rows, then each row's first operation, its second, its third. */
+/** In order: the deletion of streams' old rows, then the first operation of each row, the second, the third. */
 function changed(changes: Collapsed): Statement[] {
   const statements: Statement[] = []
-  for (const [table, agents] of changes.byTable) {
+  for (const [table, owners] of changes.byTable) {
     const spec = specOf(table)
     const cleared: string[] = []
     const turns: Map<string, Group>[] = []
-    for (const [agent, { cleared: gone, rows }] of agents) {
-      if (gone) cleared.push(agent)
+    for (const [owner, { cleared: isCleared, rows }] of owners) {
+      if (isCleared) cleared.push(owner)
       for (const { key, ops } of rows.values()) {
         for (const [turn, op] of ops.entries()) {
           turns[turn] ??= new Map()
@@ -87,21 +89,25 @@ function gather(groups: Map<string, Group>, table: TableName, key: Cells, op: Ro
   const spec = specOf(table)
   const columns = op.kind === 'remove' ? [] : Object.keys(op.columns)
   if (op.kind === 'set' && columns.length === 0) return
-  const births = op.kind === 'put' ? Object.keys(op.birth).filter((name) => !(name in op.columns)) : []
-  const id = `${op.kind}|${columns}|${births}`
+  const initials = op.kind === 'put' ? Object.keys(op.initial).filter((name) => !(name in op.columns)) : []
+  const id = `${op.kind}|${columns}|${initials}`
   let group = groups.get(id)
   if (!group) {
     const text =
       op.kind === 'put'
-        ? put(table, spec, columns, births)
+        ? put(table, spec, columns, initials)
         : op.kind === 'set'
           ? set(table, spec, columns)
           : remove(table, spec)
-    group = { text, columns: [...spec.key, ...columns, ...births], rows: [] }
+    group = { text, columns: [...spec.key, ...columns, ...initials], rows: [] }
     groups.set(id, group)
   }
   group.rows.push(
-    op.kind === 'remove' ? key : op.kind === 'put' ? { ...key, ...op.birth, ...op.columns } : { ...key, ...op.columns },
+    op.kind === 'remove'
+      ? key
+      : op.kind === 'put'
+        ? { ...key, ...op.initial, ...op.columns }
+        : { ...key, ...op.columns },
   )
 }
 
@@ -112,8 +118,8 @@ const from = ({ columns }: TableSpec, names: readonly string[]) =>
 
 const matches = ({ key }: TableSpec) => key.map((name) => `t."${name}" = x."${name}"`).join(' and ')
 
-function put(table: string, spec: TableSpec, columns: readonly string[], births: readonly string[]): string {
-  const all = [...spec.key, ...columns, ...births]
+function put(table: string, spec: TableSpec, columns: readonly string[], initials: readonly string[]): string {
+  const all = [...spec.key, ...columns, ...initials]
   const updates = columns.map((name) => `"${name}" = excluded."${name}"`)
   const action = updates.length > 0 ? `update set ${updates.join(', ')}` : 'nothing'
   return `insert into ${table} (${quoted(all)}) select * from ${from(spec, all)}
@@ -129,7 +135,7 @@ function set(table: string, spec: TableSpec, columns: readonly string[]): string
 const remove = (table: string, spec: TableSpec) =>
   `delete from ${table} t using ${from(spec, spec.key)} as x(${quoted(spec.key)}) where ${matches(spec)}`
 
-/** A statement as often as it takes: an agent's rows that are made again may hold more text than one can. */
+/** A statement as often as it takes: a stream's rows that are made again may hold more text than one can. */
 const split = (text: string, spec: TableSpec, names: readonly string[], rows: readonly Cells[]): Statement[] =>
   Array.from(partsOf(rows, lengthOf), (part) => ({ text, values: arrays(spec, names, part) }))
 

@@ -1,5 +1,4 @@
 import type { PositionRow, StreamRow } from '../../schema/database.ts'
-import { parkedIdOf } from '../../text.ts'
 import {
   type Batch,
   type Progress,
@@ -7,8 +6,8 @@ import {
   progressOf,
   rowOf,
   rowsRefused,
-  type Standing,
   type Store,
+  type StreamStates,
 } from '../store.ts'
 import { texts } from './arrays.ts'
 import { stateOf } from './failures.ts'
@@ -27,28 +26,18 @@ export class PostgresStore implements Store {
     return this.#session.try(() => this.#progress())
   }
 
-  standing(streams: readonly string[]): Promise<Standing> {
+  statesOf(streams: readonly string[]): Promise<StreamStates> {
     return this.#session.try(async () => {
-      const { rows } = await this.#session.query<StreamRow & { parked: boolean }>(STANDING, [
-        texts(streams),
-        texts(streams.map(parkedIdOf)),
-      ])
-      const heads = rows.filter((row) => !row.parked).map(({ stream, revision, hash }) => ({ stream, revision, hash }))
+      const { rows } = await this.#session.query<StreamRow & { parked: boolean }>(STATES, [texts(streams)])
+      const heads = rows.filter((row) => !row.parked).map(({ parked: _, ...row }) => row)
       const parked = rows.flatMap((row) => (row.parked ? row.stream : []))
       return { heads: new Map(heads.map((row) => [row.stream, row])), parked: new Set(parked) }
     })
   }
 
-  runOf(agentId: string): Promise<string | null> {
-    const text = 'select run_id from agents where id = $1'
-    return this.#session.try(
-      async () => (await this.#session.query<{ run_id: string }>(text, [agentId])).rows[0]?.run_id ?? null,
-    )
-  }
-
-  async erasureSeen(agentId: string, revision: number): Promise<boolean> {
-    const text = 'select from erasures where agent_id = $1 and revision = $2 and seen = 1'
-    return this.#session.try(async () => (await this.#session.query(text, [agentId, revision])).rowCount === 1)
+  async erasureSeen(stream: string, revision: number): Promise<boolean> {
+    const text = 'select from erasures where stream = $1 and revision = $2 and seen = 1'
+    return this.#session.try(async () => (await this.#session.query(text, [stream, revision])).rowCount === 1)
   }
 
   async commit(from: Progress | null, to: Progress, batch: Batch): Promise<void> {
@@ -86,10 +75,10 @@ export class PostgresStore implements Store {
 // Classes of SQLSTATE that are due to what the rows hold: data, and limits of the program.
 const REFUSED = /^(22|54)/
 
-const STANDING = `select stream, revision, hash, false as parked from streams where stream = any($1::text[])
-  union all select agent_id, 0, '', true from parked where agent_id = any($2::text[])`
+const STATES = `select stream, run_id, revision, hash, false as parked from streams where stream = any($1::text[])
+  union all select stream, null, 0, '', true from parked where stream = any($1::text[])`
 
-// Whoever comes second waits for the first one's transaction, and then finds no row to change.
+// The second of two writers waits for the first one's transaction, and then finds no row to change.
 const BEGIN = `insert into position (id, log_id, position, prepare, hash, events) values (1, $1, $2, $3, $4, $5)
   on conflict (id) do nothing`
 const MOVE = `update position set log_id = $1, position = $2, prepare = $3, hash = $4, events = $5

@@ -2,13 +2,13 @@ import { Kysely, PostgresDialect } from 'kysely'
 import type pg from 'pg'
 import type { Database } from '../../schema/database.ts'
 
-/** A process that hangs in the middle of what others wait for is taken for dead after this, ms: the server rolls it back. */
+/** The server rolls back a transaction whose client is silent for this long, ms, because other processes may wait for it. */
 export const HUNG_AFTER_MS = 5_000
 
-/** SQL: whoever says nothing for so long inside a transaction loses it, and the connection. */
+/** SQL: a client that is silent for so long inside a transaction loses it, and the connection. */
 export const unlessHung = (ms: number) => `idle_in_transaction_session_timeout to ${ms}`
 
-/** Does `work` in a transaction of a pool's connection. `kind`: what stands behind `begin`; without, it is to write. */
+/** Does `work` in a transaction of a pool's connection. `kind`: the text after `begin`; absent: a writing transaction. */
 export async function inTransaction<T>(
   pool: pg.Pool,
   work: (client: pg.PoolClient) => Promise<T>,
@@ -22,7 +22,7 @@ export async function inTransaction<T>(
     client.release()
     return value
   } catch (error) {
-    // Not back into the pool: whatever it was at is over with it.
+    // Not back into the pool: the transaction ends with the connection.
     client.release(error instanceof Error ? error : true)
     throw error
   }

@@ -35,13 +35,12 @@ export class WatchedClient extends pg.Client {
     this.#socket = socket
     this.on('drain', () => this.#answered())
     this.on('end', () => this.#answered())
-    // A connection that breaks is an error of whoever uses it, or of nobody.
+    // The user of a broken connection gets the error; an idle one may break.
     this.on('error', () => undefined)
   }
 
   /**
-   * Asks who serves it: what the client is told at its start may be a proxy's own number. Until then nobody is known to be at
-   * work for it, so that it is broken off where others are answered in the meantime.
+   * Asks who serves it: what the client is told at its start may be a proxy's own number. Until then no backend is known to work for it, so that it is broken off where others are answered in the meantime.
    */
   async identify(): Promise<void> {
     const { rows } = await (this as pg.Client).query<{ pid: number }>('select pg_backend_pid() as pid')
@@ -57,7 +56,7 @@ export class WatchedClient extends pg.Client {
     return withCodes(args, code, (all) => super.connect(...(all as [])))
   }
 
-  // As it is told by all its overloads.
+  // One signature for all overloads.
   override query(...args: never[]): never {
     if (!this.#waits) {
       this.#waits = true
@@ -102,10 +101,10 @@ export class WatchedClient extends pg.Client {
     }
   }
 
-  /** Whether the server is at what was asked here, as far as can be learnt; one that says why it lets nobody in is there. */
+  /** Whether the server works on the query, as far as can be learnt; a server that refuses new connections exists. */
   async #atWork(): Promise<boolean> {
     const limits = { connectionTimeoutMillis: ANSWER_WITHIN_MS, query_timeout: ANSWER_WITHIN_MS }
-    // Nobody waits for it alone, least of all the end of the process.
+    // The process may end while this connection is open.
     const other = new pg.Client({ ...this.#config, ...limits, stream: () => new Socket().unref() })
     other.on('error', () => undefined)
     try {

@@ -101,9 +101,8 @@ export async function longLog(place: Place): Promise<Figure[]> {
   const watched: Store = {
     keepsEvents: store.keepsEvents,
     progress: () => store.progress(),
-    standing: (streams) => store.standing(streams),
-    runOf: (agent) => store.runOf(agent),
-    erasureSeen: (agentId, revision) => store.erasureSeen(agentId, revision),
+    statesOf: (streams) => store.statesOf(streams),
+    erasureSeen: (stream, revision) => store.erasureSeen(stream, revision),
     async commit(from, to, batch) {
       await store.commit(from, to, batch)
       if (to.events * 10 < events * marks.length) return

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { Projector } from '../../../projections/projector/projector.ts'
+import { dueBefore } from '../../../projections/queries/due.ts'
 import { listRuns } from '../../../projections/queries/runs.ts'
 import { runs, tape } from '../../support/projections/fc.ts'
 import { folded, projected, type TablesKit } from '../../support/projections/kit.ts'
@@ -35,7 +36,7 @@ export function damageContract(kit: TablesKit): void {
       log.events.splice(2, 1)
       const { dump, projector } = await open(log)
       const found = await dump()
-      const row = { agent_id: 'bad', stream: 'agent-bad', run_id: 'bad', revision: 2, position: late.position }
+      const row = { stream: 'agent-bad', run_id: 'bad', revision: 2, position: late.position }
       expect(found.parked).toMatchObject([{ ...row, event_id: late.id, code: 'GAP' }])
       expect(found.parked![0]!.message).toMatch(/^stream agent-bad goes on with revision 2 where 1 must follow: .*; /)
       expect(found.agents).toMatchObject([
@@ -43,7 +44,7 @@ export function damageContract(kit: TablesKit): void {
         { id: 'good', incomplete_from: null, revision: 1 },
       ])
       expect(projector.status()).toMatchObject({ state: 'idle', progress: { events: log.events.length } })
-      expect(await projector.release('bad')).toBe(false)
+      expect(await projector.release('agent-bad')).toBe(false)
       expect(await dump()).toEqual(found)
     })
 
@@ -55,21 +56,21 @@ export function damageContract(kit: TablesKit): void {
       const { dump, projector } = await open(log)
       log.events.splice(2, 0, lost!)
       bad.user('user_input', { text: 'later' })
-      expect(await projector.release('bad')).toBe(true)
+      expect(await projector.release('agent-bad')).toBe(true)
       await projector.catchUp()
       expect((await dump()).inputs).toHaveLength(3)
       expect((await dump()).parked).toEqual([])
     })
 
-    it('at the head of a stream that makes no rows parks it by its name', async () => {
+    it('parks a stream of a kind without row rules', async () => {
       const { log, good } = pair()
       for (const at of [1, 2]) log.add({ stream: 'document-d', type: 'noted', body: {}, runId: 'good', at })
       log.events.splice(2, 1)
       good.user('user_input', { text: 'read' })
-      const { dump, projector } = await open(log)
+      const { dump, projector, tables } = await open(log)
       const found = await dump()
-      expect(found.parked).toMatchObject([{ agent_id: 'document-d', stream: 'document-d', revision: 1, code: 'GAP' }])
-      expect(found.due!.map(({ cause }) => cause)).not.toContain('parked')
+      expect(found.parked).toMatchObject([{ stream: 'document-d', revision: 1, code: 'GAP' }])
+      expect((await dueBefore(tables.db, null)).map(({ reason }) => reason)).not.toContain('parked')
       expect(await projector.release('document-d')).toBe(false)
       expect(await dump()).toEqual(found)
     })
@@ -85,7 +86,6 @@ export function damageContract(kit: TablesKit): void {
       const { position, id: event_id, type, at, message } = planted
       expect(found.parked).toEqual([
         {
-          agent_id: 'bad',
           stream: 'agent-bad',
           run_id: 'bad',
           revision: 1,
@@ -103,7 +103,7 @@ export function damageContract(kit: TablesKit): void {
         { id: 'good', incomplete_from: null },
       ])
       expect(found.inputs).toMatchObject([{ agent_id: 'good' }])
-      expect(await projector.release('bad')).toBe(false)
+      expect(await projector.release('agent-bad')).toBe(false)
       expect(await dump()).toEqual(found)
     })
 
@@ -142,8 +142,8 @@ export function damageContract(kit: TablesKit): void {
       log.damage('agent-unborn', { revision: 0 })
       await projector.catchUp()
       expect((await dump()).parked).toMatchObject([
-        { agent_id: 'child', run_id: 'good' },
-        { agent_id: 'unborn', run_id: 'unborn', revision: 0 },
+        { stream: 'agent-child', run_id: 'good' },
+        { stream: 'agent-unborn', run_id: 'unborn', revision: 0 },
       ])
     })
   })
@@ -206,9 +206,9 @@ export function damageContract(kit: TablesKit): void {
           log.visible = stop
           const projector = new Projector({ log, blobs: log.blobs, store })
           await projector.catchUp()
-          const parked = (await tables.dump()).parked!.map(({ agent_id }) => String(agent_id))
-          for (const id of which % 2 === 0 ? parked : parked.reverse().slice(0, which))
-            expect(await projector.release(id)).toBe(false)
+          const parked = (await tables.dump()).parked!.map(({ stream }) => String(stream))
+          for (const stream of which % 2 === 0 ? parked : parked.reverse().slice(0, which))
+            expect(await projector.release(stream)).toBe(false)
           await store.close()
         }
         expect(await tables.dump()).toEqual(whole)

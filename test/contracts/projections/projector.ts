@@ -63,7 +63,6 @@ export function projectorContract(kit: TablesKit): void {
       const { tables, dump, projector } = await open(log)
       const found = await dump()
       const reference = {
-        agent_id: 'bad',
         stream: 'agent-bad',
         revision: 1,
         position: event.position,
@@ -79,7 +78,7 @@ export function projectorContract(kit: TablesKit): void {
       expect(await dueBefore(tables.db, null)).toContainEqual(
         expect.objectContaining({ agentId: 'bad', reason: 'parked' }),
       )
-      expect(await projector.release('bad')).toBe(false)
+      expect(await projector.release('agent-bad')).toBe(false)
       expect(await dump()).toEqual(found)
     })
 
@@ -92,9 +91,9 @@ export function projectorContract(kit: TablesKit): void {
       const { dump, projector } = await open(log)
       expect((await dump()).parked).toMatchObject([{ code: 'BLOB_MISSING' }])
       for (const [key, bytes] of held) log.blobs.held.set(key, bytes)
-      expect(await projector.release('bad')).toBe(true)
+      expect(await projector.release('agent-bad')).toBe(true)
       expect(await dump()).toEqual(await folded(log, kit))
-      await expect(projector.release('bad')).rejects.toEqual(code('NOT_PARKED'))
+      await expect(projector.release('agent-bad')).rejects.toEqual(code('NOT_PARKED'))
     })
 
     it.each([true, false])('refuses a body that is not what was sealed (in the blob store: %s)', async (blob) => {

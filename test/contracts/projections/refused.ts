@@ -16,9 +16,8 @@ export function refusing(store: Store, refuses: () => boolean = () => true): Sto
   return {
     keepsEvents: store.keepsEvents,
     progress: () => store.progress(),
-    standing: (streams) => store.standing(streams),
-    runOf: (agent) => store.runOf(agent),
-    erasureSeen: (agent, revision) => store.erasureSeen(agent, revision),
+    statesOf: (streams) => store.statesOf(streams),
+    erasureSeen: (stream, revision) => store.erasureSeen(stream, revision),
     close: () => store.close(),
     commit: async (from, to, batch) => {
       const rows = [...(batch.changes.byTable.get('context_variables')?.values() ?? [])].flatMap((of) => [
@@ -60,10 +59,10 @@ export function refusedContract(kit: TablesKit, refuse: (store: Store) => Store)
       other.user('user_input', { text: 'read' })
       const { dump, projector } = await open(log)
       const found = await dump()
-      const at = { agent_id: 'bad', revision: 2, position: planted.position, type: 'context_set' }
+      const at = { stream: 'agent-bad', revision: 2, position: planted.position, type: 'context_set' }
       expect(found.parked).toMatchObject([{ ...at, code: 'ROWS_REFUSED' }])
       expect(found.parked![0]!.message).toMatch(
-        / does not take what .*: .*; release the agent where the database does$/,
+        / refuses rows of this event: .*; change the limit of the database, then release the stream$/,
       )
       expect(found.agents).toMatchObject([
         { id: 'bad', incomplete_from: 2 },
@@ -73,7 +72,7 @@ export function refusedContract(kit: TablesKit, refuse: (store: Store) => Store)
       expect(names).toMatchObject([{ name: 'before' }])
       expect(found.inputs).toMatchObject([{ agent_id: 'other' }])
       expect(projector.status()).toMatchObject({ progress: { events: log.events.length } })
-      expect(await projector.release('bad')).toBe(false)
+      expect(await projector.release('agent-bad')).toBe(false)
       expect(await dump()).toEqual(found)
       other.user('user_input', { text: 'read too' })
       await projector.catchUp()
@@ -102,7 +101,7 @@ export function refusedContract(kit: TablesKit, refuse: (store: Store) => Store)
       const { dump, projector } = await open(log, short)
       expect((await dump()).parked).toMatchObject([{ revision: 2 }])
       refuses = false
-      expect(await projector.release('bad')).toBe(true)
+      expect(await projector.release('agent-bad')).toBe(true)
       const { dump: whole } = await open(log, (store) => store)
       expect(await dump()).toEqual(await whole())
     })
@@ -123,9 +122,11 @@ export function refusedContract(kit: TablesKit, refuse: (store: Store) => Store)
             const parts = await open(log)
             const dump = await whole.dump()
             expect(await parts.dump()).toEqual(dump)
-            const parked = actors.filter((_, i) => plan.some((n) => n > 1 && n % 2 === i)).map(({ id }) => id)
-            expect(dump.parked!.map((row) => row.agent_id)).toEqual(parked)
-            for (const id of parked) expect(await parts.projector.release(id)).toBe(false)
+            const parked = actors
+              .filter((_, i) => plan.some((n) => n > 1 && n % 2 === i))
+              .map(({ id }) => `agent-${id}`)
+            expect(dump.parked!.map((row) => row.stream)).toEqual(parked)
+            for (const stream of parked) expect(await parts.projector.release(stream)).toBe(false)
             expect(await parts.dump()).toEqual(dump)
           },
         ),

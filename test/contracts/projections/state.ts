@@ -2,9 +2,10 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { MemoryLog } from '../../../adapters/log-memory/log.ts'
 import { pointOf } from '../../../api/app/runs/point.ts'
-import { type AgentState, activityOf, callsOf, isFinished } from '../../../domain/agent/state/state.ts'
+import { waitsOf } from '../../../domain/agent/decisions/waiting.ts'
+import { wakeAt } from '../../../domain/agent/decisions/wake-at.ts'
+import { type AgentState, callsOf, isFinished } from '../../../domain/agent/state/state.ts'
 import { agentAt } from '../../../domain/runtime/agent/history/replay.ts'
-import { idleEnd } from '../../../domain/runtime/agent/look.ts'
 import type { AgentAt } from '../../../domain/runtime/types.ts'
 import { Projector } from '../../../projections/projector/projector.ts'
 import { listQuestions } from '../../../projections/queries/asks.ts'
@@ -42,7 +43,7 @@ async function lived(plan: Plan, fates: readonly Fate[], kit: TablesKit): Promis
     await projector.catchUp()
     const at = await agentAt({ log, blobs: world.blobs }, world.runId, null)
     const sources = { log, blobs: world.blobs, messagesAt: async () => at.messages }
-    await agree(at.state, tables, world.clock.now())
+    await agree(at.state, tables)
       .then(() => sameCheckpoint(at, tables, sources))
       .catch((fault: unknown) => {
         faults = fault
@@ -87,7 +88,7 @@ async function sameCheckpoint(at: AgentAt, { db }: Tables, sources: CheckpointSo
   expect(JSON.parse(JSON.stringify(told))).toMatchObject(JSON.parse(JSON.stringify(made)))
 }
 
-async function agree(state: AgentState, { db }: Tables, now: number): Promise<void> {
+async function agree(state: AgentState, { db }: Tables): Promise<void> {
   const told = `revision ${state.revision}, ${state.machine.status}`
   const row = await db.selectFrom('agents').selectAll().where('id', '=', state.agentId).executeTakeFirstOrThrow()
   const run = await db.selectFrom('runs').selectAll().where('id', '=', state.runId).executeTakeFirstOrThrow()
@@ -119,33 +120,23 @@ async function agree(state: AgentState, { db }: Tables, now: number): Promise<vo
   )
   const waiting = (await waitingOf(db, [state.runId])).get(state.runId) ?? []
   expect(waiting.map((one) => `${one.for} ${one.toolCallId ?? ''}`).sort(byId), told).toEqual(
-    waitsFor(state).sort(byId),
+    waitsOf(state)
+      .map((one) => `${one.for} ${one.toolCallId ?? ''}`)
+      .sort(byId),
   )
   const questions = (await listQuestions(db, state.runId)).map((one) => one.agent_id)
   expect(questions, told).toEqual(waiting.flatMap((one) => (one.for === 'input' ? [one.agentId] : [])))
-  await dueAgrees(state, db, row.held === 1, now, told)
+  await dueAgrees(state, db, row.undriven === 1, told)
 }
 
-/** Woken is who has something to do, and nobody else. */
-async function dueAgrees(state: AgentState, db: Tables['db'], held: boolean, now: number, told: string): Promise<void> {
-  const due = await dueBefore(db, now)
-  const ever = await dueBefore(db, null)
-  const why = `${told}: due ${JSON.stringify(ever)}`
-  const later = laterOf(state)
-  if (isFinished(state) || (state.driver === null && held)) return expect(ever, why).toEqual([])
-  const works =
-    state.driver === null
-      ? !state.paused
-      : atWork(state) || idleEnd(state, { clock: clockAt(now), build: 't' }) === null
-  if (works) expect(ever[0]?.wakeAt, why).toBeLessThanOrEqual(Math.max(now, ...later))
-  else {
-    expect(due, why).toEqual([])
-    const expiry = Math.min(...approvalsOf(state).map(([, until]) => until))
-    expect(await nextDue(db, now), why).toBe(Number.isFinite(expiry) ? expiry : null)
-  }
+/** The row of `due` is the wake time of the state: no work is missing. */
+async function dueAgrees(state: AgentState, db: Tables['db'], undriven: boolean, why: string): Promise<void> {
+  const due = await dueBefore(db, null)
+  const wake = state.driver === null && undriven ? null : wakeAt(state)
+  const reason = state.cancel === null ? 'owed' : 'cancel'
+  expect(due, why).toEqual(wake === null ? [] : [{ agentId: state.agentId, wakeAt: wake, reason }])
+  expect(await nextDue(db, -1), why).toBe(wake)
 }
-
-const clockAt = (now: number) => ({ now: () => now, sleep: () => Promise.reject(new Error('nothing waits here')) })
 
 function statusOf({ machine }: AgentState): string {
   const said = { DONE: 'completed', ERROR: 'failed', RECOVERY: 'recovering' } as const
@@ -154,26 +145,3 @@ function statusOf({ machine }: AgentState): string {
 
 const approvalsOf = (state: AgentState): (readonly [string, number])[] =>
   callsOf(state).flatMap(({ id, stage }) => (stage.at === 'approval' ? [[id, stage.expiresAt] as const] : []))
-
-function waitsFor(state: AgentState): string[] {
-  if (isFinished(state) || state.cancel !== null) return []
-  const calls = callsOf(state).flatMap(({ id, stage: { at } }) =>
-    at === 'approval' || at === 'doubt' ? [`${at} ${id}`] : [],
-  )
-  if (activityOf(state.machine) === null && state.unread === 0) calls.push('input ')
-  if (state.paused) calls.push('pause ')
-  return calls
-}
-
-function atWork(state: AgentState): boolean {
-  const activity = activityOf(state.machine)
-  if (activity?.status === 'THINKING' && activity.model.at === 'calling') return true
-  return state.unversioned !== null || callsOf(state).some(({ stage }) => stage.at === 'running')
-}
-
-/** Instants at which what failed is tried again. */
-function laterOf(state: AgentState): number[] {
-  const activity = activityOf(state.machine)
-  const model = activity?.status === 'THINKING' && activity.model.at === 'backoff' ? [activity.model.until] : []
-  return [...model, ...callsOf(state).flatMap(({ stage }) => (stage.at === 'running' ? [stage.notBefore] : []))]
-}

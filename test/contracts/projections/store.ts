@@ -12,17 +12,19 @@ const at = (position: number): Progress => ({
   events: position,
 })
 
-const batch = (changes: Collapsed): Batch => ({ streams: [], changes, events: [], erased: [], left: [] })
+const batch = (changes: Collapsed): Batch => ({ streams: [], changes, events: [], erased: [], residues: [] })
 
 const cell = fc.nat(3)
-const key = cell.map((n) => ({ agent_id: 'a', cause: `c${n}` }))
+const key = cell.map((n) => ({ agent_id: 'a', tool_call_id: `c${n}` }))
 const change: fc.Arbitrary<Change> = fc.oneof(
-  fc.tuple(key, cell, cell).map(([k, n, m]) => put('due', k, { wake_at: n }, { run_id: `r${m}`, reason: `b${m}` })),
-  fc.tuple(key, cell).map(([k, n]) => put('due', k, { reason: `p${n}`, run_id: 'p' })),
-  fc.tuple(key, cell).map(([k, n]) => set('due', k, { reason: `s${n}` })),
-  fc.tuple(key, cell).map(([k, n]) => set('due', k, { wake_at: 10 + n })),
-  key.map((k) => remove('due', k)),
-  fc.constant(clear('due')),
+  fc
+    .tuple(key, cell, cell)
+    .map(([k, n, m]) => put('approvals', k, { requested_position: n }, { run_id: `r${m}`, status: `b${m}` })),
+  fc.tuple(key, cell).map(([k, n]) => put('approvals', k, { status: `p${n}`, run_id: 'p' })),
+  fc.tuple(key, cell).map(([k, n]) => set('approvals', k, { status: `s${n}` })),
+  fc.tuple(key, cell).map(([k, n]) => set('approvals', k, { requested_position: 10 + n })),
+  key.map((k) => remove('approvals', k)),
+  fc.constant(clear('approvals')),
 )
 
 export function storeContract(kit: TablesKit): void {
@@ -35,17 +37,17 @@ export function storeContract(kit: TablesKit): void {
           let [position, singles] = [0, 0]
           for (const many of batches) {
             const all = new Collapsed()
-            all.add('a', many)
+            all.add('agent-a', many)
             await together.commit(position === 0 ? null : at(position), at(++position), batch(all))
             for (const each of many) {
               const one = new Collapsed()
-              one.add('a', [each])
+              one.add('agent-a', [each])
               await single.commit(singles === 0 ? null : at(singles), at(++singles), batch(one))
             }
           }
           await together.close()
           await single.close()
-          expect((await a.dump()).due).toEqual((await b.dump()).due)
+          expect((await a.dump()).approvals).toEqual((await b.dump()).approvals)
         }),
         runs(kit.cases(30)),
       )
@@ -71,20 +73,30 @@ export function storeContract(kit: TablesKit): void {
           '\u{1f600}\u200d',
         ),
       )
-      const row = fc.record({ cause: text, run_id: text, reason: text, behind: text, wake_at: fc.maxSafeInteger() })
+      const row = fc.record({
+        tool_call_id: text,
+        run_id: text,
+        status: text,
+        reason: text,
+        requested_position: fc.maxSafeInteger(),
+      })
       const tables = await kit.fresh()
       const store = await tables.open()
       onTestFinished(() => store.close())
       let position = 0
       await fc.assert(
-        fc.asyncProperty(fc.uniqueArray(row, { selector: ({ cause }) => cause }), async (rows) => {
+        fc.asyncProperty(fc.uniqueArray(row, { selector: ({ tool_call_id }) => tool_call_id }), async (rows) => {
           const changes = new Collapsed()
-          changes.add('a', [clear('due')])
-          for (const { cause, ...columns } of rows) changes.add('a', [put('due', { agent_id: 'a', cause }, columns)])
+          changes.add('agent-a', [clear('approvals')])
+          for (const { tool_call_id, ...columns } of rows)
+            changes.add('agent-a', [put('approvals', { agent_id: 'a', tool_call_id }, columns)])
           await store.commit(position === 0 ? null : at(position), at(++position), batch(changes))
-          const found = (await tables.dump()).due!
-          const byBytes = rows.toSorted((x, y) => Buffer.compare(Buffer.from(x.cause), Buffer.from(y.cause)))
-          expect(found).toEqual(byBytes.map((one) => ({ agent_id: 'a', ...one })))
+          const found = (await tables.dump()).approvals!
+          const byBytes = rows.toSorted((x, y) =>
+            Buffer.compare(Buffer.from(x.tool_call_id), Buffer.from(y.tool_call_id)),
+          )
+          expect(found).toHaveLength(rows.length)
+          expect(found).toMatchObject(byBytes.map((one) => ({ agent_id: 'a', ...one })))
         }),
         runs(kit.cases(30)),
       )
@@ -97,9 +109,9 @@ export function storeContract(kit: TablesKit): void {
         await one.close()
         await two.close()
       })
-      const rows = (reason: string) => {
+      const rows = (status: string) => {
         const changes = new Collapsed()
-        changes.add('a', [put('due', { agent_id: 'a', cause: reason }, { run_id: 'r', wake_at: 1, reason })])
+        changes.add('agent-a', [put('approvals', { agent_id: 'a', tool_call_id: status }, { run_id: 'r', status })])
         return batch(changes)
       }
       const taken = expect.objectContaining({ code: 'POSITION_TAKEN' })
@@ -108,7 +120,7 @@ export function storeContract(kit: TablesKit): void {
       await one.commit(at(1), at(2), rows('second'))
       await expect(two.commit(at(1), at(3), rows('later'))).rejects.toEqual(taken)
       const dump = await tables.dump()
-      expect(dump.due!.map((row) => row.reason)).toEqual(['first', 'second'])
+      expect(dump.approvals!.map((row) => row.status)).toEqual(['first', 'second'])
       expect(dump.position).toMatchObject([{ position: 2 }])
     })
   })

@@ -24,8 +24,8 @@ export const LAWS: readonly Caught[] = [
     test: 'test/projections/laws.test.ts',
     fault: {
       file: 'projections/projector/fold.ts',
-      search: 'after ? given.filter(({ position }) => position > after.position) : given',
-      replace: 'given',
+      search: 'after ? entries.filter(({ position }) => position > after.position) : entries',
+      replace: 'entries',
     },
   },
   {
@@ -34,8 +34,8 @@ export const LAWS: readonly Caught[] = [
     test: 'test/projections/projector.test.ts',
     fault: {
       file: 'projections/projector/fold.ts',
-      search: 'return this.#isParked(stream) ? null : gapAt(event, this.#headOf(stream))',
-      replace: 'return null',
+      search: 'const gap = this.#isParked(stream) ? null : gapAt(event, this.#headOf(stream))',
+      replace: 'const gap = null as Poison | null',
     },
   },
   {
@@ -50,8 +50,8 @@ export const LAWS: readonly Caught[] = [
     test: 'test/projections/projector.test.ts',
     fault: {
       file: 'projections/projector/fold.ts',
-      search: 'if (!this.#isParked(found.stream)) await',
-      replace: 'await',
+      search: 'if (!this.#isParked(stream)) this.#park',
+      replace: 'this.#park',
     },
   },
   {
@@ -202,7 +202,7 @@ export const LAWS: readonly Caught[] = [
     test: law('7-golden-runs'),
     name: 'replayed on',
     fault: {
-      file: 'projections/changes/model-calls.ts',
+      file: 'projections/changes/agent/model-calls.ts',
       search: "status: 'late' })",
       replace: "status: 'answered' })",
     },

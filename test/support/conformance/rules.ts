@@ -23,11 +23,11 @@ export const RULES: readonly Rule[] = [
   {
     rule: 'who is woken',
     says: 'a step pauses the run at the end of its turn',
-    test: 'test/projections/due.test.ts',
+    test: 'test/projections/state.test.ts',
     fault: {
-      file: 'projections/changes/agents.ts',
-      search: 'held: 0, paused: 1, stepping: 1',
-      replace: 'held: 0, stepping: 1',
+      file: 'projections/changes/agent/agents.ts',
+      search: 'undriven: 0, paused: 1, stepping: 1',
+      replace: 'undriven: 0, stepping: 1',
     },
   },
   {

@@ -25,7 +25,11 @@ export const STRUCTURE: readonly Row[] = [
     must: '8.1',
     says: 'checkpoints in SQLite',
     test: 'test/projections/audit.test.ts',
-    fault: { file: 'projections/changes/checkpoint-rows.ts', search: "e.type !== 'tool_call_end' && ", replace: '' },
+    fault: {
+      file: 'projections/changes/agent/checkpoint-rows.ts',
+      search: "e.type !== 'tool_call_end' && ",
+      replace: '',
+    },
   },
   {
     must: '8.2',
@@ -42,7 +46,7 @@ export const STRUCTURE: readonly Row[] = [
     says: 'artifacts with their checkpoint',
     test: 'test/projections/queries.test.ts',
     fault: {
-      file: 'projections/changes/artifact-rows.ts',
+      file: 'projections/changes/agent/artifact-rows.ts',
       search: "e.type !== 'artifact_registered'",
       replace: "e.type !== 'completion'",
     },

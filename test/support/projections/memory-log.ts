@@ -4,6 +4,7 @@ import type { DamagedEvent, OnDamage } from '../../../domain/log/damage.ts'
 import type { Header, RecordedEvent } from '../../../domain/log/envelope.ts'
 import { erasuresOf } from '../../../domain/log/erased.ts'
 import { ConflictError, cursorError, LogError } from '../../../domain/log/errors.ts'
+import { ownerOf } from '../../../domain/log/owner.ts'
 import { bodyHash, GENESIS, seal } from '../../../domain/log/seal.ts'
 import type { BlobStore, EventLog, Head, ReadAllOptions, ReadOptions } from '../../../domain/ports.ts'
 
@@ -21,6 +22,8 @@ export interface Draft {
   readonly version?: number
   readonly blob?: boolean
   readonly erases?: readonly number[]
+  readonly wakeAt?: number | null
+  readonly minReader?: number
 }
 
 /** Blobs in memory. */
@@ -87,6 +90,8 @@ export class MemoryLog implements EventLog {
       commandId: draft.commandId ?? `c${this.events.length}`,
       actor: draft.actor ?? { kind: 'driver', id: 'd1' },
       ...(draft.toolCallId === undefined ? {} : { toolCallId: draft.toolCallId }),
+      ...(draft.wakeAt === undefined ? {} : { wakeAt: draft.wakeAt }),
+      ...(draft.minReader === undefined ? {} : { minReader: draft.minReader }),
       body: {
         place: draft.blob ? 'blob' : 'inline',
         size: bytes.length,
@@ -95,7 +100,7 @@ export class MemoryLog implements EventLog {
         hash: bodyHash(salt, bytes),
       },
     }
-    if (draft.blob) this.blobs.held.set(`${draft.runId}/${header.body.hash}`, bytes)
+    if (draft.blob) this.blobs.held.set(`${ownerOf(header)}/${header.body.hash}`, bytes)
     for (const revision of draft.erases ?? []) this.#erase(places[revision]!)
     const event = { ...seal(previous, header, draft.blob ? null : bytes), position: this.events.length * 3 + 1 }
     places.push(this.events.length)

@@ -71,7 +71,7 @@ export function postgresKit(server: () => PostgresServer): TablesKit {
   }
   return {
     name: 'PostgreSQL',
-    cases: (number) => Math.ceil(number / 6),
+    cases: (number) => Math.ceil(number / 15),
     async fresh() {
       const found = (await emptied()) ?? (await made())
       onTestFinished(() => void used.push(found))

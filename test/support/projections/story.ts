@@ -61,8 +61,10 @@ export class Actor {
   }
 
   write(type: string, body: unknown, extra: Extra = {}) {
-    const stream = agentStream(this.id)
-    return this.#log.add({ stream, type, body, runId: this.runId, at: this.#now(), turn: this.turn, ...extra })
+    const [stream, at] = [agentStream(this.id), this.#now()]
+    // Of three events one owes something, one owes nothing, and one is not the last of its append.
+    const wakeAt = this.finished ? { wakeAt: null } : [{ wakeAt: at + 5 }, { wakeAt: null }, {}][at % 3]
+    return this.#log.add({ stream, type, body, runId: this.runId, at, turn: this.turn, ...wakeAt, ...extra })
   }
 
   user(type: string, body: unknown, extra: Extra = {}) {
@@ -207,6 +209,7 @@ export class Actor {
       this.write('recovery', warning)
       this.write('recovery', how === 'recovered' ? { phase: 'succeeded' } : { phase: 'failed', reason: 'no call' })
     }
+    this.finished = true
     if (how === 'error') {
       this.write('error', {
         error: 'Recovery failed',
@@ -215,7 +218,6 @@ export class Actor {
         partialOutput: 'half',
       })
     } else this.write('completion', { summary: 'done', artifacts: [], unmetGates: ['tests_exist'], unreadInput: 0 })
-    this.finished = true
   }
 
   /** The log has lost this agent's end, with a call of it, and a person has accepted and settled that. */

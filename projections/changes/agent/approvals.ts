@@ -1,9 +1,9 @@
-import { actorText } from '../text.ts'
-import { type Change, put, set } from './change.ts'
-import type { Seen } from './event.ts'
+import { actorText } from '../../text.ts'
+import { type Change, put, set } from '../change.ts'
+import type { ProjectedEvent } from './event.ts'
 
 /** Changes of `approvals`: what was asked, who decided, why (CONTRACTS 3). */
-export function approvals(e: Seen): Change[] {
+export function approvals(e: ProjectedEvent): Change[] {
   const key = { agent_id: e.agentId, tool_call_id: e.toolCallId ?? '' }
   const birth = { run_id: e.runId, turn: e.turn }
   switch (e.type) {
@@ -53,7 +53,7 @@ export function approvals(e: Seen): Change[] {
 }
 
 /** Changes of `standing_approvals`: tools that a person approved for the rest of the run. */
-export function standingApprovals(e: Seen): Change[] {
+export function standingApprovals(e: ProjectedEvent): Change[] {
   if (e.type !== 'standing_approval') return []
   return [
     put(

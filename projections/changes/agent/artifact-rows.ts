@@ -1,6 +1,6 @@
-import type { JsonObject } from '../../domain/log/json.ts'
-import { type Change, put } from './change.ts'
-import type { Seen } from './event.ts'
+import type { JsonObject } from '../../../domain/log/json.ts'
+import { type Change, put } from '../change.ts'
+import type { ProjectedEvent } from './event.ts'
 
 /** The content of an item of a call's `artifacts`; null where it is not known any more. */
 function contentOf(args: JsonObject | null | undefined, item: number): string | null {
@@ -14,7 +14,7 @@ function contentOf(args: JsonObject | null | undefined, item: number): string | 
  * Changes of `artifact_rows`. Registering the same id again shows the newest; one of which nothing is left is in the
  * events only.
  */
-export function artifactRows(e: Seen): Change[] {
+export function artifactRows(e: ProjectedEvent): Change[] {
   if (e.type !== 'artifact_registered' || !e.body) return []
   const { id, type, title, path, argumentsRef, hash, size, mimeType, claimed } = e.body.artifact
   return [

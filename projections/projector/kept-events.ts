@@ -1,25 +1,24 @@
-import { isEventType, upcast } from '../../domain/agent/events/codec.ts'
-import { versions } from '../../domain/agent/events/events.ts'
 import type { Header, RecordedEvent } from '../../domain/log/envelope.ts'
 import { erasedFact } from '../../domain/log/erased.ts'
 import { agentOf, runOf } from '../../domain/log/owner.ts'
+import type { StreamKind } from '../changes/kinds.ts'
 import type { EventRow } from '../schema/database.ts'
 import type { Body } from './body.ts'
 
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
 
-/** Rows of `event_rows` that a batch writes, and payloads that it takes away. */
-export class Kept {
+/** Rows of `event_rows` that a batch writes, and payloads that it removes. */
+export class KeptEvents {
   readonly #rows = new Map<string, EventRow>()
   readonly erased: { readonly stream: string; readonly revision: number }[] = []
-  readonly left: { readonly stream: string; readonly revision: number; readonly current: string }[] = []
+  readonly residues: { readonly stream: string; readonly revision: number; readonly current: string }[] = []
 
   get events(): readonly EventRow[] {
     return [...this.#rows.values()]
   }
 
-  /** No payload where the body was erased, or cannot be had. */
-  add(event: RecordedEvent, bytes: Body): void {
+  /** Without a payload where the body was erased, or cannot be had. */
+  add(event: RecordedEvent, bytes: Body, kind: StreamKind | undefined): void {
     const { header, id, position } = event
     const { stream, revision, actor } = header
     const payload = bytes === null || 'poison' in bytes || header.body.cipher ? null : utf8.decode(bytes)
@@ -38,22 +37,14 @@ export class Kept {
       actor_kind: actor.kind,
       actor_id: actor.id,
       payload,
-      current: payload === null ? null : broughtUp(header, payload),
+      current: payload === null ? null : textOf(kind?.upcast(header, payload)),
     })
   }
 
-  /** What an erasure has left of an event. */
-  leave({ stream, revision }: Header, body: unknown): void {
-    this.left.push({ stream, revision, current: JSON.stringify(body) })
+  /** Keeps the residue of an erased event in the place of its body. */
+  addResidue({ stream, revision }: Header, body: unknown): void {
+    this.residues.push({ stream, revision, current: JSON.stringify(body) })
   }
 }
 
-/** A body of an older version in the current shape; null where it has it, or cannot be brought up. */
-function broughtUp({ type, version }: Header, payload: string): string | null {
-  if (!isEventType(type) || version >= versions[type]) return null
-  try {
-    return JSON.stringify(upcast(type, version, JSON.parse(payload)))
-  } catch {
-    return null
-  }
-}
+const textOf = (body: unknown): string | null => (body === undefined || body === null ? null : JSON.stringify(body))

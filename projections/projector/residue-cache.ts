@@ -1,26 +1,24 @@
-import { agent } from '../../domain/agent/decisions/aggregate.ts'
-import type { AgentEvent } from '../../domain/agent/events/events.ts'
 import type { Header } from '../../domain/log/envelope.ts'
 import { LogError } from '../../domain/log/errors.ts'
 import type { BlobStore, EventLog } from '../../domain/ports.ts'
-import { Residues } from '../../domain/runtime/stream/residues.ts'
-import type { Poison } from './decode.ts'
+import type { Residues, StreamKind } from '../changes/kinds.ts'
+import type { Poison } from '../changes/poison.ts'
 
-/** Streams that were erased from are read one after the other, or a few side by side. */
+/** Events of a few streams may interleave in a page; residues of older streams are read again. */
 const STREAMS = 8
 
-/** What erasures have left of bodies, of the streams that were asked for last: their pages come one by one. */
-export class Left {
+/** The residues of erased bodies, of the streams that were asked for last. */
+export class ResidueCache {
   readonly #stores: { readonly log: EventLog; readonly blobs: BlobStore }
-  readonly #streams = new Map<string, Residues<AgentEvent>>()
+  readonly #streams = new Map<string, Residues>()
   constructor(stores: { readonly log: EventLog; readonly blobs: BlobStore }) {
     this.#stores = stores
   }
 
-  /** What is left of an erased event; null: nothing. What cannot be read is the event's fault and is told. */
-  async of(header: Header): Promise<AgentEvent | null | { readonly poison: Poison }> {
+  /** The residue of an erased event; null: none. A residue that cannot be read is a fault of the event. */
+  async of(kind: StreamKind, header: Header): Promise<{ readonly body: unknown } | null | { readonly poison: Poison }> {
     const { stream } = header
-    const residues = this.#streams.get(stream) ?? new Residues<AgentEvent>(this.#stores, agent, stream)
+    const residues = this.#streams.get(stream) ?? kind.residues(this.#stores, stream)
     this.#streams.delete(stream)
     this.#streams.set(stream, residues)
     if (this.#streams.size > STREAMS) this.#streams.delete(this.#streams.keys().next().value!)

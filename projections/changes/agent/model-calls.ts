@@ -1,17 +1,17 @@
-import { textOf, type Usage } from '../../domain/agent/events/content.ts'
-import { effectId, modelCallId } from '../../domain/log/ids.ts'
-import type { Row } from '../schema/tables.ts'
-import { cut } from '../text.ts'
-import { type Change, put } from './change.ts'
-import type { Seen } from './event.ts'
+import { textOf, type Usage } from '../../../domain/agent/events/content.ts'
+import { effectId, modelCallId } from '../../../domain/log/ids.ts'
+import type { Row } from '../../schema/tables.ts'
+import { cut } from '../../text.ts'
+import { type Change, put } from '../change.ts'
+import type { ProjectedEvent } from './event.ts'
 
 type Call = Partial<Row<'model_calls'>>
 
 /** Changes of `model_calls`, one row per attempt. The bill and all usage are sums over these rows. */
-export function modelCalls(e: Seen): Change[] {
+export function modelCalls(e: ProjectedEvent): Change[] {
   switch (e.type) {
     case 'model_call_start':
-      // Without its number it would be an attempt beside the one that its outcome names.
+      // Without its number it would make a second row beside that of its outcome.
       if (!e.body) return []
       return [
         attempt(e, e.body.attempt, {
@@ -49,7 +49,7 @@ export function modelCalls(e: Seen): Change[] {
         }),
       ]
     case 'model_late': {
-      // When it was given up stays: what a checkpoint since then shows is what the attempt has cost.
+      // The revision of its loss stays: later checkpoints show the cost of the attempt.
       if (!e.body) return [attempt(e, undefined, { status: 'ended' })]
       const { usage, nanoDollars, servedBy, requestId } = e.body
       const figures = {
@@ -68,19 +68,19 @@ export function modelCalls(e: Seen): Change[] {
   }
 }
 
-function attempt(e: Seen, number: number | undefined, columns: Call): Change {
+function attempt(e: ProjectedEvent, number: number | undefined, columns: Call): Change {
   const key = { agent_id: e.agentId, turn: e.turn, attempt: number ?? numberOf(e) }
   return put('model_calls', key, e.erased ? { ...columns, erased: 1 } : columns, { run_id: e.runId })
 }
 
-// An outcome's commandId is its effect's id, which ends in the attempt; the only trace of it when the body is gone.
-function numberOf(e: Seen): number {
+// An outcome's commandId is its effect's id, which ends in the attempt; the only trace of the number when the body was erased.
+function numberOf(e: ProjectedEvent): number {
   const match = /#(\d+)$/.exec(e.commandId)
   const number = match ? Number(match[1]) : 0
   return number > 0 && e.commandId === effectId(modelCallId(e.agentId, e.turn), number) ? number : -e.revision
 }
 
-const end = (e: Seen): Call => ({ ended_revision: e.revision, ended_at: e.time })
+const end = (e: ProjectedEvent): Call => ({ ended_revision: e.revision, ended_at: e.time })
 
 const tokens = (usage: Usage): Call => ({
   input: usage.input,

@@ -1,15 +1,15 @@
-import { UNKNOWN_TOOL } from '../../domain/agent/definition/tools.ts'
-import type { LostCall } from '../../domain/agent/events/loss.ts'
-import { toolCallId } from '../../domain/log/ids.ts'
-import type { Row } from '../schema/tables.ts'
-import { cut } from '../text.ts'
-import { type Change, put } from './change.ts'
-import type { Seen } from './event.ts'
+import { UNKNOWN_TOOL } from '../../../domain/agent/definition/tools.ts'
+import type { LostCall } from '../../../domain/agent/events/loss.ts'
+import { toolCallId } from '../../../domain/log/ids.ts'
+import type { Row } from '../../schema/tables.ts'
+import { cut } from '../../text.ts'
+import { type Change, put } from '../change.ts'
+import type { ProjectedEvent } from './event.ts'
 
 type Call = Partial<Row<'tool_calls'>>
 
 /** Changes of `tool_calls`: a row from the model's request on, so that what was never started shows as well. */
-export function toolCalls(e: Seen): Change[] {
+export function toolCalls(e: ProjectedEvent): Change[] {
   if (e.type === 'model_call_end') return (e.body?.calls ?? []).map((_, index) => planned(e, index))
   if (e.type === 'loss_accepted') return (e.body?.calls ?? []).flatMap((call) => lost(e, call))
   const columns = outcome(e)
@@ -17,7 +17,7 @@ export function toolCalls(e: Seen): Change[] {
   return [put('tool_calls', { agent_id: e.agentId, id: e.toolCallId! }, columns, { run_id: e.runId, turn: e.turn })]
 }
 
-function planned(e: Extract<Seen, { type: 'model_call_end' }>, index: number): Change {
+function planned(e: Extract<ProjectedEvent, { type: 'model_call_end' }>, index: number): Change {
   const call = e.body!.calls[index]!
   return put(
     'tool_calls',
@@ -37,8 +37,8 @@ function planned(e: Extract<Seen, { type: 'model_call_end' }>, index: number): C
   )
 }
 
-/** A call that began in the lost part of the log, of which a person has to say what became of it. */
-function lost(e: Seen, { toolCallId: id, toolName, argumentsHash, effect }: LostCall): Change[] {
+/** A call that began in the lost part of the log. A person must decide on its unknown outcome. */
+function lost(e: ProjectedEvent, { toolCallId: id, toolName, argumentsHash, effect }: LostCall): Change[] {
   if (effect !== 'irreversible') return []
   const message = 'it began in the part of the log that was lost'
   const columns: Call = { status: 'unknown', code: 'UNKNOWN_OUTCOME', message, rule: null, effect, ran: 1 }
@@ -51,14 +51,14 @@ function lost(e: Seen, { toolCallId: id, toolName, argumentsHash, effect }: Lost
 /** The turn that the id of a call names (see `toolCallId`). */
 const turnOf = (id: string): number => Number(/\.t(\d+)\.c\d+$/.exec(id)?.[1] ?? 0)
 
-/** What a person's word makes of a lost call that the model does not ask for again. */
+/** The end of a lost call by a person's decision, where the model does not ask for the call again. */
 const DECIDED: Readonly<Record<'happened' | 'run' | 'abandon', Call>> = {
   happened: { status: 'succeeded', code: null, message: 'a person confirmed it' },
-  run: { status: 'ended', code: null, message: 'a person said that it did not happen' },
+  run: { status: 'ended', code: null, message: 'a person decided that it did not happen' },
   abandon: { status: 'failed', code: 'UNKNOWN_OUTCOME', message: 'it was given up' },
 }
 
-function outcome(e: Seen): Call | null {
+function outcome(e: ProjectedEvent): Call | null {
   switch (e.type) {
     case 'tool_call_start': {
       const start: Call = {
@@ -92,7 +92,7 @@ function outcome(e: Seen): Call | null {
   }
 }
 
-function ended(e: Extract<Seen, { type: 'tool_call_end' }>): Call {
+function ended(e: Extract<ProjectedEvent, { type: 'tool_call_end' }>): Call {
   const end: Call = { ended_revision: e.revision, ended_position: e.position, ended_at: e.time }
   if (!e.body) return { ...end, status: 'ended', erased: 1, code: null, message: null, rule: null }
   const { success, toolName, askedName, attempt, durationMs, step, error, created, changed } = e.body

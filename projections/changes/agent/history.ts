@@ -1,14 +1,14 @@
-import { ERASED } from '../../domain/agent/events/residue.ts'
-import { cut } from '../text.ts'
-import { type Change, put } from './change.ts'
-import type { Seen } from './event.ts'
+import { ERASED } from '../../../domain/agent/events/residue.ts'
+import { cut } from '../../text.ts'
+import { type Change, put } from '../change.ts'
+import type { ProjectedEvent } from './event.ts'
 
-// Tables that gather what was said at a revision and never change it.
+// Tables with a row per event that no later event changes.
 
-const key = (e: Seen) => ({ agent_id: e.agentId, revision: e.revision })
+const key = (e: ProjectedEvent) => ({ agent_id: e.agentId, revision: e.revision })
 
 /** Changes of `phases`: the first phase at birth, then every step forward or back (seed 000, section 7). */
-export function phases(e: Seen): Change[] {
+export function phases(e: ProjectedEvent): Change[] {
   if (e.type === 'agent_started') {
     const first = e.body?.spec.role?.phases[0]
     return first ? [put('phases', key(e), { phase: first.name, at: e.time })] : []
@@ -19,7 +19,7 @@ export function phases(e: Seen): Change[] {
 }
 
 /** Changes of `gate_checks`. */
-export function gateChecks(e: Seen): Change[] {
+export function gateChecks(e: ProjectedEvent): Change[] {
   if (e.type !== 'gate_checked') return []
   return [
     put('gate_checks', key(e), {
@@ -33,14 +33,14 @@ export function gateChecks(e: Seen): Change[] {
 }
 
 /** Changes of `model_routes` (seed 000, 5.7). */
-export function modelRoutes(e: Seen): Change[] {
+export function modelRoutes(e: ProjectedEvent): Change[] {
   if (e.type !== 'model_routed') return []
   const { requested = null, resolved = null, reason = null, policy = null, purpose = null } = e.body ?? {}
   return [put('model_routes', key(e), { turn: e.turn, requested, resolved, reason, policy, purpose, at: e.time })]
 }
 
 /** Changes of `workspace_versions`. */
-export function workspaceVersions(e: Seen): Change[] {
+export function workspaceVersions(e: ProjectedEvent): Change[] {
   if (e.type !== 'workspace_versioned') return []
   const tree = e.body && 'tree' in e.body ? e.body.tree : null
   const failure = e.body && 'unversioned' in e.body ? e.body.unversioned : null
@@ -49,7 +49,7 @@ export function workspaceVersions(e: Seen): Change[] {
 }
 
 /** Changes of `context_variables`; a fork's own values only, the inherited ones stay with its source. */
-export function contextVariables(e: Seen): Change[] {
+export function contextVariables(e: ProjectedEvent): Change[] {
   const value = (name: string, json: unknown) =>
     put(
       'context_variables',

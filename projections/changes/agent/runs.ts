@@ -1,9 +1,10 @@
-import { actorText, agentOfStream } from '../text.ts'
-import { type Change, put, set } from './change.ts'
-import type { Seen } from './event.ts'
+import { idOf } from '../../../domain/log/owner.ts'
+import { actorText } from '../../text.ts'
+import { type Change, put, set } from '../change.ts'
+import type { ProjectedEvent } from './event.ts'
 
 /** Changes of `runs`: the root agent, which bears the run's id, speaks for the run. */
-export function runs(e: Seen): Change[] {
+export function runs(e: ProjectedEvent): Change[] {
   if (e.agentId !== e.runId) return []
   const key = { id: e.runId }
   switch (e.type) {
@@ -31,7 +32,7 @@ export function runs(e: Seen): Change[] {
           created_by: actorText(e.actor),
           model: e.body?.changes.model ?? null,
           workspace: e.body?.workspace?.path ?? null,
-          forked_from: e.body && agentOfStream(e.body.stream),
+          forked_from: e.body && idOf(e.body.stream),
           forked_step: e.body?.step ?? null,
         }),
       ]

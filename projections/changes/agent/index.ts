@@ -1,0 +1,63 @@
+import { agent } from '../../../domain/agent/decisions/aggregate.ts'
+import { isEventType, upcast } from '../../../domain/agent/events/codec.ts'
+import { versions } from '../../../domain/agent/events/events.ts'
+import { Residues } from '../../../domain/runtime/stream/residues.ts'
+import { type Change, set } from '../change.ts'
+import type { StreamKind } from '../kinds.ts'
+import { agents } from './agents.ts'
+import { approvals, standingApprovals } from './approvals.ts'
+import { referenceOf, withArguments } from './arguments.ts'
+import { artifactRows } from './artifact-rows.ts'
+import { checkpointRows } from './checkpoint-rows.ts'
+import { decode, minReader } from './decode.ts'
+import type { ProjectedEvent } from './event.ts'
+import { contextVariables, gateChecks, modelRoutes, phases, workspaceVersions } from './history.ts'
+import { inputs } from './inputs.ts'
+import { modelCalls } from './model-calls.ts'
+import { runs } from './runs.ts'
+import { toolCalls } from './tool-calls.ts'
+import { touchedFiles } from './touched-files.ts'
+
+const tables: readonly ((event: ProjectedEvent) => Change[])[] = [
+  runs,
+  agents,
+  inputs,
+  toolCalls,
+  touchedFiles,
+  modelCalls,
+  modelRoutes,
+  phases,
+  gateChecks,
+  contextVariables,
+  workspaceVersions,
+  checkpointRows,
+  artifactRows,
+  approvals,
+  standingApprovals,
+]
+
+/** The row changes of an agent's event, in all tables. Pure: the same event always gives the same changes. */
+export function changesOf(event: ProjectedEvent): Change[] {
+  const changes: Change[] = []
+  for (const table of tables) for (const change of table(event)) changes.push(change)
+  return changes
+}
+
+/** How an agent's stream becomes rows. */
+export const agentRows: StreamKind<ProjectedEvent> = {
+  minReader,
+  decode,
+  changes: changesOf,
+  referenceOf,
+  withReferred: withArguments,
+  parked: (id, revision) => [set('agents', { id }, { incomplete_from: revision })],
+  upcast({ type, version }, body) {
+    if (!isEventType(type) || version >= versions[type]) return null
+    try {
+      return upcast(type, version, JSON.parse(body))
+    } catch {
+      return null
+    }
+  },
+  residues: (stores, stream) => new Residues(stores, agent, stream),
+}
