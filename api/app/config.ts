@@ -53,7 +53,7 @@ export const ConfigSchema = z.strictObject({
   concurrency: int(z.int().min(1)).default(32),
   /** How long what is at work may take when a process ends. */
   drainMs: int(z.int().min(0)).default(10_000),
-  /** How long what has happened is kept for a full disk to be given room again. */
+  /** How long an outcome that finds no room on the disk is retried, ms. */
   fullPatienceMs: int(z.int().min(0)).default(300_000),
   /** With `postgres`: the connection string of the EventStoreDB that holds the log, which many processes then share. */
   eventstore: z

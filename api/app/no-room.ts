@@ -1,7 +1,7 @@
 import { LogError, noRoomIn } from '../../domain/log/errors.ts'
 
 /**
- * What to tell where the disk had no room, whoever met it (log, blobs, tables, shadow versions, vault); null where it was
+ * The message for a disk without room, for any part (log, blobs, tables, shadow versions, vault); null where it was
  * something else. Looks through causes.
  */
 export function noRoom(error: unknown): string | null {

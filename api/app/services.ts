@@ -83,7 +83,7 @@ export interface Wire {
 /** Says that something was recorded about an agent: a hint to look at it, which may come late, twice or never. */
 export interface WorkNotification {
   readonly agentId: string
-  /** A driver wrote it, which needs nobody to look. */
+  /** A driver wrote it: no other process needs to look. */
   readonly byDriver: boolean
   /** Until it is called another worker may be told of it too. */
   done(): void
@@ -95,7 +95,7 @@ export interface WorkSubscription {
   notifications(signal: AbortSignal, onTrouble: (error: unknown) => void): AsyncIterable<WorkNotification>
 }
 
-/** Everything that the entry points need, already composed. Made by the composition root, closed by whoever opened it. */
+/** Everything that the entry points need, already composed. Made by the composition root, closed by its opener. */
 export interface Services {
   readonly runtime: AgentServices
   readonly log: EventLog
@@ -119,7 +119,7 @@ export interface Services {
   readonly readOnly: boolean
   /** True: a recorded command also wakes its run (`serve`). */
   readonly autoDrive: boolean
-  /** Null: nobody but this process records, so there is nothing to hear. */
+  /** Null: no other process records, so there is nothing to hear. */
   readonly workSubscription: WorkSubscription | null
   /** Names this process among several that drive; null: it is alone. */
   readonly holder: string | null

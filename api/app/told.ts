@@ -1,10 +1,10 @@
 import { asProblem } from './problem.ts'
 
-/** An error for whoever runs this process: where it is known what to do, that; else where it happened. */
+/** An error for the operator of this process: what to do where that is known, else where it happened. */
 export const told = (error: unknown): string =>
   asProblem(error)?.message ?? (error instanceof Error ? (error.stack ?? error.message) : String(error))
 
-/** Tells whoever runs this process something, in plain words. */
+/** Tells the operator of this process something, in plain words. */
 export type Tell = (text: string) => void
 
 export const onStderr: Tell = (text) => void process.stderr.write(`keepup: ${text}\n`)

@@ -69,7 +69,7 @@ export async function decide(
   return take(client.v1.approvals[':toolCallId'].$post({ param: { toolCallId }, header: asOne(), json }))
 }
 
-/** Somebody else was faster: that is an answer too. */
+/** Another person was faster: that is an answer too. */
 async function unlessDecided(ctx: Context, act: () => Promise<unknown>): Promise<boolean> {
   try {
     await act()

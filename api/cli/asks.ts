@@ -24,7 +24,7 @@ export function askLines(ctx: Context, ask: AskRow): string[] {
       ]
     case 'doubt':
       return [
-        `  nobody knows whether ${oneLine(ask.toolName ?? 'a call')} happened: ${said}`,
+        `  it is unknown whether ${oneLine(ask.toolName ?? 'a call')} happened: ${said}`,
         about,
         `    it happened:               ${ctx.command('resolve', call, 'happened')}`,
         `    it did not, so run it:     ${ctx.command('resolve', call, 'run')}`,
@@ -61,7 +61,7 @@ interface Going {
   readonly workersDrive: boolean
 }
 
-/** How a run that nobody drives goes on. */
+/** How a run without a driver goes on. */
 export function goOn(ctx: Context, { run, missingTools, workersDrive }: Omit<Going, 'asks'>): string {
   if (workersDrive && !run.waiting.some((one) => one.for === 'pause'))
     return `it goes on by itself where a worker runs; look with: ${ctx.command('runs', 'show', run.runId)}`

@@ -77,7 +77,7 @@ export class Context {
     }
   }
 
-  /** Somebody sits at a terminal and can be asked. */
+  /** A person sits at a terminal and can be asked. */
   get interactive(): boolean {
     return this.io.stdin.isTTY === true && this.io.stderr.isTTY === true
   }
@@ -95,7 +95,7 @@ export class Context {
     return this.#backend
   }
 
-  /** Asks whoever owns the folder, also where that changes before the answer is there. */
+  /** Asks the owner of the folder, also where the owner changes before the answer is there. */
   async client(need: 'read' | 'write'): Promise<Client> {
     await this.backend(need)
     return this.clientOver({ fetch: (asked) => this.#outliving(need, asked) })
@@ -142,7 +142,7 @@ export class Context {
     this.io.stderr.write(`${safe(text)}\n`)
   }
 
-  /** A line for whoever runs this process, with its time. */
+  /** A line for the operator of this process, with its time. */
   log(text: string): void {
     this.note(`${new Date().toISOString()} ${text}`)
   }

@@ -9,7 +9,7 @@ import { statusOf } from './run-status.ts'
 
 const WHY: Readonly<Record<string, string>> = {
   approval: 'the run waits for an approval',
-  doubt: 'nobody knows whether a call happened; say what became of it',
+  doubt: 'it is unknown whether a call happened; say what became of it',
   input: 'the run waits for input',
   pause: 'the run is paused',
 }

@@ -58,7 +58,7 @@ export function eventLine(event: EventView, paint: Paint): string | null {
         `  again in ${text(p.delayMs)} ms: ${text(failure?.code)} ${cut(text(failure?.message), 120)}`,
       )
     case 'tool_call_unknown':
-      return paint('yellow', `  nobody knows whether ${text(event.toolCallId)} happened: ${text(p.reason)}`)
+      return paint('yellow', `  it is unknown whether ${text(event.toolCallId)} happened: ${text(p.reason)}`)
     case 'approval_requested':
       return paint('yellow', `  waits for approval: ${text(p.toolName)} (${text(event.toolCallId)})`)
     case 'approval_decided':

@@ -6,7 +6,7 @@ type Standing = Pick<Run, 'status' | 'waiting' | 'driving' | 'error' | 'interrup
 export const listedAs = (run: Standing & Pick<Run, 'incomplete' | 'shortened'>): string =>
   `${statusOf(run)}${run.incomplete ? ', read in part' : ''}${run.shortened ? ', shortened' : ''}`
 
-/** How a run stands, for people: what it waits for, that it was cancelled, or that nobody drives it though it could go on. */
+/** How a run stands, for people: what it waits for, that it was cancelled, or that it could go on and has no driver. */
 export function statusOf(run: Standing): string {
   const { status, waiting } = run
   if (run.error?.code === 'CANCELLED') return 'cancelled'

@@ -109,7 +109,7 @@ async function holdsRuns(log: EventLog): Promise<boolean> {
   return false
 }
 
-/** A person may have said so; whoever has copied a data folder in part has not. */
+/** The vault is missing: a person may have removed it, or copied the data folder in part. */
 const lostVault = (data: string): string =>
   `there is no vault in ${data} that its runs belong to: what secrets in them stood for is lost. Where a backup holds it, ` +
   'put back the folder "vault" and "vault.check" before you go on; a new one is begun'

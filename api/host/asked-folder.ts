@@ -4,7 +4,7 @@ import { makeFolder } from '../../adapters/files/folders.ts'
 import { noRoom } from '../app/no-room.ts'
 import { Problem } from '../app/problem.ts'
 
-/** Does something with a folder that somebody has named; rejects with a 422 Problem where what is there can be none. */
+/** Does something with a folder that a person has named; rejects with `FOLDER_UNUSABLE` where it cannot be a folder. */
 export async function asFolder<T>(folder: string, work: () => Promise<T> | T): Promise<T> {
   try {
     return await work()

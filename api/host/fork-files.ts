@@ -81,7 +81,7 @@ async function put(
   return { path: real, tree }
 }
 
-/** Whoever asked may have worked in the folder meanwhile, not knowing that the fork was not recorded. */
+/** The person may have worked in the folder meanwhile: that the fork was not recorded was unknown. */
 async function complete(versions: Versions, tree: string, path: string): Promise<void> {
   const changes = await versions.changes(await versions.snapshot(), tree)
   if (changes.some(({ change }) => change !== 'added')) {
@@ -105,7 +105,7 @@ async function isUnrecorded({ log }: FileSources, runId: string, error: unknown)
 
 const UNANSWERED: ReadonlySet<LogErrorCode> = new Set(['LOG_UNAVAILABLE', 'LOG_CLOSED'])
 
-/** Another request cannot use the folder, and whoever named none does not know of it. */
+/** Another request cannot use the folder, and a person who named none does not know of it. */
 function leftIn(path: string, error: unknown): unknown {
   const problem = asProblem(error)
   if (problem === null) return error

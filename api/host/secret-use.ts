@@ -6,7 +6,7 @@ import type { Vault } from '../../domain/ports.ts'
 /**
  * What references in tools' arguments stand for, for one run, by what the vault holds now: one that was recorded with a
  * name at the start for what the name holds, one of a text without a name for that text. One of a text in which a value
- * stands that has or had a name is resolved only where the name was given to the run and still holds it: else whoever has
+ * stands that has or had a name is resolved only where the name was given to the run and still holds it: else anyone who has
  * seen a reference could use the secret, also after it was removed. The result throws ToolError SECRET_UNAVAILABLE.
  */
 export async function secretsFor(

@@ -25,7 +25,7 @@ export interface FileSources {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** The folder of a run's files. Throws WORKSPACE_ERASED where nobody knows it any more. */
+/** The folder of a run's files. Throws WORKSPACE_ERASED where it was erased. */
 export function folderOf({ path }: { readonly path: string }, then = 'to fork it, name a folder for the fork'): string {
   if (path !== ERASED) return path
   throw new Problem('WORKSPACE_ERASED', `where this run worked was erased; ${then}`)

@@ -25,7 +25,7 @@ export interface AppOptions {
   readonly maxBodyBytes: number
   readonly heartbeatMs: number
   readonly version: string
-  /** What nobody expected; the sender is told only that it happened. */
+  /** An unexpected error; the sender is told only that it happened. */
   readonly onFault: (error: unknown, path: string) => void
 }
 

@@ -33,7 +33,7 @@ export function hostGuard(allowed: readonly string[]): MiddlewareHandler {
   }
 }
 
-/** What whoever watches over processes asks, without a token. */
+/** Routes for monitors, which need no token. */
 const OPEN: ReadonlySet<string> = new Set(['/v1/health', '/v1/ready'])
 
 const NO_TOKEN =
@@ -84,7 +84,7 @@ export function sizeGuard(maxBytes: number): MiddlewareHandler {
         chunks.push(chunk)
       }
     } catch {
-      // Nobody reads this answer: the connection is what broke.
+      // This answer is not read: the connection broke.
       throw new Problem<HttpCode>('REQUEST_BROKEN_OFF', 'the request ended before its body did; send it again')
     }
     if (size > maxBytes) throw tooLarge()

@@ -34,7 +34,7 @@ export function streamResponse(source: AsyncIterator<Piece> | Iterator<Piece>, o
   const close = () => {
     over.abort()
     options.onClose?.()
-    // Nobody is left who could be told what fails in it now.
+    // No consumer is left to hear of a failure.
     Promise.resolve(source.return?.()).catch(() => undefined)
   }
   const stream = new ReadableStream<Uint8Array>(

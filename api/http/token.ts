@@ -19,7 +19,7 @@ export function ensureToken(dataFolder: string, randomBytes: (n: number) => Uint
     const fresh = `${path}.${Buffer.from(randomBytes(6)).toString('hex')}`
     try {
       writeFileSync(fresh, `${Buffer.from(randomBytes(32)).toString('base64url')}\n`, { mode: 0o600, flag: 'wx' })
-      // Linking is all or nothing: nobody ever reads half a token.
+      // Linking is all or nothing: half a token is never read.
       linkSync(fresh, path)
     } catch (error) {
       // Two first starts at once: the other one's token is as good.
@@ -51,7 +51,7 @@ export function liveToken(dataFolder: string, randomBytes: (n: number) => Uint8A
     try {
       if (seen.stamp !== stampOf(tokenPath(dataFolder))) seen = look()
     } catch (error) {
-      // Whoever has put another token there means the last one to be over; else the folder is gone, or the disk is full.
+      // A replaced token ends the last one; other errors mean that the folder is gone, or the disk is full.
       if (error instanceof TokenError) throw error
     }
     return seen.token

@@ -1,6 +1,6 @@
 /**
  * The body of an answer that breaks off when the request is aborted, as one from a network would; its source is told. The
- * request itself is held here: once it is collected its signal never aborts, whoever still holds the signal.
+ * request itself is held here: once it is collected its signal never aborts, even while the signal is held.
  */
 export function abortable(body: ReadableStream<Uint8Array>, asked: Request): ReadableStream<Uint8Array> {
   const reader = body.getReader()

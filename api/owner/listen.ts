@@ -53,7 +53,7 @@ export function listenTcp(fetch: Fetch, host: string, port: number): Promise<Lis
 
 /**
  * Listens on a unix socket that only this user can reach. A socket at the path is left over from an owner that died: the
- * caller holds the lock, so nobody else can be listening there.
+ * caller holds the lock, so no other process can be listening there.
  */
 export async function listenSocket(fetch: Fetch, path: string): Promise<Listening> {
   const found = lstatSync(path, { throwIfNoEntry: false })

@@ -26,7 +26,7 @@ export interface LocalOptions {
 
 /**
  * The runtime in this process, reached through the same HTTP app as everywhere. An owner also listens on the data
- * folder's socket, so that other processes can ask it; on servers nobody is asked, since everybody may record.
+ * folder's socket, so that other processes can ask it; on servers no other process is asked, since every process may record.
  */
 export async function localBackend(services: Services, options: LocalOptions): Promise<LocalBackend> {
   const { config } = options

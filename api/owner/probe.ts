@@ -9,7 +9,7 @@ const QUESTIONS = 2
 const CROWDED_MS = 25
 
 /**
- * Whether somebody answers at a socket: `absent` where nobody listens, `silent` where nothing comes back in `timeoutMs`,
+ * Whether a process answers at a socket: `absent` where none listens, `silent` where nothing comes back in `timeoutMs`,
  * though it was asked more than once.
  */
 export async function probe(socketPath: string, timeoutMs: number): Promise<Found> {

@@ -30,7 +30,7 @@ export function remoteBackend(options: RemoteOptions): Backend {
     const found = await probe(socketPath, timeoutMs)
     checking = false
     if (found === 'answers' || underway.size === 0) return
-    // Whoever goes on answering what was asked before is busy, not silent.
+    // An owner that still answers earlier requests is busy, not silent.
     if (found === 'silent' && heard > asked) return
     const error = found === 'silent' ? ownerSilent(dataFolder) : gone()
     for (const over of underway.keys()) over.abort(error)

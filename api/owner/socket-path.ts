@@ -8,7 +8,7 @@ export const MAX_SOCKET_PATH = 107
 
 const recordOf = (dataFolder: string) => join(dataFolder, 'owner.path')
 
-/** A folder of our own for sockets whose data folder lies too deep. Throws where somebody else made it. */
+/** A folder of our own for sockets whose data folder lies too deep. Throws where another user made it. */
 function runtimeFolder(env: NodeJS.ProcessEnv): string {
   const { uid } = userInfo()
   const folder = join(env.XDG_RUNTIME_DIR ?? tmpdir(), `keepup-${uid}`)

@@ -11,7 +11,7 @@ export interface LeaseOptions {
 
 /** A lease that is renewed until it is given back, or lost. */
 export interface Lease {
-  /** Aborts when others may hold it: somebody does, or it could not be renewed in time. */
+  /** Aborts when others may hold it: another process does, or it could not be renewed in time. */
   readonly lost: AbortSignal
   release(): Promise<void>
 }
@@ -20,7 +20,7 @@ export interface Lease {
 const RELEASE_WITHIN_MS = 2_000
 
 /**
- * Takes the lease of `name` for `holder`; null where somebody else holds it. Rejects where that cannot be learnt, with
+ * Takes the lease of `name` for `holder`; null where another process holds it. Rejects where that cannot be learnt, with
  * `LOG_UNAVAILABLE` where there is no answer while it would last.
  */
 export async function takeLease(

@@ -13,7 +13,7 @@ export interface LeasedOptions extends LeaseOptions {
   readonly closed: AbortSignal
 }
 
-/** How often whoever waits looks whether another process still drives, ms. */
+/** How often a waiting process looks whether another process still drives, ms. */
 const LOOK_MS = 500
 
 /**

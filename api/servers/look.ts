@@ -21,7 +21,7 @@ export interface TablesLook {
 
 /** What can be learnt of the servers of a deployment, without making anything there; an Error where one cannot be used. */
 export interface ServersLook {
-  /** `log` null: there is none yet. `made`: somebody has listened; `refused`: why this user may not. */
+  /** `log` null: there is none yet. `made`: a worker has listened; `refused`: why this user may not. */
   readonly eventstore:
     | {
         readonly version: string
@@ -42,9 +42,9 @@ export interface ServersLook {
     | Error
 }
 
-/** More than so many events are not counted: it takes time, and whoever looks knows enough. */
+/** More than so many events are not counted: it takes time, and the figure is enough. */
 export const COUNTED = 1000
-/** Whoever only looks does not wait for a server that is being restarted, ms. */
+/** A look does not wait for a server that is being restarted, ms. */
 const LOOK = { callMs: 3000, patienceMs: 2000 }
 
 /** Looks at both servers, each whatever the other one is like. The clients are loaded only here. */

@@ -5,7 +5,7 @@ import { holds } from '../host/losses/find.ts'
 
 // Tables that are not, or not yet, those of the log.
 
-/** Whoever moves the tables makes them anew then. */
+/** The process that moves the tables makes them anew then. */
 export const comesBack = (error: unknown): boolean =>
   error instanceof ProjectionError &&
   (['SCHEMA_OTHER', 'NOT_FOUND'].includes(error.code) || (error.code === 'STOPPED' && comesBack(error.cause)))

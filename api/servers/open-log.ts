@@ -21,7 +21,7 @@ export const makeLog = (
 
 /**
  * The log of a deployment; null: there is none, and PostgreSQL does not speak against making one. Tables of a log that the
- * event store does not hold tell that it is the wrong one, before anything is made there: `LOG_OTHER`. Schemas of somebody else
+ * event store does not hold tell that it is the wrong one, before anything is made there: `LOG_OTHER`. Schemas of another application
  * are a Problem. Else rejects as {@link makeLog}.
  */
 export async function findLog(config: ServersConfig, wishes: Wishes): Promise<EventLog | null> {

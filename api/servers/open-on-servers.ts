@@ -28,12 +28,12 @@ const MAX_CONNECTIONS = 12
 const LEASE_CONNECTIONS = 2
 /** How often a process that a lost end holds to reading looks whether the loss was accepted elsewhere, ms. */
 const LOOK_AGAIN_MS = 3_000
-/** How long the last words to PostgreSQL may take, ms: whoever has asked it something has ended by then. */
+/** How long the last words to PostgreSQL may take, ms: its other users have ended by then. */
 const SHUT_WITHIN_MS = 1_000
 
 /**
  * The log in EventStoreDB; tables, blobs and leases in PostgreSQL; what belongs to the host in the data folder. Every
- * process may record and drive, and nobody owns anything. A `reader` makes no log: null where there is none. Rejects with a
+ * process may record and drive; there is no owner. A `reader` makes no log: null where there is none. Rejects with a
  * LogError, a ProjectionError or a Problem that says what to do.
  */
 export async function openOnServers(
@@ -58,7 +58,7 @@ export async function openOnServers(
     const workSubscription = await EventStoreWorkSubscription.open({ connectionString, namespace })
     opened.push(() => workSubscription.close())
     const pool = openPool({ url: config.postgres, max: MAX_CONNECTIONS - LEASE_CONNECTIONS })
-    // A heartbeat waits for nobody's question, and a connection that is silent is replaced while the lease lasts.
+    // A heartbeat waits for no other query, and a connection that is silent is replaced while the lease lasts.
     const beats = openPool({ url: config.postgres, max: LEASE_CONNECTIONS, silentMs: ttlMs / 6 })
     opened.push(async () => void (await Promise.all([pool, beats].map((one) => one.shut(SHUT_WITHIN_MS)))))
     const schemas = schemasOf(namespace)

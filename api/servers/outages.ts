@@ -15,7 +15,7 @@ const PARTS = {
   },
   tables: {
     names: { silent: 'PostgreSQL', unusable: 'what is in PostgreSQL' },
-    without: 'nobody can look at runs or take them over',
+    without: 'runs cannot be shown or taken over',
   },
 } as const satisfies Record<keyof Readiness, object>
 
@@ -27,7 +27,7 @@ const ENDS = { silent: 'answers again', unusable: 'can be used again' }
 
 interface Outage {
   readonly since: number
-  /** As what whoever runs this process knows of it, the last first. */
+  /** The states that the operator was told of, the last first. */
   readonly told: readonly (keyof typeof BEGINS)[]
 }
 

@@ -5,7 +5,7 @@ import { Problem } from '../app/problem.ts'
 import type { Tell } from '../app/told.ts'
 
 const SETTING = 'KEEPUP_POSTGRES'
-/** After so long somebody is told that PostgreSQL is waited for, ms. */
+/** The operator is told after so long that PostgreSQL is waited for, ms. */
 const TOLD_AFTER_MS = 1_500
 
 /** What is known of a connection string, and may be shown; null: it is none. */
@@ -52,7 +52,7 @@ function rootOf(error: unknown): Error | null {
   return error.cause instanceof Error && codeOf(error) !== 'ETIMEDOUT' ? rootOf(error.cause) : error
 }
 
-/** Whether it is PostgreSQL itself that cannot be had, whoever of us asked for it. */
+/** Whether PostgreSQL itself is unavailable, for any of its users here. */
 function isRefused(error: unknown): boolean {
   if (error instanceof LogError) return error.code === 'LOG_UNAVAILABLE' || error.code === 'LOG_REFUSED'
   if (error instanceof ProjectionError) return error.code === 'UNAVAILABLE' || error.code === 'REFUSED'

@@ -8,7 +8,7 @@ import { askingPostgres } from './postgres-access.ts'
 import { schemasOf } from './schemas.ts'
 
 /**
- * Makes the tables again from the log, whatever is left of them, and with `takeOver` whosever they are; whoever moves them
+ * Makes the tables again from the log, whatever is left of them, and with `takeOver` those of another log too; the process that moves them
  * goes on with the new ones. Rejects with a LogError, a ProjectionError or a Problem that says
  * what to do.
  */

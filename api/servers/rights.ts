@@ -3,7 +3,7 @@ import { schemasOf } from './schemas.ts'
 
 /** What the user of PostgreSQL may do with what a deployment has there. */
 export interface Rights {
-  /** False: a standby, or somebody has set it so. */
+  /** False: a standby, or set to be read-only. */
   readonly takesWrites: boolean
   /** Tables that it may not read and write. */
   readonly lacking: readonly string[]

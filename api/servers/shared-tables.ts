@@ -33,7 +33,7 @@ export interface SharedTablesOptions extends LeaseOptions {
   mayReplace?(): Promise<boolean>
 }
 
-/** The lease of whoever moves the tables. No agent is called so. */
+/** The lease of the process that moves the tables. No agent is called so. */
 const PROJECTOR = '.projector'
 /** How often a process that only reads looks how far the tables are, ms: at first, and at last. */
 const LOOK_MS = [10, 250] as const
@@ -46,8 +46,8 @@ const MISSING = 'the tables are missing; they are made anew of the log, which ta
 const CLOSE_WITHIN_MS = 5_000
 
 /**
- * The tables of many processes: one of them moves them, whoever has the lease; the position in the tables, which is moved
- * by compare-and-set, keeps out whoever only believes to have it. The others watch that position.
+ * The tables of many processes: the one with the lease moves them; the position in the tables, which is moved
+ * by compare-and-set, keeps out a process that only believes to have it. The others watch that position.
  */
 export class SharedTables implements Tables {
   readonly #options: SharedTablesOptions
@@ -60,9 +60,9 @@ export class SharedTables implements Tables {
   /** Tries in a row that came to nothing. */
   #failed = 0
 
-  /** What somebody was told that the tables show: less is no answer, whoever has replaced them, while the log holds it. */
+  /** The position that a caller was told of: less is no answer, in replaced tables too, while the log holds it. */
   #reached: Cursor | null = null
-  /** Somebody was told that they are missing, and not yet that they are made. */
+  /** The operator was told that they are missing, and not yet that they are made. */
   #missing: boolean
   /** Where the tables stood when this process began, if the log does not hold that: nothing is answered from them. */
   readonly #notHeld: Cursor | null
@@ -108,8 +108,8 @@ export class SharedTables implements Tables {
   /** Whether tables and leases can be used. */
   async answers(): Promise<void> {
     const { leases, holder } = this.#options
-    // Nobody has it: what is asked is whether it could be given back.
-    await Promise.all([this.#read(async () => null), leases.release('.nobody', holder)])
+    // This lease is never held: the release only asks whether the leases answer.
+    await Promise.all([this.#read(async () => null), leases.release('.unheld', holder)])
   }
 
   async rebuild({ accept = false } = {}): Promise<RebuildReport> {
@@ -157,7 +157,7 @@ export class SharedTables implements Tables {
     return answer
   }
 
-  /** Whether somebody was told more. Not where the log holds that no longer: it was restored under this process. */
+  /** Whether a caller was told more. Not where the log holds that no longer: it was restored under this process. */
   async #isLess(shown: Cursor | null): Promise<boolean> {
     const told = this.#reached
     if (told === null || told.position <= (shown?.position ?? -1)) return false
@@ -182,12 +182,12 @@ export class SharedTables implements Tables {
       try {
         const lease = await takeLease(this.#options, PROJECTOR, holder)
         if (lease !== null) await this.#move(lease, signal)
-        // Whoever makes them tells it.
+        // The process that makes them tells it.
         else this.#missing = false
         this.#failed = 0
       } catch (error) {
         if (signal.aborted) return
-        // Else somebody was faster, with whom all is well.
+        // Else another process was faster, and all is well.
         if (!isTaken(error)) {
           this.#failed++
           this.#tell(error)

@@ -8,11 +8,11 @@ const USAGE = {
   inDoubt: { calls: 1, tokens: 320, nanoDollars: 20_000_000 },
 }
 
-test('a bill tells apart what nobody can vouch for', () => {
+test('a bill tells the estimated part apart', () => {
   const bill = Bill.parse(billOf(USAGE, 2))
   expect(bill).toMatchObject({ modelCalls: 3, inDoubt: { modelCalls: 1, tokens: 320, nanoDollars: 20_000_000 } })
   expect(inDoubt(bill.inDoubt)).toBe(
-    '; of it 320 tokens, $0.0200 in doubt: estimated for a model call whose end nobody saw',
+    '; of it 320 tokens, $0.0200 in doubt: estimated for a model call whose end was not seen',
   )
 })
 

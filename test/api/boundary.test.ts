@@ -6,7 +6,7 @@ import { reference } from '../../domain/agent/secrets/redactor.ts'
 import { freshFolders } from '../support/folders.ts'
 import { memoryVault } from '../support/memory-vault.ts'
 
-// A value that cannot be hidden is refused where it is given to a run, and is nobody else's trouble.
+// A value that cannot be hidden is refused where it is given to a run, and troubles no other run.
 
 const policy = Policy.parse({})
 const given = (name: string, value = name) => ({ name, reference: reference(new Uint8Array(32), value) })
@@ -157,7 +157,7 @@ describe("what a reference in a tool's arguments stands for", () => {
     await expect(given.resolve(await given.hide(KEY))).rejects.toMatchObject(refused("a provider's key"))
   })
 
-  test('what was found by its shape has no name, and is for whoever has its reference', async () => {
+  test('what was found by its shape has no name, and is for every holder of its reference', async () => {
     const { vault, run } = await world()
     await vault.set('ZZ', 'value-one')
     const other = await run()
@@ -165,7 +165,7 @@ describe("what a reference in a tool's arguments stands for", () => {
     const hidden = await other.hide(url)
     expect(hidden).not.toBe(url)
     expect(await other.resolve(hidden)).toBe(url)
-    const nobody = `secret:ku_${'0'.repeat(26)}`
-    await expect(other.resolve(nobody)).rejects.toMatchObject(refused('does not hold it'))
+    const unknown = `secret:ku_${'0'.repeat(26)}`
+    await expect(other.resolve(unknown)).rejects.toMatchObject(refused('does not hold it'))
   })
 })

@@ -125,7 +125,7 @@ export function cliFolder() {
       const { KEEPUP_MODEL, KEEPUP_OWNER_TIMEOUT_MS } = env
       return inProcess(['--data', data, ...args], { KEEPUP_MODEL, KEEPUP_OWNER_TIMEOUT_MS })
     },
-    /** The same, of an owner that was stopped: nobody is waited for who cannot answer. */
+    /** The same, beside an owner that was stopped: it waits a short time only. */
     hasty: (...args: string[]) =>
       inProcess(['--data', data, ...args], { KEEPUP_MODEL: env.KEEPUP_MODEL, KEEPUP_OWNER_TIMEOUT_MS: '1500' }),
     clean() {

@@ -127,10 +127,10 @@ describe('the command line', () => {
     [['--role', 'cdoer'], 'there is no role "cdoer"; there are coder', 'UNKNOWN_ROLE'],
     [['--tools', 'read_flie'], 'there is no tool read_flie', 'UNKNOWN_TOOL'],
     [['--approve', 'read_flie'], 'approve: there is no tool read_flie', 'UNKNOWN_TOOL'],
-    [['--model', 'nobody'], 'the model "nobody" is not known', 'MODEL_NOT_FOUND'],
+    [['--model', 'no-such'], 'the model "no-such" is not known', 'MODEL_NOT_FOUND'],
     [['--model', 'claude-sonet-5-5'], 'did you mean claude-sonnet-5-5', 'MODEL_NOT_FOUND'],
     [['--model', 'gpt-6'], 'did you mean gpt-6-sol, gpt-6-luna', 'MODEL_NOT_FOUND'],
-    [['--secret', 'NOBODY_SET_THIS'], 'no value for NOBODY_SET_THIS', 'UNKNOWN_SECRET'],
+    [['--secret', 'NEVER_SET'], 'no value for NEVER_SET', 'UNKNOWN_SECRET'],
     [['-w', '/nowhere/at/all'], '/nowhere/at/all does not exist', 'WORKSPACE_MISSING'],
     [['--key', 'k'.repeat(300)], '--key: ', 'INVALID_REQUEST'],
   ])('finds what is wrong in %j before anything is recorded, and ends with 2', async (args, says, code) => {
@@ -147,7 +147,7 @@ describe('the command line', () => {
       [['replay', runId, '--to', '99'], 'POINT_UNKNOWN'],
       [['fork', runId, '--turn', '99'], 'POINT_UNKNOWN'],
       [['approve', `${runId}.t9.c0`], 'NOT_FOUND'],
-      [['secrets', 'remove', 'NOBODY_SET_THIS'], 'there is no secret'],
+      [['secrets', 'remove', 'NEVER_SET'], 'there is no secret'],
       [['verify', '--file', '/nowhere.ndjson'], 'there is no file /nowhere.ndjson'],
       [['tail', '--no-follow', '--after', 'nonsense'], 'CURSOR_INVALID'],
     ] as const) {
@@ -158,9 +158,9 @@ describe('the command line', () => {
 
   it('says what to type as this program was called, also where the API says it', async () => {
     const { KEEPUP_MODEL } = folder.env
-    const args = ['--data', folder.data, 'run', 'x', '--no-workspace', '--secret', 'NOBODY_SET_THIS']
+    const args = ['--data', folder.data, 'run', 'x', '--no-workspace', '--secret', 'NEVER_SET']
     const { err } = await inProcess(args, { KEEPUP_MODEL }, { cwd: folder.root, program: 'node /there/keepup.js' })
-    expect(err).toContain('or: node /there/keepup.js secrets set NOBODY_SET_THIS (UNKNOWN_SECRET)')
+    expect(err).toContain('or: node /there/keepup.js secrets set NEVER_SET (UNKNOWN_SECRET)')
   })
 
   it('names options as they are typed', async () => {

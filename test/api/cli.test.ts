@@ -237,7 +237,7 @@ describe('runs on the command line', { timeout: 120_000 }, () => {
     }
   })
 
-  it('is quiet where nobody reads on', () => {
+  it('is quiet where its reader has gone', () => {
     const command = `"${process.execPath}" "${entry}" --data "${folder.data}" -o jsonl tail --no-follow | head -c 1`
     const { stderr, stdout } = spawnSync('bash', ['-o', 'pipefail', '-c', command], { encoding: 'utf8' })
     expect([stdout, stderr]).toEqual(['{', ''])

@@ -10,7 +10,7 @@ import type { DriveEnd, DriveOptions } from '../../domain/runtime/types.ts'
 const WAITS: DriveEnd = { end: 'waiting', for: 'approval', toolCallIds: ['a.t1.c0'] }
 
 describe('drives', () => {
-  it('look again where somebody asked while one was ending', async () => {
+  it('look again where a start was asked for while one was ending', async () => {
     const ends: PromiseWithResolvers<DriveEnd>[] = []
     const drive = () => {
       ends.push(Promise.withResolvers())
@@ -67,7 +67,7 @@ describe('drives', () => {
     await patient
     expect(said.slice(0, 2)).toEqual(['quick drains', 'quick has ended'])
     expect(said.slice(-2)).toEqual(['stuck drains', 'stuck is broken off'])
-    // Where nobody has asked for that, it is told.
+    // A stop that was not asked for is told.
     const slow = new Drivers({ drive }, new LiveHub(), (id, error) => said.push(`${id}: ${(error as Error).message}`))
     slow.start('slow')
     await slow.stop(1)

@@ -54,24 +54,21 @@ async function failing(code: 'LOG_CLOSED' | 'LOG_FULL', written: boolean, fork: 
 it.each([
   ['it is in the log', true, 200],
   ['it is not', false, 201],
-])(
-  'a fork of which nobody knows whether it was recorded keeps its files; asked for again, %s',
-  async (_, written, status) => {
-    const { id } = await finished(`unknown-${written}`)
-    const folder = join(root, `unknown-${written}-fork`)
-    const keyed = (key: string) =>
-      ask('POST', `/v1/runs/${id}/fork`, { body: { step: 1, workspace: folder }, headers: { 'idempotency-key': key } })
-    expect(await failing('LOG_CLOSED', written, () => keyed(`k-${written}`))).toBe('LOG_CLOSED')
-    expect(readdirSync(folder)).toHaveLength(30)
-    expect((await bodyOf(await keyed(`other-${written}`))).code).toBe('FOLDER_NOT_EMPTY')
-    expect(readdirSync(folder)).toHaveLength(30)
-    if (!written) rmSync(join(folder, '7.txt'))
-    const again = await keyed(`k-${written}`)
-    expect(again.status).toBe(status)
-    expect(await bodyOf(again)).toMatchObject({ workspace: folder, created: !written })
-    expect(readdirSync(folder)).toHaveLength(30)
-  },
-)
+])('a fork whose record is unknown keeps its files; asked for again, %s', async (_, written, status) => {
+  const { id } = await finished(`unknown-${written}`)
+  const folder = join(root, `unknown-${written}-fork`)
+  const keyed = (key: string) =>
+    ask('POST', `/v1/runs/${id}/fork`, { body: { step: 1, workspace: folder }, headers: { 'idempotency-key': key } })
+  expect(await failing('LOG_CLOSED', written, () => keyed(`k-${written}`))).toBe('LOG_CLOSED')
+  expect(readdirSync(folder)).toHaveLength(30)
+  expect((await bodyOf(await keyed(`other-${written}`))).code).toBe('FOLDER_NOT_EMPTY')
+  expect(readdirSync(folder)).toHaveLength(30)
+  if (!written) rmSync(join(folder, '7.txt'))
+  const again = await keyed(`k-${written}`)
+  expect(again.status).toBe(status)
+  expect(await bodyOf(again)).toMatchObject({ workspace: folder, created: !written })
+  expect(readdirSync(folder)).toHaveLength(30)
+})
 
 const keyedFork = (id: string, workspace: string, key: string) =>
   ask('POST', `/v1/runs/${id}/fork`, { body: { step: 1, workspace }, headers: { 'idempotency-key': key } })
@@ -80,7 +77,7 @@ const notes = () => readdirSync(join(data, 'locks')).filter((name) => name.start
 it.each([
   ['changed a file', (folder: string) => writeFileSync(join(folder, '3.txt'), 'mine')],
   ['added a file', (folder: string) => writeFileSync(join(folder, 'mine.txt'), 'mine')],
-])('a fork that is asked for again is never put over the files of somebody who %s meanwhile', async (name, work) => {
+])('a fork that is asked for again is never put over the files of a person who %s meanwhile', async (name, work) => {
   const { id } = await finished(`worked ${name}`)
   const folder = join(root, `worked ${name} fork`)
   await failing('LOG_CLOSED', false, () => keyedFork(id, folder, name))
@@ -111,7 +108,7 @@ it('nothing is kept for a repeat when the fork was found, or cannot be asked for
   expect(notes()).toEqual(before)
 })
 
-it('a fork of which nobody knows whether it was recorded tells where its files are', async () => {
+it('a fork whose record is unknown tells where its files are', async () => {
   const { id } = await finished('told')
   const folder = join(root, 'told-fork')
   const told: unknown[] = []

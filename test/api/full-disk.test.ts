@@ -5,7 +5,7 @@ import { readModelOf, type Tables } from '../../api/host/projected-read-model.ts
 import { ProjectionError } from '../../projections/errors.ts'
 import { openWorld } from './http-support.ts'
 
-// A full disk keeps the tables from being brought up to the log, and nobody from reading them.
+// A full disk keeps the tables from being brought up to the log, and readers go on.
 
 const full = () => Object.assign(new Error('database or disk is full'), { errcode: 13 })
 

@@ -31,7 +31,7 @@ describe('told to end', () => {
     return { status, signal }
   }
 
-  it('a process ends also where what it does does not heed that', () => {
+  it('a process ends also where its work ignores the end', () => {
     expect(told(`() => new Promise(() => process.kill(process.pid, 'SIGTERM'))`)).toEqual({ status: 1, signal: null })
   })
 

@@ -168,24 +168,24 @@ describe('lists', () => {
   it('of an unknown run or agent are 404 and name the id', async () => {
     const id = await driven('finish')
     for (const path of [
-      '/v1/runs/nobody/events',
-      `/v1/runs/${id}/events?agent=nobody`,
-      '/v1/artifacts?run=nobody',
-      '/v1/approvals?run=nobody',
-      '/v1/doubts?run=nobody',
-      '/v1/questions?run=nobody',
-      '/v1/agents/nobody/checkpoints',
-      '/v1/agents/nobody/checkpoints/1',
-      '/v1/events?run=nobody&follow=false',
-      '/v1/events?agent=nobody&follow=false',
-      '/v1/runs/nobody/live',
-      '/v1/runs/nobody/export',
-      '/v1/runs/nobody/verify',
+      '/v1/runs/no-such/events',
+      `/v1/runs/${id}/events?agent=no-such`,
+      '/v1/artifacts?run=no-such',
+      '/v1/approvals?run=no-such',
+      '/v1/doubts?run=no-such',
+      '/v1/questions?run=no-such',
+      '/v1/agents/no-such/checkpoints',
+      '/v1/agents/no-such/checkpoints/1',
+      '/v1/events?run=no-such&follow=false',
+      '/v1/events?agent=no-such&follow=false',
+      '/v1/runs/no-such/live',
+      '/v1/runs/no-such/export',
+      '/v1/runs/no-such/verify',
     ]) {
       const response = await ask('GET', path)
       const { code, detail } = await bodyOf<{ code: string; detail: string }>(response)
       expect([path, response.status, code]).toEqual([path, 404, 'NOT_FOUND'])
-      expect(detail).toContain('"nobody"')
+      expect(detail).toContain('"no-such"')
     }
   })
 

@@ -127,7 +127,7 @@ it('a fork may have another budget', async () => {
   expect(wrong.status).toBe(400)
 })
 
-it('what was recorded is shown to whoever looks next', async () => {
+it('a look after a command shows what it recorded', async () => {
   const id = await driven('finish')
   const { read } = services
   const { runId } = await bodyOf<{ runId: string }>(

@@ -254,7 +254,7 @@ describe('commands', () => {
 })
 
 describe('a process that drives by itself', () => {
-  it('leaves alone what nobody has asked to be driven, whatever is said to it', async () => {
+  it('leaves alone a run that was not asked to be driven, whatever is said to it', async () => {
     const own = await openWorld({ autoDrive: true })
     const post = async (path: string, body: object) =>
       bodyOf<{ runId: string; driving: boolean }>(await own.ask('POST', `/v1/runs/${path}`, { body }))

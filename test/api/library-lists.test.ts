@@ -51,7 +51,7 @@ describe('the library', () => {
     const [approval] = await all(keepup.approvals({ run: runId }))
     expect(approval).toMatchObject({ toolCallId: `${runId}.t1.c0`, state: 'pending', toolName: 'write_file' })
     expect(await all(keepup.approvals({ state: 'approved' }))).toEqual([])
-    await expect(all(keepup.approvals({ run: 'nobody' }))).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    await expect(all(keepup.approvals({ run: 'no-such' }))).rejects.toMatchObject({ code: 'NOT_FOUND' })
     const decide = { kind: 'decide_approval', toolCallId: `${runId}.t1.c0`, decision: 'approved' } as const
     await keepup.say(runId, decide)
     expect(await keepup.drive(runId)).toEqual({ end: 'done' })
@@ -67,7 +67,7 @@ describe('the library', () => {
     const { runId } = await start({ contextVariables: { ticket: 7 } })
     await keepup.drive(runId)
     expect(await keepup.verify(runId)).toMatchObject({ runId, ok: true, agents: [{ agentId: runId }] })
-    await expect(keepup.verify('nobody')).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    await expect(keepup.verify('no-such')).rejects.toMatchObject({ code: 'NOT_FOUND' })
     const [request] = await keepup.requests(runId, 1)
     expect(request).toMatchObject({ attempt: 1, request: { messages: [{ role: 'user', content: 'go' }] } })
     const state: AgentState = await keepup.agent(runId)

@@ -221,8 +221,8 @@ describe('keepup as a library', () => {
     await expect(keepup.start({ model: 'scripted:asks', tools: ['fly'] })).rejects.toMatchObject({
       code: 'UNKNOWN_TOOL',
     })
-    await expect(keepup.say('nobody', { kind: 'pause' })).rejects.toMatchObject({ code: 'NOT_FOUND' })
-    await expect(all(keepup.follow('nobody'))).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    await expect(keepup.say('no-such', { kind: 'pause' })).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    await expect(all(keepup.follow('no-such'))).rejects.toMatchObject({ code: 'NOT_FOUND' })
     await expect(open()).rejects.toMatchObject({
       code: 'LOG_LOCKED',
       message: expect.stringContaining('name another folder'),

@@ -27,7 +27,7 @@ describe.concurrent('the owner of a data folder', { timeout: 240_000 }, () => {
     const id = idIn(owner.err())
     expect((await folder.look('runs', '-o', 'json')).out).toContain('"driving": true')
     const cancelled = await folder.look('cancel', id)
-    // Somebody drives it: there is nothing to type next.
+    // It is driven: there is nothing to type next.
     expect([cancelled.code, cancelled.err]).toEqual([0, ''])
     const { code, err } = await owner.ended
     expect([code, err.includes('the run was cancelled')]).toEqual([3, true])
@@ -78,7 +78,7 @@ describe.concurrent('the owner of a data folder', { timeout: 240_000 }, () => {
     expect(claims).toHaveLength(2)
   })
 
-  it('leaves a socket file behind when killed, which nobody minds', async (context) => {
+  it('leaves a socket file behind when killed, which does no harm', async (context) => {
     const folder = newFolder(context)
     const owner = folder.start(folder.waits(folder.workspace()))
     await owner.said('thinking')
@@ -179,7 +179,7 @@ describe.concurrent('the owner of a data folder', { timeout: 240_000 }, () => {
     const first = readFileSync(path, 'utf8').trim()
     const other = 'x'.repeat(43)
     expect([await status(other), await status(first)]).toEqual([401, 200])
-    // Whoever replaces it, or deletes it, has changed it at once.
+    // A token that is replaced or deleted changes at once.
     writeFileSync(path, `${other}\n`, { mode: 0o600 })
     expect([await status(other), await status(first)]).toEqual([200, 401])
     rmSync(path)
@@ -191,7 +191,7 @@ describe.concurrent('the owner of a data folder', { timeout: 240_000 }, () => {
     expect([await status(made), await status('')]).toEqual([401, 401])
   })
 
-  it('that listens but is somebody else is not taken for one', async (context) => {
+  it('another listener is not taken for an owner', async (context) => {
     const folder = newFolder(context)
     mkdirSync(folder.data)
     const foreign = createServer((socket) => socket.end('220 mail\r\n')).listen(join(folder.data, 'owner.sock'))

@@ -10,7 +10,7 @@ afterAll(() => world.close())
 
 const READY = 'http://localhost/v1/ready'
 
-it('says without a token that both answer, or which does not, and why to nobody', async () => {
+it('says without a token that both answer, or which does not, and keeps the reason to itself', async () => {
   const well = await world.http.request(READY)
   expect([well.status, await bodyOf(well)]).toEqual([
     200,

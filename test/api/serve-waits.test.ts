@@ -59,7 +59,7 @@ it('nor to a run whose folder another one has, which is told once', async () => 
   expect(services.drivers.state(id).end).toEqual({ end: 'done' })
 })
 
-it("nor to a run whose tools are another program's, which is told once, and whoever asks is told too", async () => {
+it("nor to a run whose tools are another program's, which is told once, and a caller is told too", async () => {
   const { spec } = (await services.runtime.at(await world.driven('finish'), null)).state
   const tools = [...spec.tools, toolSpec('mail:send')]
   const start = { kind: 'start', spec: { ...spec, tools }, task: 'finish', drive: true } as const

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, test } from 'vitest'
-import { found, PostgresServer } from './postgres-server.ts'
+import { found, memory, PostgresServer } from './postgres-server.ts'
 
 export type { PostgresServer }
 

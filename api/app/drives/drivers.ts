@@ -13,7 +13,7 @@ export interface DriveState {
 }
 
 interface Drive {
-  /** Somebody asked again while the drive was under way: it may have looked away before their fact was there. */
+  /** A start was asked for while the drive was under way: it may have ended its last look before. */
   again: boolean
   readonly done: Promise<void>
   /** Resolves when the log says that it is driven here, or the drive has ended. */
@@ -24,7 +24,7 @@ const KEPT_ENDS = 1000
 const brokenOff = (graceMs: number) =>
   new Problem(
     'BROKEN_OFF',
-    `what was at work did not end within ${graceMs} ms (KEEPUP_DRAIN_MS) and is broken off; whoever drives it next goes on`,
+    `the work did not end within ${graceMs} ms (KEEPUP_DRAIN_MS) and is broken off; the next driver goes on from there`,
   )
 const ENDING = new Error('this process is ending')
 

@@ -5,7 +5,7 @@ export class WakeSignal {
   #waiting: PromiseWithResolvers<void>[] = []
   #wake: () => void = () => undefined
 
-  /** Resolves when somebody has looked since; rejects where that failed. */
+  /** Resolves after the next look; rejects where that look failed. */
   notify(): Promise<void> {
     const answered = Promise.withResolvers<void>()
     this.#waiting.push(answered)

@@ -65,7 +65,7 @@ async function listen(
     if (!signal.aborted) done()
   }
   for await (const notification of workSubscription.notifications(signal, onTrouble)) {
-    // What a driver has written concerns nobody else.
+    // An event of a driver concerns no other process.
     if (notification.byDriver) notification.done()
     // Where the look failed the notification comes again.
     else answer(notification).catch(() => undefined)

@@ -27,7 +27,7 @@ export async function madeBefore(
 const SHOWN_MS = 2_000
 
 /**
- * Waits until the tables show what was just recorded, so that whoever looks next sees it. Only for a moment: it is
+ * Waits until the tables show what was just recorded, so that the next look sees it. Only for a moment: it is
  * recorded, whatever the tables do.
  */
 export async function shown({ read }: Pick<Services, 'read'>): Promise<void> {

@@ -22,7 +22,7 @@ const LISTS: Readonly<Record<string, string>> = {
 export const notFound = (what: string, id: string, hint = LISTS[what] ?? 'check the id'): Problem =>
   new Problem('NOT_FOUND', `there is no ${what} "${echo(id)}"; ${hint}`)
 
-/** Who asks. Nobody has checked the name, so it is marked as claimed. */
+/** The person who asks. The name is not checked, so it is marked as claimed. */
 export function actorOf(kind: 'user' | 'approver', by: string | undefined): Actor {
   return { kind, id: by ?? 'anonymous', claimed: true }
 }
@@ -38,7 +38,7 @@ export interface Asked {
   readonly command: UserCommand
   readonly actor: Actor
   readonly options: RequestOptions
-  /** `wake`: only where this process drives by itself, and somebody has asked for the run to be driven. */
+  /** `wake`: only where this process drives by itself, and the run was asked to be driven. */
   readonly drive: 'yes' | 'no' | 'wake'
 }
 
@@ -81,5 +81,5 @@ export async function erasable(
   return { runId: await runOfAgent(s, agentId), agentId, revision, driving, bodies: [...bodies] }
 }
 
-/** What cannot be done without a driver, also where nobody has driven the run yet. */
+/** Commands that need a driver, also for a run that was never driven. */
 const DRIVING: ReadonlySet<UserCommand['kind']> = new Set<UserCommand['kind']>(['resume', 'step', 'cancel'])

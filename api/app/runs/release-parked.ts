@@ -19,7 +19,7 @@ export async function release({ read }: Pick<Services, 'read'>, { stream, runId 
     throw new Problem('TABLES_NOT_PARKED', `no stream of ${runId} is parked: there is nothing to release`)
   let released = 0
   for (const { stream } of parked) {
-    // Somebody else may have been faster.
+    // Another process may have been faster.
     const again = read.release(stream).catch((error: unknown) => {
       if (error instanceof ProjectionError && error.code === 'NOT_PARKED') return false
       throw error

@@ -13,7 +13,7 @@ export type StartedRun = z.infer<typeof Started>
 
 /**
  * Starts a run, or finds the one that the same Idempotency-Key started. Rejects with what `prepare` refuses. `here` false:
- * one that is to be driven is left to whoever does so.
+ * a run that is to be driven is left to another process.
  */
 export async function startRun(
   s: Services,

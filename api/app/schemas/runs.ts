@@ -25,7 +25,7 @@ export const Bill = z
     modelCalls: count,
     toolCalls: count,
     inDoubt: z.strictObject({ modelCalls: count, tokens: count, ...Money }).meta({
-      description: 'The part of the above that is estimated: nobody saw how those model calls ended',
+      description: 'The part of the above that is estimated: the ends of those model calls were not seen',
     }),
   })
   .meta({ id: 'Bill' })
@@ -82,7 +82,7 @@ export const Run = z
     driving: z.boolean(),
     interrupted: z.boolean().nullable().meta({
       description:
-        'It could go on and nobody drives it: a process ended or was killed. null: not known here, where others may drive it',
+        'It could go on and no process drives it: a process ended or was killed. null: not known here, where others may drive it',
     }),
   })
   .meta({ id: 'Run' })
@@ -119,8 +119,7 @@ export const RunDetail = z
       .meta({ description: 'Why it is incomplete: agents of it whose events the tables cannot take any further' }),
     acceptedLosses: AcceptedLosses,
     workersDrive: z.boolean().meta({
-      description:
-        'On servers: it was started to be driven by whoever there is, so that it goes on by itself where workers are',
+      description: 'On servers: it was started for any worker to drive, so that it goes on by itself where workers are',
     }),
     missingTools: z
       .array(z.string())

@@ -24,7 +24,7 @@ async function auditors(ctx: Context, role: string | undefined): Promise<number>
   const more = made ? 'and nothing else' : 'and whatever it was granted before'
   ctx.show({ role: name, schema: config.namespace }, () => [
     `${name} may read the schema ${config.namespace}, ${more}`,
-    `let people in, as a superuser or as whoever made the role: grant ${name} to PERSON`,
+    `let people in, as a superuser or as the maker of the role: grant ${name} to PERSON`,
   ])
   return EXIT.done
 }

@@ -125,7 +125,7 @@ export function known(option: string, of: readonly string[]): (text: string, bef
   }
 }
 
-/** A model's id, in which the file of a script is named for whoever drives, wherever that is. */
+/** A model's id, in which the file of a script is named for any driver, in any folder. */
 export const modelId = (text: string, cwd: string): string =>
   text.startsWith(SCRIPTED) ? SCRIPTED + resolve(cwd, text.slice(SCRIPTED.length)) : text
 const SCRIPTED = 'scripted:'

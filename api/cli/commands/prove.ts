@@ -36,7 +36,7 @@ const COMPARED = {
   null: 'the tables were made anew; there was nothing to compare them with',
 } as const
 
-/** On servers not behind the API: tables that nobody can open are to be made anew as well. */
+/** On servers not behind the API: tables that cannot be opened are to be made anew as well. */
 async function rebuilt(ctx: Context, wishes: RebuildOptions) {
   if (onServers(ctx.config)) {
     const [{ rebuildOnServers }, { rebuildRow }] = await Promise.all([

@@ -86,7 +86,7 @@ export function startRequest(task: string | undefined, o: RunOptions, cwd: strin
   return request as StartRunInput
 }
 
-/** An agent is not let loose on keepup itself because somebody forgot to say where. */
+/** An agent must not work on keepup itself because its workspace was not named. */
 function notOurOwn(workspace: string): void {
   const inside = relative(CLONE, workspace)
   if (!import.meta.url.endsWith('.ts') || inside.startsWith('..') || isAbsolute(inside)) return

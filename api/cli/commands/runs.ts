@@ -41,7 +41,7 @@ const COLUMNS = [
   { title: 'TASK', of: (r: Run) => r.task, flexible: true },
 ]
 
-/** Nobody can tell what an owner drives that does not answer. */
+/** It is unknown what a silent owner drives. */
 async function told(ctx: Context): Promise<(run: Run) => Run> {
   const silent = (await ctx.backend('read')).besideSilent === true
   return (run) => (silent && run.interrupted ? { ...run, interrupted: null } : run)
@@ -163,7 +163,7 @@ async function show(ctx: Context, run: string): Promise<number> {
 
 const WAITS_FOR = { approval: 'an approval', doubt: 'what became of it', input: 'an answer' }
 
-/** All that people are asked: approvals, calls of which nobody knows whether they happened, and questions of agents. */
+/** All that people are asked: approvals, calls whose outcome is unknown, and questions of agents. */
 async function waiting(ctx: Context): Promise<number> {
   const client = await ctx.client('read')
   const approvals = await pendingApprovals(client)

@@ -74,7 +74,7 @@ async function sql(ctx: Context, text: string): Promise<number> {
       `the tables are in PostgreSQL, in the schema ${namespace}: PGOPTIONS='-c search_path=${namespace}' psql "$KEEPUP_POSTGRES"; ` +
         `"${ctx.command('sql', '--help')}" names them`,
     )
-  // Whoever owns the folder brings the tables up to the log; without an owner this process does.
+  // The owner of the folder brings the tables up to the log; without an owner this process does.
   const { position, head } = await take((await ctx.client('read')).v1.projections.$get({}))
   if (position !== head) ctx.note('the tables lag behind the log')
   const { openSql } = await import('../../embedded/audit.ts')

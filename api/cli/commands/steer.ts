@@ -19,7 +19,7 @@ interface Recorded {
   driving: boolean
 }
 
-/** Says that it is recorded, and what to type next where nobody drives the run. */
+/** Says that it is recorded, and what to type next where the run has no driver. */
 async function recorded(ctx: Context, done: Recorded, said = 'recorded'): Promise<number> {
   ctx.show(done, () => [`${said} ${done.runId} at revision ${done.revision}`])
   if (done.driving) return EXIT.done

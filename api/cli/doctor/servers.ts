@@ -70,7 +70,7 @@ function checkRights({ takesWrites, lacking, foreign, leases, blobs }: Rights, m
   const owner = 'let the user of KEEPUP_POSTGRES own what keepup has made there'
   const findings: Finding[] = []
   if (!takesWrites) {
-    const todo = 'a standby, or somebody has set it so: name the server that takes writes in KEEPUP_POSTGRES'
+    const todo = 'a standby, or set to be read-only: name the server that takes writes in KEEPUP_POSTGRES'
     findings.push(bad('broken', 'rights', 'this PostgreSQL takes no writes', todo))
   }
   if (lacking.length > 0) {
@@ -82,7 +82,7 @@ function checkRights({ takesWrites, lacking, foreign, leases, blobs }: Rights, m
     const todo = made ? `${owner}: a rebuild and a new version need it` : 'set another namespace, or drop that schema'
     findings.push(bad(made ? 'warning' : 'broken', 'schemas', found, todo))
   }
-  if (made && !leases) findings.push(ok('leases', 'the table is missing; whoever takes the next lease makes it again'))
+  if (made && !leases) findings.push(ok('leases', 'the table is missing; the next lease makes it again'))
   if (made && !blobs) {
     const todo =
       'restore it from a backup before anything starts, which would make an empty one; then "verify" the runs'

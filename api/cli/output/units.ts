@@ -5,12 +5,12 @@ export function dollars(nano: number | null): string {
   return `$${(nano / 1e9).toFixed(digits)}`
 }
 
-/** The part of a bill that nobody can vouch for, as what follows the rest of it; nothing where there is none. */
+/** The estimated part of a bill, as the end of its line; empty where there is none. */
 export function inDoubt(part: { modelCalls: number; tokens: number; nanoDollars: number | null }): string {
   const { modelCalls, tokens, nanoDollars } = part
   if (modelCalls === 0) return ''
   const calls = modelCalls === 1 ? 'a model call' : `${modelCalls} model calls`
-  return `; of it ${tokens} tokens, ${dollars(nanoDollars)} in doubt: estimated for ${calls} whose end nobody saw`
+  return `; of it ${tokens} tokens, ${dollars(nanoDollars)} in doubt: estimated for ${calls} whose end was not seen`
 }
 
 /** Bytes with a binary unit. */

@@ -32,7 +32,7 @@ export class LateTables implements Tables {
 }
 
 /**
- * Tables as they were found beside a log that has lost its end: the witness of the loss, which nobody moves. Answers bear the
+ * Tables as they were found beside a log that has lost its end: the witness of the loss, which is not moved. Answers bear the
  * position of what the log holds, from which readers can go on.
  */
 export const witnessTables = (seen: Tables['read'], log: EventLog, { loss }: LossGate): Tables => {

@@ -56,7 +56,7 @@ const doubts = createRoute({
   method: 'get',
   path: '/v1/doubts',
   operationId: 'listDoubts',
-  summary: 'Calls of which nobody knows whether they happened',
+  summary: 'Calls whose outcome is unknown',
   request: { query: z.strictObject({ run: Id.optional() }) },
   responses: { 200: json(DoubtList, 'Doubts'), ...refusals },
 })

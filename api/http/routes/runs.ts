@@ -59,7 +59,7 @@ export function runRoutes(s: Services) {
   const missingOf = async ({ runId, status }: RunRow, cancelling: boolean): Promise<string[]> => {
     // To end a run needs none of its tools.
     if (cancelling || hasEnded(status)) return []
-    // What of the log cannot be read is told by whoever drives the run, or verifies it.
+    // A drive and a verification of the run tell what cannot be read.
     const found = await specOf(s, runId).catch(() => null)
     return found === null ? [] : s.runtime.missingTools(found.spec)
   }

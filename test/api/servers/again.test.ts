@@ -43,7 +43,7 @@ function played(due: readonly string[], drive: (id: string, waits: boolean) => P
   return { drivers, notes, stop, looks: () => looks, waits: () => waits }
 }
 
-it('what could not go on here is told once and tried again; what nobody asked of this process is left to others', async () => {
+it('what could not go on here is told once and tried again; a run that this process was not asked for is left to others', async () => {
   const tries: (readonly [string, boolean])[] = []
   const process = played(['a', 'b'], async (id, waits) => {
     tries.push([id, waits])

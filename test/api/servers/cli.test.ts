@@ -144,7 +144,7 @@ describeWithPostgres('the command line on servers', (server) => {
     expect(JSON.parse(claimed)).toMatchObject({ payload: { driverId: expect.stringMatching(/^\w+-\w+$/) } })
   })
 
-  it('tells whoever answers a run that workers drive that it goes on by itself, and other runs with what to type', async () => {
+  it('tells a person who answers a run that workers drive that it goes on by itself, and other runs with what to type', async () => {
     const config = loadConfig({ flags: { data: folder.data }, env: env() })
     const services = await openServices(config, 'owner', { autoDrive: false })
     let asked = ''

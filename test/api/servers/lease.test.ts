@@ -35,7 +35,7 @@ test('it is held for longer than it lasts, one holder at a time, until it is giv
   await next.release()
 })
 
-test('it is lost where somebody else has it, and where it cannot be renewed in time, however long the answer takes', async () => {
+test('it is lost where another process has it, and where it cannot be renewed in time, however long the answer takes', async () => {
   const answers: Record<string, () => Promise<boolean>> = {
     taken: async () => false,
     refused: async () => Promise.reject(new Error('no connection')),
@@ -79,7 +79,7 @@ test('it counts from before each call, so that it has never passed for others be
   }
 })
 
-test('where nobody answers while it would last, that is told, and what comes late is nobody’s', async () => {
+test('where no answer comes while it would last, that is told, and a late lease is not kept', async () => {
   const clock = new VirtualClock()
   const [silent, release] = [Promise.withResolvers<boolean>(), async () => {}]
   const [before, taken] = [

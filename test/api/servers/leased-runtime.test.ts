@@ -148,7 +148,7 @@ test('who loses the lease ends what it has begun, begins nothing, and leaves the
   expect(types).not.toContain('tool_call_unknown')
 })
 
-test('a log that could not be reached for a moment keeps nobody from driving later', async () => {
+test('a log that could not be reached for a moment keeps no process from driving later', async () => {
   const { process, start, log } = deployment(async () => 'acted')
   const a = process('a')
   const runId = await start(a)

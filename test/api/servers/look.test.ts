@@ -15,7 +15,7 @@ describeWithPostgres('a look at servers', (server) => {
     })
     const env = { KEEPUP_EVENTSTORE: eventstore.url, KEEPUP_POSTGRES: server().url, KEEPUP_NAMESPACE: 'ns' }
     expect(await inProcess(['--data', folder.data, 'release', '--all'], env)).toMatchObject({ code: 0 })
-    // Whoever comes to PostgreSQL finds the event store gone from then on.
+    // From the first connection to PostgreSQL on the event store is gone.
     const postgres = await wayTo(server().url, () => void eventstore.kill())
     const seen = await lookAtServers({ eventstore: eventstore.url, postgres, namespace: 'ns' } as never)
     expect(seen.eventstore).toMatchObject({ code: 'LOG_UNAVAILABLE' })

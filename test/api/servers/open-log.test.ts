@@ -6,7 +6,7 @@ import { cliFolder, inProcess } from '../cli-support.ts'
 import { wayTo } from './deployment.ts'
 
 describeWithPostgres('the log of a deployment', (server) => {
-  it('is found by whoever looked for it just before another process made it, and the tables', async () => {
+  it('is found by a process that looked for it just before another process made it, and the tables', async () => {
     const folder = cliFolder()
     const eventstore = await new StandIn().start()
     const env = { KEEPUP_EVENTSTORE: eventstore.url, KEEPUP_POSTGRES: server().url, KEEPUP_NAMESPACE: 'both' }
@@ -15,7 +15,7 @@ describeWithPostgres('the log of a deployment', (server) => {
       await eventstore.stop()
     })
     let other: ReturnType<typeof inProcess> | undefined
-    // Whoever comes to PostgreSQL finds that another one was there first.
+    // The first connection to PostgreSQL finds that another process was faster.
     const postgres = await wayTo(server().url, () => {
       other ??= inProcess(['--data', folder.data, 'release', '--all'], env)
       return other

@@ -48,7 +48,7 @@ test('an answer that is missed once is no outage, and each server is told of by 
 test('what answers and cannot be used is told as that, with what it says and no promise, also where it was silent before', async () => {
   const other = unusable('the tables are of the log a, and the event store holds the log b')
   expect(await toldOf([{ tables: other }, { tables: other }, { tables: other }, {}])).toEqual([
-    `what is in PostgreSQL cannot be used; nobody can look at runs or take them over: ${other.why}`,
+    `what is in PostgreSQL cannot be used; runs cannot be shown or taken over: ${other.why}`,
     'what is in PostgreSQL can be used again after 3 s',
   ])
   const stopped = silent('refused')
@@ -65,7 +65,7 @@ test('a log that was replaced by another one ends it, with the reason', async ()
   await expect(toldOf([{}, { log }])).rejects.toMatchObject({ code: 'LOG_REPLACED', message: log.why })
 })
 
-test('whoever is told to end does not wait for a look', async () => {
+test('a process that is told to end does not wait for a look', async () => {
   const over = new AbortController()
   const ready = () => {
     over.abort(new Error('told to end'))

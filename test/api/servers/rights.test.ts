@@ -5,7 +5,7 @@ import { openPool, PostgresHome } from '../../../projections/postgres.ts'
 import { describeWithPostgres } from '../../support/postgres.ts'
 
 describeWithPostgres('rights of a deployment', (server) => {
-  it('are not those on what somebody else has put beside it, or has called like a part of it', async () => {
+  it('are not those on what another application has put beside it, or has called like a part of it', async () => {
     const operator = new pg.Client({ connectionString: server().url })
     await operator.connect()
     await operator.query('create role app login; create role team; grant create on database postgres to app, team')

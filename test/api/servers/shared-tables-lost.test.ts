@@ -71,7 +71,7 @@ describeWithPostgres('tables of several processes that are another log’s, or l
     return log
   }
 
-  it('a process on another log ends with the error at its start, changes nothing and keeps nobody waiting', async () => {
+  it('a process on another log ends with the error at its start, changes nothing and lets no caller wait', async () => {
     const { open, home, said } = processes()
     const { log } = tell(numbers)
     const first = await open(log)
@@ -143,7 +143,7 @@ describeWithPostgres('tables of several processes that are another log’s, or l
     expect((await answer).data.runs.length).toBe(runs)
   })
 
-  it('what is behind answers is asked at once: the tables, and the leases, of which nobody’s is given back', async () => {
+  it('what is behind answers is asked at once: the tables, and the leases, of which none is given back', async () => {
     const { open, pool, schema } = processes()
     const { log } = tell(numbers)
     let refused = false
@@ -157,7 +157,7 @@ describeWithPostgres('tables of several processes that are another log’s, or l
     const { tables, current } = await open(log, 'b', { leases: reads })
     await current()
     await tables.answers()
-    expect(given).toEqual(['.nobody b'])
+    expect(given).toEqual(['.unheld b'])
     refused = true
     await expect(tables.answers()).rejects.toMatchObject({ code: 'LOG_REFUSED' })
     refused = false
@@ -166,7 +166,7 @@ describeWithPostgres('tables of several processes that are another log’s, or l
     await expect(tables.answers()).rejects.toMatchObject({ code: 'NOT_FOUND' })
   })
 
-  it('found altered by what is written next: whoever waits for that is answered when they are made anew', async () => {
+  it('found altered by what is written next: a waiting caller is answered when they are made anew', async () => {
     const { open, pool, schema } = processes()
     const { log } = tell(numbers)
     // So long that nothing else comes upon it first.

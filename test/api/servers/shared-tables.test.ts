@@ -17,7 +17,7 @@ import { standing } from '../../support/standing-clock.ts'
 const numbers = Array.from({ length: 300 }, (_, i) => (i * 7919 + (i >> 3) * 31) % 1000)
 /** No lease passes by itself here, however long the machine takes. */
 const clock = standing()
-/** How often whoever moves the tables looks for what else is to be done, ms: like nothing else here. */
+/** How often the process that moves the tables looks for what else is to be done, ms: like nothing else here. */
 const WATCH_MS = 51
 /** The clock, and what was waited for by it, ms. */
 function counting() {
@@ -116,7 +116,7 @@ describeWithPostgres('tables of several processes', (server) => {
     await reader.caughtUpTo(await log.headCursor(), soon())
     expect(await live()).toEqual(await folded(log, kit))
     const other = [mover, reader].find(({ moves }) => !moves)!
-    await expect(other.release('nobody')).rejects.toMatchObject({ code: 'NOT_PARKED' })
+    await expect(other.release('no-such')).rejects.toMatchObject({ code: 'NOT_PARKED' })
   })
 
   it('an older log under newer tables is noticed, and they are made anew', async () => {
@@ -212,7 +212,7 @@ describeWithPostgres('tables of several processes', (server) => {
     await expect.poll(() => said.filter(isFault)).toEqual([gone, 'a the tables: this process moves them now'])
   })
 
-  it('where nobody can move them it is told what to look for', async () => {
+  it('where no process can move them it is told what to look for', async () => {
     const { log } = tell(numbers)
     const no: Leases = { acquire: async () => false, release: async () => {} }
     const { open } = processes(log, schemas.fresh(), no)

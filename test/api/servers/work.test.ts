@@ -163,7 +163,7 @@ test('a subscription that breaks is told of once, without its stack, and once wh
   await worker.stop()
 })
 
-test('a look that hangs holds up nobody who is told to end, and is no fault', async () => {
+test('a look that hangs holds up no process that is told to end, and is no fault', async () => {
   const end = new AbortController()
   const hangs = () => new Promise<never>(() => end.abort(new Error('told to end')))
   const read = { caughtUp: hangs, due: hangs, nextDue: hangs }
