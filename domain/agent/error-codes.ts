@@ -21,12 +21,12 @@ export const TOOL_ERROR_CODES = [
   'SECRET_UNAVAILABLE',
   'UNKNOWN_OUTCOME',
   'CANCELLED',
-  // Our own: nobody has cancelled it, and it did not fail by itself.
+  // Our own: the driver had to leave the call; it was neither cancelled nor did it fail by itself.
   'INTERRUPTED',
 ] as const
 export type ToolErrorCode = (typeof TOOL_ERROR_CODES)[number]
 
-/** Codes that say what the runtime or a person has decided of a call: no tool can say that of itself. */
+/** Codes for decisions of the runtime or of a person: a tool cannot end with one of them. */
 export const RESERVED_CODES: ReadonlySet<string> = new Set<ToolErrorCode>([
   'PERMISSION_DENIED',
   'APPROVAL_REJECTED',

@@ -69,16 +69,16 @@ function amount(count: number | bigint, origin: string): string {
   return unit === null ? String(count) : `${count} ${unit}${Number(count) === 1 ? '' : 's'}`
 }
 
-/** The issues of a refused value as a caller is told them; `at` is put before each path. Many of them are cut. */
+/** The issues of a refused value for its caller, at most {@link SHOWN_ISSUES}; `at` is put before each path. */
 export function issuesOf(error: z.ZodError, at: readonly string[] = []): { path: string; message: string }[] {
-  const told = error.issues.slice(0, TOLD_ISSUES).map((issue) => ({
+  const shown = error.issues.slice(0, SHOWN_ISSUES).map((issue) => ({
     path: echo([...at, ...issue.path.map(String)].join('.')),
     message: issueText(issue),
   }))
-  const more = error.issues.length - told.length
-  return more === 0 ? told : [...told, { path: '', message: `and ${more} more` }]
+  const more = error.issues.length - shown.length
+  return more === 0 ? shown : [...shown, { path: '', message: `and ${more} more` }]
 }
-const TOLD_ISSUES = 20
+const SHOWN_ISSUES = 20
 
 /** One sentence of {@link issuesOf}; `root` names the value itself. */
 export const issuesText = (issues: readonly { path: string; message: string }[], root = ''): string =>

@@ -98,7 +98,10 @@ test.each([
 describe('of a long conversation', () => {
   const model = { ...testModel, price, maxOutputTokens: 32_000 }
   const read = 100_000
-  const [agent, warned] = [new Decider({}), { reason: 'budget', warningTurn: 2, deadlineAt: 0, untold: null } as const]
+  const [agent, warned] = [
+    new Decider({}),
+    { reason: 'budget', warningTurn: 2, deadlineAt: 0, pendingWarning: null } as const,
+  ]
 
   /** Is there a warning turn after a call that took all it was granted? Null: it was granted nothing. */
   function warningAfter(budget: AgentState['spec']['budget'], resultBytes: number): boolean | null {

@@ -115,7 +115,7 @@ describe('a decision of a person on a lost call', () => {
     expect(transcript.messages).toEqual([{ role: 'system', content }])
     // The decider's transcript lacks the task, which was given before.
     expect(given.state.messages.count).toBe(2)
-    expect(given.state.loss).toMatchObject({ untold: { count: 0 } })
+    expect(given.state.loss).toMatchObject({ unsent: { count: 0 } })
   })
 
   it('leaves a question to a person open', () => {

@@ -15,6 +15,8 @@ test('a run from task to completion, with its chain and digests proved', async (
     'driver_claimed',
     'turn_start',
     'model_routed',
+    'prompt_set',
+    'tools_changed',
     'model_call_start',
     'model_call_end',
     'tool_call_start',
@@ -30,7 +32,7 @@ test('a run from task to completion, with its chain and digests proved', async (
     'completion',
   ])
   const proof = await h.runtime.verify(runId)
-  expect(proof).toMatchObject({ ok: true, events: 18, problems: [] })
+  expect(proof).toMatchObject({ ok: true, events: 20, problems: [] })
   expect(proof.digests).toBeGreaterThan(4)
   expect(h.requests[1]?.messages).toEqual([
     { role: 'user', content: 'do it' },

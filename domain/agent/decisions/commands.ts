@@ -12,19 +12,19 @@ import type { AgentState } from '../state/state.ts'
 /** Facts of erasures stay small. */
 export const MAX_ERASURE_REASON = 2_000
 export const ERASE_WHICH = 'name a revision, a range from revision to a later one, or all, and nothing else'
-/** Which bodies are to be erased is said in one way. */
-export function erasable(said: {
+/** Does the request name the bodies in exactly one of the allowed ways? */
+export function erasable(request: {
   revision?: number | undefined
   to?: number | undefined
   all?: true | undefined
 }): boolean {
-  const { revision, to, all } = said
+  const { revision, to, all } = request
   return all
     ? revision === undefined && to === undefined
     : revision !== undefined && (to === undefined || to >= revision)
 }
 
-// What people ask of an agent. Each is a zod schema, because it arrives from outside.
+// Requests of people. Each is a zod schema, because it arrives from outside.
 
 export const StartAgent = z.strictObject({
   kind: z.literal('start'),
@@ -53,7 +53,7 @@ export const DecideApproval = z.strictObject({
   argumentsHash: z.string().optional(),
   reason: z.string().optional(),
 })
-/** A person's word on a call whose outcome is unknown. */
+/** A person's decision on a call whose outcome is unknown. */
 export const ResolveDoubt = z.strictObject({
   kind: z.literal('resolve_doubt'),
   toolCallId: z.string().min(1),
@@ -69,7 +69,7 @@ export const StandingApproval = z.strictObject({
   reason: z.string().optional(),
 })
 /**
- * Empties bodies for ever: of one event, of those from `revision` to `to`, or of `all` in which somebody said something.
+ * Empties bodies for ever: of one event, of those from `revision` to `to`, or of `all` that hold text.
  * Finished runs only.
  */
 export const Erase = z
@@ -98,11 +98,11 @@ export const UserCommand = z.discriminatedUnion('kind', [
 ])
 export type UserCommand = z.infer<typeof UserCommand>
 
-// What the driver brings in: the outcome of effects, already redacted. Outcomes are never refused, only found recorded.
+// Outcomes of effects, from the driver and already redacted. An outcome is never refused; a recorded one changes nothing.
 
 export type OutcomeCommand =
   | { readonly kind: 'claim'; readonly driverId: string; readonly build: string }
-  /** Nothing new from outside: go on as far as the state allows (wake-ups, deadlines, first drive). */
+  /** No news from outside: take every step that state and time allow (wake-ups, deadlines, first drive). */
   | { readonly kind: 'proceed' }
   | {
       readonly kind: 'model_answered'
@@ -140,7 +140,7 @@ export type OutcomeCommand =
       readonly durationMs: number
       readonly error: { code: string; message: string; transient: boolean; beforeEffect: boolean }
     }
-  /** Nothing could tell whether a call happened: neither its end was seen, nor did its probe know. `reason`: in words. */
+  /** It is unknown whether the call happened: its end was not seen, and no probe found out. `reason`: a sentence. */
   | {
       readonly kind: 'tool_in_doubt'
       readonly toolCallId: string

@@ -4,7 +4,7 @@ import { lostAttemptOf } from '../state/evolve-turns.ts'
 import type { OutcomeCommand } from './commands.ts'
 import type { Deciding } from './deciding.ts'
 
-// Outcomes that arrive when no decision waits for them any more (DESIGN, Flow: Finished): the call was given up, or the run has ended.
+// Outcomes that arrive after their call was abandoned or their run has ended (DESIGN, Flow: Finished).
 
 /** A fact of a run that has ended. */
 export function decideLate(d: Deciding, fact: OutcomeCommand): void {
@@ -12,11 +12,11 @@ export function decideLate(d: Deciding, fact: OutcomeCommand): void {
   else lateOutcome(d, fact)
 }
 
-/** What became of an attempt after it was given up: known at last, once, though it changes nothing. */
+/** The outcome of an abandoned attempt: recorded once, without further consequences. */
 export function lateOutcome(d: Deciding, fact: OutcomeCommand): void {
   if (fact.kind !== 'tool_succeeded' && fact.kind !== 'tool_failed') return
   const { toolCallId, attempt, durationMs, toolName } = fact
-  if (!d.state.unheard.some((one) => one.toolCallId === toolCallId && one.attempt === attempt)) return
+  if (!d.state.abandoned.some((one) => one.toolCallId === toolCallId && one.attempt === attempt)) return
   const outcome =
     fact.kind === 'tool_succeeded'
       ? { success: true, result: fact.result.content, ...(fact.attached && { attachment: fact.attached.attachment }) }
@@ -24,7 +24,7 @@ export function lateOutcome(d: Deciding, fact: OutcomeCommand): void {
   d.emit('late_outcome', { toolName, attempt, durationMs, ...outcome }, { toolCallId })
 }
 
-/** What a model took for an answer that nobody takes up any more. It is paid for all the same. */
+/** The usage of an answer to an abandoned attempt: it is on the bill all the same. */
 export function lateAnswer(d: Deciding, fact: Extract<OutcomeCommand, { kind: 'model_answered' }>): void {
   const { turn, attempt, outcome } = fact
   const lost = lostAttemptOf(d.state, turn, attempt)

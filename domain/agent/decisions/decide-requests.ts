@@ -11,19 +11,19 @@ import { endCall, failCall } from './endings.ts'
 import { decideLostCall, releaseLoss } from './losses.ts'
 import { settleCancel } from './proceed.ts'
 
-// What people ask of an agent. They record; a driver goes on from there.
+// Requests of people. They are only recorded; a driver takes the steps that follow.
 
 type Request = Exclude<UserCommand, { kind: 'start' | 'erase' }>
 
 export function decideRequest(d: Deciding, command: Request): void {
   if (isFinished(d.state) && command.kind === 'resolve_doubt' && command.decision !== 'run') {
-    // The run has ended without knowing; a person may still say what became of the call, once.
+    // The run has ended with an unknown outcome; a person may still decide it, once.
     if (!d.state.unresolved.includes(command.toolCallId)) throw notInDoubt(command.toolCallId)
     const lost = undecided(d.state).find(({ id }) => id === command.toolCallId)
     if (lost !== undefined) return decideLostCall(d, lost, command)
     const { decision, result, reason } = command
-    const said = { ...(result === undefined ? {} : { result }), ...(reason === undefined ? {} : { reason }) }
-    d.emit('tool_call_resolved', { decision, ...said }, { toolCallId: command.toolCallId })
+    const given = { ...(result === undefined ? {} : { result }), ...(reason === undefined ? {} : { reason }) }
+    d.emit('tool_call_resolved', { decision, ...given }, { toolCallId: command.toolCallId })
     return
   }
   if (isFinished(d.state)) {
@@ -40,7 +40,7 @@ export function decideRequest(d: Deciding, command: Request): void {
       if (!d.state.paused) d.emit('paused', command.reason === undefined ? {} : { reason: command.reason })
       return
     case 'resume':
-      // A run that nobody has driven yet is held until somebody asks for it.
+      // A run that was never driven waits for this request.
       if (d.state.paused || d.state.stepping || d.state.driver === null) d.emit('resumed', {})
       return
     case 'step':
@@ -103,19 +103,19 @@ function decideApproval(d: Deciding, command: Extract<Request, { kind: 'decide_a
   if (command.argumentsHash !== undefined && command.argumentsHash !== call.argumentsHash) {
     throw new CommandRejected(
       'APPROVAL_MISMATCH',
-      'the waiting call has other arguments than those that were looked at',
+      'the waiting call has other arguments than the approved ones; look at the call again',
     )
   }
   emitDecided(d, call, command.decision, command.reason)
 }
 
-function emitDecided(d: Deciding, call: Call, decision: 'approved' | 'rejected', said: string | undefined): void {
+function emitDecided(d: Deciding, call: Call, decision: 'approved' | 'rejected', why: string | undefined): void {
   const { argumentsHash, id: toolCallId } = call
-  const reason = said === undefined ? {} : { reason: said }
+  const reason = why === undefined ? {} : { reason: why }
   d.emit('approval_decided', { decision, argumentsHash, ...reason }, { toolCallId, actor: approver(d.context) })
 }
 
-/** Who asks, in the place of whoever approves. */
+/** The requester as the approver. */
 export const approver = ({ by }: Pick<DecisionContext, 'by'>): Actor => ({ ...by, kind: 'approver' })
 
 function resolveDoubt(d: Deciding, command: Extract<Request, { kind: 'resolve_doubt' }>): void {
@@ -127,7 +127,10 @@ function resolveDoubt(d: Deciding, command: Extract<Request, { kind: 'resolve_do
   const given = command.result === undefined ? {} : { result: command.result }
   d.emit('tool_call_resolved', { decision: command.decision, ...given, ...reason }, { toolCallId: call.id })
   if (command.decision === 'abandon') {
-    failCall(d, call, { code: 'UNKNOWN_OUTCOME', message: 'whether this call happened is not known; it was given up' })
+    failCall(d, call, {
+      code: 'UNKNOWN_OUTCOME',
+      message: 'it is not known whether this call happened; it was abandoned',
+    })
   }
   if (command.decision === 'happened') {
     const content = command.result ?? 'A person confirmed that this call happened.'

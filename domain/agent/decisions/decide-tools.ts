@@ -13,13 +13,13 @@ import { endCall, endTurn, failCall } from './endings.ts'
 type ToolFact = Extract<OutcomeCommand, { kind: 'tool_succeeded' | 'tool_failed' | 'tool_in_doubt' }>
 type Succeeded = Extract<OutcomeCommand, { kind: 'tool_succeeded' }>
 
-/** Where the last attempt's end is still of use. */
+/** Stages in which the end of the last attempt still decides the call. */
 const UNSETTLED: ReadonlySet<CallStage['at']> = new Set<CallStage['at']>(['running', 'doubt', 'resolved'])
 
 export function decideToolFact(d: Deciding, fact: ToolFact): void {
   const call = callsOf(d.state).find((one) => one.id === fact.toolCallId)
-  // An outcome counts for the attempt it belongs to, whoever brings it: what a person has let run anew is not begun once its
-  // end is known after all.
+  // An outcome counts for its own attempt, from any driver: a call that a person has released does not start again once the
+  // end of the attempt has arrived.
   if (call?.attempt !== fact.attempt || !UNSETTLED.has(call.stage.at)) return lateOutcome(d, fact)
   if (fact.kind === 'tool_succeeded') return succeeded(d, call, fact)
   if (fact.kind === 'tool_in_doubt') {

@@ -7,7 +7,7 @@ import type { Deciding } from './deciding.ts'
 
 // How turns, calls and runs end. Every turn_start has its turn_end, every call its one tool_call_end.
 
-/** Codes with which a run ends in ERROR: those of the specification, and one of our own, because none of them would be true. */
+/** Codes with which a run ends in ERROR: those of CONTRACTS 1, and one of our own. */
 export type EndCode =
   | 'NO_COMPLETION'
   | 'RECOVERY_FAILED'
@@ -17,7 +17,7 @@ export type EndCode =
   | 'MODEL_REFUSED'
   | 'CONTEXT_OVERFLOW'
   | 'CANCELLED'
-  /** What followed from a fact could not be decided: a fault of this program, or of figures beyond all measure. */
+  /** A decision failed: a fault of this program, or figures beyond all bounds. */
   | 'INTERNAL_ERROR'
 
 /** A turn that ends by itself waits for the version of its files; one that is ended does not. */
@@ -29,7 +29,7 @@ export function endTurn(d: Deciding, outcome: TurnOutcome): void {
   d.emit('turn_end', { step: d.state.step + 1, outcome })
 }
 
-/** What a call that ended well came to. */
+/** The outcome of a call that succeeded. */
 type Success = Pick<
   Extract<OutcomeCommand, { kind: 'tool_succeeded' }>,
   'result' | 'attached' | 'durationMs' | 'tested'
@@ -83,13 +83,13 @@ export function startRefused(d: Deciding, call: Call): void {
   )
 }
 
-/** What ends a recovery otherwise than by its failure (CONTRACTS 2). */
+/** Codes that end a recovery without being its failure (CONTRACTS 2). */
 const BEYOND_RECOVERY: ReadonlySet<EndCode> = new Set<EndCode>(['RECOVERY_FAILED', 'CANCELLED', 'MODEL_FAILED'])
 
 /** The turn to which the end of a run belongs: the one that it ends in or right after; 0 for a run that waits for input. */
 export const lastingTurn = (state: AgentState): number => (state.machine.status === 'IDLE' ? 0 : state.turn)
 
-/** The run ends in ERROR. In recovery it has failed as well, and what was said last is kept as partial output. */
+/** The run ends in ERROR. A recovery has then failed too; the last non-empty assistant text is kept as partial output. */
 export function endRun(d: Deciding, cause: EndCode, why: string): void {
   if (turnIsOpen(d.state)) endTurn(d, cause === 'CANCELLED' ? 'cancelled' : 'failed')
   const turn = lastingTurn(d.state)
@@ -97,8 +97,8 @@ export function endRun(d: Deciding, cause: EndCode, why: string): void {
   const recovering = recoveryOf(d.state.machine) !== null
   const failed = recovering && !BEYOND_RECOVERY.has(cause)
   const code = failed ? 'RECOVERY_FAILED' : cause
-  const said = failed ? `Recovery failed: ${cause}: ${why}` : why
-  const error = code === 'RECOVERY_FAILED' ? `${said}; it began because ${whyRecovering(d.state)}` : said
+  const message = failed ? `Recovery failed: ${cause}: ${why}` : why
+  const error = code === 'RECOVERY_FAILED' ? `${message}; it began because ${whyRecovering(d.state)}` : message
   if (recovering) d.emit('recovery', { phase: 'failed', reason: error }, { turn })
   const unmetGates = openGates(d.state).map((gate) => gate.check)
   const ending = {

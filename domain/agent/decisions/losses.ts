@@ -7,14 +7,14 @@ import type { ReleaseLoss, ResolveDoubt } from './commands.ts'
 import type { Deciding } from './deciding.ts'
 import { endCall, failCall, startRefused } from './endings.ts'
 
-// What follows from an accepted loss of the log's end.
+// Decisions after an accepted loss of the log's end.
 
-type Word = Omit<(typeof ResolveDoubt)['_output'], 'kind'>
+type DecisionOnLost = Omit<(typeof ResolveDoubt)['_output'], 'kind'>
 
-/** A person's word on a call of the lost part. */
-export function decideLostCall(d: Deciding, lost: LostCallState, { decision, result, reason }: Word): void {
-  const said = { ...(result === undefined ? {} : { result }), ...(reason === undefined ? {} : { reason }) }
-  d.emit('lost_call_decided', { decision, toolName: lost.toolName, ...said }, { toolCallId: lost.id })
+/** Records a person's decision on a call of the lost part. */
+export function decideLostCall(d: Deciding, lost: LostCallState, { decision, result, reason }: DecisionOnLost): void {
+  const given = { ...(result === undefined ? {} : { result }), ...(reason === undefined ? {} : { reason }) }
+  d.emit('lost_call_decided', { decision, toolName: lost.toolName, ...given }, { toolCallId: lost.id })
 }
 
 export function releaseLoss(d: Deciding, { reason }: (typeof ReleaseLoss)['_output']): void {
@@ -30,7 +30,7 @@ export function heldByLoss(d: Deciding, call: Call): boolean {
   const lost = repeatedOf(d.state, call)
   if (lost !== undefined) return settleRepeated(d, call, lost)
   if (!loss.unlisted || call.effect !== 'irreversible' || controlKind(d.state, call.toolName)) return false
-  // An approval that is needed comes first: a person's word on an unknown outcome must not take its place.
+  // An approval that is needed comes first: a person's decision on an unknown outcome must not replace it.
   if (call.stage.at === 'planned' && needsApproval(d.state, call.toolName) !== null) return false
   if (!call.started) startRefused(d, call)
   const reason = `the log has lost a part of this run, and ${call.toolName} may have happened there`
@@ -40,7 +40,7 @@ export function heldByLoss(d: Deciding, call: Call): boolean {
 
 function settleRepeated(d: Deciding, call: Call, { decided }: LostCallState): true {
   if (decided === 'abandon') {
-    const message = 'whether this call happened in the lost part of the log is not known; it was given up'
+    const message = 'it is not known whether this call happened in the lost part of the log; it was abandoned'
     failCall(d, call, { code: 'UNKNOWN_OUTCOME', message })
     return true
   }

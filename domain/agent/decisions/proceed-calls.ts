@@ -33,7 +33,10 @@ function settleOne(d: Deciding, call: Call): void {
     case 'approval':
       if (d.context.now < stage.expiresAt) return
       d.emit('approval_expired', { argumentsHash: call.argumentsHash }, { toolCallId: call.id })
-      failCall(d, call, { code: 'APPROVAL_EXPIRED', message: 'nobody decided on this call in time' })
+      failCall(d, call, {
+        code: 'APPROVAL_EXPIRED',
+        message: 'no person decided on this call before its approval expired',
+      })
       return
     case 'running':
       if (stage.epoch !== d.state.driver?.epoch) inDoubt(d, call)
@@ -43,10 +46,7 @@ function settleOne(d: Deciding, call: Call): void {
   }
 }
 
-/**
- * What takes its drivers with it, one after the other, is not done for ever: of a call a person decides, a control tool
- * fails.
- */
+/** After so many lost drivers a call is not started again by itself: a person decides, and a control tool fails. */
 export const MAX_LOST = 5
 
 /** The driver died between intent and outcome (CONTRACTS 5): never a silent second run of what cannot be repeated. */
@@ -54,13 +54,13 @@ function inDoubt(d: Deciding, call: Call): void {
   const about = { toolCallId: call.id }
   const control = controlKind(d.state, call.toolName) !== false
   const many = `${call.lost + 1} drivers in a row were lost while ${call.toolName} was at work`
-  // What touches nothing outside the log has not happened until its end is there.
+  // A control tool has no effect before its end is recorded.
   if (control && call.lost >= MAX_LOST) {
     failCall(d, call, { code: 'EXECUTION_FAILED', message: `${many}; try a different approach` })
     return
   }
   if (!control && (call.effect === 'irreversible' || call.lost >= MAX_LOST)) {
-    const gone = `the driver of attempt ${call.attempt} is gone, and nothing tells whether ${call.toolName} happened`
+    const gone = `the driver of attempt ${call.attempt} is gone, and its record does not show whether ${call.toolName} happened`
     d.emit('tool_call_unknown', { attempt: call.attempt, reason: call.lost >= MAX_LOST ? many : gone }, about)
     return
   }

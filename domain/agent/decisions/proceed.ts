@@ -23,10 +23,10 @@ import type { Deciding } from './deciding.ts'
 import { endRun, endTurn } from './endings.ts'
 import { MAX_LOST, proceedCalls, settleOpenCalls } from './proceed-calls.ts'
 
-// Orchestrator: what follows from the state by itself, until an effect is owed or somebody is waited for (seed 000,
-// section 6). Only a driver that holds the agent proceeds; every step emits at least one event.
+// Orchestrator: the steps that follow from the state by themselves, until an effect is owed or the agent waits for a person
+// (seed 000, section 6). Only a driver that holds the agent proceeds; every step emits at least one event.
 
-/** Goes on as far as the state allows. */
+/** Takes every step that the state allows. */
 export function proceed(d: Deciding): void {
   while (!isFinished(d.state) && (d.state.cancel === null ? step(d) : settleCancel(d)));
 }
@@ -97,17 +97,17 @@ function think(d: Deciding, { model }: Thinking): boolean {
       if (failedByGrace(d)) return true
       if (model.epoch === d.state.driver?.epoch) return false
       loseAttempt(d, model)
-      // Each was paid for: an answer that takes its drivers with it is not asked for again and again.
+      // Each attempt costs money: a call whose drivers keep dying is not repeated without end.
       if (model.lost >= MAX_LOST)
-        endRun(d, 'MODEL_FAILED', `${model.lost + 1} drivers in a row were lost while ${model.model} was asked`)
+        endRun(d, 'MODEL_FAILED', `${model.lost + 1} drivers in a row were lost during a call of ${model.model}`)
       return true
   }
 }
 
-/** Output tokens of an answer that nobody saw, for the bill. */
+/** Estimated output tokens of an answer that was lost, for the bill. */
 const TYPICAL_ANSWER = 500
 
-/** Nobody saw the end of the call: tokens and money are estimated alike, from what was reserved. */
+/** The end of the call is unknown: its tokens and its price are estimated from the reservation. */
 export function loseAttempt(d: Deciding, model: Extract<ModelStage, { at: 'calling' }>): void {
   const { price } = modelInfo(d.state, model.model)
   const { input, maxOutput } = model.estimate
@@ -116,7 +116,7 @@ export function loseAttempt(d: Deciding, model: Extract<ModelStage, { at: 'calli
   d.emit('model_attempt_lost', { attempt: model.attempt, purpose: 'turn', usage, nanoDollars })
 }
 
-/** What a budget of tokens must be for a turn of work before the warning turn; with all tools that such a turn offers. */
+/** The least token budget for a turn of work before the warning turn, with all tools that such a turn offers. */
 function leastBudget(state: AgentState, info: ModelInfo): string {
   const { tokens } = state.spec.budget
   if (tokens === null) return ''
@@ -131,7 +131,7 @@ function callModel(d: Deciding, id: string, attempt: number): boolean {
   const { prompt, tools, bytes } = requestFacts(d.state, info)
   const estimate = reserve(d.state, info, bytes)
   if (estimate === null) {
-    // Earlier attempts of this turn took what was left: the turn ends, and the next one is the warning turn.
+    // Earlier attempts of this turn used up the budget: the turn ends, and the next one is the warning turn.
     if (recoveryOf(d.state.machine) === null) endTurn(d, 'failed')
     else endRun(d, 'BUDGET_EXCEEDED', `the budget leaves no room for another model call${leastBudget(d.state, info)}`)
     return true
@@ -229,7 +229,7 @@ function settleModel(d: Deciding): boolean {
 
 /**
  * A requested cancel: what has not begun ends at once, what is at work is waited for until the deadline, then the run
- * ends. Called for drivers and, when nothing is at work, for anybody.
+ * ends. Called for drivers, and for any request while no effect is at work.
  */
 export function settleCancel(d: Deciding): boolean {
   const { cancel } = d.state

@@ -3,9 +3,9 @@ import type { ToolFailure } from '../../shared/tool-call.ts'
 import { RESERVED_CODES } from '../error-codes.ts'
 import { ModelError, ToolError } from '../errors.ts'
 
-// What tools and models throw is foreign: only its message, a code that is a plain word, and flags that are flags are taken.
+// Errors of tools and models come from outside: only a message, a well-formed code and boolean flags are read from them.
 
-/** A tool's thrown error; what is no ToolError, or bears a code that is the runtime's, is EXECUTION_FAILED. */
+/** A tool's thrown error; one that is no ToolError, or has a code of the runtime, is EXECUTION_FAILED. */
 export function thrownByTool(error: unknown): ToolFailure {
   const { name, code, transient, beforeEffect } = membersOf(error)
   const named = name === 'ToolError' && isCode(code) && !RESERVED_CODES.has(code)
@@ -14,7 +14,7 @@ export function thrownByTool(error: unknown): ToolFailure {
   return named ? Object.assign(failure, { code }) : failure
 }
 
-/** A model's thrown error; what is no ModelError is INVALID_RESPONSE, for good. */
+/** A model's thrown error; one that is no ModelError is INVALID_RESPONSE, which is permanent. */
 export function thrownByModel(error: unknown): ModelFailure {
   const { name, code, transient, retryAfterMs } = membersOf(error)
   const known = name === 'ModelError'
@@ -36,7 +36,7 @@ function membersOf(error: unknown): Record<(typeof MEMBERS)[number], unknown> {
 
 const MEMBERS = ['name', 'code', 'transient', 'beforeEffect', 'retryAfterMs'] as const
 
-/** What is said of something that was thrown, whatever it is. */
+/** The message of anything that was thrown. */
 export const messageOf = (error: unknown): string =>
   attempt(() => String(error instanceof Error ? error.message : error)) ?? 'it failed and cannot say how'
 

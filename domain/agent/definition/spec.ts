@@ -6,7 +6,7 @@ import { ToolSpec } from './tools.ts'
 // The interfaces of seed 000 section 5 under their own names, and what an agent is started with. All of it is recorded
 // once, in `agent_started`, so that a log explains itself.
 
-/** What an agent is told at the final warning, unless its spec has words of its own. */
+/** The default text of the final warning. */
 export const WARNING =
   'Final warning: {reason}. Call complete_task now, and nothing else, with the best summary of the work so far. ' +
   'You have {graceTurns} further turns to correct a malformed call.'
@@ -67,7 +67,7 @@ export const ErrorRecoveryPolicy = z.strictObject({
   retryableErrors: z.array(z.string().min(1)).default(['NETWORK', 'TIMEOUT', 'RATE_LIMITED', 'OVERLOADED']),
   /**
    * How long a run waits for its models to come back, ms; 0 or absent: it ends after its retries. A run is started with
-   * {@link MODEL_OUTAGE_MS} unless told otherwise; runs of earlier versions have none.
+   * {@link MODEL_OUTAGE_MS} by default.
    */
   modelOutageMs: Delay.optional(),
 })

@@ -98,7 +98,7 @@ function objectOf(block: Block, size: JsonSize | null): JsonObject | null {
 /** JSON of models and tools may be nested so deep; arguments of calls lie in their blocks. */
 export const MAX_DEPTH = 128
 
-/** Finite numbers only (JSON text may say 1e999), and no deeper than `depth`: what is deeper exhausts whoever walks it. */
+/** Has the value only finite numbers (JSON text may contain 1e999), and no more than `depth` levels, so that recursion over it is safe? */
 export function isTame(value: unknown, depth = MAX_DEPTH): boolean {
   if (typeof value === 'number') return Number.isFinite(value)
   if (value === null || typeof value !== 'object') return SCALARS.has(typeof value)

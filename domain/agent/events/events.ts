@@ -25,7 +25,7 @@ import { lossEvents } from './loss.ts'
 
 // These names and shapes are the storage format. A change of a shape is a new version and an upcaster, never an edit.
 
-/** Whoever asked for the run also asked for it to be driven; absent: it waits for somebody to resume it. */
+/** The request for the run also asked for a drive; absent: the run waits for a resume. */
 const drive = z.literal(true).optional()
 
 export { ArgumentsRef, Artifact, Attachment, Failure, PlannedCall }
@@ -47,7 +47,7 @@ export const bodies = {
     /** Of the state at the point, as a header carries it. */
     digest: z.strictObject({ fold: z.int().positive(), value: Hash }),
     step: count,
-    /** It waits to be told what to do: its source had ended there, or waited itself. */
+    /** The fork waits for input: its source had ended at the point, or waited there. */
     waits: z.literal(true).optional(),
     /** Used where that of the source has been erased. */
     argumentsSalt,
@@ -161,9 +161,9 @@ export const bodies = {
     signature: text.optional(),
     lost: z.literal(true).optional(),
   }),
-  /** The call's driver died between intent and outcome, and nothing can tell whether it happened. */
+  /** The call's driver died between intent and outcome, and no probe can find out whether the call happened. */
   tool_call_unknown: z.strictObject({ attempt: z.int().positive(), reason: text }),
-  /** A person's word on an unknown outcome. */
+  /** A person's decision on an unknown outcome. */
   tool_call_resolved: z.strictObject({
     decision: z.enum(['happened', 'run', 'abandon']),
     result: Json.optional(),
@@ -178,7 +178,7 @@ export const bodies = {
       /** Files created by this call (003: pendingCreates). */
       created: z.array(text).optional(),
       changed: z.array(text).optional(),
-      /** It was the run's test command, and ended so; null: by a signal. The runtime's word, which no tool can give. */
+      /** The call ran the run's test command, which ended so; null: by a signal. Set by the runtime, never by a tool. */
       tested: z.strictObject({ exitCode: z.int().nullable() }).optional(),
       detail: z.record(z.string(), Json).optional(),
     })
@@ -243,7 +243,7 @@ export const bodies = {
     unmetGates: z.array(text),
     unreadInput: count,
   }),
-  /** `recoverable`: a model attempt that failed; otherwise the run ended in ERROR with this code. */
+  /** `recoverable`: a model attempt failed; else the run ended in ERROR with this code. */
   error: z.strictObject({
     error: text,
     code: text,

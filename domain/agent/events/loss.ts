@@ -27,7 +27,7 @@ export const lossEvents = {
     nanoDollars: count.optional(),
     reason: text.optional(),
   }),
-  /** A person's word on a call that began in the lost part. The model is told of one that happened. */
+  /** A person's decision on a call that began in the lost part. One that happened joins the messages. */
   lost_call_decided: z.strictObject({
     decision: z.enum(['happened', 'run', 'abandon']),
     toolName: text,

@@ -17,9 +17,9 @@ import {
 import { Block, isTame, MAX_DEPTH } from './content.ts'
 import { bodies } from './events.ts'
 
-// A provider is foreign code, and what it answers is foreign data.
+// A provider's answer is checked like any data from outside.
 
-/** No call takes so many tokens: what says so is a mistake, and must not become an amount that nobody can count. */
+/** A larger count is a provider's mistake; it would overflow the amounts on the bill. */
 const tokens = z.int().nonnegative().max(1_000_000_000_000)
 
 const Outcome = z.object({
@@ -32,8 +32,8 @@ const Outcome = z.object({
 })
 
 /**
- * What a provider answered, of the port's shape and within its bounds: of a longer answer the beginning, marked as cut off.
- * Throws ModelError INVALID_RESPONSE, which says what is wrong with it.
+ * A provider's answer in the port's shape and within its bounds: a longer answer is cut off at the bound and marked so.
+ * Throws ModelError INVALID_RESPONSE, which names the fault.
  */
 export function modelOutcome(given: unknown): ModelOutcome {
   const parsed = Outcome.safeParse(given)
@@ -74,7 +74,7 @@ function boundedBlock(block: Block, tooMany: (text: string) => boolean): Block {
   const named = { ...rest, ...shortened('id', block.id), ...shortened('name', block.name) }
   if (raw !== undefined) return { ...named, input_text: typeof raw === 'string' ? keptArguments(raw) : raw } as Block
   if (block.input === undefined) return named as Block
-  // What cannot be written as JSON is no argument object; the run goes on, and the model is told.
+  // Arguments that cannot be written as JSON fail their call; the model gets the error and the run continues.
   if (!isTame(block.input)) return { ...named, input_text: 'no JSON, or nested too deeply' } as Block
   const text = JSON.stringify(block.input)
   const kept = keptArguments(text)

@@ -4,17 +4,17 @@ import { UNKNOWN_TOOL } from '../definition/tools.ts'
 import type { Block } from './content.ts'
 import type { BodyOf, EventType, Failure, PlannedCall } from './events.ts'
 
-// What an erasure leaves of a body: all that the fold needs (names, codes, numbers, hashes) and none of what people, models
-// and tools have said. A history that was erased from is folded from it to the very digests that were recorded.
+// An erasure leaves a residue of each body: all that the fold needs (names, codes, numbers, hashes), without the text of
+// people, models and tools. A history with erased bodies folds from residues to the digests that were recorded.
 
 /** Stands where text was erased; the model of a fork reads it too. */
 export const ERASED = '[erased]'
 
 type Residues = { readonly [T in EventType]?: (body: BodyOf<T>) => BodyOf<T> }
 
-/** Types that are not named hold nothing that anybody said. */
+/** Bodies of the other types hold no text of people, models or tools. */
 const residues: Residues = {
-  agent_started: ({ spec, argumentsSalt: _, ...rest }) => ({ ...rest, spec: unsaid(spec) }),
+  agent_started: ({ spec, argumentsSalt: _, ...rest }) => ({ ...rest, spec: withoutText(spec) }),
   forked: ({ workspace, argumentsSalt: _, ...rest }) => ({
     ...rest,
     workspace: workspace && { ...workspace, path: ERASED },
@@ -73,7 +73,7 @@ const residues: Residues = {
   workspace_drifted: (body) => ({ ...body, changed: [] }),
 }
 
-/** Whether a body of this type may hold what somebody said; what it does not say, no residue takes away. */
+/** Whether a body of this type may hold text that an erasure removes. */
 export const says = (type: string): boolean => Object.hasOwn(residues, type)
 
 /** What is left of an event's body, in the shape of its type's current version. */
@@ -82,10 +82,10 @@ export function residueOf<T extends EventType>(type: T, body: BodyOf<T>): BodyOf
 }
 
 /**
- * Text that people wrote goes. A fork goes on with what is left: the warning becomes the usual one, and the test command
- * and the role's idempotent ones stay, because a gate and what may run again go by them. They are commands, no words.
+ * The spec without the text that people wrote. A fork works with it: the default warning replaces the run's own. The test
+ * command and the role's idempotent commands stay, because gates and retries depend on them.
  */
-function unsaid(spec: AgentSpec): AgentSpec {
+function withoutText(spec: AgentSpec): AgentSpec {
   const { instructions, role, workspace, recovery } = spec
   return {
     ...spec,
@@ -115,8 +115,8 @@ function erasedBlock(block: Block, call: PlannedCall | undefined): Block {
 
 const failure = <K extends string>(given: { readonly [P in K]: Failure | undefined }): { [P in K]?: Failure } =>
   Object.fromEntries(
-    Object.entries<Failure | undefined>(given).flatMap(([key, said]) =>
-      said === undefined ? [] : [[key, { ...said, message: ERASED }]],
+    Object.entries<Failure | undefined>(given).flatMap(([key, one]) =>
+      one === undefined ? [] : [[key, { ...one, message: ERASED }]],
     ),
   ) as never
 

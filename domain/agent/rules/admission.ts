@@ -8,7 +8,7 @@ import { echo } from '../issues.ts'
 import { compilePattern } from '../secrets/pattern.ts'
 import { canonicalTool } from './policy.ts'
 
-// What is refused at the start of a run, before anything is recorded (CONTRACTS 1, 3, 4, 10).
+// The checks at the start of a run, before anything is recorded (CONTRACTS 1, 3, 4, 10).
 
 /** Names a role or policy may use although this agent is not given the tool. */
 const KNOWN_NAMES: readonly string[] = [
@@ -67,7 +67,7 @@ export function admit(spec: AgentSpec): void {
 
 const CONTEXT = ContextManagementConfig.parse({})
 
-/** What nobody would keep to is not promised. */
+/** Refuses settings of context compression, which this version does not have. */
 function checkContext({ context }: AgentSpec): void {
   for (const key of Object.keys(CONTEXT) as (keyof typeof CONTEXT)[])
     if (context[key] !== CONTEXT[key]) refuse(`context.${key}: this version does not compress contexts; leave it out`)

@@ -3,7 +3,7 @@ import { type AgentState, type ModelStage, recoveryOf } from '../state/state.ts'
 import { lastTurn, timeIsOver } from './recovery.ts'
 import { backoff } from './retry.ts'
 
-// What follows from a failed model attempt: another attempt, a wait for the models to come back, another turn, or the end.
+// After a failed model attempt: another attempt, a wait until the models serve again, another turn, or the end of the run.
 
 /** The longest wait between two attempts in an outage, ms. */
 export const OUTAGE_BACKOFF_CAP_MS = 5 * 60_000
@@ -32,8 +32,8 @@ export function afterFailure(
   { now, jitter }: { now: number; jitter(): number },
 ): AfterFailure {
   const { retry } = state.spec
-  const said = `${error.code}: ${error.message}`
-  if (!error.transient && !retry.retryableErrors.includes(error.code)) return { next: 'end', why: said }
+  const reason = `${error.code}: ${error.message}`
+  if (!error.transient && !retry.retryableErrors.includes(error.code)) return { next: 'end', why: reason }
   const recovery = recoveryOf(state.machine)
   const tried = open.attempt - open.lost
   const again = () => backoff(retry, tried, jitter(), error.retryAfterMs)
@@ -44,7 +44,7 @@ export function afterFailure(
   if (outageMs === 0 || error.code === UNUSABLE || anotherMayServe(state, open.model)) return { next: 'turn' }
   if (recovery !== null) return { next: 'again', delayMs: Math.max(OUTAGE_BACKOFF_MS, again()) }
   const left = outageMs - waitedFor(state, open, now)
-  if (left <= 0) return { next: 'end', why: `no model has answered for ${Math.round(outageMs / 1000)} s: ${said}` }
+  if (left <= 0) return { next: 'end', why: `no model has answered for ${Math.round(outageMs / 1000)} s: ${reason}` }
   const grown = {
     ...retry,
     backoffMs: Math.max(OUTAGE_BACKOFF_MS, retry.backoffMs),

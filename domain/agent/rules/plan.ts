@@ -178,7 +178,7 @@ function duplicate(state: AgentState, tool: ToolSpec, args: JsonObject): Failure
   if (!state.failedCalls.includes(failureKey(tool.name, argumentsHash(state.argumentsSalt, args)))) return null
   return {
     code: 'DUPLICATE_FAILED_ACTION',
-    message: 'this very call has failed and nothing has changed since; try something else',
+    message: 'this same call has failed and nothing has changed since; try a different approach',
   }
 }
 

@@ -17,11 +17,11 @@ export function conflicts(a: Call, b: Call, specs: (name: string) => ToolSpec | 
   if (isBarrier(a, specs) || isBarrier(b, specs)) return true
   // Both change what the agent keeps in mind: the order of the calls decides, not that of their results.
   if (specs(a.toolName)?.control && specs(b.toolName)?.control) return true
-  return collide(told(a, specs), told(b, specs))
+  return collide(touching(a, specs), touching(b, specs))
 }
 
 /** What an undeclared pure call touches: it may have read anything. */
-function told(call: Call, specs: (name: string) => ToolSpec | undefined): Touching {
+function touching(call: Call, specs: (name: string) => ToolSpec | undefined): Touching {
   const { effect, reads, writes } = call
   const undeclared = reads.length === 0 && writes.length === 0 && !specs(call.toolName)?.control
   return undeclared && effect === 'pure' ? { effect, reads: EVERYTHING, writes } : call

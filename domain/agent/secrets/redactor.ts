@@ -66,7 +66,7 @@ export interface Redactor {
   redactStream(): RedactedStream
 }
 
-/** The reference of a text under the per-install key: equal texts look equal, nobody without the key can guess one. */
+/** The reference of a text under the per-install key: equal texts have equal references, and a reference cannot be guessed without the key. */
 export function reference(key: Uint8Array, value: string): string {
   return referrer(key)(value)
 }

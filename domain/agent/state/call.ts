@@ -17,7 +17,7 @@ export type CallStage =
       /** An earlier attempt may have happened: a reconcilable call asks its probe first. */
       readonly probe: boolean
     }
-  /** Nothing can tell whether it happened: a person decides. */
+  /** It is unknown whether it happened: a person decides. */
   | { readonly at: 'doubt' }
   | { readonly at: 'resolved'; readonly decision: 'happened' | 'run' | 'abandon' }
   | {

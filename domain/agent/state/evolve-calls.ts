@@ -6,13 +6,13 @@ import { countsAsFailure, isViolation } from './failures.ts'
 import { ImpossibleEvent } from './impossible.ts'
 import { lossAfterCall } from './loss.ts'
 import {
+  type AbandonedAttempt,
   type Activity,
   type AgentState,
   activityOf,
   type Call,
   type CallStage,
   LOST_KEPT,
-  type UnheardAttempt,
   withActivity,
 } from './state.ts'
 
@@ -69,13 +69,13 @@ export function evolveCall(state: AgentState, event: CallEvent): AgentState {
   const next: Activity = allIn
     ? { status: 'OBSERVATION', outcome: 'calls', calls, ended: false }
     : { status: 'TOOL_WAIT', calls }
-  const unheard = givesUp(call, event)
-    ? [...state.unheard.slice(1 - LOST_KEPT), { toolCallId: call.id, attempt: call.attempt }]
-    : state.unheard
-  return { ...state, ...ended, unheard, machine: withActivity(state.machine, next) }
+  const abandoned = givesUp(call, event)
+    ? [...state.abandoned.slice(1 - LOST_KEPT), { toolCallId: call.id, attempt: call.attempt }]
+    : state.abandoned
+  return { ...state, ...ended, abandoned, machine: withActivity(state.machine, next) }
 }
 
-/** Does this event leave the attempt at work behind, without its end having been seen? */
+/** Does this event abandon the running attempt before its end was seen? */
 function givesUp({ stage }: Call, event: CallEvent): boolean {
   switch (event.type) {
     case 'tool_call_retry':
@@ -92,9 +92,12 @@ function givesUp({ stage }: Call, event: CallEvent): boolean {
   }
 }
 
-/** The attempts whose end nobody has seen, after this one's. */
-export const heard = (state: AgentState, { toolCallId, body }: EventOf<'late_outcome'>): readonly UnheardAttempt[] =>
-  state.unheard.filter((one) => one.toolCallId !== toolCallId || one.attempt !== body.attempt)
+/** The abandoned attempts without the one whose outcome has arrived. */
+export const withoutAbandoned = (
+  state: AgentState,
+  { toolCallId, body }: EventOf<'late_outcome'>,
+): readonly AbandonedAttempt[] =>
+  state.abandoned.filter((one) => one.toolCallId !== toolCallId || one.attempt !== body.attempt)
 
 function changed(state: AgentState, call: Call, event: CallEvent): Call {
   const epoch = state.driver?.epoch ?? 0
@@ -165,7 +168,7 @@ function changed(state: AgentState, call: Call, event: CallEvent): Call {
 /** Stages from which a call ends without having run. */
 const REFUSED_STAGES = new Set<CallStage['at']>(['planned', 'approval', 'approved', 'rejected'])
 
-/** What a call's end says beside the call: how the test command went, and whether anybody knows what happened. */
+/** The end of a call also changes the result of the test command, and the list of calls with an unknown outcome. */
 function whatEnded(
   state: AgentState,
   call: Call,

@@ -24,7 +24,7 @@ export function evolveFork(state: AgentState, event: EventOf<'forked'>, append: 
     tree: workspace?.tree ?? null,
     unversioned: null,
     unresolved: [],
-    unheard: [],
+    abandoned: [],
     lostAttempts: [],
     loss: lossOfFork(state),
     machine: continues(state)
@@ -34,7 +34,7 @@ export function evolveFork(state: AgentState, event: EventOf<'forked'>, append: 
     // They name events of the source.
     prompt: null,
     toolset: null,
-    // Its budget and its time are its own; what it comes from has paid for itself.
+    // A fork has its own budget and time; the source's spending is on the source's bill.
     spent: NOTHING_SPENT,
     inherited: addSpent(inherited, spent),
     clock: BLANK.clock,
@@ -47,7 +47,7 @@ export function evolveFork(state: AgentState, event: EventOf<'forked'>, append: 
     failedModel: null,
     failedCalls: [],
     forgivenAt: event.revision,
-    // Whoever forks answers for it himself.
+    // Standing approvals of the source are not inherited: the person who forks gives new ones.
     standing: [],
     commands: [event.commandId],
   }

@@ -4,7 +4,7 @@ import type { AgentEvent, EventOf } from '../events/events.ts'
 import { hasSucceeded } from './controls.ts'
 import { openedCalls, settleCalls } from './evolve-calls.ts'
 import { ImpossibleEvent } from './impossible.ts'
-import { isTold, NOTES } from './messages.ts'
+import { joinsMessages, NOTES } from './messages.ts'
 import { waitedFor } from './outage.ts'
 import {
   type AgentState,
@@ -73,7 +73,7 @@ export function answered(state: AgentState, event: EventOf<'model_call_end'>, ap
     ...state,
     spent: spend(state.spent, event.body),
     context: { tokens: usage.input + usage.cacheRead + usage.cacheWrite + usage.output, bytes: 0 },
-    messages: isTold(event.body) ? append(state.messages, event.bodyHash) : state.messages,
+    messages: joinsMessages(event.body) ? append(state.messages, event.bodyHash) : state.messages,
     modelFailures: 0,
     failedModel: null,
     lastText: textOf(content) || state.lastText,

@@ -1,7 +1,7 @@
 import { type AppendRoot, append as appendRoot, EMPTY_ROOT } from '../../log/root.ts'
 import type { AgentEvent, EventOf, EventType } from '../events/events.ts'
 import { completing } from './controls.ts'
-import { evolveCall, heard } from './evolve-calls.ts'
+import { evolveCall, withoutAbandoned } from './evolve-calls.ts'
 import { evolveFork } from './evolve-fork.ts'
 import {
   answered,
@@ -16,7 +16,7 @@ import {
 } from './evolve-turns.ts'
 import { changedFiles, versioned } from './evolve-versions.ts'
 import { ImpossibleEvent } from './impossible.ts'
-import { lossAccepted, lossReleased, lostCallDecided, tellDecisions, withUndecided } from './loss.ts'
+import { addLostCalls, lossAccepted, lossReleased, lostCallDecided, withUndecided } from './loss.ts'
 import { SHOWN_BYTES } from './messages.ts'
 import { gateKey, initialPhase } from './phases.ts'
 import { type AgentState, activityOf, BLANK, isFinished, REMEMBERED, turnIsOpen } from './state.ts'
@@ -37,13 +37,13 @@ export function evolve(state: AgentState | null, event: AgentEvent, append: Appe
     at: event.at,
     clock,
     commands: person ? remember(next.commands, event.commandId) : next.commands,
-    correlation: GOING.has(event.type) ? correlationOf(event) : next.correlation,
-    follows: movesOn(state, event) ? event.revision : next.follows,
+    correlation: STARTS_WORK.has(event.type) ? correlationOf(event) : next.correlation,
+    follows: hasConsequences(state, event) ? event.revision : next.follows,
   }
 }
 
-/** What people do to set an agent going at once; an input does so when a turn reads it. */
-const GOING: ReadonlySet<EventType> = new Set<EventType>([
+/** Requests of people that start work at once; an input starts it when a turn reads it. */
+const STARTS_WORK: ReadonlySet<EventType> = new Set<EventType>([
   'forked',
   'resumed',
   'step_requested',
@@ -53,12 +53,12 @@ const GOING: ReadonlySet<EventType> = new Set<EventType>([
   'lost_call_decided',
 ])
 
-/** Does anything follow from this event by itself? An input within a turn is read by the next one, which follows its end. */
-const movesOn = (before: AgentState, { type }: AgentEvent): boolean =>
-  type === 'user_input' ? !turnIsOpen(before) : !BESIDE.has(type)
+/** Does the event lead to a further step by itself? The next turn reads an input that arrives within a turn. */
+const hasConsequences = (before: AgentState, { type }: AgentEvent): boolean =>
+  type === 'user_input' ? !turnIsOpen(before) : !NO_CONSEQUENCE.has(type)
 
-/** What is noted beside the run's course. */
-const BESIDE: ReadonlySet<EventType> = new Set<EventType>([
+/** Events that lead to no further step by themselves. */
+const NO_CONSEQUENCE: ReadonlySet<EventType> = new Set<EventType>([
   'driver_claimed',
   'paused',
   'standing_approval',
@@ -129,8 +129,8 @@ function apply(state: AgentState, event: AgentEvent, append: AppendRoot): AgentS
     case 'turn_start': {
       if (turnIsOpen(state)) throw new ImpossibleEvent(event, 'a turn is open')
       if (event.turn !== state.turn + 1) throw new ImpossibleEvent(event, `turn ${state.turn + 1} is next`)
-      const told = tellWarning(tellDecisions(readInputs(state, append), append), append)
-      return { ...told, turn: event.turn, machine: thinking(told, { at: 'unrouted' }) }
+      const begun = addWarning(addLostCalls(readInputs(state, append), append), append)
+      return { ...begun, turn: event.turn, machine: thinking(begun, { at: 'unrouted' }) }
     }
     case 'model_routed':
       return routed(state, event)
@@ -147,7 +147,7 @@ function apply(state: AgentState, event: AgentEvent, append: AppendRoot): AgentS
     case 'model_late':
       return lateAnswer(state, event)
     case 'late_outcome':
-      return { ...resolved(state, event), unheard: heard(state, event) }
+      return { ...resolved(state, event), abandoned: withoutAbandoned(state, event) }
     case 'tool_call_resolved':
       return isFinished(state) ? resolved(state, event) : evolveCall(state, event)
     case 'tool_call_start':
@@ -215,7 +215,7 @@ function apply(state: AgentState, event: AgentEvent, append: AppendRoot): AgentS
   }
 }
 
-/** What has changed may let calls succeed that have failed, those of the open turn too (CONTRACTS 8). */
+/** After this change failed calls may succeed, also those of the open turn (CONTRACTS 8). */
 const forgiven = ({ revision }: AgentEvent) => ({ failedCalls: [], forgivenAt: revision })
 
 /** Bookkeeping that may still arrive when the agent has finished (DESIGN, Flow: Finished). */
@@ -230,7 +230,7 @@ const AFTER_THE_END: ReadonlySet<EventType> = new Set<EventType>([
   'forked',
 ])
 
-/** A call's outcome is known at last, or a person has said what became of it. */
+/** The call's outcome has arrived late, or a person has decided it. */
 const resolved = (state: AgentState, { toolCallId }: AgentEvent): AgentState => ({
   ...state,
   unresolved: state.unresolved.filter((id) => id !== toolCallId),
@@ -257,18 +257,18 @@ function recovered(state: AgentState, event: EventOf<'recovery'>): AgentState {
     reason: body.reason,
     warningTurn: event.turn,
     deadlineAt: state.clock.workedMs + body.deadlineMs,
-    untold: event.bodyHash,
+    pendingWarning: event.bodyHash,
   }
   const machine = { status: 'RECOVERY', recovery, activity: activityOf(state.machine) } as const
   return { ...state, context: grown(state, event.size), machine }
 }
 
-/** The warning comes last of what a turn begins with. */
-function tellWarning(state: AgentState, append: AppendRoot): AgentState {
+/** The warning is the last message that a turn begins with. */
+function addWarning(state: AgentState, append: AppendRoot): AgentState {
   const { machine, messages } = state
-  if (machine.status !== 'RECOVERY' || machine.recovery.untold === null) return state
-  const recovery = { ...machine.recovery, untold: null }
-  return { ...state, messages: append(messages, machine.recovery.untold), machine: { ...machine, recovery } }
+  if (machine.status !== 'RECOVERY' || machine.recovery.pendingWarning === null) return state
+  const recovery = { ...machine.recovery, pendingWarning: null }
+  return { ...state, messages: append(messages, machine.recovery.pendingWarning), machine: { ...machine, recovery } }
 }
 
 function ended(state: AgentState, event: EventOf<'error'>): AgentState {
@@ -276,7 +276,7 @@ function ended(state: AgentState, event: EventOf<'error'>): AgentState {
   return { ...withUndecided(state), machine: { status: 'ERROR', code: event.body.code, error: event.body.error } }
 }
 
-/** A turn reads what was said before it: only now it is among the messages. */
+/** A turn reads the inputs that arrived before it: they join the messages now. */
 function readInputs(state: AgentState, append: AppendRoot): AgentState {
   if (state.unread === 0) return state
   return {

@@ -17,15 +17,15 @@ export interface Loss {
   readonly unlisted: boolean
   /** Revision of the last acceptance: a decision on a call from before it says nothing about the lost part. */
   readonly since: number
-  /** Decisions of which the model has not been told: they join the messages when the next turn starts. */
-  readonly untold: Root
+  /** Decisions that are not yet among the messages: they join them when the next turn starts. */
+  readonly unsent: Root
 }
 
 /** Nothing is left to be settled: the member has its initial value again, which no digest shows. */
 const orNull = (loss: Loss): Loss | null =>
-  loss.calls.length === 0 && !loss.unlisted && loss.untold.count === 0 ? null : loss
+  loss.calls.length === 0 && !loss.unlisted && loss.unsent.count === 0 ? null : loss
 
-const NO_LOSS: Loss = { calls: [], unlisted: false, since: 0, untold: EMPTY_ROOT }
+const NO_LOSS: Loss = { calls: [], unlisted: false, since: 0, unsent: EMPTY_ROOT }
 
 /** The open turn settles these calls itself: they are in doubt, come into doubt by the loss, or have ended. */
 const SETTLED_THERE: ReadonlySet<Call['stage']['at']> = new Set<Call['stage']['at']>([
@@ -74,7 +74,7 @@ export function withUndecided(state: AgentState): AgentState {
   return ids.length === 0 ? state : { ...state, unresolved: [...new Set([...state.unresolved, ...ids])] }
 }
 
-/** The state after a person's word on a lost call. One that did not happen is forgotten: it may run. */
+/** The state after a person's decision on a lost call. A call that did not happen is forgotten and may run. */
 export function lostCallDecided(
   state: AgentState,
   { toolCallId, body, bodyHash, size }: EventOf<'lost_call_decided'>,
@@ -92,22 +92,22 @@ export function lostCallDecided(
   return {
     ...state,
     unresolved,
-    loss: { ...loss, calls, untold: append(loss.untold, bodyHash) },
+    loss: { ...loss, calls, unsent: append(loss.unsent, bodyHash) },
     context: { ...context, bytes: context.bytes + Math.min(size, SHOWN_BYTES) },
   }
 }
 
-/** A turn starts: the model is told which lost calls have happened. */
-export function tellDecisions(state: AgentState, append: AppendRoot): AgentState {
+/** A turn starts: the lost calls that have happened join the messages. */
+export function addLostCalls(state: AgentState, append: AppendRoot): AgentState {
   const { loss, messages } = state
-  if (loss === null || loss.untold.count === 0) return state
-  const told = append(messages, loss.untold.hash, loss.untold.count)
-  return { ...state, messages: told, loss: orNull({ ...loss, untold: EMPTY_ROOT }) }
+  if (loss === null || loss.unsent.count === 0) return state
+  const next = append(messages, loss.unsent.hash, loss.unsent.count)
+  return { ...state, messages: next, loss: orNull({ ...loss, unsent: EMPTY_ROOT }) }
 }
 
-/** What a fork keeps of a loss: what its model has not been told. */
+/** A fork keeps the part of a loss that is not yet among its messages. */
 export const lossOfFork = ({ loss }: AgentState): Loss | null =>
-  loss === null ? null : orNull({ ...NO_LOSS, untold: loss.untold })
+  loss === null ? null : orNull({ ...NO_LOSS, unsent: loss.unsent })
 
 export const lossReleased = (state: AgentState): AgentState =>
   state.loss === null ? state : { ...state, loss: orNull({ ...state.loss, unlisted: false }) }

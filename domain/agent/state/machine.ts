@@ -69,8 +69,8 @@ export interface Recovery {
   readonly warningTurn: number
   /** An instant on the clock of driven time, ms. */
   readonly deadlineAt: number
-  /** Body hash of the warning until a turn brings it to the model. */
-  readonly untold: string | null
+  /** Body hash of the warning until a turn adds it to the messages. */
+  readonly pendingWarning: string | null
 }
 
 /** The seed's state machine (section 6). RECOVERY keeps the activity it works in. */

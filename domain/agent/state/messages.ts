@@ -8,11 +8,12 @@ import { MAX_CALLS } from '../events/answer-bounds.ts'
 import type { Block, Message } from '../events/content.ts'
 import type { AgentEvent, EventOf } from '../events/events.ts'
 
-// Whoever changes what a message says, or which event makes one, raises ASSEMBLER (request.ts).
+// The wording of a message, and the choice of events that make one, belong to the assembler: a change raises ASSEMBLER
+// (request.ts).
 
 /**
  * The messages that the model sees, computed from the agent's events in order. Inputs join at the start of the turn that
- * reads them, results when their turn ends, in call order. As many as the state's root of messages counts.
+ * reads them, results when their turn ends, in call order. The state's root of messages counts the same number.
  */
 export class Transcript {
   /** About how much memory it takes: the bytes of the events that it was made of. */
@@ -97,7 +98,7 @@ export class Transcript {
 
   private answer(event: EventOf<'model_call_end'>): void {
     const { content, calls } = event.body
-    if (isTold(event.body)) this.items.push({ role: 'assistant', content: toldOf(event.body) })
+    if (joinsMessages(event.body)) this.items.push({ role: 'assistant', content: shownBlocks(event.body) })
     this.calls = calls.map((call, index) => ({
       id: toolCallId(event.agentId, event.turn, index),
       providerId: providerIdOf(content[call.block]),
@@ -144,10 +145,10 @@ export class Transcript {
   }
 }
 
-/** What the model is told of a call that a fork left behind. */
+/** The result, as the model reads it, of a call that had not ended when the run was forked. */
 export const FORKED_AWAY = 'CANCELLED: the run was forked before this call had ended'
 
-/** What the model is told of a call that a person says has happened in the lost part of the log: around its name and its result. */
+/** The message about a call that happened in the lost part of the log, as a person decided: around its name and its result. */
 export const HAPPENED = ['A call of ', ' has happened, but its record was lost.', ' Its result: '] as const
 
 function happenedText({ toolName, result }: EventOf<'lost_call_decided'>['body']): string {
@@ -155,7 +156,7 @@ function happenedText({ toolName, result }: EventOf<'lost_call_decided'>['body']
   return shown(`${HAPPENED[0]}${toolName}${HAPPENED[1]}${text}`, () => 'the whole is kept in the log')
 }
 
-/** What the model is told of a turn that ended without calls. */
+/** The message after a turn that ended without calls. */
 export const NOTES: Partial<Record<EventOf<'turn_end'>['body']['outcome'], string>> = {
   text: 'Your answer called no tool. Go on with advance_phase, or finish with complete_task.',
   flooded: `Your last answer asked for more than ${MAX_CALLS} tool calls. None of them ran, and the answer was left out.`,
@@ -164,23 +165,23 @@ export const NOTES: Partial<Record<EventOf<'turn_end'>['body']['outcome'], strin
 
 type Answer = EventOf<'model_call_end'>['body']
 
-/** An answer joins the messages unless nothing of it is told, or it was left out because it asked for too much. */
-export const isTold = (answer: Answer): boolean => answer.flood === undefined && toldOf(answer).length > 0
+/** An answer joins the messages, except where no block of it can be shown, or where it requested too many calls. */
+export const joinsMessages = (answer: Answer): boolean => answer.flood === undefined && shownBlocks(answer).length > 0
 
-/** A call that was not taken up, as of a refusal, has no result: no provider takes a history in which it stands alone. */
-const toldOf = ({ content, calls }: Answer): readonly Block[] =>
+/** Without calls that were not recorded, as after a refusal: providers reject a history with a call that has no result. */
+const shownBlocks = ({ content, calls }: Answer): readonly Block[] =>
   calls.length > 0 ? content : content.filter(({ type }) => type !== 'tool_use')
 
 /** A result takes at most about so many bytes among the messages. Tools that cut by themselves stay below it. */
 export const SHOWN_BYTES = RESULT_BYTES + 1_024
 
-/** What is too long for the model is shown with head, tail and size (CONTRACTS 9); the log has the whole. */
+/** Text that is too long for the model is shown as head, tail and size (CONTRACTS 9); the log has the whole. */
 function shown(text: string, hint: (head: string) => string): string {
   if (text.length * 3 <= SHOWN_BYTES || byteLength(text.replace(ESCAPES, '_')) <= SHOWN_BYTES) return text
   return headAndTail(text, RESULT_BYTES, hint)
 }
 
-/** Of JSON: they are no part of what a tool has counted. */
+/** Escapes of JSON: a tool that limits its text does not count them. */
 const ESCAPES = /\\(?:u[0-9a-f]{4}|.)/g
 
 /** A result as the model reads it: text as it is, anything else as JSON. */

@@ -6,8 +6,8 @@ import type { Call, CallStage } from './call.ts'
 import type { Loss } from './loss.ts'
 import type { Activity, Machine, Recovery } from './machine.ts'
 
-// The folded state of one agent: plain JSON, small, and no longer than its open turn, however long the run is.
-// What grows (messages, context variables, events) stands here as a rolling root only.
+// The folded state of one agent: plain JSON, whose size depends on the open turn and not on the length of the run.
+// Messages, context variables and events are represented by rolling roots.
 
 export type * from './machine.ts'
 export type { Call, CallStage }
@@ -23,7 +23,7 @@ export interface LostAttempt {
   readonly since: number
 }
 
-/** Time spent working: it stands still while nobody drives and while the agent waits for people. */
+/** Driven time: it does not advance without a driver, nor while the agent waits for people. */
 export interface WorkClock {
   readonly workedMs: number
   /** The last instant that was counted, ms. */
@@ -47,7 +47,7 @@ interface Source {
 export type Prompt = Source & Readonly<BodyOf<'prompt_set'>>
 export type Toolset = Source & Readonly<BodyOf<'tools_changed'>>
 
-export interface UnheardAttempt {
+export interface AbandonedAttempt {
   readonly toolCallId: string
   readonly attempt: number
 }
@@ -104,10 +104,10 @@ export interface AgentState {
   readonly tree: string | null
   /** Steps whose calls may have changed files since then: the first and the last. A version of them is owed. */
   readonly unversioned: { readonly from: number; readonly to: number } | null
-  /** Calls that ended without anybody knowing whether they happened, and have not been resolved since. */
+  /** Calls that ended with an unknown outcome and have not been resolved since. */
   readonly unresolved: readonly string[]
-  /** Attempts of calls that were given up before their end was seen, the latest {@link LOST_KEPT}: their outcome is news. */
-  readonly unheard: readonly UnheardAttempt[]
+  /** Attempts of calls that were abandoned before their end was seen, the latest {@link LOST_KEPT}; their outcome may still arrive. */
+  readonly abandoned: readonly AbandonedAttempt[]
   /** Model attempts that were given up, by estimate on the bill until their answer is known; at most {@link LOST_KEPT}. */
   readonly lostAttempts: readonly LostAttempt[]
   /** What an accepted loss of the log's end leaves to be settled; null: nothing. */
@@ -180,7 +180,7 @@ export const BLANK: Omit<AgentState, 'spec'> = {
   tree: null,
   unversioned: null,
   unresolved: [],
-  unheard: [],
+  abandoned: [],
   lostAttempts: [],
   loss: null,
   follows: 0,
