@@ -152,7 +152,7 @@ export class Projector {
     if (!waitsAt) return true
     this.#state = 'waiting'
     this.#reason =
-      `a newer program writes the stream ${waitsAt.header.stream} (revision ${waitsAt.header.revision}); ` +
+      `the stream ${waitsAt.header.stream} is driven by a newer program (revision ${waitsAt.header.revision}); ` +
       'start the projections of that program; these wait'
     this.#waiters.fail(new ProjectionError('NEWER_WRITER', this.#reason))
     return false
