@@ -1,5 +1,6 @@
 import { realpathSync } from 'node:fs'
 import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { RESULT_BYTES } from '../../../domain/agent/bounded.ts'
 import { fake, type Opened, opened } from '../../support/mcp/servers.ts'
@@ -138,4 +139,13 @@ describe('a list of tools that changes', () => {
     expect((await call(before.echo, { words: 'x' })).content).toBe('you said x')
     expect(servers.tool('fake:fire').spec.description).toBe('Now fires twice.')
   })
+})
+
+test('a server of the newer protocol era, made with the official package, is called in that era', async () => {
+  const { call, tool, warnings } = await opened({
+    official: { type: 'stdio', command: ['node', join(import.meta.dirname, '../../support/mcp/official-server.ts')] },
+  })
+  expect(warnings).toEqual([])
+  expect(tool('official:add').spec).toMatchObject({ effect: 'pure', parameters: { required: ['a', 'b'] } })
+  expect((await call('official:add', { a: 1, b: 2 })).content).toBe('3, in the modern era')
 })
