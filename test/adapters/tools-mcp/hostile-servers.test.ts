@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -66,22 +67,23 @@ test('a server of 400 tools gives 256 of them, and a warning tells it', async ()
 
 describe('the end', () => {
   /** Processes that bear the marker of a server, zombies aside. */
-  const marked = () =>
+  const marked = (test: string) =>
     processes().filter(({ pid, environment }) => {
       const state = () => readFileSync(`/proc/${pid}/stat`, 'latin1').replace(/^.*\) /s, '')[0]
-      return environment().includes(`${MARKER}=`) && environment().includes('FAKE_TEST=end') && state() !== 'Z'
+      return environment().includes(`${MARKER}=`) && environment().includes(`FAKE_TEST=${test}`) && state() !== 'Z'
     })
 
   test.each(['normal', 'stubborn'])('of a %s server leaves no process of it', async (mode) => {
+    const test = randomUUID()
     const servers = await opened(
       { ending: fake(mode, { env: ['FAKE_TEST'] }) },
-      { env: { PATH: '/usr/bin:/bin', FAKE_TEST: 'end' } },
+      { env: { PATH: '/usr/bin:/bin', FAKE_TEST: test } },
     )
-    expect(marked().length).toBeGreaterThanOrEqual(mode === 'stubborn' ? 3 : 1)
+    expect(marked(test).length).toBeGreaterThanOrEqual(mode === 'stubborn' ? 3 : 1)
     const call = servers.call('ending:slow')
     await servers.close()
     expect(await call).toMatchObject({ code: 'EXECUTION_FAILED' })
-    expect(marked()).toEqual([])
+    expect(marked(test)).toEqual([])
     expect(await servers.call('ending:echo')).toMatchObject({ code: 'EXECUTION_FAILED', beforeEffect: true })
   })
 })
