@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Milliseconds } from '../../domain/agent/time-span.ts'
+import { Milliseconds } from '../../domain/shared/time-span.ts'
 
 /** Names a server in policies, events and approvals: `server:tool`. */
 export const ServerName = z.string().regex(/^[a-z][a-z0-9_]{0,31}$/, {

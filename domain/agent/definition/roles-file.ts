@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { Milliseconds } from '../../shared/time-span.ts'
 import { echo } from '../issues.ts'
-import { Milliseconds } from '../time-span.ts'
 import { GATES, ROLES } from './roles.ts'
 import { Limits, RoleDefinition } from './spec.ts'
 
