@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { byteLength, headAndTail, RESULT_BYTES } from '../../domain/agent/bounded.ts'
 import { ToolError } from '../../domain/agent/errors.ts'
+import { UNTRUSTED } from '../../domain/agent/untrusted.ts'
 import { sha256 } from '../../domain/log/ids.ts'
 import type { Tool } from '../../domain/ports.ts'
 import { defineTool, wellFormedText } from '../tools/kit.ts'
@@ -10,7 +11,6 @@ import { type Resolve, systemResolve } from './connection.ts'
 import { CONVERT_LIMITS, type ConvertLimits, convert } from './convert.ts'
 import { checkUrl, type Fetching, fetchPage, MAX_URL, type Page } from './fetch-page.ts'
 import { type ReadUrlSettings, ReadUrlSettings as Settings } from './settings.ts'
-import { UNTRUSTED } from './untrusted.ts'
 
 /** For address, title and notes beside the text. In bytes. */
 const TEXT_BYTES = RESULT_BYTES - MAX_URL - 1_024

@@ -1,10 +1,9 @@
 import { z } from 'zod'
 import { headOf } from '../../domain/agent/bounded.ts'
+import { UNTRUSTED } from '../../domain/agent/untrusted.ts'
 import type { Tool, WebHit, WebSearch } from '../../domain/ports.ts'
 import { defineTool, wellFormedText } from '../tools/kit.ts'
 import { SEARCH_MS } from './ask-engine.ts'
-
-import { UNTRUSTED } from './untrusted.ts'
 
 const DEFAULT_COUNT = 8
 const MAX_COUNT = 20

@@ -2,12 +2,11 @@ import { z } from 'zod'
 import { Milliseconds } from '../../shared/time-span.ts'
 import { echo } from '../issues.ts'
 import { GATES, ROLES } from './roles.ts'
+import { GATE_MS } from './roles-gate.ts'
 import { Limits, RoleDefinition } from './spec.ts'
 
 // A user's role as its file describes it (seed 000 section 7; CONTRACTS 10). The members of the seed's RoleDefinition keep
 // their names; the others are what a role may set beside them.
-
-const GATE_MS = 600_000
 
 const builtIn = z.strictObject({
   after: z.string().min(1).describe('The phase that is left only when the gate holds'),
@@ -58,6 +57,10 @@ export const RoleFile = z
   })
   .describe('A role of keepup')
 export type RoleFile = z.infer<typeof RoleFile>
+
+/** The role as a run records it. Its model and limits become those of the run. */
+export const definitionOf = ({ $schema: _, model: __, limits: ___, ...role }: RoleFile): RoleDefinition =>
+  RoleDefinition.parse(role)
 
 /** What a role may name. */
 export interface KnownNames {

@@ -1,5 +1,7 @@
 import { headAndTail } from '../bounded.ts'
-import type { CommandGate } from './roles-file.ts'
+
+/** The time limit of a gate's command that names none, in ms. */
+export const GATE_MS = 600_000
 
 /** How the command of a gate ended. */
 export interface GateCommandEnd {
@@ -15,7 +17,7 @@ const EVIDENCE_BYTES = 4_096
 
 /** Whether a command gate holds, and by what evidence (CONTRACTS 10): exit code 0, with the command's output. */
 export function commandGateVerdict(
-  { argv, timeoutMs }: Pick<CommandGate, 'argv' | 'timeoutMs'>,
+  { argv, timeoutMs }: { readonly argv: readonly string[]; readonly timeoutMs: number },
   end: GateCommandEnd,
 ): { passed: boolean; evidence: string } {
   const how = end.timedOut
