@@ -32,6 +32,8 @@ export interface McpOptions {
 export interface McpServers {
   /** The tools of all servers as they offer them now, in the order of the settings. */
   tools(): readonly Tool[]
+  /** Connects again to the servers that have been lost; `warn` is told of a server that cannot be reached. */
+  connect(): Promise<void>
   /** Ends all connections and processes. */
   close(): Promise<void>
 }
@@ -54,10 +56,14 @@ export async function openMcpServers(options: McpOptions): Promise<McpServers> {
     return connection
   })
   const never = new AbortController().signal
-  await Promise.all(
-    connections.map((connection) => connection.connected(never).catch((error) => warn?.((error as Error).message))),
-  )
+  const connect = async () => {
+    await Promise.all(
+      connections.map((connection) => connection.connected(never).catch((error) => warn?.((error as Error).message))),
+    )
+  }
+  await connect()
   return {
+    connect,
     tools: () => connections.flatMap((one) => one.offer.tools.map((tool) => asTool(one, tool))),
     close: async () => {
       await Promise.all(connections.map((connection) => connection.close()))

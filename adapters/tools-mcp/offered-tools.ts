@@ -53,7 +53,8 @@ function offeredTool(server: string, tool: McpTool, settings: McpServer): Offere
     paths: {},
     barrier: false,
     control: false,
-    timeLimitMs: settings.timeoutMs,
+    // A call may have to connect first.
+    timeLimitMs: settings.connectMs + settings.timeoutMs,
   })
   if (!parsed.success) throw new Error(firstIssue(parsed.error, 'tool'))
   const { name, description, inputSchema, annotations = {} } = tool

@@ -20,7 +20,7 @@ const common = {
 }
 
 /** An MCP server: a program that talks over its standard streams, or an address of streamable HTTP. */
-export const McpServer = z.discriminatedUnion('type', [
+const ServerOfType = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('stdio'),
     /** Program and arguments. The program is found outside of every workspace. */
@@ -41,8 +41,20 @@ export const McpServer = z.discriminatedUnion('type', [
     ...common,
   }),
 ])
-export type McpServer = z.infer<typeof McpServer>
+/** `type` may be left out: a server with a `command` is a program, one with a `url` is an address. */
+export const McpServer = z.preprocess(typed, ServerOfType)
+export type McpServer = z.infer<typeof ServerOfType>
+
+function typed(given: unknown): unknown {
+  if (given === null || typeof given !== 'object' || 'type' in given) return given
+  if ('command' in given) return { type: 'stdio', ...given }
+  return 'url' in given ? { type: 'http', ...given } : given
+}
 
 /** The MCP servers of a run or of a deployment, by name. */
 export const McpServers = z.record(ServerName, McpServer)
 export type McpServers = z.infer<typeof McpServers>
+
+/** The names of all secrets that the settings of these servers name. */
+export const secretsOfServers = (servers: McpServers): string[] =>
+  Object.values(servers).flatMap((server) => Object.values(server.type === 'http' ? server.headers : server.secretEnv))

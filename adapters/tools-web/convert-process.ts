@@ -1,25 +1,9 @@
 import { buffer } from 'node:stream/consumers'
+import type { Task } from './conversion.ts'
 
 // A process of its own: a hostile document may crash it, exhaust its memory or never end, and nothing else notices. A thread
-// would not do: V8 ends the whole process where an allocation is far beyond a thread's memory limit. Its caller watches it.
-
-/** What is converted: HTML as UTF-8, or a PDF. */
-export interface Conversion {
-  readonly kind: 'html' | 'pdf'
-  readonly bytes: Uint8Array
-  /** The address that relative links lead from. */
-  readonly base: string
-  /** Addresses of the libraries' modules. */
-  readonly modules: Readonly<Record<'html' | 'pdf', string>>
-  /** What is given back of the text. In UTF-8 bytes. */
-  readonly maxTextBytes: number
-}
-
-/** The argument of the process, as JSON; the document comes through standard input, the text goes to standard output. */
-export type Task = Omit<Conversion, 'bytes'>
-
-/** How the process ends where the document cannot be read. */
-export const INVALID = 2
+// would not do: V8 ends the whole process where an allocation is far beyond a thread's memory limit. Its caller watches it. It may
+// read no file but this one and the libraries', so it imports only types.
 
 async function markdownOf(html: string, { base, modules }: Task): Promise<string> {
   const { htmlToMarkdown } = (await import(modules.html)) as typeof import('@mdream/js')
@@ -43,5 +27,5 @@ async function main(task: Task): Promise<void> {
   process.stdout.write(whole.subarray(0, task.maxTextBytes), () => process.exit(0))
 }
 
-const [task] = process.argv.slice(2)
-if (task !== undefined) main(JSON.parse(task) as Task).catch(() => process.exit(INVALID))
+const task = JSON.parse(process.argv[2] ?? 'null') as Task
+main(task).catch(() => process.exit(task.invalidExit))

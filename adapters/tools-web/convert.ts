@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import type { Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { ToolError } from '../../domain/agent/errors.ts'
-import { type Conversion, INVALID, type Task } from './convert-process.ts'
+import type { Conversion, Task } from './conversion.ts'
 
 export interface ConvertLimits {
   /** For one document, from the start of the process. In ms. */
@@ -20,6 +20,8 @@ export const CONVERT_LIMITS: ConvertLimits = {
   maxTextBytes: 8 * 2 ** 20,
 }
 
+/** The exit code for a document that cannot be read; Node's own end with others. */
+const INVALID = 2
 /** Between two looks at the memory of the process. In ms. */
 const WATCH_MS = 25
 
@@ -39,7 +41,7 @@ export async function convert(
   signal.throwIfAborted()
   const { kind, base, bytes } = document
   const { maxTextBytes } = limits
-  const child = start({ kind, base, modules, maxTextBytes }, limits)
+  const child = start({ kind, base, modules, maxTextBytes, invalidExit: INVALID }, limits)
   const pieces: Buffer[] = []
   child.stdout.on('data', (piece: Buffer) => pieces.push(piece))
   // The process may end before it has read all; how it ends is what counts.

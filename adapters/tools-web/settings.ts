@@ -37,3 +37,6 @@ export const WebSettings = z.strictObject({
   search: SearchSettings.nullable().default(null),
 })
 export type WebSettings = z.infer<typeof WebSettings>
+
+/** The names of the secrets that these settings name. */
+export const secretsOfWeb = ({ search }: WebSettings): string[] => (search?.provider === 'brave' ? [search.key] : [])

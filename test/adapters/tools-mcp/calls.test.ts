@@ -17,7 +17,7 @@ test('the tools of a server are named after it, with their schemas and effect cl
   expect(servers.tool('fake:echo').spec).toMatchObject({
     description: 'Says it again.',
     parameters: { type: 'object', properties: { words: { type: 'string' } }, required: ['words'] },
-    timeLimitMs: 60_000,
+    timeLimitMs: 80_000,
     control: false,
   })
   const effects = ['echo', 'note', 'fire', 'liar', 'fail'].map((name) => servers.tool(`fake:${name}`).spec.effect)
