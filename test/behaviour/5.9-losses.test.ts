@@ -100,6 +100,26 @@ describe('a run whose log has lost its end', () => {
     expect(again).toThrow(/no open call/)
   })
 
+  it('does not ask again about a decided call that the tables list after a second loss', () => {
+    const { given, call } = shortened()
+    given.take({ kind: 'resolve_doubt', toolCallId: call.toolCallId, decision: 'happened' })
+    const [accepted] = given.take({ kind: 'accept_loss', loss: { revision: 12, hash: HASH, calls: [call] } as never })
+    expect(accepted!.body).toMatchObject({ calls: [] })
+    given.claim('d2')
+    expect(waitingFor(given.state)).not.toBe('doubt')
+  })
+
+  it('asks about a different call that began under the id of a decided one', () => {
+    const { given, call } = shortened()
+    given.take({ kind: 'resolve_doubt', toolCallId: call.toolCallId, decision: 'happened' })
+    const calls = [lostPay(call.toolCallId)]
+    given.take({ kind: 'accept_loss', loss: { revision: 12, hash: HASH, calls } })
+    given.claim('d2')
+    expect(waitingFor(given.state)).toBe('doubt')
+    given.take({ kind: 'resolve_doubt', toolCallId: call.toolCallId, decision: 'abandon' })
+    expect(given.state.loss!.calls.map(({ decided }) => decided)).toEqual(['happened', 'abandon'])
+  })
+
   it('does not ask about a call that may run again', () => {
     const { given } = shortened({
       calls: [{ toolCallId: 'run1.t1.c0', toolName: 'note', argumentsHash: HASH, effect: 'idempotent' }],
