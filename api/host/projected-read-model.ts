@@ -1,14 +1,12 @@
 import type { Kysely } from 'kysely'
 import { type Cursor, formatCursor } from '../../domain/log/cursor.ts'
 import { agentStream } from '../../domain/log/ids.ts'
-import type { EventLog } from '../../domain/ports.ts'
+import type { BlobStore, EventLog } from '../../domain/ports.ts'
 import {
   type Answer,
   agentHeads,
   argumentsOf,
-  assembleCheckpoint,
-  type CheckpointSources,
-  checkpointFacts,
+  type CheckpointRow,
   costBy,
   type Database,
   dueBefore,
@@ -26,10 +24,12 @@ import {
   type OpenCall,
   type RebuildReport,
   showRun,
+  usageAt,
 } from '../../projections/index.ts'
 import { checkedCursor, isPerson, wanted } from '../app/events/filter.ts'
 import { noRoom } from '../app/no-room.ts'
 import type { AskRow, ReadModel, Shown } from '../app/read-model.ts'
+import type { AgentPoint } from '../app/runs/point.ts'
 import {
   agentRows,
   approvalAsk,
@@ -56,8 +56,17 @@ export interface Tables {
   release(stream: string): Promise<boolean>
 }
 
+/** Where the content of events and checkpoints comes from, which the tables do not hold. */
+export interface ContentSources {
+  readonly log: EventLog
+  readonly blobs: BlobStore
+  /** An agent at a revision, folded from the log. */
+  pointAt(agentId: string, revision: number): Promise<AgentPoint>
+}
+
 /** The API's questions, answered by the projections. */
-export function readModelOf(tables: Tables, log: EventLog, sources: CheckpointSources): ReadModel {
+export function readModelOf(tables: Tables, sources: ContentSources): ReadModel {
+  const { log } = sources
   const ask = async <T, U>(
     query: (db: Kysely<Database>) => Promise<T>,
     then: (data: T) => U | Promise<U>,
@@ -85,6 +94,8 @@ export function readModelOf(tables: Tables, log: EventLog, sources: CheckpointSo
     }
     return null
   }
+  const wholeAt = async (row: CheckpointRow, usage: AgentPoint['usage']) =>
+    wholeCheckpoint(row, usage, await sources.pointAt(row.agent_id, row.revision))
   const caughtUp = async (withinMs = 30_000) => {
     await tables.caughtUpTo(await log.headCursor(), AbortSignal.timeout(withinMs))
   }
@@ -204,16 +215,14 @@ export function readModelOf(tables: Tables, log: EventLog, sources: CheckpointSo
       return ask(
         async (db) => {
           const rows = await listCheckpoints(db, agentId, { after: place ?? -1, limit: limit + 1 })
-          const page = rows.slice(0, limit)
-          const facts = whole ? await Promise.all(page.map((row) => checkpointFacts(db, row))) : []
-          return { page, facts, last: rows.length > limit ? page.at(-1) : undefined }
+          const page = await Promise.all(
+            rows.slice(0, limit).map(async (row) => ({ row, usage: whole ? await usageAt(db, row) : null })),
+          )
+          return { page, last: rows.length > limit ? rows[limit - 1] : undefined }
         },
-        async ({ page, facts, last }) => ({
+        async ({ page, last }) => ({
           checkpoints: await Promise.all(
-            page.map(async (row, i) => {
-              const found = facts[i]
-              return found ? wholeCheckpoint(row, await assembleCheckpoint(sources, row, found)) : checkpointRow(row)
-            }),
+            page.map(({ row, usage }) => (usage === null ? checkpointRow(row) : wholeAt(row, usage))),
           ),
           next: last ? await cursorAt(last.agent_id, last.revision) : null,
         }),
@@ -223,9 +232,9 @@ export function readModelOf(tables: Tables, log: EventLog, sources: CheckpointSo
       ask(
         async (db) => {
           const row = await findCheckpoint(db, agentId, step)
-          return row && { row, facts: await checkpointFacts(db, row) }
+          return row && { row, usage: await usageAt(db, row) }
         },
-        async (found) => found && wholeCheckpoint(found.row, await assembleCheckpoint(sources, found.row, found.facts)),
+        async (found) => found && wholeAt(found.row, found.usage),
       ),
     async events({ runId, agent, after, limit, ...filter }) {
       const place = (await placeOf(after)) ?? -1

@@ -1,5 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import type { UserCommand } from '../../../domain/agent/decisions/commands.ts'
+import { agentOfCall } from '../../../domain/runtime/agent/history/results.ts'
 import { previewOf } from '../../app/runs/approval-preview.ts'
 import { given } from '../../app/runs/given.ts'
 import { mustBeRun } from '../../app/runs/known.ts'
@@ -79,16 +80,10 @@ const resolve = createRoute({
   responses: { 200: json(Recorded, 'Recorded'), ...refusals },
 })
 
-/** The agent of a tool call, from the call's id. */
-export function agentOfCall(toolCallId: string): string {
-  const agentId = /^(.+)\.t\d+\.c\d+$/.exec(toolCallId)?.[1]
-  if (agentId === undefined) throw notFound('tool call', toolCallId, 'an id looks like <agent>.t<turn>.c<index>')
-  return agentId
-}
-
 export function approvalRoutes(s: Services) {
   const said = (command: UserCommand & { toolCallId: string }, by: string | undefined, headers: CommandHeaders) => {
     const agentId = agentOfCall(command.toolCallId)
+    if (agentId === null) throw notFound('tool call', command.toolCallId, 'an id looks like <agent>.t<turn>.c<index>')
     return record(s, { agentId, command, actor: actorOf('approver', by), options: optionsOf(headers), drive: 'wake' })
   }
   return newApp()
