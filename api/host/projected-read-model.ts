@@ -45,7 +45,7 @@ import {
   wholeCheckpoint,
 } from './row-views.ts'
 
-/** Where answers come from: the parts of `Projections` that questions need, whoever moves the tables. */
+/** The source of answers: the parts of `Projections` that queries need, whichever process moves the tables. */
 export interface Tables {
   read<T>(query: (db: Kysely<Database>) => Promise<T>): Promise<Answer<T>>
   /** Resolves when all that is behind answers can be used, at once; where absent a {@link read} says so. */

@@ -147,7 +147,7 @@ export function queriesContract(kit: TablesKit): void {
         { id: 'r1', agents: 2, total_input_tokens: 120, total_output_tokens: 21, total_nano_dollars: 1051, ...lost },
         { id: 'r1x', agents: 1, total_input_tokens: 9, total_output_tokens: 1, total_nano_dollars: 50, ...lost },
       ])
-      expect(await showRun(db, 'nobody')).toBeNull()
+      expect(await showRun(db, 'unknown')).toBeNull()
     })
 
     it('has a bill per model, unpriced and doubtful parts told', async () => {
