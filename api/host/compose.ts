@@ -4,6 +4,7 @@ import { agentAt, treeAt } from '../../domain/runtime/agent/history/replay.ts'
 import { Runtime } from '../../domain/runtime/agent/runtime.ts'
 import type { RuntimePorts } from '../../domain/runtime/ports.ts'
 import { createKeepUp, type KeepUpPorts } from '../app/create-keepup.ts'
+import { pointOf } from '../app/runs/point.ts'
 import type { Services } from '../app/services.ts'
 import { told } from '../app/told.ts'
 import { VERSION } from '../version.ts'
@@ -71,10 +72,9 @@ export function compose(host: Host, kept: Kept): Services {
     log,
     losses: lossesOf(losses, { ...ports, log: losses.log, feed: { publish() {} } }),
     blobs,
-    read: readModelOf(tables, log, {
-      log,
-      blobs,
-      messagesAt: async (agentId, revision) => (await agentAt(stores, agentId, { revision })).messages,
+    read: readModelOf(tables, {
+      ...stores,
+      pointAt: async (agentId, revision) => pointOf(await agentAt(stores, agentId, { revision })),
     }),
     files: workspaceFilesOf(files),
     vault,

@@ -10,8 +10,8 @@ export const PATIENCE_MS = 5 * 60_000
 
 /**
  * Brings a fact in that could not be stored, again and again: what has happened must not be lost because a disk was full,
- * or a store out of reach, for a moment. Gives up with the error when the patience ends, or `signal` aborts; somebody is
- * told what is waited for.
+ * or a store out of reach, for a moment. Gives up with the error when the patience ends, or `signal` aborts; a
+ * callback tells what it waits for.
  */
 export async function patiently(
   ports: Pick<RuntimePorts, 'clock' | 'patienceMs' | 'warn'>,

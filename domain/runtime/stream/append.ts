@@ -2,7 +2,7 @@ import type { SealedEvent } from '../../log/envelope.ts'
 import { LogError } from '../../log/errors.ts'
 import type { StreamPorts } from './ports.ts'
 
-/** `fact`: it has happened, and is not given up soon. The signal: whoever brings it has no time left. */
+/** `fact`: it has happened, and is not given up soon. The signal: its sender has no time left. */
 export interface Urgency {
   readonly fact: boolean
   readonly signal?: AbortSignal

@@ -78,7 +78,7 @@ export async function performTool(
     const yieldToEventLoop = yielder(ports.clock)
     await env.secrets.refresh()
     const elsewhere = await ledElsewhere(env, spec, call, args)
-    // Of an earlier attempt nobody can tell whether it happened where it was meant to.
+    // It is unknown whether an earlier attempt happened where it was meant to.
     if (elsewhere !== null && isProbed(call))
       return { doubt: `${call.toolName} cannot be asked after: ${elsewhere.message}` }
     if (elsewhere !== null) throw elsewhere
