@@ -89,7 +89,7 @@ export class Appender {
     const patience = { limits, until, servers: connection.address.servers, signal: NEVER, writes: true }
     return patiently(patience, `appending to ${name}`, name, async (left) => {
       try {
-        const result = await connection.append(name, expected, events, Math.min(limits.callMs, left), left)
+        const result = await connection.append(name, expected, events, limits.callMs, left)
         const position = checkResult(stream, expected + batch.length, result)
         const last = batch[batch.length - 1]!
         this.#reader.tips.note(last)

@@ -10,6 +10,8 @@ const REQUEST_LIMIT_MS = 15_000
 export const STOP_LIMIT_MS = 5_000
 /** One append: then the log is asked again, with the same bytes, ms. */
 const ATTEMPT_LIMIT_MS = 20_000
+/** The part of it in which the log asks its server again by itself: its last call ends, and says why, in the rest. */
+const OF_THE_LOG = 0.75
 
 /** Delays between attempts double from the first to the longest, ms. */
 const FIRST_DELAY_MS = 100
@@ -118,7 +120,7 @@ export class Retry {
     })
     if (this.#timer !== null && until < this.#timer.at) this.#look()
     try {
-      return await Promise.race([append(Math.max(until - now, 1)), late])
+      return await Promise.race([append(Math.ceil((until - now) * OF_THE_LOG)), late])
     } finally {
       this.#attempt = null
     }

@@ -161,7 +161,6 @@ export class Mailbox<State, Event extends StreamEvent, Command, Context extends 
     { fact, expected, mustAllow }: Submitting<State>,
     retry: Retry,
   ): Promise<Submitted> {
-    retry.mustGoOn()
     if (this.folded === null || expected !== undefined || mustAllow !== undefined) await this.catchUp()
     for (let tries = 1, still = 1; ; tries++) {
       retry.mustGoOn()
