@@ -20,7 +20,7 @@ const LONGEST_DELAY_MS = 10_000
 const LAST_ATTEMPT_MS = 1_000
 
 /** The first warning, ms after the beginning. The time to the next one doubles, up to the longest, ms. */
-export const FIRST_WARNING_MS = 4_000
+export const FIRST_WARNING_MS = 3_000
 const LONGEST_SILENCE_MS = 60_000
 
 interface Options {

@@ -135,9 +135,9 @@ test.each(['full', 'refuses', 'hangs'] as const)(
   async (fate) => {
     const run = await troubled(forever(fate))
     await run.fails()
-    expect(run.warned.map(({ at }) => Math.round(at / 1_000))).toEqual([4, 12, 28, 60, 120, 180, 240])
-    expect(run.warned[0]!.text).toMatch(/^could not save the outcome; retrying for 4 min 56 s: /)
-    expect(run.warned[1]!.text).toContain('retrying for 4 min 48 s')
+    expect(run.warned.map(({ at }) => Math.round(at / 1_000))).toEqual([3, 9, 21, 45, 93, 153, 213, 273])
+    expect(run.warned[0]!.text).toMatch(/^could not save the outcome; retrying for 4 min 57 s: /)
+    expect(run.warned[1]!.text).toContain('retrying for 4 min 51 s')
     const why = { full: 'make room on the disk', refuses: 'no quorum', hangs: 'did not answer within 20 s' }[fate]
     expect(run.warned.at(-1)!.text).toContain(why)
   },
@@ -147,9 +147,9 @@ test('one line says that it is over, where a warning came before; a short troubl
   const long = await troubled(['hangs', 'hangs'])
   expect(await long.drive()).toEqual({ end: 'done' })
   expect(long.warned.map(({ text }) => text)).toEqual([
-    'could not save the outcome; retrying for 4 min 56 s: there is no answer yet',
-    'could not save the outcome; retrying for 4 min 48 s: there is no answer yet',
-    expect.stringMatching(/^could not save the outcome; retrying for 4 min 32 s: the log did not answer within 20 s/),
+    'could not save the outcome; retrying for 4 min 57 s: there is no answer yet',
+    'could not save the outcome; retrying for 4 min 51 s: there is no answer yet',
+    expect.stringMatching(/^could not save the outcome; retrying for 4 min 39 s: the log did not answer within 20 s/),
     'saved the outcome after 40 s',
   ])
   const short = await troubled(['refuses', 'full', 'refuses'])
@@ -167,7 +167,7 @@ test.each([
   })
   expect(await run.drive()).toEqual({ end: 'done' })
   expect(run.log.attempts).toHaveLength(9)
-  expect(run.warned[0]!.text).toContain(`could not save ${what}; retrying for 4 min 56 s`)
+  expect(run.warned[0]!.text).toContain(`could not save ${what}; retrying for 4 min 57 s`)
   expect(run.warned[0]!.at).toBeLessThanOrEqual(5_000)
 })
 
