@@ -51,7 +51,7 @@ export function compose(host: Host, kept: Kept): Services {
     clock,
     random: systemRandom,
     build: VERSION,
-    patienceMs: config.fullPatienceMs,
+    outcomeLimitMs: config.fullPatienceMs,
     warn,
     ...(kept.holder !== undefined && {
       driver: kept.holder,
