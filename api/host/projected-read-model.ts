@@ -29,6 +29,7 @@ import {
 import { checkedCursor, isPerson, wanted } from '../app/events/filter.ts'
 import { noRoom } from '../app/no-room.ts'
 import type { AskRow, ReadModel, Shown } from '../app/read-model.ts'
+import { given } from '../app/runs/given.ts'
 import type { AgentPoint } from '../app/runs/point.ts'
 import {
   agentRows,
@@ -142,13 +143,7 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
     async approvals({ after, limit, runId, state }) {
       const place = await placeOf(after)
       return ask(
-        (db) =>
-          listApprovals(db, {
-            limit: limit + 1,
-            ...(place === undefined ? {} : { after: place }),
-            ...(runId === undefined ? {} : { runId }),
-            ...(state === undefined ? {} : { state }),
-          }),
+        (db) => listApprovals(db, given({ limit: limit + 1, after: place, runId, state })),
         async (rows) => {
           const page = rows.slice(0, limit)
           const last = rows.length > limit ? page.at(-1) : undefined
@@ -188,12 +183,7 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
     async artifacts({ after, limit, runId }) {
       const place = await placeOf(after)
       return ask(
-        (db) =>
-          listArtifacts(db, {
-            limit: limit + 1,
-            ...(runId === undefined ? {} : { runId }),
-            ...(place === undefined ? {} : { after: place }),
-          }),
+        (db) => listArtifacts(db, given({ limit: limit + 1, runId, after: place })),
         async (rows) => {
           const page = rows.slice(0, limit)
           const last = rows.length > limit ? page.at(-1) : undefined
@@ -203,8 +193,7 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
     },
     cost: ({ by, since, runId }) =>
       ask(
-        (db) =>
-          costBy(db, by, { ...(since === undefined ? {} : { since }), ...(runId === undefined ? {} : { runId }) }),
+        (db) => costBy(db, by, given({ since, runId })),
         ({ rows, total }) => ({
           rows: rows.map(({ name, sum }) => ({ name, ...costRow(sum) })),
           total: costRow(total),

@@ -1,5 +1,5 @@
+import { MemoryLeases } from '../../adapters/leases-memory/leases.ts'
 import { leasesContract } from '../contracts/leases.ts'
-import { MemoryLeases } from '../support/leases-memory.ts'
 
 let now = 0
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
+import { MemoryLog } from '../../adapters/log-memory/log.ts'
 import { LogError } from '../../domain/log/errors.ts'
 import type { Tool, Workspace } from '../../domain/ports.ts'
 import { faulty } from '../support/faulty.ts'
 import { call, calls, completes, USER } from '../support/harness.ts'
-import { MemoryLog } from '../support/log-memory.ts'
 import { NO_SECRETS } from '../support/no-secrets.ts'
 import { given, tool } from '../support/story.ts'
 

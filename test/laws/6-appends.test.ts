@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { MemoryLog } from '../../adapters/log-memory/log.ts'
 import { LogError } from '../../domain/log/errors.ts'
 import type { EventLog } from '../../domain/ports.ts'
 import { Runtime } from '../../domain/runtime/agent/runtime.ts'
 import { call, calls, completes, harness, seededRandom, testSpec, toolSpec, USER } from '../support/harness.ts'
 import { checkHistory } from '../support/invariants.ts'
 import { law } from '../support/laws.ts'
-import { MemoryLog } from '../support/log-memory.ts'
 import { VirtualClock } from '../support/virtual-clock.ts'
 
 // Law 6: an append retried after an unknown outcome is in the log once, or not at all. Two drivers with frozen clocks:

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
+import { MemoryLog } from '../../adapters/log-memory/log.ts'
 import { canonicalBytes } from '../../domain/log/canonical.ts'
 import { LogError } from '../../domain/log/errors.ts'
 import { type LogLoss, sealLoss } from '../../domain/log/loss.ts'
 import { saltBody, seal } from '../../domain/log/seal.ts'
 import { acceptedLosses, acceptLogLoss } from '../../domain/runtime/agent/losses.ts'
 import { USER } from '../support/harness.ts'
-import { MemoryLog } from '../support/log-memory.ts'
 import { VirtualClock } from '../support/virtual-clock.ts'
 
 const loss = (id: string): LogLoss => ({ id, end: 1, mark: null, tables: null, vanished: [], gaps: [] })

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { MemoryLog } from '../../adapters/log-memory/log.ts'
 import type { Loss } from '../../api/app/losses/loss.ts'
 import { findLoss } from '../../api/host/losses/find.ts'
 import { mustBeWhole } from '../../api/host/losses/gate.ts'
@@ -9,7 +10,6 @@ import type { EventLog } from '../../domain/ports.ts'
 import { replaced } from '../../domain/replaced.ts'
 import { acceptedLosses } from '../../domain/runtime/agent/losses.ts'
 import { call, calls, completes, MemoryBlobs, USER } from '../support/harness.ts'
-import { MemoryLog } from '../support/log-memory.ts'
 import { given, LONG_DETAIL, tool } from '../support/story.ts'
 
 const loss = (more: Partial<Loss> = {}): Loss => ({

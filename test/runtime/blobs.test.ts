@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
+import { MemoryLog } from '../../adapters/log-memory/log.ts'
 import { ConflictError, LogError } from '../../domain/log/errors.ts'
 import { completes, MemoryBlobs, USER } from '../support/harness.ts'
-import { MemoryLog } from '../support/log-memory.ts'
 import { given } from '../support/story.ts'
 
 const LONG = 'x'.repeat(100_000)

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { MemoryLog } from '../../adapters/log-memory/log.ts'
 import { openSqliteLog } from '../../adapters/log-sqlite/open.ts'
 import { LogError } from '../../domain/log/errors.ts'
 import { keyedCommand } from '../../domain/log/ids.ts'
@@ -8,7 +9,6 @@ import type { EventLog } from '../../domain/ports.ts'
 import { claimKey } from '../../domain/runtime/claim-key.ts'
 import { openLog, standIn } from '../support/eventstore/logs.ts'
 import { tempFolder } from '../support/folders.ts'
-import { MemoryLog } from '../support/log-memory.ts'
 import { collect } from '../support/sealing.ts'
 import { VirtualClock } from '../support/virtual-clock.ts'
 

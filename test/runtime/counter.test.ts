@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import { openEventStoreLog } from '../../adapters/log-eventstore/open.ts'
+import { MemoryLog } from '../../adapters/log-memory/log.ts'
 import { backupLog } from '../../adapters/log-sqlite/backup.ts'
 import { openSqliteLog } from '../../adapters/log-sqlite/open.ts'
 import { MAX_INLINE_BODY } from '../../domain/log/blobs.ts'
@@ -14,7 +15,6 @@ import { type CounterMailbox, counterStream, mailboxOf, ringBells } from '../sup
 import { StandIn } from '../support/eventstore/stand-in.ts'
 import { tempFolder } from '../support/folders.ts'
 import { MemoryBlobs, MemoryIntents } from '../support/harness.ts'
-import { MemoryLog } from '../support/log-memory.ts'
 import { BEFORE, collect } from '../support/sealing.ts'
 import { VirtualClock } from '../support/virtual-clock.ts'
 

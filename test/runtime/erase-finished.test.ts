@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
+import { MemoryLog } from '../../adapters/log-memory/log.ts'
 import { agent } from '../../domain/agent/decisions/aggregate.ts'
 import { agentStream } from '../../domain/log/ids.ts'
 import { erasable } from '../../domain/runtime/erasure/erase.ts'
 import { call, calls, completes, MemoryBlobs, MemoryIntents, USER } from '../support/harness.ts'
-import { MemoryLog } from '../support/log-memory.ts'
 import { given, longTool, tool } from '../support/story.ts'
 
 const SECRET = 'the name of a patient'

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { MemoryLog } from '../../adapters/log-memory/log.ts'
 import { UNKNOWN_TOOL } from '../../domain/agent/definition/tools.ts'
 import { MAX_INLINE_BODY } from '../../domain/log/blobs.ts'
 import { canonicalBytes } from '../../domain/log/canonical.ts'
@@ -6,7 +7,6 @@ import { agentStream } from '../../domain/log/ids.ts'
 import { chainHash, GENESIS, saltBody, seal } from '../../domain/log/seal.ts'
 import { StreamVerifier } from '../../domain/log/verify.ts'
 import { call, calls, completes, USER } from '../support/harness.ts'
-import { MemoryLog } from '../support/log-memory.ts'
 import { given, tool } from '../support/story.ts'
 
 const SECRET = 'the name of a patient'

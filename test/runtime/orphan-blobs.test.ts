@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import { MemoryLog } from '../../adapters/log-memory/log.ts'
 import { ConflictError, LogError } from '../../domain/log/errors.ts'
 import { sweepBlobs } from '../../domain/runtime/sweep-blobs.ts'
 import { completes, MemoryBlobs, MemoryIntents, USER } from '../support/harness.ts'
-import { MemoryLog } from '../support/log-memory.ts'
 import { given } from '../support/story.ts'
 
 const LONG = 'what a patient said '.repeat(5_000)

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
+import { MemoryLog } from '../../adapters/log-memory/log.ts'
 import { FOLD } from '../../domain/agent/state/digest.ts'
 import type { Header, SealedEvent } from '../../domain/log/envelope.ts'
 import { GENESIS, seal } from '../../domain/log/seal.ts'
 import { call, calls, completes, USER } from '../support/harness.ts'
-import { MemoryLog } from '../support/log-memory.ts'
 import { given, longTool } from '../support/story.ts'
 
 type Digest = NonNullable<Header['digest']>

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
+import { MemoryLog } from '../../adapters/log-memory/log.ts'
 import type { SealedEvent } from '../../domain/log/envelope.ts'
 import { LogError } from '../../domain/log/errors.ts'
 import { faulty } from '../support/faulty.ts'
 import { call, calls, completes, MemoryBlobs } from '../support/harness.ts'
-import { MemoryLog } from '../support/log-memory.ts'
 import { given, tool } from '../support/story.ts'
 
 /** A log on a disk that has no room for so many appends of an outcome. */

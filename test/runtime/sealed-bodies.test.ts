@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
+import { MemoryLog } from '../../adapters/log-memory/log.ts'
 import type { RecordedEvent } from '../../domain/log/envelope.ts'
 import { call, calls, completes, MemoryBlobs, USER } from '../support/harness.ts'
-import { MemoryLog } from '../support/log-memory.ts'
 import { given, tool } from '../support/story.ts'
 
 // Nothing is folded that is not the body that was sealed: the chain holds only what its hashes are compared with.

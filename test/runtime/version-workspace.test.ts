@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
+import { MemoryLog } from '../../adapters/log-memory/log.ts'
 import type { Workspace } from '../../domain/ports.ts'
 import { treeAt } from '../../domain/runtime/agent/history/replay.ts'
 import type { Environment } from '../../domain/runtime/ports.ts'
 import { call, calls, completes, USER } from '../support/harness.ts'
-import { MemoryLog } from '../support/log-memory.ts'
 import { NO_SECRETS } from '../support/no-secrets.ts'
 import { type Given, given, tool } from '../support/story.ts'
 

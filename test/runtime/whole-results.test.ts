@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
+import { MemoryLog } from '../../adapters/log-memory/log.ts'
 import { openBoundary } from '../../api/host/boundary.ts'
 import type { RecordedEvent } from '../../domain/log/envelope.ts'
 import { ConflictError, LogError } from '../../domain/log/errors.ts'
 import type { EventLog } from '../../domain/ports.ts'
 import { sweepBlobs } from '../../domain/runtime/sweep-blobs.ts'
 import { MemoryBlobs, MemoryIntents, testSpec, USER } from '../support/harness.ts'
-import { MemoryLog } from '../support/log-memory.ts'
 import { memoryVault } from '../support/memory-vault.ts'
 import { VirtualClock } from '../support/virtual-clock.ts'
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { MemoryLog } from '../../adapters/log-memory/log.ts'
 import { controlTools } from '../../domain/agent/control/registry.ts'
 import { AgentSpec } from '../../domain/agent/definition/spec.ts'
 import type { ToolSpec } from '../../domain/agent/definition/tools.ts'
@@ -19,7 +20,6 @@ import type {
 import { history } from '../../domain/runtime/agent/history/history.ts'
 import { Runtime } from '../../domain/runtime/agent/runtime.ts'
 import type { Environment, RuntimePorts } from '../../domain/runtime/ports.ts'
-import { MemoryLog } from './log-memory.ts'
 import { NO_SECRETS } from './no-secrets.ts'
 
 export const USER: Actor = { kind: 'user', id: 'tester' }

@@ -91,8 +91,8 @@ export function approvalRoutes(s: Services) {
       const { run, state, limit, after } = c.req.valid('query')
       if (run !== undefined) await mustBeRun(s, run)
       await current(c, s)
-      const which = { ...(run === undefined ? {} : { runId: run }), ...(state === 'all' ? {} : { state }) }
-      const { position, value } = await s.read.approvals({ limit, ...(after === undefined ? {} : { after }), ...which })
+      const which = { limit, after, runId: run, state: state === 'all' ? undefined : state }
+      const { position, value } = await s.read.approvals(given(which))
       return c.json({ position, ...value }, 200)
     })
     .openapi(show, async (c) => {

@@ -1,5 +1,5 @@
+import { MemoryLog } from '../../../adapters/log-memory/log.ts'
 import { eventLogContract } from '../../contracts/event-log.ts'
-import { MemoryLog } from '../../support/log-memory.ts'
 import { BEFORE } from '../../support/sealing.ts'
 
 eventLogContract({

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
+import { MemoryLeases } from '../../../adapters/leases-memory/leases.ts'
 import { takeLease } from '../../../api/servers/lease.ts'
 import type { Leases } from '../../../domain/ports.ts'
-import { MemoryLeases } from '../../support/leases-memory.ts'
 import { VirtualClock } from '../../support/virtual-clock.ts'
 
 const lostOf = (lost: AbortSignal) =>

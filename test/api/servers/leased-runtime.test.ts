@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { MemoryLeases } from '../../../adapters/leases-memory/leases.ts'
+import { MemoryLog } from '../../../adapters/log-memory/log.ts'
 import { SystemClock } from '../../../api/host/clock.ts'
 import type { LeaseOptions } from '../../../api/servers/lease.ts'
 import { LeasedRuntime } from '../../../api/servers/leased-runtime.ts'
@@ -16,8 +18,6 @@ import {
   toolSpec,
   USER,
 } from '../../support/harness.ts'
-import { MemoryLeases } from '../../support/leases-memory.ts'
-import { MemoryLog } from '../../support/log-memory.ts'
 import { standing } from '../../support/standing-clock.ts'
 
 // Several processes over one log, as several runtimes in this one.

@@ -1,9 +1,9 @@
+import { MemoryLog } from '../../../adapters/log-memory/log.ts'
 import { systemRandom } from '../../../api/host/random.ts'
 import type { SealedEvent } from '../../../domain/log/envelope.ts'
 import type { ModelProvider } from '../../../domain/ports.ts'
 import { Runtime } from '../../../domain/runtime/agent/runtime.ts'
 import { MemoryBlobs } from '../../support/harness.ts'
-import { MemoryLog } from '../../support/log-memory.ts'
 import { NO_SECRETS } from '../../support/no-secrets.ts'
 import { benchModel, benchSpec, readFile } from '../agent.ts'
 

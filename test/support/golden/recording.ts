@@ -1,10 +1,10 @@
+import { MemoryLog } from '../../../adapters/log-memory/log.ts'
 import { attachmentIn } from '../../../domain/agent/events/attachment.ts'
 import type { Header, SealedEvent } from '../../../domain/log/envelope.ts'
 import { ownerOf } from '../../../domain/log/owner.ts'
 import { eventId } from '../../../domain/log/seal.ts'
 import type { BlobStore, EventLog } from '../../../domain/ports.ts'
 import { MemoryBlobs, seededRandom } from '../harness.ts'
-import { MemoryLog } from '../log-memory.ts'
 
 /**
  * One event of a recorded history, as it was appended: before anything was erased, and with its body also where it lies

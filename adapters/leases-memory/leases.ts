@@ -1,5 +1,5 @@
-import { checkTtl } from '../../adapters/leases/ttl.ts'
 import type { Clock, Leases } from '../../domain/ports.ts'
+import { checkTtl } from '../leases/ttl.ts'
 
 /** Leases within one process: the reference for the contract, and for tests. */
 export class MemoryLeases implements Leases {
