@@ -8,6 +8,7 @@ import { problemResponse } from './problem-response.ts'
 import { approvalRoutes } from './routes/approvals.ts'
 import { commandRoutes } from './routes/commands.ts'
 import { costRoutes } from './routes/cost.ts'
+import { bodyLimitOf, documentRoutes, readsItsBody } from './routes/documents.ts'
 import { historyRoutes } from './routes/history.ts'
 import { lossRoutes } from './routes/losses.ts'
 import { recordRoutes } from './routes/records.ts'
@@ -73,7 +74,12 @@ export function createApp(s: Services, options: AppOptions) {
     if (allow.length === 0) return problemResponse(new Problem('NOT_FOUND', detail))
     return problemResponse(new Problem<HttpCode>('METHOD_NOT_ALLOWED', detail), { allow: allow.join(', ') })
   })
-  root.use(hostGuard(options.hosts), tokenGuard(options.token), sizeGuard(options.maxBodyBytes), jsonGuard())
+  root.use(
+    hostGuard(options.hosts),
+    tokenGuard(options.token),
+    sizeGuard(options.maxBodyBytes, bodyLimitOf),
+    jsonGuard(readsItsBody),
+  )
   root.use(documentGuard(() => document()))
   root.openAPIRegistry.registerComponent('securitySchemes', 'token', { type: 'http', scheme: 'bearer' })
   const app = root
@@ -88,6 +94,7 @@ export function createApp(s: Services, options: AppOptions) {
     .route('/', requestRoutes(s))
     .route('/', costRoutes(s))
     .route('/', streamRoutes(s, options.heartbeatMs))
+    .route('/', documentRoutes(s, options.heartbeatMs))
   const document = () => {
     const made = documents.get(options.version) ?? app.getOpenAPI31Document(aboutOf(options.version))
     documents.set(options.version, made)
