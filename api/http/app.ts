@@ -8,6 +8,7 @@ import { problemResponse } from './problem-response.ts'
 import { approvalRoutes } from './routes/approvals.ts'
 import { commandRoutes } from './routes/commands.ts'
 import { costRoutes } from './routes/cost.ts'
+import { documentHistoryRoutes } from './routes/document-history.ts'
 import { bodyLimitOf, documentRoutes, readsItsBody } from './routes/documents.ts'
 import { historyRoutes } from './routes/history.ts'
 import { lossRoutes } from './routes/losses.ts'
@@ -95,6 +96,7 @@ export function createApp(s: Services, options: AppOptions) {
     .route('/', costRoutes(s))
     .route('/', streamRoutes(s, options.heartbeatMs))
     .route('/', documentRoutes(s, options.heartbeatMs))
+    .route('/', documentHistoryRoutes(s))
   const document = () => {
     const made = documents.get(options.version) ?? app.getOpenAPI31Document(aboutOf(options.version))
     documents.set(options.version, made)

@@ -248,4 +248,64 @@ describe('the history of a document', () => {
     expect((await ask('GET', `/v1/documents/${id}?time=2001-01-01T00:00:00Z`)).status).toBe(404)
     expect((await ask('GET', '/v1/documents/none')).status).toBe(404)
   })
+
+  it('lists requests with their answers, and says what differs between two revisions', async () => {
+    const id = await made('one\n\ntwo\n\nthree')
+    const stale = await replacement(id, 'stale', 'x')
+    await send(id, await replacement(id, 'r1', 'ONE'))
+    await send(id, stale)
+    const { blocks, frontier } = await view(id)
+    const gone = { span_id: blocks[1]!.id, if_match_context_hash: blocks[1]!.hash }
+    const ops_xml = `<ops><delete_blocks annotation="shorter"><span span_id="${gone.span_id}"/></delete_blocks><insert_blocks after="start"><p>new</p></insert_blocks></ops>`
+    await send(id, { doc_frontier: frontier, client_request_id: 'r2', ops_xml, preconditions: [gone] })
+    const page = await bodyOf(await ask('GET', `/v1/documents/${id}/history?after=1`))
+    expect(page).toMatchObject({
+      next: null,
+      entries: [
+        { kind: 'applied', revision: 3, clientRequestId: 'r1', by: { id: 'model' } },
+        { kind: 'refused', revision: 5, clientRequestId: 'stale', status: 409, code: 'AI_PRECONDITION_FAILED' },
+        { kind: 'applied', revision: 7, clientRequestId: 'r2', annotations: ['shorter', null] },
+      ],
+    })
+    const { changes } = await bodyOf<{ changes: object[] }>(await ask('GET', `/v1/documents/${id}/diff?a=1&b=7`))
+    expect(changes).toMatchObject([
+      { change: 'added', after: 'new' },
+      { change: 'changed', before: 'one', after: 'ONE' },
+      { change: 'removed', before: 'two' },
+    ])
+  })
+
+  it('names the person or request that wrote each part of a span', async () => {
+    const id = await made('Hello world')
+    const person = new Person('77', await snapshotOf(id))
+    await update(
+      id,
+      person.change(() => person.text(0).insert(5, ' 😀 big')),
+    )
+    await send(id, await replacement(id, 'r1', 'Hello 😀 big planet'))
+    const blame = await bodyOf<{ spans: { parts: object[] }[]; sources: object[] }>(
+      await ask('GET', `/v1/documents/${id}/blame`),
+    )
+    expect(blame.spans[0]!.parts).toEqual([
+      { text: 'Hello', revision: 1 },
+      { text: ' 😀 big', revision: 2 },
+      { text: ' ', revision: 1 },
+      { text: 'planet', revision: 4 },
+    ])
+    expect(blame.sources).toMatchObject([
+      { kind: 'created', by: { id: 'ada' } },
+      { kind: 'imported', by: { id: 'bob' } },
+      { kind: 'applied', by: { id: 'model' }, clientRequestId: 'r1' },
+    ])
+  })
+
+  it('is proved: the updates alone lead to the recorded frontier', async () => {
+    const id = await made('Hello')
+    await send(id, await replacement(id, 'r1', 'Bye'))
+    const { frontier } = await view(id)
+    const proof = await bodyOf(await ask('GET', `/v1/documents/${id}/verify`))
+    expect(proof).toMatchObject({ ok: true, events: 4, digests: 2, frontier, problems: [] })
+    expect((await ask('GET', '/v1/documents/none/verify')).status).toBe(404)
+    expect((await ask('GET', '/v1/documents/none/history')).status).toBe(404)
+  })
 })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { By, Digits } from './common.ts'
+import { By, Digits, Id, Next, PageQuery } from './common.ts'
 
 export const DocumentId = z
   .string()
@@ -100,7 +100,7 @@ export const UpdateImported = z
   })
   .meta({ id: 'UpdateImported' })
 
-export const ByQuery = z.strictObject({ by: By.optional() })
+export const ByQuery = z.strictObject({ by: Id.max(200).optional().meta({ description: 'Who asks' }) })
 
 const Time = z.iso.datetime({ offset: true }).meta({ description: 'The document as it was then' })
 
@@ -117,3 +117,80 @@ export const DocumentQuery = z
   .refine(({ format, revision, time }) => format !== 'loro' || (revision ?? time) === undefined, {
     error: 'a Loro snapshot holds the whole history: leave out revision and time',
   })
+
+const Author = z.object({ kind: z.string(), id: z.string(), claimed: z.boolean().optional() })
+
+export const DocumentEntry = z
+  .strictObject({
+    revision: z.int(),
+    at: z.string(),
+    by: Author,
+    kind: z.enum(['created', 'applied', 'refused', 'imported']),
+    runId: z.string().optional(),
+    toolCallId: z.string().optional(),
+    clientRequestId: z.string().optional(),
+    retryOf: z.strictObject({ first: z.string(), retry: z.int() }).optional(),
+    annotations: z.array(z.string().nullable()).optional(),
+    status: z.int().optional(),
+    code: z.string().optional(),
+  })
+  .meta({ id: 'DocumentEntry' })
+export type DocumentEntry = z.infer<typeof DocumentEntry>
+
+export const DocumentHistoryPage = z
+  .strictObject({ entries: z.array(DocumentEntry), next: Next })
+  .meta({ id: 'DocumentHistory' })
+
+const Revision = Digits.meta({ type: 'integer' })
+
+export const HistoryQuery = PageQuery.extend({ after: Revision.optional() })
+export const DiffQuery = z.strictObject({ a: Revision, b: Revision })
+export const BlameQuery = z.strictObject({ revision: Revision.optional() })
+
+export const DocumentDiff = z
+  .strictObject({
+    documentId: z.string(),
+    a: z.int(),
+    b: z.int(),
+    changes: z.array(
+      z.strictObject({
+        change: z.enum(['added', 'removed', 'changed']),
+        span_id: z.string(),
+        type: z.string(),
+        before: z.string().optional().meta({ description: 'Markdown' }),
+        after: z.string().optional().meta({ description: 'Markdown' }),
+        moved: z.literal(true).optional(),
+      }),
+    ),
+  })
+  .meta({ id: 'DocumentDiff' })
+export type DocumentDiff = z.infer<typeof DocumentDiff>
+
+export const DocumentBlame = z
+  .strictObject({
+    documentId: z.string(),
+    revision: z.int(),
+    spans: z.array(
+      z.strictObject({
+        span_id: z.string(),
+        parts: z.array(z.strictObject({ text: z.string(), revision: z.int().nullable() })),
+      }),
+    ),
+    sources: z.array(DocumentEntry).meta({ description: 'The updates that the parts name' }),
+  })
+  .meta({ id: 'DocumentBlame' })
+
+export const VerifiedDocument = z
+  .strictObject({
+    documentId: z.string(),
+    ok: z.boolean(),
+    events: z.int(),
+    head: z.string(),
+    frontier: z.string(),
+    root: z.string(),
+    digests: z.int(),
+    unchecked: z.int(),
+    erased: z.array(z.strictObject({ revision: z.int(), reason: z.string() })),
+    problems: z.array(z.strictObject({ revision: z.int(), code: z.string(), message: z.string() })),
+  })
+  .meta({ id: 'VerifiedDocument' })

@@ -4,7 +4,7 @@ import type { BlockContent } from '../../document/model/block.ts'
 import { document, documentStream, gateway, REFUSED_STREAM } from '../../document/stream/aggregate.ts'
 import { hex, runIdOf, sha256 } from '../../log/ids.ts'
 import { Desk } from './desk.ts'
-import { openAt } from './open-at.ts'
+import { DocumentHistory } from './history.ts'
 import { ReplicaCache } from './replica-cache.ts'
 import type { Caller, DocumentAt, DocumentPorts, Imported } from './types.ts'
 
@@ -32,10 +32,12 @@ export class DocumentGateway {
   readonly #cache: ReplicaCache
   readonly #refused: Desk
   readonly #desks = new Map<string, Desk>()
+  readonly history: DocumentHistory
 
   constructor(ports: DocumentPorts) {
     this.#ports = ports
     this.#cache = new ReplicaCache(ports.snapshots)
+    this.history = new DocumentHistory(ports, this.#cache)
     this.#refused = new Desk(ports, gateway, REFUSED_STREAM, this.#cache)
   }
 
@@ -91,19 +93,6 @@ export class DocumentGateway {
   async snapshot(documentId: string): Promise<{ readonly revision: number; readonly bytes: Uint8Array }> {
     await this.#mustExist(documentId)
     return this.#desk(documentId).look((replica, { revision }) => ({ revision, bytes: replica.snapshot() }))
-  }
-
-  /** The document after an event of its stream. */
-  async readAt(documentId: string, revision: number): Promise<DocumentAt> {
-    const opened = await openAt(this.#ports, this.#cache, documentStream(documentId), revision)
-    if (opened === null) throw unknown(documentId)
-    const { replica, state } = opened
-    try {
-      const { title, frontier, root } = state
-      return { documentId, title, revision: opened.revision, frontier, root, blocks: replica.blocks() }
-    } finally {
-      replica.close()
-    }
   }
 
   async close(): Promise<void> {

@@ -221,6 +221,7 @@ describe('snapshots of the replica', () => {
     expect(kept.length).toBe(1)
     const opened: number[] = []
     const documents: typeof ports.documents = {
+      ...ports.documents,
       async open(stored) {
         const updates = await Array.fromAsync(stored.updates)
         opened.push(updates.length)
