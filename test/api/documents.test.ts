@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest'
+import { openSql } from '../../api/embedded/audit.ts'
 import { REFUSED_STREAM } from '../../domain/document/stream/aggregate.ts'
 import { Person } from '../support/documents/person.ts'
 import { bodyOf, openWorld } from './http-support.ts'
@@ -307,5 +308,45 @@ describe('the history of a document', () => {
     expect(proof).toMatchObject({ ok: true, events: 4, digests: 2, frontier, problems: [] })
     expect((await ask('GET', '/v1/documents/none/verify')).status).toBe(404)
     expect((await ask('GET', '/v1/documents/none/history')).status).toBe(404)
+  })
+})
+
+describe('the tables', () => {
+  const envelopeRows = (): Record<string, unknown>[] => {
+    const { db, close } = openSql(world.data)
+    try {
+      return db.prepare('select * from envelopes order by stream, revision').all()
+    } finally {
+      close()
+    }
+  }
+
+  it('list documents page by page, and show each request with its verdict', async () => {
+    const id = await made('one')
+    const stale = await replacement(id, 'again-retry-2', 'x')
+    await send(id, await replacement(id, 'r1', 'two'))
+    await send(id, stale)
+    await send(id, [])
+    const ids: string[] = []
+    type Page = { documents: { documentId: string; revision: number }[]; next: string | null }
+    for (let after: string | null = ''; after !== null; ) {
+      const query: string = `limit=3${after === '' ? '' : `&after=${encodeURIComponent(after)}`}`
+      const page: Page = await bodyOf<Page>(await ask('GET', `/v1/documents?${query}`))
+      ids.push(...page.documents.map(({ documentId }) => documentId))
+      after = page.next
+    }
+    expect(new Set(ids).size).toBe(ids.length)
+    expect(ids.at(-1)).toBe(id)
+    const rows = envelopeRows().filter((row) => row.document_id === id)
+    expect(rows).toMatchObject([
+      { client_request_id: 'r1', verdict: 'applied', status: 200, caller: 'user:model', conflicts: 0, retry: 0 },
+      { verdict: 'conflict', status: 409, code: 'AI_PRECONDITION_FAILED', conflicts: 1, retry_of: 'again', retry: 2 },
+      { verdict: 'refused', status: 400, code: 'INVALID_REQUEST', client_request_id: null },
+    ])
+  })
+
+  it('are the same after a rebuild', async () => {
+    const answer = await ask('POST', '/v1/projections/rebuild', { body: {} })
+    expect(await bodyOf(answer)).toMatchObject({ equal: true, differences: [] })
   })
 })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { By, Digits, Id, Next, PageQuery } from './common.ts'
+import { By, Digits, Id, Next, PageQuery, Position } from './common.ts'
 
 export const DocumentId = z
   .string()
@@ -194,3 +194,26 @@ export const VerifiedDocument = z
     problems: z.array(z.strictObject({ revision: z.int(), code: z.string(), message: z.string() })),
   })
   .meta({ id: 'VerifiedDocument' })
+
+export const DocumentSummary = z
+  .strictObject({
+    documentId: z.string(),
+    title: z.string(),
+    source: z.enum(['empty', 'markdown', 'html']),
+    revision: z.int().meta({ description: 'Of its last update' }),
+    frontier: z.string(),
+    createdAt: z.string(),
+    createdBy: z.string(),
+    updatedAt: z.string(),
+    updatedBy: z.string(),
+    incompleteFrom: z
+      .int()
+      .nullable()
+      .meta({ description: 'The tables do not show the document from this revision on' }),
+  })
+  .meta({ id: 'DocumentSummary' })
+export type DocumentSummary = z.infer<typeof DocumentSummary>
+
+export const DocumentList = z
+  .strictObject({ position: Position, documents: z.array(DocumentSummary), next: Next })
+  .meta({ id: 'DocumentList' })

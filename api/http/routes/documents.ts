@@ -5,9 +5,10 @@ import { documentAt } from '../../app/documents/history.ts'
 import { asText, documentView } from '../../app/documents/shown.ts'
 import { documentUpdates } from '../../app/documents/updates.ts'
 import { mustWrite } from '../../app/runs/record-command.ts'
-import { Digits } from '../../app/schemas/common.ts'
+import { Digits, PageQuery } from '../../app/schemas/common.ts'
 import * as schema from '../../app/schemas/documents.ts'
 import type { Services } from '../../app/services.ts'
+import { current } from '../current.ts'
 import { optionsOf, StartHeaders } from '../headers.ts'
 import { body, json, newApp, refusals } from '../new-app.ts'
 import { sse, streamResponse } from '../stream-response.ts'
@@ -37,6 +38,15 @@ const create = createRoute({
     200: json(schema.DocumentCreated, 'Made before, by the same key'),
     ...refusals,
   },
+})
+
+const list = createRoute({
+  method: 'get',
+  path: '/v1/documents',
+  operationId: 'listDocuments',
+  summary: 'Documents, in the order of their creation',
+  request: { query: PageQuery },
+  responses: { 200: json(schema.DocumentList, 'A page of documents'), ...refusals },
 })
 
 const read = createRoute({
@@ -122,6 +132,12 @@ export function documentRoutes(s: Services, heartbeatMs: number) {
     .openapi(create, async (c) => {
       const { made, created } = await createDocument(s, c.req.valid('json'), optionsOf(c.req.valid('header')))
       return c.json(created, made ? 201 : 200, { etag: `"${created.revision}"` })
+    })
+    .openapi(list, async (c) => {
+      const { limit, after } = c.req.valid('query')
+      await current(c, s)
+      const { position, value } = await s.read.documents({ limit, ...(after === undefined ? {} : { after }) })
+      return c.json({ position, documents: [...value.documents], next: value.next }, 200)
     })
     .openapi(read, async (c) => {
       const { id } = c.req.valid('param')
