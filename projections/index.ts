@@ -11,7 +11,7 @@ export { type CheckpointRow, findCheckpoint, listCheckpoints, usageAt } from './
 export { type Cost, type CostBy, costBy } from './queries/cost.ts'
 export { type Due, dueBefore, nextDue } from './queries/due.ts'
 export { eventStarts, eventsAfter, readEvent } from './queries/events.ts'
-export { listApprovals, listArtifacts, listParked } from './queries/lists.ts'
+export { listApprovals, listArtifacts, listDocuments, listParked } from './queries/lists.ts'
 export type { MachineState } from './queries/machine-state.ts'
 export { type AgentNode, agentHeads, type RunShown, showRun } from './queries/run.ts'
 export type { RunFilter, RunStatus } from './queries/run-filter.ts'

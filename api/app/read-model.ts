@@ -5,6 +5,7 @@ import type { EventFilter } from './events/filter.ts'
 import type { Approval, ArtifactView, Ask } from './schemas/approvals.ts'
 import type { Checkpoint, CheckpointEntry, CheckpointList } from './schemas/checkpoints.ts'
 import type { Cost, CostBy } from './schemas/cost.ts'
+import type { DocumentSummary } from './schemas/documents.ts'
 import type * as schemas from './schemas/runs.ts'
 import type { Parked, Projections } from './schemas/system.ts'
 
@@ -23,6 +24,7 @@ export type RunRow = Omit<z.infer<typeof schemas.Run>, 'bytes' | 'driving' | 'in
 export type AgentRow = z.infer<typeof schemas.AgentNode>
 export type ApprovalRow = z.infer<typeof Approval>
 export type AskRow = z.infer<typeof Ask>
+export type DocumentRow = DocumentSummary
 export type ArtifactRow = z.infer<typeof ArtifactView>
 /** A checkpoint's place. */
 export type CheckpointRow = z.infer<typeof CheckpointEntry>
@@ -71,6 +73,8 @@ export interface ReadModel {
   artifacts(
     query: Page & { runId?: string },
   ): Promise<Shown<{ artifacts: readonly ArtifactRow[]; next: string | null }>>
+  /** In the order of their creation. */
+  documents(page: Page): Promise<Shown<{ documents: readonly DocumentRow[]; next: string | null }>>
   /** What model calls cost, by a criterion; of all runs or of one, those that ended at or after `since` (ISO 8601). */
   cost(query: {
     by: CostBy

@@ -1,6 +1,7 @@
 import type { AgentSpec } from '../../domain/agent/definition/spec.ts'
 import type { Json } from '../../domain/log/json.ts'
 import type { BlobStore, Clock, EventLog, FileChange, ModelRequest, Random, Vault } from '../../domain/ports.ts'
+import type { DocumentGateway } from '../../domain/runtime/document/gateway.ts'
 import type { AgentServices, At, ForkOptions } from '../../domain/runtime/types.ts'
 import type { Drivers } from './drives/drivers.ts'
 import type { LiveHub } from './live/hub.ts'
@@ -106,6 +107,7 @@ export interface Services {
   readonly read: ReadModel
   readonly starts: Starts
   readonly files: Files
+  readonly documents: DocumentGateway
   readonly live: LiveHub
   readonly drivers: Drivers
   readonly vault: Vault

@@ -5,6 +5,7 @@ import { auditorsCommand } from './commands/auditors.ts'
 import { completionCommand } from './commands/completion.ts'
 import { costCommand } from './commands/cost.ts'
 import { demoCommand } from './commands/demo.ts'
+import { docsCommand } from './commands/docs.ts'
 import { doctorCommand } from './commands/doctor.ts'
 import { historyCommands } from './commands/history.ts'
 import { kitOf, likeIt } from './commands/kit.ts'
@@ -59,6 +60,7 @@ function programOf(io: CliIo, done: (code: number) => void): Command {
   resultCommand(program, kit)
   transcriptCommand(program, kit)
   artifactsCommand(program, kit)
+  docsCommand(program, kit)
   costCommand(program, kit)
   requestCommand(program, kit)
   proveCommands(program, kit)

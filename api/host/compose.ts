@@ -1,7 +1,10 @@
-import type { AgentSpec } from '../../domain/agent/definition/spec.ts'
+import { loroDocuments } from '../../adapters/documents-loro/documents.ts'
+import { parseXml } from '../../adapters/documents-xml/parse.ts'
+import { type AgentSpec, Policy } from '../../domain/agent/definition/spec.ts'
 import type { BlobIntents, BlobStore, Clock, EventLog } from '../../domain/ports.ts'
 import { agentAt, treeAt } from '../../domain/runtime/agent/history/replay.ts'
 import { Runtime } from '../../domain/runtime/agent/runtime.ts'
+import { DocumentGateway } from '../../domain/runtime/document/gateway.ts'
 import type { RuntimePorts } from '../../domain/runtime/ports.ts'
 import { createKeepUp, type KeepUpPorts } from '../app/create-keepup.ts'
 import { pointOf } from '../app/runs/point.ts'
@@ -32,6 +35,9 @@ export interface Kept
   readonly runtime?: (ports: RuntimePorts) => Runtime
 }
 
+/** Requests that belong to no run are given no secrets. */
+const NO_RUN = { secrets: [], policy: Policy.parse({}) }
+
 /** Builds the services over a host and the place where things are kept: the same, whatever stands behind. */
 export function compose(host: Host, kept: Kept): Services {
   const { config, vault, models, tools, mcp, knownSecrets, tell } = host
@@ -51,7 +57,7 @@ export function compose(host: Host, kept: Kept): Services {
     clock,
     random: systemRandom,
     build: VERSION,
-    patienceMs: config.fullPatienceMs,
+    outcomeLimitMs: config.fullPatienceMs,
     warn,
     ...(kept.holder !== undefined && {
       driver: kept.holder,
@@ -77,6 +83,12 @@ export function compose(host: Host, kept: Kept): Services {
       pointAt: async (agentId, revision) => pointOf(await agentAt(stores, agentId, { revision })),
     }),
     files: workspaceFilesOf(files),
+    documents: new DocumentGateway({
+      ...ports,
+      documents: loroDocuments,
+      parse: parseXml,
+      holdsSecret: async (text) => (await boundary(NO_RUN)).secrets.text(text) !== text,
+    }),
     vault,
     clock,
     random: systemRandom,

@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely'
+import { documentStream } from '../../domain/document/stream/aggregate.ts'
 import { type Cursor, formatCursor } from '../../domain/log/cursor.ts'
 import { agentStream } from '../../domain/log/ids.ts'
 import type { BlobStore, EventLog } from '../../domain/ports.ts'
@@ -16,6 +17,7 @@ import {
   listApprovals,
   listArtifacts,
   listCheckpoints,
+  listDocuments,
   listDoubts,
   listParked,
   listQuestions,
@@ -39,6 +41,7 @@ import {
   askRow,
   checkpointRow,
   costRow,
+  documentRow,
   parkedRow,
   rebuildRow,
   runRow,
@@ -89,8 +92,9 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
     )
   /** The place in the log that a cursor names; rejects for one that is of another log. */
   const placeOf = async (after: string | undefined) => (await checkedCursor(log, after))?.position
-  const cursorAt = async (agentId: string, revision: number): Promise<string | null> => {
-    for await (const [event] of log.read(agentStream(agentId), { from: revision, limit: 1, bodies: false })) {
+  const cursorAt = (agentId: string, revision: number) => cursorIn(agentStream(agentId), revision)
+  const cursorIn = async (stream: string, revision: number): Promise<string | null> => {
+    for await (const [event] of log.read(stream, { from: revision, limit: 1, bodies: false })) {
       if (event !== undefined) return formatCursor(log.cursor(event))
     }
     return null
@@ -180,6 +184,17 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
         (db) => listApprovals(db, { toolCallId }),
         async (rows) => (await approvals(rows))[0] ?? null,
       ),
+    async documents({ after, limit }) {
+      const place = await placeOf(after)
+      return ask(
+        (db) => listDocuments(db, { limit: limit + 1, ...(place === undefined ? {} : { after: place }) }),
+        async (found) => {
+          const page = found.slice(0, limit)
+          const last = found.length > limit ? page.at(-1) : undefined
+          return { documents: page.map(documentRow), next: last ? await cursorIn(documentStream(last.id), 0) : null }
+        },
+      )
+    },
     async artifacts({ after, limit, runId }) {
       const place = await placeOf(after)
       return ask(

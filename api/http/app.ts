@@ -9,6 +9,8 @@ import { approvalRoutes } from './routes/approvals.ts'
 import { commandRoutes } from './routes/commands.ts'
 import { costRoutes } from './routes/cost.ts'
 import { definitionRoutes } from './routes/definitions.ts'
+import { documentHistoryRoutes } from './routes/document-history.ts'
+import { bodyLimitOf, documentRoutes, readsItsBody } from './routes/documents.ts'
 import { historyRoutes } from './routes/history.ts'
 import { lossRoutes } from './routes/losses.ts'
 import { recordRoutes } from './routes/records.ts'
@@ -74,7 +76,12 @@ export function createApp(s: Services, options: AppOptions) {
     if (allow.length === 0) return problemResponse(new Problem('NOT_FOUND', detail))
     return problemResponse(new Problem<HttpCode>('METHOD_NOT_ALLOWED', detail), { allow: allow.join(', ') })
   })
-  root.use(hostGuard(options.hosts), tokenGuard(options.token), sizeGuard(options.maxBodyBytes), jsonGuard())
+  root.use(
+    hostGuard(options.hosts),
+    tokenGuard(options.token),
+    sizeGuard(options.maxBodyBytes, bodyLimitOf),
+    jsonGuard(readsItsBody),
+  )
   root.use(documentGuard(() => document()))
   root.openAPIRegistry.registerComponent('securitySchemes', 'token', { type: 'http', scheme: 'bearer' })
   const app = root
@@ -90,6 +97,8 @@ export function createApp(s: Services, options: AppOptions) {
     .route('/', costRoutes(s))
     .route('/', definitionRoutes(s))
     .route('/', streamRoutes(s, options.heartbeatMs))
+    .route('/', documentRoutes(s, options.heartbeatMs))
+    .route('/', documentHistoryRoutes(s))
   const document = () => {
     const made = documents.get(options.version) ?? app.getOpenAPI31Document(aboutOf(options.version))
     documents.set(options.version, made)
