@@ -4,6 +4,7 @@ import { AppendStream } from './append-stream.ts'
 import { type Address, connectionString } from './connection-string.ts'
 import { isAnswer, needsNewClient, Replaced } from './errors.ts'
 import { innerOf, patched } from './inner.ts'
+import { within } from './within.ts'
 
 /** How long the end of a replaced client is waited for, in ms. */
 const DISPOSE_WITHIN = 2_000
@@ -84,16 +85,9 @@ async function retire(client: EventStoreDBClient): Promise<void> {
   )
 }
 
-function atMost(ms: number, work: Promise<unknown>): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms)
-    const done = () => {
-      clearTimeout(timer)
-      resolve()
-    }
-    work.then(done, done)
-  })
-}
+/** Ends with the work, however it ends, or after `ms`. */
+const atMost = (ms: number, work: Promise<unknown>): Promise<unknown> =>
+  within(ms, 'ending a client', work).catch(() => undefined)
 
 /** So many clients in a row have settings of their own. */
 const DIFFERENT = 1_000
