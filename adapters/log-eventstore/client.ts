@@ -85,9 +85,8 @@ async function retire(client: EventStoreDBClient): Promise<void> {
   )
 }
 
-/** Ends with the work, however it ends, or after `ms`. */
-const atMost = (ms: number, work: Promise<unknown>): Promise<unknown> =>
-  within(ms, 'ending a client', work).catch(() => undefined)
+/** Waits for the end of work, whatever it comes to, but not for longer than `ms`. */
+const atMost = (ms: number, work: Promise<unknown>) => within(ms, 'the end of a client', work).catch(() => undefined)
 
 /** So many clients in a row have settings of their own. */
 const DIFFERENT = 1_000

@@ -1,3 +1,4 @@
+import { ROLES } from '../../domain/agent/definition/roles.ts'
 import type { BlobStore, Clock, EventLog, Random, Vault } from '../../domain/ports.ts'
 import type { AgentServices } from '../../domain/runtime/types.ts'
 import { Drivers } from './drives/drivers.ts'
@@ -59,6 +60,9 @@ export function createKeepUp(ports: KeepUpPorts): Services {
   return {
     ...{ runtime, log, blobs, read, files, vault, clock, random, live, drivers },
     starts: createStarts(ports.prepare),
+    roles: () => ports.prepare.roles(),
+    // Those of a role are all that there are: a control tool is for roles only.
+    tools: () => ports.prepare.tools(ROLES.coder!, null),
     backup: (folder) => ports.backup(folder),
     sizes: (runIds) => ports.sizes(runIds),
     wire: ports.wire ?? null,

@@ -1,7 +1,6 @@
 import type { JsonObject } from '../../domain/log/json.ts'
 import type {
   AgentNode,
-  Checkpoint,
   CheckpointRow as CheckpointPlace,
   listApprovals,
   listArtifacts,
@@ -23,6 +22,7 @@ import type {
   Waiting,
   WholeCheckpoint,
 } from '../app/read-model.ts'
+import type { AgentPoint } from '../app/runs/point.ts'
 
 // Rows of the projections as the API shows them.
 
@@ -175,9 +175,14 @@ export const checkpointRow = ({ id, agent_id, step, revision, turn, timestamp }:
   ...{ id, threadId: agent_id, step, revision, turn, timestamp },
 })
 
-export const wholeCheckpoint = (row: CheckpointPlace, checkpoint: Checkpoint): WholeCheckpoint => ({
+/** A whole checkpoint: its place and its use from the rows, the rest from the log. */
+export const wholeCheckpoint = (
+  row: CheckpointPlace,
+  usage: AgentPoint['usage'],
+  { state, pendingToolCalls, completedToolResults, pendingCreates }: AgentPoint,
+): WholeCheckpoint => ({
   ...checkpointRow(row),
-  ...checkpoint,
+  ...{ state, pendingToolCalls, completedToolResults, pendingCreates, usage },
 })
 
 function metadata(text: string | null): Record<string, never> {

@@ -8,6 +8,7 @@ import { problemResponse } from './problem-response.ts'
 import { approvalRoutes } from './routes/approvals.ts'
 import { commandRoutes } from './routes/commands.ts'
 import { costRoutes } from './routes/cost.ts'
+import { definitionRoutes } from './routes/definitions.ts'
 import { historyRoutes } from './routes/history.ts'
 import { lossRoutes } from './routes/losses.ts'
 import { recordRoutes } from './routes/records.ts'
@@ -87,6 +88,7 @@ export function createApp(s: Services, options: AppOptions) {
     .route('/', resultRoutes(s))
     .route('/', requestRoutes(s))
     .route('/', costRoutes(s))
+    .route('/', definitionRoutes(s))
     .route('/', streamRoutes(s, options.heartbeatMs))
   const document = () => {
     const made = documents.get(options.version) ?? app.getOpenAPI31Document(aboutOf(options.version))

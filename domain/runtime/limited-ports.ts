@@ -20,7 +20,7 @@ type Limits<T> = { readonly [K in keyof T]?: number }
 
 /**
  * The ports, none of which holds the runtime for ever: what does not answer in time is a {@link TimeLimitError} that says
- * what it was, and an append of which nobody knows whether it happened is LOG_UNAVAILABLE, which is answered by sending it
+ * what it was, and an append whose outcome is unknown is LOG_UNAVAILABLE, which is answered by sending it
  * again. Models and tools have limits of their own; the log's subscriptions are meant to wait.
  */
 export function limitedPorts(ports: RuntimePorts): RuntimePorts {
@@ -43,7 +43,7 @@ export function limitedPorts(ports: RuntimePorts): RuntimePorts {
       const close = (env: Environment) => within(clock, SETUP_LIMIT_MS, 'closing what the run works in', env.close())
       const env = await within(clock, OPEN_LIMIT_MS, 'opening what the run works in', opening).catch(
         (error: unknown) => {
-          // Where it is opened all the same, nobody works in it.
+          // Where it is opened all the same, no tool works in it.
           if (error instanceof TimeLimitError)
             opening.then(close).catch((late: Error) => ports.warn?.(about.agentId, late.message))
           throw error

@@ -45,7 +45,7 @@ test.each([
   await log.close()
 })
 
-test('a claim of which nobody knows whether it was recorded is found again', async () => {
+test('a claim with an unknown outcome is found again', async () => {
   const log = new MemoryLog()
   const { append } = log
   log.append = async (...asked) => {

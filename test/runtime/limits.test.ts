@@ -31,7 +31,7 @@ test('people are told that the log hangs while a fact waits for it, and an abort
   expect(run.clock.now() - before).toBeLessThanOrEqual(LIMIT.requestLimitMs)
   stop.abort(new Error('stop'))
   expect(['interrupted', 'LOG_UNAVAILABLE']).toContain(await ended)
-  // Told that it was not recorded in time, nobody finds it recorded after all.
+  // The caller heard that it was not recorded in time, so it must not be recorded after all.
   expect(await run.types()).not.toContain('paused')
 })
 

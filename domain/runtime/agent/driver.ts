@@ -13,7 +13,7 @@ import { driftSince, treeNow } from './perform/version-workspace.ts'
 /** An instant that no timer should be set beyond: longer sleeps overflow, and the loop looks again anyway. */
 const LONGEST_SLEEP_MS = 60 * 60 * 1000
 
-/** Drives one agent: claims it, performs what is owed, and brings outcomes in, until it ends or waits for somebody. */
+/** Drives one agent: claims it, performs what is owed, and brings outcomes in, until it ends or waits for a person. */
 export class Driver {
   private readonly ports: RuntimePorts
   private readonly mailbox: AgentMailbox
@@ -116,7 +116,7 @@ export class Driver {
       if (end !== null) return end
       if (this.drain.aborted && this.atWork.size === 0 && !this.promised(state)) return { end: 'interrupted' }
       this.moved = false
-      // With nothing at work nobody would come to take up what a person has asked for since the last decision.
+      // With nothing at work, no outcome would come that takes up what a person has asked for since the last decision.
       if (this.atWork.size === 0 && (await this.proceeds())) continue
       await this.nextMove(due, signal)
       if (!this.moved && !signal.aborted) await this.proceeds()
@@ -258,7 +258,7 @@ export class Driver {
       this.wake = resolve
     })
     const ms = Math.max(0, Math.min(due - this.ports.clock.now(), LONGEST_SLEEP_MS))
-    // Where nothing is due there is nothing to look at before somebody pokes; an abort does.
+    // Where nothing is due, only a poke ends the sleep; an abort is one.
     const slept =
       due === Number.POSITIVE_INFINITY ? poked : this.ports.clock.sleep(ms, done.signal).catch(() => undefined)
     await Promise.race([poked, slept])

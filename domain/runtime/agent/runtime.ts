@@ -129,7 +129,7 @@ export class Runtime implements AgentServices {
     await this.with(source, async (mailbox) => {
       await mailbox.refresh()
       if (mailbox.state === null) throw unknownAgent(source)
-      // However its source has ended, the fork is alive and nobody cancels it.
+      // However its source has ended, the fork is alive and is not being cancelled.
       this.mustHaveTools({ ...mailbox.state, cancel: null })
     })
   }
@@ -154,7 +154,7 @@ export class Runtime implements AgentServices {
     )
   }
 
-  /** Lets what is at work with an agent here see what other processes have appended; nothing where nobody is. */
+  /** Lets the driver of an agent here see what other processes have appended; does nothing without a driver. */
   async refresh(agentId: string): Promise<void> {
     const entry = this.mailboxes.get(agentId)
     if (entry && entry.users > 0) await entry.mailbox.refresh()
@@ -239,7 +239,7 @@ export class Runtime implements AgentServices {
     }
   }
 
-  /** Forks hold what they have inherited, so nobody's memory and no snapshot is kept. */
+  /** Forks hold what they have inherited, so the memory and the snapshots of all agents go. */
   private async forgetWhatWasErased(): Promise<void> {
     for (const [agentId, { mailbox, users }] of this.mailboxes) {
       if (users === 0) this.mailboxes.delete(agentId)
