@@ -5,16 +5,9 @@ export { rebuildElsewhere, releaseElsewhere } from './elsewhere.ts'
 export { otherLog, ProjectionError, type ProjectionErrorCode } from './errors.ts'
 export { Projections, type ProjectionsOptions, type RebuildReport } from './projections.ts'
 export { Projector, type ProjectorOptions, type ProjectorStatus } from './projector/projector.ts'
+export { argumentsOf } from './queries/arguments.ts'
 export { listDoubts, listQuestions, type OpenCall } from './queries/asks.ts'
-export { type Bill, billOf } from './queries/bill.ts'
-export {
-  argumentsOf,
-  assembleCheckpoint,
-  type Checkpoint,
-  type CheckpointSources,
-  type ToolCall,
-} from './queries/checkpoint.ts'
-export { type CheckpointRow, checkpointFacts, findCheckpoint, listCheckpoints } from './queries/checkpoints.ts'
+export { type CheckpointRow, findCheckpoint, listCheckpoints, usageAt } from './queries/checkpoints.ts'
 export { type Cost, type CostBy, costBy } from './queries/cost.ts'
 export { type Due, dueBefore, nextDue } from './queries/due.ts'
 export { eventStarts, eventsAfter, readEvent } from './queries/events.ts'

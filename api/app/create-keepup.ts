@@ -1,3 +1,4 @@
+import { ROLES } from '../../domain/agent/definition/roles.ts'
 import type { BlobStore, Clock, EventLog, Random, Vault } from '../../domain/ports.ts'
 import type { DocumentGateway } from '../../domain/runtime/document/gateway.ts'
 import type { AgentServices } from '../../domain/runtime/types.ts'
@@ -61,6 +62,9 @@ export function createKeepUp(ports: KeepUpPorts): Services {
   return {
     ...{ runtime, log, blobs, read, files, documents, vault, clock, random, live, drivers },
     starts: createStarts(ports.prepare),
+    roles: () => ports.prepare.roles(),
+    // Those of a role are all that there are: a control tool is for roles only.
+    tools: () => ports.prepare.tools(ROLES.coder!, null),
     backup: (folder) => ports.backup(folder),
     sizes: (runIds) => ports.sizes(runIds),
     wire: ports.wire ?? null,

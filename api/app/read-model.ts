@@ -52,7 +52,7 @@ export interface ReadModel {
   answers(): Promise<void>
   /** Newest first. A page that looks for a text may be empty and have a next one. */
   runs(page: Page & RunFilter): Promise<Shown<{ runs: readonly RunRow[]; next: string | null }>>
-  /** `cancelling`: somebody has asked for its end. `asked`: it was started to be driven by whoever there is. */
+  /** `cancelling`: its end was requested. `asked`: it was started for any driver. */
   run(
     runId: string,
   ): Promise<Shown<{ run: RunRow; tree: readonly AgentRow[]; cancelling: boolean; asked: boolean } | null>>
@@ -64,9 +64,9 @@ export interface ReadModel {
   ): Promise<Shown<{ approvals: readonly ApprovalRow[]; next: string | null }>>
   /** Everything that a run asks people. */
   asks(query: { runId: string }): Promise<Shown<readonly AskRow[]>>
-  /** Calls, of all runs or of one, of which nobody knows whether they happened. */
+  /** Calls, of all runs or of one, whose outcome is unknown. */
   doubts(query: { runId?: string }): Promise<Shown<readonly AskRow[]>>
-  /** Questions of agents, of all runs or of one, that nobody has answered. */
+  /** Questions of agents, of all runs or of one, without an answer. */
   questions(query: { runId?: string }): Promise<Shown<readonly AskRow[]>>
   approval(toolCallId: string): Promise<Shown<ApprovalRow | null>>
   /** In the order in which they were registered. */
@@ -94,7 +94,7 @@ export interface ReadModel {
   events(
     query: Page & Omit<EventFilter, 'run'> & { readonly runId: string },
   ): Promise<{ readonly events: readonly RecordedEvent[]; readonly more: boolean } | null>
-  /** Agents to wake no later than `before` (ms). `asked`: only those that were started to be driven by whoever there is. */
+  /** Agents to wake no later than `before` (ms). `asked`: only those that were started for any driver. */
   due(
     before: number,
     which?: { readonly asked: boolean },

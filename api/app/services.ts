@@ -8,6 +8,8 @@ import type { LiveHub } from './live/hub.ts'
 import type { Losses } from './losses/losses.ts'
 import type { ReadModel } from './read-model.ts'
 import type { Readiness } from './readiness.ts'
+import type { KnownRoles } from './roles.ts'
+import type { KnownTools } from './runs/prepare-start.ts'
 import type { StartRun } from './schemas/start.ts'
 
 /** A point of an agent's history whose files are asked for. */
@@ -115,6 +117,10 @@ export interface Services {
   backup(folder: string): Promise<{ readonly files: readonly string[]; readonly bytes: number }>
   /** Stored bytes of these runs, by run id. */
   sizes(runIds: readonly string[]): Promise<ReadonlyMap<string, number>>
+  /** The roles that a run may ask for. */
+  roles(): Promise<KnownRoles>
+  /** The tools that runs may be given; connects to the configured MCP servers. */
+  tools(): Promise<KnownTools>
   /** A model request as its provider gets it; null: the host cannot tell. */
   readonly wire: ((request: ModelRequest) => Wire) | null
   /** True: this process only reads; every command is refused. */

@@ -16,12 +16,14 @@ import { repairCommand } from './commands/repair.ts'
 import { requestCommand } from './commands/request.ts'
 import { restoreCommand } from './commands/restore.ts'
 import { resultCommand } from './commands/result.ts'
+import { rolesCommand } from './commands/roles.ts'
 import { runCommand } from './commands/run.ts'
 import { runsCommands } from './commands/runs.ts'
 import { secretsCommand } from './commands/secrets.ts'
 import { serveCommand } from './commands/serve.ts'
 import { sqlCommand } from './commands/sql.ts'
 import { steerCommands } from './commands/steer.ts'
+import { toolsCommand } from './commands/tools.ts'
 import { transcriptCommand } from './commands/transcript.ts'
 import { workerCommand } from './commands/worker.ts'
 import type { CliIo, Format } from './context.ts'
@@ -65,6 +67,8 @@ function programOf(io: CliIo, done: (code: number) => void): Command {
   releaseCommand(program, kit)
   repairCommand(program, kit)
   releaseCallsCommand(program, kit)
+  rolesCommand(program, kit)
+  toolsCommand(program, kit)
   secretsCommand(program, kit)
   sqlCommand(program, kit)
   serveCommand(program, kit)

@@ -8,6 +8,7 @@ import { problemResponse } from './problem-response.ts'
 import { approvalRoutes } from './routes/approvals.ts'
 import { commandRoutes } from './routes/commands.ts'
 import { costRoutes } from './routes/cost.ts'
+import { definitionRoutes } from './routes/definitions.ts'
 import { documentHistoryRoutes } from './routes/document-history.ts'
 import { bodyLimitOf, documentRoutes, readsItsBody } from './routes/documents.ts'
 import { historyRoutes } from './routes/history.ts'
@@ -94,6 +95,7 @@ export function createApp(s: Services, options: AppOptions) {
     .route('/', resultRoutes(s))
     .route('/', requestRoutes(s))
     .route('/', costRoutes(s))
+    .route('/', definitionRoutes(s))
     .route('/', streamRoutes(s, options.heartbeatMs))
     .route('/', documentRoutes(s, options.heartbeatMs))
     .route('/', documentHistoryRoutes(s))

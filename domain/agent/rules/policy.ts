@@ -1,5 +1,5 @@
 import { controlToolNamed } from '../control/registry.ts'
-import type { Policy } from '../definition/spec.ts'
+import type { AgentSpec, Policy } from '../definition/spec.ts'
 import type { ToolSpec } from '../definition/tools.ts'
 import type { Failure } from '../events/events.ts'
 import { controlKind } from '../state/controls.ts'
@@ -20,6 +20,12 @@ export function matches(pattern: string, toolName: string): boolean {
   return canonical.endsWith(':*') ? toolName.startsWith(canonical.slice(0, -1)) : canonical === toolName
 }
 
+/** The tools of a phase that the run has, as its role names them: a tool that the deployment lacks is left out. */
+export const toolsOfPhase = ({ role, tools }: Pick<AgentSpec, 'role' | 'tools'>, phase: string): readonly string[] =>
+  (role?.phases.find(({ name }) => name === phase)?.allowedTools ?? []).filter((pattern) =>
+    tools.some((tool) => !tool.control && matches(pattern, tool.name)),
+  )
+
 const covers = (patterns: readonly string[], toolName: string) => patterns.some((pattern) => matches(pattern, toolName))
 
 /** Why a tool may not be called now, or null. Deny beats allow; an allowlist does not take control tools away. */
@@ -38,7 +44,7 @@ export function denial(state: AgentState, tool: ToolSpec): Failure | null {
   if (inPhase !== null && !inPhase.some((pattern) => matches(pattern, tool.name))) {
     return denied(
       'phase',
-      `${tool.name} is not available in phase "${state.phase}" (available: ${inPhase.join(', ') || 'none'}); use advance_phase to change phase`,
+      `${tool.name} is not available in phase "${state.phase}" (available: ${toolsOfPhase(state.spec, state.phase).join(', ') || 'none'}); use advance_phase to change phase`,
     )
   }
   return null
