@@ -2,6 +2,8 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { MemoryLog } from '../../../adapters/log-memory/log.ts'
 import { openSqliteLog } from '../../../adapters/log-sqlite/open.ts'
 import { document, documentStream, REFUSED_STREAM } from '../../../domain/document/stream/aggregate.ts'
+import { canonicalText } from '../../../domain/log/canonical.ts'
+import { sha256 } from '../../../domain/log/ids.ts'
 import type { EventLog } from '../../../domain/ports.ts'
 import { RawBody } from '../../../domain/runtime/document/received.ts'
 import { verifyStream } from '../../../domain/runtime/stream/verify.ts'
@@ -236,8 +238,10 @@ describe('snapshots of the replica', () => {
     await open()
     expect(opened.at(-1)).toBeLessThan(20)
     // A root that the log does not have, under a sum that fits.
-    const state = kept[0]!.state as { sum: string; state: { root: string } }
-    state.state.root = 'f'.repeat(64)
+    const { revision } = kept[0]!
+    const held = kept[0]!.state as { sum: string; state: { root: string }; bytes: string }
+    held.state.root = 'f'.repeat(64)
+    held.sum = sha256(`${documentStream(id)}@${revision}\n${canonicalText(held.state)}\n${held.bytes}`)
     await open()
     expect(opened.at(-1)).toBe(1011)
   })
