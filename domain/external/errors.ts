@@ -1,3 +1,5 @@
+import type { ExitStatus } from './outcome.ts'
+
 /** The errors of the Universal Agent API (CONTRACTS 13). */
 export type AgentErrorCode =
   | 'UnknownBackend' // no backend of this kind is registered
@@ -10,11 +12,16 @@ export type AgentErrorCode =
 export class AgentError extends Error {
   override readonly name = 'AgentError'
   readonly code: AgentErrorCode
-  constructor(code: AgentErrorCode, message: string, options?: ErrorOptions) {
-    super(message, options)
+  /** How the process ended that was ended by force; null: there was none, or it did not end. */
+  readonly exit: ExitStatus | null
+  constructor(code: AgentErrorCode, message: string, options: { cause?: unknown; exit?: ExitStatus } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.code = code
+    this.exit = options.exit ?? null
   }
 }
 
-export const backendError = (message: string, cause?: unknown): AgentError =>
-  new AgentError('Backend', message, cause === undefined ? undefined : { cause })
+/** The message of a run that ended because its end was asked for (CONTRACTS 13). */
+export const CANCELLED = 'cancelled'
+/** The message of a run whose process was alive 5 s after SIGKILL (CONTRACTS 13). */
+export const NOT_TERMINATED = 'failed to terminate'
