@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { closeSync, readFileSync, writeFileSync } from 'node:fs'
 import type { Step } from './fake-steps.ts'
 
 // A fake agent: it plays the steps of a file, of which the kit (kit.ts) makes recorded and hostile runs. It is started as a
@@ -49,6 +49,9 @@ async function play(step: Step): Promise<void> {
       writeFileSync(step.file, JSON.stringify(seen))
       return
     }
+    case 'close-output':
+      closeSync(1)
+      return
     case 'hang':
       return new Promise(() => setInterval(() => undefined, 1_000_000))
     case 'exit':

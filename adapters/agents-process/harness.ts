@@ -56,7 +56,7 @@ export async function runAgent(
   const cwd = workingFolder(request.workingDir ?? options.workspace)
   const scratch = mkdtempSync(join(tmpdir(), 'keepup-agent-'))
   try {
-    const process_ = await started(options, start, request, cwd, scratch)
+    const process_ = await started(options, start, request, run.signal, [cwd, scratch])
     return await attended(process_, request, run, converse)
   } finally {
     rmSync(scratch, { recursive: true, force: true })
@@ -67,13 +67,14 @@ async function started(
   options: HarnessOptions,
   { program, args, stdin, passes, env: set }: Start,
   request: AgentRunRequest,
-  cwd: string,
-  scratch: string,
+  signal: AbortSignal,
+  [cwd, scratch]: readonly [string, string],
 ): Promise<AgentProcess> {
   const { env: ours = process.env, dataFolder, driverId = '', confinement } = options
   const bwrap = options.namespace === false && confinement === undefined ? null : await namespaces()
   if (bwrap === null && confinement !== undefined)
     throw new AgentError('Backend', 'agents cannot be confined here: install bubblewrap, or run them unconfined')
+  if (signal.aborted) throw new AgentError('Backend', CANCELLED)
   const writable = inWorkspaces(cwd, dataFolder)
   return startProcess({
     program: findAgent(options.program ?? program, ours, options.program === undefined ? writable : undefined),
@@ -110,6 +111,8 @@ async function attended(
     exit = status
     return status
   })
+  // It is awaited only when the conversation has ended.
+  exited.catch(() => undefined)
   try {
     await converse(process_).catch(async (fault) => {
       process_.end()

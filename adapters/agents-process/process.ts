@@ -80,13 +80,12 @@ export function startProcess(launch: Launch): AgentProcess {
   alive.set(child, family)
   entry?.started(child.pid)
   const process_ = new Running(child, family, launch.bwrap === null ? null : status, launch)
-  process_.exited
-    .catch(() => undefined)
-    .finally(() => {
-      alive.delete(child)
-      if (alive.size === 0) process.off('exit', endWithUs)
-      forget()
-    })
+  // One that fails to terminate stays on record.
+  child.once('exit', () => {
+    alive.delete(child)
+    if (alive.size === 0) process.off('exit', endWithUs)
+    forget()
+  })
   return process_
 }
 
