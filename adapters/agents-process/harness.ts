@@ -126,6 +126,7 @@ async function attended(
   } catch (error) {
     throw (await settledAs(exited)) ?? error
   } finally {
+    process_.close()
     clearTimeout(limit)
     signal.removeEventListener('abort', cancel)
   }

@@ -13,23 +13,26 @@ const one = (kind: AgentEventBody['kind'], message: string): Mapped => ({ events
 
 /** A line as its backend maps it. What cannot be mapped becomes an event that repeats nothing of the line. */
 export function mapLine(line: Line, mapping: Pick<LineMapping, 'line'>): Mapped {
-  if (line === null) return one('Error', 'a line of over 1 MiB was dropped')
-  const { depth, values } = jsonSize(line)
-  if (depth > MAX_DEPTH || values > MAX_VALUES) return one('Error', 'a line of too many or too deep values was dropped')
-  const value = parsed(line)
-  if (value === null) return one('Unknown', 'a line that is no JSON object')
+  const parsed = parseLine(line)
+  if ('instead' in parsed) return parsed.instead
   try {
-    return mapping.line(value)
+    return mapping.line(parsed.object)
   } catch {
     return one('Unknown', 'a line of an unexpected shape')
   }
 }
 
-function parsed(line: string): JsonObject | null {
+/** The JSON object of a line, or the event in its place. */
+export function parseLine(line: Line): { readonly object: JsonObject } | { readonly instead: Mapped } {
+  if (line === null) return { instead: one('Error', 'a line of over 1 MiB was dropped') }
+  const { depth, values } = jsonSize(line)
+  if (depth > MAX_DEPTH || values > MAX_VALUES)
+    return { instead: one('Error', 'a line of too many or too deep values was dropped') }
   try {
     const value: unknown = JSON.parse(line)
-    return value !== null && typeof value === 'object' && !Array.isArray(value) ? (value as JsonObject) : null
+    if (value !== null && typeof value === 'object' && !Array.isArray(value)) return { object: value as JsonObject }
   } catch {
-    return null
+    // No JSON at all.
   }
+  return { instead: one('Unknown', 'a line that is no JSON object') }
 }

@@ -38,6 +38,8 @@ export interface AgentProcess {
   readonly exited: Promise<ExitStatus>
   /** Ends it: SIGTERM, then SIGKILL, for all that it started. */
   end(): void
+  /** Closes its streams: what is left of the output is lost. */
+  close(): void
 }
 
 /** How long the output of an ended process may stand still before it is closed: something that escaped holds it. In ms. */
@@ -72,7 +74,7 @@ export function startProcess(launch: Launch): AgentProcess {
     const failed = new Promise<never>((_, reject) => child.once('error', (cause) => reject(notStarted(cause))))
     forget()
     failed.catch(() => undefined)
-    return { stdin: null, lines: nothing(), exited: failed, end: () => undefined }
+    return { stdin: null, lines: nothing(), exited: failed, end: () => undefined, close: () => undefined }
   }
   const namespace = launch.bwrap === null ? {} : { namespace: () => status.child }
   const family: Family = { id, leader: child.pid, cgroup, ...namespace }
@@ -156,7 +158,7 @@ class Running implements AgentProcess {
       endByForce(this.#family)
       this.#after(giveUpMs, () => {
         this.#over.reject(new AgentError('Backend', NOT_TERMINATED))
-        this.#close()
+        this.close()
       })
     })
   }
@@ -171,7 +173,7 @@ class Running implements AgentProcess {
     let seen = -1
     const look = () => {
       if (stdout.closed) return
-      if (this.#reading && this.#chunks === seen) return this.#close()
+      if (this.#reading && this.#chunks === seen) return this.close()
       seen = this.#chunks
       this.#after(SILENCE_MS, look)
     }
@@ -185,7 +187,7 @@ class Running implements AgentProcess {
     this.#timers.push(setTimeout(act, ms))
   }
 
-  #close(): void {
+  close(): void {
     for (const stream of this.#child.stdio) (stream as Readable | Writable | null)?.destroy()
   }
 
@@ -213,7 +215,7 @@ async function* nothing(): AsyncGenerator<Line> {}
 function unstarted(cause: unknown): AgentProcess {
   const exited = Promise.reject(notStarted(cause))
   exited.catch(() => undefined)
-  return { stdin: null, lines: nothing(), exited, end: () => undefined }
+  return { stdin: null, lines: nothing(), exited, end: () => undefined, close: () => undefined }
 }
 
 /** The message names the system's code alone: a system error repeats the command line. */

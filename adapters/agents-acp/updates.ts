@@ -1,0 +1,93 @@
+import type { SessionUpdate, ToolCallContent, ToolCallUpdate } from '@agentclientprotocol/sdk'
+import { byteLength } from '../../domain/agent/bounded.ts'
+import type { AgentEventBody } from '../../domain/external/agent-event.ts'
+import { BOUNDS } from '../../domain/external/bounds.ts'
+import { nanosOf, tokens, type Usage } from '../../domain/external/usage.ts'
+import type { Json } from '../../domain/log/json.ts'
+import { object, toolCall, toolResult } from '../agents-cli/fields.ts'
+
+/** Maps the updates of one session. A tool is told once when it begins, and once when it ends. */
+export class UpdateMapping {
+  readonly #begun = new Set<string>()
+  readonly #ended = new Set<string>()
+  #said: string[] = []
+  #bytes = 0
+  #nanos: number | null = null
+
+  /** What was said after the last tool. */
+  get finalText(): string | null {
+    return this.#said.length === 0 ? null : this.#said.join('')
+  }
+
+  map(update: SessionUpdate): AgentEventBody[] {
+    switch (update.sessionUpdate) {
+      case 'agent_message_chunk':
+        return update.content.type === 'text' ? this.#say(update.content.text) : [content(update.content.type)]
+      case 'agent_thought_chunk':
+        return update.content.type === 'text'
+          ? [{ kind: 'Status', channel: 'thinking', text: update.content.text }]
+          : [content(update.content.type)]
+      case 'tool_call':
+      case 'tool_call_update':
+        return this.tool(update)
+      case 'plan':
+        return [{ kind: 'Status', message: 'plan', data: { entries: json(update.entries) } }]
+      case 'usage_update':
+        if (update.cost?.currency === 'USD') this.#nanos = nanosOf(update.cost.amount)
+        return []
+      case 'user_message_chunk':
+      case 'available_commands_update':
+      case 'current_mode_update':
+      case 'config_option_update':
+      case 'session_info_update':
+        return []
+      default:
+        return [{ kind: 'Unknown', message: 'an update of an unknown type' }]
+    }
+  }
+
+  /** Also for a permission that is asked: a tool may be heard of there first. */
+  tool(update: ToolCallUpdate): AgentEventBody[] {
+    const { toolCallId: id, status } = update
+    const told: AgentEventBody[] = []
+    if (!this.#begun.has(id)) {
+      this.#begun.add(id)
+      this.#said = []
+      this.#bytes = 0
+      told.push(toolCall(id, update.name ?? update.title ?? update.kind ?? '', json(update.rawInput)))
+    }
+    if ((status !== 'completed' && status !== 'failed') || this.#ended.has(id)) return told
+    this.#ended.add(id)
+    return [...told, toolResult(id, status === 'completed', outputOf(update))]
+  }
+
+  /** Of the answer to the prompt: some agents count tokens there. The cost is of the session. */
+  usage(meta: unknown): Usage | null {
+    const count = object(object(object(meta).quota).token_count)
+    const [inputTokens, outputTokens] = [tokens(count.input_tokens), tokens(count.output_tokens)]
+    if (inputTokens + outputTokens === 0 && this.#nanos === null) return null
+    const cost = this.#nanos === null ? null : ({ nanos: this.#nanos, scope: 'session' } as const)
+    return { scope: 'run', inputTokens, cachedInputTokens: 0, outputTokens, cost }
+  }
+
+  #say(text: string): AgentEventBody[] {
+    if (this.#bytes <= BOUNDS.finalText) this.#said.push(text)
+    this.#bytes += byteLength(text)
+    return [{ kind: 'TextOutput', text }]
+  }
+}
+
+const content = (type: string): AgentEventBody => ({ kind: 'Unknown', message: `content of type ${type}` })
+
+const json = (value: unknown): Json => (value === undefined ? null : (value as Json))
+
+/** What a tool gave: its raw output, or the text of its content. */
+function outputOf({ rawOutput, content: parts }: ToolCallUpdate): Json {
+  if (rawOutput !== undefined && rawOutput !== null) return rawOutput as Json
+  return (parts ?? []).flatMap(textOf).join('\n')
+}
+
+function textOf(part: ToolCallContent): string[] {
+  if (part.type === 'content') return part.content.type === 'text' ? [part.content.text] : []
+  return part.type === 'diff' ? [`changed ${part.path}`] : []
+}
