@@ -80,6 +80,25 @@ describe('13 Completion', () => {
     expect(await run.completion).toEqual(ENDED)
   })
 
+  it('settles after a consumer behind generators of its own has seen the end', async () => {
+    const { gateway, puppet } = puppetGateway()
+    const run = await gateway.run('fake', { prompt: 'go' })
+    const order: string[] = []
+    const relay = async function* (events: AsyncIterable<AgentEvent>, depth: number): AsyncGenerator<AgentEvent> {
+      if (depth === 0) yield* events
+      else yield* relay(events, depth - 1)
+    }
+    const consumer = (async () => {
+      for await (const { text } of relay(run.events, 5)) order.push(text!)
+      order.push('end')
+    })()
+    const done = run.completion.then(() => order.push('completion'))
+    await puppet.text('a')
+    puppet.exit()
+    await Promise.all([consumer, done])
+    expect(order).toEqual(['a', 'end', 'completion'])
+  })
+
   it('is released by return() of the iterator', async () => {
     const { gateway, puppet } = puppetGateway()
     const run = await gateway.run('fake', { prompt: 'go' })

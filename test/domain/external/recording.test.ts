@@ -128,6 +128,8 @@ test('secrets are hidden in all that is recorded, also parted between two pieces
   for await (const { kind, text } of run.events) told.push(text ?? kind)
   expect(told.join('|').replaceAll('|', '')).toContain('one HIDDEN two three')
   expect(told.indexOf('ToolCall')).toBeGreaterThan(0)
+  // What was held back because a secret might have gone on.
+  expect(told.join('')).toMatch(/secret$/)
 })
 
 test('secrets are hidden before a text is cut at its bound', async () => {
