@@ -1,22 +1,20 @@
 import type { SessionUpdate, ToolCallContent, ToolCallUpdate } from '@agentclientprotocol/sdk'
-import { byteLength } from '../../domain/agent/bounded.ts'
 import type { AgentEventBody } from '../../domain/external/agent-event.ts'
-import { BOUNDS } from '../../domain/external/bounds.ts'
 import { nanosOf, tokens, type Usage } from '../../domain/external/usage.ts'
 import type { Json } from '../../domain/log/json.ts'
 import { object, toolCall, toolResult } from '../agents-cli/fields.ts'
+import { SaidText, SeenIds } from '../agents-cli/memory.ts'
 
 /** Maps the updates of one session. A tool is told once when it begins, and once when it ends. */
 export class UpdateMapping {
-  readonly #begun = new Set<string>()
-  readonly #ended = new Set<string>()
-  #said: string[] = []
-  #bytes = 0
+  readonly #begun = new SeenIds()
+  readonly #ended = new SeenIds()
+  readonly #said = new SaidText()
   #nanos: number | null = null
 
   /** What was said after the last tool. */
   get finalText(): string | null {
-    return this.#said.length === 0 ? null : this.#said.join('')
+    return this.#said.text
   }
 
   map(update: SessionUpdate): AgentEventBody[] {
@@ -50,14 +48,11 @@ export class UpdateMapping {
   tool(update: ToolCallUpdate): AgentEventBody[] {
     const { toolCallId: id, status } = update
     const told: AgentEventBody[] = []
-    if (!this.#begun.has(id)) {
-      this.#begun.add(id)
-      this.#said = []
-      this.#bytes = 0
+    if (this.#begun.add(id)) {
+      this.#said.clear()
       told.push(toolCall(id, update.name ?? update.title ?? update.kind ?? '', json(update.rawInput)))
     }
-    if ((status !== 'completed' && status !== 'failed') || this.#ended.has(id)) return told
-    this.#ended.add(id)
+    if ((status !== 'completed' && status !== 'failed') || !this.#ended.add(id)) return told
     return [...told, toolResult(id, status === 'completed', outputOf(update))]
   }
 
@@ -71,8 +66,7 @@ export class UpdateMapping {
   }
 
   #say(text: string): AgentEventBody[] {
-    if (this.#bytes <= BOUNDS.finalText) this.#said.push(text)
-    this.#bytes += byteLength(text)
+    this.#said.add(text)
     return [{ kind: 'TextOutput', text }]
   }
 }

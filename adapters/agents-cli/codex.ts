@@ -5,6 +5,7 @@ import type { JsonObject } from '../../domain/log/json.ts'
 import type { Mapped } from '../../domain/ports/external.ts'
 import type { CliAgent, LineMapping } from '../agents-process/cli-agent.ts'
 import { events, failure, object, status, text, toolCall, toolResult, unknown } from './fields.ts'
+import { SeenIds } from './memory.ts'
 import { askedOf, COMMON, neverAsks } from './requests.ts'
 
 const SANDBOX = 'backend.codex.sandbox'
@@ -55,7 +56,7 @@ export const codex: CliAgent = {
 }
 
 class CodexMapping implements LineMapping {
-  readonly #started = new Set<string>()
+  readonly #started = new SeenIds()
   #done = false
   #finalText: string | null = null
   #error = ''
@@ -97,9 +98,7 @@ class CodexMapping implements LineMapping {
 
   #begin(item: JsonObject): Mapped {
     const call = callOf(item)
-    if (call === null || this.#started.has(text(item.id))) return {}
-    this.#started.add(text(item.id))
-    return events(call)
+    return call === null || !this.#started.add(text(item.id)) ? {} : events(call)
   }
 
   #complete(item: JsonObject): Mapped {
@@ -114,7 +113,6 @@ class CodexMapping implements LineMapping {
       case 'command_execution':
       case 'mcp_tool_call': {
         const begun = this.#begin(item).events ?? []
-        this.#started.delete(text(item.id))
         return events(...begun, resultOf(item))
       }
       default:

@@ -1,11 +1,10 @@
 import { z } from 'zod'
-import { byteLength } from '../../domain/agent/bounded.ts'
-import { BOUNDS } from '../../domain/external/bounds.ts'
 import { tokens } from '../../domain/external/usage.ts'
 import type { JsonObject } from '../../domain/log/json.ts'
 import type { Mapped } from '../../domain/ports/external.ts'
 import type { CliAgent, LineMapping } from '../agents-process/cli-agent.ts'
 import { events, failure, NOTHING, object, status, text, toolCall, toolResult, unknown } from './fields.ts'
+import { SaidText } from './memory.ts'
 import { askedOf, COMMON, neverAsks } from './requests.ts'
 
 const MODE = 'backend.gemini.approval_mode'
@@ -59,9 +58,8 @@ export const gemini: CliAgent = {
 class GeminiMapping implements LineMapping {
   #model: string | undefined
   #done = false
-  /** What was said after the last tool, in pieces. */
-  #said: string[] = []
-  #bytes = 0
+  /** What was said after the last tool. */
+  readonly #said = new SaidText()
 
   line(line: JsonObject): Mapped {
     switch (line.type) {
@@ -71,8 +69,7 @@ class GeminiMapping implements LineMapping {
       case 'message':
         return line.role === 'assistant' ? this.#say(text(line.content)) : NOTHING
       case 'tool_use':
-        this.#said = []
-        this.#bytes = 0
+        this.#said.clear()
         return events(toolCall(line.tool_id, line.tool_name, line.parameters))
       case 'tool_result':
         return events(toolResult(line.tool_id, line.status === 'success', line.output ?? line.error))
@@ -86,12 +83,11 @@ class GeminiMapping implements LineMapping {
   }
 
   end() {
-    return { done: this.#done, finalText: this.#done ? this.#said.join('') : null }
+    return { done: this.#done, finalText: this.#done ? this.#said.text : null }
   }
 
   #say(delta: string): Mapped {
-    if (this.#bytes <= BOUNDS.finalText) this.#said.push(delta)
-    this.#bytes += byteLength(delta)
+    this.#said.add(delta)
     return events({ kind: 'TextOutput', text: delta })
   }
 

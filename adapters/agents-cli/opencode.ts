@@ -4,6 +4,7 @@ import type { JsonObject } from '../../domain/log/json.ts'
 import type { Mapped } from '../../domain/ports/external.ts'
 import type { CliAgent, LineMapping } from '../agents-process/cli-agent.ts'
 import { events, failure, object, status, text, toolCall, toolResult, unknown } from './fields.ts'
+import { SaidText } from './memory.ts'
 import { askedOf, COMMON, neverAsks } from './requests.ts'
 
 /** opencode 1.18, `opencode run --format json`. A tool is told when it has ended. It has no option for further folders. */
@@ -49,7 +50,7 @@ class OpencodeMapping implements LineMapping {
   #session = ''
   #done = false
   /** What was said in the last step. */
-  #said: string[] = []
+  readonly #said = new SaidText('\n')
   #used: Used | null = null
 
   line(line: JsonObject): Mapped {
@@ -61,18 +62,21 @@ class OpencodeMapping implements LineMapping {
   }
 
   end() {
-    const finalText = this.#done && this.#said.length > 0 ? this.#said.join('\n') : null
-    return { done: this.#done, finalText, ...(this.#used !== null && { mapped: { usage: usageOf(this.#used) } }) }
+    return {
+      done: this.#done,
+      finalText: this.#done ? this.#said.text : null,
+      ...(this.#used !== null && { mapped: { usage: usageOf(this.#used) } }),
+    }
   }
 
   #mapped(line: JsonObject, part: JsonObject): Mapped {
     switch (line.type) {
       case 'step_start':
-        this.#said = []
+        this.#said.clear()
         this.#done = false
         return status('step started')
       case 'text':
-        this.#said.push(text(part.text))
+        this.#said.add(text(part.text))
         return events({ kind: 'TextOutput', text: text(part.text) })
       case 'reasoning':
         return events({ kind: 'Status', channel: 'thinking', text: text(part.text) })

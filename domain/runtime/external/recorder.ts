@@ -2,7 +2,7 @@ import type { AgentEventBody } from '../../external/agent-event.ts'
 import { BATCH, Batcher } from '../../external/batch.ts'
 import { boundEvent } from '../../external/bounds.ts'
 import type { Json } from '../../log/json.ts'
-import type { ExternalRunLog, Hiding, Mapped } from '../../ports/external.ts'
+import type { ExternalRunLog, Hiding, Mapped, Usage } from '../../ports/external.ts'
 import type { Clock, TextFilter } from '../../ports.ts'
 
 type Fact = Parameters<ExternalRunLog['append']>[0][number]
@@ -16,6 +16,11 @@ export interface RecorderOptions {
   /** An append failed: nothing more is recorded, and the process must not go on. */
   onFailure(error: unknown): void
 }
+
+/** Names of a backend's own that are longer are not recorded: cut, they would name something else. */
+const NAME_CHARACTERS = 256
+const isName = (text: string | undefined): text is string =>
+  text !== undefined && text !== '' && text.length <= NAME_CHARACTERS
 
 /**
  * Records what one run tells: hides secrets, bounds each event, gathers batches, and appends them one after another. One
@@ -40,9 +45,8 @@ export class Recorder {
     let ready: Promise<void> | undefined
     for (const event of events) for (const hidden of this.#hide(event)) ready = this.#add(hidden) ?? ready
     const facts: Fact[] = []
-    if (sessionId !== undefined && sessionId !== '')
-      facts.push({ kind: 'session', sessionId: this.#hideValue(sessionId) })
-    if (usage !== undefined) facts.push({ kind: 'usage', usage })
+    if (isName(sessionId)) facts.push({ kind: 'session', sessionId: this.#hideValue(sessionId) })
+    if (usage !== undefined) facts.push({ kind: 'usage', usage: this.#hideUsage(usage) })
     if (facts.length > 0) ready = this.append(facts)
     if (this.#batcher.dueAt !== null) this.#startTimer()
     return this.#failure === null ? ready : this.#flight
@@ -61,7 +65,7 @@ export class Recorder {
     await this.#flight
   }
 
-  /** What was not taken by now is lost to no one: text that a filter holds back goes into the log with `finish`. */
+  /** Text that came as a whole, without its secrets. */
   hideText(text: string): string {
     return this.#hideValue(text)
   }
@@ -134,6 +138,10 @@ export class Recorder {
     this.#text = null
     const text = filter.end()
     return text === '' ? [] : [{ kind: 'TextOutput', text, ...(channel !== undefined && { channel }) }]
+  }
+
+  #hideUsage({ model, ...usage }: Usage): Usage {
+    return isName(model) ? { ...usage, model: this.#hideValue(model) } : usage
   }
 
   #hideValue<T extends Json>(value: T): T {
