@@ -18,8 +18,23 @@ export function bodyFault(type: ExternalEventType, body: unknown): string | null
 
 /** A stored event as the fold sees it. Throws `UNKNOWN_EVENT`, `LOG_NEWER` or `LOG_CORRUPT`. All types are at version 1. */
 export function decode(header: Header, bytes: Uint8Array): ExternalEvent {
-  const at = `${header.stream}@${header.revision}`
+  checkKnown(header)
+  const event = eventOf(header, parse(header, bytes))
+  const asks = event.type === 'external_started' || event.type === 'driver_claimed' ? event.body.minReader : 0
+  if (asks <= READER) return event
+  throw new LogError('LOG_NEWER', `${header.agentId} is driven by a newer keepup; use that one`)
+}
+
+/** An event whose body was erased, from what was kept of it. Throws as {@link decode} does. */
+export function decodeKept(header: Header, kept: { readonly version: number; readonly body: unknown }): ExternalEvent {
+  checkKnown({ ...header, version: kept.version })
+  return eventOf(header, kept.body)
+}
+
+/** Throws as {@link decode} does where the header alone says that this program cannot read the event. */
+export function checkKnown(header: Header): void {
   const { type } = header
+  const at = `${header.stream}@${header.revision}`
   if (header.format > FORMAT)
     throw new LogError('LOG_NEWER', `${at} is in format ${header.format}, this keepup reads ${FORMAT}; use a newer one`)
   if (header.body.cipher !== undefined)
@@ -27,11 +42,11 @@ export function decode(header: Header, bytes: Uint8Array): ExternalEvent {
   if (!isType(type)) throw new LogError('UNKNOWN_EVENT', `"${type}" at ${at} is not known; a newer keepup wrote it`)
   if (header.version > versions[type])
     throw new LogError('UNKNOWN_EVENT', `${type} version ${header.version} at ${at} is newer than ${versions[type]}`)
-  const body = parse(at, bytes)
-  const asks = type === 'external_started' || type === 'driver_claimed' ? (body as { minReader: number }).minReader : 0
-  if (asks > READER) throw new LogError('LOG_NEWER', `${header.agentId} is driven by a newer keepup; use that one`)
-  return {
-    type,
+}
+
+const eventOf = (header: Header, body: unknown): ExternalEvent =>
+  ({
+    type: header.type,
     body,
     revision: header.revision,
     at: Date.parse(header.timestamp),
@@ -39,13 +54,12 @@ export function decode(header: Header, bytes: Uint8Array): ExternalEvent {
     commandId: header.commandId,
     actor: header.actor,
     bodyHash: header.body.hash,
-  } as ExternalEvent
-}
+  }) as ExternalEvent
 
-function parse(at: string, bytes: Uint8Array): unknown {
+function parse({ stream, revision }: Header, bytes: Uint8Array): unknown {
   try {
     return JSON.parse(utf8.decode(bytes))
   } catch (cause) {
-    throw new LogError('LOG_CORRUPT', `the body of ${at} is no JSON`, { cause })
+    throw new LogError('LOG_CORRUPT', `the body of ${stream}@${revision} is no JSON`, { cause })
   }
 }

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
 import { EVENT_KINDS } from '../../../domain/external/agent-event.ts'
 import { external } from '../../../domain/external/aggregate.ts'
+import { bodyFault } from '../../../domain/external/codec.ts'
 import type { ExternalCommand } from '../../../domain/external/commands.ts'
 import type { ExternalEvent } from '../../../domain/external/events.ts'
 import type { ExternalState } from '../../../domain/external/state.ts'
@@ -152,6 +153,27 @@ test('what is sealed is decoded to the event that was folded', () => {
       }
     }),
     property(40),
+  )
+})
+
+test('erasing what was said changes neither the fold nor its digests, and leaves no word', () => {
+  fc.assert(
+    fc.property(fc.array(move, { maxLength: 25 }), (moves) => {
+      const { events, state } = walk([{ kind: 'cancel', reason: 'WORD' } as const, ...moves].slice(moves.length % 2))
+      let after: ExternalState | null = null
+      for (const event of events) {
+        const body = external.erasing.residue(event.type, event.body)
+        expect(bodyFault(event.type, body)).toBeNull()
+        const header = headerOf(event, 2)
+        after = external.evolve(after, external.decodeKept(header, { version: 1, body }))
+        if (external.erasing.says(event.type))
+          expect(JSON.stringify(body)).not.toMatch(/WORD|"text"|"data"|"go"|"done"/)
+      }
+      expect(external.digest(after!)).toBe(external.digest(state!))
+      expect(external.owed(after!)).toEqual(external.owed(state!))
+      expect(external.wakeAt(after!)).toBe(external.wakeAt(state!))
+    }),
+    property(60),
   )
 })
 
