@@ -142,6 +142,7 @@ class Turn {
   }
 
   #emit(mapped: Mapped): void {
+    if (mapped.events?.length === 0) return
     const ready = this.#run.emit(mapped)
     if (ready === undefined) return
     this.#ready = ready

@@ -1,12 +1,14 @@
 import type { PermissionOption, RequestPermissionRequest, RequestPermissionResponse } from '@agentclientprotocol/sdk'
 import type { AgentRunRequest } from '../../domain/external/request.ts'
 import type { Json } from '../../domain/log/json.ts'
+import { inputOf } from './updates.ts'
 
 /** What an agent asks leave for. */
 export interface PermissionAsked {
   readonly agentId: string
   readonly toolCallId: string
   readonly title: string
+  /** What the tool is to do, or what the agent shows of it. */
   readonly input: Json
   readonly options: readonly {
     readonly id: string
@@ -40,10 +42,12 @@ export async function decidePermission(
   if (extensions['agent_api.exec.external_sandbox.v1'] === true) return decided(any('allow_once', 'allow_always'))
   if (ask === undefined || extensions['agent_api.exec.non_interactive'] === true)
     return decided(any('reject_once', 'reject_always'))
-  const { toolCallId, title, rawInput } = toolCall
+  const { toolCallId, title } = toolCall
   const choices = options.map(({ optionId: id, name, kind }) => ({ id, name, kind }))
-  const input = (rawInput ?? null) as Json
-  const answer = await ask({ agentId, toolCallId, title: title ?? '', input, options: choices }, signal)
+  const answer = await ask(
+    { agentId, toolCallId, title: title ?? '', input: inputOf(toolCall), options: choices },
+    signal,
+  )
   return decided(options.find(({ optionId }) => optionId === answer))
 }
 

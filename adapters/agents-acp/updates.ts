@@ -50,7 +50,7 @@ export class UpdateMapping {
     const told: AgentEventBody[] = []
     if (this.#begun.add(id)) {
       this.#said.clear()
-      told.push(toolCall(id, update.name ?? update.title ?? update.kind ?? '', json(update.rawInput)))
+      told.push(toolCall(id, update.name ?? update.title ?? update.kind ?? '', inputOf(update)))
     }
     if ((status !== 'completed' && status !== 'failed') || !this.#ended.add(id)) return told
     return [...told, toolResult(id, status === 'completed', outputOf(update))]
@@ -74,6 +74,14 @@ export class UpdateMapping {
 const content = (type: string): AgentEventBody => ({ kind: 'Unknown', message: `content of type ${type}` })
 
 const json = (value: unknown): Json => (value === undefined ? null : (value as Json))
+
+/** What a tool is to do: its raw input, or what the agent shows of it, such as the change of a file. */
+export function inputOf({ rawInput, kind, locations, content: parts }: ToolCallUpdate): Json {
+  if (rawInput !== undefined && rawInput !== null) return rawInput as Json
+  const shown = { kind, locations, content: parts }
+  // Members that are not there are left out.
+  return JSON.parse(JSON.stringify(shown, (_, value) => value ?? undefined)) as Json
+}
 
 /** What a tool gave: its raw output, or the text of its content. */
 function outputOf({ rawOutput, content: parts }: ToolCallUpdate): Json {

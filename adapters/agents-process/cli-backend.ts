@@ -56,8 +56,9 @@ async function start(
   const { done, finalText, mapped } = mapping.end()
   const meaning = status.code === null ? undefined : agent.exitCodes?.[status.code]
   const unsaid = status.code === 0 && !done ? `${kind} ended without saying that its work is done` : meaning
-  const last: Mapped = unsaid === undefined ? {} : { events: [{ kind: 'Error', message: unsaid }] }
-  for (const one of [mapped, last]) if (one !== undefined) await run.emit(one)
+  const last: Mapped[] = mapped === undefined ? [] : [mapped]
+  if (unsaid !== undefined) last.push({ events: [{ kind: 'Error', message: unsaid }] })
+  for (const one of last) await run.emit(one)
   return { status, success: status.code === 0 && done, finalText }
 }
 

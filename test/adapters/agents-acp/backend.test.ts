@@ -98,6 +98,19 @@ describe.concurrent('an agent that speaks the Agent Client Protocol', () => {
     expect(short(events())).toContain('Status permission rejected')
   })
 
+  test('a tool without raw input is put with what the agent shows of it', async () => {
+    const asked: PermissionAsked[] = []
+    const { start, events } = acp({ shows: true }, async (one) => {
+      asked.push(one)
+      return 'y'
+    })
+    await start()
+    const diff = { type: 'diff', path: '/w/out', newText: 'x' }
+    const input = { kind: 'edit', locations: [{ path: '/w/out' }], content: [diff] }
+    expect(asked).toMatchObject([{ input }])
+    expect(events().find(({ kind }) => kind === 'ToolCall')!.data).toMatchObject({ input })
+  })
+
   test.each([
     ['is rejected where nobody can be asked', {}, undefined, 'chosen n'],
     ['is rejected in a run that asks no questions', { 'agent_api.exec.non_interactive': true }, allow, 'chosen n'],

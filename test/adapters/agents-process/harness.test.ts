@@ -163,7 +163,8 @@ test.skipIf(skipWithoutBubblewrap)(
   },
 )
 
-test('what a driver that was killed left running is ended by its record', async () => {
+/** A driver of its own that runs an agent and a grandchild, up to the moment when it is killed. */
+async function killedDriver(namespace: boolean): Promise<{ data: string; mark: string }> {
   const data = tempFolder()
   const { options } = plainBackend((folder) => [
     { do: 'grandchild', pidFile: join(folder, 'pid') },
@@ -173,15 +174,25 @@ test('what a driver that was killed left running is ended by its record', async 
   const mark = `keepup-test-${dirname(options.program!)}`
   const child = startProgram(process.execPath, [
     join(import.meta.dirname, '../../support/external/driver.ts'),
-    JSON.stringify({ ...options, namespace: false, dataFolder: data, driverId: 'd1' }),
+    JSON.stringify({ ...options, namespace, dataFolder: data, driverId: 'd1' }),
     mark,
   ])
   for await (const line of child.lines) if (line === 'up') break
   expect(withMark(mark).length).toBeGreaterThanOrEqual(2)
   child.process.kill('SIGKILL')
   await child.ended
+  return { data, mark }
+}
+
+test('what a driver that was killed left running is ended by its record', async () => {
+  const { data, mark } = await killedDriver(false)
   expect(withMark(mark).length).toBeGreaterThanOrEqual(2)
   expect(reap(data)).toBeGreaterThanOrEqual(2)
+  await expect.poll(() => withMark(mark)).toEqual([])
+})
+
+test.skipIf(skipWithoutBubblewrap)('an agent in a process namespace ends with a driver that is killed', async () => {
+  const { mark } = await killedDriver(true)
   await expect.poll(() => withMark(mark)).toEqual([])
 })
 

@@ -13,6 +13,7 @@ interface Behaviour {
   readonly noise?: boolean
   readonly stays?: boolean
   readonly chunks?: number
+  readonly shows?: boolean
 }
 const behaviour = JSON.parse(process.argv[2] ?? '{}') as Behaviour
 const loud = (text: string) => process.stdout.write(`${text}\n`)
@@ -57,13 +58,13 @@ agent({ name: 'fake' })
     }
     await client.notify('session/update', say(sessionId, 'I look.'))
     if (behaviour.diesIn === 'prompt') process.exit(9)
-    const toolCall: ToolCallUpdate = {
-      toolCallId: 't1',
-      title: 'cat note',
-      kind: 'read',
-      status: 'pending',
-      rawInput: { path: 'note' },
+    const shown = {
+      kind: 'edit',
+      locations: [{ path: '/w/out' }],
+      content: [{ type: 'diff', path: '/w/out', newText: 'x' }],
     }
+    const told = behaviour.shows ? shown : { kind: 'read', rawInput: { path: 'note' } }
+    const toolCall = { toolCallId: 't1', title: 'cat note', status: 'pending', ...told } as ToolCallUpdate
     const { outcome } = await client.request('session/request_permission', {
       sessionId,
       toolCall,
