@@ -70,6 +70,7 @@ class ClaudeMapping implements LineMapping {
   #model: string | undefined
   #done = false
   #finalText: string | null = null
+  #error = ''
 
   line(line: JsonObject): Mapped {
     switch (line.type) {
@@ -126,7 +127,7 @@ class ClaudeMapping implements LineMapping {
     const blocks = list(content).map(object)
     // A message that the program itself makes of an error of the model's service.
     if (line.error !== undefined && line.error !== null && model === '<synthetic>')
-      return failure(blocks.map((block) => text(block.text)).join('\n'))
+      return this.#fail(blocks.map((block) => text(block.text)).join('\n'))
     return events(
       ...blocks.map((block) => {
         if (block.type === 'text') return { kind: 'TextOutput', text: text(block.text) } as const
@@ -138,12 +139,19 @@ class ClaudeMapping implements LineMapping {
     )
   }
 
+  /** The last line repeats an error of the service. */
+  #fail(message: string): Mapped {
+    if (message !== '' && message === this.#error) return status('failed')
+    this.#error = message
+    return failure(message)
+  }
+
   #result(line: JsonObject): Mapped {
     this.#done = line.is_error === false && line.subtype === 'success'
     this.#finalText = this.#done && typeof line.result === 'string' ? line.result : null
     const said = text(line.result) || list(line.errors).map(text).join('\n') || text(line.subtype)
     return {
-      ...(this.#done ? status('done', { turns: tokens(line.num_turns) }) : failure(said)),
+      ...(this.#done ? status('done', { turns: tokens(line.num_turns) }) : this.#fail(said)),
       ...(text(line.session_id) !== '' && { sessionId: text(line.session_id) }),
       usage: usageOf(line, this.#model),
     }

@@ -123,6 +123,14 @@ describe('a run that fails is no success, whatever its last line is called', () 
     const message = { model: '<synthetic>', content: [{ type: 'text', text: 'Not logged in' }] }
     expect(kinds(claudeCode, { type: 'assistant', error: 'auth', message })).toEqual(['Error Not logged in'])
   })
+  it('claude: an error that the last line repeats is told once', () => {
+    const message = { model: '<synthetic>', content: [{ type: 'text', text: 'API Error: 401' }] }
+    const result = { type: 'result', subtype: 'success', is_error: true, result: 'API Error: 401' }
+    expect(kinds(claudeCode, { type: 'assistant', error: 'auth', message }, result)).toEqual([
+      'Error API Error: 401',
+      'Status failed',
+    ])
+  })
   it('codex: an error is told once, a reconnection is none', () => {
     const lines = [
       { type: 'error', message: 'Reconnecting... 1/5' },
