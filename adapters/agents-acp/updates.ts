@@ -5,12 +5,16 @@ import type { Json } from '../../domain/log/json.ts'
 import { object, toolCall, toolResult } from '../agents-cli/fields.ts'
 import { SaidText, SeenIds } from '../agents-cli/memory.ts'
 
+/** So many calls may be pending at once; more are told as they come. */
+const MAX_PENDING = 1_000
+
 /** Maps the updates of one session. A tool is told once when it begins, and once when it ends. */
 export class UpdateMapping {
   readonly #begun = new SeenIds()
   readonly #ended = new SeenIds()
   readonly #said = new SaidText()
   #nanos: number | null = null
+  readonly #pending = new Map<string, ToolCallUpdate>()
 
   /** What was said after the last tool. */
   get finalText(): string | null {
@@ -27,7 +31,7 @@ export class UpdateMapping {
           : [content(update.content.type)]
       case 'tool_call':
       case 'tool_call_update':
-        return this.tool(update)
+        return this.#waits(update) ? [] : this.tool(update)
       case 'plan':
         return [{ kind: 'Status', message: 'plan', data: { entries: json(update.entries) } }]
       case 'usage_update':
@@ -44,25 +48,39 @@ export class UpdateMapping {
     }
   }
 
-  /** Also for a permission that is asked: a tool may be heard of there first. */
+  /** A tool that has begun, has ended, or asks for permission: it may be heard of there first. */
   tool(update: ToolCallUpdate): AgentEventBody[] {
     const { toolCallId: id, status } = update
     const told: AgentEventBody[] = []
     if (this.#begun.add(id)) {
+      const known = { ...this.#pending.get(id), ...given(update) }
+      this.#pending.delete(id)
       this.#said.clear()
-      told.push(toolCall(id, update.name ?? update.title ?? update.kind ?? '', inputOf(update)))
+      told.push(toolCall(id, known.name ?? known.title ?? known.kind ?? '', inputOf(known)))
     }
     if ((status !== 'completed' && status !== 'failed') || !this.#ended.add(id)) return told
     return [...told, toolResult(id, status === 'completed', outputOf(update))]
   }
 
+  /** A call that is pending is told when it begins: its input may be incomplete by now. */
+  #waits(update: ToolCallUpdate & { readonly sessionUpdate: string }): boolean {
+    const { toolCallId: id, status, sessionUpdate } = update
+    const before = this.#pending.get(id)
+    const pending = status === 'pending' || (!status && (sessionUpdate === 'tool_call' || before !== undefined))
+    if (!pending || (before === undefined && this.#pending.size >= MAX_PENDING)) return false
+    this.#pending.set(id, { ...before, ...given(update) })
+    return true
+  }
+
   /** Of the answer to the prompt: some agents count tokens there. The cost is of the session. */
   usage(meta: unknown): Usage | null {
     const count = object(object(object(meta).quota).token_count)
-    const [inputTokens, outputTokens] = [tokens(count.input_tokens), tokens(count.output_tokens)]
-    if (inputTokens + outputTokens === 0 && this.#nanos === null) return null
+    const told = count.input_tokens !== undefined && count.output_tokens !== undefined
+    if (!told && this.#nanos === null) return null
+    const inputTokens = told ? tokens(count.input_tokens) : null
+    const outputTokens = told ? tokens(count.output_tokens) : null
     const cost = this.#nanos === null ? null : ({ nanos: this.#nanos, scope: 'session' } as const)
-    return { scope: 'run', inputTokens, cachedInputTokens: 0, outputTokens, cost }
+    return { scope: 'run', inputTokens, cachedInputTokens: null, outputTokens, cost }
   }
 
   #say(text: string): AgentEventBody[] {
@@ -70,6 +88,12 @@ export class UpdateMapping {
     return [{ kind: 'TextOutput', text }]
   }
 }
+
+/** The members that an update gives: null and absent both leave what is known. */
+const given = (update: ToolCallUpdate): ToolCallUpdate =>
+  Object.fromEntries(
+    Object.entries(update).filter(([, value]) => value !== null && value !== undefined),
+  ) as ToolCallUpdate
 
 const content = (type: string): AgentEventBody => ({ kind: 'Unknown', message: `content of type ${type}` })
 

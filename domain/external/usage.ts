@@ -6,14 +6,14 @@ const scope = z.enum(['run', 'session'])
 
 /**
  * What a backend says that a run has used. `scope`: of this run alone, or of the whole session up to its end, which counts
- * again what the session used before a resume.
+ * again what the session used before a resume. A count that the backend does not tell is null.
  */
 export const Usage = z.strictObject({
   scope,
-  inputTokens: count,
+  inputTokens: count.nullable(),
   /** The part of the input tokens that a cache served. */
-  cachedInputTokens: count,
-  outputTokens: count,
+  cachedInputTokens: count.nullable(),
+  outputTokens: count.nullable(),
   /** Nano-dollars; null: the backend reports no cost. */
   cost: z.strictObject({ nanos: count, scope }).nullable(),
   model: z.string().min(1).optional(),

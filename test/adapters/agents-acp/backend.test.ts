@@ -69,7 +69,7 @@ describe.concurrent('an agent that speaks the Agent Client Protocol', () => {
       {
         scope: 'run',
         inputTokens: 12,
-        cachedInputTokens: 0,
+        cachedInputTokens: null,
         outputTokens: 3,
         cost: { nanos: 250_000_000, scope: 'session' },
       },
