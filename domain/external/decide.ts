@@ -1,0 +1,89 @@
+import { CommandRejected } from '../agent/errors.ts'
+import { READER } from './codec.ts'
+import type { ExternalCommand, ExternalContext, ExternalFact } from './commands.ts'
+import { Deciding, type ExternalDecision } from './deciding.ts'
+import { type ExternalState, inDoubt, isFinished } from './state.ts'
+
+/** Decides a command. Only a start is refused (`RUN_EXISTS`, `RUN_UNKNOWN`); a cancel of a finished run changes nothing. */
+export function decide(
+  state: ExternalState | null,
+  command: ExternalCommand,
+  context: ExternalContext,
+): ExternalDecision {
+  const d = new Deciding(state, context)
+  if (command.kind === 'start') start(d, state, command, context)
+  else if (state === null)
+    throw new CommandRejected('RUN_UNKNOWN', 'there is no such external run; start it first', 404)
+  else if (command.kind === 'cancel') cancel(d, state, command)
+  else bring(d, state, command)
+  return d.decision
+}
+
+function start(
+  d: Deciding,
+  state: ExternalState | null,
+  command: Extract<ExternalCommand, { kind: 'start' }>,
+  { commandId }: ExternalContext,
+): void {
+  if (state?.startedBy === commandId) return
+  if (state !== null) throw new CommandRejected('RUN_EXISTS', 'this external run was started before')
+  const { backend, request, capabilities, parent } = command
+  d.emit('external_started', {
+    backend,
+    request,
+    capabilities: [...capabilities],
+    minReader: READER,
+    ...(parent !== undefined && { parent }),
+  })
+}
+
+function cancel(d: Deciding, state: ExternalState, { reason }: Extract<ExternalCommand, { kind: 'cancel' }>): void {
+  if (isFinished(state) || state.cancelledAt !== null) return
+  d.emit('cancel_requested', reason === undefined ? {} : { reason })
+  if (state.stage.at === 'requested') d.emit('external_ended', { outcome: 'cancelled', exit: null })
+}
+
+function bring(d: Deciding, state: ExternalState, fact: ExternalFact): void {
+  const running = state.stage.at === 'running'
+  switch (fact.kind) {
+    case 'claim': {
+      if (isFinished(state) || state.driver?.id === fact.driverId) return
+      const epoch = (state.driver?.epoch ?? 0) + 1
+      d.emit('driver_claimed', { driverId: fact.driverId, epoch, minReader: READER, build: fact.build })
+      return
+    }
+    case 'proceed':
+      if (state.stage.at === 'requested' && d.drives) d.emit('process_start', { epoch: state.driver!.epoch })
+      return
+    case 'batch': {
+      const events = fact.events.slice(Math.max(0, state.events.count - fact.first))
+      if (fact.first > state.events.count) throw new Error('a batch is missing: bring in the batches in order')
+      if (running && events.length > 0) d.emit('agent_events', { first: state.events.count, events: [...events] })
+      return
+    }
+    case 'session':
+      if (running && state.sessionId !== fact.sessionId) d.emit('session_known', { sessionId: fact.sessionId })
+      return
+    case 'usage':
+      if (running) d.emit('usage_reported', fact.usage)
+      return
+    case 'end':
+      if (running) d.emit('external_ended', fact.outcome)
+      else if (state.stage.at === 'requested' && ['failed', 'cancelled'].includes(fact.outcome.outcome))
+        d.emit('external_ended', fact.outcome)
+      else if (state.stage.at === 'ended' && isUnlearned(state) && fact.outcome.outcome !== 'unknown')
+        d.emit('outcome_learned', fact.outcome)
+      return
+    case 'reaped':
+      if (!inDoubt(state)) return
+      d.emit('external_ended', { outcome: 'unknown', reason: unknownReason(fact.ended) })
+  }
+}
+
+const isUnlearned = ({ stage }: ExternalState): boolean =>
+  stage.at === 'ended' && stage.outcome.kind === 'unknown' && !stage.outcome.learned
+
+const unknownReason = (ended: number): string =>
+  ended === 0
+    ? 'the program that ran the agent was gone, and so was the process; how it ended was not seen'
+    : 'the program that ran the agent was gone; the process was found and ended'
