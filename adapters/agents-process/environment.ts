@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { liesIn } from '../programs/programs.ts'
+import { liesIn } from '../files/inside.ts'
 import { commandEnvironment, searchPath } from '../sandbox/environment.ts'
 import { MARKER } from '../sandbox/registry.ts'
 

@@ -1,10 +1,8 @@
 import { firstIssue } from '../agent/issues.ts'
-import { FORMAT, type Header } from '../log/envelope.ts'
+import { FORMAT, type Header, READER } from '../log/envelope.ts'
 import { LogError } from '../log/errors.ts'
+import { agentOf, runOf } from '../log/owner.ts'
 import { bodies, type ExternalEvent, type ExternalEventType, versions } from './events.ts'
-
-/** What this program writes and understands of external runs; a stream that asks for more is left alone. */
-export const READER = 1
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
@@ -20,9 +18,8 @@ export function bodyFault(type: ExternalEventType, body: unknown): string | null
 export function decode(header: Header, bytes: Uint8Array): ExternalEvent {
   checkKnown(header)
   const event = eventOf(header, parse(header, bytes))
-  const asks = event.type === 'external_started' || event.type === 'driver_claimed' ? event.body.minReader : 0
-  if (asks <= READER) return event
-  throw new LogError('LOG_NEWER', `${header.agentId} is driven by a newer keepup; use that one`)
+  if (event.type !== 'driver_claimed' || event.body.minReader <= READER) return event
+  throw new LogError('LOG_NEWER', `${event.agentId} is driven by a newer keepup (${event.body.build}); use that one`)
 }
 
 /** An event whose body was erased, from what was kept of it. Throws as {@link decode} does. */
@@ -37,6 +34,8 @@ export function checkKnown(header: Header): void {
   const at = `${header.stream}@${header.revision}`
   if (header.format > FORMAT)
     throw new LogError('LOG_NEWER', `${at} is in format ${header.format}, this keepup reads ${FORMAT}; use a newer one`)
+  if ((header.minReader ?? 1) > READER)
+    throw new LogError('LOG_NEWER', `${header.stream} was begun by a newer keepup, which it needs; use that one`)
   if (header.body.cipher !== undefined)
     throw new LogError('UNKNOWN_EVENT', `the body of ${at} is enciphered, which this keepup cannot read`)
   if (!isType(type)) throw new LogError('UNKNOWN_EVENT', `"${type}" at ${at} is not known; a newer keepup wrote it`)
@@ -50,10 +49,16 @@ const eventOf = (header: Header, body: unknown): ExternalEvent =>
     body,
     revision: header.revision,
     at: Date.parse(header.timestamp),
-    agentId: header.agentId,
+    turn: header.turn,
+    agentId: agentOf(header),
+    runId: runOf(header),
     commandId: header.commandId,
     actor: header.actor,
     bodyHash: header.body.hash,
+    ...(header.toolCallId === undefined ? {} : { toolCallId: header.toolCallId }),
+    ...(header.correlationId === undefined ? {} : { correlationId: header.correlationId }),
+    ...(header.causationId === undefined ? {} : { causationId: header.causationId }),
+    ...(header.driver === undefined ? {} : { driver: header.driver }),
   }) as ExternalEvent
 
 function parse({ stream, revision }: Header, bytes: Uint8Array): unknown {

@@ -1,4 +1,4 @@
-import type { Actor } from '../log/envelope.ts'
+import type { StreamContext } from '../stream/aggregate.ts'
 import type { AgentEventBody } from './agent-event.ts'
 import type { BodyOf, RecordedRequest } from './events.ts'
 import type { Outcome } from './outcome.ts'
@@ -11,10 +11,13 @@ export type ExternalCommand =
       readonly backend: string
       readonly request: RecordedRequest
       readonly capabilities: readonly string[]
-      readonly parent?: BodyOf<'external_started'>['parent']
+      /** The call of keepup's own agent that delegates the run, and the run of that agent. */
+      readonly parent?: BodyOf<'external_started'>['parent'] & { readonly runId: string }
     }
   | { readonly kind: 'cancel'; readonly reason?: string }
   | ExternalFact
+  /** Decided one after another, and recorded in one append. */
+  | { readonly kind: 'series'; readonly commands: readonly ExternalCommand[] }
 
 /** Facts are never refused: one that was recorded before, or comes too late, decides nothing. */
 export type ExternalFact =
@@ -29,15 +32,7 @@ export type ExternalFact =
   /** What an earlier driver left running on this host was ended, as far as it was there. */
   | { readonly kind: 'reaped'; readonly ended: number }
 
-/** What a decision may know of the world. */
-export interface ExternalContext {
-  /** Ms since the epoch, not before the stream's last event. */
-  readonly now: number
-  readonly agentId: string
-  readonly commandId: string
-  readonly by: Actor
-  /** 16 random bytes. */
-  salt(): Uint8Array
-  /** Set where a driver decides: its own id and the epoch it holds. */
+/** What a decision may know of the world. `driver`: set where a driver decides, its own id and the epoch that it holds. */
+export interface ExternalContext extends StreamContext {
   readonly driver?: { readonly id: string; readonly epoch: number }
 }

@@ -1,5 +1,6 @@
 import { CommandRejected } from '../agent/errors.ts'
-import { READER } from './codec.ts'
+import { READER } from '../log/envelope.ts'
+import type { Place } from '../stream/aggregate.ts'
 import type { ExternalCommand, ExternalContext, ExternalFact } from './commands.ts'
 import { Deciding, type ExternalDecision } from './deciding.ts'
 import { type ExternalState, inDoubt, isFinished } from './state.ts'
@@ -7,16 +8,22 @@ import { type ExternalState, inDoubt, isFinished } from './state.ts'
 /** Decides a command. Only a start is refused (`RUN_EXISTS`, `RUN_UNKNOWN`); a cancel of a finished run changes nothing. */
 export function decide(
   state: ExternalState | null,
+  place: Place,
   command: ExternalCommand,
   context: ExternalContext,
 ): ExternalDecision {
-  const d = new Deciding(state, context)
-  if (command.kind === 'start') start(d, state, command, context)
-  else if (state === null)
-    throw new CommandRejected('RUN_UNKNOWN', 'there is no such external run; start it first', 404)
+  const d = new Deciding(state, place, context)
+  take(d, command, context)
+  return d.decision
+}
+
+function take(d: Deciding, command: ExternalCommand, context: ExternalContext): void {
+  const { state } = d
+  if (command.kind === 'series') for (const one of command.commands) take(d, one, context)
+  else if (command.kind === 'start') start(d, state, command, context)
+  else if (state === null) throw new CommandRejected('RUN_UNKNOWN', 'there is no such external run; start it first')
   else if (command.kind === 'cancel') cancel(d, state, command)
   else bring(d, state, command)
-  return d.decision
 }
 
 function start(
@@ -25,16 +32,16 @@ function start(
   command: Extract<ExternalCommand, { kind: 'start' }>,
   { commandId }: ExternalContext,
 ): void {
-  if (state?.startedBy === commandId) return
+  if (state?.commands[0] === commandId) return
   if (state !== null) throw new CommandRejected('RUN_EXISTS', 'this external run was started before')
   const { backend, request, capabilities, parent } = command
-  d.emit('external_started', {
-    backend,
-    request,
-    capabilities: [...capabilities],
-    minReader: READER,
-    ...(parent !== undefined && { parent }),
-  })
+  const about = parent === undefined ? {} : { runId: parent.runId }
+  const { runId: _, ...from } = parent ?? {}
+  d.emit(
+    'external_started',
+    { backend, request, capabilities: [...capabilities], ...(parent !== undefined && { parent: from as never }) },
+    about,
+  )
 }
 
 function cancel(d: Deciding, state: ExternalState, { reason }: Extract<ExternalCommand, { kind: 'cancel' }>): void {

@@ -1,5 +1,6 @@
 import type { Header } from '../log/envelope.ts'
-import type { BodyOf, ExternalEventType } from './events.ts'
+import type { Erasing } from '../stream/aggregate.ts'
+import type { BodyOf } from './events.ts'
 import type { Outcome } from './outcome.ts'
 
 type Said = 'external_started' | 'agent_events' | 'cancel_requested' | 'external_ended' | 'outcome_learned'
@@ -21,11 +22,12 @@ function wordless(outcome: Outcome): Outcome {
   return outcome.outcome === 'failed' ? { ...outcome, error: { ...outcome.error, message: '' } } : outcome
 }
 
+const says = (type: string): type is Said => Object.hasOwn(RESIDUES, type)
+
 /** What erasures of external runs may empty, and what is left of it. */
-export const erasing = {
-  says: (type: string): type is Said => Object.hasOwn(RESIDUES, type),
-  residue: (type: ExternalEventType, body: unknown): unknown =>
-    erasing.says(type) ? (RESIDUES[type] as (body: unknown) => unknown)(body) : body,
+export const erasing: Erasing = {
+  says,
+  residue: (type, body) => (says(type) ? (RESIDUES[type] as (body: unknown) => unknown)(body) : body),
   /** Reads the headers of a stream in order, and says whether the run has ended, so that bodies may be erased. */
   ending() {
     let ended = false

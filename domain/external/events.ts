@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import type { Actor } from '../log/envelope.ts'
+import type { StreamEvent } from '../stream/aggregate.ts'
+import { ERASURE_VERSION, erasureEvents } from '../stream/erasure.ts'
 import { StoredAgentEvent } from './agent-event.ts'
 import { BATCH } from './batch.ts'
 import { Outcome } from './outcome.ts'
@@ -26,8 +27,6 @@ export const bodies = {
     backend: text,
     request: RecordedRequest,
     capabilities: z.array(text),
-    minReader: z.int().positive(),
-    keyId: text.optional(),
     parent: z.strictObject({ agentId: text, toolCallId: text }).optional(),
   }),
   driver_claimed: z.strictObject({
@@ -47,6 +46,7 @@ export const bodies = {
   external_ended: Outcome,
   /** What a run came to whose end was recorded as unknown. */
   outcome_learned: Outcome,
+  ...erasureEvents,
 } as const
 
 export type ExternalEventType = keyof typeof bodies
@@ -63,19 +63,16 @@ export const versions: Readonly<Record<ExternalEventType, number>> = {
   cancel_requested: 1,
   external_ended: 1,
   outcome_learned: 1,
+  residue: ERASURE_VERSION,
+  erased: ERASURE_VERSION,
 }
 
-/** A decoded event of an external run. `at`: ms since the epoch. */
+/** A decoded event of an external run. `runId`: its own id, or the run of the agent that delegated it. */
 export type ExternalEvent = {
-  readonly [T in ExternalEventType]: {
+  readonly [T in ExternalEventType]: StreamEvent & {
     readonly type: T
     readonly body: BodyOf<T>
-    readonly revision: number
-    readonly at: number
     readonly agentId: string
-    readonly commandId: string
-    readonly actor: Actor
-    /** The body's salted hash, as its header tells it. */
-    readonly bodyHash: string
+    readonly runId: string
   }
 }[ExternalEventType]

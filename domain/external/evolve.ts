@@ -13,15 +13,15 @@ export class ImpossibleEvent extends Error {
 
 /** The state after an event. Throws ImpossibleEvent where the event cannot follow. */
 export function evolve(state: ExternalState | null, event: ExternalEvent): ExternalState {
-  const expected = (state?.revision ?? -1) + 1
-  if (event.revision !== expected) throw new ImpossibleEvent(event, `revision ${expected} is expected`)
   if (event.type === 'external_started') return started(state, event)
   if (state === null) throw new ImpossibleEvent(event, 'the run was not started')
   if (event.at < state.at) throw new ImpossibleEvent(event, 'it is older than the event before it')
-  return { ...state, ...change(state, event), revision: event.revision, at: event.at }
+  // An erasure changes nothing of the state, so that its events need no digest.
+  if (event.type === 'residue' || event.type === 'erased') return state
+  return { ...state, ...change(state, event), at: event.at }
 }
 
-type Follower = Exclude<ExternalEvent, { type: 'external_started' }>
+type Follower = Exclude<ExternalEvent, { type: 'external_started' | 'residue' | 'erased' }>
 
 function change(state: ExternalState, event: Follower): Partial<ExternalState> {
   const { stage } = state
@@ -47,7 +47,8 @@ function change(state: ExternalState, event: Follower): Partial<ExternalState> {
       return { stage: { at: 'running', epoch, since: event.at } }
     }
     case 'cancel_requested':
-      return state.cancelledAt === null ? { cancelledAt: event.at } : refuse('it was cancelled before')
+      if (state.cancelledAt !== null) return refuse('it was cancelled before')
+      return { cancelledAt: event.at, commands: [...state.commands, event.commandId] }
     case 'external_ended':
       if (stage.at === 'requested' && event.body.outcome !== 'cancelled' && event.body.outcome !== 'failed')
         return refuse('the process was not started')
@@ -74,12 +75,12 @@ function started(
   if (state !== null) throw new ImpossibleEvent(event, 'the run was started before')
   return {
     agentId: event.agentId,
-    revision: event.revision,
+    runId: event.runId,
     at: event.at,
     backend: event.body.backend,
     request: event.body.request,
     requestHash: event.bodyHash,
-    startedBy: event.commandId,
+    commands: [event.commandId],
     driver: null,
     stage: { at: 'requested' },
     cancelledAt: null,

@@ -19,14 +19,14 @@ export type Ended =
 /** The state of an external run. It holds no agent event, so that it stays small. Times are ms since the epoch. */
 export interface ExternalState {
   readonly agentId: string
-  readonly revision: number
+  readonly runId: string
   readonly at: number
   readonly backend: string
   readonly request: RecordedRequest
   /** The hash of the body that the request came in. */
   readonly requestHash: string
-  /** The command that started the run: the same command starts no second one. */
-  readonly startedBy: string
+  /** The commands of the requests so far: the start, and a cancel. */
+  readonly commands: readonly string[]
   readonly driver: { readonly id: string; readonly epoch: number } | null
   readonly stage: Stage
   /** When a person, or the agent that delegated the run, asked for its end. */

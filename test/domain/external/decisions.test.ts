@@ -1,6 +1,7 @@
 import { describe, expect, it, test } from 'vitest'
 import { external } from '../../../domain/external/aggregate.ts'
 import type { ExternalCommand } from '../../../domain/external/commands.ts'
+import { owed } from '../../../domain/external/owed.ts'
 import { EXITED, Run, running, START } from '../../support/external/decider.ts'
 
 // given events / when a command / then events
@@ -10,7 +11,7 @@ const then = (run: Run, command: ExternalCommand, id?: string) =>
 const text = (message: string) => ({ kind: 'TextOutput', text: message }) as const
 
 describe('a start', () => {
-  it('records request, backend, capabilities and what a reader must know', () => {
+  it('records request, backend and capabilities', () => {
     const run = new Run()
     expect(then(run, START)).toEqual([
       [
@@ -19,7 +20,6 @@ describe('a start', () => {
           backend: 'fake',
           request: { prompt: 'go', timeoutMs: 60_000 },
           capabilities: ['agent_api.run'],
-          minReader: 1,
         },
       ],
     ])
@@ -37,11 +37,11 @@ describe('the intent of a process', () => {
   it('is recorded by the driver that holds the run, once', () => {
     const run = new Run(START)
     expect(then(run, { kind: 'proceed' })).toEqual([])
-    expect(external.owed(run.state!)).toEqual([])
+    expect(owed(run.state!)).toEqual([])
     run.claim('d1')
     expect(then(run, { kind: 'proceed' })).toEqual([['process_start', { epoch: 1 }]])
     expect(then(run, { kind: 'proceed' })).toEqual([])
-    expect(external.owed(run.state!)).toEqual([{ kind: 'process', id: 'x1.process#1', epoch: 1 }])
+    expect(owed(run.state!)).toEqual([{ kind: 'process', id: 'x1.process#1', epoch: 1 }])
   })
   it('is never recorded by a driver that has lost the run', () => {
     const run = new Run(START)
@@ -86,7 +86,7 @@ test('the end is recorded once, and the run owes nothing from then on', () => {
   const run = running()
   expect(then(run, { kind: 'end', outcome: EXITED })).toEqual([['external_ended', EXITED]])
   expect(then(run, { kind: 'end', outcome: { outcome: 'cancelled', exit: null } })).toEqual([])
-  expect(external.owed(run.state!)).toEqual([])
+  expect(owed(run.state!)).toEqual([])
   expect(external.wakeAt(run.state!)).toBeNull()
   expect(then(run, { kind: 'cancel' })).toEqual([])
   expect(run.claim('d2')).toEqual([])
@@ -104,7 +104,7 @@ describe('a cancel', () => {
     const run = running()
     expect(then(run, { kind: 'cancel' })).toEqual([['cancel_requested', {}]])
     expect(then(run, { kind: 'cancel' })).toEqual([])
-    expect(external.owed(run.state!)).toEqual([])
+    expect(owed(run.state!)).toEqual([])
     expect(external.wakeAt(run.state!)).toBe(run.state!.cancelledAt! + 10_000)
     const cancelled = { outcome: 'cancelled', exit: { code: null, signal: 'SIGTERM' } } as const
     expect(then(run, { kind: 'end', outcome: cancelled })).toEqual([['external_ended', cancelled]])
@@ -115,7 +115,7 @@ describe('after a crash', () => {
   it('the next driver ends what is left of the process, and records that the outcome is unknown', () => {
     const run = running()
     run.claim('d2')
-    expect(external.owed(run.state!)).toEqual([{ kind: 'reap', id: 'x1.reap#1', epoch: 1 }])
+    expect(owed(run.state!)).toEqual([{ kind: 'reap', id: 'x1.reap#1', epoch: 1 }])
     expect(external.wakeAt(run.state!)).toBe(run.state!.at)
     expect(then(run, { kind: 'proceed' })).toEqual([])
     expect(then(run, { kind: 'reaped', ended: 1 })).toEqual([

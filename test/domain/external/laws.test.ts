@@ -5,6 +5,7 @@ import { external } from '../../../domain/external/aggregate.ts'
 import { bodyFault } from '../../../domain/external/codec.ts'
 import type { ExternalCommand } from '../../../domain/external/commands.ts'
 import type { ExternalEvent } from '../../../domain/external/events.ts'
+import { owed } from '../../../domain/external/owed.ts'
 import type { ExternalState } from '../../../domain/external/state.ts'
 import { sealedHeader } from '../../../domain/log/canonical.ts'
 import { FORMAT, type Header } from '../../../domain/log/envelope.ts'
@@ -93,7 +94,7 @@ describe('law 3', () => {
       fc.property(fc.array(move, { maxLength: 30 }), (moves) => {
         const { events } = walk(moves, ({ state }) => {
           if (state!.stage.at !== 'ended') return
-          expect(external.owed(state!)).toEqual([])
+          expect(owed(state!)).toEqual([])
           expect(external.wakeAt(state!)).toBeNull()
         })
         // A second fold of what was decided refuses nothing either, and a run has one process and one end.
@@ -112,7 +113,7 @@ describe('law 3', () => {
       fc.property(fc.array(move, { maxLength: 30 }), (moves) => {
         walk(moves, ({ state }) => {
           const { stage, driver } = state!
-          for (const { kind, epoch } of external.owed(state!)) {
+          for (const { kind, epoch } of owed(state!)) {
             expect(stage).toMatchObject({ at: 'running', epoch })
             expect(kind).toBe(epoch === driver!.epoch ? 'process' : 'reap')
           }
@@ -128,13 +129,14 @@ const headerOf = (event: ExternalEvent, size: number): Header => ({
   stream: 'external-x1',
   type: event.type,
   version: 1,
-  runId: 'r1',
+  runId: event.runId,
   agentId: event.agentId,
   turn: 0,
   revision: event.revision,
   timestamp: new Date(event.at).toISOString(),
   commandId: event.commandId,
   actor: event.actor,
+  ...(event.driver !== undefined && { driver: event.driver }),
   body: { place: 'inline', size, mediaType: 'application/json', salt: '0'.repeat(32), hash: event.bodyHash },
 })
 
@@ -170,7 +172,7 @@ test('erasing what was said changes neither the fold nor its digests, and leaves
           expect(JSON.stringify(body)).not.toMatch(/WORD|"text"|"data"|"go"|"done"/)
       }
       expect(external.digest(after!)).toBe(external.digest(state!))
-      expect(external.owed(after!)).toEqual(external.owed(state!))
+      expect(owed(after!)).toEqual(owed(state!))
       expect(external.wakeAt(after!)).toBe(external.wakeAt(state!))
     }),
     property(60),
@@ -194,7 +196,9 @@ test('a decoder stops at what a newer program wrote, and at what is no JSON', ()
   expect(code({ type: 'agent_started' })).toBe('UNKNOWN_EVENT')
   expect(code({ version: 2 })).toBe('UNKNOWN_EVENT')
   expect(code({ format: 2 as 1 })).toBe('LOG_NEWER')
-  expect(code({}, bytes({ ...(event.body as object), minReader: 2 }))).toBe('LOG_NEWER')
+  expect(code({ minReader: 2 })).toBe('LOG_NEWER')
+  const claim = { driverId: 'd1', epoch: 1, minReader: 2, build: '9.0.0' }
+  expect(code({ type: 'driver_claimed' }, bytes(claim))).toBe('LOG_NEWER')
   expect(code({}, Buffer.from('{'))).toBe('LOG_CORRUPT')
 })
 

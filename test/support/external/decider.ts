@@ -25,9 +25,10 @@ export class Run {
 
   decide(command: ExternalCommand, commandId = `c${this.now}`): readonly ExternalDraft[] {
     this.now += 1
-    const { drafts, state } = external.decide(this.state, command, {
+    const place = { stream: 'external-x1', revision: this.events.length - 1 }
+    const { drafts, state } = external.decide(this.state, place, command, {
       now: this.now,
-      agentId: 'x1',
+      jitter: () => 0.5,
       commandId,
       by: { kind: 'system', id: 'runtime' },
       salt: () => new Uint8Array(16).fill(this.now % 256),

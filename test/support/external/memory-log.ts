@@ -29,9 +29,10 @@ export class MemoryRunLog implements ExternalRunLog {
   }
 
   decide(command: ExternalCommand): void {
-    const { drafts, state } = external.decide(this.state, command, {
+    const place = { stream: `external-${this.agentId}`, revision: this.events.length - 1 }
+    const { drafts, state } = external.decide(this.state, place, command, {
       now: this.#now++,
-      agentId: this.agentId,
+      jitter: () => 0.5,
       commandId: `c${this.#now}`,
       by: { kind: 'driver', id: 'd1' },
       salt: () => new Uint8Array(16),
