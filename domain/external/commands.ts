@@ -1,3 +1,4 @@
+import type { Actor } from '../log/envelope.ts'
 import type { StreamContext } from '../stream/aggregate.ts'
 import type { AgentEventBody } from './agent-event.ts'
 import type { BodyOf, RecordedRequest } from './events.ts'
@@ -14,7 +15,8 @@ export type ExternalCommand =
       /** The call of keepup's own agent that delegates the run, and the run of that agent. */
       readonly parent?: BodyOf<'external_started'>['parent'] & { readonly runId: string }
     }
-  | { readonly kind: 'cancel'; readonly reason?: string }
+  /** `by`: the person who asks, where a driver brings it in. */
+  | { readonly kind: 'cancel'; readonly reason?: string; readonly by?: Actor }
   | ExternalFact
   /** Decided one after another, and recorded in one append. */
   | { readonly kind: 'series'; readonly commands: readonly ExternalCommand[] }

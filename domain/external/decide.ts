@@ -4,6 +4,7 @@ import type { Place } from '../stream/aggregate.ts'
 import type { ExternalCommand, ExternalContext, ExternalFact } from './commands.ts'
 import { Deciding, type ExternalDecision } from './deciding.ts'
 import { type ExternalState, inDoubt, isFinished } from './state.ts'
+import type { Usage } from './usage.ts'
 
 /** Decides a command. Only a start is refused (`RUN_EXISTS`, `RUN_UNKNOWN`); a cancel of a finished run changes nothing. */
 export function decide(
@@ -44,9 +45,9 @@ function start(
   )
 }
 
-function cancel(d: Deciding, state: ExternalState, { reason }: Extract<ExternalCommand, { kind: 'cancel' }>): void {
+function cancel(d: Deciding, state: ExternalState, { reason, by }: Extract<ExternalCommand, { kind: 'cancel' }>): void {
   if (isFinished(state) || state.cancelledAt !== null) return
-  d.emit('cancel_requested', reason === undefined ? {} : { reason })
+  d.emit('cancel_requested', reason === undefined ? {} : { reason }, by === undefined ? {} : { by })
   if (state.stage.at === 'requested') d.emit('external_ended', { outcome: 'cancelled', exit: null })
 }
 
@@ -72,7 +73,7 @@ function bring(d: Deciding, state: ExternalState, fact: ExternalFact): void {
       if (running && state.sessionId !== fact.sessionId) d.emit('session_known', { sessionId: fact.sessionId })
       return
     case 'usage':
-      if (running) d.emit('usage_reported', fact.usage)
+      if (running) d.emit('usage_reported', ownUsage(state, fact.usage))
       return
     case 'end':
       if (running) d.emit('external_ended', fact.outcome)
@@ -85,6 +86,15 @@ function bring(d: Deciding, state: ExternalState, fact: ExternalFact): void {
       if (!inDoubt(state)) return
       d.emit('external_ended', { outcome: 'unknown', reason: unknownReason(fact.ended) })
   }
+}
+
+/** Extensions with which a run goes on in an earlier session. */
+const GOES_ON = ['agent_api.session.resume.v1', 'agent_api.session.fork.v1']
+
+/** A session that the run began itself holds the run alone. */
+function ownUsage({ request: { extensions = {} } }: ExternalState, usage: Usage): Usage {
+  if (GOES_ON.some((name) => Object.hasOwn(extensions, name))) return usage
+  return { ...usage, scope: 'run', cost: usage.cost && { ...usage.cost, scope: 'run' } }
 }
 
 const isUnlearned = ({ stage }: ExternalState): boolean =>

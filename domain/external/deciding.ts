@@ -57,7 +57,11 @@ export class Deciding {
     return own !== undefined && held?.id === own.id && held.epoch === own.epoch
   }
 
-  emit<T extends ExternalEventType>(type: T, given: BodyOf<T>, about: { readonly runId?: string } = {}): void {
+  emit<T extends ExternalEventType>(
+    type: T,
+    given: BodyOf<T>,
+    about: { readonly runId?: string; readonly by?: Actor } = {},
+  ): void {
     const context = this.#context
     const { body, salted } = stored(given, context.salt())
     const fault = bodyFault(type, body)
@@ -76,7 +80,7 @@ export class Deciding {
       agentId,
       runId: this.#state?.runId ?? about.runId ?? agentId,
       commandId: context.commandId,
-      actor: this.#actorOf(type),
+      actor: about.by ?? this.#actorOf(type),
       bodyHash: salted.header.hash,
       ...(context.correlationId === undefined ? {} : { correlationId: context.correlationId }),
       ...(driver === undefined ? {} : { driver }),

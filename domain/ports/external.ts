@@ -3,6 +3,7 @@ import type { ExternalCommand, ExternalFact } from '../external/commands.ts'
 import type { ExitStatus, Outcome } from '../external/outcome.ts'
 import type { Advertised, AgentRunRequest } from '../external/request.ts'
 import type { Usage } from '../external/usage.ts'
+import type { Actor } from '../log/envelope.ts'
 import type { Json } from '../log/json.ts'
 import type { TextFilter } from './workspace.ts'
 
@@ -17,7 +18,7 @@ export interface AgentRunHandle extends AsyncDisposable {
   /** Settles once, after the process has exited and the events have ended for the consumer. Rejects with an AgentError. */
   readonly completion: Promise<AgentCompletion>
   /** Asks for the end of the process. Idempotent; nothing once `completion` has settled. */
-  cancel(reason?: string): void
+  cancel(reason?: string, by?: Actor): void
 }
 
 /** What a run that ended by itself came to. `success`: the agent did its work, which the exit code alone does not tell. */
@@ -55,7 +56,14 @@ export interface AgentBackend extends Advertised {
 /** Where external runs are recorded. */
 export interface ExternalLog {
   /** Records the request, and the intent to start the process: resolves when both are durable. */
-  begin(start: Extract<ExternalCommand, { kind: 'start' }>): Promise<ExternalRunLog>
+  begin(start: Extract<ExternalCommand, { kind: 'start' }>, asked?: StartedBy): Promise<ExternalRunLog>
+}
+
+/** Who starts a run, and under which id and command; absent: the gateway itself, under an id that is drawn. */
+export interface StartedBy {
+  readonly by?: Actor
+  readonly agentId?: string
+  readonly commandId?: string
 }
 
 /** The stream of one run. */

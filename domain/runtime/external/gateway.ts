@@ -3,7 +3,7 @@ import { AgentError } from '../../external/errors.ts'
 import type { RecordedRequest } from '../../external/events.ts'
 import { type AgentRunRequest, checkAdvertised, checkRequest } from '../../external/request.ts'
 import type { Json } from '../../log/json.ts'
-import type { AgentBackend, AgentRunHandle, ExternalLog, Hiding } from '../../ports/external.ts'
+import type { AgentBackend, AgentRunHandle, ExternalLog, Hiding, StartedBy } from '../../ports/external.ts'
 import type { Clock } from '../../ports.ts'
 import { ExternalRun } from './run.ts'
 
@@ -47,22 +47,23 @@ export class AgentGateway {
    * Starts a run. Rejects with `UnknownBackend` before any other check, then as `checkRequest` does, before anything is
    * recorded or started. Whatever happens later arrives through the handle.
    */
-  async run(kind: string, asked: AgentRunRequest): Promise<AgentRunHandle> {
+  async run(kind: string, asked: AgentRunRequest, by: StartedBy = {}): Promise<AgentRunHandle> {
     const backend = this.#backend(kind)
     const request = checkRequest(asked, backend)
     const { clock, hiding = null } = this.#options
-    const log = await this.#begin(backend, request)
+    const log = await this.#begin(backend, request, by)
     return new ExternalRun({ backend, request, log, clock, hiding })
   }
 
-  async #begin(backend: AgentBackend, request: AgentRunRequest) {
+  async #begin(backend: AgentBackend, request: AgentRunRequest, by: StartedBy) {
+    const start = {
+      kind: 'start',
+      backend: backend.kind,
+      request: recorded(request, this.#options.hiding),
+      capabilities: [...backend.capabilities].sort(),
+    } as const
     try {
-      return await this.#options.log.begin({
-        kind: 'start',
-        backend: backend.kind,
-        request: recorded(request, this.#options.hiding),
-        capabilities: [...backend.capabilities].sort(),
-      })
+      return await this.#options.log.begin(start, by)
     } catch (cause) {
       throw new AgentError('Backend', `the run could not be recorded: ${(cause as Error).message}`, { cause })
     }

@@ -3,6 +3,7 @@ import { boundFinalText, boundMessage } from '../../external/bounds.ts'
 import { AgentError, CANCELLED } from '../../external/errors.ts'
 import type { Outcome } from '../../external/outcome.ts'
 import type { AgentRunRequest } from '../../external/request.ts'
+import type { Actor } from '../../log/envelope.ts'
 import type { AgentBackend, AgentCompletion, AgentRunHandle, ExternalRunLog, Hiding } from '../../ports/external.ts'
 import type { Clock } from '../../ports.ts'
 import { EventReader, type EventSource } from './event-reader.ts'
@@ -52,11 +53,12 @@ export class ExternalRun implements AgentRunHandle, EventSource {
     void this.#perform()
   }
 
-  cancel(reason?: string): void {
+  cancel(reason?: string, by?: Actor): void {
     if (this.#settled || this.#abort.signal.aborted) return
     const said = reason === undefined || reason === '' ? {} : { reason: this.#recorder.hideText(reason) }
     // A log that fails is told by the completion.
-    if (this.ended === null) this.#recorder.append([{ kind: 'cancel', ...said }]).catch(() => undefined)
+    if (this.ended === null)
+      this.#recorder.append([{ kind: 'cancel', ...said, ...(by !== undefined && { by }) }]).catch(() => undefined)
     this.#abort.abort(new AgentError('Backend', CANCELLED))
   }
 
