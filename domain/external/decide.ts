@@ -102,5 +102,5 @@ const isUnlearned = ({ stage }: ExternalState): boolean =>
 
 const unknownReason = (ended: number): string =>
   ended === 0
-    ? 'the program that ran the agent was gone, and so was the process; how it ended was not seen'
-    : 'the program that ran the agent was gone; the process was found and ended'
+    ? 'the program that ran the agent was gone; how the agent ended was not seen'
+    : 'the program that ran the agent was gone; its process was found and ended'

@@ -22,12 +22,12 @@ export const RecordedRequest = z.strictObject({
 export type RecordedRequest = z.infer<typeof RecordedRequest>
 
 export const bodies = {
-  /** First event of the stream. `parent`: the call of keepup's own agent that delegated the run. */
+  /** First event of the stream. `parent`: the call of keepup's own agent that delegated the run; `depth`: this run's. */
   external_started: z.strictObject({
     backend: text,
     request: RecordedRequest,
     capabilities: z.array(text),
-    parent: z.strictObject({ agentId: text, toolCallId: text }).optional(),
+    parent: z.strictObject({ agentId: text, toolCallId: text, depth: z.int().positive() }).optional(),
   }),
   driver_claimed: z.strictObject({
     driverId: text,

@@ -4,7 +4,7 @@ import type { ExternalCommand, ExternalContext } from '../../external/commands.t
 import type { ExternalEvent } from '../../external/events.ts'
 import { type ExternalState, isFinished } from '../../external/state.ts'
 import type { Actor } from '../../log/envelope.ts'
-import { base32, effectId, runIdOf } from '../../log/ids.ts'
+import { base32, effectId, externalStream, runIdOf } from '../../log/ids.ts'
 import type { ExternalLog, ExternalRunLog, StartedBy } from '../../ports/external.ts'
 import { Mailbox } from '../stream/mailbox.ts'
 import type { StreamPorts } from '../stream/ports.ts'
@@ -21,8 +21,6 @@ export interface ExternalLogPorts extends StreamPorts {
 }
 
 type ExternalMailbox = Mailbox<ExternalState, ExternalEvent, ExternalCommand, ExternalContext>
-
-export const externalStream = (agentId: string): string => `external-${agentId}`
 
 const GATEWAY: Actor = { kind: 'gateway', id: 'agents' }
 const FACT = { fact: true } as const
