@@ -64,6 +64,9 @@ export const isKeyed = (commandId: string): boolean => commandId.startsWith(KEYE
 export const keyOf = (commandId: string): string | null =>
   isKeyed(commandId) ? commandId.slice(0, KEYED.length + MAC_LENGTH) : null
 
+/** The stream of a run of another agent, without the namespace. */
+export const externalStream = (agentId: string): string => `external-${agentId}`
+
 /** The stream of an agent, without the namespace. */
 export function agentStream(agentId: string): string {
   return `agent-${agentId}`

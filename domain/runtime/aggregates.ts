@@ -1,5 +1,6 @@
 import { agent } from '../agent/decisions/aggregate.ts'
 import { document, gateway } from '../document/stream/aggregate.ts'
+import { external } from '../external/aggregate.ts'
 import type { AnyAggregate } from '../stream/aggregate.ts'
 
 /** Every kind of stream that this program knows. */
@@ -7,4 +8,5 @@ export const AGGREGATES: ReadonlyMap<string, AnyAggregate> = new Map<string, Any
   [agent.kind, agent as unknown as AnyAggregate],
   [document.kind, document as unknown as AnyAggregate],
   [gateway.kind, gateway as unknown as AnyAggregate],
+  [external.kind, external as unknown as AnyAggregate],
 ])

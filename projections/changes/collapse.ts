@@ -71,7 +71,7 @@ export class Collapsed {
 /** Whether a table has rows of a stream: its rows are those of one kind, or of any. */
 function holds(table: TableName, stream: string): boolean {
   const { kind } = specOf(table)
-  return kind === undefined || kind === kindOf(stream)
+  return kind === undefined || [kind].flat().includes(kindOf(stream))
 }
 
 /** A stream in the owner column of a table: by its id where the table is of one kind, else by its name. */

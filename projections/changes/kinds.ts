@@ -3,6 +3,7 @@ import type { BlobStore, EventLog } from '../../domain/ports.ts'
 import { agentRows } from './agent/index.ts'
 import type { Change } from './change.ts'
 import { documentRows, gatewayRows } from './document/index.ts'
+import { externalRows } from './external/index.ts'
 import type { Poison } from './poison.ts'
 
 /** The residues of erased bodies of one stream. */
@@ -40,4 +41,5 @@ export const KINDS: StreamKinds = new Map<string, StreamKind>([
   ['agent', agentRows as StreamKind],
   ['document', documentRows as StreamKind],
   ['gateway', gatewayRows as StreamKind],
+  ['external', externalRows as StreamKind],
 ])

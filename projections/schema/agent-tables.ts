@@ -25,9 +25,11 @@ export const agentTables = {
       next_steps: 'text',
       unmet_gates: 'text',
       unread_input: 'integer',
+      /** The kind of an external agent; null: keepup's own. */
+      backend: 'text',
     },
     key: ['id'],
-    kind: 'agent',
+    kind: ['agent', 'external'],
     owner: 'id',
     indexes: [
       ['started'],
@@ -83,9 +85,13 @@ export const agentTables = {
       drive_requested: 'integer!',
       /** The revision at which its stream is parked: the rows miss the events from there on. */
       incomplete_from: 'integer',
+      /** The kind of an external agent; null: keepup's own. */
+      backend: 'text',
+      /** Our policy sees nothing of what it does. */
+      ungoverned: 'integer!',
     },
     key: ['id'],
-    kind: 'agent',
+    kind: ['agent', 'external'],
     owner: 'id',
     indexes: [['run_id'], ['parent_agent_id']],
     partial: { columns: ['id'], where: 'completed_at is null' },
@@ -102,7 +108,7 @@ export const agentTables = {
       erased: 'integer!',
     },
     key: ['agent_id', 'revision'],
-    kind: 'agent',
+    kind: ['agent', 'external'],
     owner: 'agent_id',
     indexes: [['run_id'], ['by']],
   },
@@ -194,7 +200,7 @@ export const agentTables = {
       erased: 'integer!',
     },
     key: ['agent_id', 'turn', 'attempt'],
-    kind: 'agent',
+    kind: ['agent', 'external'],
     owner: 'agent_id',
     indexes: [
       ['run_id', 'nano_dollars'],

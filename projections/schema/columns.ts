@@ -4,8 +4,8 @@ export type ColumnSpec = 'text' | 'text!' | 'integer' | 'integer!'
 export interface TableSpec {
   readonly columns: Readonly<Record<string, ColumnSpec>>
   readonly key: readonly string[]
-  /** The kind of the streams that the rows come from; absent: any kind. */
-  readonly kind?: string
+  /** The kind or kinds of the streams that the rows come from; absent: any kind. */
+  readonly kind?: string | readonly string[]
   /** The column that names the stream that a row comes from: by the id of its owner, or in tables of any kind by its name. */
   readonly owner: string
   readonly indexes?: readonly (readonly string[])[]

@@ -29,6 +29,10 @@ export interface LineageRow {
   in_doubt_nano_dollars: number
   unpriced_calls: number
   incomplete_from: number | null
+  /** The kind of an external agent; null: keepup's own. */
+  backend: string | null
+  /** 1: our policy sees nothing of what it does. */
+  ungoverned: number
 }
 
 /** Own usage and that of all descendants. */

@@ -1,5 +1,6 @@
 import { type ColumnDefinitionBuilder, type Kysely, sql } from 'kysely'
 import { versions } from '../../domain/agent/events/events.ts'
+import { versions as externalVersions } from '../../domain/external/events.ts'
 import type { ColumnSpec, TableSpec } from './columns.ts'
 import type { Database } from './database.ts'
 import type { Dialect } from './dialect.ts'
@@ -26,7 +27,10 @@ const KEPT_VIEWS = 2
  * another meaning.
  */
 export const keptMeaning = (): number =>
-  Object.values(versions).reduce((sum, version) => sum + version - 1, MEANING + KEPT_VIEWS)
+  [...Object.values(versions), ...Object.values(externalVersions)].reduce(
+    (sum, version) => sum + version - 1,
+    MEANING + KEPT_VIEWS,
+  )
 
 async function createAll(db: Kysely<Database>, dialect: Dialect): Promise<void> {
   for (const name of tableNames) await createTable(db, dialect, name, specOf(name))

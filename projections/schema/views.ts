@@ -61,7 +61,7 @@ const lineage = `create view agent_lineage as select a.id, a.run_id, a.parent_ag
   ${sum('m.nano_dollars', LOST)} as in_doubt_nano_dollars,
   (select count(*) from model_calls m where m.agent_id = a.id and m.input is not null and m.nano_dollars is null)
     as unpriced_calls,
-  a.incomplete_from
+  a.incomplete_from, a.backend, a.ungoverned
   from agents a`
 
 const SUMS = `count(distinct tree.id) as agents,

@@ -4,6 +4,7 @@ import { checkpointsContract } from '../contracts/projections/checkpoints.ts'
 import { costContract } from '../contracts/projections/cost.ts'
 import { damageContract } from '../contracts/projections/damage.ts'
 import { dueContract } from '../contracts/projections/due.ts'
+import { externalContract } from '../contracts/projections/external.ts'
 import { lawsContract } from '../contracts/projections/laws.ts'
 import { projectorContract } from '../contracts/projections/projector.ts'
 import { queriesContract } from '../contracts/projections/queries.ts'
@@ -34,6 +35,7 @@ describeWithSharedPostgres('tables in PostgreSQL', (server) => {
   dueContract(kit)
   waitingContract(kit)
   stateContract(kit)
+  externalContract(kit)
 
   it('hold the same rows as in SQLite, and beside them what the log says', async () => {
     const { log } = tell(numbers)

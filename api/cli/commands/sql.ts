@@ -16,7 +16,7 @@ Tables, and views with the same columns on servers:
   agent_lineage  id run_id parent_agent_id role status depth created_at completed_at
                  usage_input_tokens usage_output_tokens usage_cost
                  code turn step revision nano_dollars in_doubt_tokens in_doubt_nano_dollars
-                 unpriced_calls incomplete_from
+                 unpriced_calls incomplete_from backend ungoverned
 
 A thread is an agent. state_blob, pending_tools, completed_tools, metadata and payload are JSON: payload ->> '$.toolName'.
 All that there is: select name from sqlite_schema. What was erased is null. agent_lineage counts an agent's own use; agent_lineage_totals that of its whole tree.

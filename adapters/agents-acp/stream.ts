@@ -1,0 +1,61 @@
+import type { AnyMessage, Stream } from '@agentclientprotocol/sdk'
+import type { Mapped } from '../../domain/ports/external.ts'
+import { parseLine } from '../agents-process/map-line.ts'
+import type { AgentProcess } from '../agents-process/process.ts'
+
+export interface AcpStream {
+  readonly stream: Stream
+  /** The agent has closed its output: what is asked of it has no answer any more. */
+  readonly over: () => boolean
+  /** Reads what is left of the output, so that the process can end. */
+  drain(): Promise<void>
+}
+
+/**
+ * The messages of a process, one a line, under the bounds of the harness. While the sink is not ready nothing is read, and
+ * the agent waits.
+ */
+export function acpStream(
+  process_: AgentProcess,
+  emit: (mapped: Mapped) => void,
+  ready: () => Promise<void>,
+): AcpStream {
+  const lines = process_.lines[Symbol.asyncIterator]()
+  let over = false
+  const next = async (): Promise<AnyMessage | null> => {
+    for (;;) {
+      await ready()
+      const { value, done } = await lines.next()
+      if (done === true) {
+        over = true
+        return null
+      }
+      const parsed = parseLine(value)
+      if ('object' in parsed) return parsed.object as unknown as AnyMessage
+      emit(parsed.instead)
+    }
+  }
+  const readable = new ReadableStream<AnyMessage>(
+    {
+      async pull(controller) {
+        const message = await next()
+        if (message === null) controller.close()
+        else controller.enqueue(message)
+      },
+    },
+    { highWaterMark: 0 },
+  )
+  const writable = new WritableStream<AnyMessage>({
+    write: (message) => write(process_, `${JSON.stringify(message)}\n`),
+  })
+  const drain = async () => {
+    while (!over && (await next().catch(() => null)) !== null);
+  }
+  return { stream: { readable, writable }, over: () => over, drain }
+}
+
+const write = ({ stdin }: AgentProcess, text: string): Promise<void> =>
+  new Promise((resolve, reject) => {
+    if (stdin === null || !stdin.writable) reject(new Error('the agent reads nothing any more'))
+    else stdin.write(text, (error) => (error ? reject(error) : resolve()))
+  })

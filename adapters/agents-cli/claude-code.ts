@@ -1,0 +1,186 @@
+import { z } from 'zod'
+import { nanosOf, tokens, type Usage } from '../../domain/external/usage.ts'
+import type { JsonObject } from '../../domain/log/json.ts'
+import type { Mapped } from '../../domain/ports/external.ts'
+import type { CliAgent, LineMapping } from '../agents-process/cli-agent.ts'
+import { events, failure, list, NOTHING, object, status, text, toolCall, toolResult, unknown } from './fields.ts'
+import { askedOf, COMMON, neverAsks } from './requests.ts'
+
+const MODE = 'backend.claude_code.permission_mode'
+const TURNS = 'backend.claude_code.max_turns'
+const BUDGET = 'backend.claude_code.max_budget_usd'
+
+/** Claude Code 2.1, `claude -p --output-format stream-json`. */
+export const claudeCode: CliAgent = {
+  kind: 'claude_code',
+  capabilities: [
+    ...COMMON,
+    'agent_api.tools.results.v1',
+    'agent_api.session.fork.v1',
+    'agent_api.exec.add_dirs.v1',
+    MODE,
+    TURNS,
+    BUDGET,
+  ],
+  extensions: {
+    [MODE]: z.enum(['default', 'acceptEdits', 'plan', 'dontAsk']),
+    [TURNS]: z.int().positive(),
+    [BUDGET]: z.number().positive(),
+  },
+  program: 'claude',
+  versionArgs: ['--version'],
+  passes: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'ANTHROPIC_BASE_URL', 'CLAUDE_CODE_OAUTH_TOKEN'],
+  contradiction: (request) =>
+    neverAsks(request) ??
+    (request.extensions?.[MODE] !== undefined && askedOf(request).sandboxed
+      ? `${MODE} and agent_api.exec.external_sandbox.v1 exclude each other; give one of them`
+      : null),
+  plan(request) {
+    const { model, resume, fork, dirs, sandboxed } = askedOf(request)
+    const { [MODE]: mode, [TURNS]: turns, [BUDGET]: budget } = request.extensions ?? {}
+    const session = resume ?? fork
+    return {
+      args: [
+        ...['-p', '--output-format', 'stream-json', '--verbose'],
+        ...(model === undefined ? [] : ['--model', model]),
+        ...(session === undefined ? [] : session.selector === 'id' ? ['--resume', session.id] : ['--continue']),
+        ...(fork === undefined ? [] : ['--fork-session']),
+        ...(sandboxed ? ['--permission-mode', 'bypassPermissions'] : []),
+        ...(mode === undefined ? [] : ['--permission-mode', String(mode)]),
+        ...(turns === undefined ? [] : ['--max-turns', String(turns)]),
+        ...(budget === undefined ? [] : ['--max-budget-usd', String(budget)]),
+        // It takes all that follows, so that it stands last.
+        ...(dirs.length === 0 ? [] : ['--add-dir', ...dirs]),
+      ],
+      stdin: request.prompt,
+      env: {
+        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+        DISABLE_TELEMETRY: '1',
+        DISABLE_ERROR_REPORTING: '1',
+        DISABLE_AUTOUPDATER: '1',
+        // Root may bypass permissions only where it says that it is confined.
+        ...(sandboxed && { IS_SANDBOX: '1' }),
+      },
+    }
+  },
+  mapping: () => new ClaudeMapping(),
+}
+
+class ClaudeMapping implements LineMapping {
+  #model: string | undefined
+  #done = false
+  #finalText: string | null = null
+  #error = ''
+
+  line(line: JsonObject): Mapped {
+    switch (line.type) {
+      case 'system':
+        return this.#system(line)
+      case 'assistant':
+        return this.#assistant(line)
+      case 'user':
+        return results(line)
+      case 'stream_event':
+        return NOTHING
+      case 'result':
+        return this.#result(line)
+      default:
+        return unknown()
+    }
+  }
+
+  end() {
+    return { done: this.#done, finalText: this.#finalText }
+  }
+
+  #system(line: JsonObject): Mapped {
+    switch (line.subtype) {
+      case 'init': {
+        this.#model = text(line.model) || undefined
+        const data = {
+          model: text(line.model),
+          permissionMode: text(line.permissionMode),
+          mcpServers: list(line.mcp_servers).map(server),
+        }
+        return { ...status('session started', data), sessionId: text(line.session_id) }
+      }
+      case 'thinking_tokens':
+        return status('thinking')
+      case 'permission_denied':
+        return status('permission denied', { tool: text(line.tool_name) })
+      case 'api_retry':
+        return status('the model is asked again', {
+          attempt: tokens(line.attempt),
+          maxRetries: tokens(line.max_retries),
+          delayMs: tokens(line.retry_delay_ms),
+          status: tokens(line.error_status),
+        })
+      case 'status':
+        return NOTHING
+      default:
+        return unknown()
+    }
+  }
+
+  #assistant(line: JsonObject): Mapped {
+    const { content, model } = object(line.message)
+    const blocks = list(content).map(object)
+    // A message that the program itself makes of an error of the model's service.
+    if (line.error !== undefined && line.error !== null && model === '<synthetic>')
+      return this.#fail(blocks.map((block) => text(block.text)).join('\n'))
+    return events(
+      ...blocks.map((block) => {
+        if (block.type === 'text') return { kind: 'TextOutput', text: text(block.text) } as const
+        if (block.type === 'thinking')
+          return { kind: 'Status', channel: 'thinking', text: text(block.thinking) } as const
+        if (block.type === 'tool_use') return toolCall(block.id, block.name, block.input)
+        return { kind: 'Unknown', message: 'a block of an unknown type' } as const
+      }),
+    )
+  }
+
+  /** The last line repeats an error of the service. */
+  #fail(message: string): Mapped {
+    if (message !== '' && message === this.#error) return status('failed')
+    this.#error = message
+    return failure(message)
+  }
+
+  #result(line: JsonObject): Mapped {
+    this.#done = line.is_error === false && line.subtype === 'success'
+    this.#finalText = this.#done && typeof line.result === 'string' ? line.result : null
+    const said = text(line.result) || list(line.errors).map(text).join('\n') || text(line.subtype)
+    return {
+      ...(this.#done ? status('done', { turns: tokens(line.num_turns) }) : this.#fail(said)),
+      ...(text(line.session_id) !== '' && { sessionId: text(line.session_id) }),
+      usage: usageOf(line, this.#model),
+    }
+  }
+}
+
+/** Of what a line says of a server, its name and state. */
+const server = (value: unknown) => ({ name: text(object(value).name), status: text(object(value).status) })
+
+function results(line: JsonObject): Mapped {
+  const blocks = list(object(line.message).content).map(object)
+  return events(
+    ...blocks
+      .filter(({ type }) => type === 'tool_result')
+      .map((block) => toolResult(block.tool_use_id, block.is_error !== true, block.content)),
+  )
+}
+
+/** Tokens are of this run. The cost is of the session, and goes on after a resume. */
+function usageOf(line: JsonObject, model: string | undefined): Usage {
+  const usage = object(line.usage)
+  const cached = tokens(usage.cache_read_input_tokens)
+  const nanos = nanosOf(line.total_cost_usd)
+  return {
+    scope: 'run',
+    inputTokens: tokens(usage.input_tokens) + tokens(usage.cache_creation_input_tokens) + cached,
+    cachedInputTokens: cached,
+    outputTokens: tokens(usage.output_tokens),
+    cost: nanos === null ? null : { nanos, scope: 'session' },
+    ...(model !== undefined && { model }),
+  }
+}

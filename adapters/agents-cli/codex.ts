@@ -1,0 +1,146 @@
+import { z } from 'zod'
+import type { AgentEventBody } from '../../domain/external/agent-event.ts'
+import { tokens } from '../../domain/external/usage.ts'
+import type { JsonObject } from '../../domain/log/json.ts'
+import type { Mapped } from '../../domain/ports/external.ts'
+import type { CliAgent, LineMapping } from '../agents-process/cli-agent.ts'
+import { events, failure, object, status, text, toolCall, toolResult, unknown } from './fields.ts'
+import { SeenIds } from './memory.ts'
+import { askedOf, COMMON, neverAsks } from './requests.ts'
+
+const SANDBOX = 'backend.codex.sandbox'
+
+/** Codex 0.169, `codex exec --json`. */
+export const codex: CliAgent = {
+  kind: 'codex',
+  capabilities: [
+    ...COMMON,
+    'agent_api.tools.results.v1',
+    'agent_api.session.fork.v1',
+    'agent_api.exec.add_dirs.v1',
+    SANDBOX,
+  ],
+  extensions: { [SANDBOX]: z.enum(['read-only', 'workspace-write', 'danger-full-access']) },
+  program: 'codex',
+  versionArgs: ['--version'],
+  passes: ['OPENAI_API_KEY', 'OPENAI_BASE_URL', 'CODEX_API_KEY', 'CODEX_HOME'],
+  contradiction(request) {
+    const { fork, sandboxed } = askedOf(request)
+    if (fork?.selector === 'last') return 'agent_api.session.fork.v1: codex forks a session by its id; give the id'
+    if (sandboxed && request.extensions?.[SANDBOX] !== undefined)
+      return `${SANDBOX} and agent_api.exec.external_sandbox.v1 exclude each other; give one of them`
+    return neverAsks(request)
+  },
+  plan(request) {
+    const { model, resume, fork, dirs, sandboxed } = askedOf(request)
+    const sandbox = request.extensions?.[SANDBOX]
+    return {
+      args: [
+        ...['exec', '--json', '--skip-git-repo-check', '--disable', 'plugins'],
+        ...['-c', 'check_for_update_on_startup=false', '-c', 'analytics.enabled=false'],
+        // The commands of the model do not get the key.
+        ...['-c', 'shell_environment_policy.inherit=core'],
+        ...(model === undefined ? [] : ['-m', model]),
+        ...(sandboxed ? ['--dangerously-bypass-approvals-and-sandbox'] : []),
+        ...(sandbox === undefined ? [] : ['-s', String(sandbox)]),
+        ...dirs.flatMap((dir) => ['--add-dir', dir]),
+        // These options are refused behind the next word.
+        ...(resume === undefined ? [] : ['resume', resume.selector === 'id' ? resume.id : '--last']),
+        ...(fork?.selector === 'id' ? ['fork', fork.id] : []),
+        '-',
+      ],
+      stdin: request.prompt,
+    }
+  },
+  mapping: () => new CodexMapping(),
+}
+
+class CodexMapping implements LineMapping {
+  readonly #started = new SeenIds()
+  #done = false
+  #finalText: string | null = null
+  #error = ''
+
+  line(line: JsonObject): Mapped {
+    const item = object(line.item)
+    switch (line.type) {
+      case 'thread.started':
+        return { ...status('session started'), sessionId: text(line.thread_id) }
+      case 'turn.started':
+        return status('turn started')
+      case 'item.started':
+      case 'item.updated':
+        return this.#begin(item)
+      case 'item.completed':
+        return this.#complete(item)
+      case 'error': {
+        const message = text(line.message)
+        if (message.startsWith('Reconnecting')) return status('the model is asked again')
+        this.#error = message
+        return failure(message)
+      }
+      case 'turn.completed':
+        this.#done = true
+        return { ...status('done'), usage: usageOf(object(line.usage)) }
+      case 'turn.failed': {
+        this.#done = false
+        const message = text(object(line.error).message)
+        return message === this.#error ? status('turn failed') : failure(message)
+      }
+      default:
+        return unknown()
+    }
+  }
+
+  end() {
+    return { done: this.#done, finalText: this.#done ? this.#finalText : null }
+  }
+
+  #begin(item: JsonObject): Mapped {
+    const call = callOf(item)
+    return call === null || !this.#started.add(text(item.id)) ? {} : events(call)
+  }
+
+  #complete(item: JsonObject): Mapped {
+    switch (item.type) {
+      case 'agent_message':
+        this.#finalText = text(item.text)
+        return events({ kind: 'TextOutput', text: this.#finalText })
+      case 'reasoning':
+        return events({ kind: 'Status', channel: 'thinking', text: text(item.text) })
+      case 'error':
+        return status(text(item.message) || 'warning')
+      case 'command_execution':
+      case 'mcp_tool_call': {
+        const begun = this.#begin(item).events ?? []
+        return events(...begun, resultOf(item))
+      }
+      default:
+        return unknown()
+    }
+  }
+}
+
+function callOf(item: JsonObject): AgentEventBody | null {
+  if (item.type === 'command_execution') return toolCall(item.id, 'shell', { command: item.command ?? null })
+  if (item.type !== 'mcp_tool_call') return null
+  return toolCall(item.id, `${text(item.server)}:${text(item.tool)}`, item.arguments)
+}
+
+function resultOf(item: JsonObject): AgentEventBody {
+  const success = item.status === 'completed' && (item.error === undefined || item.error === null)
+  if (item.type === 'mcp_tool_call')
+    return toolResult(item.id, success, success ? (object(item.result).content ?? null) : (item.error ?? null))
+  const exitCode = item.exit_code ?? null
+  return toolResult(item.id, success && exitCode === 0, { exitCode, output: item.aggregated_output ?? null })
+}
+
+/** Codex counts the whole thread, and names no price. */
+const usageOf = (usage: JsonObject) =>
+  ({
+    scope: 'session',
+    inputTokens: tokens(usage.input_tokens),
+    cachedInputTokens: tokens(usage.cached_input_tokens),
+    outputTokens: tokens(usage.output_tokens),
+    cost: null,
+  }) as const

@@ -1,0 +1,109 @@
+import { z } from 'zod'
+import { tokens } from '../../domain/external/usage.ts'
+import type { JsonObject } from '../../domain/log/json.ts'
+import type { Mapped } from '../../domain/ports/external.ts'
+import type { CliAgent, LineMapping } from '../agents-process/cli-agent.ts'
+import { events, failure, NOTHING, object, status, text, toolCall, toolResult, unknown } from './fields.ts'
+import { SaidText } from './memory.ts'
+import { askedOf, COMMON, neverAsks } from './requests.ts'
+
+const MODE = 'backend.gemini.approval_mode'
+
+/**
+ * Gemini CLI 0.61, `gemini -o stream-json`. It cannot fork a session, and its tool results are incomplete (a file that was
+ * read comes as empty text), so that neither is advertised.
+ */
+export const gemini: CliAgent = {
+  kind: 'gemini',
+  capabilities: [...COMMON, 'agent_api.exec.add_dirs.v1', MODE],
+  extensions: { [MODE]: z.enum(['default', 'auto_edit', 'plan']) },
+  program: 'gemini',
+  versionArgs: ['--version'],
+  passes: [
+    'GEMINI_API_KEY',
+    'GOOGLE_API_KEY',
+    'GOOGLE_GEMINI_BASE_URL',
+    'GOOGLE_CLOUD_PROJECT',
+    'GOOGLE_CLOUD_LOCATION',
+  ],
+  exitCodes: {
+    41: 'gemini is not logged in; set GEMINI_API_KEY, or log in with gemini itself',
+    42: 'gemini does not know the session',
+    53: 'gemini has reached its limit of turns',
+    55: 'gemini does not trust the working folder',
+  },
+  contradiction: (request) =>
+    neverAsks(request) ??
+    (request.extensions?.[MODE] !== undefined && askedOf(request).sandboxed
+      ? `${MODE} and agent_api.exec.external_sandbox.v1 exclude each other; give one of them`
+      : null),
+  plan(request) {
+    const { model, resume, dirs, sandboxed } = askedOf(request)
+    const mode = sandboxed ? 'yolo' : String(request.extensions?.[MODE] ?? 'default')
+    return {
+      args: [
+        ...['-o', 'stream-json', '--approval-mode', mode],
+        ...(model === undefined ? [] : ['-m', model]),
+        ...(resume === undefined ? [] : ['--resume', resume.selector === 'id' ? resume.id : 'latest']),
+        ...dirs.flatMap((dir) => ['--include-directories', dir]),
+      ],
+      stdin: request.prompt,
+      // Its launcher ignores a signal and doubles the memory.
+      env: { GEMINI_CLI_NO_RELAUNCH: 'true', GEMINI_CLI_TRUST_WORKSPACE: 'true' },
+    }
+  },
+  mapping: () => new GeminiMapping(),
+}
+
+class GeminiMapping implements LineMapping {
+  #model: string | undefined
+  #done = false
+  /** What was said after the last tool. */
+  readonly #said = new SaidText()
+
+  line(line: JsonObject): Mapped {
+    switch (line.type) {
+      case 'init':
+        this.#model = text(line.model) || undefined
+        return { ...status('session started', { model: text(line.model) }), sessionId: text(line.session_id) }
+      case 'message':
+        return line.role === 'assistant' ? this.#say(text(line.content)) : NOTHING
+      case 'tool_use':
+        this.#said.clear()
+        return events(toolCall(line.tool_id, line.tool_name, line.parameters))
+      case 'tool_result':
+        return events(toolResult(line.tool_id, line.status === 'success', line.output ?? line.error))
+      case 'error':
+        return failure(text(line.message))
+      case 'result':
+        return this.#result(line)
+      default:
+        return unknown()
+    }
+  }
+
+  end() {
+    return { done: this.#done, finalText: this.#done ? this.#said.text : null }
+  }
+
+  #say(delta: string): Mapped {
+    this.#said.add(delta)
+    return events({ kind: 'TextOutput', text: delta })
+  }
+
+  #result(line: JsonObject): Mapped {
+    this.#done = line.status === 'success'
+    const { type, message } = object(line.error)
+    const told = this.#done ? status('done') : failure(text(message) || text(type))
+    const stats = object(line.stats)
+    const usage = {
+      scope: 'run',
+      inputTokens: tokens(stats.input_tokens),
+      cachedInputTokens: tokens(stats.cached),
+      outputTokens: tokens(stats.output_tokens),
+      cost: null,
+      ...(this.#model !== undefined && { model: this.#model }),
+    } as const
+    return { ...told, usage }
+  }
+}

@@ -1,0 +1,43 @@
+import type { Advertised, AgentRunRequest } from '../../domain/external/request.ts'
+import type { JsonObject } from '../../domain/log/json.ts'
+import type { Mapped } from '../../domain/ports/external.ts'
+
+/**
+ * An agent's command line that prints one JSON object a line. A new backend is one such object; the kit (kit.ts) checks it.
+ * It advertises only the capabilities that the program really has.
+ */
+export interface CliAgent extends Advertised {
+  /** The program's name on the PATH. */
+  readonly program: string
+  /** Arguments that print its version. */
+  readonly versionArgs: readonly string[]
+  /** Names of variables of ours that it is given: its key and base URL. */
+  readonly passes: readonly string[]
+  /** How it is started for a request that was checked. */
+  plan(request: AgentRunRequest): CliPlan
+  /** A fresh mapping for one run. */
+  mapping(): LineMapping
+  /** What exit codes of its own mean. */
+  readonly exitCodes?: Readonly<Record<number, string>>
+}
+
+export interface CliPlan {
+  readonly args: readonly string[]
+  /** Written to stdin, which is then ended. Null: `/dev/null`. A prompt goes here: arguments are seen by all users. */
+  readonly stdin: string | null
+  readonly env?: Readonly<Record<string, string>>
+}
+
+/** Maps the lines of one run. It may throw for a line that is not as it expects: that line becomes an Unknown event. */
+export interface LineMapping {
+  line(line: JsonObject): Mapped
+  /** Called once, after the last line. */
+  end(): CliEnd
+}
+
+/** What the lines of a run came to. `done`: the terminal line came and says success; exit code 0 alone is none. */
+export interface CliEnd {
+  readonly done: boolean
+  readonly finalText: string | null
+  readonly mapped?: Mapped
+}

@@ -1,0 +1,30 @@
+import { chmodSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** What a fake agent does, one after another; after the last one it exits with 0. */
+export type Step =
+  | { readonly do: 'print'; readonly text: string; readonly times?: number }
+  /** Bytes in pieces, each in a turn of its own. */
+  | { readonly do: 'bytes'; readonly base64: string; readonly piece: number }
+  | { readonly do: 'long-line'; readonly bytes: number; readonly ended: boolean }
+  | { readonly do: 'ignore-signals' }
+  /** Starts a process that leaves group and session, ignores signals and holds stdout; its id goes into the file. */
+  | { readonly do: 'grandchild'; readonly pidFile: string }
+  /** Reads stdin to its end; writes arguments, environment, folder and stdin into a file as JSON. */
+  | { readonly do: 'record'; readonly file: string }
+  | { readonly do: 'close-output' }
+  | { readonly do: 'hang' }
+  | { readonly do: 'exit'; readonly code: number }
+  | { readonly do: 'die'; readonly signal: NodeJS.Signals }
+
+/** Makes a program in a folder that plays these steps. Returns its absolute path. */
+export function fakeProgram(folder: string, steps: readonly Step[]): string {
+  const file = import.meta.url.endsWith('.ts') ? './fake-agent.ts' : './fake-agent.js'
+  const agent = fileURLToPath(new URL(file, import.meta.url))
+  const [play, program] = [join(folder, 'steps.json'), join(folder, 'agent')]
+  writeFileSync(play, JSON.stringify(steps))
+  writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' '${agent}' '${play}' "$@"\n`)
+  chmodSync(program, 0o755)
+  return program
+}

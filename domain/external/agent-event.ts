@@ -1,0 +1,29 @@
+import { z } from 'zod'
+import type { Json } from '../log/json.ts'
+
+// These names and shapes are part of the storage format: events are stored in batches (events.ts).
+
+export const EVENT_KINDS = ['TextOutput', 'ToolCall', 'ToolResult', 'Status', 'Error', 'Unknown'] as const
+export type AgentEventKind = (typeof EVENT_KINDS)[number]
+
+/** What an agent of a run did or said, as it is stored: the kind of agent is the same for the whole stream. */
+export interface AgentEventBody {
+  readonly kind: AgentEventKind
+  readonly channel?: string
+  readonly text?: string
+  readonly message?: string
+  readonly data?: Json
+}
+
+/** {@link AgentEventBody} as consumers see it. */
+export interface AgentEvent extends AgentEventBody {
+  readonly agentKind: string
+}
+
+export const StoredAgentEvent = z.strictObject({
+  kind: z.enum(EVENT_KINDS),
+  channel: z.string().optional(),
+  text: z.string().optional(),
+  message: z.string().optional(),
+  data: z.json().optional(),
+})

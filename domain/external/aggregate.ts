@@ -1,0 +1,34 @@
+import { CommandRejected } from '../agent/errors.ts'
+import type { Aggregate } from '../stream/aggregate.ts'
+import { bodyFault, checkKnown, decode, decodeKept } from './codec.ts'
+import type { ExternalCommand, ExternalContext } from './commands.ts'
+import { decide } from './decide.ts'
+import { digest, FOLD } from './digest.ts'
+import { erasing } from './erasing.ts'
+import { type ExternalEvent, versions } from './events.ts'
+import { evolve } from './evolve.ts'
+import { wakeAt } from './owed.ts'
+import type { ExternalState } from './state.ts'
+
+/** The state remembers every request of a run: its start and one cancel. It never reaches this number. */
+const REMEMBERED = 3
+
+/** Runs of other agents: the streams `external-<agentId>`. */
+export const external: Aggregate<ExternalState, ExternalEvent, ExternalCommand, ExternalContext> = {
+  kind: 'external',
+  fold: FOLD,
+  versions,
+  decode,
+  decodeKept,
+  checkKnown,
+  fault: ({ type, body }) => bodyFault(type, body),
+  evolve,
+  decide,
+  wakeAt,
+  digest,
+  commands: (state) => state.commands,
+  remembered: REMEMBERED,
+  reject: (code, message) => new CommandRejected(code, message),
+  erasing,
+  readers: new Set(['driver_claimed']),
+}

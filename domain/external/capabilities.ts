@@ -1,0 +1,45 @@
+import { AgentError } from './errors.ts'
+
+const AGENT_KIND = /^[a-z][a-z0-9_]*$/
+
+/** The capabilities that mean the same for every backend. Capability and extension ids are one namespace (CONTRACTS 13). */
+export const CORE_CAPABILITIES = [
+  'agent_api.run',
+  'agent_api.events',
+  'agent_api.events.live',
+  'agent_api.control.cancel.v1',
+  'agent_api.tools.structured.v1',
+  'agent_api.tools.results.v1',
+  'agent_api.artifacts.final_text.v1',
+  'agent_api.session.handle.v1',
+  'agent_api.session.resume.v1',
+  'agent_api.session.fork.v1',
+  'agent_api.config.model.v1',
+  'agent_api.exec.non_interactive',
+  'agent_api.exec.add_dirs.v1',
+  'agent_api.exec.external_sandbox.v1',
+] as const
+
+const CORE: ReadonlySet<string> = new Set(CORE_CAPABILITIES)
+
+/** Throws `InvalidAgentKind` for a kind that is malformed. */
+export function checkAgentKind(kind: string): void {
+  if (AGENT_KIND.test(kind)) return
+  throw new AgentError(
+    'InvalidAgentKind',
+    'the kind of an agent is a lower-case letter, then lower-case letters, digits and "_"',
+  )
+}
+
+/** Throws `UnsupportedCapability` where a backend advertises an id that is neither a core id nor under its own name. */
+export function checkCapabilities(kind: string, ids: Iterable<string>): void {
+  const foreign = [...ids].filter((id) => !CORE.has(id) && !isOwn(kind, id)).sort()[0]
+  if (foreign === undefined) return
+  throw new AgentError(
+    'UnsupportedCapability',
+    `${kind} advertises ${JSON.stringify(foreign)}; use a core id, or one that begins with "backend.${kind}."`,
+  )
+}
+
+const isOwn = (kind: string, id: string): boolean =>
+  id.startsWith(`backend.${kind}.`) && id.length > `backend.${kind}.`.length

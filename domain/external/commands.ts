@@ -1,0 +1,40 @@
+import type { Actor } from '../log/envelope.ts'
+import type { StreamContext } from '../stream/aggregate.ts'
+import type { AgentEventBody } from './agent-event.ts'
+import type { BodyOf, RecordedRequest } from './events.ts'
+import type { Outcome } from './outcome.ts'
+import type { Usage } from './usage.ts'
+
+/** What is asked of an external run, and what its driver brings in. All text is redacted by now. */
+export type ExternalCommand =
+  | {
+      readonly kind: 'start'
+      readonly backend: string
+      readonly request: RecordedRequest
+      readonly capabilities: readonly string[]
+      /** The call of keepup's own agent that delegates the run, and the run of that agent. */
+      readonly parent?: BodyOf<'external_started'>['parent'] & { readonly runId: string }
+    }
+  /** `by`: the person who asks, where a driver brings it in. */
+  | { readonly kind: 'cancel'; readonly reason?: string; readonly by?: Actor }
+  | ExternalFact
+  /** Decided one after another, and recorded in one append. */
+  | { readonly kind: 'series'; readonly commands: readonly ExternalCommand[] }
+
+/** Facts are never refused: one that was recorded before, or comes too late, decides nothing. */
+export type ExternalFact =
+  | { readonly kind: 'claim'; readonly driverId: string; readonly build: string }
+  /** Nothing new from outside: record the intent of the process where the driver may start it. */
+  | { readonly kind: 'proceed' }
+  /** `first`: the index of the first of these events in the run. What is recorded of them already is left out. */
+  | { readonly kind: 'batch'; readonly first: number; readonly events: readonly AgentEventBody[] }
+  | { readonly kind: 'session'; readonly sessionId: string }
+  | { readonly kind: 'usage'; readonly usage: Usage }
+  | { readonly kind: 'end'; readonly outcome: Outcome }
+  /** What an earlier driver left running on this host was ended, as far as it was there. */
+  | { readonly kind: 'reaped'; readonly ended: number }
+
+/** What a decision may know of the world. `driver`: set where a driver decides, its own id and the epoch that it holds. */
+export interface ExternalContext extends StreamContext {
+  readonly driver?: { readonly id: string; readonly epoch: number }
+}

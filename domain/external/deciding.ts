@@ -1,0 +1,104 @@
+import { canonicalText } from '../log/canonical.ts'
+import type { Actor } from '../log/envelope.ts'
+import { LogError } from '../log/errors.ts'
+import { idOf } from '../log/owner.ts'
+import { type SaltedBody, saltBody } from '../log/seal.ts'
+import { wellFormed } from '../log/well-formed.ts'
+import type { Decision, Draft, Place } from '../stream/aggregate.ts'
+import { bodyFault } from './codec.ts'
+import type { ExternalContext } from './commands.ts'
+import type { BodyOf, ExternalEvent, ExternalEventType } from './events.ts'
+import { evolve } from './evolve.ts'
+import type { ExternalState } from './state.ts'
+
+const utf8 = new TextEncoder()
+
+export type ExternalDraft = Draft<ExternalState, ExternalEvent>
+export type ExternalDecision = Decision<ExternalState, ExternalEvent>
+
+/** What the backend tells by itself: its actor is the backend, whoever records it. */
+const TOLD: ReadonlySet<ExternalEventType> = new Set<ExternalEventType>([
+  'agent_events',
+  'session_known',
+  'usage_reported',
+])
+/** What others ask for: no driver stands behind it. */
+const ASKED: ReadonlySet<ExternalEventType> = new Set<ExternalEventType>(['external_started', 'cancel_requested'])
+
+const RUNTIME: Actor = { kind: 'system', id: 'runtime' }
+
+/** One decision under way: an event is emitted and folded at once, so that the next one is decided on its state. */
+export class Deciding {
+  readonly #drafts: ExternalDraft[] = []
+  readonly #place: Place
+  readonly #context: ExternalContext
+  #state: ExternalState | null
+  /** What the deciding driver holds: as the context says, or since its claim in this decision. */
+  #driver: ExternalContext['driver']
+
+  constructor(state: ExternalState | null, place: Place, context: ExternalContext) {
+    this.#state = state
+    this.#place = place
+    this.#context = context
+    this.#driver = context.driver
+  }
+
+  get state(): ExternalState | null {
+    return this.#state
+  }
+
+  get decision(): ExternalDecision {
+    return { drafts: this.#drafts, state: this.#state }
+  }
+
+  /** Does the deciding driver hold the run? Only then may it start anything. */
+  get drives(): boolean {
+    const [held, own] = [this.#state?.driver, this.#driver]
+    return own !== undefined && held?.id === own.id && held.epoch === own.epoch
+  }
+
+  emit<T extends ExternalEventType>(
+    type: T,
+    given: BodyOf<T>,
+    about: { readonly runId?: string; readonly by?: Actor } = {},
+  ): void {
+    const context = this.#context
+    const { body, salted } = stored(given, context.salt())
+    const fault = bodyFault(type, body)
+    if (fault !== null)
+      throw new LogError('APPEND_INVALID', `${type} is not of its shape, so nothing was recorded: ${fault}`)
+    const claim = type === 'driver_claimed' ? (body as BodyOf<'driver_claimed'>) : null
+    if (claim !== null) this.#driver = { id: claim.driverId, epoch: claim.epoch }
+    const driver = ASKED.has(type) ? undefined : this.#driver
+    const agentId = idOf(this.#place.stream)
+    const event = {
+      type,
+      body,
+      revision: this.#place.revision + 1 + this.#drafts.length,
+      at: context.now,
+      turn: 0,
+      agentId,
+      runId: this.#state?.runId ?? about.runId ?? agentId,
+      commandId: context.commandId,
+      actor: about.by ?? this.#actorOf(type),
+      bodyHash: salted.header.hash,
+      ...(context.correlationId === undefined ? {} : { correlationId: context.correlationId }),
+      ...(driver === undefined ? {} : { driver }),
+    } as ExternalEvent
+    const after = evolve(this.#state, event)
+    this.#state = after
+    this.#drafts.push({ event, body: salted, after, checkpoint: type === 'external_ended' })
+  }
+
+  #actorOf(type: ExternalEventType): Actor {
+    if (TOLD.has(type)) return { kind: 'backend', id: this.#state!.backend }
+    if (ASKED.has(type)) return this.#context.by
+    return this.#driver === undefined ? RUNTIME : { kind: 'driver', id: this.#driver.id }
+  }
+}
+
+/** A body as it is stored, and as it is read again: well formed, nothing that JSON drops. */
+function stored(given: object, salt: Uint8Array): { body: unknown; salted: SaltedBody } {
+  const text = canonicalText(wellFormed(given))
+  return { body: JSON.parse(text), salted: saltBody(utf8.encode(text), salt) }
+}

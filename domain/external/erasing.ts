@@ -1,0 +1,43 @@
+import type { Header } from '../log/envelope.ts'
+import type { Erasing } from '../stream/aggregate.ts'
+import type { BodyOf } from './events.ts'
+import type { Outcome } from './outcome.ts'
+
+type Said = 'external_started' | 'agent_events' | 'cancel_requested' | 'external_ended' | 'outcome_learned'
+
+/** What the fold needs of bodies that may hold words of people, agents or tools, without those words. */
+const RESIDUES: { readonly [T in Said]: (body: BodyOf<T>) => BodyOf<T> } = {
+  external_started: ({ request: { timeoutMs }, ...body }) => ({
+    ...body,
+    request: { prompt: '', ...(timeoutMs !== undefined && { timeoutMs }) },
+  }),
+  agent_events: ({ first, events }) => ({ first, events: events.map(({ kind }) => ({ kind })) }),
+  cancel_requested: () => ({}),
+  external_ended: wordless,
+  outcome_learned: wordless,
+}
+
+function wordless(outcome: Outcome): Outcome {
+  if (outcome.outcome === 'exited') return { ...outcome, finalText: null }
+  return outcome.outcome === 'failed' ? { ...outcome, error: { ...outcome.error, message: '' } } : outcome
+}
+
+const says = (type: string): type is Said => Object.hasOwn(RESIDUES, type)
+
+/** What erasures of external runs may empty, and what is left of it. */
+export const erasing: Erasing = {
+  says,
+  residue: (type, body) => (says(type) ? (RESIDUES[type] as (body: unknown) => unknown)(body) : body),
+  /** Reads the headers of a stream in order, and says whether the run has ended, so that bodies may be erased. */
+  ending() {
+    let ended = false
+    return {
+      see({ type }: Header) {
+        ended ||= type === 'external_ended'
+      },
+      get ended() {
+        return ended
+      },
+    }
+  },
+}

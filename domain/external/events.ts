@@ -1,0 +1,78 @@
+import { z } from 'zod'
+import type { StreamEvent } from '../stream/aggregate.ts'
+import { ERASURE_VERSION, erasureEvents } from '../stream/erasure.ts'
+import { StoredAgentEvent } from './agent-event.ts'
+import { BATCH } from './batch.ts'
+import { Outcome } from './outcome.ts'
+import { Usage } from './usage.ts'
+
+// These names and shapes are the storage format. A change of a shape is a new version and an upcaster, never an edit.
+
+const text = z.string().min(1)
+const count = z.int().nonnegative()
+
+/** A request as it is stored: redacted, and of the environment the names alone. */
+export const RecordedRequest = z.strictObject({
+  prompt: z.string(),
+  workingDir: z.string().optional(),
+  timeoutMs: z.int().positive().optional(),
+  envNames: z.array(text).optional(),
+  extensions: z.record(z.string(), z.json()).optional(),
+})
+export type RecordedRequest = z.infer<typeof RecordedRequest>
+
+export const bodies = {
+  /** First event of the stream. `parent`: the call of keepup's own agent that delegated the run; `depth`: this run's. */
+  external_started: z.strictObject({
+    backend: text,
+    request: RecordedRequest,
+    capabilities: z.array(text),
+    parent: z.strictObject({ agentId: text, toolCallId: text, depth: z.int().positive() }).optional(),
+  }),
+  driver_claimed: z.strictObject({
+    driverId: text,
+    epoch: z.int().positive(),
+    minReader: z.int().positive(),
+    build: text,
+  }),
+  /** The intent: under this epoch the process may be started, once. */
+  process_start: z.strictObject({ epoch: z.int().positive() }),
+  /** `first`: the index of the batch's first agent event in the run, from 0. */
+  agent_events: z.strictObject({ first: count, events: z.array(StoredAgentEvent).min(1).max(BATCH.events) }),
+  /** The backend's own id of the session, to resume or fork it. */
+  session_known: z.strictObject({ sessionId: text }),
+  usage_reported: Usage,
+  cancel_requested: z.strictObject({ reason: text.optional() }),
+  external_ended: Outcome,
+  /** What a run came to whose end was recorded as unknown. */
+  outcome_learned: Outcome,
+  ...erasureEvents,
+} as const
+
+export type ExternalEventType = keyof typeof bodies
+export type BodyOf<T extends ExternalEventType> = z.infer<(typeof bodies)[T]>
+
+/** The current version of each type. */
+export const versions: Readonly<Record<ExternalEventType, number>> = {
+  external_started: 1,
+  driver_claimed: 1,
+  process_start: 1,
+  agent_events: 1,
+  session_known: 1,
+  usage_reported: 1,
+  cancel_requested: 1,
+  external_ended: 1,
+  outcome_learned: 1,
+  residue: ERASURE_VERSION,
+  erased: ERASURE_VERSION,
+}
+
+/** A decoded event of an external run. `runId`: its own id, or the run of the agent that delegated it. */
+export type ExternalEvent = {
+  readonly [T in ExternalEventType]: StreamEvent & {
+    readonly type: T
+    readonly body: BodyOf<T>
+    readonly agentId: string
+    readonly runId: string
+  }
+}[ExternalEventType]

@@ -1,0 +1,102 @@
+import { append, EMPTY_ROOT } from '../log/root.ts'
+import type { ExternalEvent } from './events.ts'
+import type { Outcome } from './outcome.ts'
+import { type Ended, type ExternalState, isFinished } from './state.ts'
+
+/** An event that cannot follow: the log is not of this program, or the fold has a fault. */
+export class ImpossibleEvent extends Error {
+  override readonly name = 'ImpossibleEvent'
+  constructor(event: ExternalEvent, why: string) {
+    super(`${event.type} at revision ${event.revision} of ${event.agentId} cannot follow: ${why}`)
+  }
+}
+
+/** The state after an event. Throws ImpossibleEvent where the event cannot follow. */
+export function evolve(state: ExternalState | null, event: ExternalEvent): ExternalState {
+  if (event.type === 'external_started') return started(state, event)
+  if (state === null) throw new ImpossibleEvent(event, 'the run was not started')
+  if (event.at < state.at) throw new ImpossibleEvent(event, 'it is older than the event before it')
+  // An erasure changes nothing of the state, so that its events need no digest.
+  if (event.type === 'residue' || event.type === 'erased') return state
+  return { ...state, ...change(state, event), at: event.at }
+}
+
+type Follower = Exclude<ExternalEvent, { type: 'external_started' | 'residue' | 'erased' }>
+
+function change(state: ExternalState, event: Follower): Partial<ExternalState> {
+  const { stage } = state
+  const refuse = (why: string): never => {
+    throw new ImpossibleEvent(event, why)
+  }
+  if (event.type === 'outcome_learned') {
+    if (stage.at !== 'ended' || stage.outcome.kind !== 'unknown' || stage.outcome.learned)
+      return refuse('the outcome is known')
+    return { stage: { at: 'ended', outcome: { kind: 'unknown', learned: true } } }
+  }
+  if (isFinished(state)) return refuse('the run has ended')
+  switch (event.type) {
+    case 'driver_claimed': {
+      const { driverId: id, epoch } = event.body
+      if (epoch !== (state.driver?.epoch ?? 0) + 1) return refuse(`epoch ${epoch} is not the next one`)
+      return { driver: { id, epoch } }
+    }
+    case 'process_start': {
+      const { epoch } = event.body
+      if (stage.at !== 'requested') return refuse('the process was started before')
+      if (epoch !== state.driver?.epoch) return refuse('another driver holds the run')
+      return { stage: { at: 'running', epoch, since: event.at } }
+    }
+    case 'cancel_requested':
+      if (state.cancelledAt !== null) return refuse('it was cancelled before')
+      return { cancelledAt: event.at, commands: [...state.commands, event.commandId] }
+    case 'external_ended':
+      if (stage.at === 'requested' && event.body.outcome !== 'cancelled' && event.body.outcome !== 'failed')
+        return refuse('the process was not started')
+      return { stage: { at: 'ended', outcome: endedOf(event.body) } }
+  }
+  if (stage.at !== 'running') return refuse('the process was not started')
+  switch (event.type) {
+    case 'agent_events': {
+      const { first, events } = event.body
+      if (first !== state.events.count) return refuse(`agent event ${state.events.count} comes next, not ${first}`)
+      return { events: append(state.events, event.bodyHash, events.length) }
+    }
+    case 'session_known':
+      return { sessionId: event.body.sessionId }
+    case 'usage_reported':
+      return { usage: event.body }
+  }
+}
+
+function started(
+  state: ExternalState | null,
+  event: Extract<ExternalEvent, { type: 'external_started' }>,
+): ExternalState {
+  if (state !== null) throw new ImpossibleEvent(event, 'the run was started before')
+  return {
+    agentId: event.agentId,
+    runId: event.runId,
+    at: event.at,
+    backend: event.body.backend,
+    request: event.body.request,
+    requestHash: event.bodyHash,
+    commands: [event.commandId],
+    driver: null,
+    stage: { at: 'requested' },
+    cancelledAt: null,
+    events: EMPTY_ROOT,
+    sessionId: null,
+    usage: null,
+  }
+}
+
+export function endedOf(outcome: Outcome): Ended {
+  switch (outcome.outcome) {
+    case 'exited':
+      return { kind: 'exited', exit: outcome.exit, success: outcome.success }
+    case 'unknown':
+      return { kind: 'unknown', learned: false }
+    default:
+      return { kind: outcome.outcome, exit: outcome.exit }
+  }
+}

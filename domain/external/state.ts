@@ -1,0 +1,47 @@
+import type { Root } from '../log/root.ts'
+import type { RecordedRequest } from './events.ts'
+import type { ExitStatus } from './outcome.ts'
+import type { Usage } from './usage.ts'
+
+/** The stage of a run. `running` under an epoch that is no longer the driver's: it is not known whether the process lives. */
+export type Stage =
+  | { readonly at: 'requested' }
+  | { readonly at: 'running'; readonly epoch: number; readonly since: number }
+  | { readonly at: 'ended'; readonly outcome: Ended }
+
+/** What the state keeps of an outcome: no text. */
+export type Ended =
+  | { readonly kind: 'exited'; readonly exit: ExitStatus; readonly success: boolean }
+  | { readonly kind: 'failed' | 'cancelled'; readonly exit: ExitStatus | null }
+  /** `learned`: the true outcome came later. */
+  | { readonly kind: 'unknown'; readonly learned: boolean }
+
+/** The state of an external run. It holds no agent event, so that it stays small. Times are ms since the epoch. */
+export interface ExternalState {
+  readonly agentId: string
+  readonly runId: string
+  readonly at: number
+  readonly backend: string
+  readonly request: RecordedRequest
+  /** The hash of the body that the request came in. */
+  readonly requestHash: string
+  /** The commands of the requests so far: the start, and a cancel. */
+  readonly commands: readonly string[]
+  readonly driver: { readonly id: string; readonly epoch: number } | null
+  readonly stage: Stage
+  /** When a person, or the agent that delegated the run, asked for its end. */
+  readonly cancelledAt: number | null
+  /** How many agent events are recorded, and a root over the batches' bodies. */
+  readonly events: Root
+  readonly sessionId: string | null
+  readonly usage: Usage | null
+}
+
+export const isFinished = (state: ExternalState): boolean => state.stage.at === 'ended'
+
+/** Does the driver that holds the run run the process too? */
+export const runsItself = ({ stage, driver }: ExternalState): boolean =>
+  stage.at === 'running' && stage.epoch === driver?.epoch
+
+/** Is a process recorded whose driver has lost the run? Its outcome is in doubt. */
+export const inDoubt = (state: ExternalState): boolean => state.stage.at === 'running' && !runsItself(state)

@@ -1,0 +1,32 @@
+import { z } from 'zod'
+
+const count = z.int().nonnegative()
+
+const scope = z.enum(['run', 'session'])
+
+/**
+ * What a backend says that a run has used. `scope`: of this run alone, or of the whole session up to its end, which counts
+ * again what the session used before a resume. A count that the backend does not tell is null.
+ */
+export const Usage = z.strictObject({
+  scope,
+  inputTokens: count.nullable(),
+  /** The part of the input tokens that a cache served. */
+  cachedInputTokens: count.nullable(),
+  outputTokens: count.nullable(),
+  /** Nano-dollars; null: the backend reports no cost. */
+  cost: z.strictObject({ nanos: count, scope }).nullable(),
+  model: z.string().min(1).optional(),
+})
+export type Usage = z.infer<typeof Usage>
+
+/** Dollars, as backends report them, in nano-dollars; null for what is no amount of money. */
+export function nanosOf(dollars: unknown): number | null {
+  if (typeof dollars !== 'number' || !Number.isFinite(dollars) || dollars < 0) return null
+  const nanos = Math.round(dollars * 1e9)
+  return Number.isSafeInteger(nanos) ? nanos : null
+}
+
+/** A number of tokens as a backend reports it; anything else counts as none. */
+export const tokens = (value: unknown): number =>
+  Number.isSafeInteger(value) && (value as number) > 0 ? (value as number) : 0

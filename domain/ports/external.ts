@@ -1,0 +1,85 @@
+import type { AgentEvent, AgentEventBody } from '../external/agent-event.ts'
+import type { ExternalCommand, ExternalFact } from '../external/commands.ts'
+import type { ExitStatus, Outcome } from '../external/outcome.ts'
+import type { Advertised, AgentRunRequest } from '../external/request.ts'
+import type { Usage } from '../external/usage.ts'
+import type { Actor } from '../log/envelope.ts'
+import type { Json } from '../log/json.ts'
+import type { TextFilter } from './workspace.ts'
+
+export type { AgentEvent, AgentEventBody, AgentRunRequest, ExitStatus, Usage }
+
+/** A run of an agent (seed 002). Disposing of it cancels it. */
+export interface AgentRunHandle extends AsyncDisposable {
+  /** Names the run in the log: its stream is `external-<agentId>`. */
+  readonly agentId: string
+  /** All events in order, from the log. It can be iterated more than once, also after the end. */
+  readonly events: AsyncIterable<AgentEvent>
+  /** Settles once, after the process has exited and the events have ended for the consumer. Rejects with an AgentError. */
+  readonly completion: Promise<AgentCompletion>
+  /** Asks for the end of the process. Idempotent; nothing once `completion` has settled. */
+  cancel(reason?: string, by?: Actor): void
+}
+
+/** What a run that ended by itself came to. `success`: the agent did its work, which the exit code alone does not tell. */
+export interface AgentCompletion {
+  readonly status: ExitStatus
+  readonly success: boolean
+  readonly finalText: string | null
+}
+
+/** What a backend tells of a run while it lasts. */
+export interface Mapped {
+  readonly events?: readonly AgentEventBody[]
+  /** The backend's own id of the session. */
+  readonly sessionId?: string
+  readonly usage?: Usage
+}
+
+/** One run, as its backend sees it. */
+export interface BackendRun {
+  readonly agentId: string
+  /** Aborted: the process is to be ended. */
+  readonly signal: AbortSignal
+  /** Records what was mapped. A promise: the sink is not ready; read on when it resolves. It rejects where the log fails. */
+  emit(mapped: Mapped): Promise<void> | undefined
+}
+
+/**
+ * One kind of agent. `start` is called once per run, after validation, and resolves when the process has exited and all of
+ * its output was emitted. It rejects with an AgentError `Backend` or `UnsupportedCapability`.
+ */
+export interface AgentBackend extends Advertised {
+  start(request: AgentRunRequest, run: BackendRun): Promise<AgentCompletion>
+}
+
+/** Where external runs are recorded. */
+export interface ExternalLog {
+  /** Records the request, and the intent to start the process: resolves when both are durable. */
+  begin(start: Extract<ExternalCommand, { kind: 'start' }>, asked?: StartedBy): Promise<ExternalRunLog>
+}
+
+/** Who starts a run, and under which id and command; absent: the gateway itself, under an id that is drawn. */
+export interface StartedBy {
+  readonly by?: Actor
+  readonly agentId?: string
+  readonly commandId?: string
+}
+
+/** The stream of one run. */
+export interface ExternalRunLog {
+  readonly agentId: string
+  /** Records facts, in one append and in order: resolves when they are durable. Facts that are recorded change nothing. */
+  append(facts: readonly (ExternalFact | Extract<ExternalCommand, { kind: 'cancel' }>)[]): Promise<void>
+  /** Agent events from an index on, some or all; none: no more are recorded by now. */
+  read(from: number): Promise<readonly AgentEventBody[]>
+}
+
+/** Hides secrets in what is recorded. */
+export interface Hiding {
+  value<T extends Json>(value: T): T
+  /** For text that comes in pieces: a secret may be parted between two of them. */
+  pieces(): TextFilter
+}
+
+export type { Outcome }

@@ -1,0 +1,83 @@
+import { checkAgentKind } from '../../external/capabilities.ts'
+import { AgentError } from '../../external/errors.ts'
+import type { RecordedRequest } from '../../external/events.ts'
+import { type AgentRunRequest, checkAdvertised, checkRequest } from '../../external/request.ts'
+import type { Json } from '../../log/json.ts'
+import type { AgentBackend, AgentRunHandle, ExternalLog, Hiding, StartedBy } from '../../ports/external.ts'
+import type { Clock } from '../../ports.ts'
+import { ExternalRun } from './run.ts'
+
+export interface GatewayOptions {
+  readonly log: ExternalLog
+  readonly clock: Clock
+  /** Absent: nothing is hidden. */
+  readonly hiding?: Hiding
+  readonly backends?: readonly AgentBackend[]
+}
+
+/** Runs any agent through one interface (seed 002; CONTRACTS 13). */
+export class AgentGateway {
+  readonly #options: GatewayOptions
+  readonly #backends = new Map<string, AgentBackend>()
+
+  constructor(options: GatewayOptions) {
+    this.#options = options
+    for (const backend of options.backends ?? []) this.register(backend)
+  }
+
+  /** Throws `InvalidAgentKind` for a kind that is malformed or registered, `UnsupportedCapability` for a foreign id. */
+  register(backend: AgentBackend): void {
+    checkAgentKind(backend.kind)
+    if (this.#backends.has(backend.kind))
+      throw new AgentError('InvalidAgentKind', `${backend.kind} is registered already; register each kind once`)
+    checkAdvertised(backend)
+    this.#backends.set(backend.kind, backend)
+  }
+
+  kinds(): readonly string[] {
+    return [...this.#backends.keys()].sort()
+  }
+
+  /** Throws `UnknownBackend`. */
+  capabilities(kind: string): readonly string[] {
+    return [...this.#backend(kind).capabilities].sort()
+  }
+
+  /**
+   * Starts a run. Rejects with `UnknownBackend` before any other check, then as `checkRequest` does, before anything is
+   * recorded or started. Whatever happens later arrives through the handle.
+   */
+  async run(kind: string, asked: AgentRunRequest, by: StartedBy = {}): Promise<AgentRunHandle> {
+    const backend = this.#backend(kind)
+    const request = checkRequest(asked, backend)
+    const { clock, hiding = null } = this.#options
+    const log = await this.#begin(backend, request, by)
+    return new ExternalRun({ backend, request, log, clock, hiding })
+  }
+
+  async #begin(backend: AgentBackend, request: AgentRunRequest, by: StartedBy) {
+    const start = {
+      kind: 'start',
+      backend: backend.kind,
+      request: recorded(request, this.#options.hiding),
+      capabilities: [...backend.capabilities].sort(),
+    } as const
+    try {
+      return await this.#options.log.begin(start, by)
+    } catch (cause) {
+      throw new AgentError('Backend', `the run could not be recorded: ${(cause as Error).message}`, { cause })
+    }
+  }
+
+  #backend(kind: string): AgentBackend {
+    const backend = this.#backends.get(kind)
+    if (backend !== undefined) return backend
+    throw new AgentError('UnknownBackend', `there is no such backend; use one of: ${this.kinds().join(', ') || 'none'}`)
+  }
+}
+
+/** What is stored of a request: of the environment the names alone, since any value may be a secret. */
+function recorded({ env, ...request }: AgentRunRequest, hiding?: Hiding): RecordedRequest {
+  const hidden = hiding?.value(request as unknown as Json) ?? request
+  return { ...(hidden as RecordedRequest), ...(env !== undefined && { envNames: Object.keys(env).sort() }) }
+}

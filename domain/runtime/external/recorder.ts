@@ -1,0 +1,150 @@
+import type { AgentEventBody } from '../../external/agent-event.ts'
+import { BATCH, Batcher } from '../../external/batch.ts'
+import { boundEvent } from '../../external/bounds.ts'
+import type { Json } from '../../log/json.ts'
+import type { ExternalRunLog, Hiding, Mapped, Usage } from '../../ports/external.ts'
+import type { Clock, TextFilter } from '../../ports.ts'
+
+type Fact = Parameters<ExternalRunLog['append']>[0][number]
+
+export interface RecorderOptions {
+  readonly log: ExternalRunLog
+  readonly clock: Clock
+  readonly hiding: Hiding | null
+  /** Something more is durable. */
+  onRecorded(): void
+  /** An append failed: nothing more is recorded, and the process must not go on. */
+  onFailure(error: unknown): void
+}
+
+/** Names of a backend's own that are longer are not recorded: cut, they would name something else. */
+const NAME_CHARACTERS = 256
+const isName = (text: string | undefined): text is string =>
+  text !== undefined && text !== '' && text.length <= NAME_CHARACTERS
+
+/**
+ * Records what one run tells: hides secrets, bounds each event, gathers batches, and appends them one after another. One
+ * append is under way and one waits at most; then whatever reads from the process waits too.
+ */
+export class Recorder {
+  readonly #options: RecorderOptions
+  readonly #batcher = new Batcher()
+  readonly #stop = new AbortController()
+  #recorded = 0
+  #flight: Promise<void> = Promise.resolve()
+  #failure: { readonly error: unknown } | null = null
+  #timer = false
+  #text: { readonly channel: string | undefined; readonly filter: TextFilter } | null = null
+
+  constructor(options: RecorderOptions) {
+    this.#options = options
+  }
+
+  /** Takes what was mapped. The promise, where there is one, resolves when more can be taken. */
+  emit({ events = [], sessionId, usage }: Mapped): Promise<void> | undefined {
+    let ready: Promise<void> | undefined
+    for (const event of events) for (const hidden of this.#hide(event)) ready = this.#add(hidden) ?? ready
+    const facts: Fact[] = []
+    if (isName(sessionId)) facts.push({ kind: 'session', sessionId: this.#hideValue(sessionId) })
+    if (usage !== undefined) facts.push({ kind: 'usage', usage: this.#hideUsage(usage) })
+    if (facts.length > 0) ready = this.append(facts)
+    if (this.#batcher.dueAt !== null) this.#startTimer()
+    return this.#failure === null ? ready : this.#flight
+  }
+
+  /** Appends facts behind all that was taken before. The promise resolves when at most these are still under way. */
+  append(facts: readonly Fact[]): Promise<void> {
+    return this.#send([...this.#taken(this.#batcher.take()), ...facts])
+  }
+
+  /** Resolves when everything is durable; rejects where it never will be. `last`: the last facts. */
+  async finish(last: readonly Fact[]): Promise<void> {
+    for (const event of this.#restOfText()) this.#add(event)
+    this.append(last)
+    this.#stop.abort()
+    await this.#flight
+  }
+
+  /** Text that came as a whole, without its secrets. */
+  hideText(text: string): string {
+    return this.#hideValue(text)
+  }
+
+  #add(event: AgentEventBody): Promise<void> | undefined {
+    let ready: Promise<void> | undefined
+    for (const part of boundEvent(event))
+      for (const batch of this.#batcher.add(part, this.#options.clock.now())) ready = this.#send(this.#taken(batch))
+    return ready
+  }
+
+  #taken(events: readonly AgentEventBody[]): Fact[] {
+    if (events.length === 0) return []
+    const first = this.#recorded
+    this.#recorded += events.length
+    return [{ kind: 'batch', first, events }]
+  }
+
+  #send(facts: readonly Fact[]): Promise<void> {
+    const before = this.#flight
+    if (facts.length === 0) return before
+    this.#flight = before.then(() => this.#options.log.append(facts)).then(this.#options.onRecorded)
+    this.#flight.catch((error) => {
+      if (this.#failure !== null) return
+      this.#failure = { error }
+      this.#stop.abort()
+      this.#options.onFailure(error)
+    })
+    return before
+  }
+
+  #startTimer(): void {
+    if (this.#timer) return
+    this.#timer = true
+    void this.#flushWhenDue().finally(() => {
+      this.#timer = false
+    })
+  }
+
+  async #flushWhenDue(): Promise<void> {
+    const { clock } = this.#options
+    for (let due = this.#batcher.dueAt; due !== null; due = this.#batcher.dueAt) {
+      const left = due - clock.now()
+      // A clock that was set back must not hold a batch.
+      if (left > 0) await clock.sleep(Math.min(left, BATCH.ms), this.#stop.signal).catch(() => undefined)
+      if (this.#stop.signal.aborted) return
+      // What took its place meanwhile has a time of its own.
+      if (this.#batcher.dueAt === due) this.#send(this.#taken(this.#batcher.take()))
+    }
+  }
+
+  #hide(event: AgentEventBody): AgentEventBody[] {
+    const { hiding } = this.#options
+    if (hiding === null) return [event]
+    const { text, ...rest } = event
+    if (event.kind !== 'TextOutput' || text === undefined)
+      return [...this.#restOfText(), this.#hideValue(event as unknown as Json) as unknown as AgentEventBody]
+    const other = this.#text !== null && this.#text.channel !== event.channel ? this.#restOfText() : []
+    this.#text ??= { channel: event.channel, filter: hiding.pieces() }
+    const shown = this.#text.filter.push(text)
+    const hidden = this.#hideValue(rest as unknown as Json) as unknown as AgentEventBody
+    const empty = shown === '' && rest.data === undefined && rest.message === undefined
+    return empty ? other : [...other, { ...hidden, ...(shown !== '' && { text: shown }) }]
+  }
+
+  /** Text that was held back because a secret might have gone on. */
+  #restOfText(): AgentEventBody[] {
+    if (this.#text === null) return []
+    const { channel, filter } = this.#text
+    this.#text = null
+    const text = filter.end()
+    return text === '' ? [] : [{ kind: 'TextOutput', text, ...(channel !== undefined && { channel }) }]
+  }
+
+  #hideUsage({ model, ...usage }: Usage): Usage {
+    return isName(model) ? { ...usage, model: this.#hideValue(model) } : usage
+  }
+
+  #hideValue<T extends Json>(value: T): T {
+    return this.#options.hiding?.value(value) ?? value
+  }
+}

@@ -1,0 +1,162 @@
+import type { AgentEvent } from '../../external/agent-event.ts'
+import { boundFinalText, boundMessage } from '../../external/bounds.ts'
+import { AgentError, CANCELLED } from '../../external/errors.ts'
+import type { Outcome } from '../../external/outcome.ts'
+import type { AgentRunRequest } from '../../external/request.ts'
+import type { Actor } from '../../log/envelope.ts'
+import type { AgentBackend, AgentCompletion, AgentRunHandle, ExternalRunLog, Hiding } from '../../ports/external.ts'
+import type { Clock } from '../../ports.ts'
+import { EventReader, type EventSource } from './event-reader.ts'
+import { Recorder } from './recorder.ts'
+
+export interface RunOptions {
+  readonly backend: AgentBackend
+  readonly request: AgentRunRequest
+  readonly log: ExternalRunLog
+  readonly clock: Clock
+  readonly hiding: Hiding | null
+}
+
+type Settled = { readonly outcome: Outcome; readonly value: AgentCompletion | AgentError }
+
+/** One run at work: what its backend tells is recorded, consumers read it from the log, and the completion settles once. */
+export class ExternalRun implements AgentRunHandle, EventSource {
+  readonly agentId: string
+  readonly agentKind: string
+  readonly events: AsyncIterable<AgentEvent> = { [Symbol.asyncIterator]: () => new EventReader(this) }
+  readonly completion: Promise<AgentCompletion>
+  ended: EventSource['ended'] = null
+  readonly #options: RunOptions
+  readonly #abort = new AbortController()
+  readonly #recorder: Recorder
+  readonly #readers = new Set<EventReader>()
+  readonly #settle = Promise.withResolvers<AgentCompletion>()
+  #result: AgentCompletion | AgentError | null = null
+  #settled = false
+  #change = Promise.withResolvers<void>()
+
+  constructor(options: RunOptions) {
+    const { log, clock, hiding } = options
+    this.#options = options
+    this.agentId = log.agentId
+    this.agentKind = options.backend.kind
+    this.completion = this.#settle.promise
+    // A completion that is not awaited must not end the program.
+    this.completion.catch(() => undefined)
+    this.#recorder = new Recorder({
+      log,
+      clock,
+      hiding,
+      onRecorded: () => this.wake(),
+      onFailure: () => this.#abort.abort(),
+    })
+    void this.#perform()
+  }
+
+  cancel(reason?: string, by?: Actor): void {
+    if (this.#settled || this.#abort.signal.aborted) return
+    const said = reason === undefined || reason === '' ? {} : { reason: this.#recorder.hideText(reason) }
+    // A log that fails is told by the completion.
+    if (this.ended === null)
+      this.#recorder.append([{ kind: 'cancel', ...said, ...(by !== undefined && { by }) }]).catch(() => undefined)
+    this.#abort.abort(new AgentError('Backend', CANCELLED))
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.cancel()
+    for (const reader of [...this.#readers]) await reader.return()
+    await this.completion.catch(() => undefined)
+  }
+
+  read(from: number) {
+    return this.#options.log.read(from)
+  }
+
+  changed(): Promise<void> {
+    return this.#change.promise
+  }
+
+  wake(): void {
+    const { resolve } = this.#change
+    this.#change = Promise.withResolvers<void>()
+    resolve()
+  }
+
+  hold(reader: EventReader): void {
+    this.#readers.add(reader)
+  }
+
+  release(reader: EventReader): void {
+    this.#readers.delete(reader)
+    this.#trySettle()
+  }
+
+  async #perform(): Promise<void> {
+    const { outcome, value } = await this.#outcome()
+    let result = value
+    let failure: Error | null = null
+    try {
+      await this.#recorder.finish([{ kind: 'end', outcome }])
+    } catch (cause) {
+      failure = new AgentError('Backend', `the run could not be recorded: ${(cause as Error).message}`, { cause })
+      result = failure as AgentError
+    }
+    this.ended = { failure }
+    this.#result = result
+    this.wake()
+    this.#trySettle()
+  }
+
+  async #outcome(): Promise<Settled> {
+    const { backend, request } = this.#options
+    const run = {
+      agentId: this.agentId,
+      signal: this.#abort.signal,
+      emit: this.#recorder.emit.bind(this.#recorder),
+    }
+    try {
+      return this.#exited(await backend.start(request, run))
+    } catch (error) {
+      return this.#failed(error)
+    }
+  }
+
+  /** A non-zero exit is a success with that status, an Error event and no final text (CONTRACTS 13). */
+  #exited({ status, success, finalText }: AgentCompletion): Settled {
+    const zero = status.code === 0
+    if (!zero) {
+      const how = status.code === null ? `was ended by ${status.signal}` : `ended with exit code ${status.code}`
+      void this.#recorder
+        .emit({ events: [{ kind: 'Error', message: `${this.agentKind} ${how}` }] })
+        ?.catch(() => undefined)
+    }
+    const succeeded = success && zero
+    const text = succeeded && finalText !== null ? boundFinalText(this.#recorder.hideText(finalText)) : null
+    return {
+      outcome: { outcome: 'exited', exit: status, success: succeeded, finalText: text },
+      value: { status, success: succeeded, finalText: text },
+    }
+  }
+
+  #failed(error: unknown): Settled {
+    // Any other error may hold a line of the process in its message.
+    const told = error instanceof AgentError ? error : new AgentError('Backend', 'the backend has a fault')
+    const { exit } = told
+    const message = boundMessage(this.#recorder.hideText(told.message))
+    const cancelled = told.code === 'Backend' && told.message === CANCELLED
+    const code = told.code === 'UnsupportedCapability' ? told.code : 'Backend'
+    if (code === 'UnsupportedCapability')
+      void this.#recorder.emit({ events: [{ kind: 'Error', message }] })?.catch(() => undefined)
+    return {
+      outcome: cancelled ? { outcome: 'cancelled', exit } : { outcome: 'failed', exit, error: { code, message } },
+      value: new AgentError(code, message, exit === null ? {} : { exit }),
+    }
+  }
+
+  #trySettle(): void {
+    if (this.#settled || this.#result === null || this.#readers.size > 0) return
+    this.#settled = true
+    if (this.#result instanceof AgentError) this.#settle.reject(this.#result)
+    else this.#settle.resolve(this.#result)
+  }
+}

@@ -1,0 +1,136 @@
+import { CommandRejected } from '../../agent/errors.ts'
+import { external } from '../../external/aggregate.ts'
+import type { ExternalCommand, ExternalContext } from '../../external/commands.ts'
+import type { ExternalEvent } from '../../external/events.ts'
+import { type ExternalState, isFinished } from '../../external/state.ts'
+import type { Actor } from '../../log/envelope.ts'
+import { base32, effectId, externalStream, runIdOf } from '../../log/ids.ts'
+import type { ExternalLog, ExternalRunLog, StartedBy } from '../../ports/external.ts'
+import { Mailbox } from '../stream/mailbox.ts'
+import type { StreamPorts } from '../stream/ports.ts'
+import { Snapshots } from '../stream/snapshots.ts'
+import { AgentEventIndex } from './event-index.ts'
+
+export interface ExternalLogPorts extends StreamPorts {
+  /** Version of this program, which a claim records. */
+  readonly build: string
+  /** Names this process among several that drive; absent where it is alone. */
+  readonly driver?: string
+  /** Makes durable what recorded text refers to: awaited before each append. */
+  beforeAppend?(): Promise<void>
+}
+
+type ExternalMailbox = Mailbox<ExternalState, ExternalEvent, ExternalCommand, ExternalContext>
+
+const GATEWAY: Actor = { kind: 'gateway', id: 'agents' }
+const FACT = { fact: true } as const
+
+/** The log of external runs: one stream `external-<agentId>` per run, written through its mailbox. */
+export class StreamExternalLog implements ExternalLog {
+  readonly #ports: ExternalLogPorts
+
+  constructor(ports: ExternalLogPorts) {
+    this.#ports = ports
+  }
+
+  /** A state of an external run is small and its stream has few events: it is folded anew, without snapshots. */
+  #mailbox(agentId: string): ExternalMailbox {
+    const { snapshots: _, ...ports } = this.#ports
+    return new Mailbox(external, NO_SNAPSHOTS, externalStream(agentId), ports)
+  }
+
+  #driverId(): string {
+    return [this.#ports.driver, base32(this.#ports.random.bytes(10))].filter(Boolean).join('-')
+  }
+
+  /** Records the request, the claim and the intent of the process in one append. Rejects as a mailbox does. */
+  async begin(start: Extract<ExternalCommand, { kind: 'start' }>, asked: StartedBy = {}): Promise<ExternalRunLog> {
+    const { clock, random, build } = this.#ports
+    const { agentId = runIdOf(clock.now(), random.bytes(8)), by = GATEWAY, commandId = `${agentId}.start` } = asked
+    const mailbox = this.#mailbox(agentId)
+    const driverId = this.#driverId()
+    await this.#ports.beforeAppend?.()
+    const commands: ExternalCommand[] = [start, { kind: 'claim', driverId, build }, { kind: 'proceed' }]
+    const { recorded } = await mailbox.submit({ kind: 'series', commands }, { by, commandId }, { fact: false })
+    // The process of a request that came before is not started a second time.
+    if (!recorded) throw new CommandRejected('RUN_EXISTS', `${agentId} was started before; follow its events`)
+    return new StreamRunLog(this.#ports, mailbox, { id: driverId, epoch: mailbox.state!.driver!.epoch })
+  }
+
+  /** The events of a run that any process has recorded, also after its end. Null: there is no such run. */
+  async reading(agentId: string): Promise<Pick<ExternalRunLog, 'agentId' | 'read'> | null> {
+    const mailbox = this.#mailbox(agentId)
+    await mailbox.refresh()
+    return mailbox.state === null ? null : { agentId, read: readerOf(this.#ports, agentId) }
+  }
+
+  /** The state of a run as the log has it; null: there is no such run. */
+  async state(agentId: string): Promise<ExternalState | null> {
+    const mailbox = this.#mailbox(agentId)
+    await mailbox.refresh()
+    return mailbox.state
+  }
+
+  /**
+   * Ends a run in the log whose driver is gone, and whose processes were ended on this host before (`ended`: how many were
+   * found). A process may have done its work unseen, so its outcome is unknown and nothing is started again. False: the run
+   * had ended.
+   */
+  async settle(agentId: string, ended: number): Promise<boolean> {
+    const mailbox = this.#mailbox(agentId)
+    await mailbox.refresh()
+    if (mailbox.state === null || isFinished(mailbox.state)) return false
+    const driverId = this.#driverId()
+    const commands: ExternalCommand[] = [
+      { kind: 'claim', driverId, build: this.#ports.build },
+      mailbox.state.stage.at === 'running' ? { kind: 'reaped', ended } : { kind: 'end', outcome: NEVER_STARTED },
+    ]
+    const asking = { by: { kind: 'driver', id: driverId } as const, commandId: `${agentId}.settle#${driverId}` }
+    const { recorded } = await mailbox.submit({ kind: 'series', commands }, asking, FACT)
+    return recorded
+  }
+}
+
+/** The stream of one run, in the hands of the driver that holds it. */
+class StreamRunLog implements ExternalRunLog {
+  readonly agentId: string
+  readonly #ports: ExternalLogPorts
+  readonly #mailbox: ExternalMailbox
+  readonly #driver: NonNullable<ExternalContext['driver']>
+  readonly read: ExternalRunLog['read']
+  #appends = 0
+
+  constructor(ports: ExternalLogPorts, mailbox: ExternalMailbox, driver: NonNullable<ExternalContext['driver']>) {
+    this.#ports = ports
+    this.#mailbox = mailbox
+    this.#driver = driver
+    this.agentId = mailbox.state!.agentId
+    this.read = readerOf(ports, this.agentId)
+  }
+
+  async append(facts: Parameters<ExternalRunLog['append']>[0]): Promise<void> {
+    await this.#ports.beforeAppend?.()
+    const driver = this.#driver
+    const commandId = effectId(`${this.agentId}.process.${driver.epoch}`, ++this.#appends)
+    const asking = { by: { kind: 'driver', id: driver.id } as const, commandId, driver }
+    await this.#mailbox.submit({ kind: 'series', commands: facts }, asking, FACT)
+  }
+}
+
+const NEVER_STARTED = {
+  outcome: 'failed',
+  exit: null,
+  error: { code: 'Backend', message: 'the program that was to start the agent was gone before it had done so' },
+} as const
+
+const NO_SNAPSHOTS = new Snapshots<ExternalState, ExternalEvent>(external, {
+  members: [],
+  keep: (state) => state,
+  step: () => 0,
+  whole: async () => null,
+})
+
+function readerOf(ports: ExternalLogPorts, agentId: string): ExternalRunLog['read'] {
+  const index = new AgentEventIndex(ports, externalStream(agentId))
+  return (from) => index.read(from)
+}

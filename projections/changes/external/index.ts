@@ -1,0 +1,19 @@
+import { external } from '../../../domain/external/aggregate.ts'
+import { Residues } from '../../../domain/runtime/stream/residues.ts'
+import { set } from '../change.ts'
+import type { StreamKind } from '../kinds.ts'
+import { decode, minReader } from './decode.ts'
+import type { ProjectedExternal } from './event.ts'
+import { changesOf } from './rows.ts'
+
+/** How the stream of an external run becomes rows. All types of its events are at version 1, so nothing is upcast. */
+export const externalRows: StreamKind<ProjectedExternal> = {
+  minReader,
+  decode,
+  changes: changesOf,
+  referenceOf: () => null,
+  withReferred: (event) => event,
+  parked: (id, revision) => [set('agents', { id }, { incomplete_from: revision })],
+  upcast: () => null,
+  residues: (stores, stream) => new Residues(stores, external, stream),
+}

@@ -1,0 +1,141 @@
+import { ERASED } from '../../../domain/agent/events/residue.ts'
+import type { Outcome } from '../../../domain/external/outcome.ts'
+import type { Usage } from '../../../domain/external/usage.ts'
+import type { Row } from '../../schema/tables.ts'
+import { actorText, cut } from '../../text.ts'
+import { type Change, put, set } from '../change.ts'
+import type { ProjectedExternal } from './event.ts'
+
+type Of<T extends ProjectedExternal['type']> = Extract<ProjectedExternal, { type: T }>
+
+/** An external run is one agent without turns: what it used is the one attempt of its turn 0. */
+const TURN = 0
+const ATTEMPT = 1
+
+/** The row changes of an event of an external run. Pure: the same event always gives the same changes. */
+export function changesOf(e: ProjectedExternal): Change[] {
+  const here = { revision: e.revision, updated_at: e.time }
+  if (e.type === 'external_started') return started(e)
+  const agent = (columns: Partial<Row<'agents'>> = {}) => set('agents', { id: e.agentId }, { ...here, ...columns })
+  switch (e.type) {
+    case 'driver_claimed':
+      return [agent(e.body === null ? {} : { epoch: e.body.epoch })]
+    case 'process_start':
+      return [agent({ in_turn: 1 }), call(e, { status: 'running', started_revision: e.revision, started_at: e.time })]
+    case 'usage_reported':
+      return [agent(), call(e, e.body === null ? { erased: 1 } : figures(e.body))]
+    case 'cancel_requested':
+      return [agent({ cancel_requested_at: e.time })]
+    case 'external_ended':
+    case 'outcome_learned':
+      return ended(e, agent)
+    default:
+      return [agent()]
+  }
+}
+
+function started(e: Of<'external_started'>): Change[] {
+  const { request, backend = '', parent } = e.body ?? {}
+  const isRoot = e.agentId === e.runId
+  const preview = e.erased ? ERASED : cut(request?.prompt ?? '', 500)
+  const run = put(
+    'runs',
+    { id: e.runId },
+    {
+      status: 'active',
+      started: e.position,
+      created_at: e.time,
+      created_by: actorText(e.actor),
+      backend,
+      workspace: request?.workingDir ?? null,
+    },
+  )
+  const agent = put(
+    'agents',
+    { id: e.agentId },
+    {
+      run_id: e.runId,
+      parent_agent_id: parent?.agentId ?? null,
+      parent_tool_call_id: parent?.toolCallId ?? null,
+      role: '',
+      status: 'active',
+      depth: parent?.depth ?? (isRoot ? 0 : -1),
+      created_at: e.time,
+      revision: e.revision,
+      updated_at: e.time,
+      backend,
+      ungoverned: 1,
+    },
+  )
+  const input = put(
+    'inputs',
+    { agent_id: e.agentId, revision: e.revision },
+    { run_id: e.runId, preview, by: actorText(e.actor), at: e.time, erased: e.erased ? 1 : 0 },
+  )
+  return isRoot ? [run, agent, input] : [agent, input]
+}
+
+function ended(
+  e: Of<'external_ended' | 'outcome_learned'>,
+  agent: (columns: Partial<Row<'agents'>>) => Change,
+): Change[] {
+  const { status, code } = resultOf(e.body)
+  const outcome = e.body
+  const summary = outcome?.outcome === 'exited' && !e.erased ? outcome.finalText : null
+  const changes = [agent({ status, code, in_turn: 0, completed_at: e.time })]
+  const attempt = status === 'completed' ? 'answered' : code === 'UNKNOWN_OUTCOME' ? 'lost' : 'failed'
+  changes.push(
+    set(
+      'model_calls',
+      { agent_id: e.agentId, turn: TURN, attempt: ATTEMPT },
+      { status: attempt, code, ended_at: e.time, ended_revision: e.revision },
+    ),
+  )
+  if (e.agentId !== e.runId) return changes
+  const error = outcome !== null && 'error' in outcome ? outcome.error.message : errorOf(outcome)
+  changes.push(
+    set('runs', { id: e.runId }, { status, code, ended_at: e.time, summary, error: e.erased ? null : error }),
+  )
+  return changes
+}
+
+/** Lineage knows two ends; the code names the cause (CONTRACTS 13). */
+function resultOf(outcome: Outcome | null): { readonly status: string; readonly code: string | null } {
+  switch (outcome?.outcome) {
+    case 'exited':
+      return outcome.success ? { status: 'completed', code: null } : { status: 'failed', code: 'EXECUTION_FAILED' }
+    case 'cancelled':
+      return { status: 'failed', code: 'CANCELLED' }
+    case 'failed':
+      return { status: 'failed', code: 'EXECUTION_FAILED' }
+    default:
+      return { status: 'failed', code: 'UNKNOWN_OUTCOME' }
+  }
+}
+
+function errorOf(outcome: Outcome | null): string | null {
+  if (outcome?.outcome === 'unknown') return outcome.reason
+  if (outcome?.outcome !== 'exited' || outcome.success) return null
+  const { code, signal } = outcome.exit
+  return code === null ? `the agent was ended by ${signal}` : `the agent ended with exit code ${code}`
+}
+
+/** Figures of a session that the run has resumed count what was used before it: they are not this run's. */
+function figures(usage: Usage): Partial<Row<'model_calls'>> {
+  const own = usage.scope === 'run'
+  const cached = own ? (usage.cachedInputTokens ?? 0) : 0
+  const input = own && usage.inputTokens !== null ? Math.max(0, usage.inputTokens - cached) : null
+  return {
+    input,
+    output: own ? usage.outputTokens : null,
+    cache_read: input === null ? null : cached,
+    cache_write: input === null ? null : 0,
+    nano_dollars: usage.cost?.scope === 'run' ? usage.cost.nanos : null,
+    model: usage.model ?? null,
+  }
+}
+
+function call(e: ProjectedExternal, columns: Partial<Row<'model_calls'>>): Change {
+  const initial = { run_id: e.runId, ...('status' in columns ? {} : { status: 'running' }) }
+  return put('model_calls', { agent_id: e.agentId, turn: TURN, attempt: ATTEMPT }, columns, initial)
+}

@@ -1,0 +1,132 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { MemoryLog } from '../../../adapters/log-memory/log.ts'
+import { external } from '../../../domain/external/aggregate.ts'
+import { externalStream } from '../../../domain/log/ids.ts'
+import { erase } from '../../../domain/runtime/erasure/erase.ts'
+import { AgentGateway } from '../../../domain/runtime/external/gateway.ts'
+import { StreamExternalLog } from '../../../domain/runtime/external/stream-log.ts'
+import { Projector } from '../../../projections/projector/projector.ts'
+import { billOf } from '../../../projections/queries/bill.ts'
+import { showRun } from '../../../projections/queries/run.ts'
+import { listRuns } from '../../../projections/queries/runs.ts'
+import { ENDED, Puppet } from '../../support/external/in-process.ts'
+import { MemoryBlobs, MemoryIntents } from '../../support/harness.ts'
+import type { TablesKit } from '../../support/projections/kit.ts'
+import { BEFORE } from '../../support/sealing.ts'
+import { VirtualClock } from '../../support/virtual-clock.ts'
+
+const ANN = { kind: 'user', id: 'ann' } as const
+const USAGE = {
+  scope: 'run',
+  inputTokens: 90,
+  cachedInputTokens: 40,
+  outputTokens: 5,
+  model: 'model-x',
+  cost: { nanos: 1_500_000_000, scope: 'run' },
+} as const
+
+async function told(kit: TablesKit) {
+  const log = new MemoryLog({ clock: BEFORE })
+  const clock = new VirtualClock()
+  let drawn = 0
+  const random = { bytes: (length: number) => new Uint8Array(length).fill(++drawn % 251) }
+  const ports = { log, clock, random, blobs: new MemoryBlobs(), intents: new MemoryIntents(), build: 'test' }
+  const puppet = new Puppet()
+  const runs = new StreamExternalLog(ports)
+  const gateway = new AgentGateway({ log: runs, clock, backends: [puppet.backend] })
+  const tables = await kit.fresh()
+  const open = async (into = tables) => {
+    const store = await into.open()
+    const projector = new Projector({ log, blobs: ports.blobs, store })
+    onTestFinished(() => store.close())
+    await projector.catchUp()
+    return projector
+  }
+  const lineage = async () => (await tables.db.selectFrom('agent_lineage').selectAll().execute())[0]!
+  return { ports, runs, puppet, gateway, tables, open, lineage }
+}
+
+/** How external runs appear in the tables (CONTRACTS 13): in lineage, lists and bills, marked as ungoverned. */
+export function externalContract(kit: TablesKit): void {
+  describe('an external run', () => {
+    it('is in the lineage with status, usage and cost, in the list of runs and on the bill, ungoverned', async () => {
+      const { gateway, puppet, tables, open, lineage } = await told(kit)
+      const run = await gateway.run('fake', { prompt: 'do it', workingDir: '/work' }, { by: ANN })
+      await puppet.text('some', 'words')
+      const projector = await open()
+      expect(await lineage()).toMatchObject({ status: 'active', ungoverned: 1, backend: 'fake', completed_at: null })
+      await puppet.emit({ usage: USAGE })
+      puppet.exit()
+      await run.completion
+      await projector.catchUp()
+      expect(await lineage()).toMatchObject({
+        ...{ id: run.agentId, run_id: run.agentId, parent_agent_id: null, depth: 0, status: 'completed', code: null },
+        ...{ usage_input_tokens: 90, usage_output_tokens: 5, usage_cost: 1.5, unpriced_calls: 0 },
+      })
+      const { runs } = await listRuns(tables.db)
+      expect(runs).toMatchObject([
+        {
+          ...{ id: run.agentId, status: 'completed', backend: 'fake', created_by: 'user:ann', workspace: '/work' },
+          ...{ task: 'do it', summary: 'done', machineState: 'DONE', waiting: [] },
+        },
+      ])
+      expect((await billOf(tables.db, run.agentId)).models).toMatchObject([{ model: 'model-x' }])
+      expect((await showRun(tables.db, run.agentId))!.tree).toMatchObject([{ agent: { ungoverned: 1 } }])
+    })
+
+    it('that was cancelled, or whose end was not seen, has failed with a code that says so', async () => {
+      const cancelled = await told(kit)
+      const run = await cancelled.gateway.run('fake', { prompt: 'go' })
+      run.cancel('enough', ANN)
+      await run.completion.catch(() => undefined)
+      await cancelled.open()
+      expect(await cancelled.lineage()).toMatchObject({ status: 'failed', code: 'CANCELLED' })
+
+      const lost = await told(kit)
+      const { agentId } = await lost.gateway.run('fake', { prompt: 'go' })
+      await lost.puppet.emit({ usage: USAGE })
+      await new Promise(setImmediate)
+      await lost.runs.settle(agentId, 0)
+      await lost.open()
+      expect(await lost.lineage()).toMatchObject({
+        ...{ status: 'failed', code: 'UNKNOWN_OUTCOME', in_doubt_tokens: 95, in_doubt_nano_dollars: 1_500_000_000 },
+      })
+    })
+
+    it('has the same rows after a rebuild, with its bodies erased or not', async () => {
+      const { ports, gateway, puppet, tables, open } = await told(kit)
+      const run = await gateway.run('fake', { prompt: 'a private word' }, { by: ANN })
+      await puppet.emit({ usage: USAGE, sessionId: 's1' })
+      puppet.exit({ ...ENDED, finalText: 'the last private word' })
+      await run.completion
+      const projector = await open()
+      const rebuilt = async () => {
+        const fresh = await kit.fresh()
+        await open(fresh)
+        return fresh.dump()
+      }
+      expect(await rebuilt()).toEqual(await tables.dump())
+      const asker = { by: ANN, commandId: 'e1' }
+      const what = { all: true, reason: 'asked to' } as const
+      await erase(ports, external, externalStream(run.agentId), what, asker, { forget: async () => {} })
+      await projector.catchUp()
+      const dump = await tables.dump()
+      expect(JSON.stringify(dump)).not.toContain('private')
+      expect(dump.agents).toMatchObject([{ status: 'completed', backend: 'fake', ungoverned: 1 }])
+      expect(dump.model_calls).toMatchObject([{ output: 5 }])
+      expect(await rebuilt()).toEqual(dump)
+    })
+
+    it('that has resumed a session shows no figures of that session as its own', async () => {
+      const { gateway, puppet, open, lineage } = await told(kit)
+      const resumed = { 'agent_api.session.resume.v1': { selector: 'last' } } as const
+      ;(puppet.backend.capabilities as string[]).push('agent_api.session.resume.v1')
+      const run = await gateway.run('fake', { prompt: 'go', extensions: resumed })
+      await puppet.emit({ usage: { ...USAGE, scope: 'session', cost: { nanos: 7, scope: 'session' } } })
+      puppet.exit()
+      await run.completion
+      await open()
+      expect(await lineage()).toMatchObject({ usage_input_tokens: 0, usage_output_tokens: 0, nano_dollars: 0 })
+    })
+  })
+}

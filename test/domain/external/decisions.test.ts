@@ -1,0 +1,146 @@
+import { describe, expect, it, test } from 'vitest'
+import { external } from '../../../domain/external/aggregate.ts'
+import type { ExternalCommand } from '../../../domain/external/commands.ts'
+import { owed } from '../../../domain/external/owed.ts'
+import { EXITED, Run, running, START } from '../../support/external/decider.ts'
+
+// given events / when a command / then events
+
+const then = (run: Run, command: ExternalCommand, id?: string) =>
+  run.decide(command, id).map(({ event }) => [event.type, event.body])
+const text = (message: string) => ({ kind: 'TextOutput', text: message }) as const
+
+describe('a start', () => {
+  it('records request, backend and capabilities', () => {
+    const run = new Run()
+    expect(then(run, START)).toEqual([
+      [
+        'external_started',
+        {
+          backend: 'fake',
+          request: { prompt: 'go', timeoutMs: 60_000 },
+          capabilities: ['agent_api.run'],
+        },
+      ],
+    ])
+  })
+  it('is recorded once for one command, and refused for another', () => {
+    const run = new Run()
+    run.decide(START, 'key:1')
+    expect(then(run, START, 'key:1')).toEqual([])
+    expect(() => run.decide(START, 'key:2')).toThrow(expect.objectContaining({ code: 'RUN_EXISTS' }))
+    expect(() => new Run().decide({ kind: 'cancel' })).toThrow(expect.objectContaining({ code: 'RUN_UNKNOWN' }))
+  })
+})
+
+describe('the intent of a process', () => {
+  it('is recorded by the driver that holds the run, once', () => {
+    const run = new Run(START)
+    expect(then(run, { kind: 'proceed' })).toEqual([])
+    expect(owed(run.state!)).toEqual([])
+    run.claim('d1')
+    expect(then(run, { kind: 'proceed' })).toEqual([['process_start', { epoch: 1 }]])
+    expect(then(run, { kind: 'proceed' })).toEqual([])
+    expect(owed(run.state!)).toEqual([{ kind: 'process', id: 'x1.process#1', epoch: 1 }])
+  })
+  it('is never recorded by a driver that has lost the run', () => {
+    const run = new Run(START)
+    run.claim('d1')
+    const lost = run.driver!
+    run.claim('d2')
+    run.driver = lost
+    expect(then(run, { kind: 'proceed' })).toEqual([])
+  })
+})
+
+describe('a batch', () => {
+  it('is recorded once, whole or as far as it is new', () => {
+    const run = running()
+    const [a, b, c] = [text('a'), text('b'), text('c')]
+    expect(then(run, { kind: 'batch', first: 0, events: [a, b] })).toEqual([
+      ['agent_events', { first: 0, events: [a, b] }],
+    ])
+    expect(then(run, { kind: 'batch', first: 0, events: [a, b] })).toEqual([])
+    expect(then(run, { kind: 'batch', first: 1, events: [b, c] })).toEqual([
+      ['agent_events', { first: 2, events: [c] }],
+    ])
+    expect(() => run.decide({ kind: 'batch', first: 9, events: [a] })).toThrow(/batch is missing/)
+  })
+  it('that comes after the end decides nothing', () => {
+    const run = running()
+    run.decide({ kind: 'end', outcome: EXITED })
+    expect(then(run, { kind: 'batch', first: 0, events: [text('late')] })).toEqual([])
+  })
+})
+
+test('a session and usage are facts; the same session is recorded once', () => {
+  const run = running()
+  const usage = { scope: 'run', inputTokens: 3, cachedInputTokens: 1, outputTokens: 2, cost: null } as const
+  expect(then(run, { kind: 'session', sessionId: 's1' })).toEqual([['session_known', { sessionId: 's1' }]])
+  expect(then(run, { kind: 'session', sessionId: 's1' })).toEqual([])
+  expect(then(run, { kind: 'usage', usage })).toEqual([['usage_reported', usage]])
+  expect(run.state).toMatchObject({ sessionId: 's1', usage })
+})
+
+test('the end is recorded once, and the run owes nothing from then on', () => {
+  const run = running()
+  expect(then(run, { kind: 'end', outcome: EXITED })).toEqual([['external_ended', EXITED]])
+  expect(then(run, { kind: 'end', outcome: { outcome: 'cancelled', exit: null } })).toEqual([])
+  expect(owed(run.state!)).toEqual([])
+  expect(external.wakeAt(run.state!)).toBeNull()
+  expect(then(run, { kind: 'cancel' })).toEqual([])
+  expect(run.claim('d2')).toEqual([])
+})
+
+describe('a cancel', () => {
+  it('before the process is started ends the run', () => {
+    const run = new Run(START)
+    expect(then(run, { kind: 'cancel', reason: 'enough' })).toEqual([
+      ['cancel_requested', { reason: 'enough' }],
+      ['external_ended', { outcome: 'cancelled', exit: null }],
+    ])
+  })
+  it('of a process is recorded once; the process is no longer owed, and its end is awaited', () => {
+    const run = running()
+    expect(then(run, { kind: 'cancel' })).toEqual([['cancel_requested', {}]])
+    expect(then(run, { kind: 'cancel' })).toEqual([])
+    expect(owed(run.state!)).toEqual([])
+    expect(external.wakeAt(run.state!)).toBe(run.state!.cancelledAt! + 10_000)
+    const cancelled = { outcome: 'cancelled', exit: { code: null, signal: 'SIGTERM' } } as const
+    expect(then(run, { kind: 'end', outcome: cancelled })).toEqual([['external_ended', cancelled]])
+  })
+})
+
+describe('after a crash', () => {
+  it('the next driver ends what is left of the process, and records that the outcome is unknown', () => {
+    const run = running()
+    run.claim('d2')
+    expect(owed(run.state!)).toEqual([{ kind: 'reap', id: 'x1.reap#1', epoch: 1 }])
+    expect(external.wakeAt(run.state!)).toBe(run.state!.at)
+    expect(then(run, { kind: 'proceed' })).toEqual([])
+    expect(then(run, { kind: 'reaped', ended: 1 })).toEqual([
+      ['external_ended', { outcome: 'unknown', reason: expect.stringContaining('found and ended') }],
+    ])
+  })
+  it('a late outcome of the driver before is accepted as a fact, once', () => {
+    const run = running()
+    run.claim('d2')
+    run.decide({ kind: 'reaped', ended: 0 })
+    expect(then(run, { kind: 'end', outcome: { outcome: 'unknown', reason: 'again' } })).toEqual([])
+    expect(then(run, { kind: 'end', outcome: EXITED })).toEqual([['outcome_learned', EXITED]])
+    expect(then(run, { kind: 'end', outcome: EXITED })).toEqual([])
+  })
+  it('a run whose process was not started is started by the next driver', () => {
+    const run = new Run(START)
+    run.claim('d1')
+    expect(external.wakeAt(run.state!)).toBe(run.state!.at)
+    run.claim('d2')
+    expect(then(run, { kind: 'proceed' })).toEqual([['process_start', { epoch: 2 }]])
+  })
+})
+
+test('a running process is looked after when its time limit and its end by force have passed', () => {
+  const run = running()
+  const { stage } = run.state!
+  expect(external.wakeAt(run.state!)).toBe((stage.at === 'running' ? stage.since : 0) + 60_000 + 10_000)
+})

@@ -1,0 +1,142 @@
+import { describe, expect, it, test } from 'vitest'
+import type { ExternalCommand } from '../../../domain/external/commands.ts'
+import type { Json } from '../../../domain/log/json.ts'
+import type { Hiding } from '../../../domain/ports/external.ts'
+import { ENDED, puppetGateway, settled } from '../../support/external/in-process.ts'
+
+// DESIGN, External runs: one stored event holds a batch; back-pressure comes from appends only.
+
+const batches = (events: readonly { type: string; body: unknown }[]) =>
+  events.flatMap(({ type, body }) => (type === 'agent_events' ? [(body as { events: unknown[] }).events.length] : []))
+
+describe('batches', () => {
+  it('a batch is recorded when it is full, or 50 ms after its first event', async () => {
+    let now = 1_000
+    const slept: { ms: number; wake: () => void }[] = []
+    const clock = { now: () => now, sleep: (ms: number) => new Promise<void>((wake) => slept.push({ ms, wake })) }
+    const { gateway, puppet, log } = puppetGateway({ clock })
+    const run = await gateway.run('fake', { prompt: 'go' })
+    await puppet.emit({ events: Array.from({ length: 300 }, () => ({ kind: 'Status' as const, message: 'm' })) })
+    await new Promise(setImmediate)
+    expect(batches(log.last.events)).toEqual([256])
+    expect(slept.map(({ ms }) => ms)).toEqual([50])
+    now += 50
+    slept[0]!.wake()
+    await settled(run.completion)
+    expect(batches(log.last.events)).toEqual([256, 44])
+    puppet.exit()
+    await run.completion
+    expect(batches(log.last.events)).toEqual([256, 44])
+  })
+
+  it('what is left is recorded before the end', async () => {
+    const { gateway, puppet, log } = puppetGateway()
+    const run = await gateway.run('fake', { prompt: 'go' })
+    await puppet.text('a')
+    puppet.exit()
+    await run.completion
+    expect(log.last.events.slice(3).map(({ type }) => type)).toEqual(['agent_events', 'external_ended'])
+  })
+})
+
+describe('back-pressure', () => {
+  it('the backend waits while one append is under way and another one waits', async () => {
+    const gate = Promise.withResolvers<void>()
+    const { gateway, puppet, log } = puppetGateway()
+    log.onBegin = (run) => {
+      run.before = () => gate.promise
+    }
+    const run = await gateway.run('fake', { prompt: 'go' })
+    const full = () => puppet.text(...Array.from({ length: 256 }, () => 't'))
+    expect(await settled(full())).toBe(true)
+    const second = full()
+    expect(await settled(second)).toBe(false)
+    gate.resolve()
+    await second
+    puppet.exit()
+    await run.completion
+    expect(batches(log.last.events)).toEqual([256, 256])
+  })
+
+  it('a consumer that never reads holds up nothing', async () => {
+    const { gateway, puppet } = puppetGateway()
+    const run = await gateway.run('fake', { prompt: 'go' })
+    for (let i = 0; i < 20; i++) await puppet.text(...Array.from({ length: 256 }, () => 't'))
+    puppet.exit()
+    expect(await run.completion).toEqual(ENDED)
+  })
+})
+
+test('an append that fails ends the process, and the completion says so', async () => {
+  const { gateway, puppet, log } = puppetGateway()
+  log.onBegin = (run) => {
+    run.before = (commands: readonly ExternalCommand[]) =>
+      commands.some(({ kind }) => kind === 'batch') ? Promise.reject(new Error('no room on the disk')) : undefined
+  }
+  const run = await gateway.run('fake', { prompt: 'go' })
+  const reader = run.events[Symbol.asyncIterator]()
+  const next = reader.next()
+  next.catch(() => undefined)
+  await puppet.text(...Array.from({ length: 256 }, () => 't'))
+  await expect(run.completion).rejects.toThrow('the run could not be recorded: no room on the disk')
+  await expect(next).rejects.toThrow('no room on the disk')
+  expect(puppet.run!.signal.aborted).toBe(true)
+  await expect(puppet.text('more')).rejects.toThrow('no room')
+})
+
+test('a log that takes no run refuses it before anything is started', async () => {
+  const { gateway, puppet, log } = puppetGateway()
+  log.onBegin = () => {
+    throw new Error('the log is full')
+  }
+  await expect(gateway.run('fake', { prompt: 'go' })).rejects.toThrow('the run could not be recorded: the log is full')
+  expect(puppet.started).toBe(0)
+})
+
+/** Hides the word `secret`, also where it is parted between two pieces. */
+const hiding: Hiding = {
+  value: <T extends Json>(value: T): T => JSON.parse(JSON.stringify(value).replaceAll('secret', 'HIDDEN')) as T,
+  pieces: () => {
+    let held = ''
+    return {
+      push: (text) => {
+        const whole = (held + text).replaceAll('secret', 'HIDDEN')
+        const cut = Math.max(0, whole.length - 5)
+        held = whole.slice(cut)
+        return whole.slice(0, cut)
+      },
+      end: () => held,
+    }
+  },
+}
+
+test('secrets are hidden in all that is recorded, also parted between two pieces of text', async () => {
+  const { gateway, puppet, log } = puppetGateway({ hiding })
+  const run = await gateway.run('fake', {
+    prompt: 'use secret',
+    env: { KEY: 'secret' },
+    extensions: { 'agent_api.config.model.v1': 'secret-model' },
+  })
+  await puppet.text('one sec', 'ret two', ' three')
+  await puppet.emit({ events: [{ kind: 'ToolCall', message: 'a secret', data: { secret: ['secret'] } }] })
+  await puppet.text('sec')
+  await puppet.emit({ events: [{ kind: 'TextOutput', text: 'ret', channel: 'other' }] })
+  puppet.exit({ ...ENDED, finalText: 'the secret' })
+  expect((await run.completion).finalText).toBe('the HIDDEN')
+  expect(JSON.stringify(log.last.events)).not.toMatch(/secret/)
+  const told: string[] = []
+  for await (const { kind, text } of run.events) told.push(text ?? kind)
+  expect(told.join('|').replaceAll('|', '')).toContain('one HIDDEN two three')
+  expect(told.indexOf('ToolCall')).toBeGreaterThan(0)
+  // What was held back because a secret might have gone on.
+  expect(told.join('')).toMatch(/secret$/)
+})
+
+test('secrets are hidden before a text is cut at its bound', async () => {
+  const { gateway, puppet, log } = puppetGateway({ hiding })
+  const run = await gateway.run('fake', { prompt: 'go' })
+  await puppet.emit({ events: [{ kind: 'Error', message: `${'m'.repeat(4_079)}secret${'m'.repeat(50)}` }] })
+  puppet.exit()
+  await run.completion
+  expect(JSON.stringify(log.last.events)).not.toContain('sec')
+})

@@ -1,0 +1,4 @@
+import { externalContract } from '../contracts/projections/external.ts'
+import { sqliteKit } from '../support/projections/kit.ts'
+
+externalContract(sqliteKit)
