@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { Milliseconds } from '../../shared/time-span.ts'
 import { echo } from '../issues.ts'
-import { GATES, ROLES } from './roles.ts'
-import { GATE_MS } from './roles-gate.ts'
+import { GATE_MS, GATES, ROLES } from './roles.ts'
 import { Limits, RoleDefinition } from './spec.ts'
 
 // A user's role as its file describes it (seed 000 section 7; CONTRACTS 10). The members of the seed's RoleDefinition keep

@@ -83,3 +83,6 @@ export const ROLES: Readonly<Record<string, RoleDefinition>> = {
 
 /** The built-in checks that a quality gate may name. */
 export const GATES = ['tests_exist', 'tests_pass', 'diagram_exists'] as const
+
+/** The time limit of a gate's command that names none, in ms. */
+export const GATE_MS = 600_000

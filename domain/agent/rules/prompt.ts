@@ -1,6 +1,6 @@
 import type { AgentSpec, QualityGate } from '../definition/spec.ts'
+import { toolsOfPhase } from '../state/phases.ts'
 import { quoteCommand } from './command-line.ts'
-import { toolsOfPhase } from './policy.ts'
 
 /** The system prompt of an agent with this spec. What the model is sent is recorded as `prompt_set`. */
 export function systemPrompt(spec: AgentSpec): string {

@@ -1,35 +1,9 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import { json } from 'node:stream/consumers'
+import type { ServerResponse } from 'node:http'
 import { expect, test } from 'vitest'
+import { mcpOverHttp } from '../../support/mcp/http-server.ts'
 import { opened } from '../../support/mcp/servers.ts'
 import { webServer } from '../../support/web-server.ts'
 
-const TOOL = { name: 'echo', inputSchema: { type: 'object' }, annotations: { readOnlyHint: true } }
-
-/** A streamable HTTP server of the older era; `onCall` answers calls of its tool. */
-const mcp =
-  (onCall: (res: ServerResponse, id: number) => void) => async (res: ServerResponse, req: IncomingMessage) => {
-    if (req.method !== 'POST') return void res.writeHead(405).end()
-    const { id, method, params } = (await json(req)) as {
-      id?: number
-      method: string
-      params: { protocolVersion: string }
-    }
-    const answer = (more: object) =>
-      res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ jsonrpc: '2.0', id, ...more }))
-    if (id === undefined) res.writeHead(202).end()
-    else if (method === 'initialize')
-      answer({
-        result: {
-          protocolVersion: params.protocolVersion,
-          capabilities: { tools: {} },
-          serverInfo: { name: 'h', version: '1' },
-        },
-      })
-    else if (method === 'tools/list') answer({ result: { tools: [TOOL] } })
-    else if (method === 'tools/call') onCall(res, id)
-    else answer({ error: { code: -32601, message: 'Method not found' } })
-  }
 const result = (id: number, text: string) =>
   JSON.stringify({ jsonrpc: '2.0', id, result: { content: [{ type: 'text', text }] } })
 
@@ -45,7 +19,7 @@ test.each([
       res.writeHead(200, { 'content-type': 'text/event-stream' }).end(`event: message\ndata: ${result(id, 'hi')}\n\n`),
   ],
 ])('a server that answers %s is called, with its headers from secrets', async (_, onCall) => {
-  const server = await webServer(mcp(onCall))
+  const server = await webServer(mcpOverHttp(onCall))
   const { call, warnings } = await opened({
     h: { type: 'http', url: `${server.url}/mcp`, headers: { authorization: 'TOKEN' } },
   })
@@ -72,7 +46,7 @@ test.each<[string, (res: ServerResponse, id: number) => void, object]>([
     { code: 'EXECUTION_FAILED', message: expect.stringContaining('more than 67108864 bytes') },
   ],
 ])('a call that is answered with %s is a failure', async (_, onCall, expected) => {
-  const server = await webServer(mcp(onCall))
+  const server = await webServer(mcpOverHttp(onCall))
   const { call } = await opened({ h: { type: 'http', url: server.url } })
   expect(await call('h:echo')).toMatchObject({ name: 'ToolError', ...expected })
 })

@@ -1,5 +1,6 @@
-import { commandGateVerdict, GATE_MS } from '../../../agent/definition/roles-gate.ts'
+import { GATE_MS } from '../../../agent/definition/roles.ts'
 import type { QualityGate } from '../../../agent/definition/spec.ts'
+import { commandGateVerdict } from '../../../agent/rules/command-gate.ts'
 import type { Environment } from '../../ports.ts'
 import { redactedSandbox } from '../redact.ts'
 

@@ -2,8 +2,8 @@ import { realpathSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { RESULT_BYTES } from '../../../domain/agent/bounded.ts'
-import { fake, type Opened, opened } from '../../support/mcp/servers.ts'
+import { RESULT_BYTES } from '../../domain/agent/bounded.ts'
+import { fake, type Opened, opened } from '../support/mcp/servers.ts'
 
 let servers: Opened
 beforeEach(async () => {
@@ -143,7 +143,7 @@ describe('a list of tools that changes', () => {
 
 test('a server of the newer protocol era, made with the official package, is called in that era', async () => {
   const { call, tool, warnings } = await opened({
-    official: { type: 'stdio', command: ['node', join(import.meta.dirname, '../../support/mcp/official-server.ts')] },
+    official: { type: 'stdio', command: ['node', join(import.meta.dirname, '../support/mcp/official-server.ts')] },
   })
   expect(warnings).toEqual([])
   expect(tool('official:add').spec).toMatchObject({ effect: 'pure', parameters: { required: ['a', 'b'] } })

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { processes } from '../../../adapters/sandbox/process-table.ts'
-import { MARKER } from '../../../adapters/sandbox/registry.ts'
-import { fake, opened } from '../../support/mcp/servers.ts'
+import { processes } from '../../adapters/sandbox/process-table.ts'
+import { MARKER } from '../../adapters/sandbox/registry.ts'
+import { fake, opened } from '../support/mcp/servers.ts'
 
 test.each<[string, RegExp]>([
   ['crash', /cannot be reached: it exited with 1; its last words: missing API key/],

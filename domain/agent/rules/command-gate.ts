@@ -1,7 +1,5 @@
 import { headAndTail } from '../bounded.ts'
-
-/** The time limit of a gate's command that names none, in ms. */
-export const GATE_MS = 600_000
+import { quoteCommand } from './command-line.ts'
 
 /** How the command of a gate ended. */
 export interface GateCommandEnd {
@@ -28,5 +26,5 @@ export function commandGateVerdict(
   const output = [end.stdout, end.stderr].map((text) => text.trim()).filter((text) => text !== '')
   const shown = headAndTail(output.join('\n'), EVIDENCE_BYTES, () => 'the command wrote more')
   const passed = end.exitCode === 0 && !end.timedOut
-  return { passed, evidence: `"${argv.join(' ')}" ${how}${shown === '' ? '' : `:\n${shown}`}` }
+  return { passed, evidence: `"${quoteCommand(argv)}" ${how}${shown === '' ? '' : `:\n${shown}`}` }
 }
