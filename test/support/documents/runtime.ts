@@ -10,7 +10,7 @@ import { DocumentGateway } from '../../../domain/runtime/document/gateway.ts'
 import type { Caller, DocumentPorts } from '../../../domain/runtime/document/types.ts'
 import { bodyOf } from '../../../domain/runtime/stream/bodies.ts'
 import { MemoryBlobs, MemoryIntents, seededRandom } from '../harness.ts'
-import { VirtualClock } from '../virtual-clock.ts'
+import { standing } from '../standing-clock.ts'
 import { blocksFrom } from './gateway.ts'
 
 export const ANN: Caller = { by: { kind: 'user', id: 'ann' }, name: 'user:ann' }
@@ -35,7 +35,7 @@ let worlds = 0
 
 export function portsOver(log: EventLog, more: Partial<DocumentPorts> = {}): DocumentPorts {
   return {
-    ...{ log, blobs: new MemoryBlobs(), intents: new MemoryIntents(), clock: new VirtualClock() },
+    ...{ log, blobs: new MemoryBlobs(), intents: new MemoryIntents(), clock: standing(Date.UTC(2026, 0, 18)) },
     random: seededRandom(`documents ${++worlds}`),
     documents: loroDocuments,
     parse: parseXml,
