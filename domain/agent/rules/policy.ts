@@ -1,5 +1,6 @@
 import { controlToolNamed } from '../control/registry.ts'
 import type { Policy } from '../definition/spec.ts'
+import { canonicalTool, covers, matches } from '../definition/tool-patterns.ts'
 import type { ToolSpec } from '../definition/tools.ts'
 import type { Failure } from '../events/events.ts'
 import { controlKind } from '../state/controls.ts'
@@ -8,19 +9,7 @@ import { type AgentState, recoveryOf } from '../state/state.ts'
 
 // PolicyEngine: which tools an agent is offered, and which calls need a person (seed 000, 5.3 and 5.12).
 
-const ALIASES: Readonly<Record<string, string>> = { file_write: 'write_file' }
-
-/** The name that the log uses for a tool that a policy may name otherwise (CONTRACTS 0). */
-export const canonicalTool = (name: string): string => ALIASES[name] ?? name
-
-/** Does a pattern (`tool`, `server:*`, `*`) cover a tool? */
-export function matches(pattern: string, toolName: string): boolean {
-  const canonical = canonicalTool(pattern)
-  if (canonical === '*') return true
-  return canonical.endsWith(':*') ? toolName.startsWith(canonical.slice(0, -1)) : canonical === toolName
-}
-
-const covers = (patterns: readonly string[], toolName: string) => patterns.some((pattern) => matches(pattern, toolName))
+export { canonicalTool, matches }
 
 /** Why a tool may not be called now, or null. Deny beats allow; an allowlist does not take control tools away. */
 export function denial(state: AgentState, tool: ToolSpec): Failure | null {
