@@ -24,11 +24,14 @@ export function childSpec(
   if (parent.delegation === undefined || definition === undefined) return null
   const own = toolsFor(parent, patternsOf(constraints))
   const tools = [...controls(parent, definition), ...own]
+  const roles = Object.fromEntries(
+    Object.entries(parent.delegation.roles).map(([name, one]) => [name, narrowed(one, parent, tools)]),
+  )
   const { instructions: _, ...inherited } = parent
   const { tokens, nanoDollars, agents } = grant
   return {
     ...inherited,
-    role: { ...definition, phases: definition.phases.map((phase) => servedIn(phase, tools)) },
+    role: narrowed(definition, parent, tools),
     policy: {
       ...parent.policy,
       allowedTools: own.map(({ name }) => name),
@@ -40,7 +43,7 @@ export function childSpec(
     tools,
     workspace: parent.workspace && { path: parent.workspace.path, tree },
     contextVariables: {},
-    delegation: { ...parent.delegation, agents },
+    delegation: { ...parent.delegation, agents, roles },
   }
 }
 
@@ -60,8 +63,12 @@ function controls(parent: AgentSpec, role: RoleDefinition): readonly ToolSpec[] 
 const concerns = (pattern: string, tools: readonly ToolSpec[]): boolean =>
   tools.some(({ name }) => matches(pattern, name))
 
-/** Tools of servers that the child does not have are left out of its phases; the names of built-in tools are always known. */
-function servedIn(phase: RoleDefinition['phases'][number], tools: readonly ToolSpec[]) {
-  const allowedTools = phase.allowedTools.filter((pattern) => !pattern.includes(':') || concerns(pattern, tools))
-  return { ...phase, allowedTools }
+/** The role without tools that the parent has and the child does not: a child's role may name what its run can know only. */
+function narrowed(role: RoleDefinition, parent: AgentSpec, tools: readonly ToolSpec[]): RoleDefinition {
+  const lost = (pattern: string) => concerns(pattern, parent.tools) && !concerns(pattern, tools)
+  const phases = role.phases.map((phase) => ({
+    ...phase,
+    allowedTools: phase.allowedTools.filter((pattern) => !lost(pattern)),
+  }))
+  return { ...role, phases }
 }
