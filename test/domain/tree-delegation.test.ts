@@ -9,7 +9,7 @@ import { callsOf } from '../../domain/agent/state/state.ts'
 import { childAgentId } from '../../domain/log/ids.ts'
 import { testSpec, toolSpec } from '../support/harness.ts'
 import { Agents } from '../support/tree/agents.ts'
-import { HAND, treeSpec } from '../support/tree/plans.ts'
+import { HAND, modelOf, treeSpec } from '../support/tree/plans.ts'
 
 const usage = { input: 10, output: 5, cacheRead: 0, cacheWrite: 0 }
 const use = (name: string, input: object, n = 0): Block => ({
@@ -186,6 +186,62 @@ test('a child whose tokens run out is given more by its parent', () => {
   expect(child.state.family.received.tokens).toBeGreaterThanOrEqual(8_192)
   expect(child.state.machine.status).toBe('DONE')
   expect(agents.of('root').state.machine.status).toBe('DONE')
+})
+
+test('an obligation that skips one is refused, in order it is taken once, and the parent is told what bounced', () => {
+  const agents = root(treeSpec(), [delegate()])
+  for (let i = 0; i < 20; i++) agents.drive('root')
+  const [childId] = Object.keys(agents.of('root').state.family.children)
+  const target = `agent-${childId}`
+  agents.deliver('root', target, 'next')
+  agents.submit('root', { kind: 'pause' })
+  agents.submit('root', { kind: 'resume' })
+  const child = () => agents.of(childId!)
+  const born = child().events.length
+  agents.deliver('root', target, 'skips')
+  expect(child().events.length).toBe(born)
+  agents.deliver('root', target, 'forgets')
+  expect(child().state.paused).toBe(true)
+  agents.deliver('root', target, 'next')
+  agents.deliver('root', target, 'again')
+  expect(
+    child()
+      .events.slice(born)
+      .map(({ type }) => type),
+  ).toEqual(['paused'])
+  agents.submit(childId!, { kind: 'cancel', deadlineMs: 1 })
+  agents.deliver('root', target, 'next')
+  const told = agents.of('root').events.findLast((event) => event.type === 'delivered')!
+  expect(told.body).toMatchObject({ target, bounced: [{ reason: 'the agent has finished' }] })
+  agents.settle()
+  expect(ends(agents)).toEqual(['CANCELLED'])
+})
+
+test('usage that becomes known after the end goes up to the root, once', () => {
+  const chain = { rounds: [{ children: [{ rounds: [], ends: 'completes' }], looks: 0 }], ends: 'completes' } as const
+  const agents = new Agents(modelOf({ rounds: [{ children: [chain], looks: 0 }], ends: 'completes' }))
+  agents.submit('root', { kind: 'start', spec: treeSpec(), task: 'do it' })
+  const deepest = () => [...agents.streams].find(([, { state }]) => state.depth === 2)?.[0]
+  const calls = () => agents.of(deepest()!).events.some(({ type }) => type === 'model_call_start')
+  while (deepest() === undefined || !calls()) {
+    for (const { source, target } of agents.pairs()) agents.deliver(source, target, 'next')
+    for (const id of [...agents.streams.keys()]) if (deepest() === undefined || !calls()) agents.drive(id)
+  }
+  agents.claim(deepest()!)
+  agents.settle()
+  const before = totals(agents.of('root').state)
+  expect(before.uncertain.tokens).toBeGreaterThan(0)
+  const [late] = agents.late
+  agents.submit(late!.agentId, late!.command, late!.driver)
+  agents.submit(late!.agentId, late!.command, late!.driver)
+  agents.settle()
+  const { spent, uncertain } = totals(agents.of('root').state)
+  expect(spent.output).not.toBe(before.spent.output)
+  expect(uncertain.tokens).toBe(0)
+  const said = [...agents.streams.values()].map(
+    ({ events }) => events.filter(({ type }) => type === 'usage_reported').length,
+  )
+  expect(said).toEqual([0, 1, 1])
 })
 
 test('the tool is no part of any agent that does not ask for it', () => {
