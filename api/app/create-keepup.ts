@@ -1,4 +1,6 @@
+import { ROLES } from '../../domain/agent/definition/roles.ts'
 import type { BlobStore, Clock, EventLog, Random, Vault } from '../../domain/ports.ts'
+import type { DocumentGateway } from '../../domain/runtime/document/gateway.ts'
 import type { AgentServices } from '../../domain/runtime/types.ts'
 import { Drivers } from './drives/drivers.ts'
 import { LiveHub } from './live/hub.ts'
@@ -18,6 +20,7 @@ export interface KeepUpPorts {
   readonly blobs: BlobStore
   readonly read: ReadModel
   readonly files: Files
+  readonly documents: DocumentGateway
   readonly vault: Vault
   readonly clock: Clock
   readonly random: Random
@@ -40,7 +43,7 @@ export interface KeepUpPorts {
 }
 
 const NEEDED: readonly (keyof KeepUpPorts)[] = [
-  ...(['runtime', 'log', 'blobs', 'read', 'files', 'vault', 'clock', 'random', 'prepare'] as const),
+  ...(['runtime', 'log', 'blobs', 'read', 'files', 'documents', 'vault', 'clock', 'random', 'prepare'] as const),
   ...(['backup', 'sizes', 'onFault', 'close'] as const),
 ]
 
@@ -55,10 +58,13 @@ export function createKeepUp(ports: KeepUpPorts): Services {
   const runtime = ports.runtime(live)
   const drivers = new Drivers(runtime, live, (agentId, error) => ports.onFault(agentId, error), ports.concurrency)
   let closed: Promise<void> | null = null
-  const { log, blobs, read, files, vault, clock, random } = ports
+  const { log, blobs, read, files, documents, vault, clock, random } = ports
   return {
-    ...{ runtime, log, blobs, read, files, vault, clock, random, live, drivers },
+    ...{ runtime, log, blobs, read, files, documents, vault, clock, random, live, drivers },
     starts: createStarts(ports.prepare),
+    roles: () => ports.prepare.roles(),
+    // Those of a role are all that there are: a control tool is for roles only.
+    tools: () => ports.prepare.tools(ROLES.coder!, null),
     backup: (folder) => ports.backup(folder),
     sizes: (runIds) => ports.sizes(runIds),
     wire: ports.wire ?? null,
@@ -69,7 +75,10 @@ export function createKeepUp(ports: KeepUpPorts): Services {
     ready: readiness(ports),
     autoDrive: ports.autoDrive ?? false,
     close() {
-      closed ??= drivers.stop().then(() => ports.close())
+      closed ??= drivers
+        .stop()
+        .then(() => documents.close())
+        .then(() => ports.close())
       return closed
     },
   }

@@ -1,7 +1,10 @@
 import { agent } from '../agent/decisions/aggregate.ts'
+import { document, gateway } from '../document/stream/aggregate.ts'
 import type { AnyAggregate } from '../stream/aggregate.ts'
 
 /** Every kind of stream that this program knows. */
 export const AGGREGATES: ReadonlyMap<string, AnyAggregate> = new Map<string, AnyAggregate>([
   [agent.kind, agent as unknown as AnyAggregate],
+  [document.kind, document as unknown as AnyAggregate],
+  [gateway.kind, gateway as unknown as AnyAggregate],
 ])

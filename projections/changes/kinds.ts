@@ -2,6 +2,7 @@ import type { Header, RecordedEvent } from '../../domain/log/envelope.ts'
 import type { BlobStore, EventLog } from '../../domain/ports.ts'
 import { agentRows } from './agent/index.ts'
 import type { Change } from './change.ts'
+import { documentRows, gatewayRows } from './document/index.ts'
 import type { Poison } from './poison.ts'
 
 /** The residues of erased bodies of one stream. */
@@ -35,4 +36,8 @@ export interface StreamKind<E = unknown> {
 /** Kinds of streams with row rules, by the first part of their streams' names. */
 export type StreamKinds = ReadonlyMap<string, StreamKind>
 
-export const KINDS: StreamKinds = new Map<string, StreamKind>([['agent', agentRows]])
+export const KINDS: StreamKinds = new Map<string, StreamKind>([
+  ['agent', agentRows as StreamKind],
+  ['document', documentRows as StreamKind],
+  ['gateway', gatewayRows as StreamKind],
+])

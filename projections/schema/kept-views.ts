@@ -68,7 +68,7 @@ const messages = (agent: string, revision: string) => `(${history(agent, revisio
     from (select n, case when json_array_length(body -> 'calls') > 0 then body -> 'content' else
         (select json_agg(block order by nth) from json_array_elements(body -> 'content') with ordinality as blocks(block, nth)
           where block ->> 'type' <> 'tool_use') end as content
-      from told where type = 'model_call_end' and body -> 'flood' is null) as answers
+      from told where type = 'model_call_end') as answers
     where content is not null
     union all
     select s.n, 0, c.place, json_build_object('role', 'tool', 'toolCallId', c.id,

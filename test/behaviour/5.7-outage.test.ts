@@ -114,7 +114,7 @@ describe('an outage of the models', () => {
     expect((await long.of('error')).some(({ body }) => body.outage)).toBe(false)
   })
 
-  test('a run of an earlier version, which has no setting for it, ends as it did', async () => {
+  test('a run without an outage limit ends with its third failed turn', async () => {
     const run = await given({ says: [network] })
     expect(await run.drive()).toMatchObject({
       code: 'MODEL_FAILED',

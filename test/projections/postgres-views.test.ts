@@ -159,17 +159,6 @@ describeWithSharedPostgres('the seed’s tables in PostgreSQL', (server) => {
     expect(await comparedIn(log)).toMatchObject({ rows: 8, forked: 1 })
   })
 
-  it('checkpoints after an answer that asked for too much, which was left out', async () => {
-    const { log, actor } = world()
-    const agent = actor('a')
-    agent.start()
-    agent.user('user_input', { text: 'first' })
-    agent.beginTurn()
-    agent.answer([], { flood: 200 })
-    agent.endTurn('flooded')
-    expect((await comparedIn(log)).rows).toBe(1)
-  })
-
   it('checkpoints after a refusal that names a call, which was not taken up', async () => {
     const { log, actor } = world()
     const agent = actor('a')

@@ -93,7 +93,7 @@ function turnOf(agentId: string, turn: number): [Draft[], Draft[]] {
         requested: 'claude-sonnet',
         resolved: 'claude-sonnet',
         reason: 'the only capable model',
-        policy: 'fixed',
+        policy: 'quality',
         purpose: 'turn',
       }),
       draft(

@@ -195,8 +195,7 @@ function observeRecovery(d: Deciding, activity: Observation, recovery: Recovery)
   const malformed =
     activity.outcome === 'cut' || activity.outcome === 'paused' || (activity.calls.length > 0 && onlyCompletion)
   if (!malformed && !failed) {
-    const what =
-      activity.calls.length > 0 || activity.outcome === 'flooded' ? 'another tool was called' : 'no tool was called'
+    const what = activity.calls.length > 0 ? 'another tool was called' : 'no tool was called'
     endRun(d, 'RECOVERY_FAILED', `Recovery failed: ${what} after the final warning`)
   } else if (graceIsOver(state, d.context.now)) {
     endRun(d, 'RECOVERY_FAILED', 'Recovery failed: the grace time has passed')

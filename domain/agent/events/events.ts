@@ -73,8 +73,8 @@ export const bodies = {
     requested: text,
     resolved: text,
     reason: text,
-    /** By what it was chosen among those that could serve; `fixed`: written by earlier versions, nothing was ranked. */
-    policy: z.enum(['cost', 'latency', 'quality', 'fixed']),
+    /** The rule that ranked the models that could serve. */
+    policy: z.enum(['cost', 'latency', 'quality']),
     purpose: Purpose,
   }),
   /** The system prompt of the following requests. */
@@ -120,11 +120,6 @@ export const bodies = {
     calls: z.array(PlannedCall),
     /** The bound at which the answer was cut off; absent: it is whole, or the provider cut it. */
     cut: z.enum(CUTS).optional(),
-    /**
-     * Written by earlier versions: how many calls were asked for, where they were too many. Then `calls` is empty, none of
-     * them has a start and an end, and `turn_end` refuses them as a whole.
-     */
-    flood: z.int().positive().optional(),
   }),
   /** An attempt whose driver died: its tokens are estimated and in doubt on the bill. */
   model_attempt_lost: z.strictObject({
@@ -200,7 +195,7 @@ export const bodies = {
   ]),
   turn_end: z.strictObject({
     step: z.int().positive(),
-    outcome: z.enum(['calls', 'text', 'cut', 'paused', 'refused', 'flooded', 'failed', 'cancelled']),
+    outcome: z.enum(['calls', 'text', 'cut', 'paused', 'refused', 'failed', 'cancelled']),
   }),
   approval_requested: z.strictObject({
     toolName: text,

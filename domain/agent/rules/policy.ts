@@ -1,5 +1,5 @@
 import { controlToolNamed } from '../control/registry.ts'
-import type { Policy } from '../definition/spec.ts'
+import type { AgentSpec, Policy } from '../definition/spec.ts'
 import { canonicalTool, covers, matches } from '../definition/tool-patterns.ts'
 import type { ToolSpec } from '../definition/tools.ts'
 import type { Failure } from '../events/events.ts'
@@ -10,6 +10,12 @@ import { type AgentState, recoveryOf } from '../state/state.ts'
 // PolicyEngine: which tools an agent is offered, and which calls need a person (seed 000, 5.3 and 5.12).
 
 export { canonicalTool, matches }
+
+/** The tools of a phase that the run has, as its role names them: a tool that the deployment lacks is left out. */
+export const toolsOfPhase = ({ role, tools }: Pick<AgentSpec, 'role' | 'tools'>, phase: string): readonly string[] =>
+  (role?.phases.find(({ name }) => name === phase)?.allowedTools ?? []).filter((pattern) =>
+    tools.some((tool) => !tool.control && matches(pattern, tool.name)),
+  )
 
 /** Why a tool may not be called now, or null. Deny beats allow; an allowlist does not take control tools away. */
 export function denial(state: AgentState, tool: ToolSpec): Failure | null {
@@ -27,7 +33,7 @@ export function denial(state: AgentState, tool: ToolSpec): Failure | null {
   if (inPhase !== null && !inPhase.some((pattern) => matches(pattern, tool.name))) {
     return denied(
       'phase',
-      `${tool.name} is not available in phase "${state.phase}" (available: ${inPhase.join(', ') || 'none'}); use advance_phase to change phase`,
+      `${tool.name} is not available in phase "${state.phase}" (available: ${toolsOfPhase(state.spec, state.phase).join(', ') || 'none'}); use advance_phase to change phase`,
     )
   }
   return null

@@ -81,7 +81,7 @@ export function answered(state: AgentState, event: EventOf<'model_call_end'>, ap
   if (calls.length > 0) {
     return { ...next, machine: withActivity(state.machine, { status: 'TOOL_WAIT', calls: openedCalls(state, event) }) }
   }
-  const outcome = event.body.flood === undefined ? WITHOUT_CALLS[stopReason] : 'flooded'
+  const outcome = WITHOUT_CALLS[stopReason]
   return { ...next, machine: withActivity(state.machine, { status: 'OBSERVATION', outcome, calls: [], ended: false }) }
 }
 
@@ -125,7 +125,6 @@ export function endTurn(state: AgentState, event: EventOf<'turn_end'>, append: A
   const next: AgentState = {
     ...settled,
     step: event.body.step,
-    violations: outcome === 'flooded' ? state.violations + 1 : settled.violations,
     textOnly: outcome === 'text' ? state.textOnly + 1 : 0,
     paused: state.paused || state.stepping,
     stepping: false,

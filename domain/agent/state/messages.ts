@@ -4,7 +4,6 @@ import type { Json } from '../../log/json.ts'
 import { append, EMPTY_ROOT, type Root } from '../../log/root.ts'
 import { byteLength, headAndTail, RESULT_BYTES } from '../bounded.ts'
 import { readerOf, readOnNote } from '../definition/tools.ts'
-import { MAX_CALLS } from '../events/answer-bounds.ts'
 import type { Block, Message } from '../events/content.ts'
 import type { AgentEvent, EventOf } from '../events/events.ts'
 
@@ -159,14 +158,13 @@ function happenedText({ toolName, result }: EventOf<'lost_call_decided'>['body']
 /** The message after a turn that ended without calls. */
 export const NOTES: Partial<Record<EventOf<'turn_end'>['body']['outcome'], string>> = {
   text: 'Your answer called no tool. Go on with advance_phase, or finish with complete_task.',
-  flooded: `Your last answer asked for more than ${MAX_CALLS} tool calls. None of them ran, and the answer was left out.`,
   cut: 'Your answer was cut off at the output limit. Go on, in smaller steps.',
 }
 
 type Answer = EventOf<'model_call_end'>['body']
 
-/** An answer joins the messages, except where no block of it can be shown, or where it requested too many calls. */
-export const joinsMessages = (answer: Answer): boolean => answer.flood === undefined && shownBlocks(answer).length > 0
+/** An answer joins the messages, except where no block of it can be shown. */
+export const joinsMessages = (answer: Answer): boolean => shownBlocks(answer).length > 0
 
 /** Without calls that were not recorded, as after a refusal: providers reject a history with a call that has no result. */
 const shownBlocks = ({ content, calls }: Answer): readonly Block[] =>

@@ -1,9 +1,7 @@
-import type { RoleDefinition } from '../definition/spec.ts'
+import type { QualityGate, RoleDefinition } from '../definition/spec.ts'
 import type { AgentState } from './state.ts'
 
 // SOPExecutor: which phase an agent is in, and which gates stand between phases (seed 000 section 7).
-
-export type QualityGate = RoleDefinition['qualityGates'][number]
 
 /** A gate stands at its place: one check may stand after several phases. */
 export const gateKey = (after: string, check: string): string => `${after}/${check}`

@@ -19,13 +19,7 @@ const refined = ({ zodSchema, jsonSchema }: { zodSchema: object; jsonSchema: obj
  * Optional members that types have gained since their shape was recorded: what was stored before them is still of that shape.
  * Each is a path of members; `[]` stands for the items of an array.
  */
-export const GAINED: Readonly<Record<string, readonly string[]>> = {
-  'agent_started@1': ['spec.retry.modelOutageMs'],
-  'error@1': ['outage'],
-  'late_outcome@1': ['attachment'],
-  'model_call_end@1': ['cut', 'calls.[].askedName', 'calls.[].secrets'],
-  'tool_call_end@1': ['askedName', 'attachment'],
-}
+export const GAINED: Readonly<Record<string, readonly string[]>> = {}
 
 interface Schema {
   properties?: Record<string, Schema>

@@ -18,7 +18,7 @@ export async function losses() {
   const accept = (loss: Parameters<typeof acceptLoss>[2]) =>
     acceptLoss(run.ports, run.runId, loss, { by: ANN, id: `loss ${++accepted}` })
   const all = [lost(1, 'irreversible'), lost(1, 'pure', 1), lost(1, 'idempotent', 2), lost(1, 'reconcilable', 3)]
-  await accept({ revision: 9, hash: 'a'.repeat(64), calls: all, reason: 'the disk died' })
+  await accept({ revision: 9, hash: 'a'.repeat(64), calls: all, reason: 'the disk died', nanoDollars: 12_000 })
   await run.tell({
     kind: 'resolve_doubt',
     toolCallId: run.call(1),

@@ -8,7 +8,6 @@ type Extra = Partial<Omit<Draft, 'stream' | 'type' | 'body' | 'runId' | 'at'>>
 
 /** `text`: the arguments of every call, as the model wrote them. */
 interface Answered {
-  readonly flood?: number
   readonly refused?: boolean
   readonly writes?: readonly string[]
   readonly text?: string
@@ -133,6 +132,10 @@ export class Actor {
   callModel() {
     const routed = { requested: 'model-a', resolved: 'model-a', reason: 'default', policy: 'cost', purpose: 'turn' }
     this.write('model_routed', routed)
+    if (this.turn === 1) {
+      this.write('prompt_set', { system: 'You build.' })
+      this.write('tools_changed', { offered: ['read_file', 'complete_task'], choice: 'any', parallel: false })
+    }
     this.write('model_call_start', {
       attempt: this.attempt,
       model: this.turn % 3 === 0 ? 'model-b' : 'model-a',
@@ -144,7 +147,7 @@ export class Actor {
   }
 
   /** `refused`: the answer names these tools, but its calls were not taken up. `writes`: what each of them writes to. */
-  answer(tools: readonly string[], { flood, refused = false, writes = [], text, secrets, unknown }: Answered = {}) {
+  answer(tools: readonly string[], { refused = false, writes = [], text, secrets, unknown }: Answered = {}) {
     const asked = (i: number) => (text === undefined ? { input: { path: `f${i}`, ...GIVEN(i) } } : { input_text: text })
     const content = [
       { type: 'text', text: 'thinking' },
@@ -173,7 +176,6 @@ export class Actor {
         durationMs: 9,
         servedBy: 'model-a',
         calls,
-        ...(flood === undefined ? {} : { flood }),
       },
       { commandId: effectId(modelCallId(this.id, this.turn), this.attempt) },
     ).header.revision
