@@ -61,3 +61,16 @@ export class CommandRejected extends Error {
     this.code = code
   }
 }
+
+/**
+ * What a courier has brought is not taken. BOUNCED: it never will be, and the source is told so; OUT_OF_ORDER: something of
+ * the same source comes first. It is no answer to a person's request.
+ */
+export class DeliveryRefused extends Error {
+  override readonly name = 'DeliveryRefused'
+  readonly code: 'BOUNCED' | 'OUT_OF_ORDER'
+  constructor(code: 'BOUNCED' | 'OUT_OF_ORDER', message: string) {
+    super(message)
+    this.code = code
+  }
+}

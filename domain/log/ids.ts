@@ -33,6 +33,11 @@ export function toolCallId(agentId: string, turn: number, index: number): string
   return `${agentId}.t${turn}.c${index}`
 }
 
+/** The id of the agent that a call delegates to: a call has one child, whatever is decided or delivered again. */
+export function childAgentId(callId: string): string {
+  return base32(hash('sha256', `child of ${callId}`, 'buffer').subarray(0, 15))
+}
+
 /** The id of a turn's model call; attempts are told apart by their number. */
 export function modelCallId(agentId: string, turn: number): string {
   return `${agentId}.t${turn}.model`

@@ -16,9 +16,10 @@ const MAX_WIRE_NAME = 64
 
 /**
  * How the success of a control tool steers the run: it completes the run, waits for the user's answer, or leaves the course
- * as it is. A tool that reads results is named in the note beside a result that is shown in part.
+ * as it is. A tool that reads results is named in the note beside a result that is shown in part. A call that delegates stays
+ * open until its child has ended.
  */
-export const ControlKind = z.enum(['completes', 'waits', 'reads_results', 'continues'])
+export const ControlKind = z.enum(['completes', 'waits', 'reads_results', 'delegates', 'continues'])
 export type ControlKind = z.infer<typeof ControlKind>
 
 /**

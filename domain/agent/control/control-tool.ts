@@ -36,10 +36,10 @@ export interface Findings {
 /** An event of a control call; it is recorded before the end of the call. */
 export type ControlEvent = { readonly [T in EventType]: { readonly type: T; readonly body: BodyOf<T> } }[EventType]
 
-/** How a control call ends. `completion`: the run is complete. */
+/** How a control call ends. `completion`: the run is complete. `end` null: the call stays open, its events say for what. */
 export interface ControlDecision {
   readonly events: readonly ControlEvent[]
-  readonly end: { readonly content: Json; readonly detail?: JsonObject } | { readonly error: Failure }
+  readonly end: { readonly content: Json; readonly detail?: JsonObject } | { readonly error: Failure } | null
   readonly completion?: BodyOf<'completion'>
 }
 

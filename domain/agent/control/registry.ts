@@ -4,13 +4,19 @@ import { advancePhase } from './advance-phase.ts'
 import { askUser } from './ask-user.ts'
 import { completeTask } from './complete-task.ts'
 import { type ControlTool, isFor } from './control-tool.ts'
+import { delegateToAgent } from './delegate-to-agent.ts'
 import { readResult } from './read-result.ts'
 import { setContext } from './set-context.ts'
 
 /** All control tools, in the order in which they are offered. A new one is a file of this folder and an entry here. */
 export const CONTROL_TOOLS: readonly ControlTool[] = [completeTask, advancePhase, setContext, askUser, readResult]
 
-const BY_NAME: ReadonlyMap<string, ControlTool> = new Map(CONTROL_TOOLS.map((tool) => [tool.spec.name, tool]))
+/** Control tools that an agent has only where its spec says so (`delegation`). */
+const ON_REQUEST: readonly ControlTool[] = [delegateToAgent]
+
+const BY_NAME: ReadonlyMap<string, ControlTool> = new Map(
+  [...CONTROL_TOOLS, ...ON_REQUEST].map((tool) => [tool.spec.name, tool]),
+)
 
 /** The control tool of this name; undefined: there is none. */
 export const controlToolNamed = (name: string): ControlTool | undefined => BY_NAME.get(name)

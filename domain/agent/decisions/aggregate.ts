@@ -42,7 +42,7 @@ export const agent: Aggregate<AgentState, AgentEvent, Command, DecisionContext> 
 /** A root agent bears the id of its run; a child is born into the run of its parent. */
 function identityOf(state: AgentState | null, { stream, revision }: Place, command: Command): Identity {
   const agentId = idOf(stream)
-  const born = command.kind === 'start' ? command.birth?.runId : undefined
+  const born = command.kind === 'start' || command.kind === 'deliver_birth' ? command.birth?.runId : undefined
   return { agentId, runId: state?.runId ?? born ?? agentId, revision }
 }
 

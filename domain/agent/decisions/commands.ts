@@ -7,6 +7,7 @@ import type { Findings } from '../control/control-tool.ts'
 import { AgentSpec } from '../definition/spec.ts'
 import type { ResolvedPaths } from '../events/event-parts.ts'
 import type { Attachment, BodyOf, Failure } from '../events/events.ts'
+import type { Delivery } from '../rules/obligations.ts'
 import type { AgentState } from '../state/state.ts'
 
 /** Facts of erasures stay small. */
@@ -167,6 +168,19 @@ export type Command =
   | ForkAgent
   | AcceptLoss
   | OutcomeCommand
+  | Delivery
+  | SettleDelivery
+  | LoseChild
+
+/** Obligations of this stream were delivered, or bounced. */
+export type SettleDelivery = { readonly kind: 'delivered' } & BodyOf<'delivered'>
+
+/** The stream of a child cannot be read. */
+export interface LoseChild {
+  readonly kind: 'child_lost'
+  readonly childId: string
+  readonly reason: string
+}
 
 /** Begins an agent: the root of its own run, or by `birth` a child in the run of its parent. */
 export type Start = z.infer<typeof StartAgent> & { readonly birth?: Birth }

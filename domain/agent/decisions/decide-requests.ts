@@ -8,6 +8,7 @@ import type { UserCommand } from './commands.ts'
 import type { DecisionContext } from './context.ts'
 import type { Deciding } from './deciding.ts'
 import { endCall, failCall } from './endings.ts'
+import { forwardPause, forwardResume } from './forwarding.ts'
 import { decideLostCall, releaseLoss } from './losses.ts'
 import { settleCancel } from './proceed.ts'
 
@@ -37,13 +38,17 @@ export function decideRequest(d: Deciding, command: Request): void {
       d.emit('user_input', { text: command.text })
       return
     case 'pause':
-      if (!d.state.paused) d.emit('paused', command.reason === undefined ? {} : { reason: command.reason })
-      return
+      if (d.state.paused) return
+      d.emit('paused', command.reason === undefined ? {} : { reason: command.reason })
+      return forwardPause(d, command.reason)
     case 'resume':
       // A run that was never driven waits for this request.
-      if (d.state.paused || d.state.stepping || d.state.driver === null) d.emit('resumed', {})
-      return
+      if (!d.state.paused && !d.state.stepping && d.state.driver !== null) return
+      d.emit('resumed', {})
+      return forwardResume(d)
     case 'step':
+      // Its turn ends when the children have ended, which are not stepped themselves.
+      if (d.state.paused) forwardResume(d)
       d.emit('step_requested', {})
       return
     case 'cancel': {

@@ -57,6 +57,7 @@ function succeeded(d: Deciding, call: Call, outcome: Succeeded): void {
   const { input, findings } = outcome.control
   const { events, end, completion } = tool.decide(d.state, call, input, findings)
   for (const { type, body } of events) d.emit(type, body, { toolCallId: call.id })
+  if (end === null) return
   if ('error' in end) return failCall(d, call, end.error)
   endCall(d, call, { ...outcome, result: end })
   if (completion !== undefined) complete(d, completion)

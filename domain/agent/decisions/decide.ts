@@ -4,10 +4,12 @@ import { CommandRejected } from '../errors.ts'
 import type { AgentEvent } from '../events/events.ts'
 import { echo } from '../issues.ts'
 import { admit } from '../rules/admission.ts'
+import { isDelivery } from '../rules/obligations.ts'
 import { withoutDecided } from '../state/loss.ts'
 import { type AgentState, isFinished } from '../state/state.ts'
 import type { Command, OutcomeCommand } from './commands.ts'
 import type { DecisionContext } from './context.ts'
+import { decideChildLost, decideDelivered, decideDelivery } from './decide-deliveries.ts'
 import { decideFork } from './decide-fork.ts'
 import { decideLate } from './decide-late.ts'
 import { decideOutcome } from './decide-outcomes.ts'
@@ -15,6 +17,7 @@ import { approver, decideRequest } from './decide-requests.ts'
 import { Deciding } from './deciding.ts'
 import { endRun } from './endings.ts'
 import { settleOpen } from './proceed.ts'
+import { report } from './reports.ts'
 
 export type Decision = StreamDecision<AgentState, AgentEvent>
 
@@ -67,9 +70,19 @@ export function decide(
     if (command.approve) d.emit('standing_approval', { tools: command.approve }, { actor: approver(context) })
     return { drafts: d.drafts, state: d.state }
   }
+  if (isDelivery(command)) {
+    decideDelivery(d, state, command)
+    return state === null ? { drafts: d.drafts, state: d.state } : decided(d, state)
+  }
   if (state === null) throw new CommandRejected('RUN_UNKNOWN', `there is no agent ${echo(identity.agentId)}`)
   if (command.kind === 'accept_loss') {
     d.emit('loss_accepted', { ...command.loss, calls: withoutDecided(state, command.loss.calls) })
+    return decided(d, state)
+  }
+  if (command.kind === 'delivered' || command.kind === 'child_lost') {
+    const { kind: _, ...body } = command
+    if ('target' in body) decideDelivered(d, body)
+    else decideChildLost(d, body)
     return decided(d, state)
   }
   if (FACTS.has(command.kind)) return decided(brought(state, identity, command as OutcomeCommand, context), state)
@@ -79,10 +92,10 @@ export function decide(
   return decided(d, state)
 }
 
-const decided = (d: Deciding, before: AgentState): Decision => ({
-  drafts: d.drafts,
-  state: d.drafts.length > 0 ? d.state : before,
-})
+function decided(d: Deciding, before: AgentState): Decision {
+  report(d)
+  return { drafts: d.drafts, state: d.drafts.length > 0 ? d.state : before }
+}
 
 /**
  * What follows from a fact. Where that cannot be decided the run ends by name: the next drive would bring the same fact,

@@ -99,7 +99,14 @@ export class Deciding {
     const owner = context.driver && { id: context.driver.id, epoch: context.driver.epoch }
     const driver = claim ? { id: claim.driverId, epoch: claim.epoch } : owner
     const deed = PEOPLE.has(actor.kind)
+    const origin = 'origin' in body && body.origin !== undefined ? body.origin : null
     const cause = about.cause ?? this.causeOf(type, about.toolCallId, deed)
+    const causationId =
+      origin !== null
+        ? `${origin.stream}@${origin.revision}`
+        : cause === null
+          ? null
+          : `${agentStream(this.identity.agentId)}@${cause}`
     this.revision++
     const decided = {
       type,
@@ -114,8 +121,10 @@ export class Deciding {
       bodyHash: salted.header.hash,
       size: salted.bytes.length,
       ...(about.toolCallId === undefined ? {} : { toolCallId: about.toolCallId }),
-      ...(cause === null ? {} : { causationId: `${agentStream(this.identity.agentId)}@${cause}` }),
-      ...(deed && context.correlationId !== undefined ? { correlationId: context.correlationId } : {}),
+      ...(causationId === null ? {} : { causationId }),
+      ...((deed || origin !== null) && context.correlationId !== undefined
+        ? { correlationId: context.correlationId }
+        : {}),
       ...(driver === undefined || deed ? {} : { driver }),
     } as AgentEvent
     const after = evolve(this.current, decided)
@@ -150,7 +159,12 @@ export class Deciding {
   }
 }
 
-const FROM_OUTSIDE: ReadonlySet<EventType> = new Set<EventType>(['forked', 'driver_claimed', 'workspace_drifted'])
+const FROM_OUTSIDE: ReadonlySet<EventType> = new Set<EventType>([
+  'forked',
+  'driver_claimed',
+  'workspace_drifted',
+  'delivered',
+])
 
 /** Canonical text of a body, well formed. Nearly every body is so already, and its text shows it. */
 function storedText(body: object): string {

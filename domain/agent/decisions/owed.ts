@@ -39,6 +39,7 @@ export function owed(state: AgentState): readonly Owed[] {
       if (state.cancel !== null) continue
       list.push({ kind: 'tool', id: effectId(id, attempt), toolCallId: id, attempt, notBefore: stage.notBefore })
     }
+    if (stage.at === 'child') atWork = true
     if (stage.at === 'approval') list.push({ kind: 'wake', at: stage.expiresAt, reason: 'approval' })
   }
   if (state.unversioned !== null) {

@@ -5,6 +5,7 @@ import { undecided } from '../state/loss.ts'
 import { type Call, callsOf } from '../state/state.ts'
 import type { Deciding } from './deciding.ts'
 import { failCall } from './endings.ts'
+import { leaveChild } from './forwarding.ts'
 import { heldByLoss } from './losses.ts'
 
 // What follows by itself for the tool calls of a turn.
@@ -94,6 +95,13 @@ export function settleOpenCalls(d: Deciding, code: 'CANCELLED' | 'TIMEOUT', mess
     if (stage.at === 'ended') continue
     if (stage.at === 'doubt' || lost.has(call.id)) {
       failCall(d, call, { code: 'UNKNOWN_OUTCOME', message: `${message}; whether this call happened is not known` })
+    } else if (stage.at === 'child') {
+      if (!force) {
+        settled = false
+        continue
+      }
+      leaveChild(d, stage.childId, message)
+      failCall(d, call, { code, message: `${message}; the agent ${stage.childId} was not reached in time` })
     } else if (stage.at !== 'running') {
       failCall(d, call, call.refused ?? { code, message })
     } else if (d.context.now < stage.notBefore) {

@@ -19,8 +19,10 @@ import {
   type Thinking,
   turnIsOpen,
 } from '../state/state.ts'
+import { askForTurn } from './budgets.ts'
 import type { Deciding } from './deciding.ts'
 import { endRun, endTurn } from './endings.ts'
+import { forwardCancel } from './forwarding.ts'
 import { MAX_LOST, proceedCalls, settleOpenCalls } from './proceed-calls.ts'
 
 // Orchestrator: the steps that follow from the state by themselves, until an effect is owed or the agent waits for a person
@@ -49,6 +51,8 @@ function beginTurn(d: Deciding): boolean {
   if (d.state.paused) return false
   const routed = route(routingFacts(d.state, 'turn'))
   const reason = recoveryOf(d.state.machine) === null ? limit(d, routed.resolved) : null
+  const asked = reason === 'budget' ? askForTurn(d) : null
+  if (asked !== null) return asked
   const turn = d.state.turn + 1
   if (reason !== null) warn(d, reason, turn)
   d.emit('turn_start', { unread: d.state.unread }, { turn })
@@ -234,9 +238,13 @@ export function settleCancel(d: Deciding): boolean {
   const { cancel } = d.state
   if (cancel === null || isFinished(d.state)) return false
   const before = d.drafts.length
+  forwardCancel(d)
   if (!settleOpen(d, 'CANCELLED', 'the run was cancelled', d.context.now >= cancel.deadlineAt))
     return d.drafts.length > before
   if (turnIsOpen(d.state)) endTurn(d, 'cancelled')
-  endRun(d, 'CANCELLED', `cancelled by ${cancel.by}${cancel.reason === undefined ? '' : `: ${cancel.reason}`}`)
+  const left = Object.entries(d.state.family.children).flatMap(([id, { unreached }]) => (unreached ? [id] : []))
+  const missed = left.length === 0 ? '' : `; not reached in time: ${left.join(', ')}`
+  const why = cancel.reason === undefined ? '' : `: ${cancel.reason}`
+  endRun(d, 'CANCELLED', `cancelled by ${cancel.by}${why}${missed}`)
   return true
 }

@@ -1,3 +1,4 @@
+import { asksForTurn } from '../state/family.ts'
 import { undecided } from '../state/loss.ts'
 import { outageOf } from '../state/outage.ts'
 import { type AgentState, activityOf, callsOf, isFinished } from '../state/state.ts'
@@ -39,4 +40,15 @@ export function waitingFor(state: AgentState): Wait['for'] | null {
   const activity = activityOf(state.machine)
   if (activity?.status === 'THINKING' && activity.model.at === 'calling' && activity.model.epoch === epoch) return null
   return waitsOf(state)[0]?.for ?? null
+}
+
+/**
+ * Does the agent wait for other agents and for nothing else: for the ends of children, or for its parent's answer to a
+ * request for budget? A drive has nothing to do then until a courier delivers.
+ */
+export function waitsForAgents(state: AgentState): boolean {
+  if (isFinished(state) || state.unversioned !== null) return false
+  if (asksForTurn(state)) return true
+  const open = callsOf(state).filter(({ stage }) => stage.at !== 'ended')
+  return open.length > 0 && open.every(({ stage }) => stage.at === 'child' || stage.at === 'budget')
 }

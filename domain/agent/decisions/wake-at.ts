@@ -1,6 +1,16 @@
 import { startable } from '../rules/scheduling.ts'
+import { undelivered } from '../state/courier.ts'
+import { asksForTurn } from '../state/family.ts'
 import { undecided } from '../state/loss.ts'
-import { type AgentState, activityOf, type Call, isFinished, type ModelStage, recoveryOf } from '../state/state.ts'
+import {
+  type AgentState,
+  activityOf,
+  type Call,
+  callsOf,
+  isFinished,
+  type ModelStage,
+  recoveryOf,
+} from '../state/state.ts'
 
 /**
  * When a driver must look at the agent next, ms since the epoch: not after the state's own time where an effect is in flight
@@ -8,12 +18,20 @@ import { type AgentState, activityOf, type Call, isFinished, type ModelStage, re
  * paused and owes nothing, or has finished.
  */
 export function wakeAt(state: AgentState): number | null {
+  // A courier is to deliver, also after the end.
+  if (undelivered(state).length > 0) return state.at
   if (isFinished(state)) return null
-  if (state.cancel !== null) return state.at
+  if (state.cancel !== null) return waitsForChildren(state) ? Math.max(state.at, state.cancel.deadlineAt) : state.at
   // Nothing goes on before a person has said what became of the lost calls.
   if (undecided(state).length > 0) return null
   const earliest = Math.min(ofActivity(state), graceEnd(state))
   return earliest === Number.POSITIVE_INFINITY ? null : earliest
+}
+
+/** Nothing but children is at work. */
+function waitsForChildren(state: AgentState): boolean {
+  const open = callsOf(state).filter(({ stage }) => stage.at !== 'ended')
+  return state.unversioned === null && open.length > 0 && open.every(({ stage }) => stage.at === 'child')
 }
 
 const NEVER = Number.POSITIVE_INFINITY
@@ -21,7 +39,7 @@ const NEVER = Number.POSITIVE_INFINITY
 function ofActivity(state: AgentState): number {
   if (state.unversioned !== null) return state.at
   const activity = activityOf(state.machine)
-  const unlessPaused = state.paused ? NEVER : state.at
+  const unlessPaused = state.paused || asksForTurn(state) ? NEVER : state.at
   switch (activity?.status) {
     case undefined:
       return state.unread > 0 ? unlessPaused : NEVER

@@ -153,6 +153,21 @@ export type RoleDefinition = z.infer<typeof RoleDefinition>
 export const GivenSecret = z.strictObject({ name: z.string().min(1), reference: z.string().regex(WHOLE_REFERENCE) })
 export type GivenSecret = z.infer<typeof GivenSecret>
 
+/** The roles that an agent may delegate to (seed 000, 5.4). */
+export const DELEGABLE = ['researcher', 'coder', 'reviewer', 'analyst'] as const
+export type DelegableRole = (typeof DELEGABLE)[number]
+
+/**
+ * Delegation in force. `maxDepth`: the depth of the deepest agent; the root has depth 0. `agents`: how many agents this one
+ * and everything below it may be, itself included. `roles`: the definitions that children are started with.
+ */
+export const Delegation = z.strictObject({
+  maxDepth: z.int().nonnegative().default(3),
+  agents: z.int().positive().default(100),
+  roles: z.partialRecord(z.enum(DELEGABLE), RoleDefinition),
+})
+export type Delegation = z.infer<typeof Delegation>
+
 /** What an agent is started with: everything in force, resolved, with no default left open. */
 export const AgentSpec = z.strictObject({
   role: RoleDefinition.nullable(),
@@ -172,6 +187,8 @@ export const AgentSpec = z.strictObject({
   testCommand: z.array(z.string()).min(1).nullable(),
   contextVariables: z.record(z.string(), z.unknown()),
   secrets: z.array(GivenSecret),
+  /** Absent: the agent does not delegate. */
+  delegation: Delegation.optional(),
   /** Added to the system prompt. */
   instructions: z.string().optional(),
   /** The program that wrote this. */

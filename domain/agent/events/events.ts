@@ -22,6 +22,7 @@ import {
   text,
 } from './event-parts.ts'
 import { lossEvents } from './loss.ts'
+import { born, treeEvents } from './tree.ts'
 
 // These names and shapes are the storage format. A change of a shape is a new version and an upcaster, never an edit.
 
@@ -36,8 +37,8 @@ export const bodies = {
     spec: AgentSpec,
     depth: count,
     argumentsSalt,
-    parent: z.strictObject({ agentId: text, toolCallId: text }).optional(),
     drive,
+    ...born,
   }),
   /** First event of a fork: the prefix is read from its source. What a fork may change is named, the rest is inherited. */
   forked: z.strictObject({
@@ -251,12 +252,10 @@ export const bodies = {
     /** Gates of the role that a run which ended in ERROR had not passed. */
     unmetGates: z.array(text).optional(),
   }),
-  paused: z.strictObject({ reason: text.optional() }),
-  resumed: z.strictObject({}),
   step_requested: z.strictObject({}),
   /** A request under an Idempotency-Key that found nothing to do: made again it must still do nothing. */
   request_noted: z.strictObject({ request: text }),
-  cancel_requested: z.strictObject({ reason: text.optional(), deadlineMs: z.int().positive() }),
+  ...treeEvents,
   ...lossEvents,
   /** A resume found files changed since the last step. */
   workspace_drifted: z.strictObject({ expected: text, found: text, changed: z.array(text) }),

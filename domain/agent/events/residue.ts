@@ -68,8 +68,15 @@ const residues: Residues = {
   },
   completion: ({ unmetGates, unreadInput }) => ({ summary: ERASED, artifacts: [], unmetGates, unreadInput }),
   error: ({ partialOutput: _, ...rest }) => ({ ...rest, error: ERASED }),
-  paused: () => ({}),
-  cancel_requested: ({ deadlineMs }) => ({ deadlineMs }),
+  paused: ({ reason: _, ...rest }) => rest,
+  cancel_requested: ({ reason: _, ...rest }) => rest,
+  child_delegated: ({ expectedOutput: _, ...rest }) => ({ ...rest, task: ERASED, constraints: [] }),
+  end_reported: ({ partialOutput: _, nextSteps: __, ...rest }) => ({ ...rest, message: ERASED, artifacts: [] }),
+  child_unreached: (body) => ({ ...body, reason: ERASED }),
+  child_artifact: ({ artifact: { id, type }, ...rest }) => ({ ...rest, artifact: { id, type } }),
+  cancel_forwarded: ({ reason: _, ...rest }) => rest,
+  pause_forwarded: ({ reason: _, ...rest }) => rest,
+  delivered: (body) => ({ ...body, bounced: body.bounced.map(({ revision }) => ({ revision, reason: ERASED })) }),
   workspace_drifted: (body) => ({ ...body, changed: [] }),
 }
 

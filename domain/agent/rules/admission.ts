@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { CONTROL_TOOLS } from '../control/registry.ts'
 import { GATES } from '../definition/roles.ts'
-import { type AgentSpec, ContextManagementConfig, VARIABLE_NAME } from '../definition/spec.ts'
+import { type AgentSpec, ContextManagementConfig, type RoleDefinition, VARIABLE_NAME } from '../definition/spec.ts'
 import { UNKNOWN_TOOL, wireName } from '../definition/tools.ts'
 import { CommandRejected } from '../errors.ts'
 import { echo } from '../issues.ts'
@@ -46,17 +46,9 @@ export function admit(spec: AgentSpec): void {
   for (const key of ['allowedTools', 'deniedTools', 'requiresApproval'] as const) {
     for (const name of policy[key]) checkTool(spec, name, `policy.${key}`)
   }
-  for (const phase of role?.phases ?? []) {
-    for (const name of phase.allowedTools) checkTool(spec, name, `role phase "${phase.name}"`)
-  }
-  for (const gate of role?.qualityGates ?? []) {
-    if (gate.argv === undefined && !(GATES as readonly string[]).includes(gate.check))
-      refuse(`role gate "${echo(gate.check)}" is not known; known are ${GATES.join(', ')}`)
-    if (gate.argv !== undefined && spec.workspace === null)
-      refuse(`role gate "${echo(gate.check)}" runs a command, and the run has no workspace; name one`)
-    if (!role?.phases.some((phase) => phase.name === gate.after))
-      refuse(`role gate after "${echo(gate.after)}": there is no such phase`)
-  }
+  if (role !== null) checkRole(spec, role, 'role')
+  for (const [name, one] of Object.entries(spec.delegation?.roles ?? {}))
+    checkRole(spec, one, `delegation.roles.${name}: role`)
   checkTools(spec)
   checkContext(spec)
   checkVariables(spec)
@@ -65,6 +57,20 @@ export function admit(spec: AgentSpec): void {
     refuse(`models.safeDefault: "${echo(models.safeDefault)}" is not among the run's models`)
   checkBudget(spec)
   for (const source of policy.secretPatterns) checkPattern(source)
+}
+
+function checkRole(spec: AgentSpec, role: RoleDefinition, where: string): void {
+  for (const phase of role.phases) {
+    for (const name of phase.allowedTools) checkTool(spec, name, `${where} phase "${phase.name}"`)
+  }
+  for (const gate of role.qualityGates) {
+    if (gate.argv === undefined && !(GATES as readonly string[]).includes(gate.check))
+      refuse(`${where} gate "${echo(gate.check)}" is not known; known are ${GATES.join(', ')}`)
+    if (gate.argv !== undefined && spec.workspace === null)
+      refuse(`${where} gate "${echo(gate.check)}" runs a command, and the run has no workspace; name one`)
+    if (!role.phases.some((phase) => phase.name === gate.after))
+      refuse(`${where} gate after "${echo(gate.after)}": there is no such phase`)
+  }
 }
 
 const CONTEXT = ContextManagementConfig.parse({})

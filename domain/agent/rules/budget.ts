@@ -1,6 +1,7 @@
 import { RESULT_BYTES } from '../bounded.ts'
 import type { ModelInfo, Price } from '../definition/spec.ts'
 import type { Usage } from '../events/content.ts'
+import { budgetOf, committed } from '../state/account.ts'
 import { type AgentState, type Estimate, recoveryOf } from '../state/state.ts'
 import { cost, totalTokens } from './money.ts'
 
@@ -52,13 +53,18 @@ interface Account {
 
 /** Those that the run has. */
 function accounts(state: AgentState, price: Price | null): Account[] {
-  const { tokens, nanoDollars } = state.spec.budget
+  const { tokens, nanoDollars } = budgetOf(state)
+  const others = committed(state)
   const list: Account[] = []
-  if (tokens !== null) list.push({ total: tokens, spent: tokensSpent(state), rate: { input: 1, output: 1 } })
+  if (tokens !== null) {
+    const spent = tokensSpent(state) + others.tokens
+    list.push({ total: tokens, spent, rate: { input: 1, output: 1 } })
+  }
   if (nanoDollars !== null && price !== null) {
     // What is written to a provider's cache is input too, and may cost more.
     const rate = { input: Math.max(price.input, price.cacheWrite) / 1_000_000, output: price.output / 1_000_000 }
-    list.push({ total: nanoDollars, spent: state.spent.nanoDollars + ROUNDED_UP, rate })
+    const spent = state.spent.nanoDollars + others.nanoDollars + ROUNDED_UP
+    list.push({ total: nanoDollars, spent, rate })
   }
   return list
 }

@@ -1,6 +1,6 @@
 import { controlToolNamed } from '../control/registry.ts'
 import type { Policy } from '../definition/spec.ts'
-import { canonicalTool, matches } from '../definition/tool-patterns.ts'
+import { canonicalTool, covers, matches } from '../definition/tool-patterns.ts'
 import type { ToolSpec } from '../definition/tools.ts'
 import type { Failure } from '../events/events.ts'
 import { controlKind } from '../state/controls.ts'
@@ -10,8 +10,6 @@ import { type AgentState, recoveryOf } from '../state/state.ts'
 export { canonicalTool, matches }
 
 // PolicyEngine: which tools an agent is offered, and which calls need a person (seed 000, 5.3 and 5.12).
-
-const covers = (patterns: readonly string[], toolName: string) => patterns.some((pattern) => matches(pattern, toolName))
 
 /** Why a tool may not be called now, or null. Deny beats allow; an allowlist does not take control tools away. */
 export function denial(state: AgentState, tool: ToolSpec): Failure | null {

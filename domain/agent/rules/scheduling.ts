@@ -15,8 +15,10 @@ const touches = (one: readonly string[], other: readonly string[]) =>
  */
 export function conflicts(a: Call, b: Call, specs: (name: string) => ToolSpec | undefined): boolean {
   if (isBarrier(a, specs) || isBarrier(b, specs)) return true
-  // Both change what the agent keeps in mind: the order of the calls decides, not that of their results.
-  if (specs(a.toolName)?.control && specs(b.toolName)?.control) return true
+  const kinds = [specs(a.toolName)?.control, specs(b.toolName)?.control]
+  // Both change what the agent keeps in mind: the order of the calls decides, not that of their results. A delegation does
+  // not: its share of the budget was fixed before.
+  if (kinds[0] && kinds[1] && !kinds.includes('delegates')) return true
   return collide(touching(a, specs), touching(b, specs))
 }
 
@@ -46,7 +48,10 @@ function isBarrier(call: Call, specs: (name: string) => ToolSpec | undefined): b
   return spec === undefined || spec.barrier
 }
 
-const inFlight = (call: Call) => call.stage.at === 'running' || call.stage.at === 'doubt'
+const IN_FLIGHT: ReadonlySet<Call['stage']['at']> = new Set<Call['stage']['at']>([
+  ...(['running', 'doubt', 'child', 'budget'] as const),
+])
+const inFlight = ({ stage }: Call) => IN_FLIGHT.has(stage.at)
 
 /**
  * Calls that may start now, in call order: none that conflicts with an earlier one that has not ended, and no more than

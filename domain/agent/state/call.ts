@@ -1,5 +1,6 @@
 import type { Effect } from '../definition/tools.ts'
 import type { ArgumentsRef, Failure } from '../events/events.ts'
+import type { Amounts } from '../events/tree.ts'
 
 // One requested tool call, as the state of its turn holds it.
 
@@ -16,7 +17,13 @@ export type CallStage =
       readonly notBefore: number
       /** An earlier attempt may have happened: a reconcilable call asks its probe first. */
       readonly probe: boolean
+      /** What the parent has answered to this call's request for budget. */
+      readonly topUp?: Amounts
     }
+  /** The child is at work. */
+  | { readonly at: 'child'; readonly childId: string }
+  /** It waits for the parent's answer to the request for budget at this revision. */
+  | { readonly at: 'budget'; readonly request: number }
   /** It is unknown whether it happened: a person decides. */
   | { readonly at: 'doubt' }
   | { readonly at: 'resolved'; readonly decision: 'happened' | 'run' | 'abandon' }

@@ -3,6 +3,7 @@ import type { AgentSpec } from '../definition/spec.ts'
 import type { BodyOf, EventOf } from '../events/events.ts'
 import { completing } from './controls.ts'
 import { settleCalls } from './evolve-calls.ts'
+import { FORKED } from './evolve-tree.ts'
 import { lossOfFork } from './loss.ts'
 import { type AgentState, activityOf, addSpent, BLANK, callsOf, NOTHING_SPENT, turnIsOpen } from './state.ts'
 
@@ -36,7 +37,8 @@ export function evolveFork(state: AgentState, event: EventOf<'forked'>, append: 
     toolset: null,
     // A fork has its own budget and time; the source's spending is on the source's bill.
     spent: NOTHING_SPENT,
-    inherited: addSpent(inherited, spent),
+    inherited: addSpent(addSpent(inherited, spent), state.family.settled.spent),
+    ...FORKED,
     clock: BLANK.clock,
     paused: false,
     stepping: false,

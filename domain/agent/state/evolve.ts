@@ -1,8 +1,11 @@
 import { type AppendRoot, append as appendRoot, EMPTY_ROOT } from '../../log/root.ts'
-import type { AgentEvent, EventOf, EventType } from '../events/events.ts'
+import type { AgentEvent, EventOf } from '../events/events.ts'
 import { completing } from './controls.ts'
+import { courierAfter } from './courier.ts'
+import { AFTER_THE_END, NO_CONSEQUENCE, STARTS_WORK } from './event-kinds.ts'
 import { evolveCall, withoutAbandoned } from './evolve-calls.ts'
 import { evolveFork } from './evolve-fork.ts'
+import { evolveTree, familyAfter } from './evolve-tree.ts'
 import {
   answered,
   called,
@@ -36,40 +39,17 @@ export function evolve(state: AgentState | null, event: AgentEvent, append: Appe
     revision: event.revision,
     at: event.at,
     clock,
+    courier: courierAfter(next, event),
+    family: familyAfter(state, next, event),
     commands: person ? remember(next.commands, event.commandId) : next.commands,
     correlation: STARTS_WORK.has(event.type) ? correlationOf(event) : next.correlation,
     follows: hasConsequences(state, event) ? event.revision : next.follows,
   }
 }
 
-/** Requests of people that start work at once; an input starts it when a turn reads it. */
-const STARTS_WORK: ReadonlySet<EventType> = new Set<EventType>([
-  'forked',
-  'resumed',
-  'step_requested',
-  'cancel_requested',
-  'approval_decided',
-  'tool_call_resolved',
-  'lost_call_decided',
-])
-
 /** Does the event lead to a further step by itself? The next turn reads an input that arrives within a turn. */
 const hasConsequences = (before: AgentState, { type }: AgentEvent): boolean =>
   type === 'user_input' ? !turnIsOpen(before) : !NO_CONSEQUENCE.has(type)
-
-/** Events that lead to no further step by themselves. */
-const NO_CONSEQUENCE: ReadonlySet<EventType> = new Set<EventType>([
-  'driver_claimed',
-  'paused',
-  'standing_approval',
-  'workspace_drifted',
-  'late_outcome',
-  'model_late',
-  'request_noted',
-  'loss_accepted',
-  'residue',
-  'erased',
-])
 
 const correlationOf = (event: AgentEvent): string => event.correlationId ?? event.commandId
 
@@ -85,6 +65,7 @@ function start(event: AgentEvent): AgentState {
   const { spec, depth, parent, argumentsSalt = '' } = event.body
   return {
     ...BLANK,
+    courier: courierAfter({ ...BLANK, spec }, event),
     spec,
     agentId: event.agentId,
     runId: event.runId,
@@ -197,7 +178,8 @@ function apply(state: AgentState, event: AgentEvent, append: AppendRoot): AgentS
     case 'step_requested':
       return { ...state, paused: false, stepping: true }
     case 'cancel_requested': {
-      const { deadlineMs, ...why } = event.body
+      if (state.cancel !== null) return state
+      const { deadlineMs, origin: _, ...why } = event.body
       return { ...state, cancel: { deadlineAt: event.at + deadlineMs, by: event.actor.id, ...why } }
     }
     case 'workspace_drifted':
@@ -212,23 +194,13 @@ function apply(state: AgentState, event: AgentEvent, append: AppendRoot): AgentS
     case 'erased':
     case 'request_noted':
       return state
+    default:
+      return evolveTree(state, event)
   }
 }
 
 /** After this change failed calls may succeed, also those of the open turn (CONTRACTS 8). */
 const forgiven = ({ revision }: AgentEvent) => ({ failedCalls: [], forgivenAt: revision })
-
-/** Bookkeeping that may still arrive when the agent has finished (DESIGN, Flow: Finished). */
-const AFTER_THE_END: ReadonlySet<EventType> = new Set<EventType>([
-  'late_outcome',
-  'model_late',
-  'tool_call_resolved',
-  'loss_accepted',
-  'lost_call_decided',
-  'residue',
-  'erased',
-  'forked',
-])
 
 /** The call's outcome has arrived late, or a person has decided it. */
 const resolved = (state: AgentState, { toolCallId }: AgentEvent): AgentState => ({

@@ -33,8 +33,8 @@ const notFailures: ReadonlySet<string> = new Set<ToolErrorCode>([
 
 /**
  * Does this end make the same call a duplicate of a failed one (CONTRACTS 8)? Denials and people's refusals never count,
- * and a call that completes the run may always be tried again.
+ * and a call that completes the run or delegates may always be tried again: a new agent may do better.
  */
 export function countsAsFailure(kind: ControlKind | false, code: string | null): boolean {
-  return kind !== 'completes' && code !== null && !notFailures.has(code)
+  return kind !== 'completes' && kind !== 'delegates' && code !== null && !notFailures.has(code)
 }

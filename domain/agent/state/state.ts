@@ -3,6 +3,8 @@ import type { AgentSpec } from '../definition/spec.ts'
 import type { Usage } from '../events/content.ts'
 import type { BodyOf } from '../events/events.ts'
 import type { Call, CallStage } from './call.ts'
+import { type Courier, NO_OBLIGATIONS } from './courier.ts'
+import { type Family, NO_FAMILY } from './family.ts'
 import type { Loss } from './loss.ts'
 import type { Activity, Machine, Recovery } from './machine.ts'
 
@@ -56,7 +58,12 @@ export interface AgentState {
   readonly agentId: string
   readonly runId: string
   readonly depth: number
-  readonly parent: { readonly agentId: string; readonly toolCallId: string } | null
+  readonly parent: {
+    readonly agentId: string
+    readonly toolCallId: string
+    /** Those of the parent, the root first; absent: it is a root. */
+    readonly ancestors?: readonly string[] | undefined
+  } | null
   readonly spec: AgentSpec
   /** Body hash of the event the spec came from. */
   readonly specHash: string
@@ -121,6 +128,10 @@ export interface AgentState {
   /** The outermost request that set the agent going, and that of the input that no turn has read. */
   readonly correlation: string
   readonly unreadCorrelation: string | null
+  /** What this stream owes other streams, and what it has taken from them. */
+  readonly courier: Courier
+  /** The agent's place among those that it was started by and has started. */
+  readonly family: Family
   /** Command ids of people's requests, the latest {@link REMEMBERED}. */
   readonly commands: readonly string[]
 }
@@ -189,6 +200,8 @@ export const BLANK: Omit<AgentState, 'spec'> = {
   lastText: '',
   correlation: '',
   unreadCorrelation: null,
+  courier: NO_OBLIGATIONS,
+  family: NO_FAMILY,
   commands: [],
 }
 

@@ -1,16 +1,22 @@
 import type { AgentEvent } from '../events/events.ts'
+import { asksForTurn } from './family.ts'
 import { undecided } from './loss.ts'
 import { outageOf } from './outage.ts'
-import { type AgentState, activityOf, isFinished, type WorkClock } from './state.ts'
+import { type AgentState, activityOf, type Call, isFinished, type WorkClock } from './state.ts'
+
+/** Stages in which a call waits for a person, or for another agent. */
+const WAITING: ReadonlySet<Call['stage']['at']> = new Set<Call['stage']['at']>([
+  ...(['approval', 'doubt', 'child', 'budget'] as const),
+])
 
 /** Does a driver work now, or does the agent wait for people, a pause, a driver or its models? */
 function works(state: AgentState): boolean {
   if (state.driver === null || state.paused || isFinished(state) || undecided(state).length > 0) return false
   const activity = activityOf(state.machine)
-  if (activity === null || outageOf(state) !== null) return false
+  if (activity === null || outageOf(state) !== null || asksForTurn(state)) return false
   if (activity.status !== 'TOOL_WAIT') return true
   const open = activity.calls.filter((call) => call.stage.at !== 'ended')
-  return open.length === 0 || open.some((call) => call.stage.at !== 'approval' && call.stage.at !== 'doubt')
+  return open.length === 0 || open.some(({ stage }) => !WAITING.has(stage.at))
 }
 
 /**

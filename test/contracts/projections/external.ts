@@ -6,7 +6,7 @@ import { erase } from '../../../domain/runtime/erasure/erase.ts'
 import { AgentGateway } from '../../../domain/runtime/external/gateway.ts'
 import { StreamExternalLog } from '../../../domain/runtime/external/stream-log.ts'
 import { Projector } from '../../../projections/projector/projector.ts'
-import { billOf } from '../../../projections/queries/bill.ts'
+import { costBy } from '../../../projections/queries/cost.ts'
 import { showRun } from '../../../projections/queries/run.ts'
 import { listRuns } from '../../../projections/queries/runs.ts'
 import { ENDED, Puppet } from '../../support/external/in-process.ts'
@@ -70,7 +70,7 @@ export function externalContract(kit: TablesKit): void {
           ...{ task: 'do it', summary: 'done', machineState: 'DONE', waiting: [] },
         },
       ])
-      expect((await billOf(tables.db, run.agentId)).models).toMatchObject([{ model: 'model-x' }])
+      expect((await costBy(tables.db, 'model', { runId: run.agentId })).rows).toMatchObject([{ name: 'model-x' }])
       expect((await showRun(tables.db, run.agentId))!.tree).toMatchObject([{ agent: { ungoverned: 1 } }])
     })
 

@@ -1,0 +1,120 @@
+import { z } from 'zod'
+import { childAgentId } from '../../log/ids.ts'
+import { DELEGABLE } from '../definition/spec.ts'
+import { covers, matches } from '../definition/tool-patterns.ts'
+import type { Failure } from '../events/events.ts'
+import type { Amounts, Grant } from '../events/tree.ts'
+import { free, shareOf } from '../state/account.ts'
+import type { Call } from '../state/call.ts'
+import { eachKind, type Kind, type Nullable } from '../state/family.ts'
+import type { AgentState } from '../state/state.ts'
+import { controlTool, nonBlank } from './control-tool.ts'
+
+/** Seed 000, 5.4; CONTRACTS 4. Strings are trimmed. */
+const schema = z.strictObject({
+  role: z.enum(DELEGABLE).describe('What the new agent is.'),
+  task: nonBlank.describe('What it is to do. It knows nothing of your conversation: say all that it needs.'),
+  constraints: z
+    .array(nonBlank)
+    .optional()
+    .describe('Tools that it may use, as patterns without white space; anything with white space is a rule in words.'),
+  expectedOutput: nonBlank.optional().describe('What its summary must contain.'),
+})
+type Input = z.infer<typeof schema>
+
+/** A constraint without white space names tools; any other one is text. */
+export const isPattern = (constraint: string): boolean => !/\s/.test(constraint)
+
+/** Too little for a turn of work and a warning turn; no agent is started with less. */
+export const LEAST_TOKENS = 8_192
+
+/**
+ * Starts a child and waits for its end. It runs as other control tools do, so that a driver reads the arguments: the intent
+ * is one append, the birth the next. Until the birth is recorded nothing has happened, and another driver may decide anew.
+ */
+export const delegateToAgent = controlTool({
+  name: 'delegate_to_agent',
+  description:
+    'Gives a task to a new agent and waits for its result. The agent has its own context and at most your rights. In batch mode several delegations of one turn run side by side.',
+  schema,
+  kind: 'delegates',
+  needsTools: true,
+  refusal: (state, { role, constraints = [] }) => {
+    if (state.spec.delegation?.roles[role] === undefined) return `role: there is no role "${role}" in this run`
+    const lost = constraints.findIndex((one) => isPattern(one) && !namesTool(state, one))
+    return lost < 0
+      ? null
+      : `constraints.${lost}: matches no tool that you may use; a rule in words needs white space in it`
+  },
+  decide: (state, call, input) => {
+    const error = depthFault(state)
+    if (error !== null) return { events: [], end: { error } }
+    const grant = grantFor(state, call)
+    const short = lacking(state, grant)
+    if (short === null)
+      return { events: [{ type: 'child_delegated', body: birth(state, call, input, grant) }], end: null }
+    const mayAsk = state.parent !== null && topUpOf(call) === undefined && state.cancel === null
+    if (mayAsk) return { events: [{ type: 'budget_requested', body: { want: short } }], end: null }
+    return { events: [], end: { error: refusal(short) } }
+  },
+})
+
+/** Tools that the agent's policy lets it use in some phase. */
+export const permitted = ({ policy, tools }: Pick<AgentState['spec'], 'policy' | 'tools'>) =>
+  tools.filter(
+    ({ name, control }) => !control && covers(policy.allowedTools, name) && !covers(policy.deniedTools, name),
+  )
+
+const namesTool = ({ spec }: AgentState, pattern: string) => permitted(spec).some(({ name }) => matches(pattern, name))
+
+function depthFault({ depth, spec }: AgentState): Failure | null {
+  const most = spec.delegation?.maxDepth ?? 0
+  if (depth < most) return null
+  return { code: 'DEPTH_LIMIT', message: `an agent at depth ${most} delegates to no other; do the task yourself` }
+}
+
+const topUpOf = ({ stage }: Call): Amounts | undefined => (stage.at === 'running' ? stage.topUp : undefined)
+
+/** The share of the call, with what the parent has added for it. */
+function grantFor(state: AgentState, call: Call): Nullable {
+  const [share, left, more] = [shareOf(state, call), free(state), topUpOf(call)]
+  const of = (kind: Kind) => Math.min((share[kind] ?? 0) + (more?.[kind] ?? 0), left[kind] ?? 0)
+  return {
+    tokens: share.tokens === null ? null : of('tokens'),
+    nanoDollars: share.nanoDollars === null ? null : of('nanoDollars'),
+    agents: of('agents'),
+  }
+}
+
+/** What is missing for a child that can work, and a little more; null: nothing. */
+function lacking(state: AgentState, grant: Nullable): Amounts | null {
+  const least = { tokens: LEAST_TOKENS, nanoDollars: leastMoney(state), agents: 1 }
+  const short = eachKind((kind) => {
+    const given = grant[kind]
+    return given === null || given >= least[kind] ? 0 : least[kind] * (kind === 'agents' ? 1 : 4)
+  })
+  return short.tokens + short.nanoDollars + short.agents === 0 ? null : short
+}
+
+/** What {@link LEAST_TOKENS} of the requested model cost as input, in nano-dollars. */
+function leastMoney({ spec: { models } }: AgentState): number {
+  const price = models.known.find(({ id }) => id === models.requested)?.price
+  return Math.max(1, Math.ceil((LEAST_TOKENS * (price?.input ?? 0)) / 1_000_000))
+}
+
+function refusal(short: Amounts): Failure {
+  if (short.agents > 0)
+    return { code: 'AGENT_LIMIT', message: 'the run has no agent left to start; do the task yourself' }
+  return { code: 'BUDGET_EXCEEDED', message: 'the budget has no room for another agent; do the task yourself' }
+}
+
+function birth(state: AgentState, call: Call, input: Input, grant: Nullable) {
+  const { role, task, constraints = [], expectedOutput } = input
+  return {
+    childId: childAgentId(call.id),
+    ...{ role, task, constraints },
+    ...(expectedOutput === undefined ? {} : { expectedOutput }),
+    grant: grant as Grant,
+    tree: state.tree,
+  }
+}

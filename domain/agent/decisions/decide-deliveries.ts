@@ -1,0 +1,153 @@
+import { agentStream, hex } from '../../log/ids.ts'
+import { CommandRejected, DeliveryRefused } from '../errors.ts'
+import type { BodyOf } from '../events/events.ts'
+import { echo } from '../issues.ts'
+import { admit } from '../rules/admission.ts'
+import { failureOf, resultOf } from '../rules/delegation.ts'
+import { type Delivery, senderOf } from '../rules/obligations.ts'
+import { acceptedFrom } from '../state/courier.ts'
+import { NO_AMOUNTS } from '../state/family.ts'
+import { type AgentState, type Call, callsOf, isFinished } from '../state/state.ts'
+import { answerChildren, passedOn, passOn } from './budgets.ts'
+import type { Deciding } from './deciding.ts'
+import { endCall, failCall } from './endings.ts'
+import { forwardPause, forwardResume, leaveChild } from './forwarding.ts'
+import { settleCancel } from './proceed.ts'
+
+// What a courier brings from another stream, and what it brings back to the source (DESIGN, Flow: Between streams). What was
+// accepted before decides nothing. A delivery that can never be accepted bounces; one that comes too early is refused.
+
+type Of<K extends Delivery['kind']> = Extract<Delivery, { kind: K }>
+
+const bounce = (reason: string) => new DeliveryRefused('BOUNCED', reason)
+
+export function decideDelivery(d: Deciding, state: AgentState | null, delivery: Delivery): void {
+  if (state === null) {
+    if (delivery.kind !== 'deliver_birth') throw bounce('there is no such agent')
+    return beBorn(d, delivery)
+  }
+  const { stream, revision } = delivery.origin
+  const accepted = acceptedFrom(state, stream)
+  if (revision <= accepted) return
+  if (delivery.after !== accepted)
+    throw new DeliveryRefused(
+      'OUT_OF_ORDER',
+      `${stream}@${revision} follows ${delivery.after}, and ${accepted} was accepted last; deliver what is between them first`,
+    )
+  const refusal = whyNever(state, delivery)
+  if (refusal !== null) throw bounce(refusal)
+  accept(d, delivery)
+  if (d.state.cancel !== null) settleCancel(d)
+}
+
+/** From a child these are taken after the end too: what a child has used is on the bill of all above it. */
+const AFTER_THE_END: ReadonlySet<Delivery['kind']> = new Set<Delivery['kind']>([
+  ...(['deliver_end', 'deliver_usage', 'deliver_artifact'] as const),
+])
+const OF_PARENT: ReadonlySet<Delivery['kind']> = new Set<Delivery['kind']>([
+  ...(['deliver_grant', 'deliver_cancel', 'deliver_pause', 'deliver_resume'] as const),
+])
+
+/** Why a delivery can never be accepted, or null. */
+function whyNever(state: AgentState, delivery: Delivery): string | null {
+  const sender = senderOf(delivery)
+  const { kind } = delivery
+  if (kind === 'deliver_birth') return `an agent ${echo(state.agentId)} exists already`
+  if (isFinished(state) && !AFTER_THE_END.has(kind)) return 'the agent has finished'
+  if (OF_PARENT.has(kind)) return state.parent?.agentId === sender ? null : `${echo(sender)} is not its parent`
+  const open = state.family.children[sender] !== undefined
+  if (kind === 'deliver_end' || kind === 'deliver_request') return open ? null : `${echo(sender)} is not its child`
+  return open || acceptedFrom(state, agentStream(sender)) >= 0 ? null : `${echo(sender)} is not its child`
+}
+
+function beBorn(d: Deciding, { origin, spec, birth, task }: Of<'deliver_birth'>): void {
+  if (spec === null) throw bounce('the parent has no such role')
+  try {
+    admit(spec)
+  } catch (error) {
+    if (error instanceof CommandRejected) throw bounce(error.message)
+    throw error
+  }
+  const { depth, parent } = birth
+  const born = { spec, depth, argumentsSalt: hex(d.context.salt()), drive: true, origin } as const
+  d.emit('agent_started', { ...born, parent: { ...parent, ancestors: [...parent.ancestors] } })
+  d.emit('user_input', { text: task })
+}
+
+function accept(d: Deciding, delivery: Delivery): void {
+  const { origin } = delivery
+  const childId = senderOf(delivery)
+  switch (delivery.kind) {
+    case 'deliver_birth':
+      return
+    case 'deliver_end':
+      return childEnded(d, delivery)
+    case 'deliver_usage':
+      return d.emit('child_usage', { origin, childId, report: delivery.report })
+    case 'deliver_artifact':
+      return d.emit('child_artifact', { origin, childId, artifact: delivery.artifact })
+    case 'deliver_request':
+      d.emit('child_requested_budget', { origin, childId, want: delivery.want })
+      return answerChildren(d)
+    case 'deliver_grant': {
+      const { request, grant } = delivery
+      const asks = passedOn(d, (one) => one === request)
+      d.emit('budget_received', { origin, request, grant })
+      return passOn(d, asks, grant)
+    }
+    case 'deliver_cancel': {
+      const { deadlineMs, reason } = delivery
+      return d.emit('cancel_requested', { origin, deadlineMs, ...(reason === undefined ? {} : { reason }) })
+    }
+    case 'deliver_pause':
+      d.emit('paused', { origin, ...(delivery.reason === undefined ? {} : { reason: delivery.reason }) })
+      return forwardPause(d, delivery.reason)
+    case 'deliver_resume':
+      d.emit('resumed', { origin })
+      return forwardResume(d)
+  }
+}
+
+const callOfChild = (d: Deciding, childId: string): Call | undefined =>
+  callsOf(d.state).find(({ stage }) => stage.at === 'child' && stage.childId === childId)
+
+function childEnded(d: Deciding, { origin, hash, end }: Of<'deliver_end'>): void {
+  const childId = senderOf({ origin })
+  const call = callOfChild(d, childId)
+  const toolCallId = d.state.family.children[childId]?.toolCallId
+  const { status, code, report } = end
+  const head = { revision: origin.revision, hash }
+  const ended = { origin, childId, head, status, ...(code === undefined ? {} : { code }), report }
+  d.emit('child_ended', ended, toolCallId === undefined ? {} : { toolCallId })
+  if (call === undefined) return
+  const durationMs = d.context.now - call.startedAt
+  if (status === 'completed') endCall(d, call, { result: { content: resultOf(end) }, durationMs })
+  else failCall(d, call, failureOf(end), { durationMs })
+}
+
+/** What became of obligations of this stream. What was settled before decides nothing. */
+export function decideDelivered(d: Deciding, body: BodyOf<'delivered'>): void {
+  const owed = d.state.courier.owed[body.target]
+  if (owed === undefined || body.upTo < owed.from) return
+  const revisions = new Map(body.bounced.map(({ revision, reason }) => [revision, reason]))
+  const unborn = Object.entries(d.state.family.children).filter(([, { since }]) => revisions.has(since))
+  const asks = passedOn(d, (request) => revisions.has(request))
+  d.emit('delivered', body)
+  passOn(d, asks, NO_AMOUNTS)
+  for (const [childId, { since }] of unborn) {
+    const call = callOfChild(d, childId)
+    const message = `no agent was started: ${revisions.get(since)}`
+    if (call !== undefined) failCall(d, call, { code: 'EXECUTION_FAILED', message, rule: 'not_born' })
+  }
+  if (d.state.cancel !== null) settleCancel(d)
+}
+
+/** The child's stream cannot be read: its call fails, and what it was granted stays reserved. */
+export function decideChildLost(d: Deciding, { childId, reason }: { childId: string; reason: string }): void {
+  if (isFinished(d.state)) return
+  const call = callOfChild(d, childId)
+  leaveChild(d, childId, reason)
+  const message = `the agent ${childId} cannot be read: ${reason}`
+  if (call !== undefined) failCall(d, call, { code: 'EXECUTION_FAILED', message, rule: 'child_unreadable' })
+  if (d.state.cancel !== null) settleCancel(d)
+}

@@ -1,0 +1,41 @@
+import { isFinished } from '../state/state.ts'
+import type { Deciding } from './deciding.ts'
+
+// What is asked of an agent is asked of its children: cancel, pause and resume pass down the tree.
+
+const open = (d: Deciding) => Object.entries(d.state.family.children).filter(([, { unreached }]) => !unreached)
+
+/**
+ * A child must have ended before its parent's deadline, and its own children before that: each has three quarters of the
+ * time that is left above it.
+ */
+export function forwardCancel(d: Deciding): void {
+  const { cancel } = d.state
+  const left = cancel === null ? 0 : cancel.deadlineAt - d.context.now
+  const deadlineMs = Math.max(1, Math.floor((left * 3) / 4))
+  const reason = cancel?.reason === undefined ? {} : { reason: cancel.reason }
+  for (const [childId, { cancelled }] of open(d))
+    if (!cancelled) d.emit('cancel_forwarded', { childId, deadlineMs, ...reason })
+}
+
+export function forwardPause(d: Deciding, reason?: string): void {
+  const why = reason === undefined ? {} : { reason }
+  for (const [childId] of open(d)) d.emit('pause_forwarded', { childId, ...why })
+}
+
+export function forwardResume(d: Deciding): void {
+  for (const [childId] of open(d)) d.emit('resume_forwarded', { childId })
+}
+
+/** The agent goes on without a child. It is told to end all the same, where it can still be told anything. */
+export function leaveChild(d: Deciding, childId: string, reason: string): void {
+  const child = d.state.family.children[childId]
+  if (child === undefined || child.unreached) return
+  if (!child.cancelled && !isFinished(d.state)) {
+    d.emit('cancel_forwarded', { childId, deadlineMs: LEFT_MS, reason })
+  }
+  d.emit('child_unreached', { childId, reason })
+}
+
+/** The time that such a child has to end, ms. */
+const LEFT_MS = 10_000

@@ -1,0 +1,46 @@
+import type { BodyOf } from '../events/events.ts'
+import { totals } from '../state/account.ts'
+import { addReport, isEmptyReport } from '../state/family.ts'
+import { isFinished } from '../state/state.ts'
+import type { Deciding } from './deciding.ts'
+import { lastingTurn } from './endings.ts'
+
+/**
+ * The last word of every decision of a child: it reports its end in the append that ends it, and afterwards each change of
+ * what it and everything below it have taken.
+ */
+export function report(d: Deciding): void {
+  if (d.drafts.length === 0) return
+  const { state } = d
+  if (state.parent === null || state.spec.delegation === undefined || !isFinished(state)) return
+  const all = totals(state)
+  const about = { turn: lastingTurn(state) }
+  if (state.family.reported === null) return d.emit('end_reported', { ...endOf(d), report: all }, about)
+  const delta = addReport(all, state.family.reported, -1)
+  if (!isEmptyReport(delta)) d.emit('usage_reported', { report: delta }, about)
+}
+
+type End = Omit<BodyOf<'end_reported'>, 'report'>
+
+/** The end, from the event of this decision that made it. */
+function endOf({ drafts }: Deciding): End {
+  for (const { event } of drafts) {
+    if (event.type === 'completion') {
+      const { summary, artifacts, nextSteps, unmetGates } = event.body
+      const next = nextSteps === undefined ? {} : { nextSteps }
+      return { status: 'completed', message: summary, ...next, artifacts, unmetGates }
+    }
+    if (event.type === 'error' && !event.body.recoverable) {
+      const { code, error, partialOutput, unmetGates = [] } = event.body
+      const partial = partialOutput === undefined ? {} : { partialOutput }
+      return { status: 'failed', code, message: error, ...partial, artifacts: [], unmetGates }
+    }
+  }
+  return {
+    status: 'failed',
+    code: 'INTERNAL_ERROR',
+    message: 'its end was not recorded',
+    artifacts: [],
+    unmetGates: [],
+  }
+}

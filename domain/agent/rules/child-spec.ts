@@ -1,0 +1,74 @@
+import { permitted } from '../control/delegate-to-agent.ts'
+import { controlToolNamed, controlTools } from '../control/registry.ts'
+import type { AgentSpec, RoleDefinition } from '../definition/spec.ts'
+import { covers, matches } from '../definition/tool-patterns.ts'
+import type { ToolSpec } from '../definition/tools.ts'
+import type { BodyOf } from '../events/events.ts'
+import { patternsOf } from './delegation.ts'
+
+// What a child is started with (CONTRACTS 4): never a right that its parent lacks.
+
+/** A spec of which it is known that its agent delegates. */
+type Parent = AgentSpec & { readonly delegation: NonNullable<AgentSpec['delegation']> }
+
+/**
+ * The child's whole spec. Its rights are a part of the parent's: the tools that the parent may use and the constraints name,
+ * under the same denials, approvals and sandbox. It has the limits of its role and the budget of its grant. It inherits no
+ * context, no instructions and no approvals. Null: the parent has no such role.
+ */
+export function childSpec(
+  parent: AgentSpec,
+  { role, constraints, grant, tree }: BodyOf<'child_delegated'>,
+): AgentSpec | null {
+  const definition = parent.delegation?.roles[role as keyof Parent['delegation']['roles']]
+  if (parent.delegation === undefined || definition === undefined) return null
+  const own = toolsFor(parent, patternsOf(constraints))
+  const tools = [...controls(parent, definition), ...own]
+  const roles = Object.fromEntries(
+    Object.entries(parent.delegation.roles).map(([name, one]) => [name, narrowed(one, parent, tools)]),
+  )
+  const { instructions: _, ...inherited } = parent
+  const { tokens, nanoDollars, agents } = grant
+  return {
+    ...inherited,
+    role: narrowed(definition, parent, tools),
+    policy: {
+      ...parent.policy,
+      allowedTools: own.map(({ name }) => name),
+      deniedTools: parent.policy.deniedTools.filter((pattern) => concerns(pattern, tools)),
+      requiresApproval: parent.policy.requiresApproval.filter((pattern) => concerns(pattern, tools)),
+    },
+    limits: { ...parent.limits, maxTurns: definition.maxReactLoop + parent.recovery.graceTurns },
+    budget: { tokens, nanoDollars },
+    tools,
+    workspace: parent.workspace && { path: parent.workspace.path, tree },
+    contextVariables: {},
+    delegation: { ...parent.delegation, agents, roles },
+  }
+}
+
+function toolsFor(parent: AgentSpec, patterns: readonly string[]): readonly ToolSpec[] {
+  const may = permitted(parent)
+  return patterns.length === 0 ? may : may.filter(({ name }) => covers(patterns, name))
+}
+
+/** Control tools of the role that the parent has too; those of roles are no rights, and a role may be new to the tree. */
+function controls(parent: AgentSpec, role: RoleDefinition): readonly ToolSpec[] {
+  const has = ({ name }: ToolSpec) => parent.tools.some((tool) => tool.name === name)
+  const delegating = parent.tools.filter(({ control }) => control === 'delegates')
+  return [...controlTools(role).filter((tool) => controlToolNamed(tool.name)?.needsRole || has(tool)), ...delegating]
+}
+
+/** A pattern that covers none of these tools would be refused as unknown. */
+const concerns = (pattern: string, tools: readonly ToolSpec[]): boolean =>
+  tools.some(({ name }) => matches(pattern, name))
+
+/** The role without tools that the parent has and the child does not: a child's role may name what its run can know only. */
+function narrowed(role: RoleDefinition, parent: AgentSpec, tools: readonly ToolSpec[]): RoleDefinition {
+  const lost = (pattern: string) => concerns(pattern, parent.tools) && !concerns(pattern, tools)
+  const phases = role.phases.map((phase) => ({
+    ...phase,
+    allowedTools: phase.allowedTools.filter((pattern) => !lost(pattern)),
+  }))
+  return { ...role, phases }
+}

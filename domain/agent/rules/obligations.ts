@@ -1,0 +1,93 @@
+import { idOf } from '../../log/owner.ts'
+import type { AgentSpec } from '../definition/spec.ts'
+import type { AgentEvent, Artifact, BodyOf } from '../events/events.ts'
+import type { Amounts, Origin, Report } from '../events/tree.ts'
+import { targetOf } from '../state/courier.ts'
+import type { AgentState } from '../state/state.ts'
+import { childSpec } from './child-spec.ts'
+import { taskText } from './delegation.ts'
+
+// The pure half of the courier (DESIGN, Flow: Between streams): the command that an obligation is in its target.
+
+/** Who the child is. `depth`: 1 below the root. */
+export interface ChildBirth {
+  readonly runId: string
+  readonly depth: number
+  readonly parent: { readonly agentId: string; readonly toolCallId: string; readonly ancestors: readonly string[] }
+}
+
+/** `after`: the last obligation of the same source that the target has accepted, -1: none. */
+export type Delivery = { readonly origin: Origin; readonly after: number } & (
+  | {
+      readonly kind: 'deliver_birth'
+      readonly birth: ChildBirth
+      /** Null: the source has no such role. */
+      readonly spec: AgentSpec | null
+      readonly task: string
+    }
+  | { readonly kind: 'deliver_end'; readonly hash: string; readonly end: BodyOf<'end_reported'> }
+  | { readonly kind: 'deliver_usage'; readonly report: Report }
+  | { readonly kind: 'deliver_artifact'; readonly artifact: Artifact }
+  | { readonly kind: 'deliver_request'; readonly want: Amounts }
+  | { readonly kind: 'deliver_grant'; readonly request: number; readonly grant: Amounts }
+  | { readonly kind: 'deliver_cancel'; readonly reason?: string; readonly deadlineMs: number }
+  | { readonly kind: 'deliver_pause'; readonly reason?: string }
+  | { readonly kind: 'deliver_resume' }
+)
+
+export const isDelivery = (command: { readonly kind: string }): command is Delivery =>
+  command.kind.startsWith('deliver_')
+
+/** The agent whose event was delivered. */
+export const senderOf = ({ origin }: Pick<Delivery, 'origin'>): string => idOf(origin.stream)
+
+/**
+ * The command by which an event of `source` is delivered; null: it is no obligation to this target. `hash`: that of the
+ * sealed event in its chain.
+ */
+export function deliveryOf(
+  source: AgentState,
+  event: AgentEvent,
+  to: { readonly stream: string; readonly target: string; readonly after: number; readonly hash: string },
+): Delivery | null {
+  if (targetOf(source, event) !== to.target) return null
+  const origin = { stream: to.stream, revision: event.revision, bodyHash: event.bodyHash }
+  const head = { origin, after: to.after }
+  switch (event.type) {
+    case 'child_delegated':
+      return {
+        ...head,
+        kind: 'deliver_birth',
+        birth: birthOf(source, event.toolCallId ?? ''),
+        spec: childSpec(source.spec, event.body),
+        task: taskText(event.body),
+      }
+    case 'end_reported':
+      return { ...head, kind: 'deliver_end', hash: to.hash, end: event.body }
+    case 'usage_reported':
+      return { ...head, kind: 'deliver_usage', report: event.body.report }
+    case 'artifact_registered':
+      return { ...head, kind: 'deliver_artifact', artifact: event.body.artifact }
+    case 'budget_requested':
+      return { ...head, kind: 'deliver_request', want: event.body.want }
+    case 'budget_granted':
+      return { ...head, kind: 'deliver_grant', request: event.body.request, grant: event.body.grant }
+    case 'cancel_forwarded': {
+      const { reason, deadlineMs } = event.body
+      return { ...head, kind: 'deliver_cancel', deadlineMs, ...(reason === undefined ? {} : { reason }) }
+    }
+    case 'pause_forwarded': {
+      const { reason } = event.body
+      return { ...head, kind: 'deliver_pause', ...(reason === undefined ? {} : { reason }) }
+    }
+    case 'resume_forwarded':
+      return { ...head, kind: 'deliver_resume' }
+    default:
+      return null
+  }
+}
+
+function birthOf({ runId, agentId, depth, parent }: AgentState, toolCallId: string): ChildBirth {
+  const ancestors = parent === null ? [] : [...(parent.ancestors ?? []), parent.agentId]
+  return { runId, depth: depth + 1, parent: { agentId, toolCallId, ancestors } }
+}

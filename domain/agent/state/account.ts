@@ -1,0 +1,109 @@
+import type { Amounts, Report } from '../events/tree.ts'
+import { controlKind } from './controls.ts'
+import { addReport, eachKind, type Family, type Kind, type Nullable } from './family.ts'
+import { type AgentState, type Call, callsOf } from './state.ts'
+
+// The books of one agent in its tree. What a child is granted is reserved at its birth and settled at its end. Of each kind
+// of budget: own spent + uncertain + settled children + open grants <= the agent's own budget.
+
+/** The budget of an agent, with what its parent has added. */
+export function budgetOf({ spec, family: { received } }: AgentState): Nullable {
+  const { tokens, nanoDollars } = spec.budget
+  return {
+    tokens: tokens === null ? null : tokens + received.tokens,
+    nanoDollars: nanoDollars === null ? null : nanoDollars + received.nanoDollars,
+    agents: (spec.delegation?.agents ?? 1) + received.agents,
+  }
+}
+
+/** The agent's own part, without its children. */
+export const ownSpent = ({ spent }: AgentState): Amounts => ({
+  tokens: spent.input + spent.output + spent.cacheRead + spent.cacheWrite,
+  nanoDollars: spent.nanoDollars,
+  agents: 1,
+})
+
+/** What children whose end is not known have been granted. */
+export const reserved = ({ children }: Family): Amounts =>
+  eachKind((kind) => Object.values(children).reduce((sum, { grant }) => sum + (grant[kind] ?? 0), 0))
+
+/** What late answers to the agent's own model attempts may add. */
+export const exposed = ({ exposure }: Family): Amounts => ({
+  tokens: exposure.reduce((sum, one) => sum + one.tokens, 0),
+  nanoDollars: exposure.reduce((sum, one) => sum + one.nanoDollars, 0),
+  agents: 0,
+})
+
+const settled = ({ settled: { spent, uncertain } }: Family): Amounts => ({
+  tokens: spent.input + spent.output + spent.cacheRead + spent.cacheWrite + uncertain.tokens,
+  nanoDollars: spent.nanoDollars + uncertain.nanoDollars,
+  agents: spent.agents + uncertain.agents,
+})
+
+/** What the agent's budget has lost beside its own spending: to its children, and to answers that are not known. */
+export function committed({ family }: AgentState): Amounts {
+  const [open, late, ended] = [reserved(family), exposed(family), settled(family)]
+  return eachKind((kind) => open[kind] + late[kind] + ended[kind])
+}
+
+/** What is left of each kind; null: there is no limit. Never below 0. */
+export function free(state: AgentState): Nullable {
+  const [budget, own, others] = [budgetOf(state), ownSpent(state), committed(state)]
+  const left = (kind: Kind) => Math.max(0, (budget[kind] ?? 0) - own[kind] - others[kind])
+  return {
+    tokens: budget.tokens === null ? null : left('tokens'),
+    nanoDollars: budget.nanoDollars === null ? null : left('nanoDollars'),
+    agents: left('agents'),
+  }
+}
+
+/** The agent and everything below it: what was spent, and what may still be added. */
+export function totals(state: AgentState): Report {
+  const { spent, family } = state
+  const own = { spent: { ...spent, agents: 1 }, uncertain: exposed(family) }
+  const open = reserved(family)
+  const unknown = { ...own, uncertain: eachKind((kind) => own.uncertain[kind] + open[kind]) }
+  return addReport(unknown, family.settled)
+}
+
+/** The calls of the open turn that delegate, as far as none was refused beforehand, in call order. */
+const delegating = (state: AgentState): readonly Call[] =>
+  callsOf(state).filter((call) => call.refused === null && controlKind(state, call.toolName) === 'delegates')
+
+/** Calls that have, or will have, a share and no child yet. */
+const UNBORN: ReadonlySet<Call['stage']['at']> = new Set<Call['stage']['at']>([
+  ...(['planned', 'approval', 'approved', 'running', 'budget'] as const),
+])
+
+/**
+ * The share of one delegating call: all of a turn have equal ones, fixed when the turn was asked for, and one more stays with
+ * the agent. So neither the order in which calls begin nor that in which children end changes a grant. Where fewer agents
+ * are free than calls were asked for, the first calls have one each.
+ */
+export function shareOf(state: AgentState, call: Call): Nullable {
+  const calls = delegating(state)
+  const base = state.family.base ?? free(state)
+  const part = (amount: number) => Math.floor(amount / (calls.length + 1))
+  const place = calls.findIndex(({ id }) => id === call.id)
+  const leaf = state.depth + 1 >= (state.spec.delegation?.maxDepth ?? 0)
+  const agents = part(base.agents)
+  return {
+    tokens: base.tokens === null ? null : part(base.tokens),
+    nanoDollars: base.nanoDollars === null ? null : part(base.nanoDollars),
+    agents: agents === 0 ? (place < base.agents ? 1 : 0) : leaf ? 1 : agents,
+  }
+}
+
+/** What is free beside the shares of calls that have no child yet. */
+export function spare(state: AgentState): Nullable {
+  const left = free(state)
+  const shares = delegating(state)
+    .filter(({ stage }) => UNBORN.has(stage.at))
+    .map((call) => shareOf(state, call))
+  const kept = (kind: Kind) => shares.reduce((sum, share) => sum + (share[kind] ?? 0), 0)
+  return {
+    tokens: left.tokens === null ? null : Math.max(0, left.tokens - kept('tokens')),
+    nanoDollars: left.nanoDollars === null ? null : Math.max(0, left.nanoDollars - kept('nanoDollars')),
+    agents: Math.max(0, left.agents - kept('agents')),
+  }
+}

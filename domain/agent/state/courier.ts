@@ -1,0 +1,90 @@
+import { agentStream } from '../../log/ids.ts'
+import type { AgentEvent } from '../events/events.ts'
+import type { Origin } from '../events/tree.ts'
+import { ImpossibleEvent } from './impossible.ts'
+
+// Between streams (DESIGN, Flow): certain events of a stream are obligations to another one. The state keeps which are to
+// be delivered, and what was accepted, in a few numbers per stream.
+
+/** Obligations to one stream. They are undelivered while `from` is not after `last`. */
+export interface Obligations {
+  /** The last one that the target has accepted; -1: none. */
+  readonly accepted: number
+  /** The first undelivered one is at this revision or after it. */
+  readonly from: number
+  readonly last: number
+}
+
+export interface Courier {
+  /** By target stream. */
+  readonly owed: Readonly<Record<string, Obligations>>
+  /** By source stream: the revision of its last obligation that this stream has recorded. */
+  readonly accepted: Readonly<Record<string, number>>
+}
+
+export const NO_OBLIGATIONS: Courier = { owed: {}, accepted: {} }
+
+interface Member {
+  readonly spec: { readonly delegation?: unknown }
+  readonly parent: { readonly agentId: string } | null
+  readonly courier: Courier
+}
+
+/** The stream to which an event is an obligation; null: to none. */
+export function targetOf({ parent, spec }: Omit<Member, 'courier'>, event: AgentEvent): string | null {
+  switch (event.type) {
+    case 'child_delegated':
+    case 'budget_granted':
+    case 'cancel_forwarded':
+    case 'pause_forwarded':
+    case 'resume_forwarded':
+      return agentStream(event.body.childId)
+    case 'end_reported':
+    case 'usage_reported':
+    case 'budget_requested':
+    case 'artifact_registered':
+      return parent === null || spec.delegation === undefined ? null : agentStream(parent.agentId)
+    default:
+      return null
+  }
+}
+
+/** The event that this one was copied from; null: it is the stream's own. */
+export const originOf = ({ body }: Pick<AgentEvent, 'body'>): Origin | null =>
+  'origin' in body && body.origin !== undefined ? body.origin : null
+
+/** The revision of a source's last obligation that was accepted; -1: none. */
+export const acceptedFrom = ({ courier }: Member, stream: string): number => courier.accepted[stream] ?? -1
+
+/** Streams with undelivered obligations. A courier reads this one from `from` on; `accepted` precedes what it delivers. */
+export const undelivered = ({ courier }: Pick<Member, 'courier'>): readonly (Obligations & { target: string })[] =>
+  Object.entries(courier.owed)
+    .filter(([, { from, last }]) => from <= last)
+    .map(([target, owed]) => ({ target, ...owed }))
+
+/** The obligations after an event. */
+export function courierAfter(state: Member, event: AgentEvent): Courier {
+  const origin = originOf(event)
+  if (origin !== null) return accept(state, event, origin)
+  if (event.type === 'delivered') return { ...state.courier, owed: settle(state.courier, event) }
+  const target = targetOf(state, event)
+  if (target === null) return state.courier
+  const { accepted, from, last } = state.courier.owed[target] ?? { accepted: -1, from: 0, last: -1 }
+  const added = { accepted, from: from <= last ? from : event.revision, last: event.revision }
+  return { ...state.courier, owed: { ...state.courier.owed, [target]: added } }
+}
+
+function accept(state: Member, event: AgentEvent, { stream, revision }: Origin): Courier {
+  if (revision <= acceptedFrom(state, stream))
+    throw new ImpossibleEvent(event, `${stream}@${revision} was accepted before`)
+  return { ...state.courier, accepted: { ...state.courier.accepted, [stream]: revision } }
+}
+
+function settle({ owed }: Courier, event: Extract<AgentEvent, { type: 'delivered' }>): Courier['owed'] {
+  const { target, upTo, accepted } = event.body
+  const before = owed[target]
+  if (before === undefined || upTo < before.from || upTo > before.last)
+    throw new ImpossibleEvent(event, `nothing up to ${upTo} is owed to ${target}`)
+  const last = Math.max(before.accepted, accepted ?? -1)
+  return { ...owed, [target]: { accepted: last, from: upTo + 1, last: before.last } }
+}

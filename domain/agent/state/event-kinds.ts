@@ -1,0 +1,53 @@
+import type { EventType } from '../events/events.ts'
+
+// What the types of events have in common, where the fold treats several alike.
+
+/** Requests of people that start work at once; an input starts it when a turn reads it. */
+export const STARTS_WORK: ReadonlySet<EventType> = new Set<EventType>([
+  'forked',
+  'resumed',
+  'step_requested',
+  'cancel_requested',
+  'approval_decided',
+  'tool_call_resolved',
+  'lost_call_decided',
+])
+
+/** Events that lead to no further step by themselves. */
+export const NO_CONSEQUENCE: ReadonlySet<EventType> = new Set<EventType>([
+  'driver_claimed',
+  'paused',
+  'standing_approval',
+  'workspace_drifted',
+  'late_outcome',
+  'model_late',
+  'request_noted',
+  'loss_accepted',
+  'residue',
+  'erased',
+  'delivered',
+  'child_usage',
+  'child_artifact',
+  'cancel_forwarded',
+  'pause_forwarded',
+  'resume_forwarded',
+  'usage_reported',
+])
+
+/** Bookkeeping that may still arrive when the agent has finished (DESIGN, Flow: Finished). */
+export const AFTER_THE_END: ReadonlySet<EventType> = new Set<EventType>([
+  'late_outcome',
+  'model_late',
+  'tool_call_resolved',
+  'loss_accepted',
+  'lost_call_decided',
+  'residue',
+  'erased',
+  'forked',
+  'delivered',
+  'end_reported',
+  'usage_reported',
+  'child_ended',
+  'child_usage',
+  'child_artifact',
+])

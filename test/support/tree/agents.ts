@@ -1,0 +1,198 @@
+import { controlToolNamed } from '../../../domain/agent/control/registry.ts'
+import type { Command } from '../../../domain/agent/decisions/commands.ts'
+import { decide } from '../../../domain/agent/decisions/decide.ts'
+import { owed } from '../../../domain/agent/decisions/owed.ts'
+import { DeliveryRefused } from '../../../domain/agent/errors.ts'
+import type { AgentEvent } from '../../../domain/agent/events/events.ts'
+import { deliveryOf } from '../../../domain/agent/rules/obligations.ts'
+import { targetOf, undelivered } from '../../../domain/agent/state/courier.ts'
+import { Transcript } from '../../../domain/agent/state/messages.ts'
+import { type AgentState, activityOf, callsOf, isFinished } from '../../../domain/agent/state/state.ts'
+import type { JsonObject } from '../../../domain/log/json.ts'
+import { idOf } from '../../../domain/log/owner.ts'
+import type { ModelOutcome } from '../../../domain/ports.ts'
+
+/** One stream of the simulated log, with what was folded from it. */
+export interface Stream {
+  readonly events: AgentEvent[]
+  readonly transcript: Transcript
+  state: AgentState
+}
+
+/** What the model of an agent says. */
+export type Model = (agent: Stream) => ModelOutcome
+
+type Driver = { readonly id: string; readonly epoch: number }
+type Late = { readonly agentId: string; readonly command: Command; readonly driver: Driver }
+
+const HASH = '5'.repeat(64)
+
+/**
+ * Several agents that are only decided on: drivers, couriers and clocks are moves of a test. Nothing is kept but the log, so
+ * that a driver or a courier may be lost at any point.
+ */
+export class Agents {
+  readonly streams = new Map<string, Stream>()
+  /** Answers of model calls whose driver was lost; they may still arrive. */
+  readonly late: Late[] = []
+  now = Date.UTC(2026, 0, 18)
+  private drivers = 0
+  private readonly model: Model
+  private readonly see: (agents: Agents, event: AgentEvent, after: AgentState) => void
+
+  constructor(model: Model, see: (agents: Agents, event: AgentEvent, after: AgentState) => void = () => undefined) {
+    this.model = model
+    this.see = see
+  }
+
+  /** Decides a command on a stream, and records what follows. */
+  submit(agentId: string, command: Command, driver?: Driver): readonly AgentEvent[] {
+    this.now += 1
+    const stream = this.streams.get(agentId)
+    const birth = command.kind === 'deliver_birth' ? command.birth.runId : agentId
+    const identity = {
+      agentId,
+      runId: stream?.state.runId ?? birth,
+      revision: stream?.state.revision ?? -1,
+    }
+    const courier = command.kind.startsWith('deliver')
+    const by = driver
+      ? ({ kind: 'driver', id: driver.id } as const)
+      : ({ kind: courier ? 'courier' : 'user', id: courier ? 'courier' : 'u' } as const)
+    const { drafts, state } = decide(stream?.state ?? null, identity, command, {
+      ...{ now: this.now, salt: () => new Uint8Array(16), jitter: () => 0, by },
+      commandId: `c${this.now}`,
+      transcript: () => (stream?.transcript ?? new Transcript()).branch(),
+      ...(driver === undefined ? {} : { driver }),
+    })
+    if (drafts.length === 0) return []
+    const kept = stream ?? { events: [], transcript: new Transcript(), state: state! }
+    this.streams.set(agentId, kept)
+    for (const { event, after } of drafts) {
+      kept.events.push(event)
+      kept.transcript.push(event)
+      kept.state = after
+      this.see(this, event, after)
+    }
+    return drafts.map(({ event }) => event)
+  }
+
+  /** A new driver takes the agent; what the last one had at work is lost, or arrives late. */
+  claim(agentId: string): void {
+    const { state } = this.of(agentId)
+    const activity = activityOf(state.machine)
+    if (activity?.status === 'THINKING' && activity.model.at === 'calling' && state.driver !== null)
+      this.late.push({ agentId, command: this.answer(agentId), driver: state.driver })
+    const id = `d${this.drivers++}`
+    this.submit(agentId, { kind: 'claim', driverId: id, build: 'test' }, { id, epoch: 0 })
+  }
+
+  /** The driver takes every step, and performs one effect. Says whether anything happened. */
+  drive(agentId: string, nth = 0): boolean {
+    if (this.of(agentId).state.driver === null) this.claim(agentId)
+    const driver = this.of(agentId).state.driver!
+    if (this.submit(agentId, { kind: 'proceed' }, driver).length > 0) return true
+    const effects = owed(this.of(agentId).state).filter(({ kind }) => kind === 'model' || kind === 'tool')
+    const effect = effects[nth % Math.max(1, effects.length)]
+    if (effect === undefined) return false
+    const outcome =
+      effect.kind === 'model'
+        ? this.answer(agentId)
+        : this.result(agentId, (effect as { toolCallId: string }).toolCallId)
+    return this.submit(agentId, outcome, driver).length > 0
+  }
+
+  private answer(agentId: string): Command {
+    const stream = this.of(agentId)
+    const activity = activityOf(stream.state.machine)
+    const model = activity?.status === 'THINKING' ? activity.model : null
+    const attempt = model !== null && 'attempt' in model ? model.attempt : 1
+    const outcome = this.model(stream)
+    return { kind: 'model_answered', turn: stream.state.turn, attempt, outcome, durationMs: 1, paths: [] }
+  }
+
+  private result(agentId: string, toolCallId: string): Command {
+    const { state, events } = this.of(agentId)
+    const call = callsOf(state).find(({ id }) => id === toolCallId)!
+    const about = { toolCallId, toolName: call.toolName, attempt: call.attempt, durationMs: 1 }
+    const result = { content: 'ok' }
+    const control = controlToolNamed(call.toolName)
+    if (control === undefined) return { kind: 'tool_succeeded', ...about, result }
+    const answer = events[call.argumentsRef.revision]!
+    const block = answer.type === 'model_call_end' ? answer.body.content[call.argumentsRef.block] : undefined
+    const input = control.schema.parse(block?.input as JsonObject)
+    return {
+      kind: 'tool_succeeded',
+      ...about,
+      result,
+      control: { input, findings: { gates: [], artifacts: [], text: null } },
+    }
+  }
+
+  of(agentId: string): Stream {
+    const stream = this.streams.get(agentId)
+    if (stream === undefined) throw new Error(`there is no ${agentId}`)
+    return stream
+  }
+
+  /** Pairs of streams between which something is to be delivered. */
+  pairs(): { readonly source: string; readonly target: string }[] {
+    return [...this.streams].flatMap(([source, { state }]) =>
+      undelivered(state).map(({ target }) => ({ source, target })),
+    )
+  }
+
+  /**
+   * Delivers the next obligation. `again`: an accepted one instead; `skips`: one too far; `forgets`: the courier dies before
+   * it has told the source.
+   */
+  deliver(source: string, target: string, how: 'next' | 'again' | 'skips' | 'forgets'): void {
+    const { state, events } = this.of(source)
+    const owes = state.courier.owed[target]!
+    const all = events.filter((event) => targetOf(state, event) === target)
+    const next = all.findIndex(({ revision }) => revision >= owes.from)
+    const place = how === 'again' ? next - 1 : how === 'skips' ? next + 1 : next
+    const event = all[place]
+    if (event === undefined) return
+    const after = how === 'skips' ? all[place - 1]!.revision : owes.accepted
+    const to = { stream: `agent-${source}`, target, after, hash: HASH }
+    const command = deliveryOf(state, event, to)!
+    const done = { target, upTo: event.revision }
+    try {
+      const written = this.submit(idOf(target), command)
+      if (how === 'again' && written.length > 0) throw new Error(`${event.type} was accepted twice`)
+      if (how === 'again' || how === 'forgets') return
+      this.submit(source, { kind: 'delivered', ...done, accepted: event.revision, bounced: [] })
+    } catch (error) {
+      if (!(error instanceof DeliveryRefused)) throw error
+      if (error.code === 'OUT_OF_ORDER' && how !== 'skips') throw error
+      if (error.code === 'OUT_OF_ORDER' || how !== 'next') return
+      const accepted = owes.accepted < 0 ? null : owes.accepted
+      const bounced = [{ revision: event.revision, reason: error.message }]
+      this.submit(source, { kind: 'delivered', ...done, accepted, bounced })
+    }
+  }
+
+  /** Nothing is left to do but to wait for the end of a cancel: the time comes to the next one. */
+  private passesDeadline(): boolean {
+    const open = [...this.streams.values()].flatMap(({ state }) =>
+      state.cancel === null || isFinished(state) ? [] : [state.cancel.deadlineAt],
+    )
+    this.now = Math.max(this.now, ...(open.length === 0 ? [] : [Math.min(...open)]))
+    return open.length > 0
+  }
+
+  /** Everything that is due happens, in turn, until nothing is. */
+  settle(): void {
+    for (let round = 0; round < 5_000; round++) {
+      let moved = false
+      for (const { source, target } of this.pairs()) {
+        this.deliver(source, target, 'next')
+        moved = true
+      }
+      for (const agentId of [...this.streams.keys()]) moved = this.drive(agentId) || moved
+      if (!moved && !this.passesDeadline()) return
+    }
+    throw new Error('the tree does not come to rest')
+  }
+}
