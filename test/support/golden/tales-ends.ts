@@ -1,6 +1,8 @@
+import { controlTools } from '../../../domain/agent/control/registry.ts'
 import { ModelError } from '../../../domain/agent/errors.ts'
 import { CUTS } from '../../../domain/agent/events/answer-bounds.ts'
 import { call, calls, completes, says, testModel, testSpec } from '../harness.ts'
+import { ROLE } from '../plans.ts'
 import { tool } from '../story.ts'
 import { tale } from './tale.ts'
 
@@ -58,6 +60,13 @@ export async function ends() {
   return run.log
 }
 
+/** A role with all that only a user's role has. */
+const OF_A_USER = {
+  ...ROLE,
+  prompt: 'Be brief.',
+  qualityGates: [...ROLE.qualityGates, { after: 'second', check: 'builds', argv: ['make', 'all'], timeoutMs: 60_000 }],
+}
+
 /** Models that are out and come back, or do not, and answers that were cut off at each bound. */
 export async function outages() {
   const fails = new ModelError('OVERLOADED', 'too many ask', { transient: true })
@@ -67,7 +76,8 @@ export async function outages() {
   const answer = () => (out[told++] ?? fails) as never
   const run = await tale({ says: [answer], spec: { retry: { maxRetries: 1, modelOutageMs: 3_600_000 } } })
   await run.drive()
-  const never = await run.start(testSpec({ retry: { maxRetries: 0, modelOutageMs: 10_000 } }), null)
+  const retry = { maxRetries: 0, modelOutageMs: 10_000 }
+  const never = await run.start(testSpec({ retry, role: OF_A_USER, tools: controlTools(OF_A_USER) }), null)
   await run.tell({ kind: 'input', text: 'Go.' }, {}, never)
   await run.driveOther(never)
   return run.log
