@@ -1,5 +1,6 @@
 import type { BlobStore, Clock, EventLog, Random, Vault } from '../../domain/ports.ts'
 import type { AgentServices } from '../../domain/runtime/types.ts'
+import type { Agents } from './agents/agents.ts'
 import { Drivers } from './drives/drivers.ts'
 import { LiveHub } from './live/hub.ts'
 import type { Losses } from './losses/losses.ts'
@@ -26,6 +27,8 @@ export interface KeepUpPorts {
   sizes(runIds: readonly string[]): Promise<ReadonlyMap<string, number>>
   /** A model request as its provider gets it; absent where the host cannot tell. */
   wire?: NonNullable<Services['wire']>
+  /** Absent where no other agents are run. */
+  readonly agents?: Agents
   readonly readOnly?: boolean
   readonly workSubscription?: WorkSubscription
   /** Names this process among several that drive; absent where it is alone. */
@@ -62,6 +65,7 @@ export function createKeepUp(ports: KeepUpPorts): Services {
     backup: (folder) => ports.backup(folder),
     sizes: (runIds) => ports.sizes(runIds),
     wire: ports.wire ?? null,
+    agents: ports.agents ?? null,
     readOnly: ports.readOnly ?? false,
     workSubscription: ports.workSubscription ?? null,
     holder: ports.holder ?? null,
@@ -69,7 +73,7 @@ export function createKeepUp(ports: KeepUpPorts): Services {
     ready: readiness(ports),
     autoDrive: ports.autoDrive ?? false,
     close() {
-      closed ??= drivers.stop().then(() => ports.close())
+      closed ??= Promise.all([drivers.stop(), ports.agents?.close()]).then(() => ports.close())
       return closed
     },
   }

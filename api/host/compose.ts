@@ -7,6 +7,7 @@ import { createKeepUp, type KeepUpPorts } from '../app/create-keepup.ts'
 import type { Services } from '../app/services.ts'
 import { told } from '../app/told.ts'
 import { VERSION } from '../version.ts'
+import { agentRuns } from './agent-runs.ts'
 import { openBoundary } from './boundary.ts'
 import { openEnvironment } from './environment.ts'
 import { mustBeWhole } from './losses/gate.ts'
@@ -65,17 +66,19 @@ export function compose(host: Host, kept: Kept): Services {
       openEnvironment(config, spec, about, named, await boundary(spec), (text) => warn(about.agentId, text)),
     ...(host.crashPoint && { crashPoint: host.crashPoint }),
   }
+  const read = readModelOf(tables, log, {
+    log,
+    blobs,
+    messagesAt: async (agentId, revision) => (await agentAt(stores, agentId, { revision })).messages,
+  })
   return createKeepUp({
     ...particular,
+    ...(kept.readOnly !== true && { agents: agentRuns(host, ports, tables, () => read.current()) }),
     runtime: (live) => runtime({ ...ports, feed: live }),
     log,
     losses: lossesOf(losses, { ...ports, log: losses.log, feed: { publish() {} } }),
     blobs,
-    read: readModelOf(tables, log, {
-      log,
-      blobs,
-      messagesAt: async (agentId, revision) => (await agentAt(stores, agentId, { revision })).messages,
-    }),
+    read,
     files: workspaceFilesOf(files),
     vault,
     clock,
