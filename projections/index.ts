@@ -5,20 +5,13 @@ export { rebuildElsewhere, releaseElsewhere } from './elsewhere.ts'
 export { otherLog, ProjectionError, type ProjectionErrorCode } from './errors.ts'
 export { Projections, type ProjectionsOptions, type RebuildReport } from './projections.ts'
 export { Projector, type ProjectorOptions, type ProjectorStatus } from './projector/projector.ts'
+export { argumentsOf } from './queries/arguments.ts'
 export { listDoubts, listQuestions, type OpenCall } from './queries/asks.ts'
-export { type Bill, billOf } from './queries/bill.ts'
-export {
-  argumentsOf,
-  assembleCheckpoint,
-  type Checkpoint,
-  type CheckpointSources,
-  type ToolCall,
-} from './queries/checkpoint.ts'
-export { type CheckpointRow, checkpointFacts, findCheckpoint, listCheckpoints } from './queries/checkpoints.ts'
+export { type CheckpointRow, findCheckpoint, listCheckpoints, usageAt } from './queries/checkpoints.ts'
 export { type Cost, type CostBy, costBy } from './queries/cost.ts'
 export { type Due, dueBefore, nextDue } from './queries/due.ts'
 export { eventStarts, eventsAfter, readEvent } from './queries/events.ts'
-export { listApprovals, listArtifacts, listParked } from './queries/lists.ts'
+export { listApprovals, listArtifacts, listDocuments, listParked } from './queries/lists.ts'
 export type { MachineState } from './queries/machine-state.ts'
 export { type AgentNode, agentHeads, type RunShown, showRun } from './queries/run.ts'
 export type { RunFilter, RunStatus } from './queries/run-filter.ts'

@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { Cursor } from '../domain/log/cursor.ts'
+import { Mutex } from '../domain/runtime/concurrency.ts'
 import { ProjectionError, type ProjectionErrorCode } from './errors.ts'
 import { Projector, type ProjectorOptions, type ProjectorStatus } from './projector/projector.ts'
 import { unlessAborted } from './projector/waiters.ts'
@@ -39,8 +40,8 @@ export class Projections {
   readonly #home: Home
   #made: Made
   #following: { readonly end: AbortController; readonly done: Promise<void> } | null = null
-  /** The last switch or cleanup; they exclude each other. */
-  #alone: Promise<unknown> = Promise.resolve()
+  /** Switches and cleanups exclude each other. */
+  readonly #alone = new Mutex()
   #switching: Promise<unknown> = Promise.resolve()
   #closed = false
   #notice: string | null
@@ -154,7 +155,7 @@ export class Projections {
   async rebuild({ accept = false } = {}): Promise<RebuildReport> {
     const { made, ...report } = await rebuildEqual(this.#home, this.#options, { accept })
     if (made === null) return { switched: false, ...report }
-    await this.#inTurn(() => this.#switchTo(made))
+    await this.#alone.run(() => this.#switchTo(made))
     return { switched: true, ...report }
   }
 
@@ -164,7 +165,7 @@ export class Projections {
    */
   async tidy(): Promise<void> {
     try {
-      await this.#inTurn(() => this.#tidied(this.#made.name))
+      await this.#alone.run(() => this.#tidied(this.#made.name))
     } catch (error) {
       // The projector waits for that itself.
       if (codeOf(error) !== 'UNAVAILABLE') throw error
@@ -178,13 +179,6 @@ export class Projections {
     await this.#made.store.close()
     await this.#home.dropOthers()
     await this.#home.close()
-  }
-
-  /** Runs work that excludes switches and cleanups. */
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.#alone.then(work)
-    this.#alone = done.catch(() => {})
-    return done
   }
 
   async #tidied(name: string): Promise<void> {

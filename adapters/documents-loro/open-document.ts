@@ -3,8 +3,9 @@ import { DocumentError } from '../../domain/document/errors.ts'
 import type { Edit } from '../../domain/document/model/edits.ts'
 import type { Frontier, FrontierRelation } from '../../domain/document/model/frontier.ts'
 import type { SpanView } from '../../domain/document/model/view.ts'
-import type { ImportedUpdate, OpenDocument, PendingChange, ReadBlock } from '../../domain/ports.ts'
+import type { AuthoredPart, ImportedUpdate, OpenDocument, PendingChange, ReadBlock } from '../../domain/ports.ts'
 import { applyEdits } from './apply-edits.ts'
+import { authoredParts } from './authorship.ts'
 import { documentFrontier, relationTo } from './frontiers.ts'
 import { asMap } from './layout.ts'
 import { describedFault, GATEWAY_PEER, MALFORMED, MISSING_DEPENDENCIES } from './person-update.ts'
@@ -45,6 +46,11 @@ export class LoroDocument implements OpenDocument {
     })
     // An id that two blocks bear names neither.
     return read.map((block) => ((seen.get(block.id ?? '') ?? 0) > 1 ? { type: 'unreadable', id: block.id } : block))
+  }
+
+  authorship(spanId: string): readonly AuthoredPart[] {
+    const text = this.#free().index.text(spanId)
+    return text === null ? [] : authoredParts(text)
   }
 
   edit(edits: readonly Edit[]): PendingChange {

@@ -30,12 +30,18 @@ export class Appender {
   /**
    * Resolves with the position of the batch's last event. Takes its place in the order of appends synchronously. One at a
    * time for each stream: where the one before loses its place to another process, this one would land on that one's. Where
-   * nothing is known of the one before, nothing is of this one.
+   * nothing is known of the one before, nothing is of this one. Sends again for `limitMs` at most.
    */
-  append(stream: string, expected: number, batch: readonly SealedEvent[]): Promise<{ readonly position: number }> {
+  append(
+    stream: string,
+    expected: number,
+    batch: readonly SealedEvent[],
+    limitMs: number = this.#place.limits.patienceMs,
+  ): Promise<{ readonly position: number }> {
+    const until = performance.now() + limitMs
     const events = batch.map(encode)
     checkSize(stream, events)
-    const send = () => this.#send(stream, expected, batch, events)
+    const send = () => this.#send(stream, expected, batch, events, until)
     const before = this.#pending.get(stream)
     const sent = before ? before.then((doubt) => (doubt ? Promise.reject(doubt) : send())) : send()
     const ended = sent
@@ -52,10 +58,10 @@ export class Appender {
     await Promise.all(this.#pending.values())
   }
 
-  async #send(stream: string, expected: number, batch: readonly SealedEvent[], events: BinaryEvent[]) {
+  async #send(stream: string, expected: number, batch: readonly SealedEvent[], events: BinaryEvent[], until: number) {
     const known = expected < 0 ? null : this.#reader.tips.at(stream, expected)
     if (known === undefined || !fits(known, batch)) await this.#check(stream, expected, batch)
-    return this.#deliver(stream, expected, batch, events)
+    return this.#deliver(stream, expected, batch, events, until)
   }
 
   /** Reads the revisions of the batch, where they are not known yet or the batch does not fit them. */
@@ -76,10 +82,11 @@ export class Appender {
     expected: number,
     batch: readonly SealedEvent[],
     events: BinaryEvent[],
+    until: number,
   ): Promise<{ readonly position: number }> {
     const { connection, namespace, limits, closed, known } = this.#place
     const name = nameOf(namespace, stream)
-    const patience = { limits, servers: connection.address.servers, signal: NEVER, writes: true }
+    const patience = { limits, until, servers: connection.address.servers, signal: NEVER, writes: true }
     return patiently(patience, `appending to ${name}`, name, async (left) => {
       try {
         const result = await connection.append(name, expected, events, limits.callMs, left)

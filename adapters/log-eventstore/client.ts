@@ -4,6 +4,7 @@ import { AppendStream } from './append-stream.ts'
 import { type Address, connectionString } from './connection-string.ts'
 import { isAnswer, needsNewClient, Replaced } from './errors.ts'
 import { innerOf, patched } from './inner.ts'
+import { within } from './within.ts'
 
 /** How long the end of a replaced client is waited for, in ms. */
 const DISPOSE_WITHIN = 2_000
@@ -84,16 +85,8 @@ async function retire(client: EventStoreDBClient): Promise<void> {
   )
 }
 
-function atMost(ms: number, work: Promise<unknown>): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms)
-    const done = () => {
-      clearTimeout(timer)
-      resolve()
-    }
-    work.then(done, done)
-  })
-}
+/** Waits for the end of work, whatever it comes to, but not for longer than `ms`. */
+const atMost = (ms: number, work: Promise<unknown>) => within(ms, 'the end of a client', work).catch(() => undefined)
 
 /** So many clients in a row have settings of their own. */
 const DIFFERENT = 1_000

@@ -44,13 +44,18 @@ export class EventStoreLog implements EventLog {
     return 0
   }
 
-  append(stream: string, expected: number, batch: readonly SealedEvent[]): Promise<{ readonly position: number }> {
+  append(
+    stream: string,
+    expected: number,
+    batch: readonly SealedEvent[],
+    limitMs?: number,
+  ): Promise<{ readonly position: number }> {
     try {
       this.#open()
       checkBatch(stream, expected, batch)
       if (batch.some(({ header }) => header.type === ERASED_FACT)) throw eraseImpossible()
       if (!isOwnName(stream) || batch.some(({ header }) => isLong(header))) throw notOwn(stream)
-      return this.#appender.append(stream, expected, batch)
+      return this.#appender.append(stream, expected, batch, limitMs)
     } catch (error) {
       return Promise.reject(error)
     }

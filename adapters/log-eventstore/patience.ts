@@ -27,6 +27,8 @@ const TOLD_AFTER = 1_500
 
 export interface Patience {
   readonly limits: Limits
+  /** When the caller's time ends, of `performance.now()`. Absent: after `limits.patienceMs`. */
+  readonly until?: number
   readonly servers: string
   readonly signal: AbortSignal
   /** The request changes something, so its outcome is unknown without an answer. */
@@ -58,12 +60,12 @@ export async function patiently<T>(
 }
 
 async function trying<T>(
-  { limits, servers, signal, writes }: Patience,
+  { limits, until, servers, signal, writes }: Patience,
   what: string,
   stream: string,
   work: (left: number) => Promise<T>,
 ): Promise<T> {
-  const end = performance.now() + limits.patienceMs
+  const end = until ?? performance.now() + limits.patienceMs
   const backoff = new Backoff()
   let inDoubt = false
   for (;;) {

@@ -13,30 +13,16 @@ import { fileOf, openToRead } from './file.ts'
 import { Reader } from './reader.ts'
 import { StreamResidues } from './residues.ts'
 
-/** A log as SQL asks for it: every answer at once. */
-export interface AuditSource {
-  readonly path: string
-  /** A SELECT of the events' headers in the log attached as `schema`, one row each, in words. */
-  eventsSql(schema: string): string
-  /** The body at a position as JSON text, `{"altered":true}` where it is not the one that was sealed; null: erased. */
-  payload(position: number): string | null
-  /** The same as readers of events see it: with the arguments that it points to. */
-  shown(position: number): string | null
-  /**
-   * The messages that the model would see at a revision, as JSON text of an array; `null` where nothing is left of a body
-   * before it.
-   */
-  messages(agentId: string, revision: number): string
-  close(): void
-}
-
 const utf8 = new TextDecoder()
 
 /** In the place of a body that is not the one that was sealed. */
 const ALTERED = '{"altered":true}'
 
-/** Opens the log in a folder for auditors, beside an owner or without one. `blob`: the bytes of a body that lies apart. */
-export function openAuditSource(folder: string, blob: (owner: string, hash: string) => Uint8Array): AuditSource {
+/**
+ * Opens the log in a folder for auditors, beside an owner or without one: the LogSource of projections/store/audit.ts. An
+ * altered body is told as such. `blob`: the bytes of a body that lies apart.
+ */
+export function openAuditSource(folder: string, blob: (owner: string, hash: string) => Uint8Array) {
   const db = openToRead(folder)
   const reader = new Reader(db)
   const bytesOf = (event: RecordedEvent): Uint8Array | null => {
@@ -54,8 +40,8 @@ export function openAuditSource(folder: string, blob: (owner: string, hash: stri
   return {
     path: fileOf(folder),
     eventsSql,
-    payload: (position) => textOf(at(position)),
-    shown(position) {
+    payload: (position: number) => textOf(at(position)),
+    shown(position: number): string | null {
       const event = at(position)
       const text = textOf(event)
       if (!event || text === null) return text
@@ -74,7 +60,7 @@ export function openAuditSource(folder: string, blob: (owner: string, hash: stri
       }
       return JSON.stringify(withArguments(event.header.type, body, answer.body))
     },
-    messages(agentId, revision) {
+    messages(agentId: string, revision: number): string {
       let teller = tellers.get(agentId)
       if (!teller || teller.revision > revision) {
         teller = new Teller(reader, bytesOf, agentId)

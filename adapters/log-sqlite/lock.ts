@@ -8,18 +8,14 @@ import { toLogError } from './errors.ts'
  * releases however the process ends. Returns what releases it. Throws `LOG_LOCKED`.
  */
 export function lockFolder(folder: string): () => void {
-  const held = holdIn(folder)
-  if (held !== null) return held.release
+  try {
+    const held = tryHold(join(folder, 'lock.db'))
+    if (held !== null) return held.release
+  } catch (error) {
+    throw toLogError(error, 'lock', folder)
+  }
   throw new LogError(
     'LOG_LOCKED',
     `another process owns the log in ${folder}; let it do the work, stop it, or open the log as a reader`,
   )
-}
-
-function holdIn(folder: string) {
-  try {
-    return tryHold(join(folder, 'lock.db'))
-  } catch (error) {
-    throw toLogError(error, 'lock', folder)
-  }
 }

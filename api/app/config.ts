@@ -1,8 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { isAbsolute, join, resolve } from 'node:path'
 import { z } from 'zod'
 import { ModelEntry } from '../../adapters/models/catalog.ts'
+import { McpServers } from '../../adapters/tools-mcp/settings.ts'
+import { WebSettings } from '../../adapters/tools-web/settings.ts'
 import { partly } from '../../domain/agent/definition/partly.ts'
 import { ErrorRecoveryPolicy } from '../../domain/agent/definition/spec.ts'
 import { issueText } from '../../domain/agent/issues.ts'
@@ -43,6 +45,12 @@ export const ConfigSchema = z.strictObject({
   safeDefaultModel: z.string().min(1).nullable().default(null),
   /** Own entries of the model catalogue. */
   models: z.array(ModelEntry).default([]),
+  /** The folder of the user's roles, one JSON file each; null: `roles` in the data folder. */
+  roles: z.string().refine(isAbsolute, 'expected the absolute path of a folder').nullable().default(null),
+  /** The web tools; null: agents have none. */
+  web: WebSettings.nullable().default(null),
+  /** MCP servers by name, whose tools agents may be given. */
+  mcp: McpServers.default({}),
   /** How runs that say nothing of it retry what failed. */
   retry: partly(ErrorRecoveryPolicy).default({}),
   /** Who asks, where a command does not say; null: the OS user. */
@@ -117,7 +125,7 @@ export interface ConfigSources {
 export const envName = (key: string): string => `KEEPUP_${key.replace(/[A-Z]/g, (c) => `_${c}`).toUpperCase()}`
 
 /** Settings that text cannot give: they are read from the file only. */
-const FILE_ONLY = new Set(['models', 'retry'])
+export const FILE_ONLY: ReadonlySet<string> = new Set(['models', 'retry', 'web', 'mcp'])
 const KEYS = Object.keys(ConfigSchema.shape)
 
 /** Of all settings that a variable can give. */
@@ -216,6 +224,8 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   ],
   retry: { maxRetries: 20, backoffCapMs: 300_000 },
   hosts: ['keepup.example.org'],
+  web: { search: { provider: 'searxng', url: 'https://search.example.org' } },
+  mcp: { tracker: { command: ['npx', '-y', 'tracker-mcp'], secretEnv: { TRACKER_TOKEN: 'TRACKER_TOKEN' } } },
 }
 
 /** Where many processes share a log in EventStoreDB, and tables, blobs and leases in PostgreSQL. */

@@ -1,4 +1,6 @@
+import { ROLES } from '../../domain/agent/definition/roles.ts'
 import type { BlobStore, Clock, EventLog, Random, Vault } from '../../domain/ports.ts'
+import type { DocumentGateway } from '../../domain/runtime/document/gateway.ts'
 import type { AgentServices } from '../../domain/runtime/types.ts'
 import type { Agents } from './agents/agents.ts'
 import { Drivers } from './drives/drivers.ts'
@@ -19,6 +21,7 @@ export interface KeepUpPorts {
   readonly blobs: BlobStore
   readonly read: ReadModel
   readonly files: Files
+  readonly documents: DocumentGateway
   readonly vault: Vault
   readonly clock: Clock
   readonly random: Random
@@ -43,7 +46,7 @@ export interface KeepUpPorts {
 }
 
 const NEEDED: readonly (keyof KeepUpPorts)[] = [
-  ...(['runtime', 'log', 'blobs', 'read', 'files', 'vault', 'clock', 'random', 'prepare'] as const),
+  ...(['runtime', 'log', 'blobs', 'read', 'files', 'documents', 'vault', 'clock', 'random', 'prepare'] as const),
   ...(['backup', 'sizes', 'onFault', 'close'] as const),
 ]
 
@@ -58,10 +61,13 @@ export function createKeepUp(ports: KeepUpPorts): Services {
   const runtime = ports.runtime(live)
   const drivers = new Drivers(runtime, live, (agentId, error) => ports.onFault(agentId, error), ports.concurrency)
   let closed: Promise<void> | null = null
-  const { log, blobs, read, files, vault, clock, random } = ports
+  const { log, blobs, read, files, documents, vault, clock, random } = ports
   return {
-    ...{ runtime, log, blobs, read, files, vault, clock, random, live, drivers },
+    ...{ runtime, log, blobs, read, files, documents, vault, clock, random, live, drivers },
     starts: createStarts(ports.prepare),
+    roles: () => ports.prepare.roles(),
+    // Those of a role are all that there are: a control tool is for roles only.
+    tools: () => ports.prepare.tools(ROLES.coder!, null),
     backup: (folder) => ports.backup(folder),
     sizes: (runIds) => ports.sizes(runIds),
     wire: ports.wire ?? null,
@@ -73,7 +79,9 @@ export function createKeepUp(ports: KeepUpPorts): Services {
     ready: readiness(ports),
     autoDrive: ports.autoDrive ?? false,
     close() {
-      closed ??= Promise.all([drivers.stop(), ports.agents?.close()]).then(() => ports.close())
+      closed ??= Promise.all([drivers.stop(), ports.agents?.close()])
+        .then(() => documents.close())
+        .then(() => ports.close())
       return closed
     },
   }

@@ -4,6 +4,7 @@ import { WorkspaceError, type WorkspaceErrorCode } from '../../adapters/workspac
 import type { RejectionCode, ToolErrorCode } from '../../domain/agent/error-codes.ts'
 import { CommandRejected, ModelError, type ModelErrorCode, ToolError } from '../../domain/agent/errors.ts'
 import { PatternError } from '../../domain/agent/secrets/pattern.ts'
+import { DocumentError, type DocumentErrorCode } from '../../domain/document/errors.ts'
 import { LogError, type LogErrorCode } from '../../domain/log/errors.ts'
 import { ContentionError, TimeLimitError } from '../../domain/runtime/errors.ts'
 import { ProjectionError, type ProjectionErrorCode } from '../../projections/errors.ts'
@@ -57,6 +58,7 @@ export type ProblemCode =
   | SandboxUnavailable['code']
   | TimeLimitError['code']
   | ContentionError['code']
+  | DocumentErrorCode
   | `TABLES_${ProjectionErrorCode}`
 
 /** A fault of one member of a request. */
@@ -100,6 +102,7 @@ function codeOf(error: unknown): ProblemCode | null {
     error instanceof SandboxUnavailable ||
     error instanceof TimeLimitError ||
     error instanceof ContentionError ||
+    error instanceof DocumentError ||
     // Of the files of a run: a path that leads out of its workspace, or a file that is gone.
     error instanceof ToolError
   return known ? error.code : null

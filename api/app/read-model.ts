@@ -5,6 +5,7 @@ import type { EventFilter } from './events/filter.ts'
 import type { Approval, ArtifactView, Ask } from './schemas/approvals.ts'
 import type { Checkpoint, CheckpointEntry, CheckpointList } from './schemas/checkpoints.ts'
 import type { Cost, CostBy } from './schemas/cost.ts'
+import type { DocumentSummary } from './schemas/documents.ts'
 import type * as schemas from './schemas/runs.ts'
 import type { Parked, Projections } from './schemas/system.ts'
 
@@ -23,6 +24,7 @@ export type RunRow = Omit<z.infer<typeof schemas.Run>, 'bytes' | 'driving' | 'in
 export type AgentRow = z.infer<typeof schemas.AgentNode>
 export type ApprovalRow = z.infer<typeof Approval>
 export type AskRow = z.infer<typeof Ask>
+export type DocumentRow = DocumentSummary
 export type ArtifactRow = z.infer<typeof ArtifactView>
 /** A checkpoint's place. */
 export type CheckpointRow = z.infer<typeof CheckpointEntry>
@@ -50,7 +52,7 @@ export interface ReadModel {
   answers(): Promise<void>
   /** Newest first. A page that looks for a text may be empty and have a next one. */
   runs(page: Page & RunFilter): Promise<Shown<{ runs: readonly RunRow[]; next: string | null }>>
-  /** `cancelling`: somebody has asked for its end. `asked`: it was started to be driven by whoever there is. */
+  /** `cancelling`: its end was requested. `asked`: it was started for any driver. */
   run(
     runId: string,
   ): Promise<Shown<{ run: RunRow; tree: readonly AgentRow[]; cancelling: boolean; asked: boolean } | null>>
@@ -62,15 +64,17 @@ export interface ReadModel {
   ): Promise<Shown<{ approvals: readonly ApprovalRow[]; next: string | null }>>
   /** Everything that a run asks people. */
   asks(query: { runId: string }): Promise<Shown<readonly AskRow[]>>
-  /** Calls, of all runs or of one, of which nobody knows whether they happened. */
+  /** Calls, of all runs or of one, whose outcome is unknown. */
   doubts(query: { runId?: string }): Promise<Shown<readonly AskRow[]>>
-  /** Questions of agents, of all runs or of one, that nobody has answered. */
+  /** Questions of agents, of all runs or of one, without an answer. */
   questions(query: { runId?: string }): Promise<Shown<readonly AskRow[]>>
   approval(toolCallId: string): Promise<Shown<ApprovalRow | null>>
   /** In the order in which they were registered. */
   artifacts(
     query: Page & { runId?: string },
   ): Promise<Shown<{ artifacts: readonly ArtifactRow[]; next: string | null }>>
+  /** In the order of their creation. */
+  documents(page: Page): Promise<Shown<{ documents: readonly DocumentRow[]; next: string | null }>>
   /** What model calls cost, by a criterion; of all runs or of one, those that ended at or after `since` (ISO 8601). */
   cost(query: {
     by: CostBy
@@ -90,7 +94,7 @@ export interface ReadModel {
   events(
     query: Page & Omit<EventFilter, 'run'> & { readonly runId: string },
   ): Promise<{ readonly events: readonly RecordedEvent[]; readonly more: boolean } | null>
-  /** Agents to wake no later than `before` (ms). `asked`: only those that were started to be driven by whoever there is. */
+  /** Agents to wake no later than `before` (ms). `asked`: only those that were started for any driver. */
   due(
     before: number,
     which?: { readonly asked: boolean },

@@ -1,6 +1,7 @@
 import type { AgentSpec } from '../../domain/agent/definition/spec.ts'
 import type { Json } from '../../domain/log/json.ts'
 import type { BlobStore, Clock, EventLog, FileChange, ModelRequest, Random, Vault } from '../../domain/ports.ts'
+import type { DocumentGateway } from '../../domain/runtime/document/gateway.ts'
 import type { AgentServices, At, ForkOptions } from '../../domain/runtime/types.ts'
 import type { Agents } from './agents/agents.ts'
 import type { Drivers } from './drives/drivers.ts'
@@ -8,6 +9,8 @@ import type { LiveHub } from './live/hub.ts'
 import type { Losses } from './losses/losses.ts'
 import type { ReadModel } from './read-model.ts'
 import type { Readiness } from './readiness.ts'
+import type { KnownRoles } from './roles.ts'
+import type { KnownTools } from './runs/prepare-start.ts'
 import type { StartRun } from './schemas/start.ts'
 
 /** A point of an agent's history whose files are asked for. */
@@ -105,6 +108,7 @@ export interface Services {
   readonly read: ReadModel
   readonly starts: Starts
   readonly files: Files
+  readonly documents: DocumentGateway
   readonly live: LiveHub
   readonly drivers: Drivers
   /** Runs of other agents; null: this host has none. */
@@ -116,6 +120,10 @@ export interface Services {
   backup(folder: string): Promise<{ readonly files: readonly string[]; readonly bytes: number }>
   /** Stored bytes of these runs, by run id. */
   sizes(runIds: readonly string[]): Promise<ReadonlyMap<string, number>>
+  /** The roles that a run may ask for. */
+  roles(): Promise<KnownRoles>
+  /** The tools that runs may be given; connects to the configured MCP servers. */
+  tools(): Promise<KnownTools>
   /** A model request as its provider gets it; null: the host cannot tell. */
   readonly wire: ((request: ModelRequest) => Wire) | null
   /** True: this process only reads; every command is refused. */

@@ -1,10 +1,11 @@
 import type { z } from 'zod'
 import type { DriveEnd } from '../../domain/runtime/types.ts'
-import type { Approval, ApprovalList } from '../app/schemas/approvals.ts'
+import type { ApprovalList } from '../app/schemas/approvals.ts'
 import { type Choice, choose } from './choose.ts'
 import { asOne, type Client, Refused, take } from './client.ts'
 import type { Context } from './context.ts'
 import { safe } from './output/text.ts'
+import { type PageQuery, pages } from './pages.ts'
 import { prompt } from './prompt.ts'
 import { asking } from './question.ts'
 
@@ -32,15 +33,8 @@ export async function approvalOf(ctx: Context, toolCallId: string) {
 
 /** All approvals that wait, page after page. */
 export async function pendingApprovals(client: Client, limit = 500) {
-  const all: z.infer<typeof Approval>[] = []
-  let after: string | null = null
-  do {
-    const query: { limit: string; after?: string } = { limit: String(limit), ...(after === null ? {} : { after }) }
-    const page: z.infer<typeof ApprovalList> = await take(client.v1.approvals.$get({ query }))
-    all.push(...page.approvals)
-    after = page.next
-  } while (after !== null)
-  return all
+  const read = (query: PageQuery): Promise<z.infer<typeof ApprovalList>> => take(client.v1.approvals.$get({ query }))
+  return (await Array.fromAsync(pages(read, limit))).flatMap(({ approvals }) => approvals)
 }
 
 /** Why a call asks, and until when. */

@@ -5,6 +5,7 @@ import { auditorsCommand } from './commands/auditors.ts'
 import { completionCommand } from './commands/completion.ts'
 import { costCommand } from './commands/cost.ts'
 import { demoCommand } from './commands/demo.ts'
+import { docsCommand } from './commands/docs.ts'
 import { doctorCommand } from './commands/doctor.ts'
 import { historyCommands } from './commands/history.ts'
 import { kitOf, likeIt } from './commands/kit.ts'
@@ -15,12 +16,14 @@ import { repairCommand } from './commands/repair.ts'
 import { requestCommand } from './commands/request.ts'
 import { restoreCommand } from './commands/restore.ts'
 import { resultCommand } from './commands/result.ts'
+import { rolesCommand } from './commands/roles.ts'
 import { runCommand } from './commands/run.ts'
 import { runsCommands } from './commands/runs.ts'
 import { secretsCommand } from './commands/secrets.ts'
 import { serveCommand } from './commands/serve.ts'
 import { sqlCommand } from './commands/sql.ts'
 import { steerCommands } from './commands/steer.ts'
+import { toolsCommand } from './commands/tools.ts'
 import { transcriptCommand } from './commands/transcript.ts'
 import { workerCommand } from './commands/worker.ts'
 import type { CliIo, Format } from './context.ts'
@@ -57,12 +60,15 @@ function programOf(io: CliIo, done: (code: number) => void): Command {
   resultCommand(program, kit)
   transcriptCommand(program, kit)
   artifactsCommand(program, kit)
+  docsCommand(program, kit)
   costCommand(program, kit)
   requestCommand(program, kit)
   proveCommands(program, kit)
   releaseCommand(program, kit)
   repairCommand(program, kit)
   releaseCallsCommand(program, kit)
+  rolesCommand(program, kit)
+  toolsCommand(program, kit)
   secretsCommand(program, kit)
   sqlCommand(program, kit)
   serveCommand(program, kit)

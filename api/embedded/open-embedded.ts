@@ -15,6 +15,7 @@ import { onStderr, type Tell } from '../app/told.ts'
 import { SystemClock } from '../host/clock.ts'
 import { compose } from '../host/compose.ts'
 import { checkDataFolder } from '../host/data-folder.ts'
+import { holdsEvents } from '../host/losses/find.ts'
 import { LossGate } from '../host/losses/gate.ts'
 import { LateTables, witnessTables } from '../host/losses/late-tables.ts'
 import { Opened, type Own, openHost } from '../host/open-host.ts'
@@ -47,7 +48,7 @@ export async function openEmbedded(
   opened.push(() => log.close())
   try {
     if (mode === 'owner') await refuseForeignTables(log, at.tables)
-    if (!existsSync(at.vaultMark) && (await holdsRuns(log))) tell(lostVault(config.data))
+    if (!existsSync(at.vaultMark) && (await holdsEvents(log))) tell(lostVault(config.data))
     const host = await openHost(config, own, opened, mode === 'owner' ? tell : () => undefined)
     const blobs = new FileBlobs(at.blobs)
     const usage = new BlobUsage(at.blobs)
@@ -112,12 +113,6 @@ async function settleAgents({ agents }: Services, tell: Tell): Promise<void> {
     ?.settle()
     .catch((error: Error) => tell(`runs of other agents stay open: ${error.message}`))
   if (settled) tell(`runs of other agents that were cut off: ${settled}; their outcomes are recorded as unknown`)
-}
-
-/** More than its own identity. */
-async function holdsRuns(log: EventLog): Promise<boolean> {
-  for await (const page of log.readAll(null, { limit: 2, bodies: false })) return page.length > 1
-  return false
 }
 
 /** The vault is missing: a person may have removed it, or copied the data folder in part. */

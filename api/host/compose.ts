@@ -1,9 +1,13 @@
-import type { AgentSpec } from '../../domain/agent/definition/spec.ts'
+import { loroDocuments } from '../../adapters/documents-loro/documents.ts'
+import { parseXml } from '../../adapters/documents-xml/parse.ts'
+import { type AgentSpec, Policy } from '../../domain/agent/definition/spec.ts'
 import type { BlobIntents, BlobStore, Clock, EventLog } from '../../domain/ports.ts'
 import { agentAt, treeAt } from '../../domain/runtime/agent/history/replay.ts'
 import { Runtime } from '../../domain/runtime/agent/runtime.ts'
+import { DocumentGateway } from '../../domain/runtime/document/gateway.ts'
 import type { RuntimePorts } from '../../domain/runtime/ports.ts'
 import { createKeepUp, type KeepUpPorts } from '../app/create-keepup.ts'
+import { pointOf } from '../app/runs/point.ts'
 import type { Services } from '../app/services.ts'
 import { told } from '../app/told.ts'
 import { VERSION } from '../version.ts'
@@ -32,9 +36,12 @@ export interface Kept
   readonly runtime?: (ports: RuntimePorts) => Runtime
 }
 
+/** Requests that belong to no run are given no secrets. */
+const NO_RUN = { secrets: [], policy: Policy.parse({}) }
+
 /** Builds the services over a host and the place where things are kept: the same, whatever stands behind. */
 export function compose(host: Host, kept: Kept): Services {
-  const { config, vault, models, tools, knownSecrets, tell } = host
+  const { config, vault, models, tools, mcp, knownSecrets, tell } = host
   const warn = (agentId: string, message: string) => tell(`${agentId}: ${message}`)
   const { log, blobs, intents, tables, losses, clock, runtime = (ports) => new Runtime(ports), ...particular } = kept
   const stores = { log, blobs, ...(intents && { intents }), snapshots: host.snapshots }
@@ -51,7 +58,7 @@ export function compose(host: Host, kept: Kept): Services {
     clock,
     random: systemRandom,
     build: VERSION,
-    patienceMs: config.fullPatienceMs,
+    outcomeLimitMs: config.fullPatienceMs,
     warn,
     ...(kept.holder !== undefined && {
       driver: kept.holder,
@@ -60,16 +67,15 @@ export function compose(host: Host, kept: Kept): Services {
     }),
     mustBeWhole: (agentId) => mustBeWhole({ log: losses.log, read: losses.seenHead ?? losses.read }, agentId),
     provider: (id) => models.provider(id),
-    hasTool: (name) => named.has(name),
+    hasTool: (name) => named.has(name) || mcp.serverOf(name) !== null,
     secrets: async (spec) => (await boundary(spec)).secrets,
     environment: async (spec, about) =>
-      openEnvironment(config, spec, about, named, await boundary(spec), (text) => warn(about.agentId, text)),
+      openEnvironment(config, spec, about, named, mcp, await boundary(spec), (text) => warn(about.agentId, text)),
     ...(host.crashPoint && { crashPoint: host.crashPoint }),
   }
-  const read = readModelOf(tables, log, {
-    log,
-    blobs,
-    messagesAt: async (agentId, revision) => (await agentAt(stores, agentId, { revision })).messages,
+  const read = readModelOf(tables, {
+    ...stores,
+    pointAt: async (agentId, revision) => pointOf(await agentAt(stores, agentId, { revision })),
   })
   return createKeepUp({
     ...particular,
@@ -80,11 +86,17 @@ export function compose(host: Host, kept: Kept): Services {
     blobs,
     read,
     files: workspaceFilesOf(files),
+    documents: new DocumentGateway({
+      ...ports,
+      documents: loroDocuments,
+      parse: parseXml,
+      holdsSecret: async (text) => (await boundary(NO_RUN)).secrets.text(text) !== text,
+    }),
     vault,
     clock,
     random: systemRandom,
     wire: (request) => models.wire(request),
-    prepare: prepareServices(config, models, vault, tools, knownSecrets),
+    prepare: prepareServices(host),
     concurrency: config.concurrency,
     onFault: (agentId, error) => warn(agentId, told(error)),
   })

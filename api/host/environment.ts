@@ -1,13 +1,15 @@
 import { createSandbox } from '../../adapters/sandbox/bubblewrap.ts'
 import { reap } from '../../adapters/sandbox/registry.ts'
 import { createUnconfined } from '../../adapters/sandbox/unconfined.ts'
+import type { McpPool } from '../../adapters/tools-mcp/pool.ts'
 import { lockWorkspace } from '../../adapters/workspace/lock.ts'
 import { openWorkspace } from '../../adapters/workspace/open.ts'
-import type { AgentSpec } from '../../domain/agent/definition/spec.ts'
+import { type AgentSpec, runsCommands } from '../../domain/agent/definition/spec.ts'
 import type { Sandbox, Tool, Workspace } from '../../domain/ports.ts'
 import type { Environment } from '../../domain/runtime/ports.ts'
 import type { Boundary } from './boundary.ts'
 import { type HostFiles, hiddenFrom, refuseSecretsIn } from './hidden.ts'
+import { DriveTools } from './outside-tools.ts'
 
 /** What a run works in: its folder, which no other run has meanwhile, its tools, and commands as its policy says. */
 export async function openEnvironment(
@@ -15,6 +17,7 @@ export async function openEnvironment(
   spec: AgentSpec,
   { runId, driverId }: { runId: string; driverId: string },
   tools: ReadonlyMap<string, Tool>,
+  mcp: McpPool,
   boundary: Boundary,
   warn: (text: string) => void,
 ): Promise<Environment> {
@@ -25,15 +28,19 @@ export async function openEnvironment(
     const options = { dataFolder, secrets: boundary.versions, recorded: true, warn }
     const workspace = path === undefined ? null : await openWorkspace(path, options)
     if (workspace !== null) await refuseSecretsIn(workspace.path, config)
+    const outside = new DriveTools(mcp, spec)
     return {
       workspace,
       sandbox: workspace === null ? null : await sandboxOf(config, spec, driverId, workspace, warn),
       secrets: boundary.secrets,
-      tool: (name) => tools.get(name),
+      tool: (name) => tools.get(name) ?? outside.tool(name),
       reap: async () => {
         reap(dataFolder)
       },
-      close: async () => lock?.release(),
+      close: async () => {
+        outside.close()
+        lock?.release()
+      },
     }
   } catch (error) {
     lock?.release()
@@ -49,7 +56,7 @@ async function sandboxOf(
   { path: workspace }: Workspace,
   warn: (text: string) => void,
 ): Promise<Sandbox | null> {
-  if (!spec.tools.some((tool) => tool.name === 'run_command')) return null
+  if (!runsCommands(spec)) return null
   return spec.policy.sandboxed
     ? createSandbox({
         workspace,

@@ -3,6 +3,8 @@ import type { ScriptInput } from '../../adapters/model-scripted/script.ts'
 import { createModels, type Models, PROVIDER_KEYS } from '../../adapters/models/registry.ts'
 import { SqliteSnapshots } from '../../adapters/snapshots-sqlite/store.ts'
 import { workspaceTools } from '../../adapters/tools/builtin.ts'
+import type { McpPool } from '../../adapters/tools-mcp/pool.ts'
+import { webTools } from '../../adapters/tools-web/web-tools.ts'
 import { openVault } from '../../adapters/vault/file-vault.ts'
 import { keyTexts } from '../../adapters/vault/keys.ts'
 import { unhidable } from '../../domain/agent/secrets/forms.ts'
@@ -11,6 +13,7 @@ import type { SnapshotStore, Tool, Vault } from '../../domain/ports.ts'
 import type { RuntimePorts } from '../../domain/runtime/ports.ts'
 import type { Config } from '../app/config.ts'
 import { type Tell, told } from '../app/told.ts'
+import { mcpPool, secretOf, secretsOfTools } from './outside-tools.ts'
 import { paths } from './paths.ts'
 import { vaultKeys } from './vault-keys.ts'
 
@@ -28,6 +31,7 @@ export interface Own {
 
 /** What belongs to this host, wherever log and tables are: its secrets, models, tools, and a cache. */
 export interface Host extends Pick<Own, 'crashPoint' | 'agents'> {
+  readonly mcp: McpPool
   readonly config: Config
   readonly vault: Vault
   readonly models: Models
@@ -81,17 +85,24 @@ export async function openHost(
   const hidden = passwords.filter((password) => unhidable(password) === null)
   if (hidden.length < passwords.length) short.push('a password in KEEPUP_EVENTSTORE or KEEPUP_POSTGRES')
   if (short.length > 0) tell(`${short.join(', ')}: too short to be hidden, so not looked for in what is recorded`)
+  const secret = (name: string) => secretOf(vault, name)
+  const mcp = mcpPool(config, secret, tell)
+  opened.push(() => mcp.close())
+  const used = await Promise.all(secretsOfTools(config).map((name) => vault.get(name)))
   const snapshots = SqliteSnapshots.open(at.snapshots, (path) => rmSync(path, { force: true }))
   opened.push(() => snapshots.close())
   return {
     config,
     vault,
     models,
-    tools: [...workspaceTools(), ...(own.tools ?? [])],
+    tools: [...workspaceTools(), ...(config.web === null ? [] : webTools(config.web, secret)), ...(own.tools ?? [])],
+    mcp,
     snapshots,
     tell,
     ...(own.crashPoint && { crashPoint: own.crashPoint }),
     ...(own.agents && { agents: own.agents }),
-    knownSecrets: [...models.knownSecrets(), ...hidden, ...keyTexts(keys)],
+    knownSecrets: [...models.knownSecrets(), ...used.filter(isHidable), ...hidden, ...keyTexts(keys)],
   }
 }
+
+const isHidable = (value: string | null): value is string => value !== null && unhidable(value) === null

@@ -1,14 +1,13 @@
 import type { Kysely } from 'kysely'
+import { documentStream } from '../../domain/document/stream/aggregate.ts'
 import { type Cursor, formatCursor } from '../../domain/log/cursor.ts'
 import { agentStream } from '../../domain/log/ids.ts'
-import type { EventLog } from '../../domain/ports.ts'
+import type { BlobStore, EventLog } from '../../domain/ports.ts'
 import {
   type Answer,
   agentHeads,
   argumentsOf,
-  assembleCheckpoint,
-  type CheckpointSources,
-  checkpointFacts,
+  type CheckpointRow,
   costBy,
   type Database,
   dueBefore,
@@ -18,6 +17,7 @@ import {
   listApprovals,
   listArtifacts,
   listCheckpoints,
+  listDocuments,
   listDoubts,
   listParked,
   listQuestions,
@@ -26,10 +26,13 @@ import {
   type OpenCall,
   type RebuildReport,
   showRun,
+  usageAt,
 } from '../../projections/index.ts'
 import { checkedCursor, isPerson, wanted } from '../app/events/filter.ts'
 import { noRoom } from '../app/no-room.ts'
 import type { AskRow, ReadModel, Shown } from '../app/read-model.ts'
+import { given } from '../app/runs/given.ts'
+import type { AgentPoint } from '../app/runs/point.ts'
 import {
   agentRows,
   approvalAsk,
@@ -38,13 +41,14 @@ import {
   askRow,
   checkpointRow,
   costRow,
+  documentRow,
   parkedRow,
   rebuildRow,
   runRow,
   wholeCheckpoint,
 } from './row-views.ts'
 
-/** Where answers come from: the parts of `Projections` that questions need, whoever moves the tables. */
+/** The source of answers: the parts of `Projections` that queries need, whichever process moves the tables. */
 export interface Tables {
   read<T>(query: (db: Kysely<Database>) => Promise<T>): Promise<Answer<T>>
   /** Resolves when all that is behind answers can be used, at once; where absent a {@link read} says so. */
@@ -56,8 +60,17 @@ export interface Tables {
   release(stream: string): Promise<boolean>
 }
 
+/** Where the content of events and checkpoints comes from, which the tables do not hold. */
+export interface ContentSources {
+  readonly log: EventLog
+  readonly blobs: BlobStore
+  /** An agent at a revision, folded from the log. */
+  pointAt(agentId: string, revision: number): Promise<AgentPoint>
+}
+
 /** The API's questions, answered by the projections. */
-export function readModelOf(tables: Tables, log: EventLog, sources: CheckpointSources): ReadModel {
+export function readModelOf(tables: Tables, sources: ContentSources): ReadModel {
+  const { log } = sources
   const ask = async <T, U>(
     query: (db: Kysely<Database>) => Promise<T>,
     then: (data: T) => U | Promise<U>,
@@ -79,12 +92,15 @@ export function readModelOf(tables: Tables, log: EventLog, sources: CheckpointSo
     )
   /** The place in the log that a cursor names; rejects for one that is of another log. */
   const placeOf = async (after: string | undefined) => (await checkedCursor(log, after))?.position
-  const cursorAt = async (agentId: string, revision: number): Promise<string | null> => {
-    for await (const [event] of log.read(agentStream(agentId), { from: revision, limit: 1, bodies: false })) {
+  const cursorAt = (agentId: string, revision: number) => cursorIn(agentStream(agentId), revision)
+  const cursorIn = async (stream: string, revision: number): Promise<string | null> => {
+    for await (const [event] of log.read(stream, { from: revision, limit: 1, bodies: false })) {
       if (event !== undefined) return formatCursor(log.cursor(event))
     }
     return null
   }
+  const wholeAt = async (row: CheckpointRow, usage: AgentPoint['usage']) =>
+    wholeCheckpoint(row, usage, await sources.pointAt(row.agent_id, row.revision))
   const caughtUp = async (withinMs = 30_000) => {
     await tables.caughtUpTo(await log.headCursor(), AbortSignal.timeout(withinMs))
   }
@@ -131,13 +147,7 @@ export function readModelOf(tables: Tables, log: EventLog, sources: CheckpointSo
     async approvals({ after, limit, runId, state }) {
       const place = await placeOf(after)
       return ask(
-        (db) =>
-          listApprovals(db, {
-            limit: limit + 1,
-            ...(place === undefined ? {} : { after: place }),
-            ...(runId === undefined ? {} : { runId }),
-            ...(state === undefined ? {} : { state }),
-          }),
+        (db) => listApprovals(db, given({ limit: limit + 1, after: place, runId, state })),
         async (rows) => {
           const page = rows.slice(0, limit)
           const last = rows.length > limit ? page.at(-1) : undefined
@@ -174,15 +184,21 @@ export function readModelOf(tables: Tables, log: EventLog, sources: CheckpointSo
         (db) => listApprovals(db, { toolCallId }),
         async (rows) => (await approvals(rows))[0] ?? null,
       ),
+    async documents({ after, limit }) {
+      const place = await placeOf(after)
+      return ask(
+        (db) => listDocuments(db, { limit: limit + 1, ...(place === undefined ? {} : { after: place }) }),
+        async (found) => {
+          const page = found.slice(0, limit)
+          const last = found.length > limit ? page.at(-1) : undefined
+          return { documents: page.map(documentRow), next: last ? await cursorIn(documentStream(last.id), 0) : null }
+        },
+      )
+    },
     async artifacts({ after, limit, runId }) {
       const place = await placeOf(after)
       return ask(
-        (db) =>
-          listArtifacts(db, {
-            limit: limit + 1,
-            ...(runId === undefined ? {} : { runId }),
-            ...(place === undefined ? {} : { after: place }),
-          }),
+        (db) => listArtifacts(db, given({ limit: limit + 1, runId, after: place })),
         async (rows) => {
           const page = rows.slice(0, limit)
           const last = rows.length > limit ? page.at(-1) : undefined
@@ -192,8 +208,7 @@ export function readModelOf(tables: Tables, log: EventLog, sources: CheckpointSo
     },
     cost: ({ by, since, runId }) =>
       ask(
-        (db) =>
-          costBy(db, by, { ...(since === undefined ? {} : { since }), ...(runId === undefined ? {} : { runId }) }),
+        (db) => costBy(db, by, given({ since, runId })),
         ({ rows, total }) => ({
           rows: rows.map(({ name, sum }) => ({ name, ...costRow(sum) })),
           total: costRow(total),
@@ -204,16 +219,14 @@ export function readModelOf(tables: Tables, log: EventLog, sources: CheckpointSo
       return ask(
         async (db) => {
           const rows = await listCheckpoints(db, agentId, { after: place ?? -1, limit: limit + 1 })
-          const page = rows.slice(0, limit)
-          const facts = whole ? await Promise.all(page.map((row) => checkpointFacts(db, row))) : []
-          return { page, facts, last: rows.length > limit ? page.at(-1) : undefined }
+          const page = await Promise.all(
+            rows.slice(0, limit).map(async (row) => ({ row, usage: whole ? await usageAt(db, row) : null })),
+          )
+          return { page, last: rows.length > limit ? rows[limit - 1] : undefined }
         },
-        async ({ page, facts, last }) => ({
+        async ({ page, last }) => ({
           checkpoints: await Promise.all(
-            page.map(async (row, i) => {
-              const found = facts[i]
-              return found ? wholeCheckpoint(row, await assembleCheckpoint(sources, row, found)) : checkpointRow(row)
-            }),
+            page.map(({ row, usage }) => (usage === null ? checkpointRow(row) : wholeAt(row, usage))),
           ),
           next: last ? await cursorAt(last.agent_id, last.revision) : null,
         }),
@@ -223,9 +236,9 @@ export function readModelOf(tables: Tables, log: EventLog, sources: CheckpointSo
       ask(
         async (db) => {
           const row = await findCheckpoint(db, agentId, step)
-          return row && { row, facts: await checkpointFacts(db, row) }
+          return row && { row, usage: await usageAt(db, row) }
         },
-        async (found) => found && wholeCheckpoint(found.row, await assembleCheckpoint(sources, found.row, found.facts)),
+        async (found) => found && wholeAt(found.row, found.usage),
       ),
     async events({ runId, agent, after, limit, ...filter }) {
       const place = (await placeOf(after)) ?? -1

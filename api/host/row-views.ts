@@ -1,7 +1,6 @@
 import type { JsonObject } from '../../domain/log/json.ts'
 import type {
   AgentNode,
-  Checkpoint,
   CheckpointRow as CheckpointPlace,
   listApprovals,
   listArtifacts,
@@ -11,6 +10,7 @@ import type {
   RunSummary,
   UsageSum,
 } from '../../projections/index.ts'
+import type { Row } from '../../projections/schema/tables.ts'
 import type {
   AgentRow,
   ApprovalRow,
@@ -23,6 +23,8 @@ import type {
   Waiting,
   WholeCheckpoint,
 } from '../app/read-model.ts'
+import type { AgentPoint } from '../app/runs/point.ts'
+import type { DocumentSummary } from '../app/schemas/documents.ts'
 
 // Rows of the projections as the API shows them.
 
@@ -177,9 +179,14 @@ export const checkpointRow = ({ id, agent_id, step, revision, turn, timestamp }:
   ...{ id, threadId: agent_id, step, revision, turn, timestamp },
 })
 
-export const wholeCheckpoint = (row: CheckpointPlace, checkpoint: Checkpoint): WholeCheckpoint => ({
+/** A whole checkpoint: its place and its use from the rows, the rest from the log. */
+export const wholeCheckpoint = (
+  row: CheckpointPlace,
+  usage: AgentPoint['usage'],
+  { state, pendingToolCalls, completedToolResults, pendingCreates }: AgentPoint,
+): WholeCheckpoint => ({
   ...checkpointRow(row),
-  ...checkpoint,
+  ...{ state, pendingToolCalls, completedToolResults, pendingCreates, usage },
 })
 
 function metadata(text: string | null): Record<string, never> {
@@ -193,4 +200,19 @@ export function rebuildRow({ switched, differences, events }: RebuildReport) {
     ({ table, onlyLive, onlyRebuilt }) => `${table}: ${onlyLive} rows only live, ${onlyRebuilt} only rebuilt`,
   )
   return { events, equal: differences && told.length === 0, switched, differences: told }
+}
+
+export function documentRow(row: Row<'documents'>): DocumentSummary {
+  return {
+    documentId: row.id,
+    title: row.title,
+    source: row.source as DocumentSummary['source'],
+    revision: row.revision,
+    frontier: row.frontier,
+    createdAt: row.created_at,
+    createdBy: row.created_by,
+    updatedAt: row.updated_at,
+    updatedBy: row.updated_by,
+    incompleteFrom: row.incomplete_from,
+  }
 }

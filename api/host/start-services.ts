@@ -1,35 +1,31 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Models } from '../../adapters/models/registry.ts'
 import { createSandbox } from '../../adapters/sandbox/bubblewrap.ts'
 import { openWorkspace } from '../../adapters/workspace/open.ts'
 import { controlTools } from '../../domain/agent/control/registry.ts'
-import { ROLES } from '../../domain/agent/definition/roles.ts'
 import { unhidable } from '../../domain/agent/secrets/forms.ts'
 import { reference } from '../../domain/agent/secrets/redactor.ts'
-import type { Tool, Vault } from '../../domain/ports.ts'
-import type { Config } from '../app/config.ts'
 import { Problem } from '../app/problem.ts'
 import type { PrepareServices, StartWorkspace } from '../app/runs/prepare-start.ts'
 import { VERSION } from '../version.ts'
 import { openBoundary, unusable } from './boundary.ts'
 import { hiddenFrom, refuseSecretsIn } from './hidden.ts'
 import { refuseUnknownModel } from './known-model.ts'
+import { knownRoles } from './known-roles.ts'
+import type { Host } from './open-host.ts'
+import { servedTools } from './outside-tools.ts'
 
 /** The model of runs that name none. */
 export const DEFAULT_MODEL = 'claude-sonnet-5-5'
 
+/** The part of a host that preparing a run needs. */
+export type PreparingHost = Pick<Host, 'config' | 'models' | 'vault' | 'tools' | 'mcp' | 'knownSecrets'>
+
 /** What preparing a run asks of the host. */
-export function prepareServices(
-  config: Config,
-  models: Models,
-  vault: Vault,
-  tools: readonly Tool[],
-  knownSecrets: readonly string[] = models.knownSecrets(),
-): PrepareServices {
+export function prepareServices(host: PreparingHost): PrepareServices {
+  const { config, models, vault, tools, mcp, knownSecrets } = host
   return {
-    role: (name) => (Object.hasOwn(ROLES, name) ? (ROLES[name] ?? null) : null),
-    roleNames: () => Object.keys(ROLES),
+    roles: () => knownRoles(config, tools),
     model(id) {
       refuseUnknownModel(models, id)
       // Where the key or the script is missing, it is said before anything is recorded.
@@ -38,7 +34,13 @@ export function prepareServices(
     },
     defaultModel: config.model ?? DEFAULT_MODEL,
     safeDefaultModel: config.safeDefaultModel,
-    tools: (role) => [...controlTools(role), ...tools.map((tool) => tool.spec)],
+    async tools(role, workspace) {
+      const served = await servedTools(mcp, workspace)
+      return {
+        specs: [...controlTools(role), ...tools.map((tool) => tool.spec), ...served.specs],
+        faults: served.faults,
+      }
+    },
     async workspace(path, about): Promise<StartWorkspace> {
       // The files as they are before the run are kept too: what the run may not write must not be in them.
       const { versions } = await openBoundary(vault, knownSecrets, about)

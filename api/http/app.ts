@@ -8,6 +8,9 @@ import { problemResponse } from './problem-response.ts'
 import { approvalRoutes } from './routes/approvals.ts'
 import { commandRoutes } from './routes/commands.ts'
 import { costRoutes } from './routes/cost.ts'
+import { definitionRoutes } from './routes/definitions.ts'
+import { documentHistoryRoutes } from './routes/document-history.ts'
+import { bodyLimitOf, documentRoutes, readsItsBody } from './routes/documents.ts'
 import { historyRoutes } from './routes/history.ts'
 import { lossRoutes } from './routes/losses.ts'
 import { recordRoutes } from './routes/records.ts'
@@ -73,7 +76,12 @@ export function createApp(s: Services, options: AppOptions) {
     if (allow.length === 0) return problemResponse(new Problem('NOT_FOUND', detail))
     return problemResponse(new Problem<HttpCode>('METHOD_NOT_ALLOWED', detail), { allow: allow.join(', ') })
   })
-  root.use(hostGuard(options.hosts), tokenGuard(options.token), sizeGuard(options.maxBodyBytes), jsonGuard())
+  root.use(
+    hostGuard(options.hosts),
+    tokenGuard(options.token),
+    sizeGuard(options.maxBodyBytes, bodyLimitOf),
+    jsonGuard(readsItsBody),
+  )
   root.use(documentGuard(() => document()))
   root.openAPIRegistry.registerComponent('securitySchemes', 'token', { type: 'http', scheme: 'bearer' })
   const app = root
@@ -87,7 +95,10 @@ export function createApp(s: Services, options: AppOptions) {
     .route('/', resultRoutes(s))
     .route('/', requestRoutes(s))
     .route('/', costRoutes(s))
+    .route('/', definitionRoutes(s))
     .route('/', streamRoutes(s, options.heartbeatMs))
+    .route('/', documentRoutes(s, options.heartbeatMs))
+    .route('/', documentHistoryRoutes(s))
   const document = () => {
     const made = documents.get(options.version) ?? app.getOpenAPI31Document(aboutOf(options.version))
     documents.set(options.version, made)

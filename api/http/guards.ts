@@ -67,11 +67,12 @@ export function tokenGuard(token: () => string): MiddlewareHandler {
 
 /**
  * Reads the body once, counting, and puts it in the request's place: one that node-server made cannot be rebuilt by
- * `new Request(request)`, as hono's own limit does it.
+ * `new Request(request)`, as hono's own limit does it. `limitOf`: another limit for a path; null: `most`.
  */
-export function sizeGuard(maxBytes: number): MiddlewareHandler {
-  const tooLarge = () => new Problem<HttpCode>('REQUEST_TOO_LARGE', `a request may have at most ${maxBytes} bytes`)
+export function sizeGuard(most: number, limitOf: (path: string) => number | null = () => null): MiddlewareHandler {
   return async (c, next) => {
+    const maxBytes = limitOf(c.req.path) ?? most
+    const tooLarge = () => new Problem<HttpCode>('REQUEST_TOO_LARGE', `a request may have at most ${maxBytes} bytes`)
     const { body, headers, signal, method, url } = c.req.raw
     if (body === null) return next()
     if (Number(headers.get('content-length') ?? 0) > maxBytes) throw tooLarge()
@@ -95,10 +96,10 @@ export function sizeGuard(maxBytes: number): MiddlewareHandler {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** Bodies are JSON in well-formed UTF-8; a fault is told with its place. Runs before the schemas. */
-export function jsonGuard(): MiddlewareHandler {
+/** Bodies are JSON in well-formed UTF-8; a fault is told with its place. Runs before the schemas. `reads`: routes that read their bodies themselves. */
+export function jsonGuard(reads: (path: string) => boolean = () => false): MiddlewareHandler {
   return async (c, next) => {
-    if (!['POST', 'PUT', 'PATCH'].includes(c.req.method)) return next()
+    if (!['POST', 'PUT', 'PATCH'].includes(c.req.method) || reads(c.req.path)) return next()
     const bytes = await c.req.arrayBuffer()
     if (bytes.byteLength > 0) {
       if (!/^application\/(?:[\w.+-]+\+)?json\b/i.test(c.req.header('content-type') ?? '')) {

@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { given } from '../app/runs/given.ts'
 import type { RequestOptions } from '../app/runs/request-options.ts'
 
 /** Headers of what makes something new. */
@@ -39,10 +40,6 @@ export function optionsOf(headers: StartHeaders & Partial<CommandHeaders>): Requ
     'x-correlation-id': correlationId,
     'if-match': revision,
   } = headers
-  return {
-    ...(key === undefined ? {} : { key }),
-    ...(trace === undefined ? {} : { trace }),
-    ...(correlationId === undefined ? {} : { correlationId }),
-    ...(revision === undefined ? {} : { expectedRevision: Number(revision.slice(1, -1)) }),
-  }
+  const expectedRevision = revision === undefined ? undefined : Number(revision.slice(1, -1))
+  return given({ key, trace, correlationId, expectedRevision })
 }

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
-import type { ApprovalRow, RunRow, Shown } from '../app/read-model.ts'
+import type { ApprovalRow, RunRow } from '../app/read-model.ts'
+import { given } from '../app/runs/given.ts'
 import { mustBeRun } from '../app/runs/known.ts'
 import type { RunQuery } from '../app/schemas/run-query.ts'
 import type { Services } from '../app/services.ts'
@@ -18,25 +19,26 @@ export interface ApprovalsWanted {
 /** What is read at a time; an iteration that is left early reads no further page. */
 const PAGE = 100
 
-type Page<T> = Shown<{ readonly rows: readonly T[]; readonly next: string | null }>
+interface Page<T> {
+  readonly rows: readonly T[]
+  readonly next: string | null
+}
 
-async function* pages<T>(read: (after: string | undefined) => Promise<Page<T>>): AsyncGenerator<T, void, undefined> {
-  let after: string | undefined
-  do {
-    const { value } = await read(after)
-    yield* value.rows
-    after = value.next ?? undefined
-  } while (after !== undefined)
+async function* pages<T>(read: (after: { after?: string }) => Promise<Page<T>>): AsyncGenerator<T, void, undefined> {
+  for (let after: string | null | undefined; after !== null; ) {
+    const { rows, next } = await read(after === undefined ? {} : { after })
+    yield* rows
+    after = next
+  }
 }
 
 /** `which`: a checked request, see {@link RunsWanted}. */
 export async function* runsOf(s: Services, which: z.output<typeof RunQuery>): AsyncGenerator<RunRow, void, undefined> {
   await s.read.caughtUp()
   const { after: _, limit: __, ...wanted } = which
-  const filter = Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== undefined))
   yield* pages(async (after) => {
-    const { position, value } = await s.read.runs({ ...filter, limit: PAGE, ...(after === undefined ? {} : { after }) })
-    return { position, value: { rows: value.runs, next: value.next } }
+    const { value } = await s.read.runs({ ...given(wanted), limit: PAGE, ...after })
+    return { rows: value.runs, next: value.next }
   })
 }
 
@@ -48,8 +50,7 @@ export async function* approvalsOf(
   await s.read.caughtUp()
   const which = { ...(run === undefined ? {} : { runId: run }), ...(state === 'all' ? {} : { state }) }
   yield* pages(async (after) => {
-    const page = { ...which, limit: PAGE, ...(after === undefined ? {} : { after }) }
-    const { position, value } = await s.read.approvals(page)
-    return { position, value: { rows: value.approvals, next: value.next } }
+    const { value } = await s.read.approvals({ ...which, limit: PAGE, ...after })
+    return { rows: value.approvals, next: value.next }
   })
 }

@@ -10,12 +10,6 @@ export const comesBack = (error: unknown): boolean =>
   error instanceof ProjectionError &&
   (['SCHEMA_OTHER', 'NOT_FOUND'].includes(error.code) || (error.code === 'STOPPED' && comesBack(error.cause)))
 
-/** More than its own identity. */
-export async function holdsEvents(log: EventLog): Promise<boolean> {
-  for await (const page of log.readAll(null, { limit: 2, bodies: false })) return page.length > 1
-  return false
-}
-
 /** Where the tables stand, if the log does not hold that: it was restored, and they are to be made anew. */
 export async function notHeld(home: Home, log: EventLog): Promise<Cursor | null> {
   try {

@@ -14,7 +14,7 @@ export interface Rights {
   readonly blobs: boolean
 }
 
-/** Schemas by their names; those of tables by what is in them too, since anybody may call a schema so. */
+/** Schemas by their names; those of tables by what is in them too, since any role may name a schema so. */
 const OURS = `with ours as (select oid, nspname, nspowner from pg_namespace n where nspname = any($1)
     or (nspname ~ $4 and exists (select from pg_class where relnamespace = n.oid and relname = 'position'))),
   tables as (select c.oid, o.nspname || '.' || c.relname as name, o.nspname, o.oid as schema

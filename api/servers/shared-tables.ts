@@ -17,10 +17,10 @@ import { counted } from '../../projections/text.ts'
 import { unlessAborted } from '../app/concurrency/unless-aborted.ts'
 import { withinOr } from '../app/concurrency/within-or.ts'
 import { alike, told } from '../app/told.ts'
-import { holds } from '../host/losses/find.ts'
+import { holds, holdsEvents } from '../host/losses/find.ts'
 import type { Tables } from '../host/projected-read-model.ts'
 import { type Lease, type LeaseOptions, takeLease } from './lease.ts'
-import { comesBack, holdsEvents, notHeld } from './lost-tables.ts'
+import { comesBack, notHeld } from './lost-tables.ts'
 
 export interface SharedTablesOptions extends LeaseOptions {
   readonly home: Home

@@ -1,3 +1,5 @@
+import type { StreamRejection } from '../stream/aggregate.ts'
+
 /** What a document could not do. `message` says what to do. */
 export class DocumentError extends Error {
   override readonly name = 'DocumentError'
@@ -9,6 +11,14 @@ export class DocumentError extends Error {
 }
 
 export type DocumentErrorCode =
+  | StreamRejection
+  | 'DOCUMENT_EXISTS'
+  | 'DOCUMENT_UNKNOWN'
+  | 'CONTENT_REFUSED' // the HTML or Markdown of a new document
+  | 'UPDATE_MALFORMED' // the update of a person, as the next two
+  | 'UPDATE_OF_GATEWAY'
+  | 'UPDATE_INCOMPLETE'
+  | 'UPDATE_TOO_LARGE'
   | 'DOCUMENT_CORRUPT' // the stored bytes are not those of a document, or updates are missing
   | 'DOCUMENT_BUSY' // a change waits to be kept or discarded: a programming error
   | 'DOCUMENT_CLOSED'

@@ -9,7 +9,7 @@ export const FORMAT = 1
 /** What this program understands of streams: one that asks for a greater number (`minReader`) is left to a newer program. */
 export const READER = 1
 
-/** Who stands behind an event. `claimed`: the id was said by the caller and nobody has checked it. */
+/** The author of an event. `claimed`: the caller gave the id, and it was not checked. */
 export const Actor = z.strictObject({
   kind: z.enum(['user', 'approver', 'model', 'driver', 'courier', 'system', 'gateway', 'backend']),
   id: z.string().min(1),

@@ -19,7 +19,7 @@ export type LogErrorCode =
   | 'LOG_MISSING' // gone or empty, though what was written with it is there
   | 'LOG_SHORTENED' // it has lost its end; it can be read, and a person decides
   | 'LOG_NEWER' // written by a newer program
-  | 'LOG_REFUSED' // the server lets nobody in that way: credentials, rights, scheme, version; the message says which
+  | 'LOG_REFUSED' // the server refuses access: credentials, rights, scheme, version; the message says which
   | 'LOG_CLOSED'
   | 'APPEND_TOO_LARGE'
   | 'APPEND_INVALID' // an empty or unchained batch: a programming error
@@ -39,7 +39,7 @@ const NOT_WRITTEN: ReadonlySet<LogErrorCode> = new Set([
   'APPEND_TOO_LARGE',
 ])
 
-/** Was an append refused, so that nothing of it was written or will be? Of every other failure nobody knows. */
+/** Was an append refused, so that nothing of it was written or will be? Every other failure leaves that unknown. */
 export const notWritten = (error: unknown): boolean => error instanceof LogError && NOT_WRITTEN.has(error.code)
 
 /**

@@ -45,8 +45,8 @@ export function effectId(callId: string, attempt: number): string {
 
 /**
  * The commandId of a request that came with an Idempotency-Key: `key:`, what tells the key, and what tells what was asked
- * for under it. People put anything into both, and a header is never erased: each is an HMAC, so that nothing is told by a
- * table made for another log, nor what was asked for to whoever does not know the key. `asked`: JSON.
+ * for under it. People put anything into both, and a header is never erased: each is an HMAC, so that no table
+ * made for another log tells anything, and a reader without the key does not learn the request. `asked`: JSON.
  */
 export function keyedCommand(logId: string, key: string, asked: unknown): string {
   const told = canonicalText(JSON.parse(JSON.stringify(asked)))

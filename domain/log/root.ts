@@ -13,6 +13,6 @@ export function append(root: Root, item: string, items = 1): Root {
   return { count: root.count + items, hash: hashAfter(root.hash, item) }
 }
 
-/** How rolling roots are appended to; replaced by a counter where nobody needs the digest. */
+/** Appends to a rolling root; a counter replaces it where the digest is not needed. */
 export type AppendRoot = (root: Root, item: string, items?: number) => Root
 export const countOnly: AppendRoot = (root, _, items = 1) => ({ count: root.count + items, hash: root.hash })

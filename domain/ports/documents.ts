@@ -29,6 +29,8 @@ export interface StoredDocument {
 export interface Documents {
   /** Rejects with a `DocumentError` `DOCUMENT_CORRUPT` where the stored bytes are not those of a document. */
   open(stored: StoredDocument): Promise<OpenDocument>
+  /** The operations that a stored update contains. */
+  operations(update: Uint8Array): readonly OperationRange[]
 }
 
 /**
@@ -37,6 +39,8 @@ export interface Documents {
  * time; every other method is refused until the change is kept or discarded.
  */
 export interface OpenDocument extends DocumentView {
+  /** The parts of a block's or table cell's text, each with the operation that wrote its first character. Empty: no text. */
+  authorship(spanId: string): readonly AuthoredPart[]
   /** All blocks in document order. Blocks outside the document model have the type `unreadable`. */
   blocks(): readonly ReadBlock[]
   /** Makes edits that a dry-run at this revision has found possible: all of them, or none where it throws. */
@@ -51,6 +55,21 @@ export interface OpenDocument extends DocumentView {
    */
   snapshot(): Uint8Array
   close(): void
+}
+
+/** Operations of one peer: counters `from` to `to`, exclusive. */
+export interface OperationRange {
+  readonly peer: string
+  readonly from: number
+  readonly to: number
+}
+
+/** Text whose characters were written by operations with consecutive counters. `chars`: code points. */
+export interface AuthoredPart {
+  readonly text: string
+  readonly peer: string
+  readonly counter: number
+  readonly chars: number
 }
 
 /** A block as it is, or a place in the document whose content lies outside the document model. */

@@ -47,10 +47,17 @@ export interface EventLog {
    * Appends sealed events after revision `expected` (-1: the stream does not exist), all or none. Resolves once they are
    * durable. The call enqueues synchronously: two calls in one tick for one stream are written in call order.
    * `position` is that of the last event; positions of the others are told by reading.
-   * Resending the same batch after an unknown outcome is safe. `CONFLICT` means somebody else's event stands there.
+   * Resending the same batch after an unknown outcome is safe. `CONFLICT` means that the event of another writer stands there.
    * The bodies of the stream that an `erased` fact of the batch names are emptied with it.
+   * `limitMs`: how long the caller waits at most. A log that asks its server again by itself stops at that limit, with
+   * `LOG_UNAVAILABLE`. Absent: the log has a limit of its own.
    */
-  append(stream: string, expected: number, batch: readonly SealedEvent[]): Promise<{ readonly position: number }>
+  append(
+    stream: string,
+    expected: number,
+    batch: readonly SealedEvent[],
+    limitMs?: number,
+  ): Promise<{ readonly position: number }>
   /** The head of a stream, or null where there is none. */
   head(stream: string): Promise<Head | null>
   /** A stream's events in order, in pages. A missing stream yields nothing. */

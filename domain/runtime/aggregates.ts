@@ -1,9 +1,12 @@
 import { agent } from '../agent/decisions/aggregate.ts'
+import { document, gateway } from '../document/stream/aggregate.ts'
 import { external } from '../external/aggregate.ts'
 import type { AnyAggregate } from '../stream/aggregate.ts'
 
 /** Every kind of stream that this program knows. */
 export const AGGREGATES: ReadonlyMap<string, AnyAggregate> = new Map<string, AnyAggregate>([
   [agent.kind, agent as unknown as AnyAggregate],
+  [document.kind, document as unknown as AnyAggregate],
+  [gateway.kind, gateway as unknown as AnyAggregate],
   [external.kind, external as unknown as AnyAggregate],
 ])

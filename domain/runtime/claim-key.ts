@@ -3,6 +3,7 @@ import { keyedCommand } from '../log/ids.ts'
 import { keyStream, sealKeyClaim } from '../log/key-claim.ts'
 import { isRepeated } from './agent/refusals.ts'
 import type { RuntimePorts } from './ports.ts'
+import { requestRetry } from './retry.ts'
 import { append } from './stream/append.ts'
 
 /**
@@ -11,10 +12,12 @@ import { append } from './stream/append.ts'
  * another. `asked`: what is asked for, and of which run, as JSON.
  */
 export async function claimKey(
-  { log, clock, random }: Pick<RuntimePorts, 'log' | 'clock' | 'random'>,
+  ports: Pick<RuntimePorts, 'log' | 'clock' | 'random' | 'requestLimitMs'>,
   key: string,
   asked: unknown,
 ): Promise<void> {
+  const { log, clock, random } = ports
+  const retry = requestRetry(ports)
   const commandId = keyedCommand(log.logId, key, asked)
   const stream = keyStream(commandId)
   for (;;) {
@@ -23,7 +26,7 @@ export async function claimKey(
     const salt = random.bytes(16)
     const now = new Date(Math.max(clock.now(), log.floor())).toISOString()
     try {
-      await append({ log, clock }, stream, -1, [sealKeyClaim(commandId, salt, now)], { fact: false })
+      await retry.once(() => append(ports, stream, -1, [sealKeyClaim(commandId, salt, now)], retry))
       return
     } catch (error) {
       // Another request was faster, or the log has gone past this time.

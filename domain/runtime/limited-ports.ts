@@ -1,11 +1,10 @@
-import { LogError } from '../log/errors.ts'
-import type { Clock, EventLog, Workspace } from '../ports.ts'
+import type { Clock, Workspace } from '../ports.ts'
 import { member, replaced } from '../replaced.ts'
 import { TimeLimitError } from './errors.ts'
 import type { Environment, RuntimePorts, SecretBoundary } from './ports.ts'
 import { within } from './time-limit.ts'
 
-/** One page, one append, one blob, or what references stand for, ms. */
+/** One page, one blob, or what references stand for, ms. */
 const STORE_LIMIT_MS = 60_000
 /** A snapshot that takes longer is folded meanwhile, ms: a person's request waits for it. */
 const CACHE_LIMIT_MS = 2_000
@@ -21,7 +20,7 @@ type Limits<T> = { readonly [K in keyof T]?: number }
 
 /**
  * The ports, none of which holds the runtime for ever: what does not answer in time is a {@link TimeLimitError} that says
- * what it was, and an append of which nobody knows whether it happened is LOG_UNAVAILABLE, which is answered by sending it
+ * what it was, and an append whose outcome is unknown is LOG_UNAVAILABLE, which is answered by sending it
  * again. Models and tools have limits of their own; the log's subscriptions are meant to wait.
  */
 export function limitedPorts(ports: RuntimePorts): RuntimePorts {
@@ -29,10 +28,10 @@ export function limitedPorts(ports: RuntimePorts): RuntimePorts {
   const limit = <T extends object>(what: string, target: T, limits: Limits<T>) => limited(clock, what, target, limits)
   const ms = STORE_LIMIT_MS
   const secrets = (boundary: SecretBoundary) => limit('the vault', boundary, { keep: ms, refresh: ms, resolve: ms })
-  const log = limit('the log', ports.log, { append: ms, head: ms, read: ms, readAll: ms, headCursor: ms, streams: ms })
+  const log = limit('the log', ports.log, { head: ms, read: ms, readAll: ms, headCursor: ms, streams: ms })
   return {
     ...ports,
-    log: answeringAppends(log),
+    log,
     blobs: limit('the blob store', ports.blobs, { put: ms, get: ms, part: ms, list: ms, delete: ms }),
     ...(intents ? { intents: limit('the blob store', intents, { begin: ms, end: ms }) } : {}),
     ...(snapshots
@@ -44,7 +43,7 @@ export function limitedPorts(ports: RuntimePorts): RuntimePorts {
       const close = (env: Environment) => within(clock, SETUP_LIMIT_MS, 'closing what the run works in', env.close())
       const env = await within(clock, OPEN_LIMIT_MS, 'opening what the run works in', opening).catch(
         (error: unknown) => {
-          // Where it is opened all the same, nobody works in it.
+          // Where it is opened all the same, no tool works in it.
           if (error instanceof TimeLimitError)
             opening.then(close).catch((late: Error) => ports.warn?.(about.agentId, late.message))
           throw error
@@ -68,18 +67,6 @@ function limitedWorkspace(clock: Clock, workspace: Workspace): Workspace {
   const versions = limited(clock, 'versioning the workspace', workspace.versions, { snapshot: ms, changes: ms })
   const paths = limited(clock, 'the workspace', workspace, { resolve: STORE_LIMIT_MS })
   return replaced(paths, 'versions', versions)
-}
-
-/** An append that hangs may have happened: it is sent again, as the log's own doubts are. */
-function answeringAppends(log: EventLog): EventLog {
-  return replaced(log, 'append', async (...args) => {
-    try {
-      return await log.append(...args)
-    } catch (error) {
-      if (!(error instanceof TimeLimitError)) throw error
-      throw new LogError('LOG_UNAVAILABLE', error.message, { cause: error })
-    }
-  })
 }
 
 function limited<T extends object>(clock: Clock, what: string, target: T, limits: Limits<T>): T {

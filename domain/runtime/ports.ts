@@ -54,10 +54,6 @@ export interface RuntimePorts extends StreamPorts {
   mustBeWhole?(agentId: string): Promise<void>
   /** Told when a driver goes on with what another one had at work: that one has died, or hangs. */
   takenOver?(agentId: string, from: string): void
-  /** How long a person's request waits for the log, ms. */
-  readonly requestLimitMs?: number
-  /** How long a fact that finds no room, or no store that answers, is brought in again, ms. */
-  readonly patienceMs?: number
   /** Named points at which a fault test may end or hold the process. */
   crashPoint?(name: CrashPoint): void | Promise<void>
 }

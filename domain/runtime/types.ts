@@ -28,8 +28,8 @@ export interface Request {
   readonly toDrive?: boolean
   /**
    * The caller's own name for what it set going, of 1 to 128 characters without control characters; the request's command
-   * id where it is absent. It stands in the headers of all that follows, and no erasure takes it away: say nothing of
-   * anybody in it.
+   * id where it is absent. It stands in the headers of all that follows, and no erasure takes it away: name no
+   * person in it.
    */
   readonly correlationId?: string
   /** W3C `traceparent`; left out where it is none. */

@@ -2,6 +2,7 @@ import type { Header, RecordedEvent } from '../../domain/log/envelope.ts'
 import type { BlobStore, EventLog } from '../../domain/ports.ts'
 import { agentRows } from './agent/index.ts'
 import type { Change } from './change.ts'
+import { documentRows, gatewayRows } from './document/index.ts'
 import { externalRows } from './external/index.ts'
 import type { Poison } from './poison.ts'
 
@@ -37,6 +38,8 @@ export interface StreamKind<E = unknown> {
 export type StreamKinds = ReadonlyMap<string, StreamKind>
 
 export const KINDS: StreamKinds = new Map<string, StreamKind>([
-  ['agent', agentRows],
-  ['external', externalRows],
+  ['agent', agentRows as StreamKind],
+  ['document', documentRows as StreamKind],
+  ['gateway', gatewayRows as StreamKind],
+  ['external', externalRows as StreamKind],
 ])

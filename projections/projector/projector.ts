@@ -2,6 +2,7 @@ import type { Cursor } from '../../domain/log/cursor.ts'
 import { READER } from '../../domain/log/envelope.ts'
 import { LogError } from '../../domain/log/errors.ts'
 import type { BlobStore, EventLog } from '../../domain/ports.ts'
+import { Mutex } from '../../domain/runtime/concurrency.ts'
 import { KINDS, type StreamKinds } from '../changes/kinds.ts'
 import type { Poison } from '../changes/poison.ts'
 import { ProjectionError } from '../errors.ts'
@@ -41,7 +42,7 @@ export class Projector {
   #state: ProjectorStatus['state'] = 'idle'
   #reason: string | null = null
   #stoppedBy: unknown = null
-  #queue: Promise<unknown> = Promise.resolve()
+  readonly #mutex = new Mutex()
 
   constructor({ log, blobs, store, reader = READER, kinds = KINDS }: ProjectorOptions) {
     this.#sources = { log, blobs, store, kinds, reader, residues: new ResidueCache({ log, blobs }) }
@@ -63,7 +64,7 @@ export class Projector {
       const { log } = this.#sources
       const { cursor } = this.#progress
       for await (const page of withDamage((onDamage) => log.subscribe(cursor, signal, { onDamage }))) {
-        if (await this.#locked(() => this.#take(page))) continue
+        if (await this.#mutex.run(() => this.#take(page))) continue
         await aborted(signal)
         return
       }
@@ -82,7 +83,7 @@ export class Projector {
       const { cursor } = this.#progress
       for await (const page of withDamage((onDamage) => log.readAll(cursor, { onDamage }))) {
         const wanted = upTo ? upToPosition(page, upTo.position) : page
-        if (!(await this.#locked(() => this.#take(wanted))) || wanted.length < page.length) break
+        if (!(await this.#mutex.run(() => this.#take(wanted))) || wanted.length < page.length) break
       }
     } catch (error) {
       throw this.#stop(error)
@@ -109,7 +110,7 @@ export class Projector {
   /** Reads a parked stream again from its beginning. True: it is no longer parked. */
   async release(stream: string): Promise<boolean> {
     await this.#open()
-    return this.#locked(async () => {
+    return this.#mutex.run(async () => {
       const { store } = this.#sources
       const { heads, parked } = await store.statesOf([stream])
       if (!parked.has(stream)) throw new ProjectionError('NOT_PARKED', `the stream ${stream} is not parked`)
@@ -165,12 +166,6 @@ export class Projector {
     this.#reason = named instanceof Error ? named.message : String(named)
     this.#waiters.fail(named)
     return named
-  }
-
-  #locked<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.#queue.then(work)
-    this.#queue = done.catch(() => {})
-    return done
   }
 }
 

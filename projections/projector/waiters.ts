@@ -6,14 +6,12 @@ interface Waiter {
   readonly reject: (error: unknown) => void
 }
 
-const aborted = (signal: AbortSignal | undefined) =>
-  new ProjectionError('ABORTED', 'the wait for the tables was aborted', { cause: signal?.reason })
-
 /** The awaited value; rejects with `ABORTED` where the signal aborts first. */
 export function unlessAborted<T>(awaited: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return awaited
   return new Promise((resolve, reject) => {
-    const onAbort = () => reject(aborted(signal))
+    const onAbort = () =>
+      reject(new ProjectionError('ABORTED', 'the wait for the tables was aborted', { cause: signal.reason }))
     if (signal.aborted) return onAbort()
     signal.addEventListener('abort', onAbort, { once: true })
     awaited.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
@@ -26,27 +24,10 @@ export class Waiters {
 
   /** Resolves with {@link reached}; rejects with {@link fail}'s error, or `ABORTED`. */
   until(position: number, signal?: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const onAbort = () => {
-        this.#waiting.delete(waiter)
-        reject(aborted(signal))
-      }
-      const settled = () => signal?.removeEventListener('abort', onAbort)
-      const waiter: Waiter = {
-        position,
-        resolve: () => {
-          settled()
-          resolve()
-        },
-        reject: (error) => {
-          settled()
-          reject(error)
-        },
-      }
-      if (signal?.aborted) return onAbort()
-      signal?.addEventListener('abort', onAbort, { once: true })
-      this.#waiting.add(waiter)
-    })
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const waiter = { position, resolve, reject }
+    this.#waiting.add(waiter)
+    return unlessAborted(promise, signal).finally(() => this.#waiting.delete(waiter))
   }
 
   reached(position: number): void {

@@ -1,6 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Database } from '../schema/database.ts'
-import { callsAt, history } from '../schema/views.ts'
+import { history } from '../schema/views.ts'
 
 /** A checkpoint as its row shows it. `agent_id` is the source's where a fork inherited it. */
 export interface CheckpointRow {
@@ -77,60 +77,18 @@ export async function historyOf(
   return rows
 }
 
-/** A call at a checkpoint, by reference: its request and its outcome lie in events at these places. */
-export interface CallRef {
-  readonly id: string
-  readonly tool_name: string | null
-  readonly block: number | null
-  readonly requested_agent: string | null
-  readonly requested_revision: number | null
-  /** Null: pending. */
-  readonly ended_agent: string | null
-  readonly ended_revision: number | null
-}
-
-/** The parts of a checkpoint's interface that are not messages or bodies. */
-export interface CheckpointFacts {
-  readonly phase: string
-  /** JSON text by name. */
-  readonly variables: readonly { readonly name: string; readonly value: string }[]
-  readonly calls: readonly CallRef[]
-  readonly usage: { readonly inputTokens: number; readonly outputTokens: number; readonly nanoDollars: number }
-  /** Files that the step has created. */
-  readonly created: readonly string[]
-}
-
-/** Phase, variables, calls of the turn, and usage at a checkpoint, through forks. */
-export async function checkpointFacts(db: Kysely<Database>, row: CheckpointRow): Promise<CheckpointFacts> {
-  const h = literal(history, row.agent_id, row.revision)
-  const phase = await sql<{ phase: string | null }>`${h}
-    select p.phase from h join phases p on p.agent_id = h.id and p.revision <= h.upto
-    order by h.d, p.revision desc limit 1`.execute(db)
-  const variables = await sql<{ name: string; value: string }>`select name, value from (${h}
-    select v.name, v.value, row_number() over (partition by v.name order by h.d, v.revision desc) as age
-    from h join context_variables v on v.agent_id = h.id and v.revision <= h.upto) as aged
-    where age = 1 order by name`.execute(db)
-  const usage = await sql<{ input: number; output: number; nano: number }>`${h}
+/** What model calls have cost up to a checkpoint, through forks; a late answer's figures stand in the place of its estimate. */
+export async function usageAt(db: Kysely<Database>, row: CheckpointRow) {
+  const { rows } = await sql<{
+    input: number
+    output: number
+    nano: number
+  }>`${literal(history, row.agent_id, row.revision)}
     select coalesce(sum(m.input + m.cache_read + m.cache_write), 0) as input, coalesce(sum(m.output), 0) as output,
       coalesce(sum(m.nano_dollars), 0) as nano
     from h join model_calls m on m.agent_id = h.id and m.ended_revision <= h.upto`.execute(db)
-  const turn = (agent: string, revision: string) => callsAt(agent, revision, String(row.turn))
-  const calls = await sql<CallRef>`select * from (${literal(turn, row.agent_id, row.revision)}) as called
-    order by coalesce(ended_position, 0), coalesce(block, -1), id`.execute(db)
-  const made = await db
-    .selectFrom('tool_calls')
-    .select('created')
-    .where('agent_id', '=', row.agent_id)
-    .where('id', '=', row.tool_call_id ?? '')
-    .executeTakeFirst()
-  const { input, output, nano } = usage.rows[0]!
-  return {
-    phase: phase.rows[0]?.phase ?? '',
-    variables: variables.rows,
-    calls: calls.rows,
-    usage: { inputTokens: input, outputTokens: output, nanoDollars: nano },
-    created: made?.created ? (JSON.parse(made.created) as string[]) : [],
-  }
+  const { input, output, nano } = rows[0]!
+  return { inputTokens: input, outputTokens: output, cost: nano / 1e9, nanoDollars: nano }
 }
 
 // The fragments are texts made for columns of an outer query; here the place is given as values.

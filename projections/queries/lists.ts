@@ -8,6 +8,15 @@ export function listParked(db: Kysely<Database>, runId?: string): Promise<Row<'p
   return (runId === undefined ? query : query.where('run_id', '=', runId)).execute()
 }
 
+/** Documents in the order of their creation; at most `limit` after the position `after`. */
+export function listDocuments(
+  db: Kysely<Database>,
+  { after, limit = 100 }: { after?: number; limit?: number },
+): Promise<Row<'documents'>[]> {
+  const query = db.selectFrom('documents').selectAll().orderBy('started').limit(limit)
+  return (after === undefined ? query : query.where('started', '>', after)).execute()
+}
+
 /** Artifacts of a run or of an agent, in order of their (last) registration; at most `limit` after the position `after`. */
 export function listArtifacts(
   db: Kysely<Database>,

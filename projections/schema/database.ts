@@ -1,25 +1,10 @@
 import type { eventRows } from './event-rows.ts'
+import type { ownTables } from './own-tables.ts'
 import type { Row, RowOf, TableName } from './tables.ts'
 
-/** How far the tables have come: the one row that is moved by compare-and-set with every batch. */
-export interface PositionRow {
-  id: number
-  log_id: string
-  /** -1 before the first event. */
-  position: number
-  prepare: number | null
-  hash: string
-  /** Events folded so far. */
-  events: number
-}
-
-/** The last event projected of each stream, and its run: an event that does not follow it parks the stream. */
-export interface StreamRow {
-  stream: string
-  run_id: string
-  revision: number
-  hash: string
-}
+/** See schema/own-tables.ts. */
+export type PositionRow = RowOf<typeof ownTables.position>
+export type StreamRow = RowOf<typeof ownTables.streams>
 
 /** Seed 000, 8.4, under its name and with its columns; usage is the agent's own, `usage_cost` in dollars. */
 export interface LineageRow {

@@ -6,6 +6,7 @@ import type { Database } from './database.ts'
 import type { Dialect } from './dialect.ts'
 import { eventRows } from './event-rows.ts'
 import { keptViews } from './kept-views.ts'
+import { ownTables } from './own-tables.ts'
 import { specOf, tableNames } from './tables.ts'
 import { views } from './views.ts'
 
@@ -16,7 +17,7 @@ import { views } from './views.ts'
 export const migrations: readonly ((db: Kysely<Database>, dialect: Dialect) => Promise<void>)[] = [createAll]
 
 /** The meaning of the rows. Tables made under another number are not migrated but rebuilt. */
-export const MEANING = 10
+export const MEANING = 11
 
 /** The version of the views over kept events. */
 const KEPT_VIEWS = 2
@@ -34,24 +35,7 @@ export const keptMeaning = (): number =>
 async function createAll(db: Kysely<Database>, dialect: Dialect): Promise<void> {
   for (const name of tableNames) await createTable(db, dialect, name, specOf(name))
   if (dialect.keepsEvents) await createTable(db, dialect, 'event_rows', eventRows)
-  const text = sql.raw(dialect.text) as never
-  await db.schema
-    .createTable('position')
-    .addColumn('id', 'bigint', (c) => c.primaryKey())
-    .addColumn('log_id', text, (c) => c.notNull())
-    .addColumn('position', 'bigint', (c) => c.notNull())
-    .addColumn('prepare', 'bigint')
-    .addColumn('hash', text, (c) => c.notNull())
-    .addColumn('events', 'bigint', (c) => c.notNull())
-    .execute()
-  await db.schema
-    .createTable('streams')
-    .addColumn('stream', text, (c) => c.primaryKey())
-    .addColumn('run_id', text, (c) => c.notNull())
-    .addColumn('revision', 'bigint', (c) => c.notNull())
-    .addColumn('hash', text, (c) => c.notNull())
-    .modifyEnd(sql.raw(dialect.tableSuffix))
-    .execute()
+  for (const [name, spec] of Object.entries(ownTables)) await createTable(db, dialect, name, spec)
   for (const view of [...views(dialect), ...(dialect.keepsEvents ? keptViews : [])]) await sql.raw(view).execute(db)
 }
 

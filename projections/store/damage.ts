@@ -38,13 +38,8 @@ export function mustHoldTables(file: string): void {
   )
 }
 
-/** A fault of the live tables' file; null: none, or no file. */
-export function tablesFault(folder: string): { readonly file: string; readonly why: string } | null {
-  const file = liveFile(folder)
-  if (file === null) return null
-  const size = statSync(file, { throwIfNoEntry: false })?.size
-  if (size === undefined) return { file, why: 'it is missing' }
-  if (size === 0) return { file, why: 'it is empty' }
+/** The error of a read of a tables file; null: it can be read. */
+function readFault(file: string): unknown {
   try {
     const { raw, close } = connect(file, 'read')
     try {
@@ -54,9 +49,20 @@ export function tablesFault(folder: string): { readonly file: string; readonly w
       close()
     }
   } catch (error) {
-    if (isOneOf(error, CLOSED)) return null
-    return { file, why: error instanceof Error ? error.message : String(error) }
+    return error
   }
+}
+
+/** A fault of the live tables' file; null: none, or no file. */
+export function tablesFault(folder: string): { readonly file: string; readonly why: string } | null {
+  const file = liveFile(folder)
+  if (file === null) return null
+  const size = statSync(file, { throwIfNoEntry: false })?.size
+  if (size === undefined) return { file, why: 'it is missing' }
+  if (size === 0) return { file, why: 'it is empty' }
+  const fault = readFault(file)
+  if (fault === null || isOneOf(fault, CLOSED)) return null
+  return { file, why: fault instanceof Error ? fault.message : String(fault) }
 }
 
 /** False where the live tables are missing or damaged; only a writer rebuilds them. */
@@ -64,16 +70,7 @@ export function tablesReadable(folder: string): boolean {
   const file = liveFile(folder)
   // A file without a byte is one that lost them: the first rows are written with the file.
   if (file === null || (statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0) return false
-  try {
-    const { raw, close } = connect(file, 'read')
-    try {
-      raw.prepare('select 1 from position').get()
-      return true
-    } finally {
-      close()
-    }
-  } catch (error) {
-    if (isOneOf(error, [...DAMAGED, ...CLOSED])) return false
-    throw error
-  }
+  const fault = readFault(file)
+  if (fault !== null && !isOneOf(fault, [...DAMAGED, ...CLOSED])) throw fault
+  return fault === null
 }

@@ -22,7 +22,7 @@ describe('what cannot be had', { timeout: 120_000 }, () => {
     writeFileSync(bad, '{"script":1,"turns":[{"txt":"x"}]}')
     await fails(['run', 'x', '--no-workspace', '--model', 'nonesuch'], 2, 'MODEL_NOT_FOUND')
     await fails(['run', 'x', '--no-workspace', '--model', 'scripted:/nowhere.json'], 2, 'SCRIPT_INVALID')
-    await fails(['run', 'x', '--no-workspace', '--model', `scripted:${bad}`], 2, 'turns.0: Unrecognized key')
+    await fails(['run', 'x', '--no-workspace', '--model', `scripted:${bad}`], 2, 'turns.0: unknown key')
     await fails(['run', 'x', '--no-workspace', '--role', 'poet'], 2, 'there is no role "poet"')
     await fails(['run', 'x', '--no-workspace', '--secret', 'NONE_SUCH'], 2, 'keepup secrets set NONE_SUCH')
     await fails(['run', 'x', '-w', join(folder.root, 'nowhere')], 2, 'make the folder first (WORKSPACE_MISSING)')

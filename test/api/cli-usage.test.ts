@@ -55,7 +55,7 @@ describe('the command line', () => {
     [['runs', 'everything'], 'unknown command "runs everything"; there are "runs list", "runs show"'],
     [['runs', 'list', '--limit', 'x'], '--limit: expected a whole number from 1'],
     [['aprove'], 'Did you mean approve?'],
-    [['shwo'], 'Did you mean runs show or artifacts show?'],
+    [['shwo'], 'Did you mean runs show or artifacts show or roles show?'],
     [['biil'], 'unknown command \'biil\'; "--help" names'],
     [['repley'], 'Did you mean replay?'],
     [['gibberish'], 'unknown command \'gibberish\'; "--help" names'],
@@ -83,7 +83,9 @@ describe('the command line', () => {
   it('names the roles that there are, and the defaults of limits', async () => {
     const { out } = await inProcess(['run', '--help'])
     const help = out.replace(/\s+/g, ' ')
-    expect(help).toContain('the procedure to follow: coder (default: none)')
+    expect(help).toContain(
+      'the procedure to follow: researcher, coder, reviewer, architect, analyst, or one of "roles list" (default: none)',
+    )
     expect(help).toContain('turns kept for the final warning (default: 2)')
   })
 
@@ -124,7 +126,7 @@ describe('the command line', () => {
   })
 
   it.each([
-    [['--role', 'cdoer'], 'there is no role "cdoer"; there are coder', 'UNKNOWN_ROLE'],
+    [['--role', 'cdoer'], 'there is no role "cdoer"; there are researcher, coder, reviewer', 'UNKNOWN_ROLE'],
     [['--tools', 'read_flie'], 'there is no tool read_flie', 'UNKNOWN_TOOL'],
     [['--approve', 'read_flie'], 'approve: there is no tool read_flie', 'UNKNOWN_TOOL'],
     [['--model', 'no-such'], 'the model "no-such" is not known', 'MODEL_NOT_FOUND'],

@@ -30,8 +30,8 @@ describe('tables that find no room', () => {
     const why = { error: full() as Error }
     const stopped = () => new ProjectionError('STOPPED', 'the projector has stopped', { cause: why.error })
     const tables = { caughtUpTo: async () => Promise.reject(stopped()) } as unknown as Tables
-    const log = { headCursor: async () => ({}) } as never
-    const read = readModelOf(tables, log, {} as never)
+    const log = { headCursor: async () => ({}) }
+    const read = readModelOf(tables, { log } as never)
     expect(await read.current()).toBe(false)
     await expect(read.caughtUp()).rejects.toThrow('stopped')
     why.error = new Error('damaged')

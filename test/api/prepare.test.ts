@@ -38,17 +38,22 @@ const role = {
 const reference = `secret:ku_${'0'.repeat(26)}`
 
 const doors = (more: Partial<PrepareServices> = {}): PrepareServices => ({
-  role: (name) => (name === 'coder' ? role : null),
-  roleNames: () => ['coder'],
+  roles: async () => ({
+    roles: [{ name: 'coder', file: null, definition: role, model: null, wallClockMs: null }],
+    faults: ['roles/release.json: name: is missing'],
+  }),
   model,
   defaultModel: 'm',
   safeDefaultModel: null,
-  tools: () => [
-    tool('read_file', { paths: { path: 'read' } }),
-    tool('run_command', { barrier: true, paths: { cwd: 'list' } }),
-    tool('remember'),
-    tool('complete_task', { control: 'completes' }),
-  ],
+  tools: async () => ({
+    specs: [
+      tool('read_file', { paths: { path: 'read' } }),
+      tool('run_command', { barrier: true, paths: { cwd: 'list' } }),
+      tool('remember'),
+      tool('complete_task', { control: 'completes' }),
+    ],
+    faults: ['MCP server "tracker" cannot be reached: it is down'],
+  }),
   workspace: async (path) => ({ path: `/real${path}`, tree: 't0', testCommand: ['npm', 'test'] }),
   sandboxFault: async () => null,
   secret: async (name) => {
@@ -100,8 +105,33 @@ describe('preparing a run', () => {
     await expect(prepare({ tools: ['fly'] })).rejects.toMatchObject({ code: 'UNKNOWN_TOOL' })
   })
 
-  it('refuses unknown roles and secrets by name', async () => {
-    await expect(prepare({ role: 'poet' })).rejects.toThrow('there is no role "poet"; there are coder')
+  it("takes a role's model and time limit where the request names none", async () => {
+    const own = { name: 'release', file: '/r/release.json', definition: role, model: 'own', wallClockMs: 60_000 }
+    const roles = { roles: async () => ({ roles: [own], faults: [] }) }
+    const ours = await prepare({ role: 'release' }, roles)
+    expect([ours.models.requested, ours.limits.wallClockMs, ours.role]).toEqual(['own', 60_000, role])
+    const asked = await prepare({ role: 'release', model: 'm', limits: { wallClockMs: null } }, roles)
+    expect([asked.models.requested, asked.limits.wallClockMs]).toEqual(['m', null])
+  })
+
+  it('asks for a sandbox where a gate of the role runs a command', async () => {
+    const gates = { ...role, qualityGates: [{ after: 'do', check: 'lint', argv: ['lint'] }] }
+    const one = { name: 'release', file: null, definition: gates, model: null, wallClockMs: null }
+    const none = {
+      roles: async () => ({ roles: [one], faults: [] }),
+      sandboxFault: async () => 'bwrap is not installed',
+    }
+    const asked = { role: 'release', workspace: '/w', tools: ['read_file'] }
+    await expect(prepare(asked, none)).rejects.toMatchObject({ code: 'SANDBOX_UNAVAILABLE' })
+  })
+
+  it('refuses unknown roles and secrets by name, and tells what could not be read or reached', async () => {
+    await expect(prepare({ role: 'poet' })).rejects.toThrow(
+      'there is no role "poet"; there are coder; roles/release.json: name: is missing',
+    )
+    const down = 'complete_task; MCP server "tracker" cannot be reached: it is down'
+    await expect(prepare({ tools: ['tracker:add'] })).rejects.toThrow(down)
+    await expect(prepare({ approve: ['tracker:add'] })).rejects.toThrow(down)
     await expect(prepare({ secrets: ['KNOWN', 'OTHER'] })).rejects.toThrow('no value for OTHER')
     expect((await prepare({ secrets: ['KNOWN', 'KNOWN'] })).secrets).toEqual([{ name: 'KNOWN', reference }])
   })

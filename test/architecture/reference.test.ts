@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { ModelEntry } from '../../adapters/models/catalog.ts'
-import { ConfigSchema, EXAMPLES, envName } from '../../api/app/config.ts'
+import { ConfigSchema, EXAMPLES, envName, FILE_ONLY } from '../../api/app/config.ts'
 import { ApprovalState } from '../../api/app/schemas/approvals.ts'
 import { MachineState, RunStatus } from '../../api/app/schemas/runs.ts'
 import { StartRun } from '../../api/app/schemas/start.ts'
@@ -73,7 +73,7 @@ describe('the page of the settings', () => {
     expect(rows.map(({ key }) => key).sort()).toEqual(keys.sort())
     const { data: _, ...defaults } = ConfigSchema.parse({ data: 'x' })
     for (const { key, variable, value } of rows) {
-      expect([key, variable]).toEqual([key, ['models', 'retry'].includes(key) ? undefined : envName(key)])
+      expect([key, variable]).toEqual([key, FILE_ONLY.has(key) ? undefined : envName(key)])
       if (key !== 'data') expect([key, value]).toEqual([key, JSON.stringify(defaults[key as keyof typeof defaults])])
     }
     expect(page).toContain(`null: \`${DEFAULT_MODEL}\``)
@@ -81,7 +81,7 @@ describe('the page of the settings', () => {
 
   it('has examples that are accepted, as messages have', () => {
     const files = [...page.matchAll(/```json\n([\s\S]*?)```/g)].map(([, json]) => JSON.parse(json!))
-    expect(files).toHaveLength(2)
+    expect(files).toHaveLength(4)
     for (const file of [...files, EXAMPLES])
       expect(ConfigSchema.safeParse({ data: 'x', ...file }).error).toBeUndefined()
     expect(Object.keys(files[0].models[0]).sort()).toEqual(Object.keys(ModelEntry.shape).sort())

@@ -104,8 +104,8 @@ test('within an agent decisions import rules, rules the state, the state events,
   expect(wrong).toEqual([])
 })
 
-test('within a document the envelope imports the markup, and both import the model', () => {
-  const floors = ['', 'model', 'markup', 'envelope']
+test('within a document the stream imports the envelope, which imports the markup, and all import the model', () => {
+  const floors = ['', 'model', 'markup', 'envelope', 'stream']
   const floor = (path: string) => floors.indexOf(dirname(relative('domain/document', path)).replace(/^\.$/, ''))
   const wrong = sources('domain/document').flatMap((path) =>
     imports(path)

@@ -123,7 +123,7 @@ describe('5.12.5 no secret appears in the log', () => {
     expect(news.join('')).not.toContain(VALUE)
   })
 
-  test('a run is told which secrets it was given and what to write for one; a tool gets the value, which nobody has shown before', async () => {
+  test('a run is told which secrets it was given and what to write for one; a tool gets the value, which was not shown before', async () => {
     const vault = memoryVault({ DEPLOY_KEY: VALUE })
     const secrets = [{ name: 'DEPLOY_KEY', reference: reference(await vault.referenceKey(), VALUE) }]
     const open = async (spec: Pick<AgentSpec, 'secrets' | 'policy'>) => (await openBoundary(vault, [], spec)).secrets

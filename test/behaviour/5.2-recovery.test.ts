@@ -233,7 +233,7 @@ describe('5.2.4 a failed recovery is ERROR with partial output', () => {
   test.each([
     ['within the grace time', 3_999, { status: 'DONE' }],
     ['when it has passed', 4_000, { status: 'ERROR', code: 'RECOVERY_FAILED' }],
-  ])('a completion that is brought in %s, before anybody has looked at the time', (_, afterMs, machine) => {
+  ])('a completion that is brought in %s, before a step has looked at the time', (_, afterMs, machine) => {
     const agent = new Decider({ limits: limits(1), recovery: { graceTimeoutMs: 4_000 } })
     const driver = agent.claim('d')
     agent.take({ kind: 'proceed' }, driver)

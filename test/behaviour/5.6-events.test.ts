@@ -44,7 +44,7 @@ describe('5.6.1 the events of a run', () => {
 })
 
 describe('5.6.2 each event bears run, agent, turn, timestamp and call', () => {
-  test('in turns their number, outside of them 0, whoever did it', async () => {
+  test('in turns their number, outside of them 0, for every actor', async () => {
     const run = await given({ says: [calls(call('write_file')), completes()], tools: [tool('write_file')] })
     await run.drive()
     await run.say({ kind: 'cancel', deadlineMs: 100 })

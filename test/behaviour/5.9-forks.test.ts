@@ -93,7 +93,7 @@ describe('a fork of a run that ended with a refusal', () => {
   test.each([
     ['beside text', refused(text, call('look')), [text]],
     ['alone', refused(call('look')), null],
-  ])('is told of no call that nobody answered: %s', async (_, refusal, told) => {
+  ])('is told of no call without an answer: %s', async (_, refusal, told) => {
     const run = await given({ says: [refusal, completes()] })
     expect(await run.drive()).toMatchObject({ code: 'MODEL_REFUSED' })
     const { runId } = await run.runtime.fork(run.runId, null, {}, { by: USER })

@@ -4,7 +4,7 @@ import { ToolError } from '../../domain/agent/errors.ts'
 import { call, calls, completes, seededRandom, USER } from '../support/harness.ts'
 import { given, tool } from '../support/story.ts'
 
-// What comes when nobody waits for it any more: it is recorded once, billed, and changes nothing else.
+// A late outcome, for which no step waits any more, is recorded once, billed, and changes nothing else.
 
 const { signal } = new AbortController()
 const usage = (input: number) => ({ input, output: 7, cacheRead: 0, cacheWrite: 0 })
@@ -94,7 +94,7 @@ describe('a person’s word on a run that has ended', () => {
   const resolve = (toolCallId: string, decision: 'happened' | 'run' | 'abandon' = 'happened') =>
     ({ kind: 'resolve_doubt', toolCallId, decision }) as const
 
-  test('is taken once, of a call that ended without anybody knowing', async () => {
+  test('is taken once, of a call that ended with an unknown outcome', async () => {
     const run = await hanging()
     expect(await run.driven).toMatchObject({ code: 'CANCELLED' })
     expect((await run.state()).unresolved).toEqual([run.call(1)])

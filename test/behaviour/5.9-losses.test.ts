@@ -42,6 +42,18 @@ describe('a run whose log has lost its end', () => {
     expect(types(given.take({ kind: 'proceed' }, driver))).toEqual([])
   })
 
+  it('bills a late answer and asks the model again, because its calls would have the ids of the lost ones', () => {
+    const { given, call } = shortened()
+    const driver = given.claim('d2')
+    const late = given.take({ kind: 'model_answered', turn: 1, attempt: 1, ...answer('pay', { to: 'y' }) }, driver)
+    expect(types(late)).toEqual(['model_attempt_lost', 'model_late'])
+    expect(callsOf(given.state)).toEqual([])
+    expect(waitingFor(given.state)).toBe('doubt')
+    given.take({ kind: 'resolve_doubt', toolCallId: call.toolCallId, decision: 'happened' })
+    const next = given.take({ kind: 'proceed' }, driver)
+    expect(next.find(({ type }) => type === 'model_call_start')!.body).toMatchObject({ attempt: 2 })
+  })
+
   it('runs the call where a person says that it did not happen', () => {
     const { given, call } = shortened()
     given.take({ kind: 'resolve_doubt', toolCallId: call.toolCallId, decision: 'run' })
@@ -86,6 +98,26 @@ describe('a run whose log has lost its end', () => {
     given.take({ kind: 'resolve_doubt', toolCallId: call.toolCallId, decision: 'happened' })
     const again = () => given.take({ kind: 'resolve_doubt', toolCallId: call.toolCallId, decision: 'run' })
     expect(again).toThrow(/no open call/)
+  })
+
+  it('does not ask again about a decided call that the tables list after a second loss', () => {
+    const { given, call } = shortened()
+    given.take({ kind: 'resolve_doubt', toolCallId: call.toolCallId, decision: 'happened' })
+    const [accepted] = given.take({ kind: 'accept_loss', loss: { revision: 12, hash: HASH, calls: [call] } as never })
+    expect(accepted!.body).toMatchObject({ calls: [] })
+    given.claim('d2')
+    expect(waitingFor(given.state)).not.toBe('doubt')
+  })
+
+  it('asks about a different call that began under the id of a decided one', () => {
+    const { given, call } = shortened()
+    given.take({ kind: 'resolve_doubt', toolCallId: call.toolCallId, decision: 'happened' })
+    const calls = [lostPay(call.toolCallId)]
+    given.take({ kind: 'accept_loss', loss: { revision: 12, hash: HASH, calls } })
+    given.claim('d2')
+    expect(waitingFor(given.state)).toBe('doubt')
+    given.take({ kind: 'resolve_doubt', toolCallId: call.toolCallId, decision: 'abandon' })
+    expect(given.state.loss!.calls.map(({ decided }) => decided)).toEqual(['happened', 'abandon'])
   })
 
   it('does not ask about a call that may run again', () => {

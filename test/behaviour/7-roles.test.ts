@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { CODER_SOP } from '../../domain/agent/definition/roles.ts'
+import {
+  ANALYST_SOP,
+  ARCHITECT_SOP,
+  CODER_SOP,
+  RESEARCHER_SOP,
+  REVIEWER_SOP,
+  ROLES,
+} from '../../domain/agent/definition/roles.ts'
 import type { RoleDefinition } from '../../domain/agent/definition/spec.ts'
 import { call, calls, completes, says } from '../support/harness.ts'
 import { given, tool } from '../support/story.ts'
@@ -224,5 +231,102 @@ test('7.1 the Coder stands as in the specification', () => {
       { after: 'verify', check: 'tests_pass' },
     ],
     maxReactLoop: 15,
+  })
+})
+
+test('7.2 the Researcher stands as in the specification', () => {
+  expect(RESEARCHER_SOP).toEqual({
+    name: 'Researcher',
+    profile: 'Technical Researcher',
+    goal: 'Find accurate information and synthesize insights',
+    phases: [
+      { name: 'explore', allowedTools: ['search_web', 'read_url', 'search_code'] },
+      { name: 'analyze', allowedTools: ['read_file', 'search_code'] },
+      { name: 'synthesize', allowedTools: [] },
+    ],
+    qualityGates: [],
+    maxReactLoop: 10,
+  })
+})
+
+test('7.3 the Reviewer stands as in the specification', () => {
+  expect(REVIEWER_SOP).toEqual({
+    name: 'Reviewer',
+    profile: 'Code Review Specialist',
+    goal: 'Identify bugs, security issues, and improvement opportunities',
+    phases: [
+      { name: 'explore', allowedTools: ['read_file', 'search_code', 'list_dir'] },
+      { name: 'analyze', allowedTools: ['read_file', 'search_code'] },
+      { name: 'report', allowedTools: [] },
+    ],
+    qualityGates: [],
+    maxReactLoop: 8,
+  })
+})
+
+test('7.4 the Architect stands as in the specification', () => {
+  expect(ARCHITECT_SOP).toEqual({
+    name: 'Architect',
+    profile: 'System Design Expert',
+    goal: 'Design scalable, maintainable system architectures',
+    phases: [
+      { name: 'understand', allowedTools: ['read_file', 'search_code', 'list_dir', 'read_url'] },
+      { name: 'design', allowedTools: ['search_web', 'read_url'] },
+      { name: 'document', allowedTools: ['write_file'] },
+    ],
+    qualityGates: [{ after: 'design', check: 'diagram_exists' }],
+    maxReactLoop: 12,
+  })
+})
+
+test('the analyst has the phases and the limit of CONTRACTS 4', () => {
+  const { phases, maxReactLoop, qualityGates } = ANALYST_SOP
+  expect({ phases, maxReactLoop, qualityGates }).toEqual({
+    phases: [
+      { name: 'explore', allowedTools: ['read_file', 'search_code', 'list_dir', 'read_url'] },
+      { name: 'analyze', allowedTools: ['read_file', 'search_code'] },
+      { name: 'report', allowedTools: [] },
+    ],
+    maxReactLoop: 8,
+    qualityGates: [],
+  })
+  expect(Object.keys(ROLES)).toEqual(['researcher', 'coder', 'reviewer', 'architect', 'analyst'])
+})
+
+describe('a built-in role in a deployment without web tools', () => {
+  const files = () => [tool('read_file'), tool('search_code'), tool('write_file', { effect: 'idempotent' })]
+  const run = (role: RoleDefinition, ...answers: Parameters<typeof given>[0]['says']) =>
+    given({ says: [...answers, completes()], tools: files(), spec: { role, policy: { mode: 'batch' } } })
+
+  test('the Researcher is offered the tools that there are, and hears of no others', async () => {
+    const one = await run(RESEARCHER_SOP, calls(call('read_url', { url: 'https://example.org' })), advance())
+    expect(await one.drive()).toEqual({ end: 'done' })
+    expect(one.offered(0)).toEqual(['complete_task', 'advance_phase', 'set_context', 'ask_user', 'search_code'])
+    expect(await one.ends()).toContain('unknown: RESOURCE_NOT_FOUND')
+    const [prompt] = await one.of('prompt_set')
+    expect(JSON.stringify(prompt?.body)).not.toMatch(/read_url|search_web/)
+    expect(JSON.stringify(prompt?.body)).toContain('explore: search_code')
+  })
+
+  test.each([
+    ['Researcher', RESEARCHER_SOP, 'synthesize'],
+    ['Reviewer', REVIEWER_SOP, 'report'],
+    ['Analyst', ANALYST_SOP, 'report'],
+  ])('the %s may write one turn of text alone in its last phase, and not two', async (_, role, to) => {
+    const once = await run(role, advance({ to }), says('A first draft.'))
+    expect(await once.drive()).toEqual({ end: 'done' })
+    expect(once.offered(1)).toEqual(['complete_task', 'advance_phase', 'set_context', 'ask_user'])
+    const twice = await run(role, advance({ to }), says('A first draft.'), says('A second one.'))
+    expect(await twice.drive()).toMatchObject({ end: 'error' })
+    expect((await twice.of('error')).at(-1)?.body).toMatchObject({ code: 'NO_COMPLETION' })
+    const early = await run(role, says('A draft in a phase with tools.'))
+    expect(await early.drive()).toMatchObject({ end: 'error' })
+  })
+
+  test('the Architect leaves its design with a diagram only', async () => {
+    const one = await run(ARCHITECT_SOP, advance(), advance(), advance(diagram), completes())
+    expect(await one.drive()).toEqual({ end: 'done' })
+    expect(await phases(one)).toEqual(['understand → design', 'design → document'])
+    expect(await one.ends()).toContain('advance_phase: GATE_FAILED')
   })
 })

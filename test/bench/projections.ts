@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Kysely, PostgresDialect } from 'kysely'
 import { Projector } from '../../projections/projector/projector.ts'
-import { checkpointFacts, findCheckpoint, listCheckpoints } from '../../projections/queries/checkpoints.ts'
+import { findCheckpoint, listCheckpoints, usageAt } from '../../projections/queries/checkpoints.ts'
 import { dueBefore } from '../../projections/queries/due.ts'
 import { showRun } from '../../projections/queries/run.ts'
 import { listRuns } from '../../projections/queries/runs.ts'
@@ -126,9 +126,9 @@ async function measured(database: Database, log: MemoryLog): Promise<void> {
   await timed('due', () => dueBefore(db, null))
   await timed('checkpoints, page of 100', () => listCheckpoints(db, 'r0'))
   await timed(
-    'one checkpoint, row and facts',
+    'one checkpoint, row and use',
     async () => {
-      for (let i = 1; i <= 20; i++) await checkpointFacts(db, (await findCheckpoint(db, 'r0', i))!)
+      for (let i = 1; i <= 20; i++) await usageAt(db, (await findCheckpoint(db, 'r0', i))!)
     },
     20,
   )

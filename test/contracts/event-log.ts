@@ -106,14 +106,14 @@ export function eventLogContract(factory: EventLogFactory): void {
           tipOf(batch),
           bodies.map((body) => ({ type: 'erased', body })),
         )
-      const nobody = { bodies: [], reason: 'asked for' }
+      const noBodies = { bodies: [], reason: 'asked for' }
       const absent = { bodies: [{ revision: 9, bodyHash: first.header.body.hash }], reason: 'asked for' }
       const other = { bodies: [{ revision: 0, bodyHash: second.header.body.hash }], reason: 'asked for' }
       const shapeless = [
         { bodies: ['first'], reason: 'asked for' },
         { revision: 1, reason: 'x' },
       ]
-      for (const body of [nobody, absent, other, ...shapeless])
+      for (const body of [noBodies, absent, other, ...shapeless])
         for (const both of [facts(erasedBody(first), body), facts(body, erasedBody(first))])
           await expect(log.append(stream, 2, both)).rejects.toEqual(code('APPEND_INVALID'))
       expect((await collect(log.read(stream))).map(({ body }) => body !== null)).toEqual([true, true, true])

@@ -22,7 +22,7 @@ export function leasesContract({ open, advance }: LeasesFactory): void {
     expect(await leases.acquire('b', 'd1', 1_000_000)).toBe(true)
   })
 
-  test('a lease that was not renewed is anybody’s, and the late renewal is refused', async () => {
+  test('another driver may take a lease that was not renewed, and the late renewal is refused', async () => {
     const leases = await open()
     await leases.acquire('a', 'd1', 10_000)
     await advance(10_001)

@@ -264,7 +264,7 @@ describe('references', () => {
     expect(resolved).toEqual({ v: ['avb', { c: 'v' }], d: 'secret:ku_short' })
   })
 
-  it('that nobody knows end in SECRET_UNAVAILABLE, before any effect', () => {
+  it('without a known value end in SECRET_UNAVAILABLE, before any effect', () => {
     const failing = () => resolveReferences({ a: reference(key, 'v') }, () => null)
     expect(failing).toThrowError(expect.objectContaining({ code: 'SECRET_UNAVAILABLE', beforeEffect: true }))
   })

@@ -51,7 +51,12 @@ describe('a start that cannot be', () => {
     ['a missing key of another', () => run(place, 'openai:gpt-5.6'), 2, 'set OPENAI_API_KEY'],
     ['a missing script', () => run(place, 'scripted:/nowhere.json'), 2, 'give the path of a JSON file'],
     ['half a script', () => run(place, bad('half.json', '{"script":1,')), 2, 'half.json is not JSON'],
-    ['a malformed script', () => run(place, bad('odd.json', '{"script":1,"turns":[{"tol":1}]}')), 2, 'turns.0: Unrec'],
+    [
+      'a malformed script',
+      () => run(place, bad('odd.json', '{"script":1,"turns":[{"tol":1}]}')),
+      2,
+      'turns.0: unknown key',
+    ],
     ['a missing workspace', () => run(place, ok, '-w', join(place.root, 'none')), 2, 'make the folder first'],
     ['a file as workspace', () => run(place, ok, '-w', file), 2, 'name the folder it lies in'],
     ['a workspace that holds the data', () => run(place, ok, '-w', place.root), 2, 'name another folder'],

@@ -46,7 +46,7 @@ describeWithPostgres('PostgreSQL that crashes', (server) => {
     ['in the middle of a batch', 'insert into tool_calls', 'after'],
     ['before a commit', 'commit', 'before'],
     ['after a commit without an answer', 'commit', 'after'],
-    ['while it is asked what stands', 'select stream, revision', 'before'],
+    ['while it is asked what stands', 'select stream, run_id', 'before'],
   ] as const)('%s: the projector goes on, nothing is lost and nothing twice', async (where, text, when) => {
     const { log } = tell(numbers)
     log.pages = () => 40
@@ -55,7 +55,7 @@ describeWithPostgres('PostgreSQL that crashes', (server) => {
     let [seen, crashes, opening, armed] = [0, 0, false, false]
     watch(pool, (sent, now) => {
       // Not what is looked at before the first batch.
-      if (opening) armed ||= sent.startsWith('select stream, revision')
+      if (opening) armed ||= sent.startsWith('select stream, run_id')
       if (!armed || now !== when || !sent.startsWith(text) || ++seen % 3 !== 0 || crashes === 2) return
       crashes++
       crash(server())

@@ -60,7 +60,7 @@ test('nothing that was said is left', async () => {
   })
 })
 
-const MARK = 'said by somebody'
+const MARK = 'said by a person'
 /** Members of bodies that hold what people, models and tools have written. */
 const SAID = new Set([
   'text',

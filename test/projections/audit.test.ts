@@ -4,11 +4,10 @@ import fc from 'fast-check'
 import { expect, it, onTestFinished } from 'vitest'
 import { agentOf, ownerOf, runOf } from '../../domain/log/owner.ts'
 import { Projector } from '../../projections/projector/projector.ts'
-import { assembleCheckpoint } from '../../projections/queries/checkpoint.ts'
-import { checkpointFacts, findCheckpoint } from '../../projections/queries/checkpoints.ts'
 import { openAudit } from '../../projections/store/audit.ts'
 import { openSqliteStore } from '../../projections/store/sqlite.ts'
 import { tempFolder } from '../support/folders.ts'
+import { checkpointAt } from '../support/projections/checkpoint.ts'
 import { tape } from '../support/projections/fc.ts'
 import type { MemoryLog } from '../support/projections/memory-log.ts'
 import { tell } from '../support/projections/tell.ts'
@@ -83,13 +82,13 @@ it('the seed’s events and checkpoints are views that say what the log and the 
   expect(rows.length).toBe(ends.length)
   expect(rows.length).toBeGreaterThan(20)
   expect(rows.some((row) => row.pending_tools !== '[]')).toBe(true)
-  const sources = { log, blobs: log.blobs, messagesAt: async (a: string, r: number) => JSON.parse(messages(a, r)) }
   for (const row of rows) {
-    const found = (await findCheckpoint(store.db, String(row.thread_id), Number(row.step)))!
-    const made = await assembleCheckpoint(sources, found, await checkpointFacts(store.db, found))
-    expect(row).toMatchObject({ id: made.id, timestamp: made.timestamp, usage_cost: made.usage.cost })
+    const at = await checkpointAt({ log, blobs: log.blobs }, store.db, String(row.thread_id), Number(row.step))
+    const { row: found, ...made } = at
+    expect(row).toMatchObject({ id: found.id, timestamp: found.timestamp, usage_cost: made.usage.cost })
     expect(row.usage_tokens).toBe(made.usage.inputTokens + made.usage.outputTokens)
-    expect(JSON.parse(String(row.state_blob))).toEqual(made.state)
+    const told = JSON.parse(messages(found.agent_id, found.revision))
+    expect(JSON.parse(String(row.state_blob))).toEqual({ ...made.state, messages: told })
     expect(JSON.parse(String(row.pending_tools))).toEqual(made.pendingToolCalls)
     const results = JSON.parse(String(row.completed_tools)) as Record<string, unknown>[]
     expect(results.map((r) => [r.toolCallId, Boolean(r.success), r.result ?? undefined])).toEqual(

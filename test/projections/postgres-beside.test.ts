@@ -6,7 +6,7 @@ import { tell } from '../support/projections/tell.ts'
 
 const story = () => tell(numbers.slice(0, 80)).log
 
-describeWithSharedPostgres('what somebody keeps in the schemas of the tables', (server) => {
+describeWithSharedPostgres('foreign objects in the schemas of the tables', (server) => {
   const { open } = rebuilding(server)
 
   it.each([
@@ -59,7 +59,7 @@ describeWithSharedPostgres('what somebody keeps in the schemas of the tables', (
     expect((await pool.query(may, [name])).rows).toEqual([{ everybody: false, ann: true, theirs: false }])
   })
 
-  it('what is left over that cannot be dropped stops nobody, and is told once', async () => {
+  it('a leftover that cannot be dropped stops no process, and is told once', async () => {
     const log = story()
     const { pool, schema, projections, warned, close } = await open(log)
     await pool.query(

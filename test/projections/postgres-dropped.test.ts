@@ -5,7 +5,7 @@ import { code, numbers, rebuilding } from '../support/projections/rebuilding.ts'
 import { Actor } from '../support/projections/story.ts'
 import { tell } from '../support/projections/tell.ts'
 
-// Schemas, tables and columns that somebody has dropped by hand, or not restored.
+// Schemas, tables and columns that a person has dropped by hand, or not restored.
 
 const story = () => tell(numbers.slice(0, 80)).log
 const drop = (...schemas: string[]) => schemas.map((schema) => `drop schema ${schema} cascade`).join(';')
@@ -52,7 +52,7 @@ describeWithSharedPostgres('tables of which something was dropped', (server) => 
     },
   )
 
-  it.each(worst)('%s: a rebuild beside whoever moves them brings them back', async (_, sql) => {
+  it.each(worst)('%s: a rebuild beside the process that moves them brings them back', async (_, sql) => {
     const log = story()
     const first = await open(log)
     await first.pool.query(sql(first.schema))
@@ -65,7 +65,7 @@ describeWithSharedPostgres('tables of which something was dropped', (server) => 
     expect((await pool.query(`select count(*) as n from ${schema}.runs`)).rows[0].n).toBeGreaterThan(0)
   })
 
-  it('whoever moves them finds it when it tidies up, also where nothing is recorded', async () => {
+  it('the process that moves them finds it when it tidies up, also where nothing is recorded', async () => {
     for (const [what, sql, told] of worst) {
       const log = story()
       const { projections, pool, schema, close, home } = await open(log)
@@ -80,7 +80,7 @@ describeWithSharedPostgres('tables of which something was dropped', (server) => 
     }
   })
 
-  it('views that come back can be read by whoever could read all of the others', async () => {
+  it('views that come back can be read by the roles that could read all of the others', async () => {
     const log = story()
     const first = await open(log)
     const { role } = await first.home.grantAuditors()
@@ -91,7 +91,7 @@ describeWithSharedPostgres('tables of which something was dropped', (server) => 
     expect((await first.pool.query(may, [role])).rows).toEqual([{ may: true }])
   })
 
-  it('what somebody else keeps in the schema of the views stays there, and stands in the way only by its name', async () => {
+  it('a foreign object in the schema of the views stays there, and stands in the way only by its name', async () => {
     const log = story()
     const first = await open(log)
     await first.close()

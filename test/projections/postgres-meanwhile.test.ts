@@ -11,10 +11,10 @@ import { tell } from '../support/projections/tell.ts'
 
 const story = () => tell(numbers.slice(0, 80)).log
 
-describeWithSharedPostgres('tables that somebody else switches or takes meanwhile', (server) => {
+describeWithSharedPostgres('tables that another process switches or takes meanwhile', (server) => {
   const { zero, open } = rebuilding(server)
 
-  /** Tables that nobody moves just now, a home of somebody else over them, and a switch by it. */
+  /** Tables that no process moves just now, a home of another process over them, and a switch by it. */
   async function idle() {
     const log = story()
     const sources = { log, blobs: log.blobs }

@@ -70,7 +70,7 @@ describeWithSharedPostgres('rebuilding in PostgreSQL', (server) => {
   })
 
   describe('a reader that holds its transaction open all the while', () => {
-    it('waits for nothing, holds nobody up, and sees what it saw', async () => {
+    it('waits for nothing, delays no other, and sees what it saw', async () => {
       const { log, actors } = tell(numbers)
       const { schema, projections, there } = await open(log)
       let letGo = () => {}

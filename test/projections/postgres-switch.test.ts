@@ -40,7 +40,7 @@ describeWithSharedPostgres('a switch of the tables', (server) => {
     expect(dropped).toBe(true)
   })
 
-  it('finds the planner told how large the new ones are, before anybody asks them', async () => {
+  it('finds the planner told how large the new ones are, before the first query', async () => {
     const { log } = tell(numbers)
     const { pool, home, schema, projections } = await open(log)
     let known: unknown
@@ -55,7 +55,7 @@ describeWithSharedPostgres('a switch of the tables', (server) => {
     expect(known).toBe(log.events.length)
   })
 
-  it('lets whoever may read all views read one that is new, and nobody else', async () => {
+  it('lets the roles that may read all views read a new one, and no other role', async () => {
     const { log } = tell(numbers)
     const { pool, schema, home, projections } = await open(log)
     const { role } = await home.grantAuditors()

@@ -16,7 +16,7 @@ import { StandIn } from '../support/eventstore/stand-in.ts'
 import { tempFolder } from '../support/folders.ts'
 import { MemoryBlobs, MemoryIntents } from '../support/harness.ts'
 import { BEFORE, collect } from '../support/sealing.ts'
-import { VirtualClock } from '../support/virtual-clock.ts'
+import { standing } from '../support/standing-clock.ts'
 
 // A counter with one effect, without an agent: what the write path does for agents it does for any kind of stream.
 
@@ -57,7 +57,7 @@ async function portsOn(open: () => Promise<EventLog>) {
   let drawn = 0
   const random = { bytes: (length: number) => new Uint8Array(length).fill(++drawn % 251) }
   return {
-    ...{ log, random, blobs: new MemoryBlobs(), intents: new MemoryIntents(), clock: new VirtualClock() },
+    ...{ log, random, blobs: new MemoryBlobs(), intents: new MemoryIntents(), clock: standing(Date.UTC(2026, 0, 18)) },
     snapshots: new Snapshots(),
   } satisfies StreamPorts
 }

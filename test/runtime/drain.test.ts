@@ -100,7 +100,7 @@ test('an attempt that is to be made again is waited for where the next driver co
 test.each([
   ['what a tool was told', (reason: unknown) => reason],
   ['an error of the tool', () => new Error('aborted')],
-])('an abort breaks off what a drain waits for, which nobody has cancelled: %s', async (_, thrown) => {
+])('an abort breaks off what a drain waits for, although no person has cancelled it: %s', async (_, thrown) => {
   const { begun } = once()
   let stuckOnce = false
   const stuck = tool('stuck', { effect: 'irreversible' }, (_, { signal }) => {

@@ -168,7 +168,7 @@ describe('an answer that cannot be recorded', () => {
     ['over 1 MiB', raw(JSON.stringify({ a: 'x'.repeat(1 << 20) })), 'larger than 1 MiB'],
     ['over 1 MiB, as an object', argument('x'.repeat(1 << 20)), 'larger than 1 MiB'],
     ['nested deeper than 100 levels', raw(deep), 'deeper than 100 levels'],
-    ['with more values than anybody looks through', raw(many), 'hold more'],
+    ['with more values than the limit', raw(many), 'hold more'],
   ])('arguments %s are refused for that call, and the run goes on', async (_, content, message) => {
     const h = harness((_, n) => (n === 1 ? { content: [content], stopReason: 'tool_use' } : completes()), {
       tools: [echo],

@@ -142,7 +142,7 @@ describe('what is erased in the source of a fork', () => {
     expect(snapshots.held.get(agentStream(run.runId))?.revision).toBe(SNAPSHOT_EVERY + 1)
   })
 
-  test('no snapshot of anybody is kept', async () => {
+  test('no snapshot of any agent is kept', async () => {
     const snapshots = new Kept()
     const run = await finished({ snapshots })
     const { runId: fork } = await run.runtime.fork(run.runId, { step: 2 }, {}, { by: USER })

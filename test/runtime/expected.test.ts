@@ -4,7 +4,7 @@ import { given } from '../support/story.ts'
 
 const say = (text: string) => ({ kind: 'input', text }) as const
 
-test('a command for a revision is recorded there or refused with 412, whoever else writes', async () => {
+test('a command for a revision is recorded there or refused with 412, whichever others write', async () => {
   const run = await given({ says: [completes()] })
   const { revision } = (await run.runtime.at(run.runId, null)).head
   const elsewhere = (seed: string) => run.elsewhere({ random: seededRandom(seed) })

@@ -85,7 +85,7 @@ describe('what a tool gives back', () => {
 })
 
 const refuse = (): never => {
-  throw new Error('nobody looks in here')
+  throw new Error('this member must not be read')
 }
 const sealed = (error: Error, member: string) => Object.defineProperty(error, member, { get: refuse })
 const closed = (error: Error) => new Proxy(error, { get: refuse, has: refuse, getPrototypeOf: refuse })
@@ -156,7 +156,7 @@ describe('what a provider answers', () => {
   })
 })
 
-test('an event whose body is not of its shape is not recorded, whoever asks for it', async () => {
+test('an event whose body is not of its shape is not recorded, whichever caller asks for it', async () => {
   const run = await given({ says: [completes()] })
   const before = await run.types()
   const refused = { code: 'APPEND_INVALID', message: expect.stringContaining('user_input is not of its shape') }

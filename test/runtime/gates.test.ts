@@ -71,7 +71,7 @@ const puts = (path: string, text = 'x') => calls(call('put', { path, text }))
 
 describe('tests_pass', () => {
   test.each([
-    ['the workspace, said by nobody', {}],
+    ['the workspace, by default', {}],
     ['the workspace by its name', { cwd: '.' }],
     ['the workspace in other words', { cwd: 'fake/..' }],
     ['the workspace by a link to it', { cwd: 'back' }],

@@ -32,7 +32,7 @@ test('a key is known after hundreds of others, also in another process, and at a
   const elsewhere = (key: string) => run.elsewhere().execute(run.runId, input, { by: USER, key, expected: 0 })
   expect(await elsewhere('K')).toMatchObject({ revision, recorded: false })
   await expect(elsewhere('another')).rejects.toMatchObject({ code: 'REVISION_CHANGED' })
-  // Whoever asks for something else under it is told, however long ago it came.
+  // A different request under the same key is refused, however long ago the first one came.
   const other = { kind: 'input', text: 'other' } as const
   const reused = { code: 'IDEMPOTENCY_KEY_REUSED' }
   for (const key of ['K', 'k7', 'k299']) {
@@ -86,7 +86,7 @@ test('what is kept of a key and of what was asked tells neither, and is another 
   expect(keyOf(keyedCommand('one', 'K', null))).toBe(keyOf(ids[0]!))
 })
 
-test('a resume of a run that nobody has driven is in the log before anybody drives it', async () => {
+test('a resume of a run without a driver is in the log before a driver takes the run', async () => {
   const run = await given({ says: [completes()] })
   expect(await run.say({ kind: 'resume' }, 'k')).toMatchObject({ recorded: true })
   expect(await run.types()).toEqual(['agent_started', 'user_input', 'resumed'])

@@ -31,7 +31,7 @@ test('people are told that the log hangs while a fact waits for it, and an abort
   expect(run.clock.now() - before).toBeLessThanOrEqual(LIMIT.requestLimitMs)
   stop.abort(new Error('stop'))
   expect(['interrupted', 'LOG_UNAVAILABLE']).toContain(await ended)
-  // Told that it was not recorded in time, nobody finds it recorded after all.
+  // The caller heard that it was not recorded in time, so it must not be recorded after all.
   expect(await run.types()).not.toContain('paused')
 })
 
@@ -47,7 +47,7 @@ test('a drive that is aborted while the log refuses ends within seconds', async 
   const stop = new AbortController()
   const drive = run.elsewhere({ log }).drive(run.runId, { signal: stop.signal })
   drive.catch(() => undefined)
-  await expect.poll(() => appends).toBeGreaterThan(40)
+  await expect.poll(() => appends).toBeGreaterThan(10)
   const before = run.clock.now()
   stop.abort(new Error('stop'))
   await expect(drive).rejects.toMatchObject({ code: 'LOG_UNAVAILABLE' })

@@ -35,7 +35,7 @@ test('a process without its tools drives no run: nothing is recorded, and what w
   expect(run.send.ran).toHaveLength(1)
 })
 
-test('what was acknowledged to whoever asked for a drive is found again by a process without the tools', async () => {
+test('the acknowledged request for a drive is found again by a process without the tools', async () => {
   const run = await approvedSend()
   await run.say({ kind: 'pause' })
   const request = (key: string) => ({ by: USER, key, toDrive: true })
@@ -47,7 +47,7 @@ test('what was acknowledged to whoever asked for a drive is found again by a pro
   expect((await run.state()).revision).toBe(revision)
 })
 
-test('its end, which somebody asks for, needs no tool', async () => {
+test('its requested end needs no tool', async () => {
   const dies = new Error('it died')
   const crashPoint = (name: string) => (name === 'before_tool' ? Promise.reject(dies) : undefined)
   const send = tool('mail:send', { effect: 'irreversible' })
@@ -62,5 +62,5 @@ test('its end, which somebody asks for, needs no tool', async () => {
 
 test('of an agent that there is not it is said', async () => {
   const { stranger } = await approvedSend()
-  await expect(stranger.forkDrivable('nobody')).rejects.toMatchObject({ code: 'RUN_UNKNOWN' })
+  await expect(stranger.forkDrivable('unknown')).rejects.toMatchObject({ code: 'RUN_UNKNOWN' })
 })

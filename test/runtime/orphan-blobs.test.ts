@@ -116,7 +116,7 @@ describe('an erasure', () => {
     expect(await intents.left()).toEqual([])
   })
 
-  test('of which nobody knows what became is remembered nowhere, and its blobs go at the next start', async () => {
+  test('with an unknown outcome is remembered nowhere, and its blobs go at the next start', async () => {
     const { log, append, erase, next, blobs, runtime, runId } = await told()
     log.append = async (...batch) => {
       await append(...batch)
@@ -130,7 +130,7 @@ describe('an erasure', () => {
     expect(JSON.stringify(await runtime.at(runId, null))).not.toContain('patient')
   })
 
-  test('that nobody can tell the end of clears the snapshots after it, too', async () => {
+  test('with an unknown end clears the snapshots after it, too', async () => {
     const cleared: string[] = []
     const log = new MemoryLog()
     const snapshots = {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { bodyFault } from '../../domain/agent/events/codec.ts'
+import { UNTRUSTED } from '../../domain/agent/untrusted.ts'
 import { canonicalBytes } from '../../domain/log/canonical.ts'
 import type { RecordedEvent } from '../../domain/log/envelope.ts'
 import { saltBody } from '../../domain/log/seal.ts'
@@ -48,7 +49,8 @@ describe('read_result', () => {
     }
     const blobs = Object.assign(Object.create(run.blobs), { part })
     const state = await run.state()
-    const next = (from: number) => readPart({ log, blobs }, state, { toolCallId: id, from, length: 1_000 })
+    const next = async (from: number) =>
+      (await readPart({ log, blobs }, state, { toolCallId: id, from, length: 1_000 })).text
     expect(await next(0)).toContain('line 0')
     expect(read.bytes).toBeGreaterThan(long.length)
     Object.assign(read, { events: 0, bytes: 0 })
@@ -93,6 +95,20 @@ describe('read_result', () => {
     const run = await looked([read({ from: 1, length: 10 }), read({ from: 7, length: 4 })], () => 'é'.repeat(50_000))
     expect(shown(run, 2)).toMatch(/^éééé\n\[bytes 2 to 10 of 100000; to read on, .* and from 10\]$/)
     expect(shown(run, 3)).toMatch(/^é\n\[bytes 8 to 10 of/)
+  })
+
+  test.each([
+    ['web', true],
+    ['mcp', false],
+  ])('keeps the mark of an untrusted result: %s', async (source, noticed) => {
+    const whole = 'words of a stranger\n'.repeat(5_000)
+    const result = () => ({ content: 'words', whole, detail: { untrusted: source } })
+    const first = await looked([], result)
+    const run = await looked([calls(call('read_result', { toolCallId: first.end.toolCallId!, length: 100 }))], result)
+    const end = (await run.of('tool_call_end'))[1]
+    expect(end?.body.detail).toEqual({ untrusted: source })
+    const text = expect.stringContaining('words of a stranger')
+    expect(end?.body.result).toEqual(noticed ? { notice: UNTRUSTED, text } : text)
   })
 
   test('tells what it cannot read: no such call, a place beyond the end, what is altered', async () => {

@@ -90,7 +90,7 @@ describe('arguments that came as text', () => {
     expect(input_text).toMatch(/^\{"password":"secret:ku_\w{26}","password":"secret:ku_\w{26}"\}$/)
   })
 
-  test('a key that stands twice is no object for anybody; megabytes are read without one frame per character', () => {
+  test('a repeated key makes no valid object; megabytes are read without one frame per character', () => {
     const block = (input_text: string) => ({ type: 'tool_use', id: 'a', name: 'send', input_text })
     expect(callArguments(block('{"a":{"b":1,"b":2}}'))).toBeNull()
     const long = { what: `${'x'.repeat(1 << 24)}${'\n'.repeat(1 << 22)}` }

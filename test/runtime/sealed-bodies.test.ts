@@ -9,7 +9,7 @@ import { given, tool } from '../support/story.ts'
 const ASKS = '"requiresApproval":["wipe"]'
 const altered = (bytes: Uint8Array) => Buffer.from(Buffer.from(bytes).toString().replace(ASKS, '"requiresApproval":[]'))
 
-/** A log whose file somebody has changed under it. */
+/** A log whose file another program has changed. */
 class AlteredLog extends MemoryLog {
   alters = false
   override read(...asked: Parameters<MemoryLog['read']>): AsyncIterable<readonly RecordedEvent[]> {

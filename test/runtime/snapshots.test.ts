@@ -11,7 +11,7 @@ import { SNAPSHOT_EVERY, Snapshotter } from '../../domain/runtime/stream/snapsho
 import { call, calls, completes, USER } from '../support/harness.ts'
 import { given, tool } from '../support/story.ts'
 
-// A cache that anybody may have damaged: what is not as it was put in is not used.
+// Any program may have damaged the cache: an altered entry is not used.
 
 class One implements SnapshotStore {
   held: Snapshot | null = null
@@ -109,7 +109,7 @@ describe('one that is not what was put in', () => {
     }
   })
 
-  test('gives nobody leave: a spec in it counts for nothing', async () => {
+  test('gives no permission: a spec in it counts for nothing', async () => {
     const run = await waiting()
     const free = {
       ...run.state,

@@ -201,7 +201,7 @@ describe('files that cannot be versioned', () => {
     expect((await run.runtime.verify(run.runId)).problems).toEqual([])
   })
 
-  test('of tests that ran on them nobody is told that files have changed since', async () => {
+  test('of tests that ran on them causes no report that files have changed since', async () => {
     const check = tool('run_command', { effect: 'idempotent' })
     check.run = async () => ({ content: 'x', detail: { exitCode: 0 } })
     const role = {

@@ -20,6 +20,7 @@ import type {
 import { history } from '../../domain/runtime/agent/history/history.ts'
 import { Runtime } from '../../domain/runtime/agent/runtime.ts'
 import type { Environment, RuntimePorts } from '../../domain/runtime/ports.ts'
+import { FIRST_WARNING_MS, STOP_LIMIT_MS } from '../../domain/runtime/retry.ts'
 import { NO_SECRETS } from './no-secrets.ts'
 
 export const USER: Actor = { kind: 'user', id: 'tester' }
@@ -36,8 +37,9 @@ export class TestClock {
     signal?.throwIfAborted()
     await new Promise<void>((resolve) => setImmediate(resolve))
     signal?.throwIfAborted()
-    // A long wait is one that something else is to end; only short ones are played.
-    if (ms > 30_000) return sleep(2 ** 30, undefined, { ref: false, ...(signal ? { signal } : {}) })
+    // A long wait, and one that belongs to the retry policy, is one that something else is to end; others are played.
+    if (ms > 30_000 || ms === FIRST_WARNING_MS || ms === STOP_LIMIT_MS)
+      return sleep(2 ** 30, undefined, { ref: false, ...(signal ? { signal } : {}) })
     this.time += ms
   }
 }

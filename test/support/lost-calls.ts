@@ -67,7 +67,10 @@ export class LostEffects {
       const before = [...this.risky].find(([, one]) => one === key)
       return before === undefined ? null : `${id} repeats ${before[0]}`
     }
-    if (event.type === 'tool_call_end' && !this.began.has(id) && !this.refused.has(id)) this.settle(event, key)
+    if (event.type !== 'tool_call_end') return null
+    // The outcome of the very call that the loss names has arrived after all.
+    if (this.began.has(id) && event.body.error?.code !== 'UNKNOWN_OUTCOME') this.risky.delete(id)
+    else if (!this.began.has(id) && !this.refused.has(id)) this.settle(event, key)
     return null
   }
 

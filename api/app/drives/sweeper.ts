@@ -21,7 +21,7 @@ interface Delay {
 
 /** What a sweep does otherwise where it is not alone. */
 export interface Sweeping {
-  /** Only runs that were started to be driven by whoever there is. */
+  /** Only runs that were started for any driver. */
   readonly asked: boolean
   /** Only these agents; nothing is looked at where there are none. */
   mine?(): ReadonlySet<string>
@@ -66,7 +66,7 @@ export async function sweep(
     const now = s.clock.now()
     const all = await unlessAborted(s.read.due(now, { asked: how.asked }), signal)
     const due = mine === undefined ? all : all.filter(({ agentId }) => mine.has(agentId))
-    // Whoever is not due any more has got on.
+    // An agent that is not due any more has got on.
     delays = new Map(due.map((one) => [one.agentId, wake(s, one, now, delays.get(one.agentId), onNote, how)]))
     const next = await unlessAborted(s.read.nextDue(now, { asked: how.asked }), signal)
     const wakes = [...delays.values()].map(({ until }) => until).filter((until) => until > now)
@@ -102,7 +102,7 @@ function wake(
   const { driving, end } = drivers.state(agentId)
   const fault = !driving && end?.end === 'fault' ? end : null
   const elsewhere = fault?.code === 'RUN_DRIVEN'
-  // The tools of a process stay what they are: whoever has the run's will drive it. To end a run nobody needs them.
+  // The tools of a process stay the same: a process with the run's tools will drive it. The end of a run needs no tools.
   const foreign = fault?.code === 'TOOLS_MISSING' && reason !== 'cancel'
   const said = elsewhere ? null : (fault?.code ?? last?.said ?? null)
   if (fault !== null && said !== null && said !== last?.said)

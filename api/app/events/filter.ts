@@ -1,4 +1,5 @@
 import { bodies } from '../../../domain/agent/events/events.ts'
+import { bodies as documentBodies } from '../../../domain/document/stream/events.ts'
 import { type Cursor, parseCursor } from '../../../domain/log/cursor.ts'
 import type { RecordedEvent } from '../../../domain/log/envelope.ts'
 import { LOG_CREATED } from '../../../domain/log/identity.ts'
@@ -6,7 +7,9 @@ import { agentOf } from '../../../domain/log/owner.ts'
 import type { EventLog } from '../../../domain/ports.ts'
 
 /** Every type that a log can hold. */
-export const EVENT_TYPES: readonly string[] = [...Object.keys(bodies), LOG_CREATED]
+export const EVENT_TYPES: readonly string[] = [
+  ...new Set([...Object.keys(bodies), ...Object.keys(documentBodies), LOG_CREATED]),
+]
 
 /** Which events a consumer wants, by what events show. `agent`: an agent, or a person as `user:<id>`. */
 export interface EventFilter {

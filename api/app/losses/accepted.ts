@@ -1,37 +1,21 @@
+import type { z } from 'zod'
 import type { BodyOf } from '../../../domain/agent/events/events.ts'
 import { isStreamDamage } from '../../../domain/log/damage.ts'
-import type { Actor, RecordedEvent } from '../../../domain/log/envelope.ts'
+import type { RecordedEvent } from '../../../domain/log/envelope.ts'
 import { agentStream, LOG_META } from '../../../domain/log/ids.ts'
 import { type LogLoss, lossIn } from '../../../domain/log/loss.ts'
 import { agentOf, runOf } from '../../../domain/log/owner.ts'
 import type { BlobStore, EventLog } from '../../../domain/ports.ts'
 import { shownBody } from '../events/body.ts'
+import type * as schemas from '../schemas/losses.ts'
 
 interface Stores {
   readonly log: EventLog
   readonly blobs: BlobStore
 }
 
-/** A stream that records an accepted loss; the body is that of its event `loss_accepted`. */
-export interface AcceptedInStream extends Pick<BodyOf<'loss_accepted'>, 'calls'> {
-  readonly runId: string
-  readonly agentId: string
-  /** Its last event as the tables had seen it; null: not known. */
-  readonly revision: number | null
-  readonly unlisted: boolean
-  /** What the model calls of the lost part cost, nano-dollars; null: not known. */
-  readonly nanoDollars: number | null
-}
-
-/** A loss that a person has accepted. */
-export interface AcceptedLoss extends Pick<LogLoss, 'id' | 'end' | 'vanished' | 'gaps'> {
-  readonly by: Actor
-  /** ISO 8601. */
-  readonly at: string
-  readonly reason: string | null
-  readonly unreadable: NonNullable<LogLoss['unreadable']>
-  readonly streams: readonly AcceptedInStream[]
-}
+type AcceptedLoss = z.infer<typeof schemas.AcceptedLoss>
+type AcceptedInStream = AcceptedLoss['streams'][number]
 
 /**
  * The losses that persons have accepted, the first one first; with `agentIds` only those that concern these agents. Reads

@@ -1,50 +1,22 @@
 import { hash } from 'node:crypto'
+import type { z } from 'zod'
 import type { LostCall } from '../../../domain/agent/events/loss.ts'
 import type { LogLoss } from '../../../domain/log/loss.ts'
-
-/** Where a witness saw the log end. */
-export interface Seen {
-  readonly position: number
-  readonly hash: string
-}
+import type * as schemas from '../schemas/losses.ts'
 
 /** A stream that could not be read when a loss was accepted, with the last event that was left and the code of the error. */
 export type Unreadable = NonNullable<LogLoss['unreadable']>[number]
 
 /** A stream that holds less than the tables have seen of it. */
-export interface LostStream {
-  readonly stream: string
-  readonly runId: string
-  /** Its last event as the tables saw it. */
-  readonly revision: number
-  readonly hash: string
-  /** Its last event in the log; -1: the stream has vanished. */
-  readonly kept: number
-  /** Calls that the tables saw beginning, and that no event in the log ends. */
-  readonly calls: readonly LostCall[]
-  /** Other calls than these may have begun in the lost part. */
-  readonly unlisted: boolean
-  /** What the model calls of the lost part cost, nano-dollars. */
-  readonly nanoDollars: number
-  /** It could not be read when a loss was accepted, and so records none: the code of that error. */
-  readonly unreadable?: string
+export type LostStream = Omit<z.infer<typeof schemas.LostStream>, 'calls'> & { readonly calls: readonly LostCall[] }
+
+/** What the log has lost, by what its mark and the tables have seen. Its id is the same however often it is looked for. */
+export type Loss = Omit<z.infer<typeof schemas.Loss>, 'streams' | 'message'> & {
+  readonly streams: readonly LostStream[]
 }
 
-/** What the log has lost, by what its mark and the tables have seen. */
-export interface Loss {
-  /** The same for the same witnesses, however often it is looked for. */
-  readonly id: string
-  /** Position of the log's last event. */
-  readonly end: number
-  /** Null: the log holds what this witness has seen. */
-  readonly mark: Seen | null
-  readonly tables: Seen | null
-  readonly streams: readonly LostStream[]
-  /** No mark proves that the tables had seen all that was lost, so any unfinished run may be shortened. */
-  readonly unlisted: boolean
-  /** Positions without an event although later ones are there. */
-  readonly gaps: readonly { readonly from: number; readonly to: number }[]
-}
+/** Where a witness saw the log end. */
+export type Seen = NonNullable<Loss['mark']>
 
 /** Of a loss that is accepted in part the streams are fewer: where a witness saw the end, it alone gives the name. */
 export function lossId({ mark, tables, streams, gaps }: Pick<Loss, 'mark' | 'tables' | 'streams' | 'gaps'>): string {

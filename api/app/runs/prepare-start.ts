@@ -1,20 +1,16 @@
-import type {
-  AgentSpec,
-  GivenSecret,
-  ModelInfo,
-  Policy,
-  RoleDefinition,
-} from '../../../domain/agent/definition/spec.ts'
+import type { AgentSpec, GivenSecret, ModelInfo, RoleDefinition } from '../../../domain/agent/definition/spec.ts'
 import {
   ContextManagementConfig,
   ErrorRecoveryPolicy,
   MODEL_OUTAGE_MS,
   Policy as PolicySchema,
   RecoveryConfig,
+  runsCommands,
 } from '../../../domain/agent/definition/spec.ts'
 import type { ToolSpec } from '../../../domain/agent/definition/tools.ts'
 import { matches } from '../../../domain/agent/rules/policy.ts'
 import { Problem, type ProblemCode } from '../problem.ts'
+import type { KnownRole, KnownRoles } from '../roles.ts'
 import type { StartRun } from '../schemas/start.ts'
 import type { Starts } from '../services.ts'
 
@@ -32,16 +28,14 @@ export interface StartWorkspace {
 
 /** What preparing a run asks of the world. */
 export interface PrepareServices {
-  /** Null: no such role. */
-  role(name: string): RoleDefinition | null
-  roleNames(): readonly string[]
+  roles(): Promise<KnownRoles>
   /** Rejects or throws for a model that is not known. */
   model(id: string): ModelInfo
   readonly defaultModel: string
   /** Null: the requested one. */
   readonly safeDefaultModel: string | null
-  /** Tools that a run may be given. */
-  tools(role: RoleDefinition | null): readonly ToolSpec[]
+  /** Tools that a run in this folder may be given, and why others cannot be had. */
+  tools(role: RoleDefinition | null, workspace: string | null): Promise<KnownTools>
   /** Rejects for a folder that cannot be worked in, or in which another run works. */
   workspace(path: string, about: Pick<AgentSpec, 'secrets' | 'policy'>): Promise<StartWorkspace>
   /** Why commands cannot be confined on this host; null: they can. */
@@ -54,6 +48,12 @@ export interface PrepareServices {
   readonly build: string
 }
 
+export interface KnownTools {
+  readonly specs: readonly ToolSpec[]
+  /** A sentence for each MCP server, or tool of one, that cannot be had. */
+  readonly faults: readonly string[]
+}
+
 const refuse = (code: ProblemCode, detail: string): never => {
   throw new Problem(code, detail)
 }
@@ -61,36 +61,46 @@ const refuse = (code: ProblemCode, detail: string): never => {
 /** Tools that can do nothing without a folder. */
 const needsFolder = (tool: ToolSpec): boolean => !tool.control && Object.keys(tool.paths).length > 0
 
-function offered(services: PrepareServices, asked: StartRun, role: RoleDefinition | null): ToolSpec[] {
-  const all = services.tools(role)
+function offered({ specs, faults }: KnownTools, asked: StartRun): ToolSpec[] {
   const names = asked.tools
-  const unknown = names?.filter((name) => !all.some((tool) => tool.name === name)) ?? []
+  const unknown = names?.filter((name) => !specs.some((tool) => tool.name === name)) ?? []
   if (unknown.length > 0) {
-    refuse('UNKNOWN_TOOL', `there is no tool ${unknown.join(', ')}; there are ${all.map((t) => t.name).join(', ')}`)
+    refuse('UNKNOWN_TOOL', `there is no tool ${unknown.join(', ')}; ${thereAre(specs, faults)}`)
   }
-  const chosen = all.filter((tool) => tool.control || names === undefined || names.includes(tool.name))
+  const chosen = specs.filter((tool) => tool.control || names === undefined || names.includes(tool.name))
   if (asked.workspace !== undefined) return chosen
   const folderless = names?.filter((name) => chosen.some((tool) => tool.name === name && needsFolder(tool))) ?? []
   if (folderless.length > 0) refuse('WORKSPACE_MISSING', `${folderless.join(', ')}: name a workspace for these tools`)
   return chosen.filter((tool) => !needsFolder(tool))
 }
 
+const thereAre = (specs: readonly ToolSpec[], faults: readonly string[]): string =>
+  [`there are ${specs.map((tool) => tool.name).join(', ')}`, ...faults].join('; ')
+
 /** Standing approvals of tools that there are; a slip of the pen would only be noticed when the run waits. */
-function checkApproved(services: PrepareServices, role: RoleDefinition | null, patterns: readonly string[]): void {
-  const all = services.tools(role).map((tool) => tool.name)
-  const unknown = patterns.filter((pattern) => !all.some((name) => matches(pattern, name)))
+function checkApproved({ specs, faults }: KnownTools, patterns: readonly string[]): void {
+  const unknown = patterns.filter((pattern) => !specs.some(({ name }) => matches(pattern, name)))
   if (unknown.length > 0) {
-    refuse('UNKNOWN_TOOL', `approve: there is no tool ${unknown.join(', ')}; there are ${all.join(', ')}`)
+    refuse('UNKNOWN_TOOL', `approve: there is no tool ${unknown.join(', ')}; ${thereAre(specs, faults)}`)
   }
+}
+
+/** The role that a request names, or null where it names none. */
+async function roleOf(services: PrepareServices, name: string | undefined): Promise<KnownRole | null> {
+  if (name === undefined) return null
+  const { roles, faults } = await services.roles()
+  const found = roles.find((role) => role.name === name)
+  if (found !== undefined) return found
+  const known = `there are ${roles.map((role) => role.name).join(', ')}`
+  return refuse('UNKNOWN_ROLE', [`there is no role "${name}"; ${known}`, ...faults].join('; '))
 }
 
 async function checkSandbox(
   services: PrepareServices,
-  policy: Policy,
-  tools: readonly ToolSpec[],
+  spec: Pick<AgentSpec, 'policy' | 'tools' | 'role'>,
   workspace: StartWorkspace | null,
 ): Promise<void> {
-  if (!policy.sandboxed || workspace === null || !tools.some((tool) => tool.name === 'run_command')) return
+  if (!spec.policy.sandboxed || workspace === null || !runsCommands(spec)) return
   const fault = await services.sandboxFault(workspace.path)
   if (fault !== null) {
     refuse('SANDBOX_UNAVAILABLE', `${fault}; or say "sandboxed": false (--no-sandbox), which is recorded with the run`)
@@ -101,27 +111,26 @@ async function checkSandbox(
 export function createStarts(services: PrepareServices): Starts {
   return {
     async prepare(asked) {
-      const role = asked.role === undefined ? null : services.role(asked.role)
-      if (asked.role !== undefined && role === null) {
-        refuse('UNKNOWN_ROLE', `there is no role "${asked.role}"; there are ${services.roleNames().join(', ')}`)
-      }
+      const named = await roleOf(services, asked.role)
+      const role = named?.definition ?? null
       const { maxTurns, wallClockMs } = asked.limits ?? {}
       const policy = PolicySchema.parse({ sandboxed: services.sandboxed, ...asked.policy })
       const recovery = RecoveryConfig.parse({ ...asked.recovery })
-      const tools = offered(services, asked, role)
-      checkApproved(services, role, asked.approve ?? [])
+      const known = await services.tools(role, asked.workspace ?? null)
+      const tools = offered(known, asked)
+      checkApproved(known, asked.approve ?? [])
       const secrets = await Promise.all([...new Set(asked.secrets ?? [])].map((name) => services.secret(name)))
-      const requested = services.model(asked.model ?? services.defaultModel)
+      const requested = services.model(asked.model ?? named?.model ?? services.defaultModel)
       const safeDefault = services.model(services.safeDefaultModel ?? requested.id)
       const workspace =
         asked.workspace === undefined ? null : await services.workspace(asked.workspace, { secrets, policy })
-      await checkSandbox(services, policy, tools, workspace)
+      await checkSandbox(services, { policy, tools, role }, workspace)
       return {
         role,
         policy,
         limits: {
           maxTurns: maxTurns ?? (role ? role.maxReactLoop + recovery.graceTurns : DEFAULT_TURNS),
-          wallClockMs: wallClockMs ?? null,
+          wallClockMs: wallClockMs === undefined ? (named?.wallClockMs ?? null) : wallClockMs,
         },
         recovery,
         retry: ErrorRecoveryPolicy.parse({ modelOutageMs: MODEL_OUTAGE_MS, ...services.retry, ...asked.retry }),

@@ -6,6 +6,7 @@ import type { Context } from '../context.ts'
 import { EXIT, UsageError } from '../exit.ts'
 import { oneLine } from '../output/text.ts'
 import { bytes } from '../output/units.ts'
+import { type PageQuery, pages } from '../pages.ts'
 import type { Kit } from './kit.ts'
 
 type Listed = z.infer<typeof ArtifactList>['artifacts'][number]
@@ -14,14 +15,9 @@ type Listed = z.infer<typeof ArtifactList>['artifacts'][number]
 async function all(ctx: Context, run: string | undefined): Promise<Listed[]> {
   const client = await ctx.client('read')
   const of = run === undefined ? {} : { run }
-  const found: Listed[] = []
-  for (let after: string | null | undefined; after !== null; ) {
-    const query: { limit: string; after?: string; run?: string } = { limit: '500', ...(after ? { after } : {}), ...of }
-    const page: z.infer<typeof ArtifactList> = await take(client.v1.artifacts.$get({ query }))
-    found.push(...page.artifacts)
-    after = page.next
-  }
-  return found
+  const read = (query: PageQuery): Promise<z.infer<typeof ArtifactList>> =>
+    take(client.v1.artifacts.$get({ query: { ...query, ...of } }))
+  return (await Array.fromAsync(pages(read))).flatMap(({ artifacts }) => artifacts)
 }
 
 const idOf = ({ agentId, artifact }: Listed): string => `${agentId}/${artifact.id}`

@@ -9,6 +9,7 @@ import type { Context } from '../context.ts'
 import { days, eventRow } from '../event-text.ts'
 import { EXIT, UsageError } from '../exit.ts'
 import { linesOf } from '../lines.ts'
+import { eventPages } from '../pages.ts'
 import { changeText, messageText, stateLines, telling } from '../state-text.ts'
 import { type Kit, known, whole } from './kit.ts'
 
@@ -59,21 +60,15 @@ async function events(ctx: Context, run: string, { agent, type, turn }: EventsOp
   const show = shower(ctx, false)
   let shown = 0
   let altered = 0
-  let after: string | null = null
-  do {
-    const query = {
-      limit: '500',
-      ...(after === null ? {} : { after }),
-      ...(agent ? { agent } : {}),
-      ...(type ? { type: type.join(',') } : {}),
-      ...(turn === undefined ? {} : { turn: String(turn) }),
-    }
-    const answer = client.v1.runs[':id'].events.$get({ param: { id }, query })
-    const page = (await take(answer)) as { events: EventView[]; next: string | null }
+  const wanted = {
+    ...(agent ? { agent } : {}),
+    ...(type ? { type: type.join(',') } : {}),
+    ...(turn === undefined ? {} : { turn: String(turn) }),
+  }
+  for await (const page of eventPages(client, id, wanted)) {
     for (const event of page.events) await (ctx.format === 'json' ? ctx.flow(member(event, shown++)) : show(event))
     altered += page.events.filter((event) => event.altered).length
-    after = page.next
-  } while (after !== null)
+  }
   if (ctx.format === 'json') ctx.data(shown === 0 ? '[]\n' : '\n]\n')
   return seen(ctx, altered)
 }

@@ -17,6 +17,7 @@ import { CliError, EXIT, UsageError } from '../exit.ts'
 import { linesOf } from '../lines.ts'
 import { acceptedLines, lossLines, lossReport } from '../loss-text.ts'
 import { bytes } from '../output/units.ts'
+import { runPages } from '../pages.ts'
 import { pointOf } from './history.ts'
 import { type Kit, modelId, money, some, whole } from './kit.ts'
 
@@ -110,16 +111,11 @@ async function* allRuns(ctx: Context): AsyncGenerator<string> {
   const client = await ctx.client('read')
   const { parked } = await take(client.v1.projections.$get({}))
   const unlisted = new Set(parked.flatMap(({ stream, runId }) => (stream.startsWith('agent-') ? [runId] : [])))
-  let after: string | null = null
-  do {
-    const query = { limit: '500', ...(after === null ? {} : { after }) }
-    const page: { runs: { runId: string }[]; next: string | null } = await take(client.v1.runs.$get({ query }))
-    for (const { runId } of page.runs) {
+  for await (const { runs } of runPages(client))
+    for (const { runId } of runs) {
       unlisted.delete(runId)
       yield runId
     }
-    after = page.next
-  } while (after !== null)
   yield* unlisted
 }
 

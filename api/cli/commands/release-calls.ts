@@ -4,14 +4,13 @@ import { hasEnded } from '../../app/runs/ended.ts'
 import { asOne, Refused, take } from '../client.ts'
 import type { Context } from '../context.ts'
 import { EXIT, UsageError } from '../exit.ts'
+import { runPages } from '../pages.ts'
 import type { Kit } from './kit.ts'
 
 interface Options {
   readonly all?: boolean
   readonly reason?: string
 }
-
-const PAGE = 500
 
 /** A run without such a loss, and one that has ended, has nothing to release. */
 const NOTHING: ReadonlySet<string> = new Set(['NO_LOSS_TO_RELEASE', 'RUN_FINISHED'])
@@ -42,15 +41,8 @@ async function releaseCalls(ctx: Context, run: string | undefined, { all = false
 
 async function* unfinished(ctx: Context): AsyncGenerator<string> {
   const client = await ctx.client('write')
-  for (let after: string | null = null; ; ) {
-    const query = { limit: String(PAGE), ...(after === null ? {} : { after }) }
-    const page: { runs: { runId: string; status: Parameters<typeof hasEnded>[0] }[]; next: string | null } = await take(
-      client.v1.runs.$get({ query }),
-    )
-    for (const { runId, status } of page.runs) if (!hasEnded(status)) yield runId
-    after = page.next
-    if (after === null) return
-  }
+  for await (const { runs } of runPages(client))
+    for (const { runId, status } of runs) if (!hasEnded(status)) yield runId
 }
 
 export function releaseCallsCommand(program: Command, kit: Kit): void {

@@ -117,7 +117,10 @@ export function runCommand(program: Command, kit: Kit): void {
     .command('run')
     .description('start a run and follow it to its end; the result goes to stdout')
     .argument('[task]', 'what to do; "-" reads it from standard input; absent: the run waits for input')
-    .option('--role <name>', `the procedure to follow: ${Object.keys(ROLES).join(', ')} (default: none)`)
+    .option(
+      '--role <name>',
+      `the procedure to follow: ${Object.keys(ROLES).join(', ')}, or one of "roles list" (default: none)`,
+    )
     .option('--model <id>', 'the model to ask for')
     .option('-w, --workspace <folder>', 'the folder to work in (default: the current one)')
     .option('--no-workspace', 'without a folder')

@@ -160,7 +160,7 @@ export function steerCommands(program: Command, kit: Kit): void {
     .description('empty bodies of events of a finished run, for ever; "verify" then says that they were erased')
     .argument('<run>')
     .option('--revision <n>', 'of this event, as "events" shows it after the @, or of a range: 3..9')
-    .option('--all', 'of all events in which anybody said anything')
+    .option('--all', 'of all events that hold words of people, models or tools')
     .requiredOption('--reason <text>', 'required; recorded, and shown wherever the body would be')
     .option('--dry-run', 'only show what would be emptied')
     .option('--yes', 'do not ask; needed where there is no terminal')

@@ -4,6 +4,7 @@ import type { SentRequests } from '../../app/schemas/requests.ts'
 import { Refused, take } from '../client.ts'
 import type { Context } from '../context.ts'
 import { safe } from '../output/text.ts'
+import { eventPages } from '../pages.ts'
 import { hasWhole, transcriptLines } from '../transcript-text.ts'
 import { flowWhole } from '../whole-result.ts'
 import { seen } from './history.ts'
@@ -34,15 +35,7 @@ const promptLines = ({ agentId, system, why }: Prompt): string[] =>
 async function* partsOf(ctx: Context, id: string, agent: string | undefined): AsyncGenerator<EventView | Prompt> {
   const client = await ctx.client('read')
   const prompted = new Set<string>()
-  for (let after: string | null | undefined; after !== null; ) {
-    const query: { limit: string; after?: string; agent?: string } = {
-      limit: '500',
-      ...(after ? { after } : {}),
-      ...(agent ? { agent } : {}),
-    }
-    const page: { events: EventView[]; next: string | null } = await take(
-      client.v1.runs[':id'].events.$get({ param: { id }, query }),
-    )
+  for await (const page of eventPages(client, id, agent ? { agent } : {})) {
     for (const event of page.events) {
       if (event.type === 'model_call_start' && !prompted.has(event.agentId)) {
         prompted.add(event.agentId)
@@ -50,7 +43,6 @@ async function* partsOf(ctx: Context, id: string, agent: string | undefined): As
       }
       yield event
     }
-    after = page.next
   }
 }
 

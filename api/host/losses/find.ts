@@ -25,6 +25,12 @@ export interface Witnesses {
 
 const PAGE = 500
 
+/** Whether the log holds more than its own identity. */
+export async function holdsEvents(log: EventLog): Promise<boolean> {
+  for await (const page of log.readAll(null, { limit: 2, bodies: false })) return page.length > 1
+  return false
+}
+
 /** Whether the log holds the event of a cursor. */
 export async function holds(log: EventLog, cursor: Cursor): Promise<boolean> {
   try {

@@ -1,5 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import type { UserCommand } from '../../../domain/agent/decisions/commands.ts'
+import { agentOfCall } from '../../../domain/runtime/agent/history/results.ts'
 import { previewOf } from '../../app/runs/approval-preview.ts'
 import { given } from '../../app/runs/given.ts'
 import { mustBeRun } from '../../app/runs/known.ts'
@@ -79,16 +80,10 @@ const resolve = createRoute({
   responses: { 200: json(Recorded, 'Recorded'), ...refusals },
 })
 
-/** The agent of a tool call, from the call's id. */
-export function agentOfCall(toolCallId: string): string {
-  const agentId = /^(.+)\.t\d+\.c\d+$/.exec(toolCallId)?.[1]
-  if (agentId === undefined) throw notFound('tool call', toolCallId, 'an id looks like <agent>.t<turn>.c<index>')
-  return agentId
-}
-
 export function approvalRoutes(s: Services) {
   const said = (command: UserCommand & { toolCallId: string }, by: string | undefined, headers: CommandHeaders) => {
     const agentId = agentOfCall(command.toolCallId)
+    if (agentId === null) throw notFound('tool call', command.toolCallId, 'an id looks like <agent>.t<turn>.c<index>')
     return record(s, { agentId, command, actor: actorOf('approver', by), options: optionsOf(headers), drive: 'wake' })
   }
   return newApp()
@@ -96,8 +91,8 @@ export function approvalRoutes(s: Services) {
       const { run, state, limit, after } = c.req.valid('query')
       if (run !== undefined) await mustBeRun(s, run)
       await current(c, s)
-      const which = { ...(run === undefined ? {} : { runId: run }), ...(state === 'all' ? {} : { state }) }
-      const { position, value } = await s.read.approvals({ limit, ...(after === undefined ? {} : { after }), ...which })
+      const which = { limit, after, runId: run, state: state === 'all' ? undefined : state }
+      const { position, value } = await s.read.approvals(given(which))
       return c.json({ position, ...value }, 200)
     })
     .openapi(show, async (c) => {

@@ -1,5 +1,6 @@
 import { createRoute, type z } from '@hono/zod-openapi'
 import type { UserCommand } from '../../../domain/agent/decisions/commands.ts'
+import { given } from '../../app/runs/given.ts'
 import { mustBeRun } from '../../app/runs/known.ts'
 import { actorOf, erasable, mustWrite, record } from '../../app/runs/record-command.ts'
 import type { RequestOptions } from '../../app/runs/request-options.ts'
@@ -51,6 +52,12 @@ export function commandRoutes(s: Services) {
   type Said = { options: RequestOptions; by: string | undefined; drive: 'yes' | 'no' | 'wake' }
   const ask = (agentId: string, command: UserCommand, { options, by, drive }: Said) =>
     record(s, { agentId, command, actor: actorOf('user', by), options, drive })
+  const drive = (
+    agentId: string,
+    kind: 'resume' | 'step',
+    { drive, by }: z.output<typeof ResumeBody>,
+    headers: CommandHeaders,
+  ) => ask(agentId, { kind }, { options: optionsOf(headers), by, drive: drive ? 'yes' : 'wake' })
   return newApp()
     .openapi(input, async (c) => {
       const { text, by } = c.req.valid('json')
@@ -61,11 +68,7 @@ export function commandRoutes(s: Services) {
     .openapi(cancel, async (c) => {
       const { reason, deadlineMs, by } = c.req.valid('json')
       const options = optionsOf(c.req.valid('header'))
-      const command = {
-        kind: 'cancel',
-        deadlineMs: deadlineMs ?? 10_000,
-        ...(reason === undefined ? {} : { reason }),
-      } as const
+      const command = given({ kind: 'cancel' as const, deadlineMs: deadlineMs ?? 10_000, reason })
       // Ending a run is itself work for a driver: what is in flight has to be stopped and settled.
       const done = await ask(c.req.valid('param').id, command, { options, by, drive: 'wake' })
       return c.json(done, 200, etag(done))
@@ -73,20 +76,16 @@ export function commandRoutes(s: Services) {
     .openapi(pause, async (c) => {
       const { reason, by } = c.req.valid('json')
       const options = optionsOf(c.req.valid('header'))
-      const command = { kind: 'pause', ...(reason === undefined ? {} : { reason }) } as const
+      const command = given({ kind: 'pause' as const, reason })
       const done = await ask(c.req.valid('param').id, command, { options, by, drive: 'no' })
       return c.json(done, 200, etag(done))
     })
     .openapi(resume, async (c) => {
-      const { drive, by } = c.req.valid('json')
-      const said = { options: optionsOf(c.req.valid('header')), by, drive: drive ? 'yes' : 'wake' } as const
-      const done = await ask(c.req.valid('param').id, { kind: 'resume' }, said)
+      const done = await drive(c.req.valid('param').id, 'resume', c.req.valid('json'), c.req.valid('header'))
       return c.json(done, 200, etag(done))
     })
     .openapi(step, async (c) => {
-      const { drive, by } = c.req.valid('json')
-      const said = { options: optionsOf(c.req.valid('header')), by, drive: drive ? 'yes' : 'wake' } as const
-      const done = await ask(c.req.valid('param').id, { kind: 'step' }, said)
+      const done = await drive(c.req.valid('param').id, 'step', c.req.valid('json'), c.req.valid('header'))
       return c.json(done, 200, etag(done))
     })
     .openapi(erase, async (c) => {

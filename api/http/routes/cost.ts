@@ -1,4 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi'
+import { given } from '../../app/runs/given.ts'
 import { mustBeRun } from '../../app/runs/known.ts'
 import { Id } from '../../app/schemas/common.ts'
 import { Cost, CostBy } from '../../app/schemas/cost.ts'
@@ -28,11 +29,7 @@ export function costRoutes(s: Services) {
     const { by, since, run } = c.req.valid('query')
     if (run !== undefined) await mustBeRun(s, run)
     await current(c, s)
-    const which = {
-      ...(since === undefined ? {} : { since }),
-      ...(run === undefined ? {} : { runId: run }),
-    }
-    const { position, value } = await s.read.cost({ by, ...which })
+    const { position, value } = await s.read.cost(given({ by, since, runId: run }))
     return c.json({ position, by, ...value }, 200)
   })
 }

@@ -4,10 +4,10 @@ import type { RecordedEvent } from '../../../domain/log/envelope.ts'
 import type { Json } from '../../../domain/log/json.ts'
 import type { KeyedMutex } from '../../../domain/runtime/concurrency.ts'
 import type { AgentAt, At } from '../../../domain/runtime/types.ts'
-import type { EventFilter } from '../../app/events/filter.ts'
 import { EventViews, type Piece } from '../../app/events/view.ts'
 import { afterCommon, differences } from '../../app/runs/difference.ts'
 import { forkRun } from '../../app/runs/fork-run.ts'
+import { given } from '../../app/runs/given.ts'
 import { mustBeRun } from '../../app/runs/known.ts'
 import { pointOf } from '../../app/runs/point.ts'
 import { notFound } from '../../app/runs/record-command.ts'
@@ -144,12 +144,8 @@ export function historyRoutes(s: Services, underway: KeyedMutex) {
       const { id } = c.req.valid('param')
       await mustBeRun(s, id)
       await current(c, s)
-      const filter: EventFilter = {
-        ...(agent === undefined ? {} : { agent }),
-        ...(type === undefined ? {} : { types: new Set(type) }),
-        ...(turn === undefined ? {} : { turn }),
-      }
-      const found = await s.read.events({ runId: id, ...filter, limit, ...(after === undefined ? {} : { after }) })
+      const types = type && new Set(type)
+      const found = await s.read.events(given({ runId: id, agent, types, turn, limit, after }))
       if (found === null) throw notFound('agent', agent ?? id)
       const views = new EventViews(s.log, s.blobs)
       const { pieces, count } = await pageOf(views, found.events)

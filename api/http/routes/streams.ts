@@ -1,8 +1,9 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import { formatCursor } from '../../../domain/log/cursor.ts'
 import { agentStream } from '../../../domain/log/ids.ts'
-import { checkedCursor, type EventFilter, isPerson, wanted } from '../../app/events/filter.ts'
+import { checkedCursor, isPerson, wanted } from '../../app/events/filter.ts'
 import { EventViews } from '../../app/events/view.ts'
+import { given } from '../../app/runs/given.ts'
 import { mustBeRun, runOfAgent } from '../../app/runs/known.ts'
 import { CursorText, EventTypes, Id } from '../../app/schemas/common.ts'
 import { EventView } from '../../app/schemas/events.ts'
@@ -66,11 +67,7 @@ export function streamRoutes(s: Services, heartbeatMs: number) {
       const ndjson = asked.accept?.includes('application/x-ndjson') ?? false
       let after = await checkedCursor(s.log, asked['last-event-id'] ?? q.after)
       if (after === null && q.from === 'head') after = await s.log.headCursor()
-      const filter: EventFilter = {
-        ...(q.run === undefined ? {} : { run: q.run }),
-        ...(q.agent === undefined ? {} : { agent: q.agent }),
-        ...(q.type === undefined ? {} : { types: new Set(q.type) }),
-      }
+      const filter = given({ run: q.run, agent: q.agent, types: q.type && new Set(q.type) })
       const over = new AbortController()
       const views = new EventViews(s.log, s.blobs)
       // A consumer that filters much still moves on: where it stands is told with each heartbeat.

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { sha256 } from '../../log/ids.ts'
 import type { Artifact } from '../events/events.ts'
 import type { Call } from '../state/call.ts'
-import { gatesOnTheWay, targetPhase } from '../state/phases.ts'
+import { gatesOnTheWay, targetPhase, toolsOfPhase } from '../state/phases.ts'
 import { artifactEvents, controlTool, gateEvents, nonBlank } from './control-tool.ts'
 
 const InlineArtifact = z.strictObject({
@@ -44,7 +44,7 @@ export const advancePhase = controlTool({
     const target = targetPhase(state, to)
     if ('refusal' in target) return { events, end: { error: { code: 'INVALID_ARGUMENTS', message: target.refusal } } }
     const { phase } = target
-    const tools = state.spec.role?.phases.find(({ name }) => name === phase)?.allowedTools ?? []
+    const tools = toolsOfPhase(state.spec, phase)
     const content = `You are now in phase "${phase}". Its tools: ${tools.join(', ') || 'none; answer in text'}.`
     return {
       events: [...events, { type: 'phase_advanced', body: { from: state.phase, to: phase, summary } }],

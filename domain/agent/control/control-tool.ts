@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import type { Json, JsonObject } from '../../log/json.ts'
-import type { RoleDefinition } from '../definition/spec.ts'
+import type { QualityGate, RoleDefinition } from '../definition/spec.ts'
 import type { ControlKind, ToolSpec } from '../definition/tools.ts'
 import type { ToolErrorCode } from '../error-codes.ts'
 import type { Artifact, BodyOf, EventType, Failure } from '../events/events.ts'
 import type { Call } from '../state/call.ts'
-import type { QualityGate } from '../state/phases.ts'
+
 import type { AgentState } from '../state/state.ts'
 
 // Control tools steer their own agent. They touch nothing outside the log and have no effect until their decision is
@@ -29,6 +29,8 @@ export interface Findings {
   readonly artifacts: readonly Artifact[]
   /** The part of a result that was read. */
   readonly text: string | null
+  /** The source of that text, where it is not trusted, such as `web`; absent: it is trusted. */
+  readonly untrusted?: string
 }
 
 /** An event of a control call; it is recorded before the end of the call. */
@@ -37,7 +39,7 @@ export type ControlEvent = { readonly [T in EventType]: { readonly type: T; read
 /** How a control call ends. `completion`: the run is complete. */
 export interface ControlDecision {
   readonly events: readonly ControlEvent[]
-  readonly end: { readonly content: Json } | { readonly error: Failure }
+  readonly end: { readonly content: Json; readonly detail?: JsonObject } | { readonly error: Failure }
   readonly completion?: BodyOf<'completion'>
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { RESULT_BYTES } from '../bounded.ts'
+import { UNTRUSTED } from '../untrusted.ts'
 import { controlTool, nonBlank } from './control-tool.ts'
 
 /** The most that one call shows of a result, in UTF-8 bytes. */
@@ -23,5 +24,14 @@ export const readResult = controlTool({
   kind: 'reads_results',
   needsTools: true,
   examine: (_, __, part) => ({ part }),
-  decide: (_, __, ___, { text }) => ({ events: [], end: { content: text ?? '' } }),
+  decide: (_, __, ___, { text, untrusted }) => ({
+    events: [],
+    end: untrusted === undefined ? { content: text ?? '' } : marked(text ?? '', untrusted),
+  }),
+})
+
+/** A part of an untrusted result is as untrusted as the whole, and bears the same marks. */
+const marked = (text: string, untrusted: string) => ({
+  content: untrusted === 'web' ? { notice: UNTRUSTED, text } : text,
+  detail: { untrusted },
 })

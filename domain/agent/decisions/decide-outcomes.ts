@@ -4,13 +4,14 @@ import { cost } from '../rules/money.ts'
 import { afterFailure } from '../rules/outage.ts'
 import { planCalls } from '../rules/plan.ts'
 import { modelInfo } from '../rules/routing.ts'
+import { undecided } from '../state/loss.ts'
 import { activityOf, type ModelStage } from '../state/state.ts'
 import type { OutcomeCommand } from './commands.ts'
 import { lateAnswer } from './decide-late.ts'
 import { decideToolFact } from './decide-tools.ts'
 import type { Deciding } from './deciding.ts'
 import { endRun, endTurn } from './endings.ts'
-import { proceed } from './proceed.ts'
+import { loseAttempt, proceed } from './proceed.ts'
 
 // What a driver brings in. A fact that the state has gone past decides nothing: it was recorded, or came too late.
 
@@ -59,6 +60,11 @@ function openAttempt(
 function modelAnswered(d: Deciding, fact: Fact<'model_answered'>): void {
   const open = openAttempt(d, fact)
   if (open === null) return lateAnswer(d, fact)
+  // The calls of this answer would have the ids of lost calls that wait for a person's decision: the model is asked again.
+  if (undecided(d.state).length > 0) {
+    loseAttempt(d, open)
+    return lateAnswer(d, fact)
+  }
   const { content, stopReason, usage, servedBy, requestId, cut } = fact.outcome
   const { price } = modelInfo(d.state, open.model)
   const calls = stopReason === 'refusal' ? [] : requestedCalls(content)

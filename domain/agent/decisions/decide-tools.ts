@@ -58,7 +58,7 @@ function succeeded(d: Deciding, call: Call, outcome: Succeeded): void {
   const { events, end, completion } = tool.decide(d.state, call, input, findings)
   for (const { type, body } of events) d.emit(type, body, { toolCallId: call.id })
   if ('error' in end) return failCall(d, call, end.error)
-  endCall(d, call, { ...outcome, result: { content: end.content } })
+  endCall(d, call, { ...outcome, result: end })
   if (completion !== undefined) complete(d, completion)
 }
 

@@ -4,6 +4,7 @@ import { CommandRejected } from '../errors.ts'
 import type { AgentEvent } from '../events/events.ts'
 import { echo } from '../issues.ts'
 import { admit } from '../rules/admission.ts'
+import { withoutDecided } from '../state/loss.ts'
 import { type AgentState, isFinished } from '../state/state.ts'
 import type { Command, OutcomeCommand } from './commands.ts'
 import type { DecisionContext } from './context.ts'
@@ -68,7 +69,7 @@ export function decide(
   }
   if (state === null) throw new CommandRejected('RUN_UNKNOWN', `there is no agent ${echo(identity.agentId)}`)
   if (command.kind === 'accept_loss') {
-    d.emit('loss_accepted', command.loss)
+    d.emit('loss_accepted', { ...command.loss, calls: withoutDecided(state, command.loss.calls) })
     return decided(d, state)
   }
   if (FACTS.has(command.kind)) return decided(brought(state, identity, command as OutcomeCommand, context), state)

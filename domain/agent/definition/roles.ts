@@ -19,8 +19,70 @@ export const CODER_SOP: RoleDefinition = {
   maxReactLoop: 15,
 }
 
-/** Roles that can be run today, by the name that a request uses. */
-export const ROLES: Readonly<Record<string, RoleDefinition>> = { coder: CODER_SOP }
+export const RESEARCHER_SOP: RoleDefinition = {
+  name: 'Researcher',
+  profile: 'Technical Researcher',
+  goal: 'Find accurate information and synthesize insights',
+  phases: [
+    { name: 'explore', allowedTools: ['search_web', 'read_url', 'search_code'] },
+    { name: 'analyze', allowedTools: ['read_file', 'search_code'] },
+    { name: 'synthesize', allowedTools: [] },
+  ],
+  qualityGates: [],
+  maxReactLoop: 10,
+}
 
-/** Checks that a quality gate may name. */
+export const REVIEWER_SOP: RoleDefinition = {
+  name: 'Reviewer',
+  profile: 'Code Review Specialist',
+  goal: 'Identify bugs, security issues, and improvement opportunities',
+  phases: [
+    { name: 'explore', allowedTools: ['read_file', 'search_code', 'list_dir'] },
+    { name: 'analyze', allowedTools: ['read_file', 'search_code'] },
+    { name: 'report', allowedTools: [] },
+  ],
+  qualityGates: [],
+  maxReactLoop: 8,
+}
+
+export const ARCHITECT_SOP: RoleDefinition = {
+  name: 'Architect',
+  profile: 'System Design Expert',
+  goal: 'Design scalable, maintainable system architectures',
+  phases: [
+    { name: 'understand', allowedTools: ['read_file', 'search_code', 'list_dir', 'read_url'] },
+    { name: 'design', allowedTools: ['search_web', 'read_url'] },
+    { name: 'document', allowedTools: ['write_file'] },
+  ],
+  qualityGates: [{ after: 'design', check: 'diagram_exists' }],
+  maxReactLoop: 12,
+}
+
+/** CONTRACTS 4 names its phases and its limit; seed 000 only its name. */
+export const ANALYST_SOP: RoleDefinition = {
+  name: 'Analyst',
+  profile: 'Technical Analyst',
+  goal: 'Analyze the given material and report well-founded findings',
+  phases: [
+    { name: 'explore', allowedTools: ['read_file', 'search_code', 'list_dir', 'read_url'] },
+    { name: 'analyze', allowedTools: ['read_file', 'search_code'] },
+    { name: 'report', allowedTools: [] },
+  ],
+  qualityGates: [],
+  maxReactLoop: 8,
+}
+
+/** The built-in roles, by the name that a request uses. */
+export const ROLES: Readonly<Record<string, RoleDefinition>> = {
+  researcher: RESEARCHER_SOP,
+  coder: CODER_SOP,
+  reviewer: REVIEWER_SOP,
+  architect: ARCHITECT_SOP,
+  analyst: ANALYST_SOP,
+}
+
+/** The built-in checks that a quality gate may name. */
 export const GATES = ['tests_exist', 'tests_pass', 'diagram_exists'] as const
+
+/** The time limit of a gate's command that names none, in ms. */
+export const GATE_MS = 600_000

@@ -122,16 +122,27 @@ export const ModelInfo = z.strictObject({
 })
 export type ModelInfo = z.infer<typeof ModelInfo>
 
+/** A gate of seed 000, section 7; with `argv` a command of the user's that must end with exit code 0 within `timeoutMs`. */
+export const QualityGate = z.strictObject({
+  after: z.string().min(1),
+  check: z.string().min(1),
+  argv: z.array(z.string().min(1)).min(1).optional(),
+  timeoutMs: Milliseconds.optional(),
+})
+export type QualityGate = z.infer<typeof QualityGate>
+
 /** Seed 000, section 7. */
 export const RoleDefinition = z.strictObject({
   name: z.string().min(1),
   profile: z.string(),
   goal: z.string(),
   phases: z.array(z.strictObject({ name: z.string().min(1), allowedTools: z.array(z.string().min(1)) })).min(1),
-  qualityGates: z.array(z.strictObject({ after: z.string().min(1), check: z.string().min(1) })),
+  qualityGates: z.array(QualityGate),
   maxReactLoop: z.int().positive(),
   /** Commands that are safe to run again, as argv prefixes; the test command always is. */
   idempotentCommands: z.array(z.array(z.string()).min(1)).optional(),
+  /** Added to the system prompt. */
+  prompt: z.string().min(1).optional(),
 })
 export type RoleDefinition = z.infer<typeof RoleDefinition>
 
@@ -167,3 +178,8 @@ export const AgentSpec = z.strictObject({
   build: z.string(),
 })
 export type AgentSpec = z.infer<typeof AgentSpec>
+
+/** Whether a run may start commands: by a tool, or by a gate of its role. */
+export const runsCommands = ({ tools, role }: Pick<AgentSpec, 'tools' | 'role'>): boolean =>
+  tools.some(({ name }) => name === 'run_command') ||
+  (role?.qualityGates.some(({ argv }) => argv !== undefined) ?? false)

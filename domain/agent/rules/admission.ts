@@ -11,7 +11,7 @@ import { canonicalTool } from './policy.ts'
 // The checks at the start of a run, before anything is recorded (CONTRACTS 1, 3, 4, 10).
 
 /** Names a role or policy may use although this agent is not given the tool. */
-const KNOWN_NAMES: readonly string[] = [
+export const KNOWN_NAMES: readonly string[] = [
   'read_file',
   'write_file',
   'list_dir',
@@ -50,8 +50,10 @@ export function admit(spec: AgentSpec): void {
     for (const name of phase.allowedTools) checkTool(spec, name, `role phase "${phase.name}"`)
   }
   for (const gate of role?.qualityGates ?? []) {
-    if (!(GATES as readonly string[]).includes(gate.check))
+    if (gate.argv === undefined && !(GATES as readonly string[]).includes(gate.check))
       refuse(`role gate "${echo(gate.check)}" is not known; known are ${GATES.join(', ')}`)
+    if (gate.argv !== undefined && spec.workspace === null)
+      refuse(`role gate "${echo(gate.check)}" runs a command, and the run has no workspace; name one`)
     if (!role?.phases.some((phase) => phase.name === gate.after))
       refuse(`role gate after "${echo(gate.after)}": there is no such phase`)
   }

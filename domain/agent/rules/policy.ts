@@ -1,24 +1,15 @@
 import { controlToolNamed } from '../control/registry.ts'
 import type { Policy } from '../definition/spec.ts'
+import { canonicalTool, matches } from '../definition/tool-patterns.ts'
 import type { ToolSpec } from '../definition/tools.ts'
 import type { Failure } from '../events/events.ts'
 import { controlKind } from '../state/controls.ts'
-import { phaseTools } from '../state/phases.ts'
+import { phaseTools, toolsOfPhase } from '../state/phases.ts'
 import { type AgentState, recoveryOf } from '../state/state.ts'
 
+export { canonicalTool, matches }
+
 // PolicyEngine: which tools an agent is offered, and which calls need a person (seed 000, 5.3 and 5.12).
-
-const ALIASES: Readonly<Record<string, string>> = { file_write: 'write_file' }
-
-/** The name that the log uses for a tool that a policy may name otherwise (CONTRACTS 0). */
-export const canonicalTool = (name: string): string => ALIASES[name] ?? name
-
-/** Does a pattern (`tool`, `server:*`, `*`) cover a tool? */
-export function matches(pattern: string, toolName: string): boolean {
-  const canonical = canonicalTool(pattern)
-  if (canonical === '*') return true
-  return canonical.endsWith(':*') ? toolName.startsWith(canonical.slice(0, -1)) : canonical === toolName
-}
 
 const covers = (patterns: readonly string[], toolName: string) => patterns.some((pattern) => matches(pattern, toolName))
 
@@ -38,7 +29,7 @@ export function denial(state: AgentState, tool: ToolSpec): Failure | null {
   if (inPhase !== null && !inPhase.some((pattern) => matches(pattern, tool.name))) {
     return denied(
       'phase',
-      `${tool.name} is not available in phase "${state.phase}" (available: ${inPhase.join(', ') || 'none'}); use advance_phase to change phase`,
+      `${tool.name} is not available in phase "${state.phase}" (available: ${toolsOfPhase(state.spec, state.phase).join(', ') || 'none'}); use advance_phase to change phase`,
     )
   }
   return null

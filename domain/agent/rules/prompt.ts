@@ -1,4 +1,6 @@
-import type { AgentSpec } from '../definition/spec.ts'
+import type { AgentSpec, QualityGate } from '../definition/spec.ts'
+import { toolsOfPhase } from '../state/phases.ts'
+import { quoteCommand } from './command-line.ts'
 
 /** The system prompt of an agent with this spec. What the model is sent is recorded as `prompt_set`. */
 export function systemPrompt(spec: AgentSpec): string {
@@ -7,12 +9,12 @@ export function systemPrompt(spec: AgentSpec): string {
   if (role !== null) {
     parts.push(`You are ${role.name}, ${role.profile}. Your goal: ${role.goal}.`)
     const phases = role.phases.map(
-      (phase) => `- ${phase.name}: ${phase.allowedTools.join(', ') || 'no tools, thinking and writing only'}`,
+      ({ name }) => `- ${name}: ${toolsOfPhase(spec, name).join(', ') || 'no tools, thinking and writing only'}`,
     )
     parts.push(`You work in phases, each with its own tools:\n${phases.join('\n')}`)
     parts.push('You begin in the first phase. Move on with advance_phase; its result says where you are.')
-    const gates = role.qualityGates.map((gate) => `- ${gate.check} before leaving ${gate.after}`)
-    if (gates.length > 0) parts.push(`Quality gates:\n${gates.join('\n')}`)
+    if (role.qualityGates.length > 0) parts.push(`Quality gates:\n${role.qualityGates.map(gateLine).join('\n')}`)
+    if (role.prompt !== undefined) parts.push(role.prompt)
   } else {
     parts.push('You are a capable agent that works on a task with the tools you are given.')
   }
@@ -34,3 +36,6 @@ export function systemPrompt(spec: AgentSpec): string {
   if (instructions !== undefined) parts.push(instructions)
   return parts.join('\n\n')
 }
+
+const gateLine = ({ check, after, argv }: QualityGate): string =>
+  `- ${check}${argv === undefined ? '' : ` (the command ${quoteCommand(argv)} ends with exit code 0)`} before leaving ${after}`

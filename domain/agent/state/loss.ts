@@ -1,5 +1,6 @@
 import { type AppendRoot, EMPTY_ROOT, type Root } from '../../log/root.ts'
 import type { EventOf } from '../events/events.ts'
+import type { LostCall } from '../events/loss.ts'
 import { SHOWN_BYTES } from './messages.ts'
 import { type AgentState, activityOf, type Call, callsOf, isFinished, withActivity } from './state.ts'
 
@@ -45,12 +46,9 @@ const irreversible = ({ calls }: EventOf<'loss_accepted'>['body']) =>
 export function lossAccepted(state: AgentState, { body, revision }: EventOf<'loss_accepted'>): AgentState {
   const loss = state.loss ?? NO_LOSS
   const listed = irreversible(body)
-  const known = new Set([
-    ...loss.calls.map(({ id }) => id),
-    ...callsOf(state).flatMap(({ id, stage }) => (SETTLED_THERE.has(stage.at) ? [id] : [])),
-  ])
+  const known = new Set(callsOf(state).flatMap(({ id, stage }) => (SETTLED_THERE.has(stage.at) ? [id] : [])))
   const calls = listed
-    .filter(({ toolCallId }) => !known.has(toolCallId))
+    .filter((call) => !known.has(call.toolCallId) && !loss.calls.some((lost) => isSameCall(lost, call)))
     .map(({ toolCallId: id, toolName, argumentsHash }) => ({ id, toolName, argumentsHash, decided: null }))
   const unlisted = body.unlisted === true || loss.unlisted
   const after = orNull({ ...loss, calls: [...loss.calls, ...calls], unlisted, since: revision })
@@ -85,7 +83,7 @@ export function lostCallDecided(
   const unresolved = state.unresolved.filter((id) => id !== toolCallId)
   const { decision } = body
   const calls = loss.calls.flatMap((call) => {
-    if (call.id !== toolCallId) return [call]
+    if (call.id !== toolCallId || call.decided !== null) return [call]
     return decision === 'run' ? [] : [{ ...call, decided: decision }]
   })
   if (decision !== 'happened') return { ...state, unresolved, loss: orNull({ ...loss, calls }) }
@@ -116,6 +114,10 @@ export const lossReleased = (state: AgentState): AgentState =>
 export const undecided = ({ loss }: AgentState): readonly LostCallState[] =>
   loss === null ? [] : loss.calls.filter(({ decided }) => decided === null)
 
+/** The listed calls that no earlier decision settles: the tables list a decided call again when the log is lost again. */
+export const withoutDecided = ({ loss }: AgentState, listed: readonly LostCall[]): LostCall[] =>
+  listed.filter((call) => !loss?.calls.some((lost) => lost.decided !== null && isSameCall(lost, call)))
+
 /** The decided call of the lost part that this one repeats. */
 export const repeatedOf = ({ loss }: AgentState, call: Pick<Call, 'toolName' | 'argumentsHash'>) =>
   loss?.calls.find((lost) => lost.decided !== null && isSame(lost, call))
@@ -138,3 +140,6 @@ function isSettledBy({ decided }: LostCallState, call: Call, { success, error }:
 
 const isSame = (a: Pick<Call, 'toolName' | 'argumentsHash'>, b: Pick<Call, 'toolName' | 'argumentsHash'>): boolean =>
   a.toolName === b.toolName && a.argumentsHash === b.argumentsHash
+
+/** The id alone does not tell: after a loss the model may ask for a different call under the same id. */
+const isSameCall = (lost: LostCallState, call: LostCall): boolean => lost.id === call.toolCallId && isSame(lost, call)

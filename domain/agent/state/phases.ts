@@ -1,9 +1,8 @@
-import type { RoleDefinition } from '../definition/spec.ts'
+import type { AgentSpec, QualityGate, RoleDefinition } from '../definition/spec.ts'
+import { matches } from '../definition/tool-patterns.ts'
 import type { AgentState } from './state.ts'
 
 // SOPExecutor: which phase an agent is in, and which gates stand between phases (seed 000 section 7).
-
-export type QualityGate = RoleDefinition['qualityGates'][number]
 
 /** A gate stands at its place: one check may stand after several phases. */
 export const gateKey = (after: string, check: string): string => `${after}/${check}`
@@ -16,6 +15,12 @@ export function phaseTools(state: AgentState): readonly string[] | null {
   const { role } = state.spec
   return role === null ? null : (role.phases.find((phase) => phase.name === state.phase)?.allowedTools ?? [])
 }
+
+/** The tools of a phase that the run has, as its role names them: a tool that the deployment lacks is left out. */
+export const toolsOfPhase = ({ role, tools }: Pick<AgentSpec, 'role' | 'tools'>, phase: string): readonly string[] =>
+  (role?.phases.find(({ name }) => name === phase)?.allowedTools ?? []).filter((pattern) =>
+    tools.some((tool) => !tool.control && matches(pattern, tool.name)),
+  )
 
 /** The phase that an advance leads to, or why there is none. `to` absent: the next one. */
 export function targetPhase(state: AgentState, to: string | undefined): { phase: string } | { refusal: string } {

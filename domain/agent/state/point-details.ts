@@ -11,7 +11,7 @@ export interface ToolCall {
   readonly arguments: JsonObject | null
 }
 
-/** The outcome of a call. `erased`: only how it ended is left of it; `success` null: not even that. */
+/** The outcome of a call. `erased`: only that it ended is told; `success` is null then. */
 export interface ToolResult {
   readonly toolCallId: string
   readonly name: string
@@ -39,7 +39,8 @@ export class PointDetails {
   #created: readonly string[] = []
   #answer: { readonly revision: number; readonly content: readonly Block[] } | null = null
 
-  push(event: AgentEvent): void {
+  /** `erased`: the body of the event is what an erasure has left of it. */
+  push(event: AgentEvent, erased = false): void {
     switch (event.type) {
       case 'agent_started':
         for (const [name, value] of Object.entries(event.body.spec.contextVariables))
@@ -56,9 +57,9 @@ export class PointDetails {
         this.#completed = []
         return
       case 'model_call_end':
-        return this.#requested(event)
+        return this.#requested(event, erased)
       case 'tool_call_end':
-        return this.#ended(event)
+        return this.#ended(event, erased)
       case 'turn_end':
         this.#created = []
         return
@@ -74,7 +75,7 @@ export class PointDetails {
     }
   }
 
-  #requested({ agentId, turn, revision, body }: EventOf<'model_call_end'>): void {
+  #requested({ agentId, turn, revision, body }: EventOf<'model_call_end'>, erased: boolean): void {
     this.#answer = { revision, content: body.content }
     for (const [index, call] of body.calls.entries()) {
       const id = toolCallId(agentId, turn, index)
@@ -82,22 +83,22 @@ export class PointDetails {
       this.#pending.set(id, {
         id,
         name: call.askedName ?? call.toolName,
-        arguments: block ? callArguments(block) : null,
+        arguments: block && !erased ? callArguments(block) : null,
       })
     }
   }
 
-  #ended({ toolCallId: id = '', body }: EventOf<'tool_call_end'>): void {
+  #ended({ toolCallId: id = '', body }: EventOf<'tool_call_end'>, erased: boolean): void {
     const { toolName, askedName, success, result, error, created = [] } = body
     this.#pending.delete(id)
+    this.#created = created
+    const name = askedName ?? toolName
+    if (erased) return void this.#completed.push({ toolCallId: id, name, success: null, erased })
     this.#completed.push({
-      toolCallId: id,
-      name: askedName ?? toolName,
-      success,
+      ...{ toolCallId: id, name, success },
       ...(result === undefined ? {} : { result: result as Json }),
       ...(error === undefined ? {} : { error: { code: error.code, message: error.message } }),
     })
-    this.#created = created
   }
 
   #value({ body }: EventOf<'context_set'>): Json {

@@ -2,23 +2,37 @@
 
 const set = (words: string): ReadonlySet<string> => new Set(words.split(' '))
 
-export const ALLOWED_TAGS = set(
-  'span b strong i em u s code a p blockquote ul ol li pre h1 h2 h3 h4 h5 h6 br table thead tbody tr th td',
-)
+const TAGS = 'span b strong i em u s code a p blockquote ul ol li pre h1 h2 h3 h4 h5 h6 br table thead tbody tr th td'
 
 /** Their presence rejects the whole payload. */
 export const HOSTILE_TAGS = set('script style iframe object embed form')
 
 /** Attribute → the tags that may bear it, and what its value may be. */
-export const ALLOWED_ATTRIBUTES: ReadonlyMap<string, { readonly tags: ReadonlySet<string>; readonly value: RegExp }> =
-  new Map([
-    ['href', { tags: set('a'), value: /^/ }],
-    ['title', { tags: set('a'), value: /^/ }],
-    ['rel', { tags: set('a'), value: /^[a-z][a-z-]*( [a-z][a-z-]*)*$/i }],
-    ['target', { tags: set('a'), value: /^[a-z_][\w-]*$/i }],
-    ['colspan', { tags: set('td th'), value: /^([1-9]\d{0,2}|1000)$/ }],
-    ['rowspan', { tags: set('td th'), value: /^([1-9]\d{0,2}|1000)$/ }],
-  ])
+type AttributeRules = ReadonlyMap<string, { readonly tags: ReadonlySet<string>; readonly value: RegExp }>
+
+/** What is left of a tree. */
+export interface MarkupRules {
+  readonly tags: ReadonlySet<string>
+  readonly attributes: AttributeRules
+}
+
+const ATTRIBUTES: AttributeRules = new Map([
+  ['href', { tags: set('a'), value: /^/ }],
+  ['title', { tags: set('a'), value: /^/ }],
+  ['rel', { tags: set('a'), value: /^[a-z][a-z-]*( [a-z][a-z-]*)*$/i }],
+  ['target', { tags: set('a'), value: /^[a-z_][\w-]*$/i }],
+  ['colspan', { tags: set('td th'), value: /^([1-9]\d{0,2}|1000)$/ }],
+  ['rowspan', { tags: set('td th'), value: /^([1-9]\d{0,2}|1000)$/ }],
+])
+
+/** Rules for the payload of a request. */
+export const REQUEST_RULES: MarkupRules = { tags: set(TAGS), attributes: ATTRIBUTES }
+
+/** Rules for the content of a new document: dividers and the languages of code stay too. */
+export const DOCUMENT_RULES: MarkupRules = {
+  tags: set(`${TAGS} hr`),
+  attributes: new Map([...ATTRIBUTES, ['class', { tags: set('code'), value: /^language-[\w+#.-]{1,64}$/ }]]),
+}
 
 /** Attributes whose value is an address, in HTML, SVG and MathML. */
 export const URL_ATTRIBUTES = set(

@@ -1,5 +1,5 @@
 import type { Diagnostics } from './diagnostics.ts'
-import { ALLOWED_ATTRIBUTES, ALLOWED_TAGS } from './rules.ts'
+import { type MarkupRules, REQUEST_RULES } from './rules.ts'
 import { type Attribute, isElement, type Node } from './tree.ts'
 import { linkUrl } from './url.ts'
 
@@ -7,8 +7,8 @@ import { linkUrl } from './url.ts'
  * Removes what the rules do not allow: allowed elements with allowed attributes are left, their names in lower case. The tree
  * has passed `hostileReason`.
  */
-export const sanitize = (nodes: readonly Node[], found: Diagnostics): readonly Node[] =>
-  nodes.flatMap((node) => cleaned(node, found))
+export const sanitize = (nodes: readonly Node[], found: Diagnostics, rules = REQUEST_RULES): readonly Node[] =>
+  nodes.flatMap((node) => cleaned(node, found, rules))
 
 /** No text, no line break and no table cell: such content says nothing. */
 export const isBlank = (nodes: readonly Node[]): boolean =>
@@ -17,22 +17,27 @@ export const isBlank = (nodes: readonly Node[]): boolean =>
 const SPEAKS: ReadonlySet<string> = new Set(['br', 'td', 'th'])
 const isBlankText = (node: Node) => !isElement(node) && node.trim() === ''
 
-function cleaned(node: Node, found: Diagnostics): readonly Node[] {
+function cleaned(node: Node, found: Diagnostics, rules: MarkupRules): readonly Node[] {
   if (!isElement(node)) return [node]
   const name = node.name.toLowerCase()
-  const children = node.children.flatMap((child) => cleaned(child, found))
-  if (!ALLOWED_TAGS.has(name)) {
+  const children = node.children.flatMap((child) => cleaned(child, found, rules))
+  if (!rules.tags.has(name)) {
     found.add({ code: 'tag_removed', element: name })
     return children
   }
-  const attributes = node.attributes.flatMap((attribute) => cleanedAttribute(name, attribute, found))
+  const attributes = node.attributes.flatMap((attribute) => cleanedAttribute(name, attribute, found, rules))
   const isLink = name !== 'a' || attributes.some(([own]) => own === 'href')
   return isLink ? [{ name, attributes, children }] : children
 }
 
-function cleanedAttribute(tag: string, [written, value]: Attribute, found: Diagnostics): readonly Attribute[] {
+function cleanedAttribute(
+  tag: string,
+  [written, value]: Attribute,
+  found: Diagnostics,
+  rules: MarkupRules,
+): readonly Attribute[] {
   const name = written.toLowerCase()
-  const rule = ALLOWED_ATTRIBUTES.get(name)
+  const rule = rules.attributes.get(name)
   if (rule === undefined || !rule.tags.has(tag) || !rule.value.test(value)) {
     found.add({ code: 'attribute_removed', element: tag, attribute: name })
     return []

@@ -1,5 +1,5 @@
 /**
- * A callback of whoever uses the runtime. What it throws, at once or in its promise, is not thrown into what calls it, which
+ * A callback of the program that uses the runtime. What it throws, at once or in its promise, is not thrown into what calls it, which
  * goes on; it is told where that has ended.
  */
 export class Callback<T> {

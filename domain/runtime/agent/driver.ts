@@ -1,8 +1,8 @@
 import type { OutcomeCommand } from '../../agent/decisions/commands.ts'
 import { type Owed, owed } from '../../agent/decisions/owed.ts'
 import { type AgentState, activityOf, callsOf, isFinished } from '../../agent/state/state.ts'
-import { patiently } from '../patience.ts'
 import type { Environment, RuntimePorts } from '../ports.ts'
+import { outcomeRetry, type Retry } from '../retry.ts'
 import type { DriveEnd } from '../types.ts'
 import { endOf } from './look.ts'
 import type { AgentMailbox } from './mailbox.ts'
@@ -13,7 +13,7 @@ import { driftSince, treeNow } from './perform/version-workspace.ts'
 /** An instant that no timer should be set beyond: longer sleeps overflow, and the loop looks again anyway. */
 const LONGEST_SLEEP_MS = 60 * 60 * 1000
 
-/** Drives one agent: claims it, performs what is owed, and brings outcomes in, until it ends or waits for somebody. */
+/** Drives one agent: claims it, performs what is owed, and brings outcomes in, until it ends or waits for a person. */
 export class Driver {
   private readonly ports: RuntimePorts
   private readonly mailbox: AgentMailbox
@@ -22,7 +22,7 @@ export class Driver {
   private epoch = 0
   private readonly atWork = new Map<string, { controller: AbortController; ended: Promise<void> }>()
   private stopping = false
-  /** Aborts when what has happened is no longer waited with for the log: the driver stops. */
+  /** Aborts when the driver stops: little time is left to save outcomes. */
   private readonly hurry = new AbortController()
   private drain = NEVER
   private failure: unknown = null
@@ -78,11 +78,10 @@ export class Driver {
   private async claim(): Promise<void> {
     await this.ports.crashPoint?.('before_claim')
     const left = isAtWork(this.state) ? this.state.driver : null
-    await this.mailbox.submit(
-      { kind: 'claim', driverId: this.id, build: this.ports.build },
-      { by: { kind: 'driver', id: this.id }, commandId: `claim:${this.id}` },
-      { fact: true, signal: this.hurry.signal },
-    )
+    const claim = { kind: 'claim', driverId: this.id, build: this.ports.build } as const
+    const asking = { by: { kind: 'driver', id: this.id }, commandId: `claim:${this.id}` } as const
+    const retry = this.retrying('the claim')
+    await retry.repeat(() => this.mailbox.submit(claim, asking, { fact: true, retry }))
     this.epoch = this.state.driver?.epoch ?? 0
     if (left !== null) this.ports.takenOver?.(this.state.agentId, left.id)
     await this.ports.crashPoint?.('after_claim')
@@ -117,7 +116,7 @@ export class Driver {
       if (end !== null) return end
       if (this.drain.aborted && this.atWork.size === 0 && !this.promised(state)) return { end: 'interrupted' }
       this.moved = false
-      // With nothing at work nobody would come to take up what a person has asked for since the last decision.
+      // With nothing at work, no outcome would come that takes up what a person has asked for since the last decision.
       if (this.atWork.size === 0 && (await this.proceeds())) continue
       await this.nextMove(due, signal)
       if (!this.moved && !signal.aborted) await this.proceeds()
@@ -180,14 +179,14 @@ export class Driver {
       const fact = await performModel(ports, env, this.state, this.mailbox.messages, effect.attempt, signal)
       await ports.crashPoint?.('after_model')
       if (signal.aborted && fact.kind === 'model_failed') return
-      await this.bringIn(fact, effect.id)
+      await this.submit(fact, effect.id)
     } else if (effect.kind === 'version') {
       // What is served is told before the files are looked at: whatever ends meanwhile is owed the next version.
       const step = this.state.unversioned?.to
       if (step === undefined || !(await this.stillOwed(effect))) return
       const version = await treeNow(ports, env)
       if ('unversioned' in version) ports.warn?.(this.state.agentId, version.unversioned.message)
-      await this.bringIn({ kind: 'versioned', step, version }, effect.id)
+      await this.submit({ kind: 'versioned', step, version }, effect.id)
     } else {
       await ports.crashPoint?.('before_tool')
       const held = await this.stillOwed(effect).catch((error: unknown) => this.notBegun(effect, error))
@@ -199,13 +198,8 @@ export class Driver {
       await ports.crashPoint?.('after_tool')
       // What may run again, or be asked after, is left to the next driver.
       if (this.stopping && signal.aborted && fact.kind === 'tool_failed' && call.effect !== 'irreversible') return
-      await this.bringIn(fact, effect.id)
+      await this.submit(fact, effect.id)
     }
-  }
-
-  /** What has happened is not given up because there is no room for it just now. */
-  private bringIn(fact: OutcomeCommand, commandId: string): Promise<void> {
-    return patiently(this.ports, this.state.agentId, this.hurry.signal, () => this.submit(fact, commandId))
   }
 
   /** Ownership is looked up in the log right before each effect: another driver may have taken the agent. */
@@ -225,16 +219,24 @@ export class Driver {
     this.ports.warn?.(this.state.agentId, `${toolCallId}: ${message}: ${(cause as Error).message}`)
     const error = { code: 'EXECUTION_FAILED', message, transient: !this.hurry.signal.aborted, beforeEffect: true }
     const { toolName } = call
-    await this.bringIn({ kind: 'tool_failed', toolCallId, toolName, attempt, durationMs: 0, error }, id)
+    await this.submit({ kind: 'tool_failed', toolCallId, toolName, attempt, durationMs: 0, error }, id)
     return false
   }
 
+  /** Saves an outcome under the retry policy, with what its references stand for. */
   private async submit(fact: OutcomeCommand, commandId: string): Promise<void> {
-    await this.env.secrets.keep()
-    const rests = this.stopping || this.drain.aborted
-    const driver = { id: this.id, epoch: this.epoch, ...(rests ? { rests: true as const } : {}) }
-    const asking = { by: { kind: 'driver', id: this.id }, commandId, driver } as const
-    await this.mailbox.submit(fact, asking, { fact: true, signal: this.hurry.signal })
+    const retry = this.retrying('the outcome')
+    await retry.repeat(async () => {
+      await this.env.secrets.keep()
+      const rests = this.stopping || this.drain.aborted
+      const driver = { id: this.id, epoch: this.epoch, ...(rests ? { rests: true as const } : {}) }
+      const asking = { by: { kind: 'driver', id: this.id }, commandId, driver } as const
+      await this.mailbox.submit(fact, asking, { fact: true, retry })
+    })
+  }
+
+  private retrying(what: string): Retry {
+    return outcomeRetry(this.ports, this.mailbox.agentId, what, this.hurry.signal)
   }
 
   private get state(): AgentState {
@@ -256,7 +258,7 @@ export class Driver {
       this.wake = resolve
     })
     const ms = Math.max(0, Math.min(due - this.ports.clock.now(), LONGEST_SLEEP_MS))
-    // Where nothing is due there is nothing to look at before somebody pokes; an abort does.
+    // Where nothing is due, only a poke ends the sleep; an abort is one.
     const slept =
       due === Number.POSITIVE_INFINITY ? poked : this.ports.clock.sleep(ms, done.signal).catch(() => undefined)
     await Promise.race([poked, slept])

@@ -18,7 +18,7 @@ export function endOf(state: AgentState): DriveEnd | null {
 }
 
 /**
- * How a drive would end that finds nothing to do now; null: there is something, or nobody has claimed the agent yet, as
+ * How a drive would end that finds nothing to do now; null: there is something, or no driver has claimed the agent yet, as
  * its first driver does. Decides what a new driver would and records nothing: an agent that waits for people is not
  * written to by being looked at.
  */

@@ -6,6 +6,7 @@ import { LogError } from '../../log/errors.ts'
 import { LOG_META } from '../../log/ids.ts'
 import { type LogLoss, lossIn, sealLoss } from '../../log/loss.ts'
 import type { RuntimePorts } from '../ports.ts'
+import { requestRetry } from '../retry.ts'
 import { append } from '../stream/append.ts'
 import { AgentMailbox } from './mailbox.ts'
 
@@ -57,10 +58,12 @@ function damageIn(error: unknown): string | null {
 
 /** Records an accepted loss in `log-meta`, once for each `id` of a loss. */
 export async function acceptLogLoss(
-  { log, clock, random }: Pick<RuntimePorts, 'log' | 'clock' | 'random'>,
+  ports: Pick<RuntimePorts, 'log' | 'clock' | 'random' | 'requestLimitMs'>,
   loss: LogLoss,
   by: Actor,
 ): Promise<void> {
+  const { log, clock, random } = ports
+  const retry = requestRetry(ports)
   for (;;) {
     const head = await log.head(LOG_META)
     if (head === null) throw new Error(`the log has no ${LOG_META}`)
@@ -68,7 +71,7 @@ export async function acceptLogLoss(
     const now = Math.max(clock.now(), head.timestamp, log.floor())
     const event = sealLoss(head, loss, { by, salt: random.bytes(16), timestamp: new Date(now).toISOString() })
     try {
-      await append({ log, clock }, LOG_META, head.revision, [event], { fact: false })
+      await retry.once(() => append(ports, LOG_META, head.revision, [event], retry))
       return
     } catch (error) {
       // Another acceptance was recorded first, or the log has gone past this time.

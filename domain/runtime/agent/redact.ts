@@ -5,7 +5,7 @@ import { type Block, readCalls } from '../../agent/events/content.ts'
 import { jsonValueFilter } from '../../agent/secrets/json-stream.ts'
 import type { Json, JsonObject } from '../../log/json.ts'
 import { wellFormed } from '../../log/well-formed.ts'
-import type { ModelOutcome, TextFilter, ToolResult } from '../../ports.ts'
+import type { ModelOutcome, Sandbox, TextFilter, ToolResult } from '../../ports.ts'
 import type { SecretBoundary } from '../ports.ts'
 import { inSteps, type YieldToEventLoop } from '../yield-to-event-loop.ts'
 import { redactLarge } from './redact-large.ts'
@@ -172,6 +172,12 @@ export function resultFilter(secrets: SecretBoundary): TextFilter {
     end: () => texts.push(keys.end()) + texts.end(),
   }
 }
+
+/** What a command says is cut where it is long: secrets are hidden before, in each of its outputs alone. */
+export const redactedSandbox = (sandbox: Sandbox, secrets: SecretBoundary): Sandbox => ({
+  confined: sandbox.confined,
+  exec: (command, signal, onOutput) => sandbox.exec(command, signal, onOutput, () => resultFilter(secrets)),
+})
 
 /** A tool's result, without secrets; not its `whole`, which goes through {@link resultFilter}. */
 export async function redactResult(

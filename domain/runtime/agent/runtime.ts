@@ -11,7 +11,8 @@ import { erasable, erase } from '../erasure/erase.ts'
 import { TimeLimitError } from '../errors.ts'
 import { limitedPorts } from '../limited-ports.ts'
 import type { Environment, RuntimePorts, SecretBoundary } from '../ports.ts'
-import { endingWith, within } from '../time-limit.ts'
+import { type Retry, requestRetry } from '../retry.ts'
+import { endingWith } from '../time-limit.ts'
 import type {
   AgentAt,
   AgentServices,
@@ -55,8 +56,9 @@ export class Runtime implements AgentServices {
   async execute(agentId: string, command: UserCommand, request: Request): Promise<Executed> {
     const { expected } = request
     await this.ports.mustBeWhole?.(agentId)
+    const retry = requestRetry(this.ports)
     return this.with(agentId, async (mailbox) => {
-      const { asking, said } = await this.inTime(async () => {
+      const { asking, said } = await this.inTime(retry, async () => {
         const secrets = await this.boundary(mailbox, command)
         const heard = {
           asking: askingOf(secrets, this.ports, request, request.asked ?? command),
@@ -76,7 +78,7 @@ export class Runtime implements AgentServices {
         ...(expected === undefined ? {} : { expected }),
         ...(request.toDrive ? { mustAllow: (state: AgentState) => this.mustBeDrivable(state) } : {}),
       }
-      const submitted = await this.inTime((signal) => mailbox.submit(said, asking, { fact: false, signal, ...at }))
+      const submitted = await this.inTime(retry, () => mailbox.submit(said, asking, { fact: false, retry, ...at }))
       return { ...submitted, claimed: mailbox.state?.driver != null }
     })
   }
@@ -127,7 +129,7 @@ export class Runtime implements AgentServices {
     await this.with(source, async (mailbox) => {
       await mailbox.refresh()
       if (mailbox.state === null) throw unknownAgent(source)
-      // However its source has ended, the fork is alive and nobody cancels it.
+      // However its source has ended, the fork is alive and is not being cancelled.
       this.mustHaveTools({ ...mailbox.state, cancel: null })
     })
   }
@@ -152,7 +154,7 @@ export class Runtime implements AgentServices {
     )
   }
 
-  /** Lets what is at work with an agent here see what other processes have appended; nothing where nobody is. */
+  /** Lets the driver of an agent here see what other processes have appended; does nothing without a driver. */
   async refresh(agentId: string): Promise<void> {
     const entry = this.mailboxes.get(agentId)
     if (entry && entry.users > 0) await entry.mailbox.refresh()
@@ -164,22 +166,18 @@ export class Runtime implements AgentServices {
   }
 
   /**
-   * People are told within seconds that the log does not answer, also where what has happened waits for it in the same
-   * mailbox. What was not begun by then is not begun any more.
+   * People are told within seconds that the log does not answer, also where an outcome waits for it in the same mailbox.
+   * What was not begun by then is not begun any more.
    */
-  private async inTime<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const { clock, requestLimitMs = REQUEST_LIMIT_MS } = this.ports
-    const gone = new AbortController()
+  private async inTime<T>(retry: Retry, work: () => Promise<T>): Promise<T> {
     try {
-      return await within(clock, requestLimitMs, 'the request', work(gone.signal))
+      return await retry.once(work)
     } catch (error) {
       if (!(error instanceof TimeLimitError)) throw error
       const why = 'the log does not answer, so it is not known whether this was recorded'
       throw new LogError('LOG_UNAVAILABLE', `${why}; ask again, with the same key where there was one`, {
         cause: error,
       })
-    } finally {
-      gone.abort(GONE)
     }
   }
 
@@ -189,7 +187,7 @@ export class Runtime implements AgentServices {
 
   async fork(source: string, at: At, options: ForkOptions, request: Request): Promise<{ runId: string }> {
     const asking = await this.with(source, async (mailbox) => {
-      const secrets = await this.inTime(() => this.boundary(mailbox, null))
+      const secrets = await this.inTime(requestRetry(this.ports), () => this.boundary(mailbox, null))
       refuseSecrets(secrets, options)
       const made = askingOf(secrets, this.ports, request, request.asked ?? { source, at, options })
       await secrets.keep()
@@ -197,8 +195,9 @@ export class Runtime implements AgentServices {
     })
     const runId = options.runId ?? this.newRunId()
     const command = await forkOf(this.ports, source, at, options)
+    const retry = requestRetry(this.ports)
     await this.with(runId, (mailbox) =>
-      this.inTime((signal) => mailbox.submit(command, asking, { fact: false, signal })),
+      this.inTime(retry, () => mailbox.submit(command, asking, { fact: false, retry })),
     )
     return { runId }
   }
@@ -240,7 +239,7 @@ export class Runtime implements AgentServices {
     }
   }
 
-  /** Forks hold what they have inherited, so nobody's memory and no snapshot is kept. */
+  /** Forks hold what they have inherited, so the memory and the snapshots of all agents go. */
   private async forgetWhatWasErased(): Promise<void> {
     for (const [agentId, { mailbox, users }] of this.mailboxes) {
       if (users === 0) this.mailboxes.delete(agentId)
@@ -263,14 +262,10 @@ export class Runtime implements AgentServices {
 
 /** A driver that was told to stop brings in what it knows, with the files as they are then. */
 const STOP_LIMIT_MS = 3 * 60_000
-const REQUEST_LIMIT_MS = 15_000
 
 /** Idle mailboxes that are kept whatever their messages take, and how much all may take together. */
 const KEPT_MAILBOXES = 16
 const KEPT_BYTES = 64 * 1024 * 1024
-
-// One for all: an abort without a reason makes an error with a stack each time.
-const GONE = new Error('whoever asked has been answered')
 
 export const unknownAgent = (agentId: string) =>
   new CommandRejected('RUN_UNKNOWN', `there is no agent ${echo(agentId)}`)

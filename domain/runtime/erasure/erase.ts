@@ -22,10 +22,10 @@ export const MAX_ERASED = 1_024
 
 /**
  * Empties bodies of a finished stream for ever, some per append, each append with the facts that name them. Asked again it
- * makes sure that nothing is left. Reads the stream once, or again where somebody else has written to it meanwhile.
+ * makes sure that nothing is left. Reads the stream once, or again where another process has written to it meanwhile.
  * Rejects with ERASE_IMPOSSIBLE, RUN_UNKNOWN, EVENT_UNKNOWN, RUN_ACTIVE, NOT_ERASABLE, or REVISION_CHANGED where the stream
  * is not at the `expected` revision, or IDEMPOTENCY_KEY_REUSED. `forget`: what was erased is to be remembered nowhere;
- * called around each append, also one of which nobody knows what became of it. Blobs that are about to go are noted
+ * called around each append, also one whose outcome is unknown. Blobs that are about to go are noted
  * before, as are those that are about to come: where the process ends in between, the next start removes those whose
  * erasure is in the log.
  */

@@ -5,6 +5,7 @@ import { LogError } from '../../log/errors.ts'
 import { saltBody } from '../../log/seal.ts'
 import { ERASURE_VERSION, erasureEvents, RESIDUE, type Residue } from '../../stream/erasure.ts'
 import type { Unsealed } from '../../stream/sealing.ts'
+import { requestRetry } from '../retry.ts'
 import { bodyOf } from '../stream/bodies.ts'
 import { headOf } from '../stream/history.ts'
 import { type Making, record } from '../stream/journal.ts'
@@ -31,7 +32,8 @@ export async function recordErasure(
   const { stream } = last.header
   const facts = factsOf(targets, await residues(ports, aggregate, stream, targets), reason)
   const make = (making: Making) => ({ events: unsealedFacts(facts, last, asker, making) })
-  const sealed = await record(ports, stream, headOf(last), { fact: false }, make)
+  const retry = requestRetry(ports)
+  const sealed = await retry.once(() => record(ports, stream, headOf(last), retry, make))
   return sealed.at(-1)!
 }
 

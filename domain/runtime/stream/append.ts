@@ -1,41 +1,35 @@
 import type { SealedEvent } from '../../log/envelope.ts'
-import { LogError } from '../../log/errors.ts'
+import { LogError, noRoomIn } from '../../log/errors.ts'
+import { isUnavailable, type Retry } from '../retry.ts'
 import type { StreamPorts } from './ports.ts'
 
-/** `fact`: it has happened, and is not given up soon. The signal: whoever brings it has no time left. */
-export interface Urgency {
-  readonly fact: boolean
-  readonly signal?: AbortSignal
-}
-
 /**
- * The one place where events are appended. An unknown outcome is answered by the same sealed bytes again; nothing is sealed
- * twice. Rejects with LogErrors, with LOG_UNAVAILABLE only when patience is at its end.
+ * The one place where events are appended. While the outcome is unknown the same sealed bytes are sent again; nothing is
+ * sealed twice. Rejects with LogErrors: with LOG_UNAVAILABLE only at the limit of the policy, within whose `once` or `repeat`
+ * it is to be called.
  */
 export async function append(
-  { log, clock }: Pick<StreamPorts, 'log' | 'clock'>,
+  { log }: Pick<StreamPorts, 'log'>,
   stream: string,
   expected: number,
   sealed: readonly SealedEvent[],
-  { fact, signal }: Urgency,
+  retry: Retry,
 ): Promise<void> {
-  const began = clock.now()
-  for (let tries = 1; ; tries++) {
+  for (let inDoubt = false; ; ) {
     try {
-      await log.append(stream, expected, sealed)
+      await retry.attempt((limitMs) => log.append(stream, expected, sealed, limitMs))
       return
     } catch (error) {
-      if (!(error instanceof LogError) || error.code !== 'LOG_UNAVAILABLE') throw error
-      // What has happened is not given up soon; a person who asks is told.
-      const hurried = !fact || signal?.aborted === true
-      if (clock.now() - began >= (hurried ? PATIENCE_MS : FACT_PATIENCE_MS)) throw error
-      const pause = clock.sleep(Math.min(RESEND_DELAY_MS * tries, LONGEST_DELAY_MS), hurried ? undefined : signal)
-      await pause.catch(() => undefined)
+      inDoubt ||= isUnavailable(error)
+      if (!inDoubt) throw error
+      await retry.pause(stillInDoubt(error))
     }
   }
 }
 
-const RESEND_DELAY_MS = 50
-const LONGEST_DELAY_MS = 2_000
-const PATIENCE_MS = 2_000
-const FACT_PATIENCE_MS = 30 * 60_000
+/** A full disk answers this attempt, but says nothing of the ones before. Every other refusal holds for them too. */
+function stillInDoubt(error: unknown): LogError {
+  if (isUnavailable(error)) return error
+  if (noRoomIn(error) === null) throw error
+  return new LogError('LOG_UNAVAILABLE', (error as Error).message, { cause: error })
+}

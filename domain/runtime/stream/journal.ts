@@ -3,7 +3,8 @@ import type { SealedEvent } from '../../log/envelope.ts'
 import { ownerOf } from '../../log/owner.ts'
 import type { Head } from '../../ports.ts'
 import { chained, type Unsealed } from '../../stream/sealing.ts'
-import { append, type Urgency } from './append.ts'
+import type { Retry } from '../retry.ts'
+import { append } from './append.ts'
 import { type Addressed, BlobWrites } from './blob-writes.ts'
 import type { StreamPorts } from './ports.ts'
 import { SaltTape } from './salt-tape.ts'
@@ -24,14 +25,14 @@ export interface Made {
 /**
  * The one place where events are recorded. Time, decision, sealing and enqueueing are one synchronous step, so that no
  * other writer of this process comes between. Blobs are durable before that: where the events need some, they are put
- * first and the events are made again, with the same salts, at the new time. Returns none where `make` makes none. Rejects
- * with what `make` throws, ConflictError and other LogErrors.
+ * first and the events are made again, with the same salts, at the new time. Returns none where `make` makes none. To be
+ * called within the policy's `once` or `repeat`. Rejects with what `make` throws, ConflictError and other LogErrors.
  */
 export async function record(
   ports: StreamPorts,
   stream: string,
   head: Head | null,
-  urgency: Urgency,
+  retry: Retry,
   make: (making: Making) => Made,
 ): Promise<readonly SealedEvent[]> {
   await ports.crashPoint?.('before_append')
@@ -51,7 +52,7 @@ export async function record(
       continue
     }
     const sealed = chained(stream, head, events, new Set(large))
-    await append(ports, stream, head?.revision ?? -1, sealed, urgency).catch(async (error: unknown) => {
+    await append(ports, stream, head?.revision ?? -1, sealed, retry).catch(async (error: unknown) => {
       await writes?.refused(error)
       throw error
     })

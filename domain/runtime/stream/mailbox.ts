@@ -4,8 +4,9 @@ import { idOf } from '../../log/owner.ts'
 import type { Head } from '../../ports.ts'
 import type { Aggregate, Decision, StreamContext, StreamEvent } from '../../stream/aggregate.ts'
 import { unsealed } from '../../stream/sealing.ts'
+import { Mutex } from '../concurrency.ts'
 import { ContentionError } from '../errors.ts'
-import type { Urgency } from './append.ts'
+import { outcomeRetry, type Retry, requestRetry } from '../retry.ts'
 import { checkDigest } from './check-digest.ts'
 import { headOf, history } from './history.ts'
 import { record } from './journal.ts'
@@ -25,7 +26,11 @@ export interface Submitted {
   readonly recorded: boolean
 }
 
-export interface Submitting<State> extends Urgency {
+export interface Submitting<State> {
+  /** It has happened, so it is saved under the policy for outcomes, not for requests. */
+  readonly fact: boolean
+  /** The policy of a larger piece of work, within whose `once` or `repeat` this is called. */
+  readonly retry?: Retry
   readonly expected?: number
   /** Throws where a request is not to be recorded in this state; one that was recorded before is not held against it. */
   mustAllow?(state: State): void
@@ -44,7 +49,7 @@ export class Mailbox<State, Event extends StreamEvent, Command, Context extends 
   private readonly aggregate: Aggregate<State, Event, Command, Context>
   private readonly snapshots: Snapshots<State, Event>
   private readonly listeners = new Set<(events: readonly SealedEvent[]) => void>()
-  private queue: Promise<unknown> = Promise.resolve()
+  private readonly mutex = new Mutex()
   private folded: State | null = null
   private tip: Head | null = null
   protected memory: Memory<Event, Context>
@@ -133,35 +138,49 @@ export class Mailbox<State, Event extends StreamEvent, Command, Context extends 
   }
 
   /**
-   * Decides and records a command; resolves when it is durable. Outcomes meet conflicts
-   * by folding and deciding again until they are in; requests give up after a bound with {@link ContentionError}, and
-   * with REVISION_CHANGED where the stream is not at the `expected` revision. So do facts where the log refuses them and
-   * shows nothing new, or the signal has aborted; a request is then not begun at all.
+   * Decides and records a command; resolves when it is durable. Outcomes meet conflicts by folding and deciding again until
+   * they are in; requests give up after a bound with {@link ContentionError}, and with REVISION_CHANGED where the stream is
+   * not at the `expected` revision. So do outcomes where the log refuses them and shows nothing new, or the driver stops.
+   * Between attempts after a definite refusal other commands take their turn. Nothing is begun at or after the limit.
    */
   submit(command: Command, asking: Asking<Context>, options: Submitting<State>): Promise<Submitted> {
-    const { fact, signal, expected, mustAllow } = options
-    return this.enqueue(async () => {
-      if (this.folded === null || expected !== undefined || mustAllow !== undefined) await this.catchUp()
-      for (let tries = 1, still = 1; ; tries++) {
-        if (!fact) {
-          signal?.throwIfAborted()
-          if (await this.hasRecorded(asking)) return { revision: this.tip?.revision ?? -1, recorded: false }
-          this.mustBeAt(expected)
-          if (this.folded !== null) mustAllow?.(this.folded)
-        }
-        try {
-          return await this.decideOnce(command, asking, options)
-        } catch (error) {
-          if (!(error instanceof ConflictError)) throw error
-          still = (await this.catchUp()) ? 1 : still + 1
-          const bounded = !fact || signal?.aborted === true
-          if (still <= MAX_DECISIONS && (!bounded || tries < MAX_DECISIONS)) continue
-          throw new ContentionError(`the log refused what was decided on ${this.stream} ${tries} times; try again`, {
-            cause: error,
-          })
-        }
+    const { fact, retry } = options
+    const submitting = (under: Retry) => this.enqueue(() => this.decided(command, asking, options, under))
+    if (retry !== undefined) return submitting(retry)
+    if (!fact) {
+      const own = requestRetry(this.ports)
+      return own.once(() => submitting(own))
+    }
+    const own = outcomeRetry(this.ports, idOf(this.stream), 'the outcome')
+    return own.repeat(() => submitting(own))
+  }
+
+  private async decided(
+    command: Command,
+    asking: Asking<Context>,
+    { fact, expected, mustAllow }: Submitting<State>,
+    retry: Retry,
+  ): Promise<Submitted> {
+    if (this.folded === null || expected !== undefined || mustAllow !== undefined) await this.catchUp()
+    for (let tries = 1, still = 1; ; tries++) {
+      retry.mustGoOn()
+      if (!fact) {
+        if (await this.hasRecorded(asking)) return { revision: this.tip?.revision ?? -1, recorded: false }
+        this.mustBeAt(expected)
+        if (this.folded !== null) mustAllow?.(this.folded)
       }
-    })
+      try {
+        return await this.decideOnce(command, asking, retry)
+      } catch (error) {
+        if (!(error instanceof ConflictError)) throw error
+        still = (await this.catchUp()) ? 1 : still + 1
+        const bounded = !fact || retry.stopped
+        if (still <= MAX_DECISIONS && (!bounded || tries < MAX_DECISIONS)) continue
+        throw new ContentionError(`the log refused what was decided on ${this.stream} ${tries} times; try again`, {
+          cause: error,
+        })
+      }
+    }
   }
 
   private mustBeAt(expected: number | undefined): void {
@@ -176,11 +195,11 @@ export class Mailbox<State, Event extends StreamEvent, Command, Context extends 
     return this.requests.has(commandId, this.aggregate.commands(folded), tip.revision)
   }
 
-  private async decideOnce(command: Command, asking: Asking<Context>, urgency: Urgency): Promise<Submitted> {
+  private async decideOnce(command: Command, asking: Asking<Context>, retry: Retry): Promise<Submitted> {
     const { aggregate, folded, tip, stream, memory } = this
     const place = { stream, revision: tip?.revision ?? -1 }
     let decision: Decision<State, Event> = { drafts: [], state: folded }
-    const sealed = await record(this.ports, stream, tip, urgency, (making) => {
+    const sealed = await record(this.ports, stream, tip, retry, (making) => {
       const context = { ...asking, ...memory.context(), ...making } as unknown as Context
       decision = aggregate.decide(folded, place, command, context)
       const attached = aggregate.attached?.(decision.drafts, command) ?? []
@@ -266,13 +285,10 @@ export class Mailbox<State, Event extends StreamEvent, Command, Context extends 
   }
 
   private enqueue<T>(work: () => Promise<T>): Promise<T> {
-    const current = async () => {
+    return this.mutex.run(async () => {
       if (this.stale) await this.readAnew()
       return work()
-    }
-    const done = this.queue.then(current, current)
-    this.queue = done.catch(() => undefined)
-    return done
+    })
   }
 }
 

@@ -13,6 +13,10 @@ export interface StreamPorts extends Stores {
   readonly snapshots?: SnapshotStore
   readonly clock: Clock
   readonly random: Random
+  /** How long an outcome is saved again, at most, ms. */
+  readonly outcomeLimitMs?: number
+  /** How long a person's request waits for the log, at most, ms. */
+  readonly requestLimitMs?: number
   /** Tells the person who runs this process what goes on less well than it should. `id`: that of the stream. */
   warn?(id: string, message: string): void
   /** Named points at which a fault test may end or hold the process. */

@@ -155,7 +155,8 @@ export class PostgresHome implements Home {
     try {
       for (const n of await this.#generations.others()) await this.#generations.drop(n)
     } catch (error) {
-      if (connectionLost(error)) return
+      // A process that ends leaves them to the next one.
+      if (connectionLost(error) || this.#pool.ending) return
       const why = error instanceof Error ? error.message : String(error)
       const text = `tables from before a rebuild cannot be dropped now (${why}); the next cleanup tries again`
       this.#generations.warn(text, null)

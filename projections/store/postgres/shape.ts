@@ -3,33 +3,14 @@ import type { TableSpec } from '../../schema/columns.ts'
 import { postgres } from '../../schema/dialect.ts'
 import { eventRows } from '../../schema/event-rows.ts'
 import { keptViews } from '../../schema/kept-views.ts'
+import { ownTables } from '../../schema/own-tables.ts'
 import { specOf, tableNames } from '../../schema/tables.ts'
 import { views } from '../../schema/views.ts'
 import { type Relation, relationsOf } from './catalog.ts'
 
-const position: TableSpec = {
-  columns: {
-    id: 'integer!',
-    log_id: 'text!',
-    position: 'integer!',
-    prepare: 'integer',
-    hash: 'text!',
-    events: 'integer!',
-  },
-  key: ['id'],
-  owner: '',
-}
-/** See StreamRow. */
-export const streams: TableSpec = {
-  columns: { stream: 'text!', run_id: 'text!', revision: 'integer!', hash: 'text!' },
-  key: ['stream'],
-  owner: '',
-}
-
 /** Every table of a generation. */
 export const described: readonly (readonly [string, TableSpec])[] = [
-  ['position', position],
-  ['streams', streams],
+  ...Object.entries(ownTables),
   ...tableNames.map((name) => [name, specOf(name)] as const),
   ['event_rows', eventRows],
 ]

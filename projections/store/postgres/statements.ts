@@ -4,10 +4,10 @@ import { partsOf } from '../../parts.ts'
 import type { TableSpec } from '../../schema/columns.ts'
 import type { EventRow, StreamRow } from '../../schema/database.ts'
 import { eventRows } from '../../schema/event-rows.ts'
+import { ownTables } from '../../schema/own-tables.ts'
 import { specOf, type TableName } from '../../schema/tables.ts'
 import type { Batch } from '../store.ts'
 import { numbers, texts } from './arrays.ts'
-import { streams as streamsSpec } from './shape.ts'
 
 /** A statement for any number of rows: an array per column. */
 export interface Statement {
@@ -18,7 +18,7 @@ export interface Statement {
 /** The statements that write a batch, in order. Rows share a statement where their order does not matter. */
 export function statementsOf({ streams, changes, events, erased, residues }: Batch): Statement[] {
   return [
-    ...rowsPut('streams', streamsSpec, streams as readonly (StreamRow & Cells)[]),
+    ...rowsPut('streams', ownTables.streams, streams as readonly (StreamRow & Cells)[]),
     ...rowsPut('event_rows', eventRows, events as readonly (EventRow & Cells)[]),
     ...emptied(erased),
     ...residuesPut(residues),

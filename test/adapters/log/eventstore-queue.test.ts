@@ -23,7 +23,7 @@ test('an append that never gets its turn ends with its patience, and the error s
   const server = await standIn()
   const log = await openLog(server.url, { limits: { callMs: 3_000, patienceMs: 300 } })
   const batches = Array.from({ length: AT_ONCE + 40 }, (_, n) => new Sealer(`q${n}`).batch(`agent-q${n}`, NEW, [{}]))
-  const append = () => Promise.allSettled(batches.map((batch) => log.append(batch[0]!.header.stream, -1, batch)))
+  const append = (to = log) => Promise.allSettled(batches.map((batch) => to.append(batch[0]!.header.stream, -1, batch)))
   server.switches.stalled = true
   const { appends } = server.asked
   const told = await append()
@@ -32,7 +32,9 @@ test('an append that never gets its turn ends with its patience, and the error s
   expect(inDoubt).toEqual(batches.map((_, n) => n < AT_ONCE))
   expect(server.asked.appends - appends).toBe(AT_ONCE)
   server.switches.stalled = false
-  for (const told of await append()) expect(told).toMatchObject({ status: 'fulfilled' })
+  // Patient: the test is about the bound, not about how fast a busy machine is.
+  const patient = await openLog(server.url)
+  for (const told of await append(patient)) expect(told).toMatchObject({ status: 'fulfilled' })
   await expectOnce(log, server, batches)
 })
 

@@ -6,10 +6,10 @@ import { owner } from '../../support/sqlite-log.ts'
 it('auditors see the name that the model wrote for a tool that does not exist, as readers of events do', async () => {
   const log = await owner()
   const block = { type: 'tool_use', id: 'p', name: 'launch rocket', input: { to: 'moon' } }
-  const given = { revision: 0, block: 0 }
+  const argumentsRef = { revision: 0, block: 0 }
   const batch = new Sealer().batch('agent-a', NEW, [
     { type: 'model_call_end', body: { content: [block], calls: [{ block: 0, toolName: 'unknown' }] } },
-    { type: 'tool_call_start', body: { toolName: 'unknown', given } },
+    { type: 'tool_call_start', body: { toolName: 'unknown', argumentsRef } },
     { type: 'tool_call_end', body: { toolName: 'unknown', askedName: 'launch rocket' } },
   ])
   const { position } = await log.append('agent-a', -1, batch)

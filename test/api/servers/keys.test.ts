@@ -27,7 +27,7 @@ describeWithPostgres('one Idempotency-Key in two processes at once', (server) =>
     )
     onTestFinished(async () => void (await Promise.all(services.map((one) => one.close()))))
     const start = (n: number, task: string, key: string) =>
-      startRun(services[n % 2]!, { task, drive: false } as never, { 'idempotency-key': key } as never)
+      startRun(services[n % 2]!, { task, drive: false } as never, { key })
     const same = await Promise.all([0, 1, 0, 1].map((n) => start(n, 'same', 'K')))
     expect(new Set(same.map(({ runId }) => runId)).size).toBe(1)
     expect(same.filter(({ created }) => created)).toHaveLength(1)

@@ -3,7 +3,7 @@ import type { EventStoreLog } from '../../../adapters/log-eventstore/log.ts'
 import { openEventStoreLog } from '../../../adapters/log-eventstore/open.ts'
 import { openPair, type Pair } from '../../support/servers/pair.ts'
 
-/** The servers that are measured, and a client of nobody's. */
+/** The servers that are measured, and a client that belongs to no runtime. */
 export interface Place {
   readonly pair: Pair
   readonly bare: EventStoreDBClient

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { assembleCheckpoint } from '../../../projections/queries/checkpoint.ts'
-import { checkpointFacts, findCheckpoint, listCheckpoints } from '../../../projections/queries/checkpoints.ts'
+import { findCheckpoint, listCheckpoints } from '../../../projections/queries/checkpoints.ts'
+import { checkpointAt } from '../../support/projections/checkpoint.ts'
 import { family, openOn } from '../../support/projections/family.ts'
 import type { TablesKit } from '../../support/projections/kit.ts'
 import { HASH } from '../../support/projections/spec.ts'
@@ -8,27 +8,13 @@ import { HASH } from '../../support/projections/spec.ts'
 export function checkpointsContract(kit: TablesKit): void {
   const open = openOn(kit)
   describe('checkpoints (seed 000, 5.5)', () => {
-    const messagesAt = async () => [{ role: 'user', content: 'build it' }] as const
-
     it('hold state, pending and completed calls, and usage so far', async () => {
       const { log } = family()
       const db = await open(log)
-      const row = (await findCheckpoint(db, 'r1', 1))!
-      const checkpoint = await assembleCheckpoint(
-        { log, blobs: log.blobs, messagesAt },
-        row,
-        await checkpointFacts(db, row),
-      )
+      const { row, forkedInTurn: _, ...checkpoint } = await checkpointAt({ log, blobs: log.blobs }, db, 'r1', 1)
+      expect(row).toMatchObject({ id: 'r1.s1', agent_id: 'r1', step: 1 })
       expect(checkpoint).toEqual({
-        id: 'r1.s1',
-        threadId: 'r1',
-        step: 1,
-        timestamp: row.timestamp,
-        state: {
-          messages: [{ role: 'user', content: 'build it' }],
-          sopPhase: 'plan',
-          contextVariables: { depth: { a: 1 }, lang: 'v0' },
-        },
+        state: { sopPhase: 'plan', contextVariables: { depth: { a: 1 }, lang: 'v0' } },
         pendingToolCalls: [{ id: 'r1.t1.c1', name: 'run_command', arguments: expect.objectContaining({ path: 'f1' }) }],
         completedToolResults: [
           { toolCallId: 'r1.t1.c0', name: 'read_file', success: true, result: { text: 'of r1.t1.c0' } },
@@ -47,8 +33,7 @@ export function checkpointsContract(kit: TablesKit): void {
       expect((await listCheckpoints(db, 'r2')).map((c) => c.step)).toEqual([2, 3])
       const inherited = (await findCheckpoint(db, 'r2', 1))!
       expect(inherited.agent_id).toBe('r1')
-      const row = (await findCheckpoint(db, 'r2', 2))!
-      const made = await assembleCheckpoint({ log, blobs: log.blobs, messagesAt }, row, await checkpointFacts(db, row))
+      const made = await checkpointAt({ log, blobs: log.blobs }, db, 'r2', 2)
       expect(made.state).toMatchObject({ sopPhase: 'plan', contextVariables: { lang: 'v0' } })
       expect(made.usage.inputTokens).toBe(111)
       expect(made.pendingToolCalls).toEqual([])
@@ -67,8 +52,7 @@ export function checkpointsContract(kit: TablesKit): void {
       root.erase([target])
       const db = await open(log)
       expect((await listCheckpoints(db, 'r1')).map((c) => c.step)).toEqual([1, 2])
-      const row = (await findCheckpoint(db, 'r1', 1))!
-      const made = await assembleCheckpoint({ log, blobs: log.blobs, messagesAt }, row, await checkpointFacts(db, row))
+      const made = await checkpointAt({ log, blobs: log.blobs }, db, 'r1', 1)
       expect(made.completedToolResults).toEqual([
         { toolCallId: 'r1.t1.c0', name: 'read_file', success: null, erased: true },
       ])

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { argumentsOf } from '../../../projections/queries/arguments.ts'
 import { listQuestions } from '../../../projections/queries/asks.ts'
-import { billOf } from '../../../projections/queries/bill.ts'
-import { argumentsOf } from '../../../projections/queries/checkpoint.ts'
+import { costBy } from '../../../projections/queries/cost.ts'
 import { eventStarts, eventsAfter } from '../../../projections/queries/events.ts'
 import { listApprovals, listArtifacts } from '../../../projections/queries/lists.ts'
 import { showRun } from '../../../projections/queries/run.ts'
@@ -147,7 +147,7 @@ export function queriesContract(kit: TablesKit): void {
         { id: 'r1', agents: 2, total_input_tokens: 120, total_output_tokens: 21, total_nano_dollars: 1051, ...lost },
         { id: 'r1x', agents: 1, total_input_tokens: 9, total_output_tokens: 1, total_nano_dollars: 50, ...lost },
       ])
-      expect(await showRun(db, 'nobody')).toBeNull()
+      expect(await showRun(db, 'unknown')).toBeNull()
     })
 
     it('has a bill per model, unpriced and doubtful parts told', async () => {
@@ -159,14 +159,12 @@ export function queriesContract(kit: TablesKit): void {
         a.answer([])
         a.endTurn('text')
       }
-      const bill = await billOf(await open(log), 'r')
-      expect(
-        bill.models.map(({ model, calls, nanoDollars, unpriced }) => [model, calls, nanoDollars, unpriced]),
-      ).toEqual([
+      const { rows, total } = await costBy(await open(log), 'model', { runId: 'r' })
+      expect(rows.map(({ name, sum }) => [name, sum.calls, sum.nanoDollars, sum.unpriced])).toEqual([
         ['model-a', 3, 1001 + 1002, 1],
         ['model-b', 1, 1003, 0],
       ])
-      expect(bill.total).toMatchObject({ calls: 4, input: 101 + 102 + 103 + 104, output: 80, nanoDollars: 3006 })
+      expect(total).toMatchObject({ calls: 4, input: 101 + 102 + 103 + 104, output: 80, nanoDollars: 3006 })
     })
 
     it('gives its events in log order, page by page, as the log has them', async () => {

@@ -47,7 +47,7 @@ export function refusedContract(kit: TablesKit, refuse: (store: Store) => Store)
   }
 
   describe('rows that the database does not take', () => {
-    it('park the agent whose they are at the event that they come from, and stop nobody else', async () => {
+    it('park their agent at the event that they come from, and stop no other agent', async () => {
       const { log } = tell([])
       const [one, other] = [bad(log), bad(log, 'other')]
       one.start()

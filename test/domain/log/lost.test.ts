@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { connectionLost } from '../../../domain/log/lost.ts'
 
-const coded = (code: string) => Object.assign(new Error('said by somebody'), { code })
+const coded = (code: string) => Object.assign(new Error('said by another program'), { code })
 
 test('of a connection that failed another one is sought, of what was asked none', () => {
   const lost = [

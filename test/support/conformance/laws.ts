@@ -128,11 +128,7 @@ export const LAWS: readonly Caught[] = [
     says: 'an unknown outcome taken for a success',
     test: law('6-appends'),
     name: 'before or after',
-    fault: fault(
-      'runtime/stream/append.ts',
-      'if (clock.now() - began >= (hurried ? PATIENCE_MS : FACT_PATIENCE_MS)) throw error',
-      'return',
-    ),
+    fault: fault('runtime/stream/append.ts', 'await retry.pause(stillInDoubt(error))', 'return'),
   },
   {
     law: '6',

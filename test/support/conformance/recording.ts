@@ -103,7 +103,19 @@ export const RECORDING: readonly Row[] = [
     ),
   },
   { must: '5.8.1', says: 'agents do not change documents directly', later: ENVELOPE },
-  { must: '5.8.2', says: 'requests name frontier and context hashes', later: ENVELOPE },
-  { must: '5.8.3', says: 'payloads are sanitized, normalized and run dry', later: ENVELOPE },
+  {
+    must: '5.8.2',
+    says: 'requests name frontier and context hashes',
+    test: 'test/api/documents.test.ts',
+    name: 'a span without a precondition',
+    fault: fault('document/envelope/structure.ts', 'return without === undefined', 'return true'),
+  },
+  {
+    must: '5.8.3',
+    says: 'payloads are sanitized, normalized and run dry',
+    test: 'test/runtime/document/gateway.test.ts',
+    name: 'records of a body answered with 400',
+    fault: fault('document/envelope/dry-run.ts', 'if (content.misplaced !== null)', 'if (false)'),
+  },
   { must: '5.8.4', says: 'a 409 leads to rebase and retry', later: ENVELOPE },
 ]

@@ -1,5 +1,7 @@
 import { behaviour, ENVELOPE, fault, law, type Row } from './row.ts'
 
+const GATEWAY = 'test/runtime/document/gateway.test.ts'
+
 /** Seed 000, sections 6 to 11. */
 export const STRUCTURE: readonly Row[] = [
   {
@@ -61,12 +63,52 @@ export const STRUCTURE: readonly Row[] = [
       replace: 'create view agent_lineages as',
     },
   },
-  { must: '10.1', says: 'mutations flow through the AI gateway', later: ENVELOPE },
-  { must: '10.2', says: 'doc_frontier', later: ENVELOPE },
-  { must: '10.3', says: 'preconditions', later: ENVELOPE },
-  { must: '10.4', says: 'canonical structures', later: ENVELOPE },
-  { must: '10.5', says: 'fail closed', later: ENVELOPE },
-  { must: '10.6', says: 'mutation requests are in the log', later: ENVELOPE },
+  {
+    must: '10.1',
+    says: 'mutations flow through the AI gateway',
+    test: GATEWAY,
+    name: 'under the peer of the gateway is refused',
+    fault: fault('runtime/document/desk.ts', "if (found.kind === 'refused') throw personFault(found)", ''),
+  },
+  {
+    must: '10.2',
+    says: 'doc_frontier',
+    test: 'test/api/documents.test.ts',
+    name: 'refuses the frontier of another document',
+    fault: fault(
+      'document/envelope/judge.ts',
+      'if (!ACCEPTED.has(document.relation(clientFrontier(request))))',
+      'if (false)',
+    ),
+  },
+  {
+    must: '10.3',
+    says: 'preconditions',
+    test: GATEWAY,
+    name: 'gives a repeated request its first answer',
+    fault: fault('document/envelope/judge.ts', 'if (failed.length > 0)', 'if (false)'),
+  },
+  {
+    must: '10.4',
+    says: 'canonical structures',
+    test: 'test/domain/document/normalize.test.ts',
+    name: 'is equal for equal meaning',
+    fault: fault('document/model/runs.ts', 'last !== undefined && sameMarks(last.marks, marks)', 'false'),
+  },
+  {
+    must: '10.5',
+    says: 'fail closed',
+    test: GATEWAY,
+    name: 'records of a body answered with 400',
+    fault: fault('document/envelope/judge.ts', 'if (fault !== null) return', 'if (false) return'),
+  },
+  {
+    must: '10.6',
+    says: 'mutation requests are in the log',
+    test: GATEWAY,
+    name: 'records a request with its update',
+    fault: fault('document/stream/decide.ts', "emit('envelope_received', command.received)", ''),
+  },
   { must: '11.1', says: 'all MUSTs of section 5', later: 'holds when no row of section 5 says later' },
   {
     must: '11.2',

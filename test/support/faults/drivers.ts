@@ -9,6 +9,7 @@ import { loadConfig } from '../../../api/app/config.ts'
 import { createStarts } from '../../../api/app/runs/prepare-start.ts'
 import { openBoundary } from '../../../api/host/boundary.ts'
 import { SystemClock } from '../../../api/host/clock.ts'
+import { mcpPool } from '../../../api/host/outside-tools.ts'
 import { paths } from '../../../api/host/paths.ts'
 import { systemRandom } from '../../../api/host/random.ts'
 import { prepareServices } from '../../../api/host/start-services.ts'
@@ -60,7 +61,14 @@ export async function driversOf(place: Place, model: string) {
 
   /** Records a run with a standing approval for all that it does. */
   async function start(task: string): Promise<string> {
-    const { prepare } = createStarts(prepareServices(config, models, vault, [...tools.values()]))
+    const mcp = mcpPool(
+      config,
+      async () => '',
+      () => undefined,
+    )
+    const knownSecrets = models.knownSecrets()
+    const host = { config, models, vault, mcp, knownSecrets, tools: [...tools.values()] }
+    const { prepare } = createStarts(prepareServices(host))
     const spec = await prepare({
       model,
       workspace: place.workspace,

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { expect } from 'vitest'
+import { expect, vi } from 'vitest'
 
 /** Processes of this machine whose command line holds a text; zombies aside. */
 export function processesWith(text: string): number[] {
@@ -24,7 +24,10 @@ function processes(wanted: (commandLine: string) => boolean): number[] {
     .map(Number)
 }
 
-/** Resolves when none is left: who was killed ends when the machine finds the time, not when the signal was sent. */
+/**
+ * Resolves when none is left: a killed process ends when the machine finds the time, not when the signal was sent. Not
+ * `expect.poll`, which knows no test while concurrent ones run.
+ */
 export async function noneLeft(text: string): Promise<void> {
-  await expect.poll(() => processesWith(text)).toEqual([])
+  await vi.waitFor(() => expect(processesWith(text)).toEqual([]), { timeout: 30_000 })
 }

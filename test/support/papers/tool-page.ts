@@ -1,6 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { workspaceTools } from '../../../adapters/tools/builtin.ts'
+import { WebSettings } from '../../../adapters/tools-web/settings.ts'
+import { webTools } from '../../../adapters/tools-web/web-tools.ts'
 import { controlTools } from '../../../domain/agent/control/registry.ts'
 import { CODER_SOP } from '../../../domain/agent/definition/roles.ts'
 import type { ToolSpec } from '../../../domain/agent/definition/tools.ts'
@@ -49,11 +51,15 @@ function section({ name, description, parameters, effect, timeLimitMs }: ToolSpe
   ].join('\n')
 }
 
+const WEB = webTools(WebSettings.parse({ search: { provider: 'brave' } }), async () => '')
+
 /** The generated sections of the page. */
 export const toolSections = (): string =>
   [
     '## In a workspace\n',
     ...workspaceTools().map(({ spec }) => section(spec)),
+    '## With the setting `web`\n',
+    ...WEB.map(({ spec }) => section(spec)),
     '## To steer itself\n',
     ...controlTools(CODER_SOP).map(section),
   ].join('\n')

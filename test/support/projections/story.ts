@@ -132,6 +132,10 @@ export class Actor {
   callModel() {
     const routed = { requested: 'model-a', resolved: 'model-a', reason: 'default', policy: 'cost', purpose: 'turn' }
     this.write('model_routed', routed)
+    if (this.turn === 1) {
+      this.write('prompt_set', { system: 'You build.' })
+      this.write('tools_changed', { offered: ['read_file', 'complete_task'], choice: 'any', parallel: false })
+    }
     this.write('model_call_start', {
       attempt: this.attempt,
       model: this.turn % 3 === 0 ? 'model-b' : 'model-a',

@@ -63,7 +63,7 @@ export async function agentAt(ports: Ports, agentId: string, asked: At): Promise
   for await (const page of history(ports, agentId)) {
     for (const { event, recorded } of page) {
       transcript.push(event)
-      facts.push(event)
+      facts.push(event, recorded.erased === true)
       // By its hash: in a fork the point may be one of its source, whose revisions are others.
       if (recorded.hash === reached.head.hash) return at()
     }

@@ -16,6 +16,8 @@ export interface WholeResult {
   readonly toolCallId: string
   readonly toolName: string
   readonly success: boolean
+  /** The source of the result, where the tool marked it as not trusted, such as `web`. */
+  readonly untrusted?: string
   /** In bytes. */
   readonly size: number
   /** The bytes from a place to another one (exclusive), part by part. */
@@ -75,8 +77,9 @@ const isEnd = ({ header }: RecordedEvent, toolCallId: string): boolean =>
  */
 export async function resultAt(stores: Stores, end: RecordedEvent, again = true): Promise<WholeResult> {
   const event = decode(end.header, await bodyOf(stores, end)) as EventOf<'tool_call_end'>
-  const { toolName, success, result, error, attachment } = event.body
-  const about = { toolCallId: end.header.toolCallId ?? '', toolName, success }
+  const { toolName, success, result, error, attachment, detail } = event.body
+  const mark = typeof detail?.untrusted === 'string' ? { untrusted: detail.untrusted } : {}
+  const about = { toolCallId: end.header.toolCallId ?? '', toolName, success, ...mark }
   if (attachment === undefined) {
     const bytes = Buffer.from(success ? resultText(result ?? null) : `${error?.code}: ${error?.message}`)
     return { ...about, size: bytes.length, parts: (from, to) => once(bytes.subarray(from, to)) }

@@ -4,7 +4,7 @@ import { idOf } from '../../../log/owner.ts'
 import { type SnapshotForm, Snapshots } from '../../stream/snapshots.ts'
 import { specOf } from './spec.ts'
 
-/** What is kept of a state. Its spec is not: that is the log's to tell, whoever writes to the cache. */
+/** The kept part of a state. Its spec always comes from the log, because other programs may write to the cache. */
 type Kept = Omit<AgentState, 'spec'>
 
 const form: SnapshotForm<AgentState> = {

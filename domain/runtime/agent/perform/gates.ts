@@ -1,10 +1,11 @@
 import type { Findings } from '../../../agent/control/control-tool.ts'
+import type { QualityGate } from '../../../agent/definition/spec.ts'
 import { quoteCommand } from '../../../agent/rules/command-line.ts'
-import type { QualityGate } from '../../../agent/state/phases.ts'
 import type { AgentState } from '../../../agent/state/state.ts'
 import type { Workspace } from '../../../ports.ts'
 import type { Environment } from '../../ports.ts'
 import { changesBetween } from '../history/changes.ts'
+import { runGateCommand } from './gate-command.ts'
 
 // Quality gates (seed 000 section 7; CONTRACTS 10): each is checked against the workspace, and says by what evidence.
 
@@ -16,9 +17,14 @@ export async function checkGate(
   env: Environment,
   state: AgentState,
   gate: QualityGate,
-  types: readonly string[] = [],
+  types: readonly string[],
+  signal: AbortSignal,
 ): Promise<Checked> {
-  const { passed, evidence } = await verdict(env, state, gate.check, types)
+  const { argv } = gate
+  const { passed, evidence } =
+    argv === undefined
+      ? await verdict(env, state, gate.check, types)
+      : await runGateCommand(env, { ...gate, argv }, signal)
   return { gate: gate.check, after: gate.after, passed, evidence: env.secrets.text(evidence) }
 }
 

@@ -1,5 +1,7 @@
 import type { Findings } from '../../../agent/control/control-tool.ts'
 import { controlToolNamed } from '../../../agent/control/registry.ts'
+import type { AgentSpec } from '../../../agent/definition/spec.ts'
+import type { ToolSpec } from '../../../agent/definition/tools.ts'
 import { ToolError } from '../../../agent/errors.ts'
 import type { Artifact } from '../../../agent/events/events.ts'
 import type { AgentState, Call } from '../../../agent/state/state.ts'
@@ -8,6 +10,7 @@ import type { JsonObject } from '../../../log/json.ts'
 import type { ToolResult } from '../../../ports.ts'
 import type { Environment } from '../../ports.ts'
 import type { Stores } from '../../stream/ports.ts'
+import { gateLimitMs } from './gate-command.ts'
 import { checkGate } from './gates.ts'
 import { readPart } from './read-part.ts'
 
@@ -23,6 +26,7 @@ export async function performControl(
   state: AgentState,
   call: Call,
   args: JsonObject,
+  signal: AbortSignal,
 ): Promise<Performed> {
   const tool = controlToolNamed(call.toolName)
   if (tool === undefined) throw new ToolError('RESOURCE_NOT_FOUND', `there is no control tool "${call.toolName}"`)
@@ -30,13 +34,17 @@ export async function performControl(
   const { gates = [], files = [], part, ...inline } = tool.examine?.(state, call, input) ?? {}
   const artifacts = [...(inline.artifacts ?? []), ...(await namedArtifacts(env, call, files))]
   const types = artifacts.map(({ type }) => type)
-  const findings = {
-    artifacts,
-    gates: await Promise.all(gates.map((gate) => checkGate(env, state, gate, types))),
-    text: part === undefined ? null : await readPart(stores, state, part),
-  }
+  const checked: Findings['gates'][number][] = []
+  // One after the other: the command of a gate may change files that another gate looks at.
+  for (const gate of gates) checked.push(await checkGate(env, state, gate, types, signal))
+  const read = part === undefined ? { text: null } : await readPart(stores, state, part)
+  const findings = { artifacts, gates: checked, ...read }
   return { result: { content: findings.text ?? 'examined' }, control: { input, findings } }
 }
+
+/** The time limit of a control call, in ms: the commands of the role's gates have limits of their own. */
+export const controlLimitMs = ({ timeLimitMs }: ToolSpec, { role }: AgentSpec): number =>
+  (role?.qualityGates ?? []).reduce((sum, gate) => sum + (gate.argv === undefined ? 0 : gateLimitMs(gate)), timeLimitMs)
 
 /** Files that the call names: registered with their hash, or as claimed where there is no such file. */
 async function namedArtifacts(env: Environment, call: Call, paths: readonly string[]): Promise<Artifact[]> {

@@ -9,13 +9,13 @@ import { commandInRoot, sameCommand } from '../../../agent/rules/command-line.ts
 import { denial } from '../../../agent/rules/policy.ts'
 import type { AgentState, Call } from '../../../agent/state/state.ts'
 import type { JsonObject } from '../../../log/json.ts'
-import type { Sandbox, Tool, ToolContext, ToolFailure, ToolResult } from '../../../ports.ts'
-import type { Environment, RuntimePorts, SecretBoundary } from '../../ports.ts'
+import type { Tool, ToolContext, ToolFailure, ToolResult } from '../../../ports.ts'
+import type { Environment, RuntimePorts } from '../../ports.ts'
 import { limited } from '../../time-limit.ts'
 import { inSteps, type YieldToEventLoop, yielder } from '../../yield-to-event-loop.ts'
-import { redactResult, resultFilter, thenRefreshed } from '../redact.ts'
+import { redactedSandbox, redactResult, thenRefreshed } from '../redact.ts'
 import { ledElsewhere } from './paths.ts'
-import { performControl } from './perform-control.ts'
+import { controlLimitMs, performControl } from './perform-control.ts'
 import { apart, withWhole } from './whole-result.ts'
 
 /** Performs one attempt of a tool call whose intent is in the log, and turns its end into a fact, redacted. */
@@ -49,11 +49,12 @@ export async function performTool(
   }
   if (spec === undefined) return failed(missing(call), 0)
   if (spec.control) {
-    const ended = await limited(ports.clock, spec.timeLimitMs, signal, () =>
-      performControl(ports, env, state, call, args),
+    const limitMs = controlLimitMs(spec, state.spec)
+    const ended = await limited(ports.clock, limitMs, signal, (own) =>
+      performControl(ports, env, state, call, args, own),
     )
     if (ended.end === 'value') return { kind: 'tool_succeeded', ...about, durationMs: ended.durationMs, ...ended.value }
-    return failed(ended.end === 'hung' ? timeout(spec.timeLimitMs) : thrownByTool(ended.error), ended.durationMs)
+    return failed(ended.end === 'hung' ? timeout(limitMs) : thrownByTool(ended.error), ended.durationMs)
   }
   if (tool === undefined) return failed(missing(call), 0)
 
@@ -68,7 +69,7 @@ export async function performTool(
     attempt: call.attempt,
     signal: own,
     workspace: env.workspace,
-    sandbox: env.sandbox && redacting(env.sandbox, env.secrets),
+    sandbox: env.sandbox && redactedSandbox(env.sandbox, env.secrets),
     redact: (text) => env.secrets.text(text),
     ...(readOn && { readOn }),
     onOutput: (text) => publish(output.push(text)),
@@ -77,7 +78,7 @@ export async function performTool(
     const yieldToEventLoop = yielder(ports.clock)
     await env.secrets.refresh()
     const elsewhere = await ledElsewhere(env, spec, call, args)
-    // Of an earlier attempt nobody can tell whether it happened where it was meant to.
+    // It is unknown whether an earlier attempt happened where it was meant to.
     if (elsewhere !== null && isProbed(call))
       return { doubt: `${call.toolName} cannot be asked after: ${elsewhere.message}` }
     if (elsewhere !== null) throw elsewhere
@@ -126,12 +127,6 @@ export const brokenOff = ({ cancel }: AgentState): ToolError =>
   cancel === null
     ? new ToolError('INTERRUPTED', 'its driver had to leave it while it was at work; it may have done a part of it')
     : new ToolError('CANCELLED', 'the call was cancelled')
-
-/** What a command says is cut where it is long: secrets are hidden before, in each of its outputs alone. */
-const redacting = (sandbox: Sandbox, secrets: SecretBoundary): Sandbox => ({
-  confined: sandbox.confined,
-  exec: (command, signal, onOutput) => sandbox.exec(command, signal, onOutput, () => resultFilter(secrets)),
-})
 
 /** A reconcilable call is asked after before it runs a second time. */
 async function probe(

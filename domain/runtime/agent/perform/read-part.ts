@@ -16,11 +16,11 @@ export async function readPart(
   stores: Stores,
   { agentId, spec }: AgentState,
   { toolCallId, from, length }: NonNullable<Examination['part']>,
-): Promise<string> {
+): Promise<{ text: string; untrusted?: string }> {
   const found = await findResult(stores, agentId, toolCallId)
   if (found === null) throw new ToolError('RESOURCE_NOT_FOUND', `there is no result of ${JSON.stringify(toolCallId)}`)
   if ('erased' in found) throw new ToolError('RESOURCE_NOT_FOUND', `the result of ${toolCallId} was erased`)
-  const { size, parts } = await resultAt(stores, found.end, false).catch(unreadable)
+  const { size, parts, untrusted } = await resultAt(stores, found.end, false).catch(unreadable)
   if (from >= size && size > 0) throw new ToolError('INVALID_ARGUMENTS', `from: the result has only ${size} bytes`)
   const read: Uint8Array[] = []
   for await (const part of parts(from, from + length)) read.push(part)
@@ -30,7 +30,8 @@ export async function readPart(
   const end = begin + text.length
   const reader = readerOf(spec.tools)
   const more = end < size && reader ? `; ${readOnNote(reader.name, toolCallId, end)}` : ''
-  return `${decodeText(text)}\n[bytes ${begin} to ${end} of ${size}${more}]`
+  const shown = `${decodeText(text)}\n[bytes ${begin} to ${end} of ${size}${more}]`
+  return { text: shown, ...(untrusted !== undefined && { untrusted }) }
 }
 
 function unreadable(error: unknown): never {

@@ -1,0 +1,45 @@
+import { once } from 'node:events'
+import { Worker } from 'node:worker_threads'
+import { byteLength } from '../../domain/agent/bounded.ts'
+import { DocumentError } from '../../domain/document/errors.ts'
+import { MARKUP_LIMITS } from '../../domain/document/markup/limits.ts'
+import type { Node } from '../../domain/document/markup/tree.ts'
+import type { MarkupFound, MarkupWork } from './to-tree.ts'
+
+const LIMIT_MS = 5_000
+const MEMORY_MB = 256
+
+/**
+ * Parses HTML or Markdown of at most 1 MiB in a thread of its own, which hostile text cannot keep busy for more than
+ * `limitMs`. Rejects with `CONTENT_REFUSED` beyond the limits.
+ */
+export async function parseMarkup(
+  format: MarkupWork['format'],
+  text: string,
+  limitMs = LIMIT_MS,
+): Promise<readonly Node[]> {
+  const name = format === 'html' ? 'the HTML' : 'the Markdown'
+  const bytes = byteLength(text)
+  if (bytes > MARKUP_LIMITS.bytes) throw refused(`${name} has ${bytes} bytes; send at most ${MARKUP_LIMITS.bytes}`)
+  const { depth, nodes } = MARKUP_LIMITS
+  // The compiled package has .js beside this file, the source tree has .ts.
+  const file = import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js'
+  const worker = new Worker(new URL(file, import.meta.url), {
+    workerData: { format, text, limits: { depth, nodes } } satisfies MarkupWork,
+    ...{ env: {}, execArgv: [], resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB } },
+  })
+  const limit = AbortSignal.timeout(limitMs)
+  try {
+    const [found] = (await once(worker, 'message', { signal: limit })) as [MarkupFound]
+    if (found.kind === 'limits') throw refused(`${name} ${found.message}; send less, or several documents`)
+    return found.children
+  } catch (error) {
+    const tooMuch = limit.aborted || (error as { code?: string }).code === 'ERR_WORKER_OUT_OF_MEMORY'
+    if (!tooMuch) throw error
+    throw refused(`${name} takes more than ${limitMs} ms or ${MEMORY_MB} MB to parse; send a simpler text`)
+  } finally {
+    await worker.terminate()
+  }
+}
+
+const refused = (message: string) => new DocumentError('CONTENT_REFUSED', message)

@@ -1,0 +1,49 @@
+import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError } from '@modelcontextprotocol/client'
+import { headOf } from '../../domain/agent/bounded.ts'
+import { ToolError } from '../../domain/agent/errors.ts'
+
+const [METHOD_NOT_FOUND, INVALID_PARAMS] = [-32601, -32602]
+const LOST: ReadonlySet<string> = new Set([
+  SdkErrorCode.ConnectionClosed,
+  SdkErrorCode.NotConnected,
+  SdkErrorCode.SendFailed,
+])
+const MESSAGE_BYTES = 4_096
+
+/** A call that a server did not answer as a tool's failure (CONTRACTS 8). `ending`: how its process ended, if it has. */
+export function callFailure(server: string, error: unknown, ending: string | null): ToolError {
+  if (error instanceof ToolError) return error
+  const say = (text: string) => headOf(`MCP server "${server}" ${text}`, MESSAGE_BYTES)
+  const { message } = error as Error
+  if (ending !== null || (error instanceof SdkError && LOST.has(error.code)))
+    return new ToolError('EXECUTION_FAILED', say(`${ending ?? 'closed the connection'} during the call`), {
+      cause: error,
+      transient: true,
+    })
+  if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout)
+    return new ToolError('TIMEOUT', say('did not answer in time'), { cause: error, transient: true })
+  if (error instanceof SdkHttpError) return httpFailure(say, error)
+  if (error instanceof ProtocolError) {
+    const code =
+      error.code === INVALID_PARAMS
+        ? 'INVALID_ARGUMENTS'
+        : error.code === METHOD_NOT_FOUND
+          ? 'RESOURCE_NOT_FOUND'
+          : 'EXECUTION_FAILED'
+    return new ToolError(code, say(`refused the call: ${message}`), { cause: error })
+  }
+  return new ToolError('EXECUTION_FAILED', say(`failed: ${message}`), { cause: error })
+}
+
+function httpFailure(say: (text: string) => string, error: SdkHttpError): ToolError {
+  const { status } = error.data
+  if (status === 429)
+    return new ToolError('RATE_LIMITED', say('answers too many requests (HTTP 429)'), {
+      transient: true,
+      beforeEffect: true,
+    })
+  return new ToolError('EXECUTION_FAILED', say(`answers HTTP ${status}`), {
+    cause: error,
+    transient: (status ?? 0) >= 500,
+  })
+}

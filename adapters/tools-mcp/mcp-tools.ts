@@ -1,0 +1,115 @@
+import { StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client'
+import type { Clock, Tool } from '../../domain/ports.ts'
+import type { ProcessRegistry } from '../sandbox/registry.ts'
+import { boundedFetch } from './bounded-fetch.ts'
+import { McpConnection } from './connection.ts'
+import type { OfferedTool } from './offered-tools.ts'
+import { ProcessTransport } from './process-transport.ts'
+import type { McpServer, McpServers as Settings } from './settings.ts'
+
+export interface McpOptions {
+  readonly settings: Settings
+  /** The absolute path of a program; throws where it is not found outside of every workspace. */
+  program(name: string): string
+  /** The value of a secret by its name; rejects with ToolError SECRET_UNAVAILABLE. */
+  secret(name: string): Promise<string>
+  /** Our environment; servers get the variables of it that the settings name. */
+  readonly env: NodeJS.ProcessEnv
+  /** Where servers start whose settings name no folder. */
+  readonly cwd: string
+  readonly clock: Pick<Clock, 'now' | 'sleep'>
+  /** Our version, which servers are told. */
+  readonly version: string
+  /** Where running processes are written down, so that those of a dead driver can be ended. */
+  readonly registry?: ProcessRegistry
+  /** Told when a server's list of tools has changed. */
+  changed?(server: string): void
+  /** Told why a server or one of its tools cannot be had. */
+  warn?(text: string): void
+}
+
+/** The MCP servers of a run, connected. */
+export interface McpServers {
+  /** The tools of all servers as they offer them now, in the order of the settings. */
+  tools(): readonly Tool[]
+  /** Connects again to the servers that have been lost; `warn` is told of a server that cannot be reached. */
+  connect(): Promise<void>
+  /** Ends all connections and processes. */
+  close(): Promise<void>
+}
+
+/** Connects to all servers at once. A server that cannot be reached has no tools, and `warn` is told why. */
+export async function openMcpServers(options: McpOptions): Promise<McpServers> {
+  const { settings, clock, version, warn, changed } = options
+  const connections = Object.entries(settings).map(([server, one]) => {
+    const connection: McpConnection = new McpConnection({
+      server,
+      settings: one,
+      version,
+      clock,
+      open: () => openTransport(one, options),
+      offered: ({ faults }) => {
+        for (const fault of faults) warn?.(fault)
+        changed?.(server)
+      },
+    })
+    return connection
+  })
+  const never = new AbortController().signal
+  const connect = async () => {
+    await Promise.all(
+      connections.map((connection) => connection.connected(never).catch((error) => warn?.((error as Error).message))),
+    )
+  }
+  await connect()
+  return {
+    connect,
+    tools: () => connections.flatMap((one) => one.offer.tools.map((tool) => asTool(one, tool))),
+    close: async () => {
+      await Promise.all(connections.map((connection) => connection.close()))
+    },
+  }
+}
+
+const asTool = (connection: McpConnection, tool: OfferedTool): Tool => ({
+  spec: tool.spec,
+  run: (args, context) => connection.call(tool, args, context),
+})
+
+async function openTransport(settings: McpServer, options: McpOptions): Promise<Transport> {
+  if (settings.type === 'http') {
+    const headers = await valuesOf(settings.headers, options)
+    return new StreamableHTTPClientTransport(new URL(settings.url), {
+      fetch: boundedFetch,
+      requestInit: { headers },
+      // Reconnections are ours, with their own waits.
+      reconnectionOptions: {
+        maxRetries: 0,
+        initialReconnectionDelay: 1_000,
+        maxReconnectionDelay: 1_000,
+        reconnectionDelayGrowFactor: 1,
+      },
+    })
+  }
+  const [name = '', ...args] = settings.command
+  const env = { ...environment(settings.env, options.env), ...(await valuesOf(settings.secretEnv, options)) }
+  const program = { file: options.program(name), args, env, cwd: settings.cwd ?? options.cwd }
+  return new ProcessTransport(program, options.registry)
+}
+
+async function valuesOf(
+  names: Readonly<Record<string, string>>,
+  { secret }: McpOptions,
+): Promise<Record<string, string>> {
+  return Object.fromEntries(
+    await Promise.all(Object.entries(names).map(async ([key, name]) => [key, await secret(name)])),
+  )
+}
+
+/** Passed on where they are set, beside those that the settings name. */
+const ALWAYS = ['PATH', 'HOME', 'LANG', 'TZ']
+
+function environment(names: readonly string[], ours: NodeJS.ProcessEnv): Record<string, string> {
+  const passed = [...ALWAYS, ...names].flatMap((name) => (ours[name] === undefined ? [] : [[name, ours[name]]]))
+  return Object.fromEntries(passed)
+}

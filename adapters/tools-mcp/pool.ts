@@ -1,0 +1,117 @@
+import { type McpOptions, type McpServers as Opened, openMcpServers } from './mcp-tools.ts'
+import type { McpServers as Settings } from './settings.ts'
+
+/** How long a server without users keeps running: a run is driven soon after it has been started. In ms. */
+const IDLE_MS = 30_000
+
+export interface PoolOptions extends Omit<McpOptions, 'settings' | 'cwd' | 'changed' | 'warn'> {
+  readonly settings: Settings
+  readonly warn?: (text: string) => void
+}
+
+/** The use of one server. Its connection stays open at least until the release. */
+export interface McpLease extends Pick<Opened, 'tools'> {
+  /** Why the server, or a tool of it, cannot be had; empty where all of it can. */
+  readonly faults: readonly string[]
+  release(): void
+}
+
+interface Entry {
+  readonly opened: Promise<Opened>
+  faults: string[]
+  users: number
+  idle: AbortController | null
+}
+
+/**
+ * The MCP servers of this process: one connection to each, shared by all runs. A program whose settings name no folder
+ * starts in the run's workspace, and has one process for each workspace.
+ */
+export class McpPool {
+  readonly #options: PoolOptions
+  readonly #entries = new Map<string, Entry>()
+  #closed = false
+
+  constructor(options: PoolOptions) {
+    this.#options = options
+  }
+
+  get servers(): readonly string[] {
+    return Object.keys(this.#options.settings)
+  }
+
+  /** The configured server that a tool of this name belongs to; null: none. */
+  serverOf(toolName: string): string | null {
+    const [server = '', tool] = toolName.split(':')
+    return tool !== undefined && Object.hasOwn(this.#options.settings, server) ? server : null
+  }
+
+  /** Connects to a server where that has not been done. `cwd`: the folder of a program whose settings name none. */
+  async lease(server: string, cwd: string): Promise<McpLease> {
+    if (this.#closed) throw new Error('the MCP servers of this process have been closed')
+    const settings = this.#options.settings[server]
+    if (settings === undefined) throw new Error(`there is no MCP server "${server}"`)
+    const key = JSON.stringify([server, settings.type === 'stdio' && settings.cwd === undefined ? cwd : null])
+    const known = this.#entries.get(key)
+    const entry = known ?? this.#open(server, cwd)
+    if (known === undefined) this.#entries.set(key, entry)
+    entry.users++
+    entry.idle?.abort()
+    entry.idle = null
+    try {
+      const opened = await entry.opened
+      if (known !== undefined) {
+        entry.faults = []
+        await opened.connect()
+      }
+      let released = false
+      const release = () => {
+        if (!released) this.#leave(key, entry)
+        released = true
+      }
+      return { tools: () => opened.tools(), faults: entry.faults, release }
+    } catch (error) {
+      this.#leave(key, entry)
+      throw error
+    }
+  }
+
+  /** Ends all connections and processes. */
+  async close(): Promise<void> {
+    this.#closed = true
+    const entries = [...this.#entries.values()]
+    this.#entries.clear()
+    for (const { idle } of entries) idle?.abort()
+    await Promise.all(entries.map(async ({ opened }) => (await opened).close()))
+  }
+
+  #open(server: string, cwd: string): Entry {
+    const { settings, warn, ...options } = this.#options
+    const tell = (text: string) => {
+      entry.faults.push(text)
+      warn?.(text)
+    }
+    const opened = openMcpServers({
+      ...options,
+      settings: { [server]: settings[server]! },
+      cwd,
+      warn: (text) => tell(text),
+    })
+    const entry: Entry = { opened, faults: [], users: 0, idle: null }
+    return entry
+  }
+
+  #leave(key: string, entry: Entry): void {
+    if (--entry.users > 0 || this.#closed) return
+    const idle = new AbortController()
+    entry.idle = idle
+    this.#options.clock.sleep(IDLE_MS, idle.signal).then(
+      async () => {
+        if (entry.users > 0 || this.#entries.get(key) !== entry) return
+        this.#entries.delete(key)
+        await (await entry.opened).close()
+      },
+      () => undefined,
+    )
+  }
+}

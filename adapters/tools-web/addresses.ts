@@ -1,0 +1,77 @@
+import { BlockList, isIP } from 'node:net'
+import { z } from 'zod'
+
+// Which addresses `read_url` may connect to. Special-purpose ranges: IANA registries of RFC 6890, as of 2026.
+
+const SPECIAL_IPV4 = [
+  '0.0.0.0/8', // this network
+  '10.0.0.0/8', // private
+  '100.64.0.0/10', // shared by carriers; metadata of Alibaba Cloud
+  '127.0.0.0/8', // loopback
+  '168.63.129.16/32', // metadata of Azure, in a public range
+  '169.254.0.0/16', // link-local; metadata of most clouds
+  '172.16.0.0/12', // private
+  '192.0.0.0/24', // protocol assignments; metadata of Oracle Cloud
+  '192.0.2.0/24', // documentation
+  '192.88.99.0/24', // 6to4 relays
+  '192.168.0.0/16', // private
+  '198.18.0.0/15', // benchmarks
+  '198.51.100.0/24', // documentation
+  '203.0.113.0/24', // documentation
+  '224.0.0.0/4', // multicast
+  '240.0.0.0/4', // reserved, broadcast
+]
+
+/** The only range of IPv6 that is routed worldwide. Mapped, translated, unique-local and link-local addresses lie outside. */
+const GLOBAL_IPV6 = ['2000::/3']
+/** Within it: tunnels that lead to any IPv4 address (Teredo, 6to4), and documentation. */
+const SPECIAL_IPV6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']
+
+/** An address, or a range of addresses in CIDR notation. */
+export const AddressRange = z
+  .string()
+  .refine((text) => rangeOf(text) !== null, 'expected an IP address or a range such as "10.1.0.0/16"')
+
+interface Range {
+  readonly address: string
+  readonly prefix: number
+  readonly family: 'ipv4' | 'ipv6'
+}
+
+function rangeOf(text: string): Range | null {
+  const [address = '', prefix, ...rest] = text.split('/')
+  const version = isIP(address)
+  const bits = version === 4 ? 32 : 128
+  const length = prefix === undefined ? bits : Number(prefix)
+  const whole = prefix === undefined || /^\d{1,3}$/.test(prefix)
+  if (version === 0 || rest.length > 0 || !whole || length > bits || address.includes('%')) return null
+  return { address, prefix: length, family: version === 4 ? 'ipv4' : 'ipv6' }
+}
+
+function listOf(texts: readonly string[]): BlockList {
+  const list = new BlockList()
+  for (const text of texts) {
+    const { address, prefix, family } = rangeOf(text)!
+    list.addSubnet(address, prefix, family)
+  }
+  return list
+}
+
+const special = listOf([...SPECIAL_IPV4, ...SPECIAL_IPV6])
+const global = listOf(GLOBAL_IPV6)
+
+/** Whether an address may be connected to: a public one, or one that the settings allow. What is no address may not. */
+export type AddressRule = (address: string) => boolean
+
+/** `allow`: addresses and ranges that may be connected to although they are not public. */
+export function addressRule(allow: readonly string[]): AddressRule {
+  // Two lists, because a list of both families takes a mapped address (`::ffff:10.0.0.1`) for the one that it maps.
+  const allowed4 = listOf(allow.filter((text) => !text.includes(':')))
+  const allowed6 = listOf(allow.filter((text) => text.includes(':')))
+  return (address) => {
+    const version = isIP(address)
+    if (version === 0 || address.includes('%')) return false
+    if (version === 4) return !special.check(address, 'ipv4') || allowed4.check(address, 'ipv4')
+    return (global.check(address, 'ipv6') && !special.check(address, 'ipv6')) || allowed6.check(address, 'ipv6')
+  }
+}

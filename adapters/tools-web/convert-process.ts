@@ -1,0 +1,31 @@
+import { buffer } from 'node:stream/consumers'
+import type { Task } from './conversion.ts'
+
+// A process of its own: a hostile document may crash it, exhaust its memory or never end, and nothing else notices. A thread
+// would not do: V8 ends the whole process where an allocation is far beyond a thread's memory limit. Its caller watches it. It may
+// read no file but this one and the libraries', so it imports only types.
+
+async function markdownOf(html: string, { base, modules }: Task): Promise<string> {
+  const { htmlToMarkdown } = (await import(modules.html)) as typeof import('@mdream/js')
+  const markdown = htmlToMarkdown(html, { origin: base })
+  // A picture inside an address says nothing as text, and may be megabytes long.
+  return markdown.replaceAll(/\(data:[^)\s]{64,}/g, '(data:…')
+}
+
+/** The pages in order, each under a heading of its own; a page without text has only the heading. */
+async function textOf(pdf: Uint8Array, { modules }: Task): Promise<string> {
+  const { extractText, getDocumentProxy } = (await import(modules.pdf)) as typeof import('unpdf')
+  const document = await getDocumentProxy(pdf, { verbosity: 0 })
+  const { text } = await extractText(document, { mergePages: false })
+  return text.map((page, index) => `[page ${index + 1} of ${text.length}]\n${page}`).join('\n\n')
+}
+
+async function main(task: Task): Promise<void> {
+  const bytes = new Uint8Array(await buffer(process.stdin))
+  const text = task.kind === 'pdf' ? await textOf(bytes, task) : await markdownOf(new TextDecoder().decode(bytes), task)
+  const whole = Buffer.from(text.toWellFormed().replaceAll('\0', '\ufffd'))
+  process.stdout.write(whole.subarray(0, task.maxTextBytes), () => process.exit(0))
+}
+
+const task = JSON.parse(process.argv[2] ?? 'null') as Task
+main(task).catch(() => process.exit(task.invalidExit))

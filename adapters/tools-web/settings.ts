@@ -1,0 +1,42 @@
+import { z } from 'zod'
+import { AddressRange } from './addresses.ts'
+
+const positive = z.int().positive()
+
+/** How `read_url` may read. Times in ms, sizes in bytes. */
+export const ReadUrlSettings = z.strictObject({
+  /** Addresses and ranges that may be read although they are not public, such as "10.1.0.0/16". */
+  allow: z.array(AddressRange).default([]),
+  timeMs: positive.max(120_000).default(20_000),
+  maxBytes: positive.max(64 * 2 ** 20).default(10 * 2 ** 20),
+  maxRedirects: z.int().min(0).max(20).default(5),
+})
+export type ReadUrlSettings = z.infer<typeof ReadUrlSettings>
+
+const httpUrl = z.url({ protocol: /^https?$/, error: 'expected http://… or https://…' })
+
+/** The search engine of `search_web`. */
+export const SearchSettings = z.discriminatedUnion('provider', [
+  z.strictObject({
+    provider: z.literal('searxng'),
+    /** Where the instance is served. It must offer the JSON format (`search.formats` in its settings). */
+    url: httpUrl,
+  }),
+  z.strictObject({
+    provider: z.literal('brave'),
+    /** The name of the secret that holds the subscription token. */
+    key: z.string().min(1).default('BRAVE_SEARCH_API_KEY'),
+    url: httpUrl.default('https://api.search.brave.com'),
+  }),
+])
+export type SearchSettings = z.infer<typeof SearchSettings>
+
+/** The web tools of a deployment; without a provider there is no `search_web`. */
+export const WebSettings = z.strictObject({
+  read: ReadUrlSettings.prefault({}),
+  search: SearchSettings.nullable().default(null),
+})
+export type WebSettings = z.infer<typeof WebSettings>
+
+/** The names of the secrets that these settings name. */
+export const secretsOfWeb = ({ search }: WebSettings): string[] => (search?.provider === 'brave' ? [search.key] : [])

@@ -1,0 +1,29 @@
+import { toHtml } from '../../../domain/document/markup/document-html.ts'
+import { toMarkdown } from '../../../domain/document/markup/markdown.ts'
+import { blockText } from '../../../domain/document/model/block.ts'
+import { contextHash } from '../../../domain/document/model/context-hash.ts'
+import { plainText } from '../../../domain/document/model/runs.ts'
+import { cellId } from '../../../domain/document/model/span-id.ts'
+import type { ReadBlock } from '../../../domain/ports.ts'
+import type { DocumentAt } from '../../../domain/runtime/document/types.ts'
+import type { DocumentView } from '../schemas/documents.ts'
+
+/** A document as JSON: its blocks, each with what a precondition on it states. */
+export const documentView = ({ blocks, ...at }: DocumentAt): DocumentView => ({ ...at, blocks: blocks.map(blockView) })
+
+function blockView(block: ReadBlock): DocumentView['blocks'][number] {
+  if (block.type === 'unreadable') return block
+  const hash = contextHash(block.id, blockText(block))
+  if (block.type !== 'table') return { ...block, hash } as never
+  const rows = block.rows.map((cells, row) =>
+    cells.map((cell, column) => ({
+      ...cell,
+      span_id: cellId({ blockId: block.id, row, column }),
+      hash: contextHash(block.id, plainText(cell.text)),
+    })),
+  )
+  return { ...block, rows, hash } as never
+}
+
+export const asText = (format: 'markdown' | 'html', { blocks }: DocumentAt): string =>
+  format === 'html' ? toHtml(blocks) : toMarkdown(blocks)

@@ -1,0 +1,99 @@
+import type { ReadBlock } from '../../ports.ts'
+import type { Block, BlockContent, Cell } from '../model/block.ts'
+import { plainText, type Run } from '../model/runs.ts'
+import { htmlText } from './html.ts'
+import { renderBlocks, renderRuns } from './render.ts'
+import { linkUrl } from './url.ts'
+
+// Blocks as GitHub's Markdown. What Markdown cannot say exactly stands in it as HTML.
+
+/** A document as Markdown; blocks outside the document model are left out. */
+export function toMarkdown(blocks: readonly ReadBlock[]): string {
+  const known = blocks.filter((block): block is Block => block.type !== 'unreadable')
+  const parts: string[] = []
+  let depth = -1
+  known.forEach((block, i) => {
+    const isItem = block.type === 'list_item'
+    // An item cannot be deeper than one level below the item before it.
+    depth = isItem ? Math.min(block.attrs.indent, depth + 1) : -1
+    const text = markdownOf(block, Math.max(depth, 0))
+    if (i === 0) parts.push(text)
+    else parts.push(isItem && known[i - 1]!.type === 'list_item' ? '\n' : '\n\n', text)
+  })
+  return known.length === 0 ? '' : `${parts.join('')}\n`
+}
+
+function markdownOf(block: BlockContent, depth: number): string {
+  switch (block.type) {
+    case 'paragraph':
+      return lineStart(inline(block.text, HARD_BREAK))
+    case 'heading':
+      return `${'#'.repeat(block.attrs.level)} ${inline(block.text, '<br>')}`
+    case 'quote':
+      return lineStart(inline(block.text, HARD_BREAK)).replaceAll(/^/gm, '> ')
+    case 'list_item': {
+      const marker = block.attrs.ordered ? '1. ' : '- '
+      return `${INDENT.repeat(depth)}${marker}${lineStart(inline(block.text, '<br>'))}`
+    }
+    case 'code': {
+      const text = plainText(block.text)
+      const fence = '`'.repeat(Math.max(3, longestTicks(text) + 1))
+      return `${fence}${block.attrs.language ?? ''}\n${text}\n${fence}`
+    }
+    case 'table':
+      return table(block.rows) ?? htmlText(renderBlocks([block]))
+    case 'divider':
+      return '---'
+  }
+}
+
+const INDENT = '    '
+const HARD_BREAK = '\\\n'
+const longestTicks = (text: string): number => Math.max(0, ...(text.match(/`+/g) ?? []).map(({ length }) => length))
+
+/** Null where the table has no plain header row, or cells that span others. */
+function table([head, ...rows]: readonly (readonly Cell[])[]): string | null {
+  const isPlain = ({ header, colspan, rowspan }: Cell, wanted: boolean) =>
+    header === wanted && colspan === 1 && rowspan === 1
+  const fits =
+    head?.every((cell) => isPlain(cell, true)) === true &&
+    rows.every((row) => row.length === head.length && row.every((cell) => isPlain(cell, false)))
+  if (!fits) return null
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
+  const cells = (row: readonly Cell[]) => line(row.map(({ text }) => inline(text, '<br>')))
+  return [cells(head), line(head.map(() => '---')), ...rows.map(cells)].join('\n')
+}
+
+function inline(runs: readonly Run[], lineBreak: string): string {
+  const text = runs.map((run, i) => {
+    const alone = !isMarked(runs[i - 1]) && !isMarked(runs[i + 1])
+    return alone ? runText(run) : isMarked(run) ? htmlText(renderRuns([run])) : escaped(run.text)
+  })
+  return text.join('').replaceAll(/<br\/>|\n/g, lineBreak)
+}
+
+const isMarked = (run: Run | undefined): boolean => run !== undefined && Object.keys(run.marks).length > 0
+
+/** Delimiters close only beside letters and digits; a run that ends otherwise is written as HTML. */
+function runText(run: Run): string {
+  const { text, marks } = run
+  if (!isMarked(run)) return escaped(text)
+  const isWord = /^[\p{L}\p{N}](?:[^\n]*[\p{L}\p{N}])?$/u.test(text)
+  if (!isWord || marks.underline || marks.code || marks.link?.rel || marks.link?.target)
+    return htmlText(renderRuns([run]))
+  const delimiters = `${marks.strike ? '~~' : ''}${marks.bold ? '**' : ''}${marks.italic ? '*' : ''}`
+  const inner = `${delimiters}${escaped(text)}${[...delimiters].reverse().join('')}`
+  const href = marks.link === undefined ? null : linkUrl(marks.link.href)
+  if (href === null) return inner
+  const title = marks.link!.title === undefined ? '' : ` "${marks.link!.title.replaceAll(/["\\]/g, '\\$&')}"`
+  return /[\s<>\\]/.test(href) ? htmlText(renderRuns([run])) : `[${inner}](<${href}>${title})`
+}
+
+const escaped = (text: string): string =>
+  text.replaceAll(/[\\`*_[\]<>~|&]/g, '\\$&').replaceAll(/\bhttps?:|\bwww\./g, (m) => m.replace(/[:.]$/, '\\$&'))
+
+/** What would begin a heading, quote, list, fence or divider at the start of a line is escaped. */
+const lineStart = (text: string): string =>
+  text
+    .replaceAll(/^([#>+=-]|\d{1,9}(?=[.)]))/gm, (start) => (/\d/.test(start) ? start : `\\${start}`))
+    .replaceAll(/^(\d{1,9})([.)])/gm, '$1\\$2')

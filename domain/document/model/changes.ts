@@ -1,0 +1,49 @@
+import type { Block } from './block.ts'
+
+/** The difference of one block between two revisions. */
+export type BlockChange =
+  | { readonly change: 'added'; readonly after: Block }
+  | { readonly change: 'removed'; readonly before: Block }
+  /** `moved`: its place among the blocks of both revisions is another one. */
+  | { readonly change: 'changed'; readonly before: Block; readonly after: Block; readonly moved: boolean }
+
+/** All blocks that differ: in the order of the later revision, then those that it lacks. */
+export function blockChanges(before: readonly Block[], after: readonly Block[]): readonly BlockChange[] {
+  const places = new Map(before.map((block, place) => [block.id, place]))
+  const known = after.filter(({ id }) => places.has(id))
+  const stayed = new Set(longestIncreasing(known.map(({ id }) => places.get(id)!)).map((place) => before[place]!.id))
+  const changes: BlockChange[] = []
+  for (const block of after) {
+    const place = places.get(block.id)
+    if (place === undefined) changes.push({ change: 'added', after: block })
+    else {
+      const moved = !stayed.has(block.id)
+      const earlier = before[place]!
+      if (moved || JSON.stringify(earlier) !== JSON.stringify(block))
+        changes.push({ change: 'changed', before: earlier, after: block, moved })
+    }
+  }
+  const left = new Set(after.map(({ id }) => id))
+  for (const block of before) if (!left.has(block.id)) changes.push({ change: 'removed', before: block })
+  return changes
+}
+
+/** A longest increasing subsequence of different numbers. */
+function longestIncreasing(numbers: readonly number[]): readonly number[] {
+  /** Index of the smallest end of an increasing subsequence of each length. */
+  const ends: number[] = []
+  const previous: number[] = []
+  numbers.forEach((value, i) => {
+    let [low, high] = [0, ends.length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (numbers[ends[middle]!]! < value) low = middle + 1
+      else high = middle
+    }
+    previous[i] = ends[low - 1] ?? -1
+    ends[low] = i
+  })
+  const found: number[] = []
+  for (let i = ends.at(-1) ?? -1; i >= 0; i = previous[i]!) found.push(numbers[i]!)
+  return found.reverse()
+}

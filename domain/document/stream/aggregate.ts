@@ -1,0 +1,52 @@
+import type { Header } from '../../log/envelope.ts'
+import type { Aggregate } from '../../stream/aggregate.ts'
+import { DocumentError } from '../errors.ts'
+import { bodyFault, checkKnown, decode, decodeKept } from './codec.ts'
+import { type DocumentCommand, type DocumentContext, decideWith } from './decide.ts'
+import { type BodyOf, type DocumentEvent, versions } from './events.ts'
+import { type DocumentState, digestOf, evolve, FOLD, noDocument } from './state.ts'
+
+export type DocumentAggregate = Aggregate<DocumentState, DocumentEvent, DocumentCommand, DocumentContext>
+
+/** The stream of a document, without the namespace. */
+export const documentStream = (documentId: string): string => `document-${documentId}`
+
+/** The stream of requests for unknown documents. */
+export const REFUSED_STREAM = 'gateway-refused'
+
+const shared = {
+  fold: FOLD,
+  versions,
+  decode,
+  decodeKept,
+  checkKnown,
+  fault: bodyFault,
+  wakeAt: () => null,
+  digest: digestOf,
+  // The gateway finds the answer to a repeated request by the command id in the headers: no state has to remember it.
+  commands: () => [],
+  remembered: Number.POSITIVE_INFINITY,
+  reject: (code, message) => new DocumentError(code, message),
+  erasing: { says: (type) => type === 'envelope_received', residue, ending },
+} satisfies Partial<DocumentAggregate>
+
+/** A document as one kind of stream: `document-<id>`. */
+export const document: DocumentAggregate = { ...shared, kind: 'document', evolve, decide: decideWith(evolve) }
+
+/** Requests for unknown documents: `gateway-refused`. */
+export const gateway: DocumentAggregate = {
+  ...shared,
+  kind: 'gateway',
+  evolve: noDocument,
+  decide: decideWith(noDocument),
+}
+
+/** Of a request the hash is left. The text that it wrote stays in the updates, without which no document can be read. */
+function residue(type: string, body: unknown): unknown {
+  return type === 'envelope_received' ? { ...(body as BodyOf<'envelope_received'>), request: null } : body
+}
+
+/** A request is answered in its own append, so that every recorded one can be erased. */
+function ending() {
+  return { see(_: Header) {}, ended: true }
+}

@@ -1,0 +1,37 @@
+import type { DocumentContext } from '../../document/stream/decide.ts'
+import { type DocumentEvent, isUpdate, updateBytes } from '../../document/stream/events.ts'
+import type { Memory } from '../stream/memory.ts'
+
+/** What came out of the log since it was last taken: the updates that a replica has still to import. */
+export class Arrivals implements Memory<DocumentEvent, DocumentContext> {
+  readonly bytes = 0
+  readonly #listen: (event: DocumentEvent) => void
+  #updates: Uint8Array[] = []
+
+  constructor(listen: (event: DocumentEvent) => void) {
+    this.#listen = listen
+  }
+
+  push(event: DocumentEvent): void {
+    if (isUpdate(event)) this.#updates.push(updateBytes(event))
+    this.#listen(event)
+  }
+
+  take(): readonly Uint8Array[] {
+    const taken = this.#updates
+    this.#updates = []
+    return taken
+  }
+
+  settle(): void {}
+
+  context() {
+    return {}
+  }
+
+  /** The mailbox reads from the beginning: the replica is then opened from the log too. */
+  fresh(): this {
+    this.#updates = []
+    return this
+  }
+}

@@ -1,0 +1,131 @@
+import type { Answer } from '../../document/envelope/answers.ts'
+import { DocumentError } from '../../document/errors.ts'
+import type { BlockContent } from '../../document/model/block.ts'
+import { document, documentStream, gateway, REFUSED_STREAM } from '../../document/stream/aggregate.ts'
+import { hex, runIdOf, sha256 } from '../../log/ids.ts'
+import { Desk } from './desk.ts'
+import { DocumentHistory } from './history.ts'
+import { ReplicaCache } from './replica-cache.ts'
+import type { Caller, DocumentAt, DocumentPorts, Imported } from './types.ts'
+
+/** Replicas in memory at once; the one that was used longest ago is closed. */
+const MAX_OPEN = 64
+
+/** Bytes of one update of a person. */
+export const MAX_UPDATE = 1024 * 1024
+
+export interface NewDocument {
+  readonly title: string
+  readonly source: 'empty' | 'markdown' | 'html'
+  readonly blocks: readonly BlockContent[]
+}
+
+/** What makes a creation the same one when it is sent again; `commandId` tells key and content apart. */
+export interface CreationKey {
+  readonly documentId: string
+  readonly commandId: string
+}
+
+/** The only way to change documents: requests of agents and updates of people, each judged, recorded and then applied. */
+export class DocumentGateway {
+  readonly #ports: DocumentPorts
+  readonly #cache: ReplicaCache
+  readonly #refused: Desk
+  readonly #desks = new Map<string, Desk>()
+  readonly history: DocumentHistory
+
+  constructor(ports: DocumentPorts) {
+    this.#ports = ports
+    this.#cache = new ReplicaCache(ports.snapshots)
+    this.history = new DocumentHistory(ports, this.#cache)
+    this.#refused = new Desk(ports, gateway, REFUSED_STREAM, this.#cache)
+  }
+
+  /** Makes a document. Returns its id and revision. */
+  async create(
+    { title, source, blocks }: NewDocument,
+    caller: Caller,
+    key?: CreationKey,
+  ): Promise<{ readonly documentId: string; readonly revision: number }> {
+    const { random, clock, documents } = this.#ports
+    const documentId = key?.documentId ?? runIdOf(clock.now(), random.bytes(8))
+    const gatewayPeer = peerOf(random.bytes(8))
+    const content = blocks.map((block, n) => ({ ...block, id: blockId(documentId, n) }))
+    const replica = await documents.open({ gatewayPeer, updates: [] })
+    try {
+      const change = content.length === 0 ? null : replica.edit([{ kind: 'insert', after: null, blocks: content }])
+      const command = { kind: 'create', title, gatewayPeer, source, content: change } as const
+      const commandId = key?.commandId ?? `request:${hex(random.bytes(16))}`
+      const revision = await this.#desk(documentId).create(command, commandId, caller)
+      return { documentId, revision }
+    } finally {
+      replica.close()
+    }
+  }
+
+  async exists(documentId: string): Promise<boolean> {
+    return (await this.#ports.log.head(documentStream(documentId))) !== null
+  }
+
+  /** Answers an AI envelope (CONTRACTS 12). `body`: the parsed JSON, or a `RawBody` that is none. */
+  async envelope(documentId: string, body: unknown, caller: Caller): Promise<Answer> {
+    const desk = (await this.exists(documentId)) ? this.#desk(documentId) : this.#refused
+    return desk.envelope(documentId, body, caller)
+  }
+
+  /** Imports an update of a person's replica. */
+  async import(documentId: string, update: Uint8Array, caller: Caller): Promise<Imported> {
+    if (update.length > MAX_UPDATE) {
+      const what = `the update has ${update.length} bytes; send at most ${MAX_UPDATE}`
+      throw new DocumentError('UPDATE_TOO_LARGE', what)
+    }
+    await this.#mustExist(documentId)
+    return this.#desk(documentId).import(update, caller)
+  }
+
+  /** The document now. */
+  async read(documentId: string): Promise<DocumentAt> {
+    await this.#mustExist(documentId)
+    return this.#desk(documentId).look((replica, at) => ({ documentId, ...at, blocks: replica.blocks() }))
+  }
+
+  /** The document now as a Loro snapshot with its history, and the revision that it shows. */
+  async snapshot(documentId: string): Promise<{ readonly revision: number; readonly bytes: Uint8Array }> {
+    await this.#mustExist(documentId)
+    return this.#desk(documentId).look((replica, { revision }) => ({ revision, bytes: replica.snapshot() }))
+  }
+
+  async close(): Promise<void> {
+    const desks = [...this.#desks.values(), this.#refused]
+    this.#desks.clear()
+    await Promise.all(desks.map((desk) => desk.close()))
+  }
+
+  async #mustExist(documentId: string): Promise<void> {
+    if (!(await this.exists(documentId))) throw unknown(documentId)
+  }
+
+  #desk(documentId: string): Desk {
+    const desk = this.#desks.get(documentId) ?? new Desk(this.#ports, document, documentStream(documentId), this.#cache)
+    // The last one in the order of insertion is the one used last.
+    this.#desks.delete(documentId)
+    this.#desks.set(documentId, desk)
+    const [oldest] = this.#desks.keys()
+    if (this.#desks.size > MAX_OPEN) {
+      const left = this.#desks.get(oldest!)!
+      this.#desks.delete(oldest!)
+      void left.close()
+    }
+    return desk
+  }
+}
+
+const unknown = (documentId: string) => new DocumentError('DOCUMENT_UNKNOWN', `there is no document "${documentId}"`)
+
+/** 63 random bits, never 0: Loro keeps the greatest peer for itself. */
+function peerOf(bytes: Uint8Array): string {
+  const peer = BigInt(`0x${hex(bytes)}`) >> 1n
+  return String(peer === 0n ? 1n : peer)
+}
+
+const blockId = (documentId: string, n: number): string => `b${sha256(`${documentId}\n${n}`).slice(0, 24)}`

@@ -1,0 +1,13 @@
+import { DocumentError, type DocumentErrorCode } from '../../document/errors.ts'
+import type { ImportedUpdate } from '../../ports.ts'
+
+type Refused = Extract<ImportedUpdate, { kind: 'refused' }>
+
+const CODES: Readonly<Record<Refused['reason'], DocumentErrorCode>> = {
+  malformed: 'UPDATE_MALFORMED',
+  gateway_peer: 'UPDATE_OF_GATEWAY',
+  missing_dependencies: 'UPDATE_INCOMPLETE',
+}
+
+/** The refusal of a person's update. */
+export const personFault = ({ reason, message }: Refused): DocumentError => new DocumentError(CODES[reason], message)

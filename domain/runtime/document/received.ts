@@ -1,0 +1,36 @@
+import { type AiEnvelopeRequest, payloadHash } from '../../document/envelope/request.ts'
+import { attemptOf } from '../../document/envelope/retry.ts'
+import type { Received } from '../../document/stream/events.ts'
+import { sha256 } from '../../log/ids.ts'
+
+/** A body that is not JSON, as its bytes. */
+export class RawBody {
+  readonly bytes: Uint8Array
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes
+  }
+}
+
+/** The id that a body gives itself, before anything of it is checked. */
+export function idIn(body: unknown): string | null {
+  const id = (body as { client_request_id?: unknown } | null)?.client_request_id
+  return typeof id === 'string' ? id : null
+}
+
+/** A request as it is recorded. `whole` false: only its hash and size. */
+export function receivedOf(
+  documentId: string,
+  body: unknown,
+  request: AiEnvelopeRequest | null,
+  whole: boolean,
+): Received {
+  const bytes = body instanceof RawBody ? body.bytes : Buffer.from(JSON.stringify(body) ?? '')
+  const { first, retry } = attemptOf(request?.client_request_id ?? '')
+  return {
+    documentId,
+    hash: request === null ? sha256(bytes) : payloadHash(request),
+    size: bytes.length,
+    request: whole ? request : null,
+    ...(retry > 0 && whole ? { retryOf: { first, retry } } : {}),
+  }
+}

@@ -1,0 +1,76 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { inProcess } from '../api/cli-support.ts'
+
+// Runs with a real MCP server as a process, from the settings to the log.
+
+const FAKE = join(import.meta.dirname, '../support/mcp/fake-server.ts')
+const VALUE = 'a-value-of-the-tracker-99'
+
+function folder(mode = 'normal') {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'keepup-mcp-')))
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }))
+  const [data, ws] = [join(root, 'data'), join(root, 'ws')]
+  mkdirSync(data)
+  mkdirSync(ws)
+  const settings = (more: object) => {
+    const fake = { command: [process.execPath, FAKE, mode], secretEnv: { API_KEY: 'TRACKER_KEY' }, ...more }
+    writeFileSync(join(data, 'keepup.json'), JSON.stringify({ mcp: { fake } }))
+  }
+  settings({})
+  const script = (...calls: readonly (readonly [string, object])[]) => {
+    const turns = [...calls, ['complete_task', { summary: 'done' }] as const].map(([tool, args]) => ({
+      calls: [{ tool, arguments: args }],
+    }))
+    writeFileSync(join(root, 'script.json'), JSON.stringify({ script: 1, model: 's', turns }))
+  }
+  const keepup = (...args: string[]) => inProcess(['--data', data, ...args])
+  const run = (...more: string[]) =>
+    keepup('run', 'do it', '--model', `scripted:${join(root, 'script.json')}`, '-w', ws, ...more)
+  const written = () =>
+    readdirSync(data, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => readFileSync(join(entry.parentPath, entry.name)).toString('latin1'))
+  return { ws, settings, script, keepup, run, written }
+}
+
+test('an agent calls the tools of a server, which has its secret and starts in the workspace; no record shows the secret', async () => {
+  const { keepup, run, script, ws, written } = folder()
+  process.env.TRACKER_KEY = VALUE
+  onTestFinished(() => void delete process.env.TRACKER_KEY)
+  script(['fake__echo', { words: 'hello' }], ['fake__env', {}], ['fake__cwd', {}])
+  const { code, err } = await run()
+  expect([code, err]).toEqual([0, expect.stringContaining('✓ fake:echo')])
+  const id = /^run (\w+)$/m.exec(err)![1]!
+  const [env, cwd] = await Promise.all([keepup('result', `${id}.t2.c0`), keepup('result', `${id}.t3.c0`)])
+  expect(JSON.parse(env.out).API_KEY).toMatch(/^secret:ku_/)
+  expect(cwd.out.trim()).toBe(ws)
+  for (const text of written()) expect(text).not.toContain(VALUE)
+})
+
+test('an approval asks for a tool of a server as for others, and is void where the server has changed the tool since', async () => {
+  const { keepup, run, script, settings } = folder()
+  process.env.TRACKER_KEY = VALUE
+  onTestFinished(() => void delete process.env.TRACKER_KEY)
+  script(['fake__note', {}])
+  const waiting = await run('--require-approval', 'fake:*')
+  expect(waiting.code).toBe(8)
+  const id = /^run (\w+)$/m.exec(waiting.err)![1]!
+  settings({ effects: { note: 'pure' } })
+  expect((await keepup('approve', `${id}.t1.c0`)).code).toBe(0)
+  const { err } = await keepup('resume', id)
+  expect(err).toContain('✗ fake:note CONFLICT: nothing was done: its MCP server has changed fake:note')
+})
+
+test('a policy that names a tool which a configured server does not have is refused at the start', async () => {
+  const { run, script } = folder()
+  process.env.TRACKER_KEY = VALUE
+  onTestFinished(() => void delete process.env.TRACKER_KEY)
+  script()
+  const { code, err } = await run('--deny', 'fake:nothing')
+  expect(code).not.toBe(0)
+  expect(err).toContain('policy.deniedTools: there is no tool "fake:nothing"')
+  expect((await run('--deny', 'fake:fire')).code).toBe(0)
+})

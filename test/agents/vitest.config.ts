@@ -1,0 +1,14 @@
+import { join } from 'node:path'
+import { configDefaults, defineConfig } from 'vitest/config'
+
+// Tests that start the programs of others as processes, such as MCP servers.
+export default defineConfig({
+  test: {
+    env: { XDG_CONFIG_HOME: join(import.meta.dirname, '../../node_modules', '.keepup-test-config') },
+    include: ['test/agents/**/*.test.ts'],
+    exclude: [...configDefaults.exclude],
+    testTimeout: 120_000,
+    hookTimeout: 60_000,
+    expect: { poll: { timeout: 30_000 } },
+  },
+})

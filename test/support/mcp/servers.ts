@@ -1,0 +1,80 @@
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { type McpOptions, type McpServers, openMcpServers } from '../../../adapters/tools-mcp/mcp-tools.ts'
+import { McpServers as Settings } from '../../../adapters/tools-mcp/settings.ts'
+import type { JsonObject } from '../../../domain/log/json.ts'
+import type { Tool, ToolContext, ToolResult } from '../../../domain/ports.ts'
+import { toolContext } from '../web-server.ts'
+
+const FAKE = join(import.meta.dirname, 'fake-server.ts')
+
+/** A clock on which waits end at once and are written down. */
+export class QuickClock {
+  readonly waits: number[] = []
+  #now = 0
+  now = () => this.#now
+  sleep = async (ms: number, signal?: AbortSignal) => {
+    signal?.throwIfAborted()
+    if (ms > 0) this.waits.push(ms)
+    this.#now += ms
+  }
+}
+
+/** What a call came to: a result, or an error. The tests say of which kind it is. */
+export interface Ended extends ToolResult {
+  readonly content: never
+  readonly message?: string
+}
+
+export interface Opened extends McpServers {
+  readonly clock: QuickClock
+  readonly warnings: string[]
+  /** Resolves when a server has given its list of tools once more. */
+  changed(): Promise<string>
+  tool(name: string): Tool
+  /** The result of a call, or the error that it was rejected with. */
+  call(name: string, args?: JsonObject, context?: Partial<ToolContext>): Promise<Ended>
+}
+
+/** The fake server that misbehaves so, as one of the settings. */
+export const fake = (mode = 'normal', more: object = {}) => ({ type: 'stdio', command: ['node', FAKE, mode], ...more })
+
+/** Connects to these servers; they end with the test. */
+export async function opened(settings: Record<string, object>, more: Partial<McpOptions> = {}): Promise<Opened> {
+  const clock = new QuickClock()
+  const warnings: string[] = []
+  let waiting: ((server: string) => void)[] = []
+  const servers = await openMcpServers({
+    settings: Settings.parse(settings),
+    program: () => process.execPath,
+    secret: async (name) => `value of ${name}`,
+    env: { PATH: '/usr/bin:/bin', HOME: '/', PROVIDER_KEY: 'sk-ours', SHARED: 'yes' },
+    cwd: tmpdir(),
+    clock,
+    version: '1.2.3',
+    warn: (text) => warnings.push(text),
+    changed: (server) => {
+      for (const one of waiting) one(server)
+      waiting = []
+    },
+    ...more,
+  })
+  onTestFinished(() => servers.close())
+  const tool = (name: string) => {
+    const found = servers.tools().find(({ spec }) => spec.name === name)
+    if (found === undefined) throw new Error(`there is no tool ${name}; warnings: ${warnings.join('; ')}`)
+    return found
+  }
+  return {
+    ...servers,
+    clock,
+    warnings,
+    changed: () => new Promise((resolve) => waiting.push(resolve)),
+    tool,
+    call: (name, args = {}, context = {}) =>
+      tool(name)
+        .run(args, toolContext(context))
+        .catch((error) => error),
+  }
+}
