@@ -2,6 +2,7 @@ import { ROLES } from '../../domain/agent/definition/roles.ts'
 import type { BlobStore, Clock, EventLog, Random, Vault } from '../../domain/ports.ts'
 import type { DocumentGateway } from '../../domain/runtime/document/gateway.ts'
 import type { AgentServices } from '../../domain/runtime/types.ts'
+import type { Agents } from './agents/agents.ts'
 import { Drivers } from './drives/drivers.ts'
 import { LiveHub } from './live/hub.ts'
 import type { Losses } from './losses/losses.ts'
@@ -29,6 +30,8 @@ export interface KeepUpPorts {
   sizes(runIds: readonly string[]): Promise<ReadonlyMap<string, number>>
   /** A model request as its provider gets it; absent where the host cannot tell. */
   wire?: NonNullable<Services['wire']>
+  /** Absent where no other agents are run. */
+  readonly agents?: Agents
   readonly readOnly?: boolean
   readonly workSubscription?: WorkSubscription
   /** Names this process among several that drive; absent where it is alone. */
@@ -68,6 +71,7 @@ export function createKeepUp(ports: KeepUpPorts): Services {
     backup: (folder) => ports.backup(folder),
     sizes: (runIds) => ports.sizes(runIds),
     wire: ports.wire ?? null,
+    agents: ports.agents ?? null,
     readOnly: ports.readOnly ?? false,
     workSubscription: ports.workSubscription ?? null,
     holder: ports.holder ?? null,
@@ -75,8 +79,7 @@ export function createKeepUp(ports: KeepUpPorts): Services {
     ready: readiness(ports),
     autoDrive: ports.autoDrive ?? false,
     close() {
-      closed ??= drivers
-        .stop()
+      closed ??= Promise.all([drivers.stop(), ports.agents?.close()])
         .then(() => documents.close())
         .then(() => ports.close())
       return closed

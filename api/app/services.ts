@@ -3,6 +3,7 @@ import type { Json } from '../../domain/log/json.ts'
 import type { BlobStore, Clock, EventLog, FileChange, ModelRequest, Random, Vault } from '../../domain/ports.ts'
 import type { DocumentGateway } from '../../domain/runtime/document/gateway.ts'
 import type { AgentServices, At, ForkOptions } from '../../domain/runtime/types.ts'
+import type { Agents } from './agents/agents.ts'
 import type { Drivers } from './drives/drivers.ts'
 import type { LiveHub } from './live/hub.ts'
 import type { Losses } from './losses/losses.ts'
@@ -110,6 +111,8 @@ export interface Services {
   readonly documents: DocumentGateway
   readonly live: LiveHub
   readonly drivers: Drivers
+  /** Runs of other agents; null: this host has none. */
+  readonly agents: Agents | null
   readonly vault: Vault
   readonly clock: Clock
   readonly random: Random

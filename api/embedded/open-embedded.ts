@@ -67,7 +67,7 @@ export async function openEmbedded(
     const isWitness = loss !== null && (loss.tables !== null || loss.streams.length > 0)
     let live = mode === 'owner' && !isWitness ? await follow() : null
     const tables = live === null ? frozenTables(at.tables, opened, log, gate) : new LateTables(live.tables)
-    return compose(host, {
+    const services = compose(host, {
       log: gate.log,
       blobs,
       intents,
@@ -98,10 +98,21 @@ export async function openEmbedded(
       autoDrive,
       close: () => opened.closeAll(),
     })
+    // This process owns the folder alone: whatever other agents were at work belonged to a process that is gone.
+    if (mode === 'owner' && loss === null) await settleAgents(services, tell)
+    return services
   } catch (error) {
     await opened.closeAll()
     throw error
   }
+}
+
+/** A failure keeps nothing else from working: the next start tries again. */
+async function settleAgents({ agents }: Services, tell: Tell): Promise<void> {
+  const settled = await agents
+    ?.settle()
+    .catch((error: Error) => tell(`runs of other agents stay open: ${error.message}`))
+  if (settled) tell(`runs of other agents that were cut off: ${settled}; their outcomes are recorded as unknown`)
 }
 
 /** The vault is missing: a person may have removed it, or copied the data folder in part. */

@@ -11,6 +11,7 @@ import { pointOf } from '../app/runs/point.ts'
 import type { Services } from '../app/services.ts'
 import { told } from '../app/told.ts'
 import { VERSION } from '../version.ts'
+import { agentRuns } from './agent-runs.ts'
 import { openBoundary } from './boundary.ts'
 import { openEnvironment } from './environment.ts'
 import { mustBeWhole } from './losses/gate.ts'
@@ -72,16 +73,18 @@ export function compose(host: Host, kept: Kept): Services {
       openEnvironment(config, spec, about, named, mcp, await boundary(spec), (text) => warn(about.agentId, text)),
     ...(host.crashPoint && { crashPoint: host.crashPoint }),
   }
+  const read = readModelOf(tables, {
+    ...stores,
+    pointAt: async (agentId, revision) => pointOf(await agentAt(stores, agentId, { revision })),
+  })
   return createKeepUp({
     ...particular,
+    ...(kept.readOnly !== true && { agents: agentRuns(host, ports, tables, () => read.current()) }),
     runtime: (live) => runtime({ ...ports, feed: live }),
     log,
     losses: lossesOf(losses, { ...ports, log: losses.log, feed: { publish() {} } }),
     blobs,
-    read: readModelOf(tables, {
-      ...stores,
-      pointAt: async (agentId, revision) => pointOf(await agentAt(stores, agentId, { revision })),
-    }),
+    read,
     files: workspaceFilesOf(files),
     documents: new DocumentGateway({
       ...ports,

@@ -8,6 +8,7 @@ import { webTools } from '../../adapters/tools-web/web-tools.ts'
 import { openVault } from '../../adapters/vault/file-vault.ts'
 import { keyTexts } from '../../adapters/vault/keys.ts'
 import { unhidable } from '../../domain/agent/secrets/forms.ts'
+import type { AgentBackend } from '../../domain/ports/external.ts'
 import type { SnapshotStore, Tool, Vault } from '../../domain/ports.ts'
 import type { RuntimePorts } from '../../domain/runtime/ports.ts'
 import type { Config } from '../app/config.ts'
@@ -20,6 +21,8 @@ import { vaultKeys } from './vault-keys.ts'
 export interface Own {
   readonly tools?: readonly Tool[]
   readonly scripts?: Readonly<Record<string, ScriptInput>>
+  /** Backends for other agents, beside those that are known here. */
+  readonly agents?: readonly AgentBackend[]
   /** Where what goes on less well than it should is told; stderr where absent. */
   readonly tell?: Tell
   /** Of fault tests. */
@@ -27,7 +30,7 @@ export interface Own {
 }
 
 /** What belongs to this host, wherever log and tables are: its secrets, models, tools, and a cache. */
-export interface Host extends Pick<Own, 'crashPoint'> {
+export interface Host extends Pick<Own, 'crashPoint' | 'agents'> {
   readonly mcp: McpPool
   readonly config: Config
   readonly vault: Vault
@@ -97,6 +100,7 @@ export async function openHost(
     snapshots,
     tell,
     ...(own.crashPoint && { crashPoint: own.crashPoint }),
+    ...(own.agents && { agents: own.agents }),
     knownSecrets: [...models.knownSecrets(), ...used.filter(isHidable), ...hidden, ...keyTexts(keys)],
   }
 }

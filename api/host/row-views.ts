@@ -83,6 +83,8 @@ export function runRow(run: RunSummary, root: AgentNode | null): RunRow {
     model: run.model,
     task: run.task,
     workspace: run.workspace,
+    backend: run.backend,
+    ungoverned: run.backend !== null,
     turn: run.turns,
     step: run.step,
     revision: run.revision,

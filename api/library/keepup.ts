@@ -3,6 +3,7 @@ import type { z } from 'zod'
 import { UserCommand } from '../../domain/agent/decisions/commands.ts'
 import type { SecurityPolicy, ToolExecutionContext } from '../../domain/agent/definition/spec.ts'
 import { issuesOf, issuesText } from '../../domain/agent/issues.ts'
+import type { AgentRunHandle, AgentRunRequest } from '../../domain/ports/external.ts'
 import { Callback } from '../../domain/runtime/agent/callback.ts'
 import type { RebuiltRequest } from '../../domain/runtime/agent/history/rebuild-request.ts'
 import { KeyedMutex } from '../../domain/runtime/concurrency.ts'
@@ -95,6 +96,11 @@ export interface KeepUp extends AsyncDisposable {
   verify(runId: string): Promise<VerifiedRun>
   /** A new run whose history up to a point is that of this one; `drive` as in {@link start}. */
   fork(runId: string, options?: ForkRequest): Promise<StartedRun>
+  /**
+   * Runs another agent (seed 002): `kind` as `claude_code`, `codex`, `gemini`, `opencode`, or one of your own. Our policy sees
+   * nothing of what it does, so that every view marks the run as ungoverned. Closing cancels it.
+   */
+  runAgent(kind: string, request: AgentRunRequest, by?: string): Promise<AgentRunHandle>
   /** Everything else: the queries, the log itself. */
   readonly services: Services
   /** Lets what is at work end (`KEEPUP_DRAIN_MS` at most), which another process may go on from; gives the folder free. */
@@ -166,6 +172,10 @@ export function keepUpOf(
     },
     follow: (runId, { after, signal } = {}) =>
       followRun(services, runId, after, signal ? AbortSignal.any([signal, ending.signal]) : ending.signal),
+    async runAgent(kind, request, said) {
+      if (services.agents === null) throw new Problem('INVALID_REQUEST', 'this keepup runs no other agents')
+      return services.agents.run(kind, request, { by: { kind: 'user', id: asker(said) } })
+    },
     async say(agentId, command, { by: said, key } = {}) {
       const checked = parsed(UserCommand, command)
       const kind = ['decide_approval', 'resolve_doubt', 'standing_approval'].includes(checked.kind)

@@ -1,6 +1,7 @@
 import type { ScriptInput } from '../../adapters/model-scripted/script.ts'
 import { wireName } from '../../domain/agent/definition/tools.ts'
 import { LogError } from '../../domain/log/errors.ts'
+import type { AgentBackend } from '../../domain/ports/external.ts'
 import type { Tool } from '../../domain/ports.ts'
 import { type Config, ConfigError, loadConfig } from '../app/config.ts'
 import { type KeepUp, keepUpOf } from './keepup.ts'
@@ -14,6 +15,8 @@ export interface KeepUpOptions
   readonly tools?: readonly Tool[]
   /** Scripts for `scripted:<name>` models, by name: for tests without a model. */
   readonly scripts?: Readonly<Record<string, ScriptInput>>
+  /** Backends for other agents of your own, beside claude_code, codex, gemini and opencode. */
+  readonly agents?: readonly AgentBackend[]
 }
 
 const SETTINGS = ['data', 'model', 'safeDefaultModel', 'models', 'sandboxed', 'by']
@@ -44,10 +47,12 @@ function checkTools(tools: readonly Tool[]): void {
  *   await keepup.close()
  */
 export async function openKeepUp(options: KeepUpOptions): Promise<KeepUp> {
-  const { tools = [], scripts = {}, ...flags } = options
+  const { tools = [], scripts = {}, agents = [], ...flags } = options
   const unknown = Object.keys(flags).find((key) => !SETTINGS.includes(key))
   if (unknown !== undefined) {
-    throw new ConfigError(`unknown option "${unknown}"; known are ${[...SETTINGS, 'tools', 'scripts'].join(', ')}`)
+    throw new ConfigError(
+      `unknown option "${unknown}"; known are ${[...SETTINGS, 'tools', 'scripts', 'agents'].join(', ')}`,
+    )
   }
   if (!options.data) throw new ConfigError('data: name a folder')
   checkTools(tools)
@@ -56,7 +61,7 @@ export async function openKeepUp(options: KeepUpOptions): Promise<KeepUp> {
     import('../open-services.ts'),
     import('../owner/local.ts'),
   ])
-  const own = { tools, scripts }
+  const own = { tools, scripts, agents }
   const services = await openServices(config, 'owner', { autoDrive: false }, own).catch((error: unknown) => {
     if (!(error instanceof LogError && error.code === 'LOG_LOCKED')) throw error
     const hint = `another process owns ${config.data}; end it, name another folder, or use the keepup command`

@@ -15,7 +15,7 @@ import { ENDED, Puppet, settled } from '../support/external/in-process.ts'
 import { tempFolder } from '../support/folders.ts'
 import { MemoryBlobs, MemoryIntents } from '../support/harness.ts'
 import { BEFORE } from '../support/sealing.ts'
-import { VirtualClock } from '../support/virtual-clock.ts'
+import { standing } from '../support/standing-clock.ts'
 
 // DESIGN, External runs: the stream of a run is written through the same path as an agent's.
 
@@ -40,7 +40,7 @@ async function portsOn(open: () => Promise<EventLog>): Promise<ExternalLogPorts>
   onTestFinished(() => log.close())
   let drawn = 0
   const random = { bytes: (length: number) => new Uint8Array(length).fill(++drawn % 251) }
-  const clock = new VirtualClock()
+  const clock = standing(Date.UTC(2026, 0, 18))
   return { log, random, clock, blobs: new MemoryBlobs(), intents: new MemoryIntents(), build: 'test' }
 }
 

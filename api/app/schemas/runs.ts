@@ -61,6 +61,8 @@ export const Run = z
     model: z.string().nullable(),
     task: z.string().nullable(),
     workspace: z.string().nullable().meta({ description: 'The folder it works in' }),
+    backend: z.string().nullable().meta({ description: "The kind of another agent; null: keepup's own" }),
+    ungoverned: z.boolean().meta({ description: 'Our policy sees nothing of what the agent does' }),
     turn: count,
     step: count,
     revision: z.int(),

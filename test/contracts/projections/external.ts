@@ -6,14 +6,14 @@ import { erase } from '../../../domain/runtime/erasure/erase.ts'
 import { AgentGateway } from '../../../domain/runtime/external/gateway.ts'
 import { StreamExternalLog } from '../../../domain/runtime/external/stream-log.ts'
 import { Projector } from '../../../projections/projector/projector.ts'
-import { costBy } from '../../../projections/queries/cost.ts'
 import { showRun } from '../../../projections/queries/run.ts'
 import { listRuns } from '../../../projections/queries/runs.ts'
+import { usageBy } from '../../../projections/queries/usage.ts'
 import { ENDED, Puppet } from '../../support/external/in-process.ts'
 import { MemoryBlobs, MemoryIntents } from '../../support/harness.ts'
 import type { TablesKit } from '../../support/projections/kit.ts'
 import { BEFORE } from '../../support/sealing.ts'
-import { VirtualClock } from '../../support/virtual-clock.ts'
+import { standing } from '../../support/standing-clock.ts'
 
 const ANN = { kind: 'user', id: 'ann' } as const
 const USAGE = {
@@ -27,7 +27,7 @@ const USAGE = {
 
 async function told(kit: TablesKit) {
   const log = new MemoryLog({ clock: BEFORE })
-  const clock = new VirtualClock()
+  const clock = standing(Date.UTC(2026, 0, 18))
   let drawn = 0
   const random = { bytes: (length: number) => new Uint8Array(length).fill(++drawn % 251) }
   const ports = { log, clock, random, blobs: new MemoryBlobs(), intents: new MemoryIntents(), build: 'test' }
@@ -70,7 +70,7 @@ export function externalContract(kit: TablesKit): void {
           ...{ task: 'do it', summary: 'done', machineState: 'DONE', waiting: [] },
         },
       ])
-      expect((await costBy(tables.db, 'model', { runId: run.agentId })).rows).toMatchObject([{ name: 'model-x' }])
+      expect([...(await usageBy(tables.db, 'model', [run.agentId]))]).toMatchObject([['model-x', { output: 5 }]])
       expect((await showRun(tables.db, run.agentId))!.tree).toMatchObject([{ agent: { ungoverned: 1 } }])
     })
 

@@ -63,6 +63,10 @@ export async function ends() {
 /** A role with all that only a user's role has. */
 const OF_A_USER = {
   ...ROLE,
+  phases: [
+    { name: 'first', allowedTools: ['read_file'] },
+    { name: 'second', allowedTools: [] },
+  ],
   prompt: 'Be brief.',
   qualityGates: [...ROLE.qualityGates, { after: 'second', check: 'builds', argv: ['make', 'all'], timeoutMs: 60_000 }],
 }

@@ -1,0 +1,58 @@
+import { claudeCode } from '../../adapters/agents-cli/claude-code.ts'
+import { codex } from '../../adapters/agents-cli/codex.ts'
+import { gemini } from '../../adapters/agents-cli/gemini.ts'
+import { opencode } from '../../adapters/agents-cli/opencode.ts'
+import { createCliBackend } from '../../adapters/agents-process/cli-backend.ts'
+import { reap } from '../../adapters/sandbox/registry.ts'
+import type { AgentSpec } from '../../domain/agent/definition/spec.ts'
+import { Policy } from '../../domain/agent/definition/spec.ts'
+import { unhidable } from '../../domain/agent/secrets/forms.ts'
+import type { AgentBackend } from '../../domain/ports/external.ts'
+import { AgentGateway } from '../../domain/runtime/external/gateway.ts'
+import { type ExternalLogPorts, StreamExternalLog } from '../../domain/runtime/external/stream-log.ts'
+import { Agents } from '../app/agents/agents.ts'
+import { openBoundary } from './boundary.ts'
+import type { Host } from './open-host.ts'
+import type { Tables } from './projected-read-model.ts'
+
+const PLAIN: Pick<AgentSpec, 'secrets' | 'policy'> = { secrets: [], policy: Policy.parse({}) }
+
+/** The backends of this host: the command lines that are known here, and those that the program brings. */
+function backendsOf({ config, agents = [] }: Host): readonly AgentBackend[] {
+  const options = { workspace: process.cwd(), dataFolder: config.data }
+  return [...[claudeCode, codex, gemini, opencode].map((agent) => createCliBackend(agent, options)), ...agents]
+}
+
+/** Runs of other agents over a host and the place where things are kept. */
+export function agentRuns(
+  host: Host,
+  ports: ExternalLogPorts,
+  tables: Pick<Tables, 'read'>,
+  caughtUp: () => Promise<unknown>,
+): Agents {
+  const backends = backendsOf(host)
+  return new Agents({
+    backends,
+    async gateway({ env = {} }) {
+      // Whoever sets a variable for an agent may put a secret into it.
+      const given = Object.values(env).filter((value) => typeof value === 'string' && unhidable(value) === null)
+      const { secrets } = await openBoundary(host.vault, [...host.knownSecrets, ...given], PLAIN)
+      const log = new StreamExternalLog({ ...ports, beforeAppend: () => secrets.keep() })
+      const hiding = { value: secrets.json, pieces: () => secrets.stream() }
+      return new AgentGateway({ log, clock: ports.clock, hiding, backends })
+    },
+    async settle() {
+      await caughtUp()
+      const { data: open } = await tables.read((db) =>
+        db.selectFrom('agents').select('id').where('ungoverned', '=', 1).where('completed_at', 'is', null).execute(),
+      )
+      if (open.length === 0) return 0
+      // What is left of the processes goes first: the log must not say that a run has ended that goes on.
+      const ended = reap(host.config.data)
+      const log = new StreamExternalLog(ports)
+      let settled = 0
+      for (const { id } of open) if (await log.settle(id, open.length === 1 ? ended : 0)) settled++
+      return settled
+    },
+  })
+}

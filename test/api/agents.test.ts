@@ -1,0 +1,79 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { systemRandom } from '../../api/host/random.ts'
+import { type KeepUpOptions, openKeepUp } from '../../api/index.ts'
+import { StreamExternalLog } from '../../domain/runtime/external/stream-log.ts'
+import { ENDED, Puppet } from '../support/external/in-process.ts'
+import { tempFolder } from '../support/folders.ts'
+
+// CONTRACTS 13: every run of any backend is in the log, hence in lineage, usage and verification.
+
+async function opened(options: Partial<KeepUpOptions> = {}) {
+  const puppet = new Puppet()
+  const data = options.data ?? tempFolder()
+  const keepup = await openKeepUp({ data, ...options, agents: [puppet.backend] })
+  onTestFinished(() => keepup.close())
+  return { data, puppet, keepup }
+}
+
+const stored = async (keepup: Awaited<ReturnType<typeof openKeepUp>>) => {
+  let text = ''
+  for await (const page of keepup.services.log.readAll(null))
+    for (const { header, body } of page) text += JSON.stringify(header) + Buffer.from(body ?? []).toString()
+  return text
+}
+
+test('a run of another agent is listed, verified, and its secrets are in no event', async () => {
+  const { keepup, puppet } = await opened()
+  const secret = 'correct-horse-battery-staple'
+  const run = await keepup.runAgent('fake', { prompt: `log in with ${secret}`, env: { LOGIN: secret } }, 'ann')
+  await puppet.text('it is correct-horse', '-battery-staple, is it not')
+  puppet.exit({ ...ENDED, finalText: `done with ${secret}` })
+  const { finalText } = await run.completion
+  expect(finalText).not.toContain(secret)
+  let told = ''
+  for await (const { text } of run.events) told += text ?? ''
+  expect(told).toMatch(/^it is .*, is it not$/)
+  expect(await stored(keepup)).not.toContain('battery')
+  const proof = await keepup.verify(run.agentId)
+  expect(proof).toMatchObject({ ok: true, agents: [{ agentId: run.agentId, ok: true }] })
+  expect(proof.agents[0]!.events).toBeGreaterThan(4)
+  expect(await keepup.run(run.agentId)).toMatchObject({ status: 'completed', backend: 'fake', ungoverned: true })
+})
+
+test('closing cancels what is at work, and the log says so', async () => {
+  const { keepup, puppet, data } = await opened()
+  const run = await keepup.runAgent('fake', { prompt: 'go' })
+  const ended = run.completion.catch((error: Error) => error.message)
+  await puppet.text('working')
+  await keepup.close()
+  expect(await ended).toBe('cancelled')
+  const next = await opened({ data })
+  expect(await next.keepup.run(run.agentId)).toMatchObject({ status: 'failed', error: { code: 'CANCELLED' } })
+})
+
+test('a run whose process is gone is settled by the next owner of the data folder', async () => {
+  const { keepup, data } = await opened()
+  const { log, blobs, clock } = keepup.services
+  // The start of a run as a program records it that is killed right after.
+  const runs = new StreamExternalLog({ log, blobs, clock, random: systemRandom, build: 'test' })
+  const { agentId } = await runs.begin({
+    kind: 'start',
+    backend: 'fake',
+    request: { prompt: 'go' },
+    capabilities: ['agent_api.run'],
+  })
+  await keepup.close()
+  const next = await opened({ data })
+  expect(await next.keepup.run(agentId)).toMatchObject({
+    status: 'failed',
+    error: { code: 'UNKNOWN_OUTCOME' },
+  })
+  expect(next.puppet.started).toBe(0)
+})
+
+test('a kind that no backend has is refused before anything is recorded', async () => {
+  const { keepup } = await opened()
+  const before = await stored(keepup)
+  await expect(keepup.runAgent('nobody', { prompt: '' })).rejects.toMatchObject({ code: 'UnknownBackend' })
+  expect(await stored(keepup)).toBe(before)
+})
