@@ -80,9 +80,10 @@ export async function outages() {
   const answer = () => (out[told++] ?? fails) as never
   const run = await tale({ says: [answer], spec: { retry: { maxRetries: 1, modelOutageMs: 3_600_000 } } })
   await run.drive()
-  const retry = { maxRetries: 0, modelOutageMs: 10_000 }
-  const never = await run.start(testSpec({ retry, role: OF_A_USER, tools: controlTools(OF_A_USER) }), null)
+  const never = await run.start(testSpec({ retry: { maxRetries: 0, modelOutageMs: 10_000 } }), null)
   await run.tell({ kind: 'input', text: 'Go.' }, {}, never)
   await run.driveOther(never)
+  const workspace = { path: '/w', tree: 't0' }
+  await run.start(testSpec({ role: OF_A_USER, tools: controlTools(OF_A_USER), workspace }), null)
   return run.log
 }
