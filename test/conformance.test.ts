@@ -30,7 +30,14 @@ test.each(all.map((row) => [row.says, row] as const))('%s: its tests are there',
 })
 
 test('every rule can still be switched off: its text stands once where the row says', () => {
-  for (const { fault } of all) expect(mutated(fault)).not.toBe('')
+  const lost = all.flatMap(({ fault }) => {
+    try {
+      return mutated(fault) === '' ? [`${fault.file} is empty`] : []
+    } catch (error) {
+      return [(error as Error).message]
+    }
+  })
+  expect(lost).toEqual([])
 })
 
 // All of them: npm run test:mutations. Here the same few each time, of several rooms; FC_SEED chooses one more.

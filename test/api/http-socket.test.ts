@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, describe, expect, it } from 'vitest'
+import { bodyLimitOf } from '../../api/http/routes/documents.ts'
 import { listenTcp } from '../../api/owner/listen.ts'
 import { openWorld, TOKEN } from './http-support.ts'
 
@@ -61,10 +62,13 @@ describe('over a real socket', () => {
     const none = await ask(method, path, {})
     const empty = await ask(method, path, { ...JSON_TYPE, 'content-length': '0' })
     const pieces = await ask(method, path, CHUNKED, ['{', '"nothing_that_is_known"', ':1}'])
-    const large = await ask(method, path, CHUNKED, Array(9).fill(Buffer.alloc(1000, 0x20)))
+    const limit = bodyLimitOf(path) ?? 8000
+    const large = await ask(method, path, CHUNKED, Array(9).fill(Buffer.alloc(Math.ceil(limit / 8), 0x20)))
     for (const { status } of [none, empty, pieces]) expect(status).toBeLessThan(500)
     expect(large).toEqual({ status: 413, code: 'REQUEST_TOO_LARGE' })
-    expect(await ask(method, path, { ...JSON_TYPE, 'content-length': '9000' }, [Buffer.alloc(9000)])).toEqual(large)
+    expect(
+      await ask(method, path, { ...JSON_TYPE, 'content-length': `${limit + 1}` }, [Buffer.alloc(limit + 1)]),
+    ).toEqual(large)
     expect(world.faults).toEqual([])
   })
 

@@ -94,7 +94,7 @@ export const LAWS: readonly Caught[] = [
     name: 'working memory',
     fault: fault(
       'agent/rules/scheduling.ts',
-      'if (specs(a.toolName)?.control && specs(b.toolName)?.control) return true',
+      "if (kinds[0] && kinds[1] && !kinds.includes('delegates')) return true",
       '',
     ),
   },

@@ -134,7 +134,11 @@ export const RULES: readonly Rule[] = [
     rule: 'forks',
     says: 'what its source had spent is kept beside',
     test: behaviour('5.9-forks'),
-    fault: fault('agent/state/evolve-fork.ts', 'inherited: addSpent(inherited, spent)', 'inherited'),
+    fault: fault(
+      'agent/state/evolve-fork.ts',
+      'inherited: addSpent(addSpent(inherited, spent), state.family.settled.spent)',
+      'inherited',
+    ),
   },
   {
     rule: 'bounded numbers',
