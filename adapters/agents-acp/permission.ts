@@ -17,7 +17,7 @@ export interface PermissionAsked {
   }[]
 }
 
-/** Answers with the id of an option, or null: nobody decides, and the tool is not run. The signal ends with the run. */
+/** Answers with the id of an option, or null: no decision was made, and the tool is not run. The signal ends with the run. */
 export type AskPermission = (asked: PermissionAsked, signal: AbortSignal) => Promise<string | null>
 
 export interface Decided {

@@ -122,6 +122,11 @@ function opened(folder: string, what: string, open: () => DatabaseSync): Databas
         'LOG_NEWER',
         `the log in ${folder} has schema ${version}, this program knows ${SCHEMA}; use a newer keepup`,
       )
+    if (version < SCHEMA)
+      throw new LogError(
+        'LOG_FOREIGN',
+        `the log in ${folder} is of an unreleased keepup (schema ${version}, this program reads ${SCHEMA}); name another folder`,
+      )
     return db
   } catch (error) {
     db?.close()

@@ -4,7 +4,7 @@
 export const APPLICATION_ID = 0x6b754c67
 
 /** `PRAGMA user_version`: the schema's number. */
-export const SCHEMA = 1
+export const SCHEMA = 2
 
 /**
  * Headers are columns; what repeats is interned: `kinds` (what sort of event), `origins` (whose). `proof` holds the raw

@@ -34,7 +34,7 @@ export function agentRuns(
   return new Agents({
     backends,
     async gateway({ env = {} }) {
-      // Whoever sets a variable for an agent may put a secret into it.
+      // A variable that is set for an agent may hold a secret.
       const given = Object.values(env).filter((value) => typeof value === 'string' && unhidable(value) === null)
       const { secrets } = await openBoundary(host.vault, [...host.knownSecrets, ...given], PLAIN)
       const log = new StreamExternalLog({ ...ports, beforeAppend: () => secrets.keep() })

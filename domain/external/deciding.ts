@@ -16,7 +16,7 @@ const utf8 = new TextEncoder()
 export type ExternalDraft = Draft<ExternalState, ExternalEvent>
 export type ExternalDecision = Decision<ExternalState, ExternalEvent>
 
-/** What the backend tells by itself: its actor is the backend, whoever records it. */
+/** What the backend tells by itself: its actor is the backend, also where a driver records it. */
 const TOLD: ReadonlySet<ExternalEventType> = new Set<ExternalEventType>([
   'agent_events',
   'session_known',

@@ -74,6 +74,6 @@ test('a run whose process is gone is settled by the next owner of the data folde
 test('a kind that no backend has is refused before anything is recorded', async () => {
   const { keepup } = await opened()
   const before = await stored(keepup)
-  await expect(keepup.runAgent('nobody', { prompt: '' })).rejects.toMatchObject({ code: 'UnknownBackend' })
+  await expect(keepup.runAgent('unknown', { prompt: '' })).rejects.toMatchObject({ code: 'UnknownBackend' })
   expect(await stored(keepup)).toBe(before)
 })

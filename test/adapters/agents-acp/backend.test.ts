@@ -112,7 +112,7 @@ describe.concurrent('an agent that speaks the Agent Client Protocol', () => {
   })
 
   test.each([
-    ['is rejected where nobody can be asked', {}, undefined, 'chosen n'],
+    ['is rejected where no person can be asked', {}, undefined, 'chosen n'],
     ['is rejected in a run that asks no questions', { 'agent_api.exec.non_interactive': true }, allow, 'chosen n'],
     ["is granted in the caller's sandbox", { 'agent_api.exec.external_sandbox.v1': true }, undefined, 'chosen y'],
     ['is not decided where the answer names no option', {}, async () => 'other', 'chosen cancelled'],
