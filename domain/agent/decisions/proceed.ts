@@ -164,46 +164,51 @@ function observe(d: Deciding, activity: Observation): boolean {
     endTurn(d, activity.outcome)
     return true
   }
-  const { state } = d
+  const end = endAfterTurn(d.state, activity, d.context.now)
+  if (end === null) return beginTurn(d)
+  endRun(d, end.code, end.why)
+  return true
+}
+
+interface End {
+  readonly code: Parameters<typeof endRun>[1]
+  readonly why: string
+}
+
+/** The end of a run that follows from its ended turn, whether it is paused or not; null: the run goes on. `now`: ms. */
+export function endAfterTurn(state: AgentState, activity: Observation, now: number): End | null {
   const recovery = recoveryOf(state.machine)
-  if (recovery !== null) return observeRecovery(d, activity, recovery)
-  if (state.violations >= MAX_VIOLATIONS) {
-    endRun(d, 'TOO_MANY_VIOLATIONS', `${MAX_VIOLATIONS} turns in a row broke the rules of tool calls`)
-    return true
-  }
-  if (activity.outcome === 'refused') {
-    endRun(d, 'MODEL_REFUSED', 'the model refused to answer')
-    return true
-  }
-  if (activity.outcome === 'text' && !(phaseTools(state)?.length === 0 && state.textOnly < 2)) {
-    endRun(d, 'NO_COMPLETION', 'the agent stopped without calling complete_task')
-    return true
-  }
-  if (activity.outcome === 'failed' && state.modelFailures >= MAX_MODEL_FAILURES) {
-    const why = `${MAX_MODEL_FAILURES} turns in a row had no answer from a model that could be used`
-    endRun(d, 'MODEL_FAILED', `${why}; fork the run to go on`)
-    return true
-  }
-  return beginTurn(d)
+  if (recovery !== null) return endAfterWarning(state, activity, recovery, now)
+  const { outcome } = activity
+  if (state.violations >= MAX_VIOLATIONS)
+    return { code: 'TOO_MANY_VIOLATIONS', why: `${MAX_VIOLATIONS} turns in a row broke the rules of tool calls` }
+  if (outcome === 'refused') return { code: 'MODEL_REFUSED', why: 'the model refused to answer' }
+  if (outcome === 'text' && !(phaseTools(state)?.length === 0 && state.textOnly < 2))
+    return { code: 'NO_COMPLETION', why: 'the agent stopped without calling complete_task' }
+  if (outcome !== 'failed' || state.modelFailures < MAX_MODEL_FAILURES) return null
+  const why = `${MAX_MODEL_FAILURES} turns in a row had no answer from a model that could be used`
+  return { code: 'MODEL_FAILED', why: `${why}; fork the run to go on` }
 }
 
 /** Only a malformed completion may be corrected, and only while turns and grace time last (CONTRACTS 2). */
-function observeRecovery(d: Deciding, activity: Observation, recovery: Recovery): boolean {
-  const { state } = d
-  const failed = activity.outcome === 'failed'
-  const onlyCompletion = activity.calls.every(({ toolName }) => controlKind(state, toolName) === 'completes')
-  const malformed =
-    activity.outcome === 'cut' || activity.outcome === 'paused' || (activity.calls.length > 0 && onlyCompletion)
+function endAfterWarning(
+  state: AgentState,
+  { outcome, calls }: Observation,
+  recovery: Recovery,
+  now: number,
+): End | null {
+  const failed = outcome === 'failed'
+  const onlyCompletion = calls.every((call) => controlKind(state, call.toolName) === 'completes')
+  const malformed = outcome === 'cut' || outcome === 'paused' || (calls.length > 0 && onlyCompletion)
   if (!malformed && !failed) {
-    const what = activity.calls.length > 0 ? 'another tool was called' : 'no tool was called'
-    endRun(d, 'RECOVERY_FAILED', `Recovery failed: ${what} after the final warning`)
-  } else if (graceIsOver(state, d.context.now)) {
-    endRun(d, 'RECOVERY_FAILED', 'Recovery failed: the grace time has passed')
-  } else if (state.turn >= lastTurn(state, recovery) || state.modelFailures >= MAX_MODEL_FAILURES) {
-    if (failed) endRun(d, 'MODEL_FAILED', 'Recovery failed: the model gave no answer')
-    else endRun(d, 'RECOVERY_FAILED', 'Recovery failed: complete_task was malformed in the last turn')
-  } else return beginTurn(d)
-  return true
+    const what = calls.length > 0 ? 'another tool was called' : 'no tool was called'
+    return { code: 'RECOVERY_FAILED', why: `Recovery failed: ${what} after the final warning` }
+  }
+  if (graceIsOver(state, now)) return { code: 'RECOVERY_FAILED', why: 'Recovery failed: the grace time has passed' }
+  if (state.turn < lastTurn(state, recovery) && state.modelFailures < MAX_MODEL_FAILURES) return null
+  return failed
+    ? { code: 'MODEL_FAILED', why: 'Recovery failed: the model gave no answer' }
+    : { code: 'RECOVERY_FAILED', why: 'Recovery failed: complete_task was malformed in the last turn' }
 }
 
 /** In recovery the grace time bounds the model call and the completion too. */

@@ -11,6 +11,7 @@ import {
   type ModelStage,
   recoveryOf,
 } from '../state/state.ts'
+import { endAfterTurn } from './proceed.ts'
 
 /**
  * When a driver must look at the agent next, ms since the epoch: not after the state's own time where an effect is in flight
@@ -39,6 +40,7 @@ const NEVER = Number.POSITIVE_INFINITY
 function ofActivity(state: AgentState): number {
   if (state.unversioned !== null) return state.at
   const activity = activityOf(state.machine)
+  // A pause holds the next turn back, and no end of the run.
   const unlessPaused = state.paused || asksForTurn(state) ? NEVER : state.at
   switch (activity?.status) {
     case undefined:
@@ -48,7 +50,7 @@ function ofActivity(state: AgentState): number {
     case 'TOOL_WAIT':
       return ofCalls(state, activity.calls)
     case 'OBSERVATION':
-      return activity.ended ? unlessPaused : state.at
+      return activity.ended && endAfterTurn(state, activity, state.at) === null ? unlessPaused : state.at
   }
 }
 

@@ -38,7 +38,7 @@ export const ENDING: readonly Row[] = [
     name: '5.1.4',
     fault: fault(
       'agent/decisions/proceed.ts',
-      "if (activity.outcome === 'text' &&",
+      "if (outcome === 'text' &&",
       "if (activity.outcome === 'refused' &&",
     ),
   },
