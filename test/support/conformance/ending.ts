@@ -36,11 +36,7 @@ export const ENDING: readonly Row[] = [
     says: 'an agent that stops without complete_task is in ERROR',
     test: behaviour('5.1-completion'),
     name: '5.1.4',
-    fault: fault(
-      'agent/decisions/proceed.ts',
-      "if (outcome === 'text' &&",
-      "if (activity.outcome === 'refused' &&",
-    ),
+    fault: fault('agent/decisions/proceed.ts', "if (outcome === 'text' &&", "if (activity.outcome === 'refused' &&"),
   },
   {
     must: '5.2.1',
