@@ -2,6 +2,7 @@ import { ModelError } from '../../domain/agent/errors.ts'
 import type { Cut } from '../../domain/agent/events/answer-bounds.ts'
 import { MAX_DEPTH } from '../../domain/agent/events/content.ts'
 import { jsonSize } from '../../domain/log/json-size.ts'
+import { yielder } from '../../domain/runtime/yield-to-event-loop.ts'
 import { EventReader } from './event-reader.ts'
 import { fields } from './fields.ts'
 import { BoundReached } from './meter.ts'
@@ -75,6 +76,8 @@ async function readEvents(response: Response, answer: Assembled): Promise<void> 
   const stream = response.body.getReader()
   const decoder = new TextDecoder()
   const reader = new EventReader()
+  // Chunks that have arrived together are read without a turn of the event loop between them.
+  const yieldToEventLoop = yielder()
   let [bytes, events, done] = [0, 0, false]
   try {
     while (!done) {
@@ -90,6 +93,7 @@ async function readEvents(response: Response, answer: Assembled): Promise<void> 
         refuseError(name, event, response.headers)
         answer.take(event, data.length)
         done = fields(event).type === 'message_stop'
+        await yieldToEventLoop()
       }
       answer.flush()
     }
