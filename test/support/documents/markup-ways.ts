@@ -30,8 +30,7 @@ const start = (content: string) => `<insert_blocks after="start">${content}</ins
 /** Requests that put markup at every place where they may hold some. */
 const places = (xml: string): readonly Asked[] => [
   [start(xml)],
-  [start(`<p>${xml}</p><blockquote>${xml}</blockquote>`)],
-  [start(`<ul><li>${xml}</li></ul><table><tr><td>${xml}</td></tr></table>`)],
+  [start(`<p>${xml}</p><ul><li>${xml}</li></ul><table><tr><td>${xml}</td></tr></table>`)],
   [one('b1', xml), 'b1'],
   [one('b3', xml), 'b3'],
   [one('b4/0/0', xml), 'b4/0/0'],
@@ -67,7 +66,7 @@ const envelopes: Way = {
 
 const creation = (format: 'html' | 'markdown'): Way => ({
   name: `a new document from ${format}`,
-  every: 1,
+  every: 2,
   async into(payload) {
     const { depth, nodes } = MARKUP_LIMITS
     const parsed = toTree({ format, text: payload, limits: { depth, nodes } })
