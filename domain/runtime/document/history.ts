@@ -97,7 +97,7 @@ export class DocumentHistory {
     await this.#mustExist(documentId)
     const proof = await verifyStream(this.#ports, document, stream)
     try {
-      const opened = await openAt(this.#ports, new ReplicaCache(undefined), stream, Number.MAX_SAFE_INTEGER)
+      const opened = await openAt(this.#ports, new ReplicaCache({}), stream, Number.MAX_SAFE_INTEGER)
       const { frontier = '', root = '' } = opened?.state ?? {}
       opened?.replica.close()
       return { ...proof, frontier, root }
