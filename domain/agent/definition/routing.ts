@@ -105,3 +105,16 @@ export const RoutingBasis = z.strictObject({
   inputTokens: count,
 })
 export type RoutingBasis = z.infer<typeof RoutingBasis>
+
+/** Seed 000, 5.7, as it is stored. `policy`: how the models that could serve were ranked. */
+export const RoutingDecision = z.strictObject({
+  requested: z.string(),
+  resolved: z.string(),
+  reason: z.string(),
+  policy: RoutingPolicy,
+  purpose: Purpose,
+  /** The rule that matched, what it was matched on, and the models that it allows with their figures. */
+  rule: z.string().optional(),
+  basis: RoutingBasis.optional(),
+  candidates: z.array(RoutingCandidate).optional(),
+})

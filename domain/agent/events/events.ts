@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Actor } from '../../log/envelope.ts'
 import { erasureEvents } from '../../stream/erasure.ts'
-import { RoutingBasis, RoutingCandidate, RoutingPolicy } from '../definition/routing.ts'
+import { RoutingDecision } from '../definition/routing.ts'
 import { AgentSpec, Budget, Limits } from '../definition/spec.ts'
 import { Effect } from '../definition/tools.ts'
 import { CUTS } from './answer-bounds.ts'
@@ -70,18 +70,7 @@ export const bodies = {
   user_input: z.strictObject({ text: z.string().min(1) }),
   /** `unread`: how many inputs are read at this turn's start. */
   turn_start: z.strictObject({ unread: count }),
-  model_routed: z.strictObject({
-    requested: text,
-    resolved: text,
-    reason: text,
-    /** The rule that ranked the models that could serve. */
-    policy: RoutingPolicy,
-    purpose: Purpose,
-    /** The rule that matched, what it was matched on, and the models that it allows with their figures. */
-    rule: text.optional(),
-    basis: RoutingBasis.optional(),
-    candidates: z.array(RoutingCandidate).optional(),
-  }),
+  model_routed: RoutingDecision,
   /** The system prompt of the following requests. */
   prompt_set: z.strictObject({ system: text }),
   /**
@@ -125,10 +114,10 @@ export const bodies = {
     calls: z.array(PlannedCall),
     /** The bound at which the answer was cut off; absent: it is whole, or the provider cut it. */
     cut: z.enum(CUTS).optional(),
-    /** The answer came from the request cache: what it took when the provider gave it. `usage`, which is billed, is 0 then. */
+    /** From the request cache: what it took when the provider gave it. `usage`, which is billed, is 0 then. */
     cached: Usage.optional(),
   }),
-  /** The attempt was not made: the rate limit of its provider's key holds it back. The run's time stands still meanwhile. */
+  /** Not made: the rate limit of the provider's key holds it back. The run's time stands still meanwhile. */
   model_held: z.strictObject({ attempt: z.int().positive(), delayMs: count }),
   /** An attempt whose driver died: its tokens are estimated and in doubt on the bill. */
   model_attempt_lost: z.strictObject({
