@@ -40,7 +40,7 @@ export class PostgresLimiter implements RateLimiter {
     // `wait` of the row is that of the last call that asked: the statement computes it once and returns it.
     const waits = `greatest(0, held.blocked - excluded.next, held.next - $3::double precision - excluded.next)`
     const text = `insert into ${this.#table} as held (key, blocked, next, wait) values ($1, 0, ${NOW}, -1)
-      on conflict (key) do update set wait = ${waits}, next = case when ${waits} = 0
+      on conflict (key) do update set wait = ${waits}, next = case when ${waits} = 0 and $2::double precision > 0
         then greatest(held.next, excluded.next) + $2::double precision else held.next end
       returning wait`
     const values = [limit.key, everyMs, aheadMs]
