@@ -46,7 +46,7 @@ export interface RuntimePorts extends StreamPorts {
   /** Throws ModelError where the model cannot be had. */
   provider(modelId: string): ModelProvider
   /** The health of the models that this process calls; absent: none is watched. */
-  readonly health?: ModelHealth
+  readonly health?: Pick<ModelHealth, 'begin' | 'figures'>
   /** Absent: nothing holds calls of models back. */
   readonly limiter?: RateLimiter
   /** Of runs that want it; absent: every request is asked. */
