@@ -9,6 +9,7 @@ import { docsCommand } from './commands/docs.ts'
 import { doctorCommand } from './commands/doctor.ts'
 import { historyCommands } from './commands/history.ts'
 import { kitOf, likeIt } from './commands/kit.ts'
+import { modelsCommands } from './commands/models.ts'
 import { proveCommands } from './commands/prove.ts'
 import { releaseCommand } from './commands/release.ts'
 import { releaseCallsCommand } from './commands/release-calls.ts'
@@ -63,6 +64,7 @@ function programOf(io: CliIo, done: (code: number) => void): Command {
   docsCommand(program, kit)
   costCommand(program, kit)
   requestCommand(program, kit)
+  modelsCommands(program, kit)
   proveCommands(program, kit)
   releaseCommand(program, kit)
   repairCommand(program, kit)

@@ -1,14 +1,16 @@
 import { loroDocuments } from '../../adapters/documents-loro/documents.ts'
 import { parseXml } from '../../adapters/documents-xml/parse.ts'
 import { type AgentSpec, Policy } from '../../domain/agent/definition/spec.ts'
-import type { BlobIntents, BlobStore, Clock, EventLog } from '../../domain/ports.ts'
+import type { BlobIntents, BlobStore, Clock, EventLog, RateLimiter, RequestCache } from '../../domain/ports.ts'
 import { agentAt, treeAt } from '../../domain/runtime/agent/history/replay.ts'
+import { ModelHealth } from '../../domain/runtime/agent/model-health.ts'
 import { Runtime } from '../../domain/runtime/agent/runtime.ts'
 import { DocumentGateway } from '../../domain/runtime/document/gateway.ts'
 import type { RuntimePorts } from '../../domain/runtime/ports.ts'
 import { createKeepUp, type KeepUpPorts } from '../app/create-keepup.ts'
+import { knownModels } from '../app/models.ts'
 import { pointOf } from '../app/runs/point.ts'
-import type { Services } from '../app/services.ts'
+import type { Files, Services } from '../app/services.ts'
 import { told } from '../app/told.ts'
 import { VERSION } from '../version.ts'
 import { agentRuns } from './agent-runs.ts'
@@ -19,7 +21,7 @@ import { type LossServices, lossesOf } from './losses/losses-of-log.ts'
 import type { Host } from './open-host.ts'
 import { readModelOf, type Tables } from './projected-read-model.ts'
 import { systemRandom } from './random.ts'
-import { prepareServices } from './start-services.ts'
+import { DEFAULT_MODEL, prepareServices } from './start-services.ts'
 import { type FileSources, workspaceFilesOf } from './workspace-files.ts'
 
 /** Where a composition keeps what is recorded, and what is particular to it. */
@@ -32,6 +34,9 @@ export interface Kept
   readonly tables: Tables
   readonly losses: LossServices
   readonly clock: Clock
+  readonly limiter: RateLimiter
+  /** Absent where this process only reads. */
+  readonly cache?: RequestCache
   /** The runtime over the ports; a plain one where absent. */
   readonly runtime?: (ports: RuntimePorts) => Runtime
 }
@@ -43,7 +48,19 @@ const NO_RUN = { secrets: [], policy: Policy.parse({}) }
 export function compose(host: Host, kept: Kept): Services {
   const { config, vault, models, tools, mcp, knownSecrets, tell } = host
   const warn = (agentId: string, message: string) => tell(`${agentId}: ${message}`)
-  const { log, blobs, intents, tables, losses, clock, runtime = (ports) => new Runtime(ports), ...particular } = kept
+  const {
+    log,
+    blobs,
+    intents,
+    tables,
+    losses,
+    clock,
+    limiter,
+    cache,
+    runtime = (ports) => new Runtime(ports),
+    ...particular
+  } = kept
+  const health = new ModelHealth(clock, config.modelHealth)
   const stores = { log, blobs, ...(intents && { intents }), snapshots: host.snapshots }
   const boundary = (spec: Pick<AgentSpec, 'secrets' | 'policy'>) => openBoundary(vault, knownSecrets, spec)
   const files: FileSources = {
@@ -67,6 +84,7 @@ export function compose(host: Host, kept: Kept): Services {
     }),
     mustBeWhole: (agentId) => mustBeWhole({ log: losses.log, read: losses.seenHead ?? losses.read }, agentId),
     provider: (id) => models.provider(id),
+    ...{ health, limiter, ...(cache && { cache }) },
     hasTool: (name) => named.has(name) || mcp.serverOf(name) !== null,
     secrets: async (spec) => (await boundary(spec)).secrets,
     environment: async (spec, about) =>
@@ -85,7 +103,7 @@ export function compose(host: Host, kept: Kept): Services {
     losses: lossesOf(losses, { ...ports, log: losses.log, feed: { publish() {} } }),
     blobs,
     read,
-    files: workspaceFilesOf(files),
+    files: clearing(workspaceFilesOf(files), cache),
     documents: new DocumentGateway({
       ...ports,
       documents: loroDocuments,
@@ -96,8 +114,27 @@ export function compose(host: Host, kept: Kept): Services {
     clock,
     random: systemRandom,
     wire: (request) => models.wire(request),
+    models: () =>
+      knownModels({
+        known: models.known(),
+        routing: config.routing,
+        defaultModel: config.model ?? DEFAULT_MODEL,
+        safeDefaultModel: config.safeDefaultModel,
+        info: (id) => models.info(id),
+        health: (id) => health.figures(id),
+      }),
     prepare: prepareServices(host),
     concurrency: config.concurrency,
     onFault: (agentId, error) => warn(agentId, told(error)),
   })
 }
+
+/** A restore clears the request cache: answers that were given to other files are asked for anew (CONTRACTS 9). */
+const clearing = (files: Files, cache: RequestCache | undefined): Files => ({
+  ...files,
+  async restore(agentId, asked) {
+    const done = await files.restore(agentId, asked)
+    if (!asked.dryRun) await cache?.clear()
+    return done
+  },
+})

@@ -13,6 +13,7 @@ import { documentHistoryRoutes } from './routes/document-history.ts'
 import { bodyLimitOf, documentRoutes, readsItsBody } from './routes/documents.ts'
 import { historyRoutes } from './routes/history.ts'
 import { lossRoutes } from './routes/losses.ts'
+import { modelRoutes } from './routes/models.ts'
 import { recordRoutes } from './routes/records.ts'
 import { requestRoutes } from './routes/requests.ts'
 import { resultRoutes } from './routes/results.ts'
@@ -96,6 +97,7 @@ export function createApp(s: Services, options: AppOptions) {
     .route('/', requestRoutes(s))
     .route('/', costRoutes(s))
     .route('/', definitionRoutes(s))
+    .route('/', modelRoutes(s))
     .route('/', streamRoutes(s, options.heartbeatMs))
     .route('/', documentRoutes(s, options.heartbeatMs))
     .route('/', documentHistoryRoutes(s))

@@ -5,11 +5,13 @@ import type { SecurityPolicy, ToolExecutionContext } from '../../domain/agent/de
 import type { AgentRunHandle, AgentRunRequest } from '../../domain/ports/external.ts'
 import { Callback } from '../../domain/runtime/agent/callback.ts'
 import type { RebuiltRequest } from '../../domain/runtime/agent/history/rebuild-request.ts'
+import type { RecordedDecision } from '../../domain/runtime/agent/history/routing-decisions.ts'
 import { KeyedMutex } from '../../domain/runtime/concurrency.ts'
 import type { At } from '../../domain/runtime/types.ts'
 import { issuesOf, issuesText } from '../../domain/shared/issues.ts'
 import type { Config } from '../app/config.ts'
 import { work } from '../app/drives/work.ts'
+import type { KnownModels } from '../app/models.ts'
 import { Problem } from '../app/problem.ts'
 import type { ApprovalRow, RunRow } from '../app/read-model.ts'
 import type { Ended } from '../app/runs/ended.ts'
@@ -92,6 +94,10 @@ export interface KeepUp extends AsyncDisposable {
   agent(agentId: string, at?: At): Promise<AgentState>
   /** What the model was asked in a turn, put together again from the log: an entry per attempt. */
   requests(agentId: string, turn: number): Promise<readonly RebuiltRequest[]>
+  /** The models, with prices, capabilities, health in this process, and the current choice among them. */
+  models(): KnownModels
+  /** Why a turn had its model: the router's decisions, one before each model call (seed 000, 5.7). */
+  routing(agentId: string, turn: number): Promise<readonly RecordedDecision[]>
   /** Checks the chain, the bodies and the digests of every agent of a run. */
   verify(runId: string): Promise<VerifiedRun>
   /** A new run whose history up to a point is that of this one; `drive` as in {@link start}. */
@@ -200,6 +206,8 @@ export function keepUpOf(
     },
     agent: async (agentId, at = null) => agentStateOf(await services.runtime.at(agentId, at)),
     requests: (agentId, turn) => services.runtime.requests(agentId, turn),
+    models: () => services.models(),
+    routing: (agentId, turn) => services.runtime.routing(agentId, turn),
     verify: (runId) => verifyRun(services, runId),
     async fork(runId, { key, at = null, agent, ...options } = {}) {
       const { drive: _, by, ...asked } = parsed(ForkBody, { ...options, drive: false })

@@ -20,6 +20,7 @@ import { findLog, makeLog } from './open-log.ts'
 import { passwordsOf } from './passwords.ts'
 import { askingPostgres } from './postgres-access.ts'
 import { schemasOf } from './schemas.ts'
+import { sharedByCalls } from './shared-calls.ts'
 import { SharedTables } from './shared-tables.ts'
 import { lossOnServers, tablesBesideLoss } from './tables-beside-loss.ts'
 
@@ -88,6 +89,13 @@ export async function openOnServers(
     opened.push(() => closed.abort(new Error('keepup was closed')))
     return compose(host, {
       ...kept,
+      ...(await sharedByCalls({
+        pool,
+        schema: schemas.models,
+        clock,
+        limitOf: (model) => host.models.limit(model),
+        warn,
+      })),
       blobs,
       clock,
       workSubscription,

@@ -6,6 +6,7 @@ import type { AgentState } from '../agent/state/state.ts'
 import type { Actor, SealedEvent } from '../log/envelope.ts'
 import type { Head } from '../ports.ts'
 import type { RebuiltRequest } from './agent/history/rebuild-request.ts'
+import type { RecordedDecision } from './agent/history/routing-decisions.ts'
 import type { ErasableBody, ErasureChoice } from './erasure/types.ts'
 import type { StreamProof } from './stream/verify.ts'
 
@@ -130,4 +131,6 @@ export interface AgentServices {
   verify(agentId: string): Promise<Verification>
   /** What the model was asked in a turn, rebuilt from the log; an entry per attempt. */
   requests(agentId: string, turn: number): Promise<RebuiltRequest[]>
+  /** Which models the turn was routed to, and why (seed 000, 5.7.2). Rejects with POINT_UNKNOWN. */
+  routing(agentId: string, turn: number): Promise<RecordedDecision[]>
 }

@@ -32,6 +32,7 @@ interface RunOptions {
   budgetUsd?: number
   instructions?: string
   sandbox?: boolean
+  cache?: boolean
   drive?: boolean
   key?: string
 }
@@ -78,6 +79,7 @@ export function startRequest(task: string | undefined, o: RunOptions, cwd: strin
     secrets: o.secret,
     budget: some({ tokens: o.budgetTokens, nanoDollars: o.budgetUsd }),
     approve: o.approve,
+    cache: o.cache,
     instructions: o.instructions,
     // Recorded first and driven when this command listens, so that not a word is missed.
     drive: false,
@@ -159,6 +161,7 @@ export function runCommand(program: Command, kit: Kit): void {
       `how often a model call, or a tool call that is safe again, is tried again (default: ${RETRY.maxRetries})`,
       whole('--max-retries'),
     )
+    .option('--cache', 'take answers to equal requests of other runs from the request cache')
     .option('--test-command <command>', 'the command of the tests_pass gate')
     .option('--var <key=value>', 'a context variable; may be repeated', repeated)
     .option('--secret <names>', 'secrets that tools may be given, by name', names)

@@ -55,6 +55,8 @@ export function admit(spec: AgentSpec): void {
   const known = models.known.map((model) => model.id)
   if (!known.includes(models.safeDefault))
     refuse(`models.safeDefault: "${echo(models.safeDefault)}" is not among the run's models`)
+  const unlisted = models.routing?.models.find((id) => !known.includes(id))
+  if (unlisted !== undefined) refuse(`routing.models: "${echo(unlisted)}" is not among the run's models`)
   checkBudget(spec)
   for (const source of policy.secretPatterns) checkPattern(source)
 }

@@ -230,7 +230,13 @@ export class Driver {
       await this.env.secrets.keep()
       const rests = this.stopping || this.drain.aborted
       const driver = { id: this.id, epoch: this.epoch, ...(rests ? { rests: true as const } : {}) }
-      const asking = { by: { kind: 'driver', id: this.id }, commandId, driver } as const
+      const { health } = this.ports
+      const asking = {
+        by: { kind: 'driver', id: this.id },
+        commandId,
+        driver,
+        ...(health && { health: (model: string) => health.figures(model) }),
+      } as const
       await this.mailbox.submit(fact, asking, { fact: true, retry })
     })
   }

@@ -31,6 +31,7 @@ import { Driver } from './driver.ts'
 import { forkOf } from './fork.ts'
 import { type RebuiltRequest, rebuildRequests } from './history/rebuild-request.ts'
 import { agentAt } from './history/replay.ts'
+import { type RecordedDecision, routingDecisions } from './history/routing-decisions.ts'
 import { verifyAgent } from './history/verify.ts'
 import { endOf, idleEnd } from './look.ts'
 import { AgentMailbox } from './mailbox.ts'
@@ -72,6 +73,8 @@ export class Runtime implements AgentServices {
           ...(expected === undefined ? {} : { expected }),
           forget: () => this.forgetWhatWasErased(),
         })
+        // An answer that was kept may hold what was erased.
+        await this.ports.cache?.clear()
         return { ...erased, claimed: true }
       }
       const at = {
@@ -200,6 +203,10 @@ export class Runtime implements AgentServices {
       this.inTime(retry, () => mailbox.submit(command, asking, { fact: false, retry })),
     )
     return { runId }
+  }
+
+  routing(agentId: string, turn: number): Promise<RecordedDecision[]> {
+    return routingDecisions(this.given, agentId, turn)
   }
 
   requests(agentId: string, turn: number): Promise<RebuiltRequest[]> {
