@@ -1,0 +1,4 @@
+import { hc } from 'hono/client'
+import type { App } from '../../http/app.ts'
+
+export const api = hc<App>('/')
