@@ -7,6 +7,7 @@ import { newApp } from './new-app.ts'
 import { pageFiles } from './page/page-files.ts'
 import { answerHeaders } from './page/page-headers.ts'
 import { problemResponse } from './problem-response.ts'
+import { agentEventRoutes } from './routes/agent-events.ts'
 import { approvalRoutes } from './routes/approvals.ts'
 import { commandRoutes } from './routes/commands.ts'
 import { costRoutes } from './routes/cost.ts'
@@ -109,6 +110,7 @@ export function createApp(s: Services, options: AppOptions) {
     .route('/', streamRoutes(s, options.heartbeatMs))
     .route('/', documentRoutes(s, options.heartbeatMs))
     .route('/', documentHistoryRoutes(s))
+    .route('/', agentEventRoutes(s))
     .route('/', sessionRoutes(sessions, options.url ?? (() => null)))
   const document = () => {
     const made = documents.get(options.version) ?? app.getOpenAPI31Document(aboutOf(options.version))
