@@ -1,4 +1,41 @@
+import './styles/base.css'
+import './styles/layout.css'
+import './styles/run.css'
 import { render } from 'preact'
-import { api } from './client/api.ts'
+import { startFeed } from './client/feed.ts'
+import { exchangeCode, refusal, session } from './client/session.ts'
+import { followLink, path } from './page/router.ts'
+import { Notice, Shell } from './page/shell.tsx'
+import { SignIn } from './page/sign-in.tsx'
+import './page/theme.ts'
+import { followWaiting } from './page/waiting-count.ts'
+import { RunsScreen } from './runs/runs-screen.tsx'
 
-render(<main>{String(api !== null)}</main>, document.getElementById('page')!)
+function Screen() {
+  const [, runId] = /^\/runs\/([^/]+)$/.exec(path.value) ?? []
+  if (path.value === '/') return <RunsScreen />
+  return (
+    <Notice title="There is no such page">
+      <p>{runId}</p>
+    </Notice>
+  )
+}
+
+const Page = () =>
+  session.value === null ? (
+    <SignIn />
+  ) : (
+    <Shell>
+      <Screen />
+    </Shell>
+  )
+
+await exchangeCode().catch(() => {
+  refusal.value = 'the server does not answer; look whether "keepup serve" is running'
+})
+document.addEventListener('click', followLink)
+if (session.value !== null) {
+  startFeed()
+  followWaiting()
+}
+render(<Page />, document.getElementById('page')!)
