@@ -29,6 +29,7 @@ for (const path of [
   ...Object.values(bin),
   'api/demo/project',
   'api/demo/script.json',
+  'api/web/dist',
 ]) {
   cpSync(join(root, path), join(dist, path), { recursive: true })
 }

@@ -9,7 +9,11 @@ import { docsCommand } from './commands/docs.ts'
 import { doctorCommand } from './commands/doctor.ts'
 import { historyCommands } from './commands/history.ts'
 import { kitOf, likeIt } from './commands/kit.ts'
+<<<<<<< HEAD
 import { modelsCommands } from './commands/models.ts'
+=======
+import { openCommand } from './commands/open.ts'
+>>>>>>> web
 import { proveCommands } from './commands/prove.ts'
 import { releaseCommand } from './commands/release.ts'
 import { releaseCallsCommand } from './commands/release-calls.ts'
@@ -74,6 +78,7 @@ function programOf(io: CliIo, done: (code: number) => void): Command {
   secretsCommand(program, kit)
   sqlCommand(program, kit)
   serveCommand(program, kit)
+  openCommand(program, kit)
   workerCommand(program, kit)
   auditorsCommand(program, kit)
   doctorCommand(program, kit)

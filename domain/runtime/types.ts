@@ -86,6 +86,17 @@ export interface AgentAt {
   readonly facts: PointFacts
 }
 
+/** Where the value of a context variable was written. */
+export interface Writer {
+  readonly agentId: string
+  readonly revision: number
+}
+
+/** {@link AgentAt} without the messages. `writers`: by the name of the variable. */
+export interface AgentBrief extends Omit<AgentAt, 'messages'> {
+  readonly writers: Readonly<Record<string, Writer>>
+}
+
 /** What verification found of an agent's stream. */
 export interface Verification extends StreamProof {
   readonly agentId: string
@@ -126,6 +137,8 @@ export interface AgentServices {
   /** Tools of an agent that are not here: only a program that has them can drive it. */
   missingTools(spec: Pick<AgentSpec, 'tools'>): string[]
   at(agentId: string, at: At): Promise<AgentAt>
+  /** The agent at a point without its messages, at a cost that does not grow with its history. */
+  brief(agentId: string, at: At): Promise<AgentBrief>
   /** A new agent whose history up to `at` is the source's. Asked again under its id and key it is the same one. */
   fork(source: string, at: At, options: ForkOptions, request: Request): Promise<{ runId: string }>
   verify(agentId: string): Promise<Verification>

@@ -15,6 +15,7 @@ import { type Retry, requestRetry } from '../retry.ts'
 import { endingWith } from '../time-limit.ts'
 import type {
   AgentAt,
+  AgentBrief,
   AgentServices,
   At,
   DriveEnd,
@@ -29,6 +30,7 @@ import { askingOf } from './asking.ts'
 import { Callback } from './callback.ts'
 import { Driver } from './driver.ts'
 import { forkOf } from './fork.ts'
+import { briefAt } from './history/brief.ts'
 import { type RebuiltRequest, rebuildRequests } from './history/rebuild-request.ts'
 import { agentAt } from './history/replay.ts'
 import { type RecordedDecision, routingDecisions } from './history/routing-decisions.ts'
@@ -186,6 +188,10 @@ export class Runtime implements AgentServices {
 
   at(agentId: string, at: At): Promise<AgentAt> {
     return agentAt(this.given, agentId, at)
+  }
+
+  brief(agentId: string, at: At): Promise<AgentBrief> {
+    return briefAt(this.given, agentId, at)
   }
 
   async fork(source: string, at: At, options: ForkOptions, request: Request): Promise<{ runId: string }> {
