@@ -1,5 +1,6 @@
 import { loroDocuments } from '../../adapters/documents-loro/documents.ts'
 import { parseXml } from '../../adapters/documents-xml/parse.ts'
+import { documentTools } from '../../adapters/tools-documents/document-tools.ts'
 import { type AgentSpec, Policy } from '../../domain/agent/definition/spec.ts'
 import type { BlobIntents, BlobStore, Clock, EventLog } from '../../domain/ports.ts'
 import { agentAt, treeAt } from '../../domain/runtime/agent/history/replay.ts'
@@ -7,6 +8,7 @@ import { Runtime } from '../../domain/runtime/agent/runtime.ts'
 import { DocumentGateway } from '../../domain/runtime/document/gateway.ts'
 import type { RuntimePorts } from '../../domain/runtime/ports.ts'
 import { createKeepUp, type KeepUpPorts } from '../app/create-keepup.ts'
+import { contentFrom } from '../app/documents/content.ts'
 import { pointOf } from '../app/runs/point.ts'
 import type { Services } from '../app/services.ts'
 import { told } from '../app/told.ts'
@@ -41,7 +43,7 @@ const NO_RUN = { secrets: [], policy: Policy.parse({}) }
 
 /** Builds the services over a host and the place where things are kept: the same, whatever stands behind. */
 export function compose(host: Host, kept: Kept): Services {
-  const { config, vault, models, tools, mcp, knownSecrets, tell } = host
+  const { config, vault, models, mcp, knownSecrets, tell } = host
   const warn = (agentId: string, message: string) => tell(`${agentId}: ${message}`)
   const { log, blobs, intents, tables, losses, clock, runtime = (ports) => new Runtime(ports), ...particular } = kept
   const stores = { log, blobs, ...(intents && { intents }), snapshots: host.snapshots }
@@ -52,14 +54,26 @@ export function compose(host: Host, kept: Kept): Services {
     filesAt: (agentId, point) => treeAt(stores, agentId, point),
     boundary,
   }
+  const shared = { ...stores, clock, random: systemRandom, outcomeLimitMs: config.fullPatienceMs, warn }
+  const documents = new DocumentGateway({
+    ...shared,
+    documents: loroDocuments,
+    parse: parseXml,
+    holdsSecret: async (text) => (await boundary(NO_RUN)).secrets.text(text) !== text,
+    ...(host.crashPoint && { crashPoint: host.crashPoint }),
+  })
+  const forDocuments = documentTools({
+    ...{ gateway: documents, clock, parse: contentFrom },
+    list: async (page) => {
+      await read.caughtUp()
+      return (await read.documents(page)).value
+    },
+  })
+  const tools = [...host.tools, ...forDocuments]
   const named = new Map(tools.map((tool) => [tool.spec.name, tool]))
   const ports: Omit<RuntimePorts, 'feed'> = {
-    ...stores,
-    clock,
-    random: systemRandom,
+    ...shared,
     build: VERSION,
-    outcomeLimitMs: config.fullPatienceMs,
-    warn,
     ...(kept.holder !== undefined && {
       driver: kept.holder,
       takenOver: (agentId, from) =>
@@ -86,17 +100,12 @@ export function compose(host: Host, kept: Kept): Services {
     blobs,
     read,
     files: workspaceFilesOf(files),
-    documents: new DocumentGateway({
-      ...ports,
-      documents: loroDocuments,
-      parse: parseXml,
-      holdsSecret: async (text) => (await boundary(NO_RUN)).secrets.text(text) !== text,
-    }),
+    documents,
     vault,
     clock,
     random: systemRandom,
     wire: (request) => models.wire(request),
-    prepare: prepareServices(host),
+    prepare: prepareServices({ ...host, tools }),
     concurrency: config.concurrency,
     onFault: (agentId, error) => warn(agentId, told(error)),
   })

@@ -15,6 +15,11 @@ export const commandOf = (
   payload: unknown,
 ): string => keyedCommand(logId, JSON.stringify(['envelope', documentId, caller, clientRequestId]), payload)
 
+/** An answer that was given, and the agent's call that got it. */
+export interface GivenAnswer extends AnsweredRequest {
+  readonly toolCallId: string | null
+}
+
 /** Answers of one stream, found by the command ids in its headers, which are read once. */
 export class Answers {
   readonly #stores: Stores
@@ -32,7 +37,7 @@ export class Answers {
   }
 
   /** The answer that was given to a caller's request id; null: none was. `last`: the stream's last revision. */
-  async of(commandId: string, clientRequestId: string, last: number): Promise<AnsweredRequest | null> {
+  async of(commandId: string, clientRequestId: string, last: number): Promise<GivenAnswer | null> {
     this.#found ??= await this.#read(last)
     const revision = this.#found.get(keyOf(commandId)!)
     if (revision === undefined) return null
@@ -47,7 +52,8 @@ export class Answers {
     // Of an erased request the hash is gone with it, and so is the promise to repeat its answer.
     if (received?.type !== 'envelope_received' || answer === undefined) return null
     const given = answerOf(answer, clientRequestId)
-    return given === null ? null : { payloadHash: received.body.hash, answer: given }
+    const { toolCallId = null } = received
+    return given === null ? null : { payloadHash: received.body.hash, answer: given, toolCallId }
   }
 
   async #read(last: number): Promise<Map<string, number>> {
