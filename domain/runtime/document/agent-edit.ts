@@ -62,12 +62,18 @@ export function editForAgent({ gateway, clock }: EditPorts, edit: AgentEdit, cal
 
   return forTool(async () => {
     let retry = retryOf === undefined ? 0 : await retryNumber()
-    for (let { doc_frontier } = payload; ; ) {
+    let { doc_frontier } = payload
+    for (;;) {
       const id = retry === 0 ? first : retryId(first, retry)
       const request = { ...payload, doc_frontier, client_request_id: id }
       const answer = await send(request, retry)
       if (answer.status === 200) return { ...answer.body, retries: retry }
       if (answer.status !== 409) throw refusedBy(answer)
+      // The document may have moved on since this call sent its next attempt, and not come back.
+      if ((await given(retryId(first, retry + 1)))?.toolCallId === call.toolCallId) {
+        retry += 1
+        continue
+      }
       const next = await gateway.rebase(documentId, request)
       if (next.kind === 'exhausted') throw exhausted(next.attempts)
       if (next.kind === 'ask') throw conflict(first, next)

@@ -9,6 +9,7 @@ import type { GivenAnswer } from './answers.ts'
 import { Desk } from './desk.ts'
 import { DocumentHistory } from './history.ts'
 import { holdsSecret, wordsOf } from './holds-secret.ts'
+import { type EnvelopePreview, previewEnvelope } from './preview.ts'
 import { ReplicaCache } from './replica-cache.ts'
 import type { Caller, DocumentAt, DocumentPorts, Imported } from './types.ts'
 
@@ -83,6 +84,11 @@ export class DocumentGateway {
   async answered(documentId: string, clientRequestId: string, caller: Caller): Promise<GivenAnswer | null> {
     const desk = (await this.exists(documentId)) ? this.#desk(documentId) : this.#refused
     return desk.answered(documentId, clientRequestId, caller)
+  }
+
+  /** What a request would do now; see {@link EnvelopePreview}. */
+  preview(documentId: string, body: unknown): Promise<EnvelopePreview> {
+    return previewEnvelope(this.#ports, this.#cache, documentId, body)
   }
 
   /** What follows a conflict that the request has met, by the document as it is now (CONTRACTS 12). */
