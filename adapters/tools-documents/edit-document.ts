@@ -40,6 +40,6 @@ export const editDocumentTool = ({ gateway, clock }: { readonly gateway: Documen
     async run({ doc_id, retry_of, ...payload }, context) {
       const edit = { documentId: doc_id, ...payload, ...(retry_of === undefined ? {} : { retryOf: retry_of }) }
       const done = await editForAgent({ gateway, clock }, edit, context)
-      return { content: { ...done } as never, documents: { [doc_id]: done.applied_frontier } }
+      return { content: { doc_id, ...done } as never, documents: { [doc_id]: done.applied_frontier } }
     },
   })

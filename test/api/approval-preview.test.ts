@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest'
+import { MemoryLog } from '../../adapters/log-memory/log.ts'
 import { previewOf } from '../../api/app/runs/approval-preview.ts'
 import { visible } from '../../api/app/text/visible-text.ts'
-import { MemoryLog } from '../../adapters/log-memory/log.ts'
 import { DocumentGateway, made, portsOver, textsOf } from '../support/documents/runtime.ts'
 import { ToolDesk } from '../support/documents/tools.ts'
 import { BEFORE } from '../support/sealing.ts'
@@ -40,7 +40,9 @@ it.each([
   ['fetch:page', { url: 'https://e\u2060vil\u115f' }, 'https://e‹U+2060›vil‹U+115F›'],
   ['run_command', { command: 'a\u001b[2J\rb\u2028' }, 'a‹U+001B›[2J‹U+000D›b‹U+2028›'],
 ])('the preview of %s shows what could not be seen', async (toolName, args, text) => {
-  expect((await previewOf({ agentId: 'a', toolName, arguments: args }, { files: NOTHING, documents: NO_DOCUMENTS })).text).toContain(text)
+  expect(
+    (await previewOf({ agentId: 'a', toolName, arguments: args }, { files: NOTHING, documents: NO_DOCUMENTS })).text,
+  ).toContain(text)
 })
 
 it('leaves what can be seen as it is', () => {

@@ -76,7 +76,7 @@ export function editForAgent({ gateway, clock }: EditPorts, edit: AgentEdit, cal
       }
       const next = await gateway.rebase(documentId, request)
       if (next.kind === 'exhausted') throw exhausted(next.attempts)
-      if (next.kind === 'ask') throw conflict(first, next)
+      if (next.kind === 'ask') throw conflict(documentId, first, next)
       doc_frontier = next.request.doc_frontier
       retry += 1
     }
@@ -99,7 +99,7 @@ const exhausted = (attempts: number) =>
 const TEXT_BYTES = RESULT_BYTES / 2
 
 /** The model decides: it gets the text, hash and frontier as they are now. */
-function conflict(first: string, { frontier, spans }: Extract<Rebase, { kind: 'ask' }>): ToolError {
+function conflict(doc_id: string, first: string, { frontier, spans }: Extract<Rebase, { kind: 'ask' }>): ToolError {
   const bytes = Math.floor(TEXT_BYTES / spans.length)
   const now = spans.map((span) =>
     'text' in span
@@ -114,6 +114,6 @@ function conflict(first: string, { frontier, spans }: Extract<Rebase, { kind: 'a
   return new ToolError(
     'CONFLICT',
     'the document has changed, and nothing was applied. Decide from what stands there now, and call edit_document again ' +
-      `with this retry_of, this frontier and these hashes:\n${JSON.stringify({ retry_of: first, doc_frontier: frontier, spans: shown, ...left })}`,
+      `with this retry_of, this frontier and these hashes:\n${JSON.stringify({ doc_id, retry_of: first, doc_frontier: frontier, spans: shown, ...left })}`,
   )
 }
