@@ -7,6 +7,7 @@ import { document, documentStream, gateway, REFUSED_STREAM } from '../../documen
 import { hex, runIdOf, sha256 } from '../../log/ids.ts'
 import type { GivenAnswer } from './answers.ts'
 import { Desk } from './desk.ts'
+import { type EnvelopeErasure, eraseEnvelope } from './erase-envelope.ts'
 import { DocumentHistory } from './history.ts'
 import { holdsSecret, wordsOf } from './holds-secret.ts'
 import { type EnvelopePreview, previewEnvelope } from './preview.ts'
@@ -95,6 +96,12 @@ export class DocumentGateway {
   async rebase(documentId: string, request: AiEnvelopeRequest): Promise<Rebase> {
     await this.#mustExist(documentId)
     return this.#desk(documentId).look((replica) => rebase(request, replica))
+  }
+
+  /** Empties a request of a document for ever; see {@link eraseEnvelope}. */
+  async erase(documentId: string, what: EnvelopeErasure, caller: Caller) {
+    await this.#mustExist(documentId)
+    return eraseEnvelope(this.#ports, documentId, what, caller)
   }
 
   /** Imports an update of a person's replica. */
