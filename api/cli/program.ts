@@ -9,11 +9,8 @@ import { docsCommand } from './commands/docs.ts'
 import { doctorCommand } from './commands/doctor.ts'
 import { historyCommands } from './commands/history.ts'
 import { kitOf, likeIt } from './commands/kit.ts'
-<<<<<<< HEAD
 import { modelsCommands } from './commands/models.ts'
-=======
 import { openCommand } from './commands/open.ts'
->>>>>>> web
 import { proveCommands } from './commands/prove.ts'
 import { releaseCommand } from './commands/release.ts'
 import { releaseCallsCommand } from './commands/release-calls.ts'

@@ -1,5 +1,6 @@
 import { loroDocuments } from '../../adapters/documents-loro/documents.ts'
 import { parseXml } from '../../adapters/documents-xml/parse.ts'
+import { documentTools } from '../../adapters/tools-documents/document-tools.ts'
 import { type AgentSpec, Policy } from '../../domain/agent/definition/spec.ts'
 import type { BlobIntents, BlobStore, Clock, EventLog, RateLimiter, RequestCache } from '../../domain/ports.ts'
 import { agentAt, treeAt } from '../../domain/runtime/agent/history/replay.ts'
@@ -8,6 +9,7 @@ import { Runtime } from '../../domain/runtime/agent/runtime.ts'
 import { DocumentGateway } from '../../domain/runtime/document/gateway.ts'
 import type { RuntimePorts } from '../../domain/runtime/ports.ts'
 import { createKeepUp, type KeepUpPorts } from '../app/create-keepup.ts'
+import { contentFrom } from '../app/documents/content.ts'
 import { knownModels } from '../app/models.ts'
 import { pointOf } from '../app/runs/point.ts'
 import type { Files, Services } from '../app/services.ts'
@@ -46,7 +48,7 @@ const NO_RUN = { secrets: [], policy: Policy.parse({}) }
 
 /** Builds the services over a host and the place where things are kept: the same, whatever stands behind. */
 export function compose(host: Host, kept: Kept): Services {
-  const { config, vault, models, tools, mcp, knownSecrets, tell } = host
+  const { config, vault, models, mcp, knownSecrets, tell } = host
   const warn = (agentId: string, message: string) => tell(`${agentId}: ${message}`)
   const {
     log,
@@ -69,14 +71,26 @@ export function compose(host: Host, kept: Kept): Services {
     filesAt: (agentId, point) => treeAt(stores, agentId, point),
     boundary,
   }
+  const shared = { ...stores, clock, random: systemRandom, outcomeLimitMs: config.fullPatienceMs, warn }
+  const documents = new DocumentGateway({
+    ...shared,
+    documents: loroDocuments,
+    parse: parseXml,
+    holdsSecret: async (text) => (await boundary(NO_RUN)).secrets.text(text) !== text,
+    ...(host.crashPoint && { crashPoint: host.crashPoint }),
+  })
+  const forDocuments = documentTools({
+    ...{ gateway: documents, clock, parse: contentFrom },
+    list: async (page) => {
+      await read.caughtUp()
+      return (await read.documents(page)).value
+    },
+  })
+  const tools = [...host.tools, ...forDocuments]
   const named = new Map(tools.map((tool) => [tool.spec.name, tool]))
   const ports: Omit<RuntimePorts, 'feed'> = {
-    ...stores,
-    clock,
-    random: systemRandom,
+    ...shared,
     build: VERSION,
-    outcomeLimitMs: config.fullPatienceMs,
-    warn,
     ...(kept.holder !== undefined && {
       driver: kept.holder,
       takenOver: (agentId, from) =>
@@ -104,12 +118,7 @@ export function compose(host: Host, kept: Kept): Services {
     blobs,
     read,
     files: clearing(workspaceFilesOf(files), cache),
-    documents: new DocumentGateway({
-      ...ports,
-      documents: loroDocuments,
-      parse: parseXml,
-      holdsSecret: async (text) => (await boundary(NO_RUN)).secrets.text(text) !== text,
-    }),
+    documents,
     vault,
     clock,
     random: systemRandom,
@@ -123,7 +132,7 @@ export function compose(host: Host, kept: Kept): Services {
         info: (id) => models.info(id),
         health: (id) => health.figures(id),
       }),
-    prepare: prepareServices(host),
+    prepare: prepareServices({ ...host, tools }),
     concurrency: config.concurrency,
     onFault: (agentId, error) => warn(agentId, told(error)),
   })
