@@ -36,7 +36,8 @@ export const callsAt = (agent: string, revision: string, turn: string) => `${his
 const sum = (column: string, where = '') =>
   `coalesce((select sum(${column}) from model_calls m where m.agent_id = a.id${where}), 0)`
 
-const inheritedRole = `(with recursive up(role, source) as (
+/** SQL of the role of the source of a row `a` of `agents` that is a fork. */
+export const inheritedRole = `(with recursive up(role, source) as (
     select s.role, s.forked_from from agents s where s.id = a.forked_from
     union all
     select s.role, s.forked_from from up join agents s on s.id = up.source where up.role is null)

@@ -29,6 +29,8 @@ const HASH = '5'.repeat(64)
 
 /** Takes down the events of a decision as a log would, and knows their hashes. */
 export interface Book {
+  /** The time before the first event, ms. */
+  readonly startsAt: number
   record(agentId: string, decided: Decided): void
   hashOf(agentId: string, revision: number): string
 }
@@ -57,6 +59,7 @@ export class Agents {
     this.model = model
     this.see = see
     this.book = book
+    this.now = book?.startsAt ?? this.now
   }
 
   /** Decides a command on a stream, and records what follows. */
