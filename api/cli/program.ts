@@ -27,6 +27,7 @@ import { sqlCommand } from './commands/sql.ts'
 import { steerCommands } from './commands/steer.ts'
 import { toolsCommand } from './commands/tools.ts'
 import { transcriptCommand } from './commands/transcript.ts'
+import { treeCommand } from './commands/tree.ts'
 import { workerCommand } from './commands/worker.ts'
 import type { CliIo, Format } from './context.ts'
 import { EXIT, EXIT_HELP } from './exit.ts'
@@ -58,6 +59,7 @@ function programOf(io: CliIo, done: (code: number) => void): Command {
   steerCommands(program, kit)
   restoreCommand(program, kit)
   runsCommands(program, kit)
+  treeCommand(program, kit)
   historyCommands(program, kit)
   resultCommand(program, kit)
   transcriptCommand(program, kit)

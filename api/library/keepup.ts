@@ -23,7 +23,7 @@ import { verifyRun } from '../app/runs/verify-run.ts'
 import { By } from '../app/schemas/common.ts'
 import type { EventView } from '../app/schemas/events.ts'
 import { RunQuery } from '../app/schemas/run-query.ts'
-import { ForkBody, type VerifiedRun as Verified } from '../app/schemas/runs.ts'
+import { ForkBody, type RunTree as Tree, type VerifiedRun as Verified } from '../app/schemas/runs.ts'
 import { StartRun, type StartRunInput } from '../app/schemas/start.ts'
 import type { Services } from '../app/services.ts'
 import { told } from '../app/told.ts'
@@ -46,6 +46,7 @@ export interface StartOptions extends Omit<StartRunInput, 'retry'> {
   readonly key?: string
 }
 
+export type RunTree = z.infer<typeof Tree>
 export type VerifiedRun = z.infer<typeof Verified>
 
 /** Who says it, and the key under which a repetition is recorded once. */
@@ -84,6 +85,8 @@ export interface KeepUp extends AsyncDisposable {
   say(agentId: string, command: z.input<typeof UserCommand>, saying?: Saying): Promise<{ readonly revision: number }>
   /** A run as the tables show it, caught up to the log. Null: there is none. */
   run(runId: string): Promise<RunRow | null>
+  /** The agents of a run: how each one stands, what it waits for, its money. Null: there is no such run. */
+  tree(runId: string): Promise<RunTree | null>
   /** Runs, newest first, page after page as they are asked for; all of what is wanted must hold. */
   runs(wanted?: RunsWanted): AsyncIterable<RunRow>
   /** Approvals in the order in which they were asked for; those that wait where no state is named. */
@@ -98,8 +101,8 @@ export interface KeepUp extends AsyncDisposable {
   models(): KnownModels
   /** Why a turn had its model: the router's decisions, one before each model call (seed 000, 5.7). */
   routing(agentId: string, turn: number): Promise<readonly RecordedDecision[]>
-  /** Checks the chain, the bodies and the digests of every agent of a run. */
-  verify(runId: string): Promise<VerifiedRun>
+  /** Checks the chain, the bodies and the digests of every agent of a run, or of one. */
+  verify(runId: string, only?: { readonly agent?: string }): Promise<VerifiedRun>
   /** A new run whose history up to a point is that of this one; `drive` as in {@link start}. */
   fork(runId: string, options?: ForkRequest): Promise<StartedRun>
   /**
@@ -194,6 +197,11 @@ export function keepUpOf(
       await services.read.caughtUp()
       return (await services.read.run(runId)).value?.run ?? null
     },
+    async tree(runId) {
+      await services.read.caughtUp()
+      const { position, value } = await services.read.tree(runId)
+      return value && { position, runId, ...value }
+    },
     runs(wanted = {}) {
       const { over, ...rest } = wanted
       return runsOf(services, parsed(RunQuery, over === undefined ? rest : { ...rest, over: String(over) }))
@@ -208,7 +216,7 @@ export function keepUpOf(
     requests: (agentId, turn) => services.runtime.requests(agentId, turn),
     models: () => services.models(),
     routing: (agentId, turn) => services.runtime.routing(agentId, turn),
-    verify: (runId) => verifyRun(services, runId),
+    verify: (runId, { agent } = {}) => verifyRun(services, runId, agent),
     async fork(runId, { key, at = null, agent, ...options } = {}) {
       const { drive: _, by, ...asked } = parsed(ForkBody, { ...options, drive: false })
       const who = { by: asker(by), drive: options.drive ?? false, here: false, options: keyed(key) }
