@@ -157,6 +157,7 @@ export class TreeDriver {
       } catch (error) {
         if (damageIn(error) === null) this.fail(error)
         else if (parent !== null) await this.lost(parent, agentId, (error as Error).message)
+        else this.ports.warn?.(agentId, `what it owes to other agents is not delivered: ${(error as Error).message}`)
       }
     }
   }
@@ -221,13 +222,9 @@ export class TreeDriver {
       )
       const agentId = idOf(target)
       // One that has left may owe something again.
-      if (!this.members.has(agentId)) this.reenter(agentId)
+      if (!this.members.has(agentId) && !this.unentered.has(agentId))
+        this.unentered.set(agentId, { drives: false, parent: null })
     }
-  }
-
-  private reenter(agentId: string): void {
-    this.known.delete(agentId)
-    this.meet(agentStream(agentId))
   }
 
   private async driveOne(member: Member): Promise<void> {
