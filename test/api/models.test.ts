@@ -6,7 +6,7 @@ import { freshFolders } from '../support/folders.ts'
 import { cliFolder } from './cli-support.ts'
 
 const finish = (summary: string) => ({
-  script: 1,
+  script: 1 as const,
   turns: [{ calls: [{ tool: 'complete_task', arguments: { summary } }] }],
 })
 const scripts = { small: finish('small'), large: finish('large') } satisfies KeepUpOptions['scripts']
