@@ -22,6 +22,10 @@ export const opencode: CliAgent = {
     'OPENCODE_CONFIG_CONTENT',
     'OPENCODE_PERMISSION',
   ],
+  login: {
+    variables: ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'GEMINI_API_KEY'],
+    files: ['.local/share/opencode/auth.json'],
+  },
   contradiction: neverAsks,
   plan(request) {
     const { model, resume, fork, sandboxed } = askedOf(request)

@@ -1,3 +1,4 @@
+import { createAcpBackend } from '../../adapters/agents-acp/backend.ts'
 import { claudeCode } from '../../adapters/agents-cli/claude-code.ts'
 import { codex } from '../../adapters/agents-cli/codex.ts'
 import { gemini } from '../../adapters/agents-cli/gemini.ts'
@@ -17,10 +18,20 @@ import type { Tables } from './projected-read-model.ts'
 
 const PLAIN: Pick<AgentSpec, 'secrets' | 'policy'> = { secrets: [], policy: Policy.parse({}) }
 
-/** The backends of this host: the command lines that are known here, and those that the program brings. */
+/** The backends of this host: command lines that are known here, programs of the settings, and what the program brings. */
 function backendsOf({ config, agents = [] }: Host): readonly AgentBackend[] {
   const options = { workspace: process.cwd(), dataFolder: config.data }
-  return [...[claudeCode, codex, gemini, opencode].map((agent) => createCliBackend(agent, options)), ...agents]
+  const lines = [claudeCode, codex, gemini, opencode].map((agent) => createCliBackend(agent, options))
+  const programs = Object.entries(config.agents.acp).map(
+    ([
+      kind,
+      {
+        command: [program, ...args],
+        env: passes,
+      },
+    ]) => createAcpBackend({ kind, program: program!, args, passes }, options),
+  )
+  return [...lines, ...programs, ...agents]
 }
 
 /** Runs of other agents over a host and the place where things are kept. */
@@ -33,6 +44,12 @@ export function agentRuns(
   const backends = backendsOf(host)
   return new Agents({
     backends,
+    allowed: host.config.agents,
+    async log() {
+      const { secrets } = await openBoundary(host.vault, host.knownSecrets, PLAIN)
+      const log = new StreamExternalLog({ ...ports, beforeAppend: () => secrets.keep() })
+      return { log, hide: (text) => secrets.text(text) }
+    },
     async gateway({ env = {} }) {
       // A variable that is set for an agent may hold a secret.
       const given = Object.values(env).filter((value) => typeof value === 'string' && unhidable(value) === null)

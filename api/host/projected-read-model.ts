@@ -3,6 +3,7 @@ import { documentStream } from '../../domain/document/stream/aggregate.ts'
 import { type Cursor, formatCursor } from '../../domain/log/cursor.ts'
 import { agentStream } from '../../domain/log/ids.ts'
 import type { BlobStore, EventLog } from '../../domain/ports.ts'
+import { streamOfAgent } from '../../domain/runtime/stream-of-agent.ts'
 import {
   type Answer,
   agentHeads,
@@ -92,7 +93,8 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
     )
   /** The place in the log that a cursor names; rejects for one that is of another log. */
   const placeOf = async (after: string | undefined) => (await checkedCursor(log, after))?.position
-  const cursorAt = (agentId: string, revision: number) => cursorIn(agentStream(agentId), revision)
+  const cursorAt = async (agentId: string, revision: number) =>
+    cursorIn((await streamOfAgent(log, agentId)) ?? agentStream(agentId), revision)
   const cursorIn = async (stream: string, revision: number): Promise<string | null> => {
     for await (const [event] of log.read(stream, { from: revision, limit: 1, bodies: false })) {
       if (event !== undefined) return formatCursor(log.cursor(event))
@@ -244,7 +246,9 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
       const place = (await placeOf(after)) ?? -1
       const { data } = await tables.read((db) => eventStarts(db, runId, place))
       // Tables that lag behind do not know the youngest runs yet; the log does.
-      const all = data.some((one) => one.agentId === runId) ? data : [{ agentId: runId, revision: 0 }, ...data]
+      const known = data.some((one) => one.agentId === runId)
+      const stream = known ? null : await streamOfAgent(log, runId)
+      const all = stream === null ? data : [{ agentId: runId, stream, revision: 0 }, ...data]
       const starts = agent === undefined || isPerson(agent) ? all : all.filter((one) => one.agentId === agent)
       if (starts.length === 0) return null
       const which = { ...filter, ...(agent === undefined ? {} : { agent }) }

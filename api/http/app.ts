@@ -5,6 +5,7 @@ import type { Services } from '../app/services.ts'
 import { documentGuard, hostGuard, jsonGuard, sizeGuard, tokenGuard } from './guards.ts'
 import { newApp } from './new-app.ts'
 import { problemResponse } from './problem-response.ts'
+import { agentRoutes } from './routes/agents.ts'
 import { approvalRoutes } from './routes/approvals.ts'
 import { commandRoutes } from './routes/commands.ts'
 import { costRoutes } from './routes/cost.ts'
@@ -96,6 +97,7 @@ export function createApp(s: Services, options: AppOptions) {
     .route('/', requestRoutes(s))
     .route('/', costRoutes(s))
     .route('/', definitionRoutes(s))
+    .route('/', agentRoutes(s))
     .route('/', streamRoutes(s, options.heartbeatMs))
     .route('/', documentRoutes(s, options.heartbeatMs))
     .route('/', documentHistoryRoutes(s))

@@ -51,6 +51,19 @@ export interface BackendRun {
  */
 export interface AgentBackend extends Advertised {
   start(request: AgentRunRequest, run: BackendRun): Promise<AgentCompletion>
+  /** Looks whether it can be started on this machine; nothing of the model's service is asked. Absent: it always can. */
+  inspect?(): Promise<BackendState>
+}
+
+/** What is there of a backend on this machine. */
+export interface BackendState {
+  readonly installed: boolean
+  /** As the program tells it; null: it tells none. */
+  readonly version: string | null
+  /** The variable or file in which a login was found; null: none was found. Absent: it is not known where one would be. */
+  readonly login?: string | null
+  /** Why it cannot be used, and what to do. */
+  readonly problem?: string
 }
 
 /** Where external runs are recorded. */

@@ -1,11 +1,23 @@
-import type { AgentBackend, AgentRunHandle, AgentRunRequest, StartedBy } from '../../../domain/ports/external.ts'
+import type {
+  AgentBackend,
+  AgentRunHandle,
+  AgentRunRequest,
+  BackendState,
+  StartedBy,
+} from '../../../domain/ports/external.ts'
 import type { AgentGateway } from '../../../domain/runtime/external/gateway.ts'
+import type { StreamExternalLog } from '../../../domain/runtime/external/stream-log.ts'
+import type { AgentsAllowed } from './allowed.ts'
 
 /** What a host brings to run other agents. */
 export interface AgentsHost {
   readonly backends: readonly AgentBackend[]
+  /** What requests over the network may give them. */
+  readonly allowed: AgentsAllowed
   /** A gateway for one run: it hides what is secret now, and the values of the request's environment. */
   gateway(request: AgentRunRequest): Promise<AgentGateway>
+  /** The log of their runs, which hides what is secret in a person's words. */
+  log(): Promise<{ readonly log: StreamExternalLog; hide(text: string): string }>
   /** Ends in the log what an earlier process of this data folder left running; gives how many runs. */
   settle(): Promise<number>
 }
@@ -20,11 +32,22 @@ export class Agents {
     this.#host = host
   }
 
+  get allowed(): AgentsAllowed {
+    return this.#host.allowed
+  }
+
   /** The kinds that can be asked for, with what each can do. */
   list(): readonly { readonly kind: string; readonly capabilities: readonly string[] }[] {
     return this.#host.backends
       .map(({ kind, capabilities }) => ({ kind, capabilities: [...capabilities].sort() }))
       .sort((a, b) => (a.kind < b.kind ? -1 : 1))
+  }
+
+  /** What is there of a kind on this machine; null: there is no such kind. */
+  async inspect(kind: string): Promise<BackendState | null> {
+    const backend = this.#host.backends.find((one) => one.kind === kind)
+    if (backend === undefined) return null
+    return (await backend.inspect?.()) ?? { installed: true, version: null }
   }
 
   /** Starts a run. Rejects as `AgentGateway.run` does. */
@@ -43,6 +66,11 @@ export class Agents {
   /** A run that is at work here. */
   at(agentId: string): AgentRunHandle | undefined {
     return this.#runs.get(agentId)
+  }
+
+  /** The log of their runs. */
+  log() {
+    return this.#host.log()
   }
 
   settle(): Promise<number> {

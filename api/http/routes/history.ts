@@ -8,7 +8,7 @@ import { EventViews, type Piece } from '../../app/events/view.ts'
 import { afterCommon, differences } from '../../app/runs/difference.ts'
 import { forkRun } from '../../app/runs/fork-run.ts'
 import { given } from '../../app/runs/given.ts'
-import { mustBeRun } from '../../app/runs/known.ts'
+import { mustBeRun, mustGovern } from '../../app/runs/known.ts'
 import { pointOf } from '../../app/runs/point.ts'
 import { notFound } from '../../app/runs/record-command.ts'
 import { verifyRun } from '../../app/runs/verify-run.ts'
@@ -157,6 +157,7 @@ export function historyRoutes(s: Services, underway: KeyedMutex) {
     .openapi(state, async (c) => {
       const q = c.req.valid('query')
       const agentId = q.agent ?? c.req.valid('param').id
+      await mustGovern(s, agentId, 'a state at a point')
       const at = await s.runtime.at(agentId, atOf(q))
       c.header('ETag', `"${at.head.revision}"`)
       return c.json(pointOf(at), 200)
@@ -165,6 +166,7 @@ export function historyRoutes(s: Services, underway: KeyedMutex) {
       const { id } = c.req.valid('param')
       const q = c.req.valid('query')
       const [a, b] = [parsePoint(id, q.a), parsePoint(id, q.b)]
+      for (const { agentId } of [a, b]) await mustGovern(s, agentId, 'a comparison of steps')
       const [atA, atB] = await Promise.all([s.runtime.at(a.agentId, a.at), s.runtime.at(b.agentId, b.at)])
       const files = await s.files.diff(a, b, MAX_PATCH)
       const found = {

@@ -20,6 +20,13 @@ export interface ExternalLogPorts extends StreamPorts {
   beforeAppend?(): Promise<void>
 }
 
+/** What people ask of a run that is under way. */
+export type AskedOfRun = Extract<ExternalCommand, { kind: 'cancel' }>
+/** The revision that the run must be at; absent: any. */
+export interface Expected {
+  readonly expected?: number
+}
+
 type ExternalMailbox = Mailbox<ExternalState, ExternalEvent, ExternalCommand, ExternalContext>
 
 const GATEWAY: Actor = { kind: 'gateway', id: 'agents' }
@@ -55,6 +62,21 @@ export class StreamExternalLog implements ExternalLog {
     // The process of a request that came before is not started a second time.
     if (!recorded) throw new CommandRejected('RUN_EXISTS', `${agentId} was started before; follow its events`)
     return new StreamRunLog(this.#ports, mailbox, { id: driverId, epoch: mailbox.state!.driver!.epoch })
+  }
+
+  /**
+   * Records what a person asks of a run: its end, or a decision. Rejects with `RUN_UNKNOWN`, `RUN_FINISHED`,
+   * `REVISION_CHANGED`, and with what the run's state refuses.
+   */
+  async ask(agentId: string, command: AskedOfRun, asked: Required<Pick<StartedBy, 'by' | 'commandId'>> & Expected) {
+    const mailbox = this.#mailbox(agentId)
+    await this.#ports.beforeAppend?.()
+    const { by, commandId, expected } = asked
+    const mustAllow = (state: ExternalState) => {
+      if (isFinished(state)) throw new CommandRejected('RUN_FINISHED', `${agentId} has ended; start another run`)
+    }
+    const options = { fact: false, mustAllow, ...(expected !== undefined && { expected }) }
+    return mailbox.submit(command, { by, commandId }, options)
   }
 
   /** The events of a run that any process has recorded, also after its end. Null: there is no such run. */
