@@ -20,7 +20,7 @@ export interface AcpAgent {
   readonly passes?: readonly string[]
   /** Servers whose tools it is offered. */
   readonly mcpServers?: readonly McpServer[]
-  /** Decides what it asks leave for. Absent: everything is rejected. */
+  /** Decides what it asks leave for. Absent: a person does, as with every approval. */
   readonly ask?: AskPermission
 }
 
@@ -144,8 +144,8 @@ class Turn {
       })
       .onRequest('session/request_permission', async ({ params }) => {
         this.#emit({ events: this.updates.tool(params.toolCall) })
-        const { agentId, signal } = this.#run
-        const { response, allowed } = await decidePermission(params, agentId, this.#request, this.#agent.ask, signal)
+        const ask = this.#agent.ask ?? this.#run.ask
+        const { response, allowed } = await decidePermission(params, this.#request, ask)
         const message =
           allowed === null ? 'permission not decided' : allowed ? 'permission granted' : 'permission rejected'
         this.#emit({ events: [{ kind: 'Status', message, data: { id: params.toolCall.toolCallId } }] })

@@ -27,6 +27,8 @@ export const claudeCode: CliAgent = {
     [TURNS]: z.int().positive(),
     [BUDGET]: z.number().positive(),
   },
+  reportsCost: true,
+  budgetExtension: BUDGET,
   program: 'claude',
   versionArgs: ['--version'],
   passes: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'ANTHROPIC_BASE_URL', 'CLAUDE_CODE_OAUTH_TOKEN'],

@@ -11,6 +11,7 @@ import { askedOf, COMMON, neverAsks } from './requests.ts'
 export const opencode: CliAgent = {
   kind: 'opencode',
   capabilities: [...COMMON, 'agent_api.tools.results.v1', 'agent_api.session.fork.v1'],
+  reportsCost: true,
   program: 'opencode',
   versionArgs: ['--version'],
   passes: [

@@ -5,13 +5,14 @@ import { gemini } from '../../adapters/agents-cli/gemini.ts'
 import { opencode } from '../../adapters/agents-cli/opencode.ts'
 import { createCliBackend } from '../../adapters/agents-process/cli-backend.ts'
 import { reap } from '../../adapters/sandbox/registry.ts'
-import type { AgentSpec } from '../../domain/agent/definition/spec.ts'
+import type { AgentSpec, Price } from '../../domain/agent/definition/spec.ts'
 import { Policy } from '../../domain/agent/definition/spec.ts'
 import { unhidable } from '../../domain/agent/secrets/forms.ts'
 import type { AgentBackend } from '../../domain/ports/external.ts'
 import { AgentGateway } from '../../domain/runtime/external/gateway.ts'
 import { type ExternalLogPorts, StreamExternalLog } from '../../domain/runtime/external/stream-log.ts'
 import { Agents } from '../app/agents/agents.ts'
+import { holdFiles } from './agent-files.ts'
 import { openBoundary } from './boundary.ts'
 import type { Host } from './open-host.ts'
 import type { Tables } from './projected-read-model.ts'
@@ -34,6 +35,13 @@ function backendsOf({ config, agents = [] }: Host): readonly AgentBackend[] {
   return [...lines, ...programs, ...agents]
 }
 
+/** The price of a model by the name that its agent knows it by: of the settings, or of the catalogue. */
+function priceOf({ models }: Host, model: string): Price | null {
+  const name = model.slice(model.lastIndexOf('/') + 1)
+  const known = models.known().find(({ id }) => id === model || id === name || id.slice(id.indexOf(':') + 1) === name)
+  return known?.price ?? null
+}
+
 /** Runs of other agents over a host and the place where things are kept. */
 export function agentRuns(
   host: Host,
@@ -50,13 +58,16 @@ export function agentRuns(
       const log = new StreamExternalLog({ ...ports, beforeAppend: () => secrets.keep() })
       return { log, hide: (text) => secrets.text(text) }
     },
+    price: (model) => priceOf(host, model),
     async gateway({ env = {} }) {
       // A variable that is set for an agent may hold a secret.
       const given = Object.values(env).filter((value) => typeof value === 'string' && unhidable(value) === null)
-      const { secrets } = await openBoundary(host.vault, [...host.knownSecrets, ...given], PLAIN)
+      const boundary = await openBoundary(host.vault, [...host.knownSecrets, ...given], PLAIN)
+      const { secrets } = boundary
       const log = new StreamExternalLog({ ...ports, beforeAppend: () => secrets.keep() })
       const hiding = { value: secrets.json, pieces: () => secrets.stream() }
-      return new AgentGateway({ log, clock: ports.clock, hiding, backends })
+      const hold = (folder: string) => holdFiles(folder, host.config.data, boundary)
+      return new AgentGateway({ log, clock: ports.clock, hiding, backends, hold })
     },
     async settle() {
       await caughtUp()

@@ -11,6 +11,7 @@ import { pointOf } from '../app/runs/point.ts'
 import type { Services } from '../app/services.ts'
 import { told } from '../app/told.ts'
 import { VERSION } from '../version.ts'
+import { agentFilesAt } from './agent-files.ts'
 import { agentRuns } from './agent-runs.ts'
 import { openBoundary } from './boundary.ts'
 import { openEnvironment } from './environment.ts'
@@ -50,6 +51,7 @@ export function compose(host: Host, kept: Kept): Services {
     dataFolder: config.data,
     log,
     filesAt: (agentId, point) => treeAt(stores, agentId, point),
+    agentFilesAt: (agentId, point) => agentFilesAt(stores, agentId, point),
     boundary,
   }
   const named = new Map(tools.map((tool) => [tool.spec.name, tool]))

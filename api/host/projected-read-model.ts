@@ -25,6 +25,7 @@ import {
   listRuns,
   nextDue,
   type OpenCall,
+  permissionInput,
   type RebuildReport,
   showRun,
   usageAt,
@@ -82,7 +83,11 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
   const approvals = async (found: Awaited<ReturnType<typeof listApprovals>>) =>
     Promise.all(
       found.map(async (row) =>
-        approvalRow(row, await argumentsOf(sources, row.agent_id, row.call_requested_revision, row.block)),
+        approvalRow(
+          row,
+          (await argumentsOf(sources, row.agent_id, row.call_requested_revision, row.block)) ??
+            (await permissionInput(sources, row.agent_id, row.requested_revision)),
+        ),
       ),
     )
   const asked = (why: AskRow['for'], calls: readonly OpenCall[]): Promise<AskRow[]> =>

@@ -1,4 +1,4 @@
-import { mkdirSync, realpathSync, symlinkSync } from 'node:fs'
+import { mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { ConfigSchema } from '../../api/app/config.ts'
@@ -49,8 +49,10 @@ test('a run of another agent starts, is listed as ungoverned, and shows its even
   expect(page.events.map(({ type }) => type)).toEqual([
     'external_started',
     'driver_claimed',
+    'files_versioned',
     'process_start',
     'agent_events',
+    'files_versioned',
     'external_ended',
   ])
   const sse = await (await ask('GET', `/v1/events?run=${runId}&follow=false&type=agent_events`)).text()
@@ -58,7 +60,7 @@ test('a run of another agent starts, is listed as ungoverned, and shows its even
   const proof = await bodyOf(await ask('GET', `/v1/runs/${runId}/verify`))
   expect(proof).toMatchObject({ ok: true, agents: [{ agentId: runId, ok: true }] })
   const lines = (await (await ask('GET', `/v1/runs/${runId}/export`)).text()).trim().split('\n')
-  expect(lines).toHaveLength(6)
+  expect(lines).toHaveLength(8)
 })
 
 test('pages go on behind a run of another agent', async () => {
@@ -116,7 +118,6 @@ test('what only an own agent can be asked answers with a named error', async () 
     ask('GET', `/v1/agents/${runId}/checkpoints`),
     ask('GET', `/v1/agents/${runId}/checkpoints/1`),
     ask('GET', `/v1/runs/${runId}/state`),
-    ask('GET', `/v1/runs/${runId}/diff?a=0&b=1`),
     ask('GET', `/v1/runs/${runId}/turns/1/request`),
   ])
   for (const response of asked) expect([response.url, ...(await codeOf(response))]).toEqual(['', 409, 'RUN_UNGOVERNED'])
@@ -183,4 +184,87 @@ test('the kinds are listed with what is there of each', async () => {
   })
   expect(agents.find(({ kind }) => kind === 'keepup')).toMatchObject({ installed: true, ungoverned: false })
   expect(await codeOf(await ask('GET', '/v1/agents/none'))).toEqual([404, 'NOT_FOUND'])
+})
+
+test('what an agent asks leave for waits as an approval, and is decided once, by what was looked at', async () => {
+  const { start, ask, puppet, services } = await opened()
+  const { runId } = await bodyOf<Run>(await start())
+  const asked = { tool: 'edit', title: 'change a file', input: { path: 'note', key: 'correct-horse' } }
+  const [first, second] = [puppet.ask(asked), puppet.ask({ ...asked, title: 'another one' })]
+  const waiting = async () => {
+    const { approvals } = await bodyOf<{ approvals: { toolCallId: string; argumentsHash: string }[] }>(
+      await ask('GET', `/v1/approvals?run=${runId}`),
+    )
+    return approvals
+  }
+  await expect.poll(async () => (await waiting()).length).toBe(2)
+  const [one, two] = await waiting()
+  expect(one).toMatchObject({ toolName: 'edit', reason: 'change a file', arguments: asked.input, state: 'pending' })
+  const shown = await bodyOf(await ask('GET', `/v1/runs/${runId}`))
+  expect(shown.run).toMatchObject({ waiting: [{ for: 'approval' }, { for: 'approval' }], driving: true })
+  const preview = await bodyOf(await ask('GET', `/v1/approvals/${one!.toolCallId}`))
+  expect(preview.preview).toMatchObject({ kind: 'arguments', text: expect.stringContaining('note') })
+  const decide = (call: { toolCallId: string }, body: object) =>
+    ask('POST', `/v1/approvals/${call.toolCallId}`, { body })
+  const wrong = await decide(one!, { decision: 'approved', argumentsHash: two!.argumentsHash })
+  expect(await codeOf(wrong)).toEqual([409, 'APPROVAL_MISMATCH'])
+  const body = { decision: 'approved', argumentsHash: one!.argumentsHash, by: 'ann' }
+  expect((await decide(one!, body)).status).toBe(200)
+  expect(await first).toBe('approved')
+  expect(await codeOf(await decide(one!, { decision: 'rejected' }))).toEqual([409, 'APPROVAL_NOT_PENDING'])
+  expect((await decide(two!, { decision: 'rejected', reason: 'no' })).status).toBe(200)
+  expect(await second).toBe('rejected')
+  puppet.exit()
+  await services.agents!.at(runId)?.completion
+  const { approvals } = await bodyOf<{ approvals: object[] }>(await ask('GET', `/v1/approvals?run=${runId}&state=all`))
+  expect(approvals).toMatchObject([{ state: 'approved', by: 'approver:ann' }, { state: 'rejected' }])
+  expect(await bodyOf(await ask('GET', `/v1/runs/${runId}/verify`))).toMatchObject({ ok: true })
+})
+
+test('a cancel answers what the agent waits for, and a decision after the end is refused', async () => {
+  const { start, ask, puppet, services } = await opened()
+  const { runId } = await bodyOf<Run>(await start())
+  const answer = puppet.ask({ tool: 'edit', title: 't', input: {} })
+  await expect
+    .poll(async () => (await bodyOf<{ approvals: [] }>(await ask('GET', '/v1/approvals'))).approvals.length)
+    .toBe(1)
+  await ask('POST', `/v1/runs/${runId}/cancel`, { body: {} })
+  expect(await answer).toBe(null)
+  await services.agents!.at(runId)?.completion.catch(() => undefined)
+  const late = await ask('POST', `/v1/approvals/${runId}.t0.c0`, { body: { decision: 'approved' } })
+  expect(await codeOf(late)).toEqual([409, 'RUN_FINISHED'])
+  expect(await bodyOf(await ask('GET', '/v1/approvals'))).toMatchObject({ approvals: [] })
+})
+
+test('a run that has used more than its budget is ended, and its price is on the bill', async () => {
+  const { start, ask, puppet, services } = await opened()
+  const budget = { nanoDollars: 1_000 }
+  expect(await codeOf(await start({ budget }))).toEqual([400, 'INVALID_REQUEST'])
+  const { runId } = await bodyOf<Run>(await start({ budget, model: 'claude-haiku-4-5' }))
+  const usage = { scope: 'run', inputTokens: 1_000, cachedInputTokens: 0, outputTokens: 100, cost: null } as const
+  await puppet.emit({ usage })
+  await services.agents!.at(runId)?.completion.catch(() => undefined)
+  const { run } = await bodyOf<{ run: { total: { nanoDollars: number } } }>(await ask('GET', `/v1/runs/${runId}`))
+  expect(run).toMatchObject({ error: { code: 'CANCELLED', message: 'the budget of money is used up' } })
+  expect(run.total.nanoDollars).toBeGreaterThan(1_000)
+})
+
+test('the files are kept before and after, compared, and put back', async () => {
+  const { start, ask, puppet, services, workspace } = await opened()
+  const note = join(workspace, 'note.txt')
+  writeFileSync(note, 'before')
+  const { runId } = await bodyOf<Run>(await start())
+  expect(await codeOf(await start())).toEqual([409, 'WORKSPACE_BUSY'])
+  writeFileSync(note, 'after')
+  puppet.exit()
+  await services.agents!.at(runId)?.completion
+  const { files } = await bodyOf<{ files: { patch: string } }>(await ask('GET', `/v1/runs/${runId}/diff?a=0&b=1`))
+  expect(files).toMatchObject({
+    changes: [{ change: 'modified', path: 'note.txt' }],
+    patch: expect.stringContaining('+after'),
+  })
+  const restored = await ask('POST', `/v1/runs/${runId}/restore`, { body: { step: 0 } })
+  expect([restored.status, readFileSync(note, 'utf8')]).toEqual([200, 'before'])
+  await ask('POST', `/v1/runs/${runId}/restore`, { body: { step: 1 } })
+  expect(readFileSync(note, 'utf8')).toBe('after')
 })

@@ -1,3 +1,4 @@
+import type { Price } from '../../../domain/agent/definition/spec.ts'
 import type {
   AgentBackend,
   AgentRunHandle,
@@ -5,6 +6,7 @@ import type {
   BackendState,
   StartedBy,
 } from '../../../domain/ports/external.ts'
+import { KeyedMutex } from '../../../domain/runtime/concurrency.ts'
 import type { AgentGateway } from '../../../domain/runtime/external/gateway.ts'
 import type { StreamExternalLog } from '../../../domain/runtime/external/stream-log.ts'
 import type { AgentsAllowed } from './allowed.ts'
@@ -16,6 +18,8 @@ export interface AgentsHost {
   readonly allowed: AgentsAllowed
   /** A gateway for one run: it hides what is secret now, and the values of the request's environment. */
   gateway(request: AgentRunRequest): Promise<AgentGateway>
+  /** The price of a model by the name that an agent knows it by; null: not known. */
+  price(model: string): Price | null
   /** The log of their runs, which hides what is secret in a person's words. */
   log(): Promise<{ readonly log: StreamExternalLog; hide(text: string): string }>
   /** Ends in the log what an earlier process of this data folder left running; gives how many runs. */
@@ -26,6 +30,8 @@ export interface AgentsHost {
 export class Agents {
   readonly #host: AgentsHost
   readonly #runs = new Map<string, AgentRunHandle>()
+  /** Starts by their run's id, one after another. */
+  readonly starting = new KeyedMutex()
   #closing = false
 
   constructor(host: AgentsHost) {
@@ -52,6 +58,12 @@ export class Agents {
 
   /** Starts a run. Rejects as `AgentGateway.run` does. */
   async run(kind: string, request: AgentRunRequest, asked: StartedBy = {}): Promise<AgentRunHandle> {
+    const model = request.extensions?.['agent_api.config.model.v1']
+    const price = typeof model === 'string' ? this.#host.price(model) : null
+    return this.#begin(kind, request, price === null ? asked : { ...asked, price })
+  }
+
+  async #begin(kind: string, request: AgentRunRequest, asked: StartedBy): Promise<AgentRunHandle> {
     if (this.#closing) throw new Error('this process is ending, so no agent is started; ask another one')
     const gateway = await this.#host.gateway(request)
     const handle = await gateway.run(kind, request, asked)

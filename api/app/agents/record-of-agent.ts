@@ -11,8 +11,17 @@ import { agentsOf } from './start-agent.ts'
 
 /** What is asked of a run of another agent; null: that is not done with one. */
 function asExternal(command: UserCommand, hide: (text: string) => string): AskedOfRun | null {
-  if (command.kind !== 'cancel') return null
-  return { kind: 'cancel', ...(command.reason !== undefined && { reason: hide(command.reason) }) }
+  const said = 'reason' in command && command.reason !== undefined ? { reason: hide(command.reason) } : {}
+  if (command.kind === 'cancel') return { kind: 'cancel', ...said }
+  if (command.kind !== 'decide_approval') return null
+  const { toolCallId, decision, argumentsHash } = command
+  return {
+    kind: 'decide_permission',
+    toolCallId,
+    decision,
+    ...(argumentsHash !== undefined && { argumentsHash }),
+    ...said,
+  }
 }
 
 /**
@@ -32,7 +41,8 @@ export async function recordOfAgent(
   const commandId = key === undefined ? `${agentId}.${s.runtime.newRunId()}` : keyedCommand(s.log.logId, key, command)
   const expected = expectedRevision === undefined ? {} : { expected: expectedRevision }
   const { revision } = await log.ask(agentId, asked, { by: actor, commandId, ...expected })
-  agents.at(agentId)?.cancel()
+  // Where it is at work here it does now what the log says.
+  agents.at(agentId)?.notice?.()
   await shown(s)
   return { runId, agentId, revision, driving: agents.at(agentId) !== undefined }
 }

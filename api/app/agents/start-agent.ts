@@ -46,11 +46,18 @@ export async function startAgent(
   const { by, drive: _, env = {}, ...rest } = asked
   const what = { ...rest, envNames: Object.keys(env).sort() }
   const commandId = key === undefined ? `${runId}.start` : keyedCommand(s.log.logId, key, what)
-  let created = key === undefined || !(await madeBefore(s, runId, key, what))
-  if (created) {
+  const start = async (): Promise<boolean> => {
+    if (key !== undefined && (await madeBefore(s, runId, key, what))) return false
     if (key !== undefined) await claimKey(s, key, { start: what })
-    created = await begun(agents.run(asked.agent, request, { by: actorOf('user', by), agentId: runId, commandId }))
+    const budget = asked.budget && {
+      tokens: asked.budget.tokens ?? null,
+      nanoDollars: asked.budget.nanoDollars ?? null,
+    }
+    const started = { by: actorOf('user', by), agentId: runId, commandId, ...(budget !== undefined && { budget }) }
+    return begun(agents.run(asked.agent, request, started))
   }
+  // The folder is held before the start is recorded: of requests that come at the same time one does that.
+  const created = await agents.starting.run(runId, start)
   await shown(s)
   const revision = (await s.log.head(externalStream(runId)))?.revision ?? 0
   const driving = agents.at(runId) !== undefined

@@ -46,7 +46,7 @@ export const OWN_AGENT = 'keepup'
 
 /** What a run of another agent takes: our policy sees nothing of it, so that nothing of a policy can be promised. */
 const OF_AGENTS: ReadonlySet<string> = new Set([
-  ...['agent', 'task', 'model', 'workspace', 'limits', 'env', 'extensions', 'drive', 'by'],
+  ...['agent', 'task', 'model', 'workspace', 'limits', 'budget', 'env', 'extensions', 'drive', 'by'],
 ])
 
 /** Refuses what belongs to the other kind of run. */

@@ -1,6 +1,6 @@
 import { CommandRejected } from '../../agent/errors.ts'
 import { external } from '../../external/aggregate.ts'
-import type { ExternalCommand, ExternalContext } from '../../external/commands.ts'
+import type { ExternalCommand, ExternalContext, ExternalFact } from '../../external/commands.ts'
 import type { ExternalEvent } from '../../external/events.ts'
 import { type ExternalState, isFinished } from '../../external/state.ts'
 import type { Actor } from '../../log/envelope.ts'
@@ -21,7 +21,7 @@ export interface ExternalLogPorts extends StreamPorts {
 }
 
 /** What people ask of a run that is under way. */
-export type AskedOfRun = Extract<ExternalCommand, { kind: 'cancel' }>
+export type AskedOfRun = Extract<ExternalCommand, { kind: 'cancel' | 'decide_permission' }>
 /** The revision that the run must be at; absent: any. */
 export interface Expected {
   readonly expected?: number
@@ -51,13 +51,17 @@ export class StreamExternalLog implements ExternalLog {
   }
 
   /** Records the request, the claim and the intent of the process in one append. Rejects as a mailbox does. */
-  async begin(start: Extract<ExternalCommand, { kind: 'start' }>, asked: StartedBy = {}): Promise<ExternalRunLog> {
+  async begin(
+    start: Extract<ExternalCommand, { kind: 'start' }>,
+    asked: StartedBy = {},
+    facts: readonly ExternalFact[] = [],
+  ): Promise<ExternalRunLog> {
     const { clock, random, build } = this.#ports
     const { agentId = runIdOf(clock.now(), random.bytes(8)), by = GATEWAY, commandId = `${agentId}.start` } = asked
     const mailbox = this.#mailbox(agentId)
     const driverId = this.#driverId()
     await this.#ports.beforeAppend?.()
-    const commands: ExternalCommand[] = [start, { kind: 'claim', driverId, build }, { kind: 'proceed' }]
+    const commands: ExternalCommand[] = [start, { kind: 'claim', driverId, build }, ...facts, { kind: 'proceed' }]
     const { recorded } = await mailbox.submit({ kind: 'series', commands }, { by, commandId }, { fact: false })
     // The process of a request that came before is not started a second time.
     if (!recorded) throw new CommandRejected('RUN_EXISTS', `${agentId} was started before; follow its events`)
@@ -120,6 +124,7 @@ class StreamRunLog implements ExternalRunLog {
   readonly #mailbox: ExternalMailbox
   readonly #driver: NonNullable<ExternalContext['driver']>
   readonly read: ExternalRunLog['read']
+  readonly shared: boolean
   #appends = 0
 
   constructor(ports: ExternalLogPorts, mailbox: ExternalMailbox, driver: NonNullable<ExternalContext['driver']>) {
@@ -128,6 +133,15 @@ class StreamRunLog implements ExternalRunLog {
     this.#driver = driver
     this.agentId = mailbox.state!.agentId
     this.read = readerOf(ports, this.agentId)
+    this.shared = ports.driver !== undefined
+  }
+
+  get state(): ExternalState {
+    return this.#mailbox.state!
+  }
+
+  async look(): Promise<void> {
+    await this.#mailbox.refresh()
   }
 
   async append(facts: Parameters<ExternalRunLog['append']>[0]): Promise<void> {
