@@ -8,10 +8,12 @@ import { reap } from '../../adapters/sandbox/registry.ts'
 import type { AgentSpec, Price } from '../../domain/agent/definition/spec.ts'
 import { Policy } from '../../domain/agent/definition/spec.ts'
 import { unhidable } from '../../domain/agent/secrets/forms.ts'
+import { runIdOf } from '../../domain/log/ids.ts'
 import type { AgentBackend } from '../../domain/ports/external.ts'
 import { AgentGateway } from '../../domain/runtime/external/gateway.ts'
 import { type ExternalLogPorts, StreamExternalLog } from '../../domain/runtime/external/stream-log.ts'
 import { Agents } from '../app/agents/agents.ts'
+import { type AgentLease, withLease } from '../app/agents/leases.ts'
 import { holdFiles } from './agent-files.ts'
 import { openBoundary } from './boundary.ts'
 import type { Host } from './open-host.ts'
@@ -48,11 +50,15 @@ export function agentRuns(
   ports: ExternalLogPorts,
   tables: Pick<Tables, 'read'>,
   caughtUp: () => Promise<unknown>,
+  lease?: AgentLease,
 ): Agents {
   const backends = backendsOf(host)
   return new Agents({
     backends,
     allowed: host.config.agents,
+    clock: ports.clock,
+    newId: () => runIdOf(ports.clock.now(), ports.random.bytes(8)),
+    ...(lease !== undefined && { lease }),
     async log() {
       const { secrets } = await openBoundary(host.vault, host.knownSecrets, PLAIN)
       const log = new StreamExternalLog({ ...ports, beforeAppend: () => secrets.keep() })
@@ -75,11 +81,15 @@ export function agentRuns(
         db.selectFrom('agents').select('id').where('ungoverned', '=', 1).where('completed_at', 'is', null).execute(),
       )
       if (open.length === 0) return 0
-      // What is left of the processes goes first: the log must not say that a run has ended that goes on.
-      const ended = reap(host.config.data)
+      // What is left of the processes goes first: the log must not say that a run has ended that goes on. Where other processes
+      // drive too, the processes of a host end with the one that started them.
+      const ended = lease === undefined ? reap(host.config.data) : 0
       const log = new StreamExternalLog(ports)
       let settled = 0
-      for (const { id } of open) if (await log.settle(id, open.length === 1 ? ended : 0)) settled++
+      for (const { id } of open)
+        await withLease(lease, id, async () => {
+          if (await log.settle(id, open.length === 1 ? ended : 0)) settled++
+        })
       return settled
     },
   })

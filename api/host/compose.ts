@@ -6,6 +6,7 @@ import { agentAt, treeAt } from '../../domain/runtime/agent/history/replay.ts'
 import { Runtime } from '../../domain/runtime/agent/runtime.ts'
 import { DocumentGateway } from '../../domain/runtime/document/gateway.ts'
 import type { RuntimePorts } from '../../domain/runtime/ports.ts'
+import type { AgentLease } from '../app/agents/leases.ts'
 import { createKeepUp, type KeepUpPorts } from '../app/create-keepup.ts'
 import { pointOf } from '../app/runs/point.ts'
 import type { Services } from '../app/services.ts'
@@ -33,6 +34,8 @@ export interface Kept
   readonly tables: Tables
   readonly losses: LossServices
   readonly clock: Clock
+  /** Where other processes drive too: the lease of a run of another agent; null: another process holds it. */
+  readonly agentLease?: AgentLease
   /** The runtime over the ports; a plain one where absent. */
   readonly runtime?: (ports: RuntimePorts) => Runtime
 }
@@ -81,7 +84,7 @@ export function compose(host: Host, kept: Kept): Services {
   })
   return createKeepUp({
     ...particular,
-    ...(kept.readOnly !== true && { agents: agentRuns(host, ports, tables, () => read.current()) }),
+    ...(kept.readOnly !== true && { agents: agentRuns(host, ports, tables, () => read.current(), kept.agentLease) }),
     runtime: (live) => runtime({ ...ports, feed: live }),
     log,
     losses: lossesOf(losses, { ...ports, log: losses.log, feed: { publish() {} } }),

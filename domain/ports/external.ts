@@ -1,9 +1,9 @@
-import type { Budget, Price } from '../agent/definition/spec.ts'
 import type { AgentEvent, AgentEventBody } from '../external/agent-event.ts'
 import type { ExternalCommand, ExternalFact } from '../external/commands.ts'
 import type { ExitStatus, Outcome } from '../external/outcome.ts'
 import type { Advertised, AgentRunRequest } from '../external/request.ts'
 import type { ExternalState } from '../external/state.ts'
+import type { Terms } from '../external/terms.ts'
 import type { Usage } from '../external/usage.ts'
 import type { Actor } from '../log/envelope.ts'
 import type { Json } from '../log/json.ts'
@@ -100,14 +100,10 @@ export interface ExternalLog {
 }
 
 /** Who starts a run, and under which id and command; absent: the gateway itself, under an id that is drawn. */
-export interface StartedBy {
+export interface StartedBy extends Terms {
   readonly by?: Actor
   readonly agentId?: string
   readonly commandId?: string
-  /** What the run may use; null: no limit. */
-  readonly budget?: Budget
-  /** Of the request's model. */
-  readonly price?: Price
 }
 
 /** The files of a working folder while a run holds it. */
@@ -122,6 +118,8 @@ export interface ExternalRunLog {
   readonly agentId: string
   /** The state as it is known here. */
   readonly state: ExternalState
+  /** Another driver has taken the run. */
+  readonly lost: boolean
   /** Other processes may record something about the run. */
   readonly shared: boolean
   /** Brings the state up to the log. */

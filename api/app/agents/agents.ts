@@ -6,16 +6,22 @@ import type {
   BackendState,
   StartedBy,
 } from '../../../domain/ports/external.ts'
+import type { Clock } from '../../../domain/ports.ts'
 import { KeyedMutex } from '../../../domain/runtime/concurrency.ts'
 import type { AgentGateway } from '../../../domain/runtime/external/gateway.ts'
 import type { StreamExternalLog } from '../../../domain/runtime/external/stream-log.ts'
 import type { AgentsAllowed } from './allowed.ts'
+import { type AgentLease, hold } from './leases.ts'
 
 /** What a host brings to run other agents. */
 export interface AgentsHost {
   readonly backends: readonly AgentBackend[]
   /** What requests over the network may give them. */
   readonly allowed: AgentsAllowed
+  readonly clock: Clock
+  newId(): string
+  /** Absent where no other process drives. */
+  readonly lease?: AgentLease
   /** A gateway for one run: it hides what is secret now, and the values of the request's environment. */
   gateway(request: AgentRunRequest): Promise<AgentGateway>
   /** The price of a model by the name that an agent knows it by; null: not known. */
@@ -66,7 +72,22 @@ export class Agents {
   async #begin(kind: string, request: AgentRunRequest, asked: StartedBy): Promise<AgentRunHandle> {
     if (this.#closing) throw new Error('this process is ending, so no agent is started; ask another one')
     const gateway = await this.#host.gateway(request)
-    const handle = await gateway.run(kind, request, asked)
+    const { lease, clock } = this.#host
+    const { agentId = this.#host.newId() } = asked
+    const work = Promise.withResolvers<void>()
+    // Held before the start is recorded, lest another process take it for one that was left behind.
+    if (lease !== undefined) await hold(lease, agentId, clock, work.promise)
+    let handle: AgentRunHandle
+    try {
+      handle = await gateway.run(kind, request, { ...asked, agentId })
+    } catch (error) {
+      work.resolve()
+      throw error
+    }
+    handle.completion.then(
+      () => work.resolve(),
+      () => work.resolve(),
+    )
     this.#runs.set(handle.agentId, handle)
     const forget = () => void this.#runs.delete(handle.agentId)
     handle.completion.then(forget, forget)

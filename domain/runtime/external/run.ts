@@ -124,7 +124,9 @@ export class ExternalRun implements AgentRunHandle, EventSource {
   /** Does what was asked of the run, by a person or by the rules. */
   #heed(): void {
     const { cancelledAt, permissions } = this.#options.log.state
-    if (cancelledAt !== null && this.ended === null && !this.#abort.signal.aborted)
+    const over = cancelledAt !== null || this.#options.log.lost
+    // A run that another driver has taken is recorded as that one says: the process must not go on unseen.
+    if (over && this.ended === null && !this.#abort.signal.aborted)
       this.#abort.abort(new AgentError('Backend', CANCELLED))
     for (const { toolCallId, decision } of permissions.last) {
       if (decision === null) continue

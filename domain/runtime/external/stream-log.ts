@@ -140,6 +140,10 @@ class StreamRunLog implements ExternalRunLog {
     return this.#mailbox.state!
   }
 
+  get lost(): boolean {
+    return this.state.driver?.epoch !== this.#driver.epoch
+  }
+
   async look(): Promise<void> {
     await this.#mailbox.refresh()
   }

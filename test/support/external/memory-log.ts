@@ -12,6 +12,7 @@ export class MemoryRunLog implements ExternalRunLog {
   /** Null before the start. */
   state = null as unknown as ExternalState
   readonly shared: boolean = false
+  readonly lost: boolean = false
   /** Called before each append: a test may hold it up, or throw. */
   before: (commands: readonly ExternalCommand[]) => Promise<void> | undefined = () => undefined
   readonly #agent: AgentEventBody[] = []
