@@ -1,5 +1,6 @@
 import { Command, CommanderError, Option } from 'commander'
 import { VERSION } from '../version.ts'
+import { agentsCommand } from './commands/agents.ts'
 import { artifactsCommand } from './commands/artifacts.ts'
 import { auditorsCommand } from './commands/auditors.ts'
 import { completionCommand } from './commands/completion.ts'
@@ -74,6 +75,7 @@ function programOf(io: CliIo, done: (code: number) => void): Command {
   releaseCallsCommand(program, kit)
   rolesCommand(program, kit)
   toolsCommand(program, kit)
+  agentsCommand(program, kit)
   secretsCommand(program, kit)
   sqlCommand(program, kit)
   serveCommand(program, kit)

@@ -8,6 +8,7 @@ import { ModelHealth } from '../../domain/runtime/agent/model-health.ts'
 import { Runtime } from '../../domain/runtime/agent/runtime.ts'
 import { DocumentGateway } from '../../domain/runtime/document/gateway.ts'
 import type { RuntimePorts } from '../../domain/runtime/ports.ts'
+import type { AgentLease } from '../app/agents/leases.ts'
 import { createKeepUp, type KeepUpPorts } from '../app/create-keepup.ts'
 import { contentFrom } from '../app/documents/content.ts'
 import { knownModels } from '../app/models.ts'
@@ -15,6 +16,7 @@ import { pointOf } from '../app/runs/point.ts'
 import type { Files, Services } from '../app/services.ts'
 import { told } from '../app/told.ts'
 import { VERSION } from '../version.ts'
+import { agentFilesAt } from './agent-files.ts'
 import { agentRuns } from './agent-runs.ts'
 import { openBoundary } from './boundary.ts'
 import { openEnvironment } from './environment.ts'
@@ -39,6 +41,8 @@ export interface Kept
   readonly limiter: RateLimiter
   /** Absent where this process only reads. */
   readonly cache?: RequestCache
+  /** Where other processes drive too: the lease of a run of another agent; null: another process holds it. */
+  readonly agentLease?: AgentLease
   /** The runtime over the ports; a plain one where absent. */
   readonly runtime?: (ports: RuntimePorts) => Runtime
 }
@@ -69,6 +73,7 @@ export function compose(host: Host, kept: Kept): Services {
     dataFolder: config.data,
     log,
     filesAt: (agentId, point) => treeAt(stores, agentId, point),
+    agentFilesAt: (agentId, point) => agentFilesAt(stores, agentId, point),
     boundary,
   }
   const shared = { ...stores, clock, random: systemRandom, outcomeLimitMs: config.fullPatienceMs, warn }
@@ -111,7 +116,7 @@ export function compose(host: Host, kept: Kept): Services {
   })
   return createKeepUp({
     ...particular,
-    ...(kept.readOnly !== true && { agents: agentRuns(host, ports, tables, () => read.current()) }),
+    ...(kept.readOnly !== true && { agents: agentRuns(host, ports, tables, () => read.current(), kept.agentLease) }),
     runtime: (live) => runtime({ ...ports, feed: live }),
     log,
     losses: lossesOf(losses, { ...ports, log: losses.log, feed: { publish() {} } }),

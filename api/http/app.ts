@@ -8,6 +8,7 @@ import { pageFiles } from './page/page-files.ts'
 import { answerHeaders } from './page/page-headers.ts'
 import { problemResponse } from './problem-response.ts'
 import { agentEventRoutes } from './routes/agent-events.ts'
+import { agentRoutes } from './routes/agents.ts'
 import { approvalRoutes } from './routes/approvals.ts'
 import { commandRoutes } from './routes/commands.ts'
 import { costRoutes } from './routes/cost.ts'
@@ -109,6 +110,7 @@ export function createApp(s: Services, options: AppOptions) {
     .route('/', costRoutes(s))
     .route('/', definitionRoutes(s))
     .route('/', modelRoutes(s))
+    .route('/', agentRoutes(s))
     .route('/', streamRoutes(s, options.heartbeatMs))
     .route('/', documentRoutes(s, options.heartbeatMs))
     .route('/', documentHistoryRoutes(s))
