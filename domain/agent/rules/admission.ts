@@ -1,10 +1,10 @@
 import { z } from 'zod'
+import { echo } from '../../shared/issues.ts'
 import { CONTROL_TOOLS } from '../control/registry.ts'
 import { GATES } from '../definition/roles.ts'
 import { type AgentSpec, ContextManagementConfig, type RoleDefinition, VARIABLE_NAME } from '../definition/spec.ts'
 import { UNKNOWN_TOOL, wireName } from '../definition/tools.ts'
 import { CommandRejected } from '../errors.ts'
-import { echo } from '../issues.ts'
 import { compilePattern } from '../secrets/pattern.ts'
 import { canonicalTool } from './policy.ts'
 

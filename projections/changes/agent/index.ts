@@ -2,6 +2,7 @@ import { agent } from '../../../domain/agent/decisions/aggregate.ts'
 import { isEventType, upcast } from '../../../domain/agent/events/codec.ts'
 import { versions } from '../../../domain/agent/events/events.ts'
 import { Residues } from '../../../domain/runtime/stream/residues.ts'
+import { minReaderIn } from '../body.ts'
 import { type Change, set } from '../change.ts'
 import type { StreamKind } from '../kinds.ts'
 import { agents } from './agents.ts'
@@ -9,7 +10,7 @@ import { approvals, standingApprovals } from './approvals.ts'
 import { referenceOf, withArguments } from './arguments.ts'
 import { artifactRows } from './artifact-rows.ts'
 import { checkpointRows } from './checkpoint-rows.ts'
-import { decode, minReader } from './decode.ts'
+import { decode } from './decode.ts'
 import type { ProjectedEvent } from './event.ts'
 import { contextVariables, gateChecks, modelRoutes, phases, workspaceVersions } from './history.ts'
 import { inputs } from './inputs.ts'
@@ -45,7 +46,7 @@ export function changesOf(event: ProjectedEvent): Change[] {
 
 /** How an agent's stream becomes rows. */
 export const agentRows: StreamKind<ProjectedEvent> = {
-  minReader,
+  minReader: minReaderIn,
   decode,
   changes: changesOf,
   referenceOf,
