@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { isAbsolute, join, resolve } from 'node:path'
 import { z } from 'zod'
+import { AgentSettings } from '../../adapters/agents-process/settings.ts'
 import { ModelEntry, RateLimits } from '../../adapters/models/catalog.ts'
 import { McpServers } from '../../adapters/tools-mcp/settings.ts'
 import { WebSettings } from '../../adapters/tools-web/settings.ts'
@@ -60,6 +61,8 @@ export const ConfigSchema = z.strictObject({
   web: WebSettings.nullable().default(null),
   /** MCP servers by name, whose tools agents may be given. */
   mcp: McpServers.default({}),
+  /** Other agents: what requests over the network may give them, and programs that speak the Agent Client Protocol. */
+  agents: AgentSettings.default(AgentSettings.parse({})),
   /** How runs that say nothing of it retry what failed. */
   retry: partly(ErrorRecoveryPolicy).default({}),
   /** Who asks, where a command does not say; null: the OS user. */
@@ -135,7 +138,7 @@ export const envName = (key: string): string => `KEEPUP_${key.replace(/[A-Z]/g, 
 
 /** Settings that text cannot give: they are read from the file only. */
 export const FILE_ONLY: ReadonlySet<string> = new Set([
-  ...['models', 'routing', 'modelHealth', 'rateLimits', 'retry', 'web', 'mcp'],
+  ...['models', 'routing', 'modelHealth', 'rateLimits', 'retry', 'web', 'mcp', 'agents'],
 ])
 const KEYS = Object.keys(ConfigSchema.shape)
 
@@ -239,6 +242,10 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   retry: { maxRetries: 20, backoffCapMs: 300_000 },
   hosts: ['keepup.example.org'],
   web: { search: { provider: 'searxng', url: 'https://search.example.org' } },
+  agents: {
+    folders: ['/srv/projects'],
+    acp: { gemini_acp: { command: ['gemini', '--acp'], env: ['GEMINI_API_KEY'] } },
+  },
   mcp: { tracker: { command: ['npx', '-y', 'tracker-mcp'], secretEnv: { TRACKER_TOKEN: 'TRACKER_TOKEN' } } },
 }
 

@@ -1,5 +1,6 @@
 import { loroDocuments } from '../../adapters/documents-loro/documents.ts'
 import { parseXml } from '../../adapters/documents-xml/parse.ts'
+import { documentTools } from '../../adapters/tools-documents/document-tools.ts'
 import { HealthThresholds } from '../../domain/agent/definition/routing.ts'
 import { type AgentSpec, Policy } from '../../domain/agent/definition/spec.ts'
 import type { BlobIntents, BlobStore, Clock, EventLog, RateLimiter, RequestCache } from '../../domain/ports.ts'
@@ -8,12 +9,15 @@ import { ModelHealth } from '../../domain/runtime/agent/model-health.ts'
 import { Runtime } from '../../domain/runtime/agent/runtime.ts'
 import { DocumentGateway } from '../../domain/runtime/document/gateway.ts'
 import type { RuntimePorts } from '../../domain/runtime/ports.ts'
+import type { AgentLease } from '../app/agents/leases.ts'
 import { createKeepUp, type KeepUpPorts } from '../app/create-keepup.ts'
+import { contentFrom } from '../app/documents/content.ts'
 import { knownModels } from '../app/models.ts'
 import { pointOf } from '../app/runs/point.ts'
 import type { Files, Services } from '../app/services.ts'
 import { told } from '../app/told.ts'
 import { VERSION } from '../version.ts'
+import { agentFilesAt } from './agent-files.ts'
 import { agentRuns } from './agent-runs.ts'
 import { openBoundary } from './boundary.ts'
 import { openEnvironment } from './environment.ts'
@@ -38,6 +42,8 @@ export interface Kept
   readonly limiter: RateLimiter
   /** Absent where this process only reads. */
   readonly cache?: RequestCache
+  /** Where other processes drive too: the lease of a run of another agent; null: another process holds it. */
+  readonly agentLease?: AgentLease
   /** The runtime over the ports; a plain one where absent. */
   readonly runtime?: (ports: RuntimePorts) => Runtime
 }
@@ -47,7 +53,7 @@ const NO_RUN = { secrets: [], policy: Policy.parse({}) }
 
 /** Builds the services over a host and the place where things are kept: the same, whatever stands behind. */
 export function compose(host: Host, kept: Kept): Services {
-  const { config, vault, models, tools, mcp, knownSecrets, tell } = host
+  const { config, vault, models, mcp, knownSecrets, tell } = host
   const warn = (agentId: string, message: string) => tell(`${agentId}: ${message}`)
   const {
     log,
@@ -68,16 +74,29 @@ export function compose(host: Host, kept: Kept): Services {
     dataFolder: config.data,
     log,
     filesAt: (agentId, point) => treeAt(stores, agentId, point),
+    agentFilesAt: (agentId, point) => agentFilesAt(stores, agentId, point),
     boundary,
   }
+  const shared = { ...stores, clock, random: systemRandom, outcomeLimitMs: config.fullPatienceMs, warn }
+  const documents = new DocumentGateway({
+    ...shared,
+    documents: loroDocuments,
+    parse: parseXml,
+    holdsSecret: async (text) => (await boundary(NO_RUN)).secrets.text(text) !== text,
+    ...(host.crashPoint && { crashPoint: host.crashPoint }),
+  })
+  const forDocuments = documentTools({
+    ...{ gateway: documents, clock, parse: contentFrom },
+    list: async (page) => {
+      await read.caughtUp()
+      return (await read.documents(page)).value
+    },
+  })
+  const tools = [...host.tools, ...forDocuments]
   const named = new Map(tools.map((tool) => [tool.spec.name, tool]))
   const ports: Omit<RuntimePorts, 'feed'> = {
-    ...stores,
-    clock,
-    random: systemRandom,
+    ...shared,
     build: VERSION,
-    outcomeLimitMs: config.fullPatienceMs,
-    warn,
     ...(kept.holder !== undefined && {
       driver: kept.holder,
       takenOver: (agentId, from) =>
@@ -98,19 +117,14 @@ export function compose(host: Host, kept: Kept): Services {
   })
   return createKeepUp({
     ...particular,
-    ...(kept.readOnly !== true && { agents: agentRuns(host, ports, tables, () => read.current()) }),
+    ...(kept.readOnly !== true && { agents: agentRuns(host, ports, tables, () => read.current(), kept.agentLease) }),
     runtime: (live) => runtime({ ...ports, feed: live }),
     log,
     losses: lossesOf(losses, { ...ports, log: losses.log, feed: { publish() {} } }),
     blobs,
     read,
     files: clearing(workspaceFilesOf(files), cache),
-    documents: new DocumentGateway({
-      ...ports,
-      documents: loroDocuments,
-      parse: parseXml,
-      holdsSecret: async (text) => (await boundary(NO_RUN)).secrets.text(text) !== text,
-    }),
+    documents,
     vault,
     clock,
     random: systemRandom,
@@ -124,7 +138,7 @@ export function compose(host: Host, kept: Kept): Services {
         info: (id) => models.info(id),
         health: (id) => health.figures(id),
       }),
-    prepare: prepareServices(host),
+    prepare: prepareServices({ ...host, tools }),
     concurrency: config.concurrency,
     onFault: (agentId, error) => warn(agentId, told(error)),
   })

@@ -73,5 +73,6 @@ export type CrashPoint =
   | 'before_tool'
   | 'after_tool'
   | 'after_snapshot'
+  | 'before_delivery'
   | 'before_claim'
   | 'after_claim'

@@ -166,11 +166,13 @@ export type DelegableRole = (typeof DELEGABLE)[number]
 
 /**
  * Delegation in force. `maxDepth`: the depth of the deepest agent; the root has depth 0. `agents`: how many agents this one
- * and everything below it may be, itself included. `roles`: the definitions that children are started with.
+ * and everything below it may be, itself included. `concurrency`: agents of the run at work at once; one that waits for
+ * people or for other agents is not at work. `roles`: the definitions that children are started with.
  */
 export const Delegation = z.strictObject({
   maxDepth: z.int().nonnegative().default(3),
   agents: z.int().positive().default(100),
+  concurrency: z.int().positive().max(100).default(5),
   roles: z.partialRecord(z.enum(DELEGABLE), RoleDefinition),
 })
 export type Delegation = z.infer<typeof Delegation>

@@ -175,6 +175,8 @@ export const bodies = {
       /** The call ran the run's test command, which ended so; null: by a signal. Set by the runtime, never by a tool. */
       tested: z.strictObject({ exitCode: z.int().nullable() }).optional(),
       detail: z.record(z.string(), Json).optional(),
+      /** Frontiers of the documents that the call has read or changed, by document id. */
+      documents: z.record(z.string(), z.string()).optional(),
     })
     .refine(...oneOutcome),
   /**

@@ -113,6 +113,8 @@ export interface AgentState {
   readonly tree: string | null
   /** Steps whose calls may have changed files since then: the first and the last. A version of them is owed. */
   readonly unversioned: { readonly from: number; readonly to: number } | null
+  /** Frontiers of the documents that the agent has touched, by document id: as its last call on each has left them. */
+  readonly documents: Readonly<Record<string, string>>
   /** Calls that ended with an unknown outcome and have not been resolved since. */
   readonly unresolved: readonly string[]
   /** Attempts of calls that were abandoned before their end was seen, the latest {@link LOST_KEPT}; their outcome may still arrive. */
@@ -193,6 +195,7 @@ export const BLANK: Omit<AgentState, 'spec'> = {
   tested: null,
   tree: null,
   unversioned: null,
+  documents: {},
   unresolved: [],
   abandoned: [],
   lostAttempts: [],

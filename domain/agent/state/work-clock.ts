@@ -9,6 +9,13 @@ const WAITING: ReadonlySet<Call['stage']['at']> = new Set<Call['stage']['at']>([
   ...(['approval', 'doubt', 'child', 'budget'] as const),
 ])
 
+/** Calls that have not begun: beside a child at work they wait for its end. */
+const UNBEGUN: ReadonlySet<Call['stage']['at']> = new Set<Call['stage']['at']>([
+  ...(['planned', 'approved', 'resolved'] as const),
+])
+const NONE: typeof UNBEGUN = new Set()
+const ofAgents = ({ stage }: Call) => stage.at === 'child' || stage.at === 'budget'
+
 /** Does a driver work now, or does the agent wait for people, a pause, a driver or its models? */
 function works(state: AgentState): boolean {
   if (state.driver === null || state.paused || isFinished(state) || undecided(state).length > 0) return false
@@ -16,7 +23,8 @@ function works(state: AgentState): boolean {
   if (activity === null || outageOf(state) !== null || waitsForLimit(state) || asksForTurn(state)) return false
   if (activity.status !== 'TOOL_WAIT') return true
   const open = activity.calls.filter((call) => call.stage.at !== 'ended')
-  return open.length === 0 || open.some(({ stage }) => !WAITING.has(stage.at))
+  const held = open.some(ofAgents) ? UNBEGUN : NONE
+  return open.length === 0 || open.some(({ stage }) => !WAITING.has(stage.at) && !held.has(stage.at))
 }
 
 /**

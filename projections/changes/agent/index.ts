@@ -18,6 +18,7 @@ import { modelCalls } from './model-calls.ts'
 import { runs } from './runs.ts'
 import { toolCalls } from './tool-calls.ts'
 import { touchedFiles } from './touched-files.ts'
+import { artifactRegistrations, bounces, budgetChanges, children } from './tree.ts'
 
 const tables: readonly ((event: ProjectedEvent) => Change[])[] = [
   runs,
@@ -35,6 +36,10 @@ const tables: readonly ((event: ProjectedEvent) => Change[])[] = [
   artifactRows,
   approvals,
   standingApprovals,
+  children,
+  budgetChanges,
+  artifactRegistrations,
+  bounces,
 ]
 
 /** The row changes of an agent's event, in all tables. Pure: the same event always gives the same changes. */

@@ -19,6 +19,8 @@ export function modelCalls(e: ProjectedEvent): Change[] {
           started_revision: e.revision,
           started_at: e.time,
           model: e.body.model,
+          most_tokens: e.body.estimate.input + e.body.estimate.maxOutput,
+          most_nano_dollars: e.body.estimate.nanoDollars,
         }),
       ]
     case 'model_call_end': {
