@@ -50,7 +50,7 @@ export const ConfigSchema = z.strictObject({
   /** The rules that choose the models of runs that name none; null: they have `model`. */
   routing: RoutingConfig.nullable().default(null),
   /** When a model counts as unhealthy. */
-  modelHealth: HealthThresholds.default(HealthThresholds.parse({})),
+  modelHealth: partly(HealthThresholds).default({}),
   /** Requests a minute by provider, for all runs that use its key; what a provider says itself always counts. */
   rateLimits: RateLimits.default({}),
   /** True: runs may have answers from the request cache unless they say otherwise. */

@@ -1,6 +1,7 @@
 import { loroDocuments } from '../../adapters/documents-loro/documents.ts'
 import { parseXml } from '../../adapters/documents-xml/parse.ts'
 import { documentTools } from '../../adapters/tools-documents/document-tools.ts'
+import { HealthThresholds } from '../../domain/agent/definition/routing.ts'
 import { type AgentSpec, Policy } from '../../domain/agent/definition/spec.ts'
 import type { BlobIntents, BlobStore, Clock, EventLog, RateLimiter, RequestCache } from '../../domain/ports.ts'
 import { agentAt, treeAt } from '../../domain/runtime/agent/history/replay.ts'
@@ -66,7 +67,7 @@ export function compose(host: Host, kept: Kept): Services {
     runtime = (ports) => new Runtime(ports),
     ...particular
   } = kept
-  const health = new ModelHealth(clock, config.modelHealth)
+  const health = new ModelHealth(clock, HealthThresholds.parse(config.modelHealth))
   const stores = { log, blobs, ...(intents && { intents }), snapshots: host.snapshots }
   const boundary = (spec: Pick<AgentSpec, 'secrets' | 'policy'>) => openBoundary(vault, knownSecrets, spec)
   const files: FileSources = {
