@@ -10,6 +10,13 @@ import './node-version.ts'
 export type { CompleteTaskInput, UserCommand } from '../domain/agent/decisions/commands.ts'
 export type { DelegateToAgentInput } from '../domain/agent/definition/later.ts'
 export type {
+  HealthFigures,
+  HealthThresholds,
+  RoutingConfig,
+  RoutingPolicy,
+  RoutingRule,
+} from '../domain/agent/definition/routing.ts'
+export type {
   AgentSpec,
   ContextManagementConfig,
   ExecutionPolicy,
@@ -37,6 +44,8 @@ export type { Json, JsonObject } from '../domain/log/json.ts'
 export type * from '../domain/ports/external.ts'
 export type * from '../domain/ports.ts'
 export type { RebuiltRequest } from '../domain/runtime/agent/history/rebuild-request.ts'
+export type { RecordedDecision } from '../domain/runtime/agent/history/routing-decisions.ts'
+export { ModelHealth } from '../domain/runtime/agent/model-health.ts'
 export { Runtime } from '../domain/runtime/agent/runtime.ts'
 export type { Blame, BlamedPart, DocumentProof } from '../domain/runtime/document/history.ts'
 export type { Imported } from '../domain/runtime/document/types.ts'
@@ -47,6 +56,7 @@ export type { AgentAt, AgentServices, At, DriveEnd, Verification } from '../doma
 export { ConfigError } from './app/config.ts'
 export { createKeepUp, type KeepUpPorts } from './app/create-keepup.ts'
 export type { DocumentPoint } from './app/documents/history.ts'
+export type { KnownModel, KnownModels } from './app/models.ts'
 export { Problem } from './app/problem.ts'
 export type { ApprovalRow, ReadModel, RunRow } from './app/read-model.ts'
 export type { Ended } from './app/runs/ended.ts'
@@ -57,7 +67,7 @@ export type { AgentState } from './library/agent-state.ts'
 export type { Checkpoint } from './library/checkpoint.ts'
 export type { DocumentsApi, DocumentUpdate } from './library/documents.ts'
 export { type EventStoreLogOptions, openEventStoreLog } from './library/event-store.ts'
-export type { ForkRequest, KeepUp, Saying, StartOptions, VerifiedRun } from './library/keepup.ts'
+export type { ForkRequest, KeepUp, RunTree, Saying, StartOptions, VerifiedRun } from './library/keepup.ts'
 export type { ApprovalsWanted, RunsWanted } from './library/lists.ts'
 export { type KeepUpOptions, openKeepUp } from './library/open-keepup.ts'
 export { policyOf } from './library/policy.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { ModelError } from '../../domain/agent/errors.ts'
-import { issueText } from '../../domain/agent/issues.ts'
+import { issueText } from '../../domain/shared/issues.ts'
 
 // The format of a scripted model. A script is a JSON file:
 //

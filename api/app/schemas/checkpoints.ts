@@ -81,3 +81,11 @@ export const AgentAtPoint = CheckpointEntry.extend(content)
     spec: AnyJson.meta({ description: 'What is in force: policy, limits, recovery, budget, role, models, tools' }),
   })
   .meta({ id: 'AgentAt' })
+
+/** An agent at a point without its messages: what it costs does not grow with the history. */
+export const AgentBriefAtPoint = AgentAtPoint.extend({
+  state: content.state.omit({ messages: true }),
+  writers: z
+    .record(z.string(), z.strictObject({ agentId: z.string(), revision: count }))
+    .meta({ description: 'The event that wrote each context variable' }),
+}).meta({ id: 'AgentBriefAt' })

@@ -61,7 +61,7 @@ async function play(ctx: Context, model: string | null, workspace: string): Prom
     ['diff', short, '12', '28'],
     ['restore', short, '0', '--dry-run'],
     ['fork', short, '--to', '18', '-w', `${workspace}-again`],
-    ['serve'],
+    ['serve', '--open'],
   ]) {
     ctx.note(`  ${ctx.command(...words)}`)
   }

@@ -101,6 +101,8 @@ export interface AgentState {
   readonly textOnly: number
   readonly modelFailures: number
   readonly failedModel: string | null
+  /** Models of a routed run that have failed since the last answer; absent in states of earlier builds. */
+  readonly failedModels?: readonly string[]
   /** `tool:argumentsHash` of calls that failed for good while nothing changed. */
   readonly failedCalls: readonly string[]
   /** Revision of the last event that made such calls worth trying again, other than a call. */
@@ -187,6 +189,7 @@ export const BLANK: Omit<AgentState, 'spec'> = {
   textOnly: 0,
   modelFailures: 0,
   failedModel: null,
+  failedModels: [],
   failedCalls: [],
   forgivenAt: -1,
   tested: null,

@@ -10,12 +10,13 @@ import type { ImportedChange, OpenDocument, PendingChange } from '../../ports.ts
 import { ContentionError } from '../errors.ts'
 import { type Asking, Mailbox } from '../stream/mailbox.ts'
 import { Snapshots } from '../stream/snapshots.ts'
+import { yielder } from '../yield-to-event-loop.ts'
 import { Answers, commandOf, type GivenAnswer } from './answers.ts'
 import { Arrivals } from './arrivals.ts'
 import { holdsSecret, wordsOfEdits } from './holds-secret.ts'
 import { openAt } from './open-at.ts'
 import { personFault } from './person-fault.ts'
-import { idIn, receivedOf } from './received.ts'
+import { idIn, RawBody, receivedOf } from './received.ts'
 import { REPLICA_EVERY, type ReplicaCache } from './replica-cache.ts'
 import type { Caller, DocumentAt, DocumentPorts, Imported } from './types.ts'
 
@@ -75,10 +76,13 @@ export class Desk {
   /** Answers a request; it is recorded with its answer in one append. Only a repetition is not recorded. */
   envelope(documentId: string, body: unknown, caller: Caller): Promise<Answer> {
     return this.#enqueue(async () => {
+      const pause = yielder(this.#ports.clock)
       for (let tries = 1; tries <= MAX_RACES; tries++) {
         const now = await this.#current()
         const verdict = await this.#judged(documentId, body, caller, now)
         if (verdict.kind === 'repeat') return verdict.answer
+        // The check of a large request and its edit are a turn each.
+        await pause()
         const answer = await this.#answer(documentId, body, caller, now, verdict)
         if (answer !== null) return answer
       }
@@ -128,6 +132,8 @@ export class Desk {
   }
 
   async #judged(documentId: string, body: unknown, caller: Caller, { replica, revision }: Current): Promise<Verdict> {
+    if (body instanceof RawBody)
+      return { kind: 'refuse', answer: refused('INVALID_REQUEST', body.fault), request: null }
     const { parse } = this.#ports
     const id = idIn(body)
     const earlier = id === null ? null : await this.#given(documentId, id, caller, revision)
