@@ -86,7 +86,7 @@ export function ApprovalCard({ toolCallId, runId, keys }: ApprovalCardProps) {
                 {approval.by !== null && (
                   <>
                     {' '}
-                    by <bdi>{shown(approval.by)}</bdi>
+                    by <bdi>{shown(approval.by.replace(/^(?:approver|user):/, ''))}</bdi>
                   </>
                 )}
               </p>
