@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
-import { Foreign, shown } from './text.tsx'
+import { shown } from './shown.ts'
+import { Foreign } from './text.tsx'
 
 /** Members that are shown at once. */
 const MOST = 100

@@ -4,7 +4,8 @@ import { dollars } from '../../../cli/output/units.ts'
 import { clock, span } from '../../parts/format.ts'
 import { JsonView } from '../../parts/json-view.tsx'
 import { Markdown } from '../../parts/markdown.tsx'
-import { Foreign, shown } from '../../parts/text.tsx'
+import { shown } from '../../parts/shown.ts'
+import { Foreign } from '../../parts/text.tsx'
 import { toneOf } from './tone.ts'
 
 const RESULT = 600
