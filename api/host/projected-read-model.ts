@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely'
+import type { z } from 'zod'
 import { documentStream } from '../../domain/document/stream/aggregate.ts'
 import { type Cursor, formatCursor } from '../../domain/log/cursor.ts'
 import { agentStream } from '../../domain/log/ids.ts'
@@ -27,14 +28,20 @@ import {
   type OpenCall,
   permissionInput,
   type RebuildReport,
+  recordedChildren,
   showRun,
+  treeOf,
   usageAt,
+  type WithPaths,
+  waitingOf,
+  withPaths,
 } from '../../projections/index.ts'
 import { checkedCursor, isPerson, wanted } from '../app/events/filter.ts'
 import { noRoom } from '../app/no-room.ts'
 import type { AskRow, ReadModel, Shown } from '../app/read-model.ts'
 import { given } from '../app/runs/given.ts'
 import type { AgentPoint } from '../app/runs/point.ts'
+import type { RunTree } from '../app/schemas/runs.ts'
 import {
   agentRows,
   approvalAsk,
@@ -80,20 +87,21 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
     const { position, data } = await tables.read(query)
     return { position: position && formatCursor(position), value: await then(data) }
   }
-  const approvals = async (found: Awaited<ReturnType<typeof listApprovals>>) =>
+  const approvals = async ({ rows, paths }: WithPaths<Awaited<ReturnType<typeof listApprovals>>[number]>) =>
     Promise.all(
-      found.map(async (row) =>
+      rows.map(async (row) =>
         approvalRow(
           row,
           (await argumentsOf(sources, row.agent_id, row.call_requested_revision, row.block)) ??
             (await permissionInput(sources, row.agent_id, row.requested_revision)),
+          paths,
         ),
       ),
     )
-  const asked = (why: AskRow['for'], calls: readonly OpenCall[]): Promise<AskRow[]> =>
+  const asked = (why: AskRow['for'], { rows, paths }: WithPaths<OpenCall>): Promise<AskRow[]> =>
     Promise.all(
-      calls.map(async (call) =>
-        askRow(why, call, await argumentsOf(sources, call.agent_id, call.requested_revision, call.block)),
+      rows.map(async (call) =>
+        askRow(why, call, await argumentsOf(sources, call.agent_id, call.requested_revision, call.block), paths),
       ),
     )
   /** The place in the log that a cursor names; rejects for one that is of another log. */
@@ -141,10 +149,22 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
         (shown) =>
           shown && {
             run: runRow(shown, shown.tree[0] ?? null),
-            tree: agentRows(shown.tree),
+            tree: agentRows(shown.tree, shown.waiting),
             cancelling: shown.cancelling,
             asked: shown.driveRequested,
           },
+      ),
+    tree: (runId) =>
+      ask(
+        async (db) => ({
+          tree: await treeOf(db, runId),
+          waiting: (await waitingOf(db, [runId])).get(runId) ?? [],
+          recorded: await recordedChildren(db, runId),
+        }),
+        ({ tree, waiting, recorded }) =>
+          tree.length === 0
+            ? null
+            : { agents: agentRows(tree, waiting), recorded: recorded as z.infer<typeof RunTree>['recorded'] },
       ),
     heads: (runId) =>
       ask(
@@ -154,21 +174,21 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
     async approvals({ after, limit, runId, state }) {
       const place = await placeOf(after)
       return ask(
-        (db) => listApprovals(db, given({ limit: limit + 1, after: place, runId, state })),
-        async (rows) => {
+        async (db) => withPaths(db, await listApprovals(db, given({ limit: limit + 1, after: place, runId, state }))),
+        async ({ rows, paths }) => {
           const page = rows.slice(0, limit)
           const last = rows.length > limit ? page.at(-1) : undefined
           const next = last ? await cursorAt(last.agent_id, last.requested_revision ?? 0) : null
-          return { approvals: await approvals(page), next }
+          return { approvals: await approvals({ rows: page, paths }), next }
         },
       )
     },
     asks: ({ runId }) =>
       ask(
         async (db) => ({
-          pending: await listApprovals(db, { runId, state: 'pending' }),
-          doubts: await listDoubts(db, runId),
-          questions: await listQuestions(db, runId),
+          pending: await withPaths(db, await listApprovals(db, { runId, state: 'pending' })),
+          doubts: await withPaths(db, await listDoubts(db, runId)),
+          questions: await withPaths(db, await listQuestions(db, runId)),
         }),
         async ({ pending, doubts, questions }) => [
           ...(await approvals(pending)).map(approvalAsk),
@@ -178,18 +198,18 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
       ),
     doubts: ({ runId }) =>
       ask(
-        (db) => listDoubts(db, runId),
+        async (db) => withPaths(db, await listDoubts(db, runId)),
         (calls) => asked('doubt', calls),
       ),
     questions: ({ runId }) =>
       ask(
-        (db) => listQuestions(db, runId),
+        async (db) => withPaths(db, await listQuestions(db, runId)),
         (calls) => asked('input', calls),
       ),
     approval: (toolCallId) =>
       ask(
-        (db) => listApprovals(db, { toolCallId }),
-        async (rows) => (await approvals(rows))[0] ?? null,
+        async (db) => withPaths(db, await listApprovals(db, { toolCallId })),
+        async (found) => (await approvals(found))[0] ?? null,
       ),
     async documents({ after, limit }) {
       const place = await placeOf(after)

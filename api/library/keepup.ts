@@ -2,15 +2,17 @@ import { isAbsolute, resolve } from 'node:path'
 import type { z } from 'zod'
 import { UserCommand } from '../../domain/agent/decisions/commands.ts'
 import type { SecurityPolicy, ToolExecutionContext } from '../../domain/agent/definition/spec.ts'
-import { issuesOf, issuesText } from '../../domain/agent/issues.ts'
 import type { AgentRunHandle, AgentRunRequest } from '../../domain/ports/external.ts'
 import { Callback } from '../../domain/runtime/agent/callback.ts'
 import type { RebuiltRequest } from '../../domain/runtime/agent/history/rebuild-request.ts'
+import type { RecordedDecision } from '../../domain/runtime/agent/history/routing-decisions.ts'
 import { KeyedMutex } from '../../domain/runtime/concurrency.ts'
 import type { At } from '../../domain/runtime/types.ts'
+import { issuesOf, issuesText } from '../../domain/shared/issues.ts'
 import { agentsOf } from '../app/agents/start-agent.ts'
 import type { Config } from '../app/config.ts'
 import { work } from '../app/drives/work.ts'
+import type { KnownModels } from '../app/models.ts'
 import { Problem } from '../app/problem.ts'
 import type { ApprovalRow, RunRow } from '../app/read-model.ts'
 import type { Ended } from '../app/runs/ended.ts'
@@ -22,7 +24,7 @@ import { verifyRun } from '../app/runs/verify-run.ts'
 import { By } from '../app/schemas/common.ts'
 import type { EventView } from '../app/schemas/events.ts'
 import { RunQuery } from '../app/schemas/run-query.ts'
-import { ForkBody, type VerifiedRun as Verified } from '../app/schemas/runs.ts'
+import { ForkBody, type RunTree as Tree, type VerifiedRun as Verified } from '../app/schemas/runs.ts'
 import { OWN_AGENT, StartRun, type StartRunInput } from '../app/schemas/start.ts'
 import type { Services } from '../app/services.ts'
 import { told } from '../app/told.ts'
@@ -46,6 +48,7 @@ export interface StartOptions extends Omit<StartRunInput, 'retry'> {
   readonly key?: string
 }
 
+export type RunTree = z.infer<typeof Tree>
 export type VerifiedRun = z.infer<typeof Verified>
 
 /** Who says it, and the key under which a repetition is recorded once. */
@@ -84,6 +87,8 @@ export interface KeepUp extends AsyncDisposable {
   say(agentId: string, command: z.input<typeof UserCommand>, saying?: Saying): Promise<{ readonly revision: number }>
   /** A run as the tables show it, caught up to the log. Null: there is none. */
   run(runId: string): Promise<RunRow | null>
+  /** The agents of a run: how each one stands, what it waits for, its money. Null: there is no such run. */
+  tree(runId: string): Promise<RunTree | null>
   /** Runs, newest first, page after page as they are asked for; all of what is wanted must hold. */
   runs(wanted?: RunsWanted): AsyncIterable<RunRow>
   /** Approvals in the order in which they were asked for; those that wait where no state is named. */
@@ -94,8 +99,12 @@ export interface KeepUp extends AsyncDisposable {
   agent(agentId: string, at?: At): Promise<AgentState>
   /** What the model was asked in a turn, put together again from the log: an entry per attempt. */
   requests(agentId: string, turn: number): Promise<readonly RebuiltRequest[]>
-  /** Checks the chain, the bodies and the digests of every agent of a run. */
-  verify(runId: string): Promise<VerifiedRun>
+  /** The models, with prices, capabilities, health in this process, and the current choice among them. */
+  models(): KnownModels
+  /** Why a turn had its model: the router's decisions, one before each model call (seed 000, 5.7). */
+  routing(agentId: string, turn: number): Promise<readonly RecordedDecision[]>
+  /** Checks the chain, the bodies and the digests of every agent of a run, or of one. */
+  verify(runId: string, only?: { readonly agent?: string }): Promise<VerifiedRun>
   /** A new run whose history up to a point is that of this one; `drive` as in {@link start}. */
   fork(runId: string, options?: ForkRequest): Promise<StartedRun>
   /**
@@ -193,6 +202,11 @@ export function keepUpOf(
       await services.read.caughtUp()
       return (await services.read.run(runId)).value?.run ?? null
     },
+    async tree(runId) {
+      await services.read.caughtUp()
+      const { position, value } = await services.read.tree(runId)
+      return value && { position, runId, ...value }
+    },
     runs(wanted = {}) {
       const { over, ...rest } = wanted
       return runsOf(services, parsed(RunQuery, over === undefined ? rest : { ...rest, over: String(over) }))
@@ -205,7 +219,9 @@ export function keepUpOf(
     },
     agent: async (agentId, at = null) => agentStateOf(await services.runtime.at(agentId, at)),
     requests: (agentId, turn) => services.runtime.requests(agentId, turn),
-    verify: (runId) => verifyRun(services, runId),
+    models: () => services.models(),
+    routing: (agentId, turn) => services.runtime.routing(agentId, turn),
+    verify: (runId, { agent } = {}) => verifyRun(services, runId, agent),
     async fork(runId, { key, at = null, agent, ...options } = {}) {
       const { drive: _, by, ...asked } = parsed(ForkBody, { ...options, drive: false })
       const who = { by: asker(by), drive: options.drive ?? false, here: false, options: keyed(key) }

@@ -32,12 +32,15 @@ export interface LocalOptions {
 export async function localBackend(services: Services, options: LocalOptions): Promise<LocalBackend> {
   const { config } = options
   const token = await tokenOf(services, config)
+  let url: string | null = null
   const app = createApp(services, {
     token,
     hosts: config.hosts,
     maxBodyBytes: config.maxBodyBytes,
     heartbeatMs: config.heartbeatMs,
     version: VERSION,
+    // An address that stands for all of this host is none to open.
+    url: () => url?.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:') ?? null,
     onFault: options.onFault,
   })
   const listening: Listening[] = []
@@ -48,7 +51,6 @@ export async function localBackend(services: Services, options: LocalOptions): P
     await Promise.all(listening.map((l) => l.close(GRACE_MS)))
     await services.close()
   }
-  let url: string | null = null
   try {
     if (!services.readOnly && !onServers(config))
       listening.push(await listenSocket(app.fetch, chooseSocketPath(config.data, options.env)))

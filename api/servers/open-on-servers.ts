@@ -22,6 +22,7 @@ import { passwordsOf } from './passwords.ts'
 import { askingPostgres } from './postgres-access.ts'
 import { schemasOf } from './schemas.ts'
 import { settleNowAndThen } from './settle-agents.ts'
+import { sharedByCalls } from './shared-calls.ts'
 import { SharedTables } from './shared-tables.ts'
 import { lossOnServers, tablesBesideLoss } from './tables-beside-loss.ts'
 
@@ -91,6 +92,13 @@ export async function openOnServers(
     const services = compose(host, {
       agentLease: (agentId) => takeLease(shared, externalStream(agentId), holder),
       ...kept,
+      ...(await sharedByCalls({
+        pool,
+        schema: schemas.models,
+        clock,
+        limitOf: (model) => host.models.limit(model),
+        warn,
+      })),
       blobs,
       clock,
       workSubscription,

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { partly } from '../../../domain/agent/definition/partly.ts'
+import { RoutingConfig } from '../../../domain/agent/definition/routing.ts'
 import {
   Budget,
   ContextManagementConfig,
@@ -75,6 +76,10 @@ export const StartRun = z
       task: z.string().trim().min(1).optional().meta({ description: 'Absent: the run waits for input.' }),
       role: z.string().min(1).optional(),
       model: z.string().min(1).max(300).optional(),
+      routing: RoutingConfig.optional().meta({
+        description: 'Rules that choose among several models, in place of `model`.',
+      }),
+      cache: z.boolean().optional().meta({ description: 'Whether answers may come from the request cache.' }),
       policy: SETTINGS.policy.optional(),
       limits: SETTINGS.limits.optional(),
       recovery: SETTINGS.recovery.optional(),

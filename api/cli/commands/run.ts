@@ -33,6 +33,7 @@ interface RunOptions {
   budgetUsd?: number
   instructions?: string
   sandbox?: boolean
+  cache?: boolean
   drive?: boolean
   agent?: string
   env?: string[]
@@ -100,6 +101,7 @@ export function startRequest(
     secrets: o.secret,
     budget: some({ tokens: o.budgetTokens, nanoDollars: o.budgetUsd }),
     approve: o.approve,
+    cache: o.cache,
     instructions: o.instructions,
     agent: o.agent,
     env: o.env && passed(o.env, env),
@@ -184,6 +186,7 @@ export function runCommand(program: Command, kit: Kit): void {
       `how often a model call, or a tool call that is safe again, is tried again (default: ${RETRY.maxRetries})`,
       whole('--max-retries'),
     )
+    .option('--cache', 'take answers to equal requests of other runs from the request cache')
     .option('--test-command <command>', 'the command of the tests_pass gate')
     .option('--var <key=value>', 'a context variable; may be repeated', repeated)
     .option('--secret <names>', 'secrets that tools may be given, by name', names)

@@ -7,7 +7,7 @@ import type { RunDetail } from '../../app/schemas/runs.ts'
 import { visible } from '../../app/text/visible-text.ts'
 import { OwnerError } from '../../owner/backend.ts'
 import { pendingApprovals } from '../ask.ts'
-import { askLines, nextLines, parkedLines } from '../asks.ts'
+import { askLines, byWhom, nextLines, parkedLines } from '../asks.ts'
 import { take } from '../client.ts'
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit.ts'
@@ -181,6 +181,7 @@ async function waiting(ctx: Context): Promise<number> {
     { title: 'CALL', of: (a) => a.toolCallId ?? a.runId },
     { title: 'WAITS FOR', of: (a) => WAITS_FOR[a.for] },
     { title: 'TOOL', of: (a) => a.toolName },
+    { title: 'AGENT', of: byWhom, optional: true },
     { title: 'EXPIRES', of: (a) => a.expiresAt, optional: true },
     { title: 'ARGUMENTS', of: (a) => visible(JSON.stringify(a.arguments ?? {})), flexible: true },
   ])

@@ -73,12 +73,14 @@ const fork = createRoute({
   responses: { 201: json(Started, 'Forked'), 200: json(Started, 'Forked before, by the same key'), ...refusals },
 })
 
+export const OneAgent = z.strictObject({ agent: Id.optional().openapi({ description: 'Only this agent of the run' }) })
+
 const verify = createRoute({
   method: 'get',
   path: '/v1/runs/{id}/verify',
   operationId: 'verifyRun',
-  summary: 'Check the chain, the bodies and the digests of every agent of a run',
-  request: { params: RunId },
+  summary: 'Check the chain, the bodies and the digests of every agent of a run, and that children end as was recorded',
+  request: { params: RunId, query: OneAgent },
   responses: { 200: json(VerifiedRun, 'What was found'), ...refusals },
 })
 
@@ -108,14 +110,6 @@ export function atOf(q: { step?: number | undefined; turn?: number | undefined; 
   if (q.step !== undefined) return { step: q.step }
   if (q.turn !== undefined) return { turn: q.turn }
   return q.event === undefined ? null : { revision: q.event }
-}
-
-/** Ids of a run's agents, the root first. */
-export async function agentsOf(s: Services, runId: string): Promise<string[]> {
-  await mustBeRun(s, runId)
-  await s.read.current()
-  const { value } = await s.read.run(runId)
-  return [runId, ...(value?.tree ?? []).map((a) => a.agentId).filter((id) => id !== runId)]
 }
 
 export function historyRoutes(s: Services, underway: KeyedMutex) {
@@ -197,6 +191,6 @@ export function historyRoutes(s: Services, underway: KeyedMutex) {
       return c.json(forked, forked.created ? 201 : 200)
     })
     .openapi(verify, async (c) => {
-      return c.json(await verifyRun(s, c.req.valid('param').id), 200)
+      return c.json(await verifyRun(s, c.req.valid('param').id, c.req.valid('query').agent), 200)
     })
 }

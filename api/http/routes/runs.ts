@@ -7,7 +7,7 @@ import { given } from '../../app/runs/given.ts'
 import { startRun } from '../../app/runs/start-run.ts'
 import { unread } from '../../app/runs/unread.ts'
 import { RunQuery } from '../../app/schemas/run-query.ts'
-import { type Run, RunDetail, RunList, Started } from '../../app/schemas/runs.ts'
+import { type Run, RunDetail, RunList, RunTree, Started } from '../../app/schemas/runs.ts'
 import { StartRun } from '../../app/schemas/start.ts'
 import type { Services } from '../../app/services.ts'
 import { current } from '../current.ts'
@@ -44,6 +44,16 @@ const show = createRoute({
   summary: 'A run, its tree of agents and totals',
   request: { params: RunId },
   responses: { 200: json(RunDetail, 'The run'), ...refusals },
+})
+
+const tree = createRoute({
+  method: 'get',
+  path: '/v1/runs/{id}/tree',
+  operationId: 'getRunTree',
+  summary: 'The agents of a run: how each one stands, what it waits for, and its money',
+  description: 'To follow it, read it again after events of the run: GET /v1/events?run={id}&from=head.',
+  request: { params: RunId },
+  responses: { 200: json(RunTree, 'The tree'), ...refusals },
 })
 
 export function runRoutes(s: Services) {
@@ -98,5 +108,12 @@ export function runRoutes(s: Services) {
         },
         200,
       )
+    })
+    .openapi(tree, async (c) => {
+      await current(c, s)
+      const { id } = c.req.valid('param')
+      const { position, value } = await s.read.tree(id)
+      if (!value) throw await unread(s, id)
+      return c.json({ position, runId: id, ...value }, 200)
     })
 }
