@@ -1,9 +1,11 @@
 import { isAbsolute, resolve } from 'node:path'
 import type { z } from 'zod'
+import type { Comparison } from '../../domain/agent/compare/compare.ts'
 import { UserCommand } from '../../domain/agent/decisions/commands.ts'
 import type { SecurityPolicy, ToolExecutionContext } from '../../domain/agent/definition/spec.ts'
 import type { AgentRunHandle, AgentRunRequest } from '../../domain/ports/external.ts'
 import { Callback } from '../../domain/runtime/agent/callback.ts'
+import { compareRuns } from '../../domain/runtime/agent/history/compare.ts'
 import type { RebuiltRequest } from '../../domain/runtime/agent/history/rebuild-request.ts'
 import { KeyedMutex } from '../../domain/runtime/concurrency.ts'
 import type { At } from '../../domain/runtime/types.ts'
@@ -97,6 +99,8 @@ export interface KeepUp extends AsyncDisposable {
   requests(agentId: string, turn: number): Promise<readonly RebuiltRequest[]>
   /** Checks the chain, the bodies and the digests of every agent of a run, or of one. */
   verify(runId: string, only?: { readonly agent?: string }): Promise<VerifiedRun>
+  /** Two runs beside each other, aligned by cause: the first difference in what was asked, answered or decided. */
+  compare(runId: string, other: string): Promise<Comparison>
   /** A new run whose history up to a point is that of this one; `drive` as in {@link start}. */
   fork(runId: string, options?: ForkRequest): Promise<StartedRun>
   /**
@@ -209,6 +213,7 @@ export function keepUpOf(
     agent: async (agentId, at = null) => agentStateOf(await services.runtime.at(agentId, at)),
     requests: (agentId, turn) => services.runtime.requests(agentId, turn),
     verify: (runId, { agent } = {}) => verifyRun(services, runId, agent),
+    compare: (runId, other) => compareRuns(services, runId, other),
     async fork(runId, { key, at = null, agent, ...options } = {}) {
       const { drive: _, by, ...asked } = parsed(ForkBody, { ...options, drive: false })
       const who = { by: asker(by), drive: options.drive ?? false, here: false, options: keyed(key) }
