@@ -6,6 +6,7 @@ import './node-version.ts'
 // Seed 000 section 5 by its names, and the AgentState of seed 003. RecoveryConfig, ToolExecutionContext, SecurityPolicy, ErrorRecoveryPolicy and
 // ContextManagementConfig are accepted by `start`. What accepts DelegateToAgentInput and AiEnvelopeRequest comes later.
 
+export type { Comparison } from '../domain/agent/compare/compare.ts'
 export type { CompleteTaskInput, UserCommand } from '../domain/agent/decisions/commands.ts'
 export type { AiEnvelopeRequest, DelegateToAgentInput } from '../domain/agent/definition/later.ts'
 export type {
@@ -40,7 +41,6 @@ export { ConfigError } from './app/config.ts'
 export { createKeepUp, type KeepUpPorts } from './app/create-keepup.ts'
 export { Problem } from './app/problem.ts'
 export type { ApprovalRow, ReadModel, RunRow } from './app/read-model.ts'
-export type { Comparison } from '../domain/agent/compare/compare.ts'
 export type { Ended } from './app/runs/ended.ts'
 export type { StartedRun } from './app/runs/start-run.ts'
 export type { EventView as RuntimeEvent } from './app/schemas/events.ts'
