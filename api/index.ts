@@ -6,7 +6,7 @@ import './node-version.ts'
 // Seed 000 section 5 by its names, and the AgentState of seed 003. RecoveryConfig, ToolExecutionContext, SecurityPolicy, ErrorRecoveryPolicy and
 // ContextManagementConfig are accepted by `start`. What accepts DelegateToAgentInput and AiEnvelopeRequest comes later.
 
-export type { Comparison } from '../domain/agent/compare/compare.ts'
+export type { Comparison } from '../domain/agent/rules/compare-deeds.ts'
 export type { CompleteTaskInput, UserCommand } from '../domain/agent/decisions/commands.ts'
 export type { AiEnvelopeRequest, DelegateToAgentInput } from '../domain/agent/definition/later.ts'
 export type {

@@ -1,6 +1,6 @@
 import { isAbsolute, resolve } from 'node:path'
 import type { z } from 'zod'
-import type { Comparison } from '../../domain/agent/compare/compare.ts'
+import type { Comparison } from '../../domain/agent/rules/compare-deeds.ts'
 import { UserCommand } from '../../domain/agent/decisions/commands.ts'
 import type { SecurityPolicy, ToolExecutionContext } from '../../domain/agent/definition/spec.ts'
 import type { AgentRunHandle, AgentRunRequest } from '../../domain/ports/external.ts'
