@@ -10,6 +10,13 @@ export type { Comparison } from '../domain/agent/rules/compare-deeds.ts'
 export type { CompleteTaskInput, UserCommand } from '../domain/agent/decisions/commands.ts'
 export type { AiEnvelopeRequest, DelegateToAgentInput } from '../domain/agent/definition/later.ts'
 export type {
+  HealthFigures,
+  HealthThresholds,
+  RoutingConfig,
+  RoutingPolicy,
+  RoutingRule,
+} from '../domain/agent/definition/routing.ts'
+export type {
   AgentSpec,
   ContextManagementConfig,
   ExecutionPolicy,
@@ -32,6 +39,8 @@ export type { Json, JsonObject } from '../domain/log/json.ts'
 export type * from '../domain/ports/external.ts'
 export type * from '../domain/ports.ts'
 export type { RebuiltRequest } from '../domain/runtime/agent/history/rebuild-request.ts'
+export type { RecordedDecision } from '../domain/runtime/agent/history/routing-decisions.ts'
+export { ModelHealth } from '../domain/runtime/agent/model-health.ts'
 export { Runtime } from '../domain/runtime/agent/runtime.ts'
 export { AgentGateway, type GatewayOptions } from '../domain/runtime/external/gateway.ts'
 export { type ExternalLogPorts, StreamExternalLog } from '../domain/runtime/external/stream-log.ts'
@@ -39,6 +48,7 @@ export type { Environment, RuntimePorts, SecretBoundary } from '../domain/runtim
 export type { AgentAt, AgentServices, At, DriveEnd, Verification } from '../domain/runtime/types.ts'
 export { ConfigError } from './app/config.ts'
 export { createKeepUp, type KeepUpPorts } from './app/create-keepup.ts'
+export type { KnownModel, KnownModels } from './app/models.ts'
 export { Problem } from './app/problem.ts'
 export type { ApprovalRow, ReadModel, RunRow } from './app/read-model.ts'
 export type { Ended } from './app/runs/ended.ts'

@@ -4,6 +4,7 @@ import { documentStream } from '../../domain/document/stream/aggregate.ts'
 import { type Cursor, formatCursor } from '../../domain/log/cursor.ts'
 import { agentStream } from '../../domain/log/ids.ts'
 import type { BlobStore, EventLog } from '../../domain/ports.ts'
+import { streamOfAgent } from '../../domain/runtime/stream-of-agent.ts'
 import {
   type Answer,
   agentHeads,
@@ -25,6 +26,7 @@ import {
   listRuns,
   nextDue,
   type OpenCall,
+  permissionInput,
   type RebuildReport,
   recordedChildren,
   showRun,
@@ -88,7 +90,12 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
   const approvals = async ({ rows, paths }: WithPaths<Awaited<ReturnType<typeof listApprovals>>[number]>) =>
     Promise.all(
       rows.map(async (row) =>
-        approvalRow(row, await argumentsOf(sources, row.agent_id, row.call_requested_revision, row.block), paths),
+        approvalRow(
+          row,
+          (await argumentsOf(sources, row.agent_id, row.call_requested_revision, row.block)) ??
+            (await permissionInput(sources, row.agent_id, row.requested_revision)),
+          paths,
+        ),
       ),
     )
   const asked = (why: AskRow['for'], { rows, paths }: WithPaths<OpenCall>): Promise<AskRow[]> =>
@@ -99,7 +106,8 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
     )
   /** The place in the log that a cursor names; rejects for one that is of another log. */
   const placeOf = async (after: string | undefined) => (await checkedCursor(log, after))?.position
-  const cursorAt = (agentId: string, revision: number) => cursorIn(agentStream(agentId), revision)
+  const cursorAt = async (agentId: string, revision: number) =>
+    cursorIn((await streamOfAgent(log, agentId)) ?? agentStream(agentId), revision)
   const cursorIn = async (stream: string, revision: number): Promise<string | null> => {
     for await (const [event] of log.read(stream, { from: revision, limit: 1, bodies: false })) {
       if (event !== undefined) return formatCursor(log.cursor(event))
@@ -263,7 +271,9 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
       const place = (await placeOf(after)) ?? -1
       const { data } = await tables.read((db) => eventStarts(db, runId, place))
       // Tables that lag behind do not know the youngest runs yet; the log does.
-      const all = data.some((one) => one.agentId === runId) ? data : [{ agentId: runId, revision: 0 }, ...data]
+      const known = data.some((one) => one.agentId === runId)
+      const stream = known ? null : await streamOfAgent(log, runId)
+      const all = stream === null ? data : [{ agentId: runId, stream, revision: 0 }, ...data]
       const starts = agent === undefined || isPerson(agent) ? all : all.filter((one) => one.agentId === agent)
       if (starts.length === 0) return null
       const which = { ...filter, ...(agent === undefined ? {} : { agent }) }

@@ -205,10 +205,10 @@ export const checkpointRow = ({ id, agent_id, step, revision, turn, timestamp }:
 export const wholeCheckpoint = (
   row: CheckpointPlace,
   usage: AgentPoint['usage'],
-  { state, pendingToolCalls, completedToolResults, pendingCreates }: AgentPoint,
+  { state, pendingToolCalls, completedToolResults, pendingCreates, documents }: AgentPoint,
 ): WholeCheckpoint => ({
   ...checkpointRow(row),
-  ...{ state, pendingToolCalls, completedToolResults, pendingCreates, usage },
+  ...{ state, pendingToolCalls, completedToolResults, pendingCreates, documents, usage },
 })
 
 function metadata(text: string | null): Record<string, never> {

@@ -7,16 +7,19 @@ import type { AgentRunHandle, AgentRunRequest } from '../../domain/ports/externa
 import { Callback } from '../../domain/runtime/agent/callback.ts'
 import { compareRuns } from '../../domain/runtime/agent/history/compare.ts'
 import type { RebuiltRequest } from '../../domain/runtime/agent/history/rebuild-request.ts'
+import type { RecordedDecision } from '../../domain/runtime/agent/history/routing-decisions.ts'
 import { KeyedMutex } from '../../domain/runtime/concurrency.ts'
 import type { At } from '../../domain/runtime/types.ts'
 import { issuesOf, issuesText } from '../../domain/shared/issues.ts'
+import { agentsOf } from '../app/agents/start-agent.ts'
 import type { Config } from '../app/config.ts'
 import { work } from '../app/drives/work.ts'
+import type { KnownModels } from '../app/models.ts'
 import { Problem } from '../app/problem.ts'
 import type { ApprovalRow, RunRow } from '../app/read-model.ts'
 import type { Ended } from '../app/runs/ended.ts'
 import { forkRun } from '../app/runs/fork-run.ts'
-import { record } from '../app/runs/record-command.ts'
+import { actorOf, record } from '../app/runs/record-command.ts'
 import type { RequestOptions } from '../app/runs/request-options.ts'
 import { type StartedRun, startRun } from '../app/runs/start-run.ts'
 import { verifyRun } from '../app/runs/verify-run.ts'
@@ -24,13 +27,14 @@ import { By } from '../app/schemas/common.ts'
 import type { EventView } from '../app/schemas/events.ts'
 import { RunQuery } from '../app/schemas/run-query.ts'
 import { ForkBody, type RunTree as Tree, type VerifiedRun as Verified } from '../app/schemas/runs.ts'
-import { StartRun, type StartRunInput } from '../app/schemas/start.ts'
+import { OWN_AGENT, StartRun, type StartRunInput } from '../app/schemas/start.ts'
 import type { Services } from '../app/services.ts'
 import { told } from '../app/told.ts'
 import { type AgentState, agentStateOf } from './agent-state.ts'
 import type { Checkpoint } from './checkpoint.ts'
 import { followRun } from './follow-run.ts'
 import { type ApprovalsWanted, approvalsOf, type RunsWanted, runsOf } from './lists.ts'
+import { runOwnAgent } from './own-agent.ts'
 import { policyOf } from './policy.ts'
 import { type ErrorRecoveryPolicy, retryOf } from './retry.ts'
 
@@ -97,6 +101,10 @@ export interface KeepUp extends AsyncDisposable {
   agent(agentId: string, at?: At): Promise<AgentState>
   /** What the model was asked in a turn, put together again from the log: an entry per attempt. */
   requests(agentId: string, turn: number): Promise<readonly RebuiltRequest[]>
+  /** The models, with prices, capabilities, health in this process, and the current choice among them. */
+  models(): KnownModels
+  /** Why a turn had its model: the router's decisions, one before each model call (seed 000, 5.7). */
+  routing(agentId: string, turn: number): Promise<readonly RecordedDecision[]>
   /** Checks the chain, the bodies and the digests of every agent of a run, or of one. */
   verify(runId: string, only?: { readonly agent?: string }): Promise<VerifiedRun>
   /** Two runs beside each other, aligned by cause: the first difference in what was asked, answered or decided. */
@@ -104,8 +112,9 @@ export interface KeepUp extends AsyncDisposable {
   /** A new run whose history up to a point is that of this one; `drive` as in {@link start}. */
   fork(runId: string, options?: ForkRequest): Promise<StartedRun>
   /**
-   * Runs another agent (seed 002): `kind` as `claude_code`, `codex`, `gemini`, `opencode`, or one of your own. Our policy sees
-   * nothing of what it does, so that every view marks the run as ungoverned. Closing cancels it.
+   * Runs any agent (seed 002): `kind` as `claude_code`, `codex`, `gemini`, `opencode`, one of the settings or of your own; our
+   * policy sees nothing of what such an agent does, so that every view marks the run as ungoverned, and closing cancels it.
+   * `keepup` is keepup's own agent: the handle is that of a run as {@link start} makes it.
    */
   runAgent(kind: string, request: AgentRunRequest, by?: string): Promise<AgentRunHandle>
   /** Everything else: the queries, the log itself. */
@@ -133,7 +142,8 @@ function requestOf({ key: _, execution, security, retry, ...rest }: StartOptions
     ...(rest.workspace !== undefined && !isAbsolute(rest.workspace) && { workspace: resolve(rest.workspace) }),
     ...(retry && { retry: retryOf(retry) }),
     ...((execution || security) && { policy: policyOf(execution, security) }),
-    drive: rest.drive ?? false,
+    // Another agent begins at once: nothing else drives it.
+    ...((rest.agent === undefined || rest.agent === OWN_AGENT) && { drive: rest.drive ?? false }),
   }
 }
 
@@ -180,8 +190,9 @@ export function keepUpOf(
     follow: (runId, { after, signal } = {}) =>
       followRun(services, runId, after, signal ? AbortSignal.any([signal, ending.signal]) : ending.signal),
     async runAgent(kind, request, said) {
-      if (services.agents === null) throw new Problem('INVALID_REQUEST', 'this keepup runs no other agents')
-      return services.agents.run(kind, request, { by: { kind: 'user', id: asker(said) } })
+      const who = asker(said)
+      if (kind === OWN_AGENT) return runOwnAgent(services, request, who)
+      return agentsOf(services).run(kind, request, { by: actorOf('user', who) })
     },
     async say(agentId, command, { by: said, key } = {}) {
       const checked = parsed(UserCommand, command)
@@ -212,6 +223,8 @@ export function keepUpOf(
     },
     agent: async (agentId, at = null) => agentStateOf(await services.runtime.at(agentId, at)),
     requests: (agentId, turn) => services.runtime.requests(agentId, turn),
+    models: () => services.models(),
+    routing: (agentId, turn) => services.runtime.routing(agentId, turn),
     verify: (runId, { agent } = {}) => verifyRun(services, runId, agent),
     compare: (runId, other) => compareRuns(services, runId, other),
     async fork(runId, { key, at = null, agent, ...options } = {}) {

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { agentStream } from '../../../domain/log/ids.ts'
+import { streamOfAgent } from '../../../domain/runtime/stream-of-agent.ts'
 import type { Verification } from '../../../domain/runtime/types.ts'
 import { acceptedLosses } from '../losses/accepted.ts'
 import type { VerifiedRun } from '../schemas/runs.ts'
@@ -18,9 +18,10 @@ export async function verifyRun(
   await s.read.current()
   // Before the log is read, which only grows.
   const parked = await s.read.parked(runId)
-  const unborn = parked.map(({ stream }) => [stream.replace(/^agent-/, ''), -1] as const)
+  const unborn = parked.map(({ stream }) => [stream.replace(/^(?:agent|external)-/, ''), -1] as const)
   const seen = new Map([[runId, -1], ...unborn, ...(await s.read.heads(runId)).value])
-  if (seen.size === 1 && seen.get(runId) === -1 && !(await s.log.head(agentStream(runId)))) throw notFound('run', runId)
+  if (seen.size === 1 && seen.get(runId) === -1 && (await streamOfAgent(s.log, runId)) === null)
+    throw notFound('run', runId)
   if (only !== undefined && !seen.has(only)) throw notFound('agent', only)
   const agents: Verification[] = []
   const wanted = [...seen].filter(([agentId]) => only === undefined || agentId === only)

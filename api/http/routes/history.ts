@@ -4,12 +4,13 @@ import type { RecordedEvent } from '../../../domain/log/envelope.ts'
 import type { Json } from '../../../domain/log/json.ts'
 import type { KeyedMutex } from '../../../domain/runtime/concurrency.ts'
 import type { AgentAt, At } from '../../../domain/runtime/types.ts'
+import { filesDiffer } from '../../app/agents/files-differ.ts'
 import { EventViews, type Piece } from '../../app/events/view.ts'
 import { compareRuns } from '../../app/runs/compare-runs.ts'
 import { afterCommon, differences } from '../../app/runs/difference.ts'
 import { forkRun } from '../../app/runs/fork-run.ts'
 import { given } from '../../app/runs/given.ts'
-import { mustBeRun } from '../../app/runs/known.ts'
+import { isUngoverned, mustBeRun, mustGovern } from '../../app/runs/known.ts'
 import { pointOf } from '../../app/runs/point.ts'
 import { notFound } from '../../app/runs/record-command.ts'
 import { verifyRun } from '../../app/runs/verify-run.ts'
@@ -162,6 +163,7 @@ export function historyRoutes(s: Services, underway: KeyedMutex) {
     .openapi(state, async (c) => {
       const q = c.req.valid('query')
       const agentId = q.agent ?? c.req.valid('param').id
+      await mustGovern(s, agentId, 'a state at a point')
       const at = await s.runtime.at(agentId, atOf(q))
       c.header('ETag', `"${at.head.revision}"`)
       return c.json(pointOf(at), 200)
@@ -170,6 +172,9 @@ export function historyRoutes(s: Services, underway: KeyedMutex) {
       const { id } = c.req.valid('param')
       const q = c.req.valid('query')
       const [a, b] = [parsePoint(id, q.a), parsePoint(id, q.b)]
+      if ((await isUngoverned(s, a.agentId)) && (await isUngoverned(s, b.agentId)))
+        return c.json(await filesDiffer(s, a, b, MAX_PATCH), 200)
+      for (const { agentId } of [a, b]) await mustGovern(s, agentId, 'a comparison with an own agent')
       const [atA, atB] = await Promise.all([s.runtime.at(a.agentId, a.at), s.runtime.at(b.agentId, b.at)])
       const files = await s.files.diff(a, b, MAX_PATCH)
       const found = {

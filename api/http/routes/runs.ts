@@ -12,6 +12,7 @@ import { StartRun } from '../../app/schemas/start.ts'
 import type { Services } from '../../app/services.ts'
 import { current } from '../current.ts'
 import { optionsOf, StartHeaders } from '../headers.ts'
+import { isOverNetwork } from '../network.ts'
 import { body, json, newApp, RunId, refusals } from '../new-app.ts'
 
 const start = createRoute({
@@ -57,7 +58,7 @@ const tree = createRoute({
 
 export function runRoutes(s: Services) {
   const view = (row: RunRow, sizes: ReadonlyMap<string, number>): Run => {
-    const { driving } = s.drivers.state(row.runId)
+    const driving = row.ungoverned ? s.agents?.at(row.runId) !== undefined : s.drivers.state(row.runId).driving
     const idle = !hasEnded(row.status) && !driving && row.waiting.length === 0 && row.turn > 0
     // On servers the drivers of other processes are not known.
     const interrupted = idle && s.workSubscription !== null ? null : idle
@@ -66,16 +67,17 @@ export function runRoutes(s: Services) {
     const shortened = isShort || (open?.unlisted === true && !hasEnded(row.status))
     return { ...row, shortened, bytes: sizes.get(row.runId) ?? null, driving, interrupted }
   }
-  const missingOf = async ({ runId, status }: RunRow, cancelling: boolean): Promise<string[]> => {
+  const missingOf = async ({ runId, status, ungoverned }: RunRow, cancelling: boolean): Promise<string[]> => {
     // To end a run needs none of its tools.
-    if (cancelling || hasEnded(status)) return []
+    if (cancelling || hasEnded(status) || ungoverned) return []
     // A drive and a verification of the run tell what cannot be read.
     const found = await specOf(s, runId).catch(() => null)
     return found === null ? [] : s.runtime.missingTools(found.spec)
   }
   return newApp()
     .openapi(start, async (c) => {
-      const started = await startRun(s, c.req.valid('json'), optionsOf(c.req.valid('header')))
+      const options = optionsOf(c.req.valid('header'))
+      const started = await startRun(s, c.req.valid('json'), options, true, isOverNetwork(c))
       c.header('ETag', `"${started.revision}"`)
       c.header('Location', `/v1/runs/${started.runId}`)
       return started.created ? c.json(started, 201) : c.json(started, 200)

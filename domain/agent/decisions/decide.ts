@@ -33,6 +33,7 @@ const FACTS: ReadonlySet<Command['kind']> = new Set<Command['kind']>([
   'proceed',
   'model_answered',
   'model_failed',
+  'model_held',
   'tool_succeeded',
   'tool_failed',
   'tool_in_doubt',

@@ -13,6 +13,7 @@ const Result = z.strictObject({
   changed: z.array(text).optional(),
   created: z.array(text).optional(),
   detail: z.record(text, z.unknown()).optional(),
+  documents: z.record(text, text).optional(),
 })
 
 /** More values than this are no result, or one that leads back to its own parts again and again. */

@@ -40,6 +40,8 @@ export function modelCalls(e: ProjectedEvent): Change[] {
         }),
       ]
     }
+    case 'model_held':
+      return [attempt(e, e.body?.attempt, { ...end(e), status: 'held' })]
     case 'model_attempt_lost':
       if (!e.body) return [attempt(e, undefined, { ...end(e), status: 'ended' })]
       return [
