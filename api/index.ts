@@ -7,6 +7,7 @@ import './node-version.ts'
 // ContextManagementConfig are accepted by `start`, AiEnvelopeRequest by `documents.send`. What accepts DelegateToAgentInput comes
 // later.
 
+export type { Comparison } from '../domain/agent/rules/compare-deeds.ts'
 export type { CompleteTaskInput, UserCommand } from '../domain/agent/decisions/commands.ts'
 export type { DelegateToAgentInput } from '../domain/agent/definition/later.ts'
 export type {

@@ -1,9 +1,11 @@
 import { isAbsolute, resolve } from 'node:path'
 import type { z } from 'zod'
+import type { Comparison } from '../../domain/agent/rules/compare-deeds.ts'
 import { UserCommand } from '../../domain/agent/decisions/commands.ts'
 import type { SecurityPolicy, ToolExecutionContext } from '../../domain/agent/definition/spec.ts'
 import type { AgentRunHandle, AgentRunRequest } from '../../domain/ports/external.ts'
 import { Callback } from '../../domain/runtime/agent/callback.ts'
+import { compareRuns } from '../../domain/runtime/agent/history/compare.ts'
 import type { RebuiltRequest } from '../../domain/runtime/agent/history/rebuild-request.ts'
 import type { RecordedDecision } from '../../domain/runtime/agent/history/routing-decisions.ts'
 import { KeyedMutex } from '../../domain/runtime/concurrency.ts'
@@ -106,6 +108,8 @@ export interface KeepUp extends AsyncDisposable {
   routing(agentId: string, turn: number): Promise<readonly RecordedDecision[]>
   /** Checks the chain, the bodies and the digests of every agent of a run, or of one. */
   verify(runId: string, only?: { readonly agent?: string }): Promise<VerifiedRun>
+  /** Two runs beside each other, aligned by cause: the first difference in what was asked, answered or decided. */
+  compare(runId: string, other: string): Promise<Comparison>
   /** A new run whose history up to a point is that of this one; `drive` as in {@link start}. */
   fork(runId: string, options?: ForkRequest): Promise<StartedRun>
   /**
@@ -226,6 +230,7 @@ export function keepUpOf(
     models: () => services.models(),
     routing: (agentId, turn) => services.runtime.routing(agentId, turn),
     verify: (runId, { agent } = {}) => verifyRun(services, runId, agent),
+    compare: (runId, other) => compareRuns(services, runId, other),
     async fork(runId, { key, at = null, agent, ...options } = {}) {
       const { drive: _, by, ...asked } = parsed(ForkBody, { ...options, drive: false })
       const who = { by: asker(by), drive: options.drive ?? false, here: false, options: keyed(key) }

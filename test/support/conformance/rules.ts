@@ -238,4 +238,38 @@ export const RULES: readonly Rule[] = [
     test: behaviour('5.10-errors'),
     fault: fault('agent/state/evolve-calls.ts', 'call.since < state.forgivenAt', 'state.forgivenAt > 9_999'),
   },
+  {
+    rule: 'proofs of trees',
+    says: 'a child ends where its parent has recorded it',
+    test: behaviour('5.4-proofs'),
+    fault: fault('runtime/agent/history/verify-children.ts', 'if (end.hash !== head.hash)', 'if (end.hash === "")'),
+  },
+  {
+    rule: 'erasures in trees',
+    says: 'bodies of children stay in the blob store',
+    test: behaviour('5.4-proofs'),
+    fault: fault('runtime/erasure/unnamed-blobs.ts', 'if (born !== null) streams.push(born)', ''),
+  },
+  {
+    rule: 'compared runs',
+    says: 'the deeds of a child stand below the call of its parent',
+    test: behaviour('5.9-compared-runs'),
+    fault: fault('agent/rules/deeds.ts', 'path: [...path, ...deed.path],', 'path: deed.path,'),
+  },
+  {
+    rule: 'compared runs',
+    says: 'what a fork records anew is no difference',
+    test: behaviour('5.9-compared-runs'),
+    fault: fault('agent/rules/deeds.ts', 'if (event.body.system !== prompt) ', ''),
+  },
+  {
+    rule: 'books of trees',
+    says: 'the tables reserve what children may still take',
+    test: 'test/projections/tree.test.ts',
+    fault: {
+      file: 'projections/schema/budget-view.ts',
+      search: "c.kind = 'granted' and",
+      replace: "c.kind = 'granted' and n.revision < 0 and",
+    },
+  },
 ]
