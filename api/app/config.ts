@@ -6,7 +6,7 @@ import { ModelEntry } from '../../adapters/models/catalog.ts'
 import { McpServers } from '../../adapters/tools-mcp/settings.ts'
 import { WebSettings } from '../../adapters/tools-web/settings.ts'
 import { partly } from '../../domain/agent/definition/partly.ts'
-import { ErrorRecoveryPolicy } from '../../domain/agent/definition/spec.ts'
+import { ErrorRecoveryPolicy, TreeLimits } from '../../domain/agent/definition/spec.ts'
 import { issueText } from '../../domain/agent/issues.ts'
 import { jsonFault } from '../../domain/log/json-fault.ts'
 import { isPlain, PLAIN } from './text/plain-text.ts'
@@ -53,6 +53,8 @@ export const ConfigSchema = z.strictObject({
   mcp: McpServers.default({}),
   /** How runs that say nothing of it retry what failed. */
   retry: partly(ErrorRecoveryPolicy).default({}),
+  /** The limits of the trees of runs that say nothing of it; null: they start no further agents. */
+  delegation: partly(TreeLimits).nullable().default(null),
   /** Who asks, where a command does not say; null: the OS user. */
   by: z.string().min(1).max(200).refine(isPlain, PLAIN).nullable().default(null),
   maxBodyBytes: int(z.int().min(1024)).default(1024 * 1024),
@@ -125,7 +127,7 @@ export interface ConfigSources {
 export const envName = (key: string): string => `KEEPUP_${key.replace(/[A-Z]/g, (c) => `_${c}`).toUpperCase()}`
 
 /** Settings that text cannot give: they are read from the file only. */
-export const FILE_ONLY: ReadonlySet<string> = new Set(['models', 'retry', 'web', 'mcp'])
+export const FILE_ONLY: ReadonlySet<string> = new Set(['models', 'retry', 'delegation', 'web', 'mcp'])
 const KEYS = Object.keys(ConfigSchema.shape)
 
 /** Of all settings that a variable can give. */
@@ -223,6 +225,7 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
     { id: 'openai:my-model', contextTokens: 32_000, price: { asOf: '2026-11-01', input: '0.15', output: '0.60' } },
   ],
   retry: { maxRetries: 20, backoffCapMs: 300_000 },
+  delegation: { maxDepth: 2, agents: 20, concurrency: 3 },
   hosts: ['keepup.example.org'],
   web: { search: { provider: 'searxng', url: 'https://search.example.org' } },
   mcp: { tracker: { command: ['npx', '-y', 'tracker-mcp'], secretEnv: { TRACKER_TOKEN: 'TRACKER_TOKEN' } } },

@@ -1,5 +1,6 @@
 import { loroDocuments } from '../../adapters/documents-loro/documents.ts'
 import { parseXml } from '../../adapters/documents-xml/parse.ts'
+import { RunLocks } from '../../adapters/workspace/run-locks.ts'
 import { type AgentSpec, Policy } from '../../domain/agent/definition/spec.ts'
 import type { BlobIntents, BlobStore, Clock, EventLog } from '../../domain/ports.ts'
 import { agentAt, treeAt } from '../../domain/runtime/agent/history/replay.ts'
@@ -52,6 +53,7 @@ export function compose(host: Host, kept: Kept): Services {
     filesAt: (agentId, point) => treeAt(stores, agentId, point),
     boundary,
   }
+  const locks = new RunLocks(config.data)
   const named = new Map(tools.map((tool) => [tool.spec.name, tool]))
   const ports: Omit<RuntimePorts, 'feed'> = {
     ...stores,
@@ -70,7 +72,9 @@ export function compose(host: Host, kept: Kept): Services {
     hasTool: (name) => named.has(name) || mcp.serverOf(name) !== null,
     secrets: async (spec) => (await boundary(spec)).secrets,
     environment: async (spec, about) =>
-      openEnvironment(config, spec, about, named, mcp, await boundary(spec), (text) => warn(about.agentId, text)),
+      openEnvironment(config, locks, spec, about, named, mcp, await boundary(spec), (text) =>
+        warn(about.agentId, text),
+      ),
     ...(host.crashPoint && { crashPoint: host.crashPoint }),
   }
   const read = readModelOf(tables, {

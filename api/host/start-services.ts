@@ -69,6 +69,7 @@ export function prepareServices(host: PreparingHost): PrepareServices {
     },
     sandboxed: config.sandboxed,
     retry: config.retry,
+    delegation: config.delegation,
     build: VERSION,
   }
 }

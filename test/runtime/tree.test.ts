@@ -20,7 +20,10 @@ test('a parent delegates, waits for its children side by side, and completes wit
 })
 
 test('no more agents are at work at once than the run allows, and a parent that waits is not at work', async () => {
-  const many: Plan = { rounds: [round([{ rounds: [round([leaf, leaf, leaf])], ends: 'completes' }, leaf, leaf])], ends: 'completes' }
+  const many: Plan = {
+    rounds: [round([{ rounds: [round([leaf, leaf, leaf])], ends: 'completes' }, leaf, leaf])],
+    ends: 'completes',
+  }
   const world = new TreeWorld(many, undefined, worldSpec({}, { concurrency: 2 }))
   expect(await world.live()).toEqual({ end: 'done' })
   expect(world.most).toBe(2)
@@ -32,7 +35,9 @@ test('the parent has the revision and the hash of the end of its child', async (
   const ends = (await world.events(ROOT)).flatMap((event) => (event.type === 'child_ended' ? [event.body] : []))
   expect(ends).toHaveLength(4)
   for (const { childId, head } of ends) {
-    const [event] = (await Array.fromAsync(world.log.read(`agent-${childId}`, { from: head.revision, limit: 1 }))).flat()
+    const [event] = (
+      await Array.fromAsync(world.log.read(`agent-${childId}`, { from: head.revision, limit: 1 }))
+    ).flat()
     expect(event?.hash).toBe(head.hash)
     expect(event?.header.type).toBe('end_reported')
   }

@@ -2,7 +2,7 @@ import { isAbsolute, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Command } from 'commander'
 import { ROLES } from '../../../domain/agent/definition/roles.ts'
-import { ErrorRecoveryPolicy, RecoveryConfig } from '../../../domain/agent/definition/spec.ts'
+import { ErrorRecoveryPolicy, RecoveryConfig, TreeLimits } from '../../../domain/agent/definition/spec.ts'
 import { DEFAULT_TURNS } from '../../app/runs/prepare-start.ts'
 import type { StartRunInput } from '../../app/schemas/start.ts'
 import { take } from '../client.ts'
@@ -31,6 +31,10 @@ interface RunOptions {
   budgetTokens?: number
   budgetUsd?: number
   instructions?: string
+  delegate?: boolean
+  maxDepth?: number
+  maxAgents?: number
+  agentsAtOnce?: number
   sandbox?: boolean
   drive?: boolean
   key?: string
@@ -53,6 +57,12 @@ function argv(text: string): string[] {
     throw new UsageError('--test-command: expected words, or a JSON array of strings')
   }
   return found as string[]
+}
+
+/** A limit of the tree asks for one; without any, the setting decides. */
+function delegation({ delegate, maxDepth, maxAgents, agentsAtOnce }: RunOptions): StartRunInput['delegation'] {
+  if (delegate === false) return false
+  return some({ maxDepth, agents: maxAgents, concurrency: agentsAtOnce }) ?? (delegate === true ? {} : undefined)
 }
 
 /** The request that a command line stands for. */
@@ -78,6 +88,7 @@ export function startRequest(task: string | undefined, o: RunOptions, cwd: strin
     secrets: o.secret,
     budget: some({ tokens: o.budgetTokens, nanoDollars: o.budgetUsd }),
     approve: o.approve,
+    delegation: delegation(o),
     instructions: o.instructions,
     // Recorded first and driven when this command listens, so that not a word is missed.
     drive: false,
@@ -109,6 +120,7 @@ function noCommand(program: Command, task: string): void {
 
 const GRACE = RecoveryConfig.parse({})
 const RETRY = ErrorRecoveryPolicy.parse({})
+const TREE = TreeLimits.parse({})
 
 const repeated = (text: string, before: string[] = []): string[] => [...before, text]
 
@@ -164,6 +176,15 @@ export function runCommand(program: Command, kit: Kit): void {
     .option('--secret <names>', 'secrets that tools may be given, by name', names)
     .option('--budget-tokens <n>', 'limit of tokens', whole('--budget-tokens', 1))
     .option('--budget-usd <dollars>', 'limit of money', money('--budget-usd'))
+    .option('--delegate', 'let the agent start further agents and wait for their results')
+    .option('--no-delegate', 'no further agents, whatever the setting "delegation" says')
+    .option('--max-depth <n>', `depth of the deepest agent (default: ${TREE.maxDepth})`, whole('--max-depth'))
+    .option('--max-agents <n>', `agents of the run (default: ${TREE.agents})`, whole('--max-agents', 1))
+    .option(
+      '--agents-at-once <n>',
+      `agents at work at once (default: ${TREE.concurrency})`,
+      whole('--agents-at-once', 1),
+    )
     .option('--instructions <text>', 'added to the system prompt')
     .option('--no-sandbox', 'run commands without a sandbox; recorded and shown')
     .option('--no-drive', 'only record the run')

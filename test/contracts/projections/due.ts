@@ -14,7 +14,7 @@ const claimed = { driverId: 'd', epoch: 1, minReader: 1, build: 'b' }
 
 export function dueContract(kit: TablesKit): void {
   describe('the agents to drive', () => {
-    const owed = { agentId: 'a', wakeAt: WAKE, reason: 'owed' }
+    const owed = { agentId: 'a', runId: 'r', wakeAt: WAKE, reason: 'owed' }
 
     it('an agent is due at the wake time of its last append, and not before', async () => {
       const { db } = await oneAgent(kit, (a) => input(a, WAKE))

@@ -1,6 +1,6 @@
 import { MemoryLog } from '../../../adapters/log-memory/log.ts'
-import { controlTools } from '../../../domain/agent/control/registry.ts'
 import { delegateToAgent } from '../../../domain/agent/control/delegate-to-agent.ts'
+import { controlTools } from '../../../domain/agent/control/registry.ts'
 import type { UserCommand } from '../../../domain/agent/decisions/commands.ts'
 import type { AgentSpec } from '../../../domain/agent/definition/spec.ts'
 import { CommandRejected } from '../../../domain/agent/errors.ts'
@@ -65,7 +65,10 @@ export class TreeWorld {
 
   boot(): Process {
     this.working.clear()
-    this.process = new Process({ ports: (process, n) => this.ports(process, n), fateAt: () => undefined }, this.processes++)
+    this.process = new Process(
+      { ports: (process, n) => this.ports(process, n), fateAt: () => undefined },
+      this.processes++,
+    )
     return this.process
   }
 
