@@ -61,6 +61,8 @@ export const ConfigSchema = z.strictObject({
   heartbeatMs: int(z.int().min(10)).default(15_000),
   /** Runs that this process drives at once; others wait for their turn. */
   concurrency: int(z.int().min(1)).default(32),
+  /** Agents of one run that are at work at once. */
+  agentsAtOnce: int(z.int().min(1).max(100)).default(5),
   /** How long what is at work may take when a process ends. */
   drainMs: int(z.int().min(0)).default(10_000),
   /** How long an outcome that finds no room on the disk is retried, ms. */
@@ -225,7 +227,7 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
     { id: 'openai:my-model', contextTokens: 32_000, price: { asOf: '2026-11-01', input: '0.15', output: '0.60' } },
   ],
   retry: { maxRetries: 20, backoffCapMs: 300_000 },
-  delegation: { maxDepth: 2, agents: 20, concurrency: 3 },
+  delegation: { maxDepth: 2, agents: 20 },
   hosts: ['keepup.example.org'],
   web: { search: { provider: 'searxng', url: 'https://search.example.org' } },
   mcp: { tracker: { command: ['npx', '-y', 'tracker-mcp'], secretEnv: { TRACKER_TOKEN: 'TRACKER_TOKEN' } } },

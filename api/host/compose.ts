@@ -61,6 +61,7 @@ export function compose(host: Host, kept: Kept): Services {
     random: systemRandom,
     build: VERSION,
     outcomeLimitMs: config.fullPatienceMs,
+    agentsAtOnce: config.agentsAtOnce,
     warn,
     ...(kept.holder !== undefined && {
       driver: kept.holder,

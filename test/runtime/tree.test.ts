@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Plan } from '../support/tree/plans.ts'
-import { ROOT, TreeWorld, worldSpec } from '../support/tree/world.ts'
+import { ROOT, TreeWorld } from '../support/tree/world.ts'
 
 const leaf: Plan = { rounds: [{ children: [], looks: 2 }], ends: 'completes' }
 const round = (children: readonly Plan[], looks = 0) => ({ children, looks })
@@ -24,7 +24,9 @@ test('no more agents are at work at once than the run allows, and a parent that 
     rounds: [round([{ rounds: [round([leaf, leaf, leaf])], ends: 'completes' }, leaf, leaf])],
     ends: 'completes',
   }
-  const world = new TreeWorld(many, undefined, worldSpec({}, { concurrency: 2 }))
+  const world = new TreeWorld(many)
+  world.agentsAtOnce = 2
+  world.boot()
   expect(await world.live()).toEqual({ end: 'done' })
   expect(world.most).toBe(2)
 })

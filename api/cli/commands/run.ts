@@ -34,7 +34,6 @@ interface RunOptions {
   delegate?: boolean
   maxDepth?: number
   maxAgents?: number
-  agentsAtOnce?: number
   sandbox?: boolean
   drive?: boolean
   key?: string
@@ -60,9 +59,9 @@ function argv(text: string): string[] {
 }
 
 /** A limit of the tree asks for one; without any, the setting decides. */
-function delegation({ delegate, maxDepth, maxAgents, agentsAtOnce }: RunOptions): StartRunInput['delegation'] {
+function delegation({ delegate, maxDepth, maxAgents }: RunOptions): StartRunInput['delegation'] {
   if (delegate === false) return false
-  return some({ maxDepth, agents: maxAgents, concurrency: agentsAtOnce }) ?? (delegate === true ? {} : undefined)
+  return some({ maxDepth, agents: maxAgents }) ?? (delegate === true ? {} : undefined)
 }
 
 /** The request that a command line stands for. */
@@ -180,11 +179,6 @@ export function runCommand(program: Command, kit: Kit): void {
     .option('--no-delegate', 'no further agents, whatever the setting "delegation" says')
     .option('--max-depth <n>', `depth of the deepest agent (default: ${TREE.maxDepth})`, whole('--max-depth'))
     .option('--max-agents <n>', `agents of the run (default: ${TREE.agents})`, whole('--max-agents', 1))
-    .option(
-      '--agents-at-once <n>',
-      `agents at work at once (default: ${TREE.concurrency})`,
-      whole('--agents-at-once', 1),
-    )
     .option('--instructions <text>', 'added to the system prompt')
     .option('--no-sandbox', 'run commands without a sandbox; recorded and shown')
     .option('--no-drive', 'only record the run')

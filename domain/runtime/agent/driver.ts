@@ -103,14 +103,8 @@ export class Driver {
     const { workspace } = this.env
     const { tree, unversioned } = this.state
     // Where a version is owed, what has changed is what it is owed for.
-    if (
-      !this.tree.looksForDrift ||
-      workspace === null ||
-      tree === null ||
-      unversioned !== null ||
-      isFinished(this.state)
-    )
-      return
+    if (!this.tree.looksForDrift || unversioned !== null || isFinished(this.state)) return
+    if (workspace === null || tree === null) return
     const drift = await driftSince(workspace, tree).catch((error: Error) => {
       this.ports.warn?.(this.state.agentId, `whether files have changed since is not known: ${error.message}`)
       return null

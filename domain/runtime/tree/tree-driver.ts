@@ -25,8 +25,8 @@ import { WorkspaceOrder } from './workspace-order.ts'
 /** A driver that was told to stop brings in what it knows, with the files as they are then. */
 const STOP_LIMIT_MS = 3 * 60_000
 
-/** Agents of a run at work at once where its root does not say (CONTRACTS 4). */
-const AT_WORK = 5
+/** Agents of a run at work at once where the host does not say (CONTRACTS 4). */
+const AT_ONCE = 5
 
 /**
  * Drives the root of a run and all agents below it, and brings what they owe each other, until the run has ended or every
@@ -44,7 +44,7 @@ export class TreeDriver {
   private readonly listener: Callback<SealedEvent>
   private readonly order = new WorkspaceOrder()
   private readonly stopped: AbortSignal
-  private slots = new Semaphore(AT_WORK)
+  private readonly slots: Semaphore
   private driverId: string | null = null
   /** The first of those that kept an agent from going on; the others go on. */
   private fault: { readonly error: unknown } | null = null
@@ -57,6 +57,7 @@ export class TreeDriver {
     this.mailboxes = mailboxes
     this.runId = runId
     this.options = options
+    this.slots = new Semaphore(ports.agentsAtOnce ?? AT_ONCE)
     this.listener = new Callback(options.onEvent ?? (() => undefined))
     this.stopped = AbortSignal.any([options.signal, ...(options.drain ? [options.drain] : [])])
   }
@@ -68,7 +69,6 @@ export class TreeDriver {
     try {
       const root = await this.enter(this.runId, true)
       if (root === null) throw unknownAgent(this.runId)
-      this.slots = new Semaphore(root.state.spec.delegation?.concurrency ?? AT_WORK)
       const end = await this.untilRest(root)
       this.listener.settle()
       return end
