@@ -7,7 +7,6 @@ import './node-version.ts'
 // ContextManagementConfig are accepted by `start`, AiEnvelopeRequest by `documents.send`. What accepts DelegateToAgentInput comes
 // later.
 
-export type { Comparison } from '../domain/agent/rules/compare-deeds.ts'
 export type { CompleteTaskInput, UserCommand } from '../domain/agent/decisions/commands.ts'
 export type { DelegateToAgentInput } from '../domain/agent/definition/later.ts'
 export type {
@@ -32,6 +31,7 @@ export type { Effect, ToolSpec } from '../domain/agent/definition/tools.ts'
 export type { ToolErrorCode } from '../domain/agent/error-codes.ts'
 export { CommandRejected, ModelError, ToolError } from '../domain/agent/errors.ts'
 export type { Block, Message, Usage } from '../domain/agent/events/content.ts'
+export type { Comparison } from '../domain/agent/rules/compare-deeds.ts'
 export type { ModelRoutingDecision } from '../domain/agent/rules/routing.ts'
 export type { ToolCall } from '../domain/agent/state/point-details.ts'
 export type { Answer as EnvelopeAnswer } from '../domain/document/envelope/answers.ts'
