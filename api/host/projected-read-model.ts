@@ -8,6 +8,7 @@ import { streamOfAgent } from '../../domain/runtime/stream-of-agent.ts'
 import {
   type Answer,
   agentHeads,
+  approvalArguments,
   argumentsOf,
   type CheckpointRow,
   costBy,
@@ -26,7 +27,6 @@ import {
   listRuns,
   nextDue,
   type OpenCall,
-  permissionInput,
   type RebuildReport,
   recordedChildren,
   showRun,
@@ -88,16 +88,7 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
     return { position: position && formatCursor(position), value: await then(data) }
   }
   const approvals = async ({ rows, paths }: WithPaths<Awaited<ReturnType<typeof listApprovals>>[number]>) =>
-    Promise.all(
-      rows.map(async (row) =>
-        approvalRow(
-          row,
-          (await argumentsOf(sources, row.agent_id, row.call_requested_revision, row.block)) ??
-            (await permissionInput(sources, row.agent_id, row.requested_revision)),
-          paths,
-        ),
-      ),
-    )
+    Promise.all(rows.map(async (row) => approvalRow(row, await approvalArguments(sources, row), paths)))
   const asked = (why: AskRow['for'], { rows, paths }: WithPaths<OpenCall>): Promise<AskRow[]> =>
     Promise.all(
       rows.map(async (call) =>
