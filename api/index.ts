@@ -6,7 +6,6 @@ import './node-version.ts'
 // Seed 000 section 5 by its names, and the AgentState of seed 003. RecoveryConfig, ToolExecutionContext, SecurityPolicy, ErrorRecoveryPolicy and
 // ContextManagementConfig are accepted by `start`. What accepts DelegateToAgentInput and AiEnvelopeRequest comes later.
 
-export type { Comparison } from '../domain/agent/rules/compare-deeds.ts'
 export type { CompleteTaskInput, UserCommand } from '../domain/agent/decisions/commands.ts'
 export type { AiEnvelopeRequest, DelegateToAgentInput } from '../domain/agent/definition/later.ts'
 export type {
@@ -31,6 +30,7 @@ export type { Effect, ToolSpec } from '../domain/agent/definition/tools.ts'
 export type { ToolErrorCode } from '../domain/agent/error-codes.ts'
 export { CommandRejected, ModelError, ToolError } from '../domain/agent/errors.ts'
 export type { Block, Message, Usage } from '../domain/agent/events/content.ts'
+export type { Comparison } from '../domain/agent/rules/compare-deeds.ts'
 export type { ModelRoutingDecision } from '../domain/agent/rules/routing.ts'
 export type { ToolCall } from '../domain/agent/state/point-details.ts'
 export { AgentError, type AgentErrorCode } from '../domain/external/errors.ts'

@@ -1,6 +1,6 @@
+import type { AgentEvent } from '../../../agent/events/events.ts'
 import { type Comparison, compareDeeds } from '../../../agent/rules/compare-deeds.ts'
 import { below, type Deed, deedsOf } from '../../../agent/rules/deeds.ts'
-import type { AgentEvent } from '../../../agent/events/events.ts'
 import type { Stores } from '../../stream/ports.ts'
 import { history } from './history.ts'
 
