@@ -101,7 +101,7 @@ export interface ReadModel {
   due(
     before: number,
     which?: { readonly asked: boolean },
-  ): Promise<readonly { agentId: string; wakeAt: number; reason: string }[]>
+  ): Promise<readonly { agentId: string; runId: string; wakeAt: number; reason: string }[]>
   /** The earliest wake-up after `after` (ms) of those that {@link due} would tell, or null. */
   nextDue(after: number, which?: { readonly asked: boolean }): Promise<number | null>
   status(): Promise<ProjectionStatus>

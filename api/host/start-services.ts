@@ -71,6 +71,7 @@ export function prepareServices(host: PreparingHost): PrepareServices {
     },
     sandboxed: config.sandboxed,
     retry: config.retry,
+    delegation: config.delegation,
     build: VERSION,
   }
 }

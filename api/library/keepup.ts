@@ -32,6 +32,7 @@ import type { Services } from '../app/services.ts'
 import { told } from '../app/told.ts'
 import { type AgentState, agentStateOf } from './agent-state.ts'
 import type { Checkpoint } from './checkpoint.ts'
+import { type DocumentsApi, documentsOf } from './documents.ts'
 import { followRun } from './follow-run.ts'
 import { type ApprovalsWanted, approvalsOf, type RunsWanted, runsOf } from './lists.ts'
 import { runOwnAgent } from './own-agent.ts'
@@ -117,6 +118,8 @@ export interface KeepUp extends AsyncDisposable {
    * `keepup` is keepup's own agent: the handle is that of a run as {@link start} makes it.
    */
   runAgent(kind: string, request: AgentRunRequest, by?: string): Promise<AgentRunHandle>
+  /** Documents that people and agents edit together. */
+  readonly documents: DocumentsApi
   /** Everything else: the queries, the log itself. */
   readonly services: Services
   /** Lets what is at work end (`KEEPUP_DRAIN_MS` at most), which another process may go on from; gives the folder free. */
@@ -162,6 +165,7 @@ export function keepUpOf(
   }
   return {
     services,
+    documents: documentsOf(services, { asker, parsed, ending: ending.signal }),
     async start(options) {
       const asked = parsed(StartRun, requestOf(options))
       return startRun(services, { ...asked, by: asker(asked.by) }, keyed(options.key), false)

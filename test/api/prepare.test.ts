@@ -62,6 +62,7 @@ const doors = (more: Partial<PrepareServices> = {}): PrepareServices => ({
   },
   sandboxed: true,
   retry: {},
+  delegation: null,
   build: 'b',
   ...more,
 })

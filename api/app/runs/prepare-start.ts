@@ -14,6 +14,7 @@ import { Problem, type ProblemCode } from '../problem.ts'
 import type { KnownRole, KnownRoles } from '../roles.ts'
 import type { StartRun } from '../schemas/start.ts'
 import type { Starts } from '../services.ts'
+import { DELEGATE, delegationOf } from './prepare-delegation.ts'
 
 /** Turns of a run that names no limit and has no role. */
 export const DEFAULT_TURNS = 25
@@ -50,6 +51,8 @@ export interface PrepareServices {
   readonly sandboxed: boolean
   /** What runs that say nothing of it have for their retries. */
   readonly retry: NonNullable<StartRun['retry']>
+  /** What runs that say nothing of it have for their trees; null: they do not delegate. */
+  readonly delegation: Exclude<StartRun['delegation'], false | undefined> | null
   readonly build: string
 }
 
@@ -142,6 +145,8 @@ export function createStarts(services: PrepareServices): Starts {
       const workspace =
         asked.workspace === undefined ? null : await services.workspace(asked.workspace, { secrets, policy })
       await checkSandbox(services, { policy, tools, role }, workspace)
+      const limits = asked.delegation ?? services.delegation ?? false
+      const delegation = limits === false ? null : delegationOf(await services.roles(), { limits, policy, workspace })
       return {
         role,
         policy,
@@ -154,7 +159,8 @@ export function createStarts(services: PrepareServices): Starts {
         context: ContextManagementConfig.parse({ ...asked.context }),
         budget: { tokens: asked.budget?.tokens ?? null, nanoDollars: asked.budget?.nanoDollars ?? null },
         models: { ...models, ...((asked.cache ?? services.cache) && { cache: true }) },
-        tools,
+        tools: delegation === null ? tools : [...tools, DELEGATE],
+        ...(delegation === null ? {} : { delegation }),
         workspace: workspace && { path: workspace.path, tree: workspace.tree },
         testCommand: asked.testCommand ?? (workspace?.testCommand ? [...workspace.testCommand] : null),
         contextVariables: asked.contextVariables ?? {},

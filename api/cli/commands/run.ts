@@ -2,7 +2,7 @@ import { isAbsolute, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Command } from 'commander'
 import { ROLES } from '../../../domain/agent/definition/roles.ts'
-import { ErrorRecoveryPolicy, RecoveryConfig } from '../../../domain/agent/definition/spec.ts'
+import { ErrorRecoveryPolicy, RecoveryConfig, TreeLimits } from '../../../domain/agent/definition/spec.ts'
 import { DEFAULT_TURNS } from '../../app/runs/prepare-start.ts'
 import { OWN_AGENT, type StartRunInput } from '../../app/schemas/start.ts'
 import { take } from '../client.ts'
@@ -32,6 +32,9 @@ interface RunOptions {
   budgetTokens?: number
   budgetUsd?: number
   instructions?: string
+  delegate?: boolean
+  maxDepth?: number
+  maxAgents?: number
   sandbox?: boolean
   cache?: boolean
   drive?: boolean
@@ -74,6 +77,12 @@ function argv(text: string): string[] {
   return found as string[]
 }
 
+/** A limit of the tree asks for one; without any, the setting decides. */
+function delegation({ delegate, maxDepth, maxAgents }: RunOptions): StartRunInput['delegation'] {
+  if (delegate === false) return false
+  return some({ maxDepth, agents: maxAgents }) ?? (delegate === true ? {} : undefined)
+}
+
 /** The request that a command line stands for. */
 export function startRequest(
   task: string | undefined,
@@ -102,6 +111,7 @@ export function startRequest(
     budget: some({ tokens: o.budgetTokens, nanoDollars: o.budgetUsd }),
     approve: o.approve,
     cache: o.cache,
+    delegation: delegation(o),
     instructions: o.instructions,
     agent: o.agent,
     env: o.env && passed(o.env, env),
@@ -136,6 +146,7 @@ function noCommand(program: Command, task: string): void {
 
 const GRACE = RecoveryConfig.parse({})
 const RETRY = ErrorRecoveryPolicy.parse({})
+const TREE = TreeLimits.parse({})
 
 const repeated = (text: string, before: string[] = []): string[] => [...before, text]
 
@@ -192,6 +203,10 @@ export function runCommand(program: Command, kit: Kit): void {
     .option('--secret <names>', 'secrets that tools may be given, by name', names)
     .option('--budget-tokens <n>', 'limit of tokens', whole('--budget-tokens', 1))
     .option('--budget-usd <dollars>', 'limit of money', money('--budget-usd'))
+    .option('--delegate', 'let the agent start further agents and wait for their results')
+    .option('--no-delegate', 'no further agents, whatever the setting "delegation" says')
+    .option('--max-depth <n>', `depth of the deepest agent (default: ${TREE.maxDepth})`, whole('--max-depth'))
+    .option('--max-agents <n>', `agents of the run (default: ${TREE.agents})`, whole('--max-agents', 1))
     .option('--instructions <text>', 'added to the system prompt')
     .option('--no-sandbox', 'run commands without a sandbox; recorded and shown')
     .option('--no-drive', 'only record the run')

@@ -1,4 +1,5 @@
 import type { Mutation } from '../mutation.ts'
+import { ROUTING } from './routing.ts'
 import { behaviour, fault } from './row.ts'
 
 /** A rule that no MUST and no law names by itself, with a fault that its tests must catch. */
@@ -14,6 +15,7 @@ export interface Rule {
 const runtime = (name: string) => `test/runtime/${name}.test.ts`
 
 export const RULES: readonly Rule[] = [
+  ...ROUTING,
   {
     rule: 'erasure',
     says: 'what was erased while an append was on its way is in no snapshot',
