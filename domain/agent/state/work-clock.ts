@@ -1,7 +1,7 @@
 import type { AgentEvent } from '../events/events.ts'
 import { asksForTurn } from './family.ts'
 import { undecided } from './loss.ts'
-import { outageOf } from './outage.ts'
+import { outageOf, waitsForLimit } from './outage.ts'
 import { type AgentState, activityOf, type Call, isFinished, type WorkClock } from './state.ts'
 
 /** Stages in which a call waits for a person, or for another agent. */
@@ -20,7 +20,7 @@ const ofAgents = ({ stage }: Call) => stage.at === 'child' || stage.at === 'budg
 function works(state: AgentState): boolean {
   if (state.driver === null || state.paused || isFinished(state) || undecided(state).length > 0) return false
   const activity = activityOf(state.machine)
-  if (activity === null || outageOf(state) !== null || asksForTurn(state)) return false
+  if (activity === null || outageOf(state) !== null || waitsForLimit(state) || asksForTurn(state)) return false
   if (activity.status !== 'TOOL_WAIT') return true
   const open = activity.calls.filter((call) => call.stage.at !== 'ended')
   const held = open.some(ofAgents) ? UNBEGUN : NONE

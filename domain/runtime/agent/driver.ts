@@ -21,10 +21,7 @@ export interface InTree {
   readonly looksForDrift: boolean
 }
 
-/**
- * Drives one agent: claims it, performs what is owed, and brings outcomes in, until it ends or waits for a person or other
- * agents.
- */
+/** Drives one agent until it ends or waits: claims it, performs what is owed, and brings outcomes in. */
 export class Driver {
   private readonly ports: RuntimePorts
   private readonly mailbox: AgentMailbox
@@ -270,7 +267,13 @@ export class Driver {
       await this.env.secrets.keep()
       const rests = this.stopping || this.drain.aborted
       const driver = { id: this.id, epoch: this.epoch, ...(rests ? { rests: true as const } : {}) }
-      const asking = { by: { kind: 'driver', id: this.id }, commandId, driver } as const
+      const { health } = this.ports
+      const asking = {
+        by: { kind: 'driver', id: this.id },
+        commandId,
+        driver,
+        ...(health && { health: (model: string) => health.figures(model) }),
+      } as const
       await this.mailbox.submit(fact, asking, { fact: true, retry })
     })
   }

@@ -7,6 +7,7 @@ import { type AgentState, isFinished } from '../../agent/state/state.ts'
 import { LogError } from '../../log/errors.ts'
 import { agentStream, runIdOf } from '../../log/ids.ts'
 import { runOf } from '../../log/owner.ts'
+import { echo } from '../../shared/issues.ts'
 import { erasable, erase } from '../erasure/erase.ts'
 import { TimeLimitError } from '../errors.ts'
 import { limitedPorts } from '../limited-ports.ts'
@@ -15,6 +16,7 @@ import { type Retry, requestRetry } from '../retry.ts'
 import { TreeDriver } from '../tree/tree-driver.ts'
 import type {
   AgentAt,
+  AgentBrief,
   AgentServices,
   At,
   DriveEnd,
@@ -27,8 +29,10 @@ import type {
 } from '../types.ts'
 import { askingOf } from './asking.ts'
 import { forkOf } from './fork.ts'
+import { briefAt } from './history/brief.ts'
 import { type RebuiltRequest, rebuildRequests } from './history/rebuild-request.ts'
 import { agentAt } from './history/replay.ts'
+import { type RecordedDecision, routingDecisions } from './history/routing-decisions.ts'
 import { verifyAgent } from './history/verify.ts'
 import type { AgentMailbox } from './mailbox.ts'
 import { Mailboxes } from './mailboxes.ts'
@@ -74,6 +78,8 @@ export class Runtime implements AgentServices {
           ...(expected === undefined ? {} : { expected }),
           forget: () => this.forgetWhatWasErased(),
         })
+        // An answer that was kept may hold what was erased.
+        await this.ports.cache?.clear()
         return { ...erased, claimed: true }
       }
       const at = {
@@ -149,6 +155,10 @@ export class Runtime implements AgentServices {
     return agentAt(this.given, agentId, at)
   }
 
+  brief(agentId: string, at: At): Promise<AgentBrief> {
+    return briefAt(this.given, agentId, at)
+  }
+
   async fork(source: string, at: At, options: ForkOptions, request: Request): Promise<{ runId: string }> {
     const asking = await this.mailboxes.with(source, async (mailbox) => {
       const secrets = await this.inTime(requestRetry(this.ports), () => this.boundary(mailbox, null))
@@ -164,6 +174,10 @@ export class Runtime implements AgentServices {
       this.inTime(retry, () => mailbox.submit(command, asking, { fact: false, retry })),
     )
     return { runId }
+  }
+
+  routing(agentId: string, turn: number): Promise<RecordedDecision[]> {
+    return routingDecisions(this.given, agentId, turn)
   }
 
   requests(agentId: string, turn: number): Promise<RebuiltRequest[]> {

@@ -1,7 +1,7 @@
 import type { AgentSpec } from '../../agent/definition/spec.ts'
 import { CommandRejected } from '../../agent/errors.ts'
-import { echo } from '../../agent/issues.ts'
 import type { AgentState } from '../../agent/state/state.ts'
+import { echo } from '../../shared/issues.ts'
 import type { RuntimePorts } from '../ports.ts'
 
 type Host = Pick<RuntimePorts, 'hasTool'>

@@ -1,5 +1,5 @@
 import { CommandRejected } from '../../agent/errors.ts'
-import { echo } from '../../agent/issues.ts'
+import { echo } from '../../shared/issues.ts'
 
 /** The log has no agent of this id. */
 export const unknownAgent = (agentId: string) =>
