@@ -297,5 +297,4 @@ function isAtWork(state: AgentState): boolean {
 }
 
 const NEVER = new AbortController().signal
-
 const MAX_DRIFT = 100
