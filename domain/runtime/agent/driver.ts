@@ -21,10 +21,7 @@ export interface InTree {
   readonly looksForDrift: boolean
 }
 
-/**
- * Drives one agent: claims it, performs what is owed, and brings outcomes in, until it ends or waits for a person or other
- * agents.
- */
+/** Drives one agent until it ends or waits: claims it, performs what is owed, and brings outcomes in. */
 export class Driver {
   private readonly ports: RuntimePorts
   private readonly mailbox: AgentMailbox
@@ -300,5 +297,4 @@ function isAtWork(state: AgentState): boolean {
 }
 
 const NEVER = new AbortController().signal
-
 const MAX_DRIFT = 100
