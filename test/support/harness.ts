@@ -130,7 +130,7 @@ export const testModel = {
 }
 
 /**
- * A spec with every default; `tools` beside the control tools. The tool `read_result` is among these only where `readsOn`
+ * A spec with every default; `tools` beside the control tools. The tools that read on are among these only where `readsOn`
  * says so: histories were recorded before it, and told again they are the same to the byte.
  */
 export function testSpec(
@@ -138,7 +138,7 @@ export function testSpec(
   tools: readonly Tool[] = [],
 ): AgentSpec {
   const role = (more.role ?? null) as AgentSpec['role']
-  const control = controlTools(role).filter(({ name }) => readsOn === true || name !== 'read_result')
+  const control = controlTools(role).filter(({ name }) => readsOn === true || !READING.includes(name))
   return AgentSpec.parse({
     role,
     policy: {},
@@ -157,6 +157,8 @@ export function testSpec(
     ...more,
   })
 }
+
+const READING = ['read_result', 'read_history']
 
 export interface Harness {
   readonly log: EventLog

@@ -7,7 +7,7 @@ import type { ResolvedPaths } from '../../../agent/events/event-parts.ts'
 import { modelOutcome } from '../../../agent/events/model-outcome.ts'
 import { argumentsHash } from '../../../agent/rules/plan.ts'
 import { modelTime } from '../../../agent/rules/recovery.ts'
-import { ASSEMBLER, assemblerOf, requestInputs } from '../../../agent/rules/request.ts'
+import { assemblerFor, assemblerOf, requestInputs } from '../../../agent/rules/request.ts'
 import { modelInfo } from '../../../agent/rules/routing.ts'
 import { type AgentState, activityOf } from '../../../agent/state/state.ts'
 import type { ModelOutcome } from '../../../ports.ts'
@@ -23,19 +23,19 @@ export async function performModel(
   env: Environment,
   state: AgentState,
   messages: readonly Message[],
-  attempt: number,
+  { attempt, turn }: { readonly attempt: number; readonly turn: number },
   signal: AbortSignal,
 ): Promise<OutcomeCommand> {
-  const activity = activityOf(state.machine)
-  if (activity?.status !== 'THINKING' || activity.model.at !== 'calling') throw new Error('no model call is open')
-  const { model: id, estimate } = activity.model
+  const { purpose, model: id, estimate } = openCall(state, turn)
   const info = modelInfo(state, id)
-  const inputs = requestInputs(state, { purpose: 'turn', model: id, maxOutputTokens: estimate.maxOutput })
-  const request = assemblerOf(ASSEMBLER)?.(inputs, messages)
-  if (request == null) throw new Error(`the request of ${state.agentId} in turn ${state.turn} cannot be assembled`)
-  const { runId, agentId, turn } = state
+  const inputs = requestInputs(state, { purpose, model: id, maxOutputTokens: estimate.maxOutput })
+  const request = assemblerOf(assemblerFor(inputs))?.(inputs, messages)
+  if (request == null) throw new Error(`the request of ${state.agentId} in turn ${turn} cannot be assembled`)
+  const { runId, agentId } = state
   const stream = env.secrets.stream()
-  const publish = (text: string) => text !== '' && ports.feed.publish({ runId, agentId, turn, kind: 'text', text })
+  // A summary is no answer to people.
+  const publish = (text: string) =>
+    purpose === 'turn' && text !== '' && ports.feed.publish({ runId, agentId, turn, kind: 'text', text })
   const limitMs = modelTime(state, info.timeoutMs, ports.clock.now())
   const ended = await limited(ports.clock, limitMs, signal, async (own) => {
     const yieldToEventLoop = yielder(ports.clock)
@@ -70,6 +70,14 @@ export async function performModel(
     attempt,
     error: { code, message, transient, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) },
   }
+}
+
+/** The call that is open: of the turn, or of the summary that is made between turns (0). */
+function openCall({ machine, compression }: AgentState, turn: number) {
+  if (turn === 0 && compression.summarizing !== null) return { purpose: 'summary', ...compression.summarizing } as const
+  const activity = activityOf(machine)
+  if (activity?.status !== 'THINKING' || activity.model.at !== 'calling') throw new Error('no model call is open')
+  return { purpose: 'turn', ...activity.model } as const
 }
 
 /** A provider may put a whole page into its error. Cut only when nothing secret is in it any more. */
