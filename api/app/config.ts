@@ -6,7 +6,12 @@ import { ModelEntry } from '../../adapters/models/catalog.ts'
 import { McpServers } from '../../adapters/tools-mcp/settings.ts'
 import { WebSettings } from '../../adapters/tools-web/settings.ts'
 import { partly } from '../../domain/agent/definition/partly.ts'
-import { ErrorRecoveryPolicy } from '../../domain/agent/definition/spec.ts'
+import {
+  ContextManagementConfig,
+  ErrorRecoveryPolicy,
+  KNOWLEDGE_SOURCES,
+  Knowledge,
+} from '../../domain/agent/definition/spec.ts'
 import { issueText } from '../../domain/agent/issues.ts'
 import { jsonFault } from '../../domain/log/json-fault.ts'
 import { isPlain, PLAIN } from './text/plain-text.ts'
@@ -31,6 +36,16 @@ const list = z.preprocess(
 /** A comma behind user and password, before the database: the client would look for a host of that name. */
 const SEVERAL_HOSTS = /^\w+:\/\/(?:.*@)?[^/?@]*,[^@]*$/
 
+/** Knowledge in the settings: a `text`, or a `file`, relative to the settings, that is read when a run is started. */
+export const KnowledgeSetting = z
+  .strictObject({
+    ...partly(Knowledge.omit({ kind: true })).shape,
+    file: z.string().min(1).optional(),
+  })
+  .refine(({ file, text }) => (file === undefined) !== (text === undefined), 'give either file or text')
+  .refine(({ name, text }) => text === undefined || name !== undefined, 'name: a text needs one')
+export type KnowledgeSetting = z.infer<typeof KnowledgeSetting>
+
 /** Every setting. Flags and environment give text, the file gives JSON; both end here. Times in ms. */
 export const ConfigSchema = z.strictObject({
   data: z.string().min(1),
@@ -53,6 +68,10 @@ export const ConfigSchema = z.strictObject({
   mcp: McpServers.default({}),
   /** How runs that say nothing of it retry what failed. */
   retry: partly(ErrorRecoveryPolicy).default({}),
+  /** When and how the contexts of runs that say nothing of it are compressed. */
+  context: partly(ContextManagementConfig).default({}),
+  /** What agents are told of the place they work in; each source for all of them, or for some roles or phases. */
+  knowledge: z.array(KnowledgeSetting).max(KNOWLEDGE_SOURCES).default([]),
   /** Who asks, where a command does not say; null: the OS user. */
   by: z.string().min(1).max(200).refine(isPlain, PLAIN).nullable().default(null),
   maxBodyBytes: int(z.int().min(1024)).default(1024 * 1024),
@@ -125,7 +144,7 @@ export interface ConfigSources {
 export const envName = (key: string): string => `KEEPUP_${key.replace(/[A-Z]/g, (c) => `_${c}`).toUpperCase()}`
 
 /** Settings that text cannot give: they are read from the file only. */
-export const FILE_ONLY: ReadonlySet<string> = new Set(['models', 'retry', 'web', 'mcp'])
+export const FILE_ONLY: ReadonlySet<string> = new Set(['models', 'retry', 'context', 'knowledge', 'web', 'mcp'])
 const KEYS = Object.keys(ConfigSchema.shape)
 
 /** Of all settings that a variable can give. */
@@ -223,6 +242,11 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
     { id: 'openai:my-model', contextTokens: 32_000, price: { asOf: '2026-11-01', input: '0.15', output: '0.60' } },
   ],
   retry: { maxRetries: 20, backoffCapMs: 300_000 },
+  context: { compressionStrategy: 'summarize', compressionThreshold: 0.7 },
+  knowledge: [
+    { file: 'house-rules.md', roles: ['coder'] },
+    { name: 'team', text: 'Ask Ann about the database.' },
+  ],
   hosts: ['keepup.example.org'],
   web: { search: { provider: 'searxng', url: 'https://search.example.org' } },
   mcp: { tracker: { command: ['npx', '-y', 'tracker-mcp'], secretEnv: { TRACKER_TOKEN: 'TRACKER_TOKEN' } } },

@@ -7,6 +7,7 @@ import { newApp } from './new-app.ts'
 import { problemResponse } from './problem-response.ts'
 import { approvalRoutes } from './routes/approvals.ts'
 import { commandRoutes } from './routes/commands.ts'
+import { contextRoutes } from './routes/context.ts'
 import { costRoutes } from './routes/cost.ts'
 import { definitionRoutes } from './routes/definitions.ts'
 import { documentHistoryRoutes } from './routes/document-history.ts'
@@ -94,6 +95,7 @@ export function createApp(s: Services, options: AppOptions) {
     .route('/', recordRoutes(s))
     .route('/', resultRoutes(s))
     .route('/', requestRoutes(s))
+    .route('/', contextRoutes(s))
     .route('/', costRoutes(s))
     .route('/', definitionRoutes(s))
     .route('/', streamRoutes(s, options.heartbeatMs))

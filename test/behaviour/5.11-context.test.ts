@@ -46,7 +46,7 @@ async function long({ turns = 16, bytes = 2_000, spec = {}, context = {}, summar
     known: [{ ...testModel, contextTokens: LIMIT, maxOutputTokens: 500 }],
   }
   const limits = { maxTurns: turns + 20, wallClockMs: null }
-  const runId = await h.start(testSpec({ models, limits, readsOn: true, context, ...spec }, [...h.tools.values()]))
+  const runId = await h.start(testSpec({ models, limits, readsOn: true, readsHistory: true, context, ...spec }, [...h.tools.values()]))
   const end = await h.drive(runId)
   const turnsAsked = h.requests.filter((request) => !isSummary(request))
   const of = async (type: string) => (await h.events(runId)).filter((event) => event.type === type)

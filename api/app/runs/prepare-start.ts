@@ -1,4 +1,10 @@
-import type { AgentSpec, GivenSecret, ModelInfo, RoleDefinition } from '../../../domain/agent/definition/spec.ts'
+import type {
+  AgentSpec,
+  GivenSecret,
+  Knowledge,
+  ModelInfo,
+  RoleDefinition,
+} from '../../../domain/agent/definition/spec.ts'
 import {
   ContextManagementConfig,
   ErrorRecoveryPolicy,
@@ -45,6 +51,10 @@ export interface PrepareServices {
   readonly sandboxed: boolean
   /** What runs that say nothing of it have for their retries. */
   readonly retry: NonNullable<StartRun['retry']>
+  /** What runs that say nothing of it have for their contexts. */
+  readonly context: NonNullable<StartRun['context']>
+  /** The knowledge of the settings, as it is now; rejects where a part of it cannot be read. */
+  knowledge(): Promise<readonly Knowledge[]>
   readonly build: string
 }
 
@@ -107,6 +117,12 @@ async function checkSandbox(
   }
 }
 
+/** What a request brings replaces what the settings call the same. */
+const withOwn = (settings: readonly Knowledge[], own: readonly Knowledge[]): readonly Knowledge[] => [
+  ...settings.filter(({ name }) => !own.some((one) => one.name === name)),
+  ...own,
+]
+
 /** Resolves a request into everything in force, so that the log explains itself. Rejects with what the services refuse. */
 export function createStarts(services: PrepareServices): Starts {
   return {
@@ -124,6 +140,7 @@ export function createStarts(services: PrepareServices): Starts {
       const safeDefault = services.model(services.safeDefaultModel ?? requested.id)
       const workspace =
         asked.workspace === undefined ? null : await services.workspace(asked.workspace, { secrets, policy })
+      const knowledge = withOwn(await services.knowledge(), asked.knowledge ?? [])
       await checkSandbox(services, { policy, tools, role }, workspace)
       return {
         role,
@@ -134,7 +151,7 @@ export function createStarts(services: PrepareServices): Starts {
         },
         recovery,
         retry: ErrorRecoveryPolicy.parse({ modelOutageMs: MODEL_OUTAGE_MS, ...services.retry, ...asked.retry }),
-        context: ContextManagementConfig.parse({ ...asked.context }),
+        context: ContextManagementConfig.parse({ ...services.context, ...asked.context }),
         budget: { tokens: asked.budget?.tokens ?? null, nanoDollars: asked.budget?.nanoDollars ?? null },
         models: {
           requested: requested.id,
@@ -147,6 +164,7 @@ export function createStarts(services: PrepareServices): Starts {
         contextVariables: asked.contextVariables ?? {},
         secrets,
         ...(asked.instructions === undefined ? {} : { instructions: asked.instructions }),
+        ...(knowledge.length === 0 ? {} : { knowledge: [...knowledge] }),
         build: services.build,
       } satisfies AgentSpec
     },

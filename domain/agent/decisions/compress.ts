@@ -80,9 +80,9 @@ function expand(d: Deciding, model: ModelInfo, asked: readonly TurnRange[]): voi
   recorded(d, 'expanded', plan === whole ? compressionStrategy : 'truncate', shown, best)
 }
 
-/** False: there is nothing to summarise, or no model or budget for it. */
-function askForSummary(d: Deciding, shown: Shown, turnModel: ModelInfo): boolean {
-  const segments = toSummarise(shown)
+/** False: there is nothing to summarise, or no model or budget for it. `all`: with what was hidden without a summary. */
+function askForSummary(d: Deciding, shown: Shown, turnModel: ModelInfo, all = true): boolean {
+  const segments = toSummarise(shown, all)
   if (segments.length === 0) return false
   const routed = route(routingFacts(d.state, 'summary'))
   const info = modelInfo(d.state, routed.resolved)
@@ -90,7 +90,7 @@ function askForSummary(d: Deciding, shown: Shown, turnModel: ModelInfo): boolean
   const text = summaryText({ segments, ...(summary && { summary }) }, (ordinal) => d.told.at(ordinal).message)
   const input = Math.ceil((SUMMARY_PROMPT_BYTES + byteLength(text)) / 3)
   const estimate = reserveSummary(d.state, info, input, shown.tokens)
-  if (estimate === null) return false
+  if (estimate === null) return all && askForSummary(d, shown, turnModel, false)
   // Every intent names the prompt and the tools in force.
   const { prompt, tools } = requestFacts(d.state, turnModel)
   if (d.state.prompt === null) d.emit('prompt_set', prompt)
@@ -138,7 +138,7 @@ export function summaryAnswered(d: Deciding, { attempt, outcome, durationMs }: A
   const info = modelInfo(d.state, route(routingFacts(d.state, 'turn')).resolved)
   const shown = shownContext(d.state, d.told, info, [])
   const { draft } = d.state.compression
-  recorded(d, 'threshold', 'summarize', shown, hiding(shown, draft))
+  recorded(d, 'threshold', 'summarize', shown, hiding(shown, draft, open.segments))
   return true
 }
 

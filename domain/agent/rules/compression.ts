@@ -72,14 +72,17 @@ function kept({ entries, turn, preserveLastN, staysFrom, pinned }: Shown): Reado
   return new Set(entries.filter((one) => one.turn >= whole || last.has(one) || within(one.turn, pinned)))
 }
 
-/** What is hidden next, as a model is given it to summarise; empty: nothing is left to hide. */
-export function toSummarise(shown: Shown): readonly Segment[] {
+/**
+ * What is hidden next, as a model is given it to summarise; empty: nothing is left to hide. `all`: with what was hidden before
+ * without a summary.
+ */
+export function toSummarise(shown: Shown, all: boolean): readonly Segment[] {
   const keep = kept(shown)
-  return joined(
-    shown.entries
-      .filter((entry) => !keep.has(entry))
-      .map(({ ordinal: from }) => ({ kind: 'cut', from, to: from + 1, bytes: SUMMARISED_RESULT_BYTES })),
-  )
+  const next = shown.entries.filter((entry) => !keep.has(entry)).map(({ ordinal }) => [ordinal, ordinal + 1] as const)
+  const before = shown.hidden.filter(({ kind }) => all && kind === 'hide').map(({ from, to }) => [from, to] as const)
+  if (next.length === 0) return []
+  const ranges = [...before, ...next].sort(([a], [b]) => a - b)
+  return joined(ranges.map(([from, to]) => ({ kind: 'cut', from, to, bytes: SUMMARISED_RESULT_BYTES })))
 }
 
 /** Old results are left out; what is said stays. Null: this alone does not make room enough. */
@@ -91,24 +94,31 @@ export function pruned(shown: Shown): Plan | null {
   return plan.tokens <= PRUNED_ENOUGH * shown.threshold * shown.limit ? plan : null
 }
 
-/** Everything old is hidden: behind the summary of this revision, or without one (null). */
-export function hiding(shown: Shown, summary: RequestInputs['summary'] | null): Plan {
+/** Everything old is hidden: behind the summary of this revision, which covers these segments, or without one (null). */
+export function hiding(shown: Shown, summary: RequestInputs['summary'] | null, covered: readonly Segment[] = []): Plan {
   const keep = kept(shown)
   const asHidden = ({ ordinal, turn }: Entry): Segment => {
     const range = { from: ordinal, to: ordinal + 1, turns: { from: turn, to: turn } }
     return summary == null ? { kind: 'hide', ...range } : { kind: 'summary', ...range, revision: summary.revision }
   }
-  const renewed = summary == null ? shown : summarisedBy(shown, summary)
+  const renewed = summary == null ? shown : summarisedBy(shown, summary, covered)
   const plan = planned(renewed, (entry) => (keep.has(entry) ? entry.as : asHidden(entry)))
   return plan.fits ? plan : (cut(renewed, keep, asHidden) ?? plan)
 }
 
-/** A new summary takes the older one up. */
-function summarisedBy(shown: Shown, summary: NonNullable<RequestInputs['summary']>): Shown {
+/** A new summary takes the older one up, and what was hidden without one as far as it covers that. */
+function summarisedBy(
+  shown: Shown,
+  summary: NonNullable<RequestInputs['summary']>,
+  covered: readonly Segment[],
+): Shown {
   const { revision } = summary
+  const covers = ({ from, to }: Segment) => covered.some((one) => one.from <= from && one.to >= to)
   return {
     ...shown,
-    hidden: shown.hidden.map((one) => (one.kind === 'summary' ? { ...one, revision } : one)),
+    hidden: shown.hidden.map((one) =>
+      one.kind === 'summary' || covers(one) ? { ...one, kind: 'summary', revision } : one,
+    ),
     inputs: { ...shown.inputs, summary },
   }
 }

@@ -1,3 +1,4 @@
+import { canonicalText } from '../../log/canonical.ts'
 import { sha256 } from '../../log/ids.ts'
 import type { AgentSpec, Knowledge } from '../definition/spec.ts'
 import type { BodyOf } from '../events/events.ts'
@@ -34,7 +35,7 @@ function hashOf(text: string): string {
 /** Must the knowledge of the coming request be recorded before it? */
 export function knowledgeIsDue({ compression: { knowledge, knowledgeDue } }: AgentState, wanted: Items): boolean {
   if (knowledge === null) return wanted.length > 0
-  return knowledgeDue || JSON.stringify(knowledge.items) !== JSON.stringify(wanted)
+  return knowledgeDue || canonicalText(knowledge.items) !== canonicalText(wanted)
 }
 
 /** The texts of recorded knowledge, in order. One that was erased is left out. */

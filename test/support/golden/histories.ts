@@ -1,6 +1,7 @@
 import { World } from '../world.ts'
 import { PLANS } from './plans.ts'
 import { RecordingLog } from './recording.ts'
+import { contexts } from './tales-contexts.ts'
 import { ends, outages } from './tales-ends.ts'
 import { blobs, coder, files, results, secrets } from './tales-files.ts'
 import { erased, forks } from './tales-forks.ts'
@@ -10,7 +11,23 @@ import { approvals, doubts, late, people } from './tales-people.ts'
 /** Every history that is recorded, by its name; told again it is the same to the byte. */
 export const HISTORIES: Readonly<Record<string, () => Promise<RecordingLog>>> = {
   ...Object.fromEntries(Object.entries(PLANS).map(([name, plan]) => [name, () => lived(plan)])),
-  ...{ approvals, blobs, coder, doubts, ends, erased, files, forks, late, losses, outages, people, results, secrets },
+  ...{
+    approvals,
+    blobs,
+    coder,
+    contexts,
+    doubts,
+    ends,
+    erased,
+    files,
+    forks,
+    late,
+    losses,
+    outages,
+    people,
+    results,
+    secrets,
+  },
 }
 
 async function lived(plan: (typeof PLANS)[string]): Promise<RecordingLog> {

@@ -19,7 +19,10 @@ const refined = ({ zodSchema, jsonSchema }: { zodSchema: object; jsonSchema: obj
  * Optional members that types have gained since their shape was recorded: what was stored before them is still of that shape.
  * Each is a path of members; `[]` stands for the items of an array.
  */
-export const GAINED: Readonly<Record<string, readonly string[]>> = {}
+export const GAINED: Readonly<Record<string, readonly string[]>> = {
+  'agent_started@1': ['spec.knowledge'],
+  'model_call_start@1': ['request.segments'],
+}
 
 interface Schema {
   properties?: Record<string, Schema>
