@@ -1,3 +1,4 @@
+import { canonicalText } from '../../log/canonical.ts'
 import { byteLength } from '../bounded.ts'
 import type { ModelInfo } from '../definition/spec.ts'
 import { textOf } from '../events/content.ts'
@@ -58,9 +59,9 @@ function isDue(d: Deciding, model: ModelInfo): boolean {
 /** Null: it changes nothing, because all that is left must be kept. */
 function compress(d: Deciding, shown: Shown, plan: Plan, strategy: Strategy): true | null {
   const { compression, messages } = d.state
-  const before = JSON.stringify(segmentsOf(compression, messages.count))
+  const before = canonicalText(segmentsOf(compression, messages.count))
   const without = !plan.fits && shown.pinned.length > 0 ? hiding({ ...shown, pinned: [] }, null) : plan
-  if (JSON.stringify(without.segments) === before) return null
+  if (canonicalText(without.segments) === before) return null
   recorded(d, 'threshold', strategy, shown, without)
   return true
 }

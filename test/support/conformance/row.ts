@@ -21,4 +21,3 @@ export const fault = (file: string, search: string, replace: string): Mutation =
 })
 export const DELEGATION = 'delegation comes with the agents of agents'
 export const ENVELOPE = 'the AI gateway for documents comes with them'
-export const CONTEXT = 'context compression comes with long runs'
