@@ -23,7 +23,7 @@ import {
   text,
 } from './event-parts.ts'
 import { lossEvents } from './loss.ts'
-import { Segment } from './segment.ts'
+import { CutSegment } from './segment.ts'
 import { born, treeEvents } from './tree.ts'
 
 // These names and shapes are the storage format. A change of a shape is a new version and an upcaster, never an edit.
@@ -106,7 +106,7 @@ export const bodies = {
       tools: count,
       inputs: Hash,
       /** What a summary is to be made of; absent for turns, which show the segments in force. */
-      segments: z.array(Segment).optional(),
+      segments: z.array(CutSegment).optional(),
     }),
     estimate: z.strictObject({ input: count, maxOutput: count, nanoDollars: count.nullable() }),
     timeoutMs: z.int().positive(),

@@ -1,7 +1,7 @@
 import { byteLength } from '../bounded.ts'
 import type { AgentSpec, ModelInfo } from '../definition/spec.ts'
 import type { Message } from '../events/content.ts'
-import type { Segment, TurnRange } from '../events/segment.ts'
+import type { CutSegment, Segment, TurnRange } from '../events/segment.ts'
 import { isHidden, joined } from '../state/compression.ts'
 import { hiddenMessage, shownAs } from './compressed-request.ts'
 import type { RequestInputs } from './request-inputs.ts'
@@ -76,13 +76,14 @@ function kept({ entries, turn, preserveLastN, staysFrom, pinned }: Shown): Reado
  * What is hidden next, as a model is given it to summarise; empty: nothing is left to hide. `all`: with what was hidden before
  * without a summary.
  */
-export function toSummarise(shown: Shown, all: boolean): readonly Segment[] {
+export function toSummarise(shown: Shown, all: boolean): readonly CutSegment[] {
   const keep = kept(shown)
   const next = shown.entries.filter((entry) => !keep.has(entry)).map(({ ordinal }) => [ordinal, ordinal + 1] as const)
   const before = shown.hidden.filter(({ kind }) => all && kind === 'hide').map(({ from, to }) => [from, to] as const)
   if (next.length === 0) return []
   const ranges = [...before, ...next].sort(([a], [b]) => a - b)
-  return joined(ranges.map(([from, to]) => ({ kind: 'cut', from, to, bytes: SUMMARISED_RESULT_BYTES })))
+  const parts = ranges.map(([from, to]) => ({ kind: 'cut', from, to, bytes: SUMMARISED_RESULT_BYTES }) as const)
+  return joined(parts).filter((one) => one.kind === 'cut')
 }
 
 /** Old results are left out; what is said stays. Null: this alone does not make room enough. */

@@ -35,7 +35,7 @@ export interface RequestInputs {
 export function requestInputs(
   { prompt, toolset, spec, specHash, messages, compression }: AgentState,
   call: Pick<RequestInputs, 'purpose' | 'model' | 'maxOutputTokens'>,
-  segments = compression.summarizing?.segments ?? [],
+  segments: readonly Segment[] = compression.summarizing?.segments ?? [],
 ): RequestInputs {
   if (prompt === null || toolset === null)
     throw new Error('a model was called before its prompt and tools were recorded')

@@ -23,6 +23,7 @@ const used = (request: ModelRequest) => ({
 const knowledge = [
   { kind: 'file', name: 'rules.md', text: 'Be brief.' },
   { kind: 'text', name: 'for coders', text: 'Test first.', roles: ['coder'] },
+  { name: 'hint', text: 'Ann knows the database.' },
   { name: 'for plans', text: 'Plan first.', phases: ['plan'] },
 ]
 
