@@ -13,7 +13,10 @@ export default defineConfig({
       // Each log has a writer's thread, which would compile its modules anew: half of the time of a short run.
       NODE_COMPILE_CACHE: join(tmpdir(), 'keepup-test-cache'),
     },
-    exclude: [...configDefaults.exclude, 'test/package/**', 'test/workers/**', 'test/campaigns/**', 'test/agents/**'],
+    exclude: [
+      ...configDefaults.exclude,
+      ...['test/package/**', 'test/workers/**', 'test/campaigns/**', 'test/agents/**', 'test/web/**'],
+    ],
     // Many tests wait for processes and workers that they start: three files at a time keep two cores busy, and all are to
     // pass there.
     maxWorkers: 3,

@@ -27,8 +27,10 @@ for (const path of [
   'CHANGELOG.md',
   'api/docs',
   ...Object.values(bin),
+  'api/demo/architect.json',
   'api/demo/project',
   'api/demo/script.json',
+  'api/web/dist',
 ]) {
   cpSync(join(root, path), join(dist, path), { recursive: true })
 }

@@ -4,7 +4,11 @@ import { asProblem, Problem } from '../app/problem.ts'
 import type { Services } from '../app/services.ts'
 import { documentGuard, hostGuard, jsonGuard, sizeGuard, tokenGuard } from './guards.ts'
 import { newApp } from './new-app.ts'
+import { pageFiles } from './page/page-files.ts'
+import { answerHeaders } from './page/page-headers.ts'
 import { problemResponse } from './problem-response.ts'
+import { agentEventRoutes } from './routes/agent-events.ts'
+import { agentRoutes } from './routes/agents.ts'
 import { approvalRoutes } from './routes/approvals.ts'
 import { commandRoutes } from './routes/commands.ts'
 import { contextRoutes } from './routes/context.ts'
@@ -14,12 +18,15 @@ import { documentHistoryRoutes } from './routes/document-history.ts'
 import { bodyLimitOf, documentRoutes, readsItsBody } from './routes/documents.ts'
 import { historyRoutes } from './routes/history.ts'
 import { lossRoutes } from './routes/losses.ts'
+import { modelRoutes } from './routes/models.ts'
 import { recordRoutes } from './routes/records.ts'
 import { requestRoutes } from './routes/requests.ts'
 import { resultRoutes } from './routes/results.ts'
 import { runRoutes } from './routes/runs.ts'
+import { sessionRoutes } from './routes/sessions.ts'
 import { streamRoutes } from './routes/streams.ts'
 import { systemRoutes } from './routes/system.ts'
+import { WebSessions } from './sessions/web-sessions.ts'
 import type { HttpCode } from './status.ts'
 
 export interface AppOptions {
@@ -29,6 +36,8 @@ export interface AppOptions {
   readonly maxBodyBytes: number
   readonly heartbeatMs: number
   readonly version: string
+  /** Where browsers find this process; absent or null: nowhere. */
+  readonly url?: () => string | null
   /** An unexpected error; the sender is told only that it happened. */
   readonly onFault: (error: unknown, path: string) => void
 }
@@ -77,14 +86,18 @@ export function createApp(s: Services, options: AppOptions) {
     if (allow.length === 0) return problemResponse(new Problem('NOT_FOUND', detail))
     return problemResponse(new Problem<HttpCode>('METHOD_NOT_ALLOWED', detail), { allow: allow.join(', ') })
   })
+  const sessions = new WebSessions({ token: options.token, random: s.random, clock: s.clock })
   root.use(
     hostGuard(options.hosts),
-    tokenGuard(options.token),
+    answerHeaders,
+    pageFiles(),
+    tokenGuard(options.token, sessions),
     sizeGuard(options.maxBodyBytes, bodyLimitOf),
     jsonGuard(readsItsBody),
   )
   root.use(documentGuard(() => document()))
   root.openAPIRegistry.registerComponent('securitySchemes', 'token', { type: 'http', scheme: 'bearer' })
+  root.openAPIRegistry.registerComponent('securitySchemes', 'code', { type: 'http', scheme: 'keepup-code' })
   const app = root
     .route('/', systemRoutes(s))
     .route('/', runRoutes(s))
@@ -98,9 +111,13 @@ export function createApp(s: Services, options: AppOptions) {
     .route('/', contextRoutes(s))
     .route('/', costRoutes(s))
     .route('/', definitionRoutes(s))
+    .route('/', modelRoutes(s))
+    .route('/', agentRoutes(s))
     .route('/', streamRoutes(s, options.heartbeatMs))
     .route('/', documentRoutes(s, options.heartbeatMs))
     .route('/', documentHistoryRoutes(s))
+    .route('/', agentEventRoutes(s))
+    .route('/', sessionRoutes(sessions, options.url ?? (() => null)))
   const document = () => {
     const made = documents.get(options.version) ?? app.getOpenAPI31Document(aboutOf(options.version))
     documents.set(options.version, made)

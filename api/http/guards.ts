@@ -1,8 +1,10 @@
 import type { MiddlewareHandler } from 'hono'
 import { matchedRoutes } from 'hono/route'
-import { echo } from '../../domain/agent/issues.ts'
 import { jsonFault } from '../../domain/log/json-fault.ts'
+import { echo } from '../../domain/shared/issues.ts'
 import { Problem } from '../app/problem.ts'
+import { bearsSession, codeOf } from './sessions/session-guard.ts'
+import type { WebSessions } from './sessions/web-sessions.ts'
 import type { HttpCode } from './status.ts'
 import { TokenError, tokenMatches } from './token.ts'
 
@@ -49,14 +51,22 @@ function orNone(token: () => string): string | null {
   }
 }
 
-/** Wants `Authorization: Bearer <token>` everywhere but on the routes that watch over it. */
-export function tokenGuard(token: () => string): MiddlewareHandler {
+/** Making a code is for holders of the token: a session must not make others. */
+const TOKEN_ONLY: ReadonlySet<string> = new Set(['/v1/session/codes'])
+/** Here a code is exchanged, which the route itself looks at. */
+const EXCHANGE = '/v1/session'
+
+/** Wants `Authorization: Bearer <token>`, or a session of the page, everywhere but on the routes that watch over it. */
+export function tokenGuard(token: () => string, sessions: WebSessions): MiddlewareHandler {
   return async (c, next) => {
     // Asked for first: who looks whether this process answers finds the file, also where it was deleted.
     const wanted = orNone(token)
     if (OPEN.has(c.req.path)) return next()
     if (wanted === null) throw new Problem<HttpCode>('UNAUTHORIZED', NO_TOKEN)
-    if (!tokenMatches(c.req.header('authorization'), wanted))
+    const said = c.req.header('authorization')
+    if (c.req.method === 'POST' && c.req.path === EXCHANGE && codeOf(c) !== null) return next()
+    if (said === undefined && !TOKEN_ONLY.has(c.req.path) && bearsSession(c, sessions)) return next()
+    if (!tokenMatches(said, wanted))
       throw new Problem<HttpCode>(
         'UNAUTHORIZED',
         'send "Authorization: Bearer <token>"; the token is in the data folder',

@@ -1,6 +1,7 @@
 import { type Config, onServers } from '../app/config.ts'
 import type { Services } from '../app/services.ts'
 import { createApp } from '../http/app.ts'
+import { OVER_NETWORK } from '../http/network.ts'
 import { liveToken } from '../http/token.ts'
 import { VERSION } from '../version.ts'
 import { abortable } from './abortable.ts'
@@ -31,12 +32,15 @@ export interface LocalOptions {
 export async function localBackend(services: Services, options: LocalOptions): Promise<LocalBackend> {
   const { config } = options
   const token = await tokenOf(services, config)
+  let url: string | null = null
   const app = createApp(services, {
     token,
     hosts: config.hosts,
     maxBodyBytes: config.maxBodyBytes,
     heartbeatMs: config.heartbeatMs,
     version: VERSION,
+    // An address that stands for all of this host is none to open.
+    url: () => url?.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:') ?? null,
     onFault: options.onFault,
   })
   const listening: Listening[] = []
@@ -47,12 +51,11 @@ export async function localBackend(services: Services, options: LocalOptions): P
     await Promise.all(listening.map((l) => l.close(GRACE_MS)))
     await services.close()
   }
-  let url: string | null = null
   try {
     if (!services.readOnly && !onServers(config))
       listening.push(await listenSocket(app.fetch, chooseSocketPath(config.data, options.env)))
     if (options.tcp) {
-      const tcp = await listenTcp(app.fetch, config.host, config.port)
+      const tcp = await listenTcp((request) => app.fetch(request, OVER_NETWORK), config.host, config.port)
       listening.push(tcp)
       const address = tcp.server.address()
       const host = config.host.includes(':') ? `[${config.host}]` : config.host

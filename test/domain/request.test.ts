@@ -8,6 +8,7 @@ import {
   requestInputs,
 } from '../../domain/agent/rules/request.ts'
 import { type RoutingFacts, route } from '../../domain/agent/rules/routing.ts'
+import { UNCOMPRESSED } from '../../domain/agent/state/compression.ts'
 import type { AgentState } from '../../domain/agent/state/state.ts'
 import { Decider } from '../support/decider.ts'
 import { tool } from '../support/story.ts'
@@ -118,7 +119,7 @@ describe('an assembler', () => {
   })
 
   test('no request is made before its prompt and tools are recorded', () => {
-    const state = { prompt: null, toolset: null } as unknown as AgentState
+    const state = { prompt: null, toolset: null, compression: UNCOMPRESSED } as unknown as AgentState
     expect(() => requestInputs(state, inputs)).toThrow('before its prompt and tools')
   })
 })

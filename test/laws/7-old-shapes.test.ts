@@ -66,9 +66,6 @@ const UNWRITTEN = [
   // Memories are no source of knowledge yet, and only they have no text in the spec.
   'knowledge_added.items[].source.kind: memory',
   'knowledge_added.items[].text',
-  // Routing by price, time and rank.
-  'model_routed.policy: cost',
-  'model_routed.policy: latency',
   // Only what is left of an erased body has none.
   'agent_started.argumentsSalt: absent',
   'forked.argumentsSalt: absent',

@@ -60,6 +60,7 @@ describe('the published package', () => {
       'package.json',
     ])
     expect(files.filter((path) => rooms.test(path) && !/\.(js|d\.ts)$/.test(path)).sort()).toEqual([
+      'api/demo/architect.json',
       'api/demo/project/README.md',
       'api/demo/project/package.json',
       'api/demo/project/src/receipt.ts',
@@ -106,7 +107,7 @@ describe('the published package', () => {
     const { runs } = {
       runs: JSON.parse(keepup('runs', 'list', '-o', 'json', '--data', own).stdout) as { status: string }[],
     }
-    expect(runs.map((run) => run.status)).toEqual(['completed'])
+    expect(runs.map((run) => run.status)).toEqual(['completed', 'completed'])
     // A person's own runs are not mixed with it.
     expect(existsSync(join(folders.data, 'keepup'))).toBe(false)
     rmSync(dirname(own), { recursive: true })

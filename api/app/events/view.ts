@@ -7,6 +7,7 @@ import { runOf } from '../../../domain/log/owner.ts'
 import type { BlobStore, EventLog } from '../../../domain/ports.ts'
 import type { EventView } from '../schemas/events.ts'
 import { shownBody, soundBytes } from './body.ts'
+import { briefOf } from './brief.ts'
 import { shownBy } from './filter.ts'
 
 /** Answers whose blocks are at hand for the calls that point to them, bytes; the last one in any case. */
@@ -57,6 +58,11 @@ export class EventViews {
     yield `${JSON.stringify(this.#place(event)).slice(0, -1)},"payload":`
     for (let at = 0; at < bytes.length; at += PART) yield bytes.subarray(at, at + PART)
     yield '}'
+  }
+
+  /** {@link view} as JSON, with long texts cut. */
+  async *brief(event: RecordedEvent): AsyncGenerator<Piece> {
+    yield JSON.stringify(briefOf(await this.view(event)))
   }
 
   /** All of a view but what the event says. */

@@ -1,8 +1,15 @@
 import type { z } from 'zod'
-import type { AgentAt } from '../../../domain/runtime/types.ts'
-import type { AgentAtPoint } from '../schemas/checkpoints.ts'
+import type { AgentAt, AgentBrief } from '../../../domain/runtime/types.ts'
+import type { AgentAtPoint, AgentBriefAtPoint } from '../schemas/checkpoints.ts'
 
 export type AgentPoint = z.infer<typeof AgentAtPoint>
+
+/** An agent at a point without its messages, as the API shows it. */
+export function briefPointOf({ writers, ...at }: AgentBrief): z.infer<typeof AgentBriefAtPoint> {
+  const { state, ...point } = pointOf({ ...at, messages: [] })
+  const { messages: _, ...rest } = state
+  return { ...point, state: rest, writers: { ...writers } }
+}
 
 /** An agent at a point as the API shows it: a checkpoint's names and values, and where the agent stands. */
 export function pointOf({ state: s, head, messages, facts }: AgentAt): AgentPoint {
@@ -25,6 +32,7 @@ export function pointOf({ state: s, head, messages, facts }: AgentAt): AgentPoin
     error: s.machine.status === 'ERROR' ? { code: s.machine.code, message: s.machine.error } : null,
     state: { messages, sopPhase: s.phase, contextVariables },
     ...calls,
+    documents: s.documents,
     usage: {
       inputTokens: input(own) + input(before),
       outputTokens: own.output + before.output,

@@ -39,6 +39,9 @@ const content = {
   pendingToolCalls: z.array(PendingCall).readonly(),
   completedToolResults: z.array(Result).readonly().meta({ description: 'Those of its turn' }),
   pendingCreates: z.array(z.string()).readonly().meta({ description: 'Files that the step has created' }),
+  documents: z
+    .record(z.string(), z.string())
+    .meta({ description: 'Frontiers of the documents that the agent has touched, by document id' }),
   usage: z.strictObject({
     inputTokens: count,
     outputTokens: count,
@@ -78,3 +81,11 @@ export const AgentAtPoint = CheckpointEntry.extend(content)
     spec: AnyJson.meta({ description: 'What is in force: policy, limits, recovery, budget, role, models, tools' }),
   })
   .meta({ id: 'AgentAt' })
+
+/** An agent at a point without its messages: what it costs does not grow with the history. */
+export const AgentBriefAtPoint = AgentAtPoint.extend({
+  state: content.state.omit({ messages: true }),
+  writers: z
+    .record(z.string(), z.strictObject({ agentId: z.string(), revision: count }))
+    .meta({ description: 'The event that wrote each context variable' }),
+}).meta({ id: 'AgentBriefAt' })

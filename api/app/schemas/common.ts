@@ -94,17 +94,22 @@ export const Recorded = z
   .meta({ id: 'Recorded' })
 export type Recorded = z.infer<typeof Recorded>
 
+const point = {
+  step: Digits.optional().meta({ type: 'integer' }),
+  turn: Digits.optional().meta({ type: 'integer' }),
+  event: Digits.optional().meta({ type: 'integer' }),
+}
+const oneOf = [
+  (q: { step?: unknown; turn?: unknown; event?: unknown }) =>
+    [q.step, q.turn, q.event].filter((v) => v !== undefined).length <= 1,
+  { error: 'give only one of step, turn and event' },
+] as const
+
 /** A step, turn or event (revision) of an agent's history; at most one of them, the head where none is given. */
-export const AtQuery = z
-  .strictObject({
-    step: Digits.optional().meta({ type: 'integer' }),
-    turn: Digits.optional().meta({ type: 'integer' }),
-    event: Digits.optional().meta({ type: 'integer' }),
-    agent: Id.optional(),
-  })
-  .refine((q) => [q.step, q.turn, q.event].filter((v) => v !== undefined).length <= 1, {
-    error: 'give only one of step, turn and event',
-  })
+export const PointQuery = z.strictObject(point).refine(...oneOf)
+
+/** {@link PointQuery}, of the root agent of a run or of another one. */
+export const AtQuery = z.strictObject({ ...point, agent: Id.optional() }).refine(...oneOf)
 
 /** What becomes of a file from one version of a workspace to another. */
 export const FileChanged = z

@@ -28,6 +28,10 @@ export const EventView = z
     hash: z.string(),
     erased: z.literal(true).optional(),
     altered: z.literal(true).optional().meta({ description: 'The stored body is not the one that was sealed' }),
+    cut: z
+      .literal(true)
+      .optional()
+      .meta({ description: 'Of a brief view: texts of the payload are only their beginning' }),
     payload: z.record(z.string(), AnyJson).nullable(),
   })
   .meta({ id: 'RuntimeEvent' })

@@ -22,6 +22,11 @@ export const RunQuery = PageQuery.extend({
     .meta({ type: 'string' }),
   model: Text.optional().meta({ description: 'The model that it asks for' }),
   over: Dollars.optional().meta({ type: 'string', description: 'It has cost more than so many dollars' }),
+  waiting: z
+    .enum(['people', 'input', 'approval', 'doubt', 'pause', 'model'])
+    .transform((what) => (what === 'people' ? (['approval', 'doubt', 'input'] as const) : [what]))
+    .optional()
+    .meta({ type: 'string', description: 'It waits for this; people: for an approval, a decision or an input' }),
   file: z.string().min(1).max(4096).refine(isPlain, PLAIN).optional().meta({
     description: 'A file that one of its file tools read or wrote: a path in its workspace, or an absolute one',
   }),

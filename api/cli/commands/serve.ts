@@ -11,9 +11,14 @@ import { CliError, EXIT } from '../exit.ts'
 import { quoted } from '../output/text.ts'
 import { identified, untilTold } from '../until-told.ts'
 import type { Kit } from './kit.ts'
+import { openPage } from './open.ts'
+
+interface ServeOptions {
+  open?: boolean
+}
 
 /** Owns the data folder, drives what is due, and serves the API, until it is told to end. On servers workers drive. */
-async function serve(ctx: Context): Promise<number> {
+async function serve(ctx: Context, { open = false }: ServeOptions): Promise<number> {
   const { config, io } = ctx
   const onFault = (error: unknown, where = 'looking for what is due') => ctx.log(`${where}: ${told(error)}`)
   const tell: Tell = (text) => ctx.log(text)
@@ -26,10 +31,12 @@ async function serve(ctx: Context): Promise<number> {
   await untilTold(
     ctx,
     services,
-    (signal) => {
+    async (signal) => {
       tell(`serving ${onServers(config) ? config.namespace : config.data} on ${backend.url}${identified(services)}`)
       tell(`ask it: curl -H "Authorization: Bearer $(cat ${quoted(tokenPath(config.data))})" ${backend.url}/v1/runs`)
       tell('what it can be asked: /v1/openapi.json; press Ctrl-C to end')
+      if (open) await openPage(ctx, ctx.clientOver(backend))
+      else tell(`look at it in a browser: ${ctx.command('open')}`)
       if (!onServers(config)) return sweep(services, signal, onFault, tell)
       const again = retryFaultedRuns({ services, leaseMs: config.leaseMs, onFault, onNote: tell }, signal)
       return Promise.all([again, tellOutages(services, tell, signal)])
@@ -46,5 +53,6 @@ export function serveCommand(program: Command, kit: Kit): void {
     .option('--host <address>', 'address to listen on (default 127.0.0.1)')
     .option('--port <port>', 'port to listen on (default 7433; 0: any)')
     .option('--hosts <names>', 'host names that are served beside the loopback ones')
-    .action(kit.action((ctx) => serve(ctx), ['host', 'port', 'hosts']))
+    .option('--open', 'open the page in the browser')
+    .action(kit.action<ServeOptions>((ctx, _, options) => serve(ctx, options), ['host', 'port', 'hosts']))
 }

@@ -32,6 +32,7 @@ const events = createRoute({
       run: Id.optional(),
       agent: Id.optional(),
       type: EventTypes.optional(),
+      brief: z.enum(['true', 'false']).default('false').openapi({ description: 'true: long texts are cut' }),
       from: z.enum(['start', 'head']).default('start').openapi({ description: 'Where to begin without a cursor' }),
       follow: z.enum(['true', 'false']).default('true').openapi({ description: 'false: end at the head of now' }),
     }),
@@ -81,7 +82,7 @@ export function streamRoutes(s: Services, heartbeatMs: number) {
             if (wanted(event, filter)) {
               const cursor = formatCursor(s.log.cursor(event))
               let before = ndjson ? '' : sseLines({ id: cursor, event: event.header.type })
-              for await (const piece of views.json(event)) {
+              for await (const piece of q.brief === 'true' ? views.brief(event) : views.json(event)) {
                 if (before !== '') yield `${before}data: `
                 before = ''
                 yield piece

@@ -1,7 +1,7 @@
 import type { Actor } from '../../log/envelope.ts'
+import { echo } from '../../shared/issues.ts'
 import { CommandRejected } from '../errors.ts'
 import type { TurnRange } from '../events/segment.ts'
-import { echo } from '../issues.ts'
 import { matches } from '../rules/policy.ts'
 import { isHidden } from '../state/compression.ts'
 import { undecided } from '../state/loss.ts'

@@ -44,7 +44,8 @@ export async function firstOf<Event extends StreamEvent>(
   return null
 }
 
-async function* ownHistory<Event extends StreamEvent>(
+/** The events of a stream itself, without what it has inherited. `from`, `to`: revisions, inclusive. */
+export async function* ownHistory<Event extends StreamEvent>(
   stores: Stores,
   decoding: Decoding<Event>,
   stream: string,

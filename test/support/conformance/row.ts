@@ -20,4 +20,3 @@ export const fault = (file: string, search: string, replace: string): Mutation =
   replace,
 })
 export const DELEGATION = 'delegation comes with the agents of agents'
-export const ENVELOPE = 'the AI gateway for documents comes with them'

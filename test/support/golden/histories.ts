@@ -6,6 +6,7 @@ import { ends, outages } from './tales-ends.ts'
 import { blobs, coder, files, results, secrets } from './tales-files.ts'
 import { erased, forks } from './tales-forks.ts'
 import { losses } from './tales-losses.ts'
+import { models } from './tales-models.ts'
 import { approvals, doubts, late, people } from './tales-people.ts'
 
 /** Every history that is recorded, by its name; told again it is the same to the byte. */
@@ -23,6 +24,7 @@ export const HISTORIES: Readonly<Record<string, () => Promise<RecordingLog>>> = 
     forks,
     late,
     losses,
+    models,
     outages,
     people,
     results,

@@ -20,7 +20,17 @@ const refined = ({ zodSchema, jsonSchema }: { zodSchema: object; jsonSchema: obj
  * Each is a path of members; `[]` stands for the items of an array.
  */
 export const GAINED: Readonly<Record<string, readonly string[]>> = {
-  'agent_started@1': ['spec.knowledge'],
+  'agent_started@1': [
+    'spec.knowledge',
+    'spec.models.cache',
+    'spec.models.known.[].quality',
+    'spec.models.known.[].tools',
+    'spec.models.known.[].vision',
+    'spec.models.routing',
+  ],
+  'error@1': ['limited'],
+  'model_call_end@1': ['cached'],
+  'model_routed@1': ['basis', 'candidates', 'rule'],
   'model_call_start@1': ['request.segments'],
 }
 

@@ -1,0 +1,36 @@
+import { spawn } from 'node:child_process'
+import { findProgram, ProgramMissing } from '../../adapters/programs/programs.ts'
+
+/** Programs that show an address, and their arguments before it. */
+const OPENERS: Readonly<Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>>> = {
+  darwin: ['open'],
+  linux: ['xdg-open'],
+}
+
+/** Not the user's own PATH, on which `npx` puts programs of the folder that an agent works in. */
+const PATH = '/usr/local/bin:/usr/bin:/bin:/snap/bin:/run/current-system/sw/bin'
+
+/** What a browser needs of its user's environment. */
+const PASSED = /^(?:HOME|USER|LANG|LC_\w+|DISPLAY|WAYLAND_DISPLAY|XAUTHORITY|XDG_\w+|DBUS_SESSION_BUS_ADDRESS)$/
+
+/** Starts the browser of this host; false: there is none, or no screen to show it on. */
+export function openBrowser(url: string, env: NodeJS.ProcessEnv): boolean {
+  const [name, ...first] = OPENERS[process.platform] ?? []
+  const hasScreen = process.platform !== 'linux' || Boolean(env.DISPLAY || env.WAYLAND_DISPLAY)
+  if (name === undefined || !hasScreen) return false
+  try {
+    const passed = Object.fromEntries(Object.entries(env).filter(([key]) => PASSED.test(key)))
+    const child = spawn(findProgram(name, { env }), [...first, url], {
+      detached: true,
+      stdio: 'ignore',
+      env: { ...passed, PATH },
+    })
+    // The link stands on the screen all the same.
+    child.on('error', () => undefined)
+    child.unref()
+    return true
+  } catch (error) {
+    if (error instanceof ProgramMissing) return false
+    throw error
+  }
+}

@@ -1,0 +1,41 @@
+import type { MiddlewareHandler } from 'hono'
+
+/** Of every answer: no page of another origin may show it, read it or guess its type. */
+const COMMON = {
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-resource-policy': 'same-origin',
+} as const
+
+/** The page loads its own files only, runs no text as code, and stands in no frame. */
+const PAGE_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "worker-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  'trusted-types keepup-worker',
+].join('; ')
+
+export const PAGE_HEADERS = {
+  ...COMMON,
+  'content-security-policy': PAGE_POLICY,
+  'cross-origin-opener-policy': 'same-origin',
+  'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
+} as const
+
+const ANSWER_HEADERS = { ...COMMON, 'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox" }
+
+/** An answer of the API that a browser opens by itself is text, never a page. */
+export const answerHeaders: MiddlewareHandler = async (c, next) => {
+  await next()
+  for (const [name, value] of Object.entries(ANSWER_HEADERS)) {
+    if (!c.res.headers.has(name)) c.res.headers.set(name, value)
+  }
+}

@@ -1,0 +1,108 @@
+import { createRoute } from '@hono/zod-openapi'
+import { agentStream } from '../../../domain/log/ids.ts'
+import { idOf } from '../../../domain/log/owner.ts'
+import { firstOf } from '../../../domain/runtime/agent/history/history.ts'
+import { outlineOf } from '../../../domain/runtime/agent/history/outline.ts'
+import { EventViews } from '../../app/events/view.ts'
+import { runOfAgent } from '../../app/runs/known.ts'
+import { briefPointOf } from '../../app/runs/point.ts'
+import { AgentBriefAtPoint } from '../../app/schemas/checkpoints.ts'
+import { PointQuery } from '../../app/schemas/common.ts'
+import { AgentEventPage, AgentEventsQuery, AgentId, OutlineQuery, OutlineView } from '../../app/schemas/outline.ts'
+import type { Services } from '../../app/services.ts'
+import { json, newApp, refusals } from '../new-app.ts'
+import { type Piece, streamResponse } from '../stream-response.ts'
+import { atOf } from './history.ts'
+
+const outline = createRoute({
+  method: 'get',
+  path: '/v1/agents/{id}/outline',
+  operationId: 'getAgentOutline',
+  summary: "The types, turns and times of an agent's own events, by revision, without their bodies",
+  request: { params: AgentId, query: OutlineQuery },
+  responses: { 200: json(OutlineView, 'The outline'), ...refusals },
+})
+
+const events = createRoute({
+  method: 'get',
+  path: '/v1/agents/{id}/events',
+  operationId: 'listAgentEvents',
+  summary: "An agent's own events from a revision on",
+  request: { params: AgentId, query: AgentEventsQuery },
+  responses: { 200: json(AgentEventPage, 'A page of events'), ...refusals },
+})
+
+const brief = createRoute({
+  method: 'get',
+  path: '/v1/agents/{id}/brief',
+  operationId: 'getAgentBrief',
+  summary: 'The state at a step, turn or event without the messages, at a cost that does not grow with the history',
+  request: { params: AgentId, query: PointQuery },
+  responses: { 200: json(AgentBriefAtPoint, 'The state'), ...refusals },
+})
+
+/** A page ends with the event that brings it over so many characters. */
+const PAGE = 4 * 1024 * 1024
+
+/** An agent's own events by their place in its stream: any part of a long history without what comes before it. */
+export function agentEventRoutes(s: Services) {
+  const inheritedOf = async (agentId: string) => {
+    const first = await firstOf(s, agentStream(agentId)).catch(() => null)
+    if (first?.type !== 'forked') return null
+    const { stream, revision, step } = first.body
+    return { agentId: idOf(stream), revision, step }
+  }
+  return newApp()
+    .openapi(outline, async (c) => {
+      const { id } = c.req.valid('param')
+      const { from = 0, limit } = c.req.valid('query')
+      const runId = await runOfAgent(s, id)
+      const all = await outlineOf(s.log, id)
+      const part = <T>(column: readonly T[]) => column.slice(from, from + limit)
+      const types = part(all.types)
+      const names = [...new Set(types)]
+      const place = new Map(names.map((name, i) => [name, i]))
+      const columns = { turns: part(all.turns), times: part(all.times), calls: part(all.calls), sizes: part(all.sizes) }
+      const inherited = await inheritedOf(id)
+      const about = { agentId: id, runId, from, length: all.length, inherited, names }
+      return c.json({ ...about, types: types.map((type) => place.get(type)!), ...columns }, 200)
+    })
+    .openapi(brief, async (c) => {
+      const { id } = c.req.valid('param')
+      const point = briefPointOf(await s.runtime.brief(id, atOf(c.req.valid('query'))))
+      c.header('ETag', `"${point.revision}"`)
+      return c.json(point, 200)
+    })
+    .openapi(events, async (c) => {
+      const { id } = c.req.valid('param')
+      const { from = 0, limit, brief } = c.req.valid('query')
+      await runOfAgent(s, id)
+      const views = new EventViews(s.log, s.blobs)
+      async function* pieces(): AsyncGenerator<Piece> {
+        let sent = 0
+        let next: number | null = null
+        yield '{"events":['
+        // One more, to tell whether any follows.
+        for await (const page of s.log.read(agentStream(id), { from, limit: limit + 1 })) {
+          for (const event of page) {
+            const { revision, body } = event.header
+            if (sent > PAGE || revision >= from + limit) {
+              next = revision
+              break
+            }
+            if (revision > from) yield ','
+            const before = sent
+            for await (const piece of brief === 'true' ? views.brief(event) : views.json(event)) {
+              sent += piece.length
+              yield piece
+            }
+            // What is cut had to be read all the same.
+            sent = Math.max(sent, before + body.size / 16)
+          }
+          if (next !== null) break
+        }
+        yield `],"next":${next}}`
+      }
+      return streamResponse(pieces(), { format: 'json' }) as never
+    })
+}

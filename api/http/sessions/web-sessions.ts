@@ -1,0 +1,88 @@
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import type { Clock, Random } from '../../../domain/ports.ts'
+
+/** How long a code may wait to be exchanged, ms. */
+export const CODE_MS = 60_000
+/** How long a session lasts, ms: a working day. */
+export const SESSION_MS = 12 * 3_600_000
+/** Codes that wait at once; the oldest goes. */
+const MOST_CODES = 32
+
+/** What a browser gets for a code. */
+export interface WebSession {
+  /** The value of the cookie. */
+  readonly cookie: string
+  /**
+   * What the page sends beside the cookie. Cookies go to every port of a host, and so to other programs on it; the page's
+   * storage belongs to one port. Neither half is of use without the other.
+   */
+  readonly key: string
+  /** The person whom the code was made for. */
+  readonly by: string | null
+  /** Ms since the epoch. */
+  readonly expiresAt: number
+}
+
+interface Surroundings {
+  readonly token: () => string
+  readonly random: Random
+  readonly clock: Clock
+}
+
+const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64url')
+const digest = (value: string): Buffer => createHash('sha256').update(value).digest()
+const equal = (a: string, b: string): boolean => timingSafeEqual(digest(a), digest(b))
+
+/**
+ * Sessions of browsers. A code is exchanged once, within a minute, in the process that made it. The session that it gives is
+ * signed with a key that is derived from the install's token: it outlives a restart, and ends with the token.
+ */
+export class WebSessions {
+  readonly #around: Surroundings
+  /** By the digest of the code, so that looking one up tells nothing by its time. */
+  readonly #codes = new Map<string, { readonly by: string | null; readonly until: number }>()
+
+  constructor(around: Surroundings) {
+    this.#around = around
+  }
+
+  /** A new code: 32 random bytes as base64url. `until` in ms since the epoch. */
+  code(by: string | null): { readonly code: string; readonly until: number } {
+    const code = text(this.#around.random.bytes(32))
+    const until = this.#around.clock.now() + CODE_MS
+    this.#codes.set(digest(code).toString('hex'), { by, until })
+    const [oldest] = this.#codes.keys()
+    if (this.#codes.size > MOST_CODES && oldest !== undefined) this.#codes.delete(oldest)
+    return { code, until }
+  }
+
+  /** The session for a code, which is spent with it; null: there is no such code any more. */
+  exchange(code: string): WebSession | null {
+    const key = digest(code).toString('hex')
+    const found = this.#codes.get(key)
+    this.#codes.delete(key)
+    const now = this.#around.clock.now()
+    if (found === undefined || now > found.until) return null
+    const expiresAt = now + SESSION_MS
+    const payload = `${expiresAt}.${text(this.#around.random.bytes(16))}`
+    return {
+      ...{ by: found.by, expiresAt },
+      cookie: `${payload}.${this.#sign('cookie', payload)}`,
+      key: this.#sign('page', payload),
+    }
+  }
+
+  /** Whether a cookie and the page's key are the two halves of a session that still lasts. */
+  holds(cookie: string, key: string): boolean {
+    const [, payload = '', expiry = '', signature = ''] =
+      /^((\d{1,15})\.[\w-]{1,64})\.([\w-]{1,128})$/.exec(cookie) ?? []
+    if (payload === '' || Number(expiry) < this.#around.clock.now()) return false
+    return equal(signature, this.#sign('cookie', payload)) && equal(key, this.#sign('page', payload))
+  }
+
+  #sign(half: 'cookie' | 'page', payload: string): string {
+    return createHmac('sha256', this.#around.token())
+      .update(`keepup web session ${half} ${payload}`)
+      .digest('base64url')
+  }
+}

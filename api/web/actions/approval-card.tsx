@@ -1,0 +1,99 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { api, asOne, Refused, take } from '../client/api.ts'
+import { listen } from '../client/feed.ts'
+import { person } from '../client/session.ts'
+import { useKeys } from '../page/keys.ts'
+import { ago, short } from '../parts/format.ts'
+import { Loaded, useLoaded } from '../parts/loaded.tsx'
+import { PatchView } from '../parts/patch-view.tsx'
+import { Foreign, shown } from '../parts/text.tsx'
+import { run } from './command.ts'
+
+interface ApprovalCardProps {
+  readonly toolCallId: string
+  readonly runId: string
+  /** The keys `a` and `r` are for this one. */
+  readonly keys: boolean
+}
+
+/** A call that waits for a person: what it would do, why it asks, and the decision, which is for exactly what is shown. */
+export function ApprovalCard({ toolCallId, runId, keys }: ApprovalCardProps) {
+  const reason = useRef<HTMLInputElement>(null)
+  const [changes, setChanges] = useState(0)
+  const param = { toolCallId }
+  const found = useLoaded(`${toolCallId} ${changes}`, () => take(api.v1.approvals[':toolCallId'].$get({ param })))
+  const value = found !== null && 'value' in found ? found.value : null
+  useEffect(
+    () => listen({ event: (event) => event.toolCallId === toolCallId && setChanges((n) => n + 1) }),
+    [toolCallId],
+  )
+  const isOpen = value?.approval.state === 'pending'
+  const decide = async (decision: 'approved' | 'rejected') => {
+    if (!isOpen) return
+    const why = reason.current?.value.trim() ?? ''
+    const { argumentsHash } = value.approval
+    const json = { decision, argumentsHash, by: person(), ...(why === '' ? {} : { reason: why }) }
+    await run(decision === 'approved' ? 'Approved.' : 'Rejected.', () =>
+      take(api.v1.approvals[':toolCallId'].$post({ param, header: asOne(), json })).catch((error: unknown) => {
+        // Another person was faster: who it was is shown in place of the question.
+        if (error instanceof Refused && error.status === 409) setChanges((n) => n + 1)
+        throw error
+      }),
+    )
+  }
+  useKeys(keys ? { a: () => void decide('approved'), r: () => reason.current?.focus() } : {})
+  return (
+    <article class="ask">
+      <Loaded of={found}>
+        {({ approval, preview }) => (
+          <>
+            <h2>
+              {isOpen ? 'Allow' : 'Asked'} <bdi class="mono">{shown(approval.toolName)}</bdi>?
+            </h2>
+            <p class="quiet">
+              <bdi>{shown(approval.reason)}</bdi> · asked {ago(approval.requestedAt, Date.now())} ago, by agent{' '}
+              <span class="mono">{short(approval.agentId)}</span> of <a href={`/runs/${runId}`}>{short(runId)}</a>
+            </p>
+            {preview.kind === 'diff' ? (
+              <PatchView patch={preview.text} />
+            ) : (
+              <pre class="preview">
+                <Foreign text={preview.text} />
+              </pre>
+            )}
+            {isOpen ? (
+              <form
+                class="decision"
+                onSubmit={(event) => {
+                  event.preventDefault()
+                  void decide('rejected')
+                }}
+              >
+                <button type="button" class="main" onClick={() => void decide('approved')}>
+                  Approve{keys && ' (a)'}
+                </button>
+                <input
+                  ref={reason}
+                  aria-label="Reason"
+                  placeholder={`reason${keys ? ' (r)' : ''}`}
+                  onKeyDown={(event) => event.key === 'Escape' && event.currentTarget.blur()}
+                />
+                <button type="submit">Reject</button>
+              </form>
+            ) : (
+              <p role="status" class="decided">
+                {approval.state}
+                {approval.by !== null && (
+                  <>
+                    {' '}
+                    by <bdi>{shown(approval.by)}</bdi>
+                  </>
+                )}
+              </p>
+            )}
+          </>
+        )}
+      </Loaded>
+    </article>
+  )
+}

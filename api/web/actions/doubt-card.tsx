@@ -1,0 +1,40 @@
+import { useRef } from 'preact/hooks'
+import { api, asOne, take } from '../client/api.ts'
+import { person } from '../client/session.ts'
+import { JsonView } from '../parts/json-view.tsx'
+import { Foreign, shown } from '../parts/text.tsx'
+import type { AskView } from './ask-card.tsx'
+import { run } from './command.ts'
+
+/** A call of which keepup does not know whether it happened: a person says so. */
+export function DoubtCard({ ask, toolCallId }: { ask: AskView; toolCallId: string }) {
+  const result = useRef<HTMLInputElement>(null)
+  const decide = (decision: 'happened' | 'run' | 'abandon', done: string) => () => {
+    const text = result.current?.value.trim() ?? ''
+    const json = { decision, by: person(), ...(decision === 'happened' && text !== '' ? { result: text } : {}) }
+    void run(done, () => take(api.v1.doubts[':toolCallId'].$post({ param: { toolCallId }, header: asOne(), json })))
+  }
+  return (
+    <article class="ask">
+      <h2>
+        Did <bdi class="mono">{shown(ask.toolName ?? 'the call')}</bdi> happen?
+      </h2>
+      <p>
+        <Foreign text={ask.text} />
+      </p>
+      <JsonView value={ask.arguments} />
+      <div class="decision">
+        <button type="button" onClick={decide('happened', 'Recorded: it happened.')}>
+          It happened
+        </button>
+        <input ref={result} aria-label="Its result" placeholder="with this result" />
+        <button type="button" onClick={decide('run', 'It runs now.')}>
+          It did not: run it
+        </button>
+        <button type="button" onClick={decide('abandon', 'Abandoned: the model is told.')}>
+          Abandon it
+        </button>
+      </div>
+    </article>
+  )
+}

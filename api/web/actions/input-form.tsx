@@ -1,0 +1,39 @@
+import { useEffect, useRef } from 'preact/hooks'
+import { api, asOne, take } from '../client/api.ts'
+import { person } from '../client/session.ts'
+import { run } from './command.ts'
+
+interface InputFormProps {
+  readonly runId: string
+  readonly label?: string
+  readonly onDone?: () => void
+}
+
+/** Says something to a run. Enter sends, Shift and Enter begin a new line. */
+export function InputForm({ runId, label = 'Say to the run', onDone }: InputFormProps) {
+  const box = useRef<HTMLTextAreaElement>(null)
+  useEffect(() => (onDone === undefined ? undefined : box.current?.focus()), [])
+  const send = async (event: Event) => {
+    event.preventDefault()
+    const text = box.current?.value.trim() ?? ''
+    if (text === '') return
+    const said = await run('It is said: the agent reads it at its next turn.', () =>
+      take(api.v1.runs[':id'].input.$post({ param: { id: runId }, header: asOne(), json: { text, by: person() } })),
+    )
+    if (!said) return
+    box.current!.value = ''
+    onDone?.()
+  }
+  const key = (event: KeyboardEvent) => {
+    if (event.key === 'Enter' && !event.shiftKey && !event.isComposing) void send(event)
+    if (event.key === 'Escape') onDone?.()
+  }
+  return (
+    <form class="form" onSubmit={send}>
+      <textarea ref={box} aria-label={label} placeholder={label} onKeyDown={key} />
+      <button type="submit" class="main">
+        Send
+      </button>
+    </form>
+  )
+}

@@ -1,0 +1,18 @@
+import { outcome } from './command.ts'
+
+/** Says how the last command ended, also to those who do not see it. */
+export function Outcome() {
+  const told = outcome.value
+  return (
+    <div class="outcome" role="status" aria-live="polite">
+      {told !== null && (
+        <p class={told.ok ? 'good' : 'bad'}>
+          {told.text}{' '}
+          <button type="button" class="link" onClick={() => (outcome.value = null)}>
+            ok
+          </button>
+        </p>
+      )}
+    </div>
+  )
+}

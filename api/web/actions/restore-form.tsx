@@ -1,0 +1,65 @@
+import { useState } from 'preact/hooks'
+import { api, take } from '../client/api.ts'
+import { Loaded, useLoaded } from '../parts/loaded.tsx'
+import { shown } from '../parts/text.tsx'
+import { run } from './command.ts'
+
+/** Puts the files of a step back. What would change is shown first, and only that is done. */
+export function RestoreForm({ runId, onDone }: { runId: string; onDone: () => void }) {
+  const [step, setStep] = useState<number | null>(null)
+  return (
+    <div class="form">
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          const text = String(new FormData(event.currentTarget as HTMLFormElement).get('step') ?? '')
+          if (/^\d{1,9}$/.test(text)) setStep(Number(text))
+        }}
+      >
+        <label>
+          Files of step <input name="step" class="narrow" inputMode="numeric" placeholder="0: before the run" />
+        </label>
+        <button type="submit">Show what would change</button>
+      </form>
+      {step !== null && <Preview key={step} runId={runId} step={step} onDone={onDone} />}
+    </div>
+  )
+}
+
+function Preview({ runId, step, onDone }: { runId: string; step: number; onDone: () => void }) {
+  const param = { id: runId }
+  const found = useLoaded(`${runId} ${step}`, () =>
+    take(api.v1.runs[':id'].restore.$post({ param, json: { step, dryRun: true } })),
+  )
+  return (
+    <Loaded of={found}>
+      {({ changes, replaced }) =>
+        changes.length === 0 ? (
+          <p>The files are those of step {step}; nothing would change.</p>
+        ) : (
+          <>
+            <ul class="files">
+              {changes.map(({ path, change }) => (
+                <li key={path}>
+                  {change} <bdi class="mono">{shown(path)}</bdi>
+                </li>
+              ))}
+            </ul>
+            <p class="quiet">What is replaced is kept as version {replaced.slice(0, 12)}…, and can be put back.</p>
+            <button
+              type="button"
+              class="main"
+              onClick={() =>
+                run(`The files of step ${step} are back.`, () =>
+                  take(api.v1.runs[':id'].restore.$post({ param, json: { step, expected: replaced } })),
+                ).then((done) => done && onDone())
+              }
+            >
+              Restore them
+            </button>
+          </>
+        )
+      }
+    </Loaded>
+  )
+}

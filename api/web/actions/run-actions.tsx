@@ -1,0 +1,78 @@
+import { useState } from 'preact/hooks'
+import { api, asOne, take } from '../client/api.ts'
+import { person } from '../client/session.ts'
+import { useKeys } from '../page/keys.ts'
+import type { Detail } from '../run/run-model.ts'
+import { busy, run } from './command.ts'
+import { ForkForm } from './fork-form.tsx'
+import { InputForm } from './input-form.tsx'
+import { RestoreForm } from './restore-form.tsx'
+
+const hasEnded = (status: string): boolean => status === 'completed' || status === 'failed'
+type Form = 'input' | 'fork' | 'restore' | 'cancel' | null
+
+/** What a person can do with a run as it stands. */
+export function RunActions({ detail }: { detail: Detail }) {
+  const { runId, status, paused, driving, workspace } = detail.run
+  const [form, setForm] = useState<Form>(null)
+  const over = hasEnded(status)
+  const param = { id: runId }
+  const by = person()
+  const toggle = (name: Form) => setForm(form === name ? null : name)
+  const close = () => setForm(null)
+  useKeys({
+    i: () => (over ? false : toggle('input')),
+    f: () => toggle('fork'),
+    Escape: () => (form === null ? false : close()),
+  })
+  const command = (kind: 'pause' | 'resume' | 'step', done: string) => () =>
+    void run(done, () => take(api.v1.runs[':id'][kind].$post({ param, header: asOne(), json: { by } })))
+  const cancel = () =>
+    run('The run is asked to end.', () =>
+      take(api.v1.runs[':id'].cancel.$post({ param, header: asOne(), json: { by } })),
+    ).then(close)
+  const openButton = (name: Exclude<Form, null>, label: string) => (
+    <button type="button" aria-expanded={form === name} onClick={() => toggle(name)}>
+      {label}
+    </button>
+  )
+  return (
+    <>
+      <fieldset class="actions" disabled={busy.value} aria-label="Actions">
+        {!over && !paused && (
+          <button type="button" onClick={command('pause', 'Paused: nothing new begins.')}>
+            Pause
+          </button>
+        )}
+        {!over && (paused || !driving) && (
+          <button type="button" onClick={command('resume', 'The run goes on.')}>
+            Resume
+          </button>
+        )}
+        {!over && paused && (
+          <button type="button" onClick={command('step', 'The run goes on to the end of its turn.')}>
+            Step
+          </button>
+        )}
+        {!over && openButton('input', 'Say (i)')}
+        {openButton('fork', 'Fork (f)')}
+        {workspace !== null && openButton('restore', 'Restore')}
+        {!over && openButton('cancel', 'Cancel')}
+      </fieldset>
+      {form === 'input' && <InputForm runId={runId} onDone={close} />}
+      {form === 'fork' && <ForkForm runId={runId} onDone={close} />}
+      {form === 'restore' && <RestoreForm runId={runId} onDone={close} />}
+      {form === 'cancel' && (
+        <div class="form">
+          <p>End this run? What is at work is stopped. A fork can go on from any of its steps.</p>
+          <button type="button" class="main" onClick={cancel}>
+            End the run
+          </button>
+          <button type="button" onClick={close}>
+            Let it go on
+          </button>
+        </div>
+      )}
+    </>
+  )
+}

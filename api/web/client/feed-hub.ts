@@ -1,0 +1,154 @@
+import type { EventView } from '../../app/schemas/events.ts'
+import { type Message, SseParser } from './sse-parser.ts'
+
+/** What a tab says to the hub. `watch`: the run whose streaming text it shows; null: none. */
+export type ToHub =
+  | { readonly kind: 'hello'; readonly key: string }
+  | { readonly kind: 'watch'; readonly runId: string | null }
+  | { readonly kind: 'alive' }
+  | { readonly kind: 'bye' }
+
+/** Text that a model writes now, or the end of a drive; never stored. */
+export interface News {
+  readonly kind: 'text' | 'output' | 'drive' | 'dropped'
+  readonly runId: string
+  readonly agentId?: string
+  readonly turn?: number
+  readonly text?: string
+  readonly driving?: boolean
+}
+
+/** What the hub says to every tab. `connected`: what happened before may have been missed, and has to be looked up. */
+export type FromHub =
+  | { readonly kind: 'event'; readonly event: EventView }
+  | { readonly kind: 'news'; readonly news: News }
+  | { readonly kind: 'connection'; readonly state: 'connected' | 'lost' | 'expired' }
+
+interface Tab {
+  readonly say: (message: FromHub) => void
+  watch: string | null
+  seen: number
+}
+
+/** A tab that ended without a word is forgotten after this, ms; hidden tabs wake once a minute. */
+const SILENCE = 180_000
+const FIRST_WAIT = 250
+const LONGEST_WAIT = 5_000
+/** Streams of running text beside the one of events, so that the browser keeps connections for questions. */
+const MOST_WATCHED = 2
+
+/**
+ * The one connection of a browser to the event stream, for all of its tabs. It goes on after an interruption where it stood,
+ * so that no event is missed or repeated.
+ */
+export class FeedHub {
+  readonly #tabs = new Set<Tab>()
+  #key = ''
+  #after: string | null = null
+  #over: AbortController | null = null
+  #state: 'connected' | 'lost' | 'expired' = 'lost'
+  readonly #watching = new Map<string, AbortController>()
+
+  join(say: Tab['say']): (message: ToHub) => void {
+    const tab: Tab = { say, watch: null, seen: Date.now() }
+    this.#tabs.add(tab)
+    return (message) => {
+      tab.seen = Date.now()
+      this.#tabs.add(tab)
+      if (message.kind === 'hello') this.#hello(tab, message.key)
+      if (message.kind === 'watch') tab.watch = message.runId
+      if (message.kind === 'bye') this.#tabs.delete(tab)
+      this.#tidy()
+    }
+  }
+
+  #hello(tab: Tab, key: string): void {
+    const other = key !== this.#key
+    this.#key = key
+    if (other || this.#over === null || this.#state === 'expired') {
+      this.#over?.abort()
+      this.#over = new AbortController()
+      void this.#follow(this.#over.signal)
+    } else tab.say({ kind: 'connection', state: this.#state })
+  }
+
+  #tidy(): void {
+    for (const tab of this.#tabs) if (Date.now() - tab.seen > SILENCE) this.#tabs.delete(tab)
+    if (this.#tabs.size === 0) {
+      this.#over?.abort()
+      this.#over = null
+    }
+    const latest = [...this.#tabs].sort((a, b) => b.seen - a.seen).flatMap(({ watch }) => watch ?? [])
+    const wanted = new Set([...new Set(latest)].slice(0, MOST_WATCHED))
+    for (const [runId, over] of this.#watching) if (!wanted.has(runId)) over.abort()
+    for (const runId of wanted) if (!this.#watching.has(runId)) void this.#watch(runId)
+  }
+
+  #say(message: FromHub): void {
+    for (const { say } of this.#tabs) say(message)
+  }
+
+  #is(state: 'connected' | 'lost' | 'expired'): void {
+    this.#state = state
+    this.#say({ kind: 'connection', state })
+  }
+
+  async #follow(signal: AbortSignal): Promise<void> {
+    for (let wait = FIRST_WAIT; !signal.aborted; wait = Math.min(wait * 2, LONGEST_WAIT)) {
+      const begin = this.#after === null ? '&from=head' : ''
+      const headers: Record<string, string> = this.#after === null ? {} : { 'last-event-id': this.#after }
+      try {
+        const answer = await this.#ask(`/v1/events?brief=true${begin}`, headers, signal)
+        if (answer.status === 401) return this.#is('expired')
+        // Another log is there now, or a shorter one: what is shown has to be looked up anew.
+        if (answer.status === 409 || answer.status === 400) this.#after = null
+        if (answer.ok && answer.body !== null) {
+          wait = FIRST_WAIT
+          this.#is('connected')
+          await each(answer.body, (message) => this.#event(message))
+        }
+      } catch {
+        // The connection broke; what came before the break has been passed on.
+      }
+      if (signal.aborted) return
+      this.#is('lost')
+      await new Promise((resolve) => setTimeout(resolve, wait))
+    }
+  }
+
+  #event({ id, data }: Message): void {
+    if (data !== null) this.#say({ kind: 'event', event: JSON.parse(data) as EventView })
+    if (id !== null) this.#after = id
+  }
+
+  async #watch(runId: string): Promise<void> {
+    const over = new AbortController()
+    this.#watching.set(runId, over)
+    try {
+      const answer = await this.#ask(`/v1/runs/${encodeURIComponent(runId)}/live`, {}, over.signal)
+      if (answer.ok && answer.body !== null)
+        await each(answer.body, ({ data }) => {
+          if (data !== null) this.#say({ kind: 'news', news: JSON.parse(data) as News })
+        })
+    } catch {
+      // Text that streams is never stored: what was missed comes with the event of its call.
+    }
+    if (!over.signal.aborted) await new Promise((resolve) => setTimeout(resolve, LONGEST_WAIT))
+    this.#watching.delete(runId)
+    this.#tidy()
+  }
+
+  #ask(path: string, headers: Record<string, string>, signal: AbortSignal): Promise<Response> {
+    return fetch(path, { headers: { ...headers, 'keepup-session': this.#key }, signal, cache: 'no-store' })
+  }
+}
+
+async function each(body: ReadableStream<Uint8Array>, take: (message: Message) => void): Promise<void> {
+  const parser = new SseParser()
+  const reader = body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader()
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) return
+    for (const message of parser.push(value)) take(message)
+  }
+}

@@ -1,0 +1,72 @@
+import { signal } from '@preact/signals'
+import type { EventView } from '../../app/schemas/events.ts'
+import { FeedHub, type FromHub, type News, type ToHub } from './feed-hub.ts'
+import workerUrl from './feed-worker.ts?sharedworker&url'
+import { expired, session } from './session.ts'
+
+/** `connecting`: no answer yet. */
+export const connection = signal<'connecting' | 'connected' | 'lost'>('connecting')
+
+export interface Listener {
+  readonly event?: (event: EventView) => void
+  readonly news?: (news: News) => void
+  /** The stream goes on; what was appended meanwhile may have to be looked up. */
+  readonly connected?: () => void
+}
+
+const listeners = new Set<Listener>()
+let say: (message: ToHub) => void = () => {}
+
+/** Hears of every event that is appended from now on. Returns what ends it. */
+export function listen(listener: Listener): () => void {
+  listeners.add(listener)
+  return () => void listeners.delete(listener)
+}
+
+/** The run whose streaming text this tab shows; null: none. */
+export function watchText(runId: string | null): void {
+  watched = runId
+  say({ kind: 'watch', runId: document.hidden ? null : runId })
+}
+let watched: string | null = null
+
+function hear(message: FromHub): void {
+  if (message.kind === 'event') for (const { event } of listeners) event?.(message.event)
+  else if (message.kind === 'news') for (const { news } of listeners) news?.(message.news)
+  else if (message.state === 'expired') expired()
+  else {
+    connection.value = message.state
+    if (message.state === 'connected') for (const { connected } of listeners) connected?.()
+  }
+}
+
+interface WorkerPolicy {
+  createPolicy(name: string, rules: { createScriptURL(url: string): string }): { createScriptURL(url: string): string }
+}
+
+/** The worker's address as the page's policy wants it: the one script that this page starts. */
+function trusted(url: string): string {
+  const { trustedTypes } = globalThis as { trustedTypes?: WorkerPolicy }
+  if (trustedTypes === undefined) return url
+  const rules = { createScriptURL: (asked: string) => (asked === workerUrl ? asked : '') }
+  return trustedTypes.createPolicy('keepup-worker', rules).createScriptURL(url)
+}
+
+/** Joins the browser's one connection, or makes one of this tab's own where the browser shares none. */
+function join(): (message: ToHub) => void {
+  if (typeof SharedWorker === 'undefined') return new FeedHub().join(hear)
+  const { port } = new SharedWorker(trusted(workerUrl), { type: 'module', name: 'keepup' })
+  port.onmessage = ({ data }) => hear(data as FromHub)
+  return (message) => port.postMessage(message)
+}
+
+/** Begins to listen, for as long as the page is open. */
+export function startFeed(): void {
+  say = join()
+  const hello = () => say({ kind: 'hello', key: session.value?.key ?? '' })
+  hello()
+  addEventListener('pagehide', () => say({ kind: 'bye' }))
+  addEventListener('pageshow', ({ persisted }) => persisted && hello())
+  document.addEventListener('visibilitychange', () => watchText(watched))
+  setInterval(() => say({ kind: 'alive' }), 20_000)
+}

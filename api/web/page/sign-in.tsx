@@ -1,0 +1,14 @@
+import { refusal } from '../client/session.ts'
+
+/** Shown to a browser without a session. */
+export function SignIn() {
+  return (
+    <main class="notice" id="content">
+      <h1>Open this page with a link of its own</h1>
+      {refusal.value !== null && <p role="alert">{refusal.value}</p>}
+      <p>This browser has no session with this server, or it has ended. On the computer of the server, type:</p>
+      <pre>keepup open</pre>
+      <p class="quiet">The link works once, within a minute. A session lasts twelve hours.</p>
+    </main>
+  )
+}

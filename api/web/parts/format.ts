@@ -1,0 +1,32 @@
+/** A length of time as people read it: `420 ms`, `3.1 s`, `4 min 5 s`, `2 h 3 min`. */
+export function span(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`
+  const seconds = ms / 1000
+  if (seconds < 60) return `${seconds.toFixed(1)} s`
+  const minutes = Math.floor(seconds / 60)
+  if (minutes < 60) return `${minutes} min ${Math.floor(seconds % 60)} s`
+  const hours = Math.floor(minutes / 60)
+  return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} d ${hours % 24} h`
+}
+
+/** How long ago, in one unit. */
+export function ago(at: string, now: number): string {
+  const s = Math.max(0, (now - Date.parse(at)) / 1000)
+  if (s < 60) return `${Math.floor(s)} s`
+  if (s < 3600) return `${Math.floor(s / 60)} min`
+  if (s < 172_800) return `${Math.floor(s / 3600)} h`
+  return `${Math.floor(s / 86_400)} d`
+}
+
+/** The beginning of an id, which is enough on a screen. */
+export const short = (id: string): string => (id.length > 12 ? `${id.slice(0, 12)}…` : id)
+
+/** `1 event`, `2 events`. */
+export const count = (n: number, noun: string): string => `${n.toLocaleString('en')} ${noun}${n === 1 ? '' : 's'}`
+
+/** An instant in the person's own time zone, to the second; its full form goes into a title. */
+export const clock = (ms: number): string => new Date(ms).toLocaleTimeString('en-GB')
+export const instant = (at: string | number): string => {
+  const date = new Date(at)
+  return `${date.toLocaleString('sv-SE')} (${date.toISOString()})`
+}

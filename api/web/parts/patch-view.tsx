@@ -1,0 +1,38 @@
+import { useState } from 'preact/hooks'
+import { shown } from './text.tsx'
+
+const MOST = 500
+const LINE = 2_000
+
+const kindOf = (line: string): string =>
+  /^(?:diff|index|---|\+\+\+)/.test(line)
+    ? 'head'
+    : line.startsWith('@@')
+      ? 'place'
+      : line.startsWith('+')
+        ? 'added'
+        : line.startsWith('-')
+          ? 'removed'
+          : ''
+
+/** A unified diff, line by line. */
+export function PatchView({ patch }: { patch: string }) {
+  const [most, setMost] = useState(MOST)
+  const lines = patch.replace(/\n$/, '').split('\n')
+  return (
+    // A scrollable box has to be reached by the keyboard.
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls
+    <section class="patch" tabIndex={0} aria-label="Difference">
+      {lines.slice(0, most).map((line, i) => (
+        <div key={i} class={kindOf(line)}>
+          {shown(line.length > LINE ? `${line.slice(0, LINE)}…` : line) || ' '}
+        </div>
+      ))}
+      {lines.length > most && (
+        <button type="button" class="link" onClick={() => setMost(most * 4)}>
+          {lines.length - most} more lines
+        </button>
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,48 @@
+import type { ComponentChildren } from 'preact'
+import { useId } from 'preact/hooks'
+
+export interface TabsProps {
+  readonly label: string
+  readonly tabs: readonly (readonly [name: string, title: string])[]
+  readonly at: string
+  readonly onChange: (name: string) => void
+  readonly children: ComponentChildren
+}
+
+/** Tabs as a keyboard knows them: one stop, arrows between them. */
+export function Tabs({ label, tabs, at, onChange, children }: TabsProps) {
+  const id = useId()
+  const move = (event: KeyboardEvent) => {
+    const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key]
+    if (by === undefined || event.shiftKey) return
+    event.preventDefault()
+    event.stopPropagation()
+    const next = tabs[(tabs.findIndex(([name]) => name === at) + by + tabs.length) % tabs.length]![0]
+    onChange(next)
+    document.getElementById(`${id}${next}`)?.focus()
+  }
+  return (
+    <>
+      <div class="tabs" role="tablist" aria-label={label} onKeyDown={move}>
+        {tabs.map(([name, title]) => (
+          <button
+            key={name}
+            id={`${id}${name}`}
+            type="button"
+            role="tab"
+            class="plain"
+            aria-selected={name === at}
+            aria-controls={`${id}panel`}
+            tabIndex={name === at ? 0 : -1}
+            onClick={() => onChange(name)}
+          >
+            {title}
+          </button>
+        ))}
+      </div>
+      <div class="panel" role="tabpanel" id={`${id}panel`} aria-labelledby={`${id}${at}`}>
+        {children}
+      </div>
+    </>
+  )
+}

@@ -1,0 +1,69 @@
+import {
+  elementScroll,
+  observeElementOffset,
+  observeElementRect,
+  Virtualizer,
+  type VirtualizerOptions,
+} from '@tanstack/virtual-core'
+import type { ComponentChildren } from 'preact'
+import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks'
+
+type Options = VirtualizerOptions<HTMLElement, HTMLElement>
+
+export interface VirtualListProps {
+  readonly count: number
+  /** Of a row, px; where `measured` an estimate. */
+  readonly rowHeight: number
+  /** True: rows have heights of their own. */
+  readonly measured?: boolean
+  readonly label: string
+  /** The row that is to be in view; it is scrolled to where it changes. */
+  readonly at?: number
+  readonly row: (index: number) => ComponentChildren
+  /** Rows that are shown now, to be loaded. */
+  readonly onRange?: (first: number, last: number) => void
+}
+
+/** A list of any length of which only the rows in view are in the document. */
+export function VirtualList({ count, rowHeight, measured = false, label, at, row, onRange }: VirtualListProps) {
+  const box = useRef<HTMLElement>(null)
+  const [, again] = useReducer((n: number) => n + 1, 0)
+  const options: Options = {
+    count,
+    estimateSize: () => rowHeight,
+    getScrollElement: () => box.current,
+    observeElementRect,
+    observeElementOffset,
+    scrollToFn: elementScroll,
+    overscan: 8,
+    onChange: again,
+  }
+  const [list] = useState(() => new Virtualizer<HTMLElement, HTMLElement>(options))
+  list.setOptions(options)
+  useLayoutEffect(() => list._didMount(), [])
+  useLayoutEffect(() => list._willUpdate())
+  useLayoutEffect(() => {
+    if (at !== undefined && at >= 0 && at < count) list.scrollToIndex(at, { align: 'auto' })
+  }, [at, count > 0])
+  const rows = list.getVirtualItems()
+  const [first, last] = [rows[0]?.index ?? 0, rows.at(-1)?.index ?? 0]
+  useEffect(() => onRange?.(first, last), [first, last, count])
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls
+    <section class="virtual" ref={box} tabIndex={0} aria-label={label}>
+      <div class="virtual-whole" style={{ height: `${list.getTotalSize()}px` }}>
+        {rows.map((item) => (
+          <div
+            key={item.key as number}
+            class="virtual-row"
+            data-index={item.index}
+            ref={measured ? (element) => list.measureElement(element) : null}
+            style={{ transform: `translateY(${item.start}px)`, ...(measured ? {} : { height: `${rowHeight}px` }) }}
+          >
+            {row(item.index)}
+          </div>
+        ))}
+      </div>
+    </section>
+  )
+}

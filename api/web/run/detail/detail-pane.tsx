@@ -1,0 +1,53 @@
+import { query, setQuery } from '../../page/router.ts'
+import { Tabs } from '../../parts/tabs.tsx'
+import type { AgentModel } from '../agent-model.ts'
+import type { StateCache } from '../state-cache.ts'
+import { DiffTab } from './diff-tab.tsx'
+import { EventTab } from './event-tab.tsx'
+import { ProofTab } from './proof-tab.tsx'
+import { RawTab } from './raw-tab.tsx'
+import { RequestTab } from './request-tab.tsx'
+import { StateTab } from './state-tab.tsx'
+
+const TABS = [
+  ['event', 'Event'],
+  ['state', 'State'],
+  ['diff', 'Diff'],
+  ['raw', 'Raw'],
+  ['request', 'Request'],
+  ['proof', 'Proof'],
+] as const
+
+export interface DetailProps {
+  readonly runId: string
+  readonly agent: AgentModel
+  readonly place: number
+  readonly states: StateCache
+}
+
+/** All that is known at the position. */
+export function DetailPane(props: DetailProps) {
+  const asked = query.value.get('tab')
+  const tab = TABS.find(([name]) => name === asked)?.[0] ?? 'event'
+  if (props.agent.length.value === 0) return <section class="pane detail" aria-label="Detail" />
+  return (
+    <section class="pane detail" aria-label="Detail">
+      <Tabs
+        label="What to show"
+        tabs={TABS}
+        at={tab}
+        onChange={(name) => setQuery({ tab: name === 'event' ? null : name })}
+      >
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls */}
+        <div class="scroll" tabIndex={0}>
+          {tab === 'event' && <EventTab {...props} />}
+          {tab === 'state' && <StateTab {...props} />}
+          {tab === 'diff' && <DiffTab {...props} />}
+          {tab === 'raw' && <RawTab {...props} />}
+          {tab === 'request' && <RequestTab {...props} />}
+          {tab === 'proof' && <ProofTab {...props} />}
+        </div>
+      </Tabs>
+    </section>
+  )
+}

@@ -1,0 +1,123 @@
+import { useEffect } from 'preact/hooks'
+import type { EventView } from '../../../app/schemas/events.ts'
+import { substance } from '../../../cli/event-text.ts'
+import { bytes } from '../../../cli/output/units.ts'
+import { instant } from '../../parts/format.ts'
+import { JsonView } from '../../parts/json-view.tsx'
+import { Markdown } from '../../parts/markdown.tsx'
+import { Foreign, shown } from '../../parts/text.tsx'
+import { goTo } from '../position.ts'
+import type { DetailProps } from './detail-pane.tsx'
+import { WholeResult } from './whole-result.tsx'
+
+type Payload = Record<string, unknown>
+
+/** The event at the position: what went in, what came out, who caused it. */
+export function EventTab({ agent, place }: DetailProps) {
+  const { events, outline } = agent
+  events.version.value
+  const work = outline.work.find(({ from, to }) => from === place || to === place)
+  const places = work === undefined ? [place] : [work.from, ...(work.to === null ? [] : [work.to])]
+  useEffect(() => events.want(places), [places.join()])
+  const event = events.get(place)
+  if (event === undefined) return <p class="quiet">loading …</p>
+  const [start, end] =
+    work === undefined ? [] : [events.get(work.from), work.to === null ? undefined : events.get(work.to)]
+  return (
+    <>
+      <h2>
+        #{place} {event.type}
+      </h2>
+      <Facts event={event} />
+      {work?.kind === 'tool' ? <ToolCall start={start} end={end} /> : <Plain event={event} />}
+      {work !== undefined && work.to !== null && (
+        <p>
+          <button type="button" onClick={() => goTo(place === work.from ? work.to : work.from)}>
+            {place === work.from ? `to its end, #${work.to}` : `to its beginning, #${work.from}`}
+          </button>
+        </p>
+      )}
+    </>
+  )
+}
+
+function Facts({ event }: { event: EventView }) {
+  const { actor, turn, timestamp, toolCallId, epoch } = event
+  const who = 'id' in actor && actor.id !== undefined ? `${actor.kind} ${actor.id}` : actor.kind
+  return (
+    <dl class="facts">
+      <dt>by</dt>
+      <dd>
+        <bdi>{shown(who)}</bdi>
+      </dd>
+      <dt>when</dt>
+      <dd>{instant(timestamp)}</dd>
+      {turn > 0 && (
+        <>
+          <dt>turn</dt>
+          <dd>{turn}</dd>
+        </>
+      )}
+      {toolCallId !== undefined && (
+        <>
+          <dt>call</dt>
+          <dd class="mono">{toolCallId}</dd>
+        </>
+      )}
+      {epoch !== undefined && (
+        <>
+          <dt>driver</dt>
+          <dd>epoch {epoch}</dd>
+        </>
+      )}
+    </dl>
+  )
+}
+
+function ToolCall({ start, end }: { start: EventView | undefined; end: EventView | undefined }) {
+  const asked = (start?.payload ?? {}) as Payload
+  const ended = end?.payload as Payload | undefined | null
+  const attachment = ended?.attachment as { size: number } | undefined
+  return (
+    <>
+      <h3>
+        Input of <bdi>{shown(String(asked.askedName ?? asked.toolName ?? 'the call'))}</bdi>
+      </h3>
+      {start === undefined ? <p class="quiet">loading …</p> : <JsonView value={asked.arguments ?? null} />}
+      <h3>Output</h3>
+      {end === undefined && <p class="quiet">it has not ended here</p>}
+      {ended === null && <p class="quiet">{end?.altered ? 'altered: not the sealed one' : 'erased'}</p>}
+      {ended?.error !== undefined && <JsonView value={ended.error} />}
+      {ended?.result !== undefined &&
+        (typeof ended.result === 'string' ? (
+          <pre>
+            <Foreign text={ended.result} />
+          </pre>
+        ) : (
+          <JsonView value={ended.result} />
+        ))}
+      {(attachment !== undefined || end?.cut) && end?.toolCallId !== undefined && (
+        <WholeResult
+          key={end.toolCallId}
+          toolCallId={end.toolCallId}
+          about={attachment === undefined ? 'the whole result' : `the whole result, ${bytes(attachment.size)}`}
+        />
+      )}
+    </>
+  )
+}
+
+function Plain({ event }: { event: EventView }) {
+  if (event.altered) return <p class="fault">altered: the stored body is not the one that was sealed</p>
+  if (event.payload === null) return <p class="quiet">erased</p>
+  const { text, summary, content } = event.payload as { text?: string; summary?: string; content?: { text?: string }[] }
+  const said = text ?? summary ?? content?.map((block) => block.text ?? '').join('\n\n')
+  return (
+    <>
+      {typeof said === 'string' ? <Markdown text={said} /> : <p>{shown(substance(event))}</p>}
+      <h3>Payload</h3>
+      <JsonView value={event.payload} />
+      {event.cut && <p class="quiet">Long texts are cut here; the whole event is under Raw.</p>}
+    </>
+  )
+}

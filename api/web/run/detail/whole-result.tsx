@@ -1,0 +1,41 @@
+import { useState } from 'preact/hooks'
+import { refusalOf, send, told } from '../../client/api.ts'
+import { shown } from '../../parts/text.tsx'
+
+/** Bytes that are asked for at a time. */
+const PART = 65_536
+
+/** A long result, part by part, as a person asks for it. */
+export function WholeResult({ toolCallId, about }: { toolCallId: string; about: string }) {
+  const [parts, setParts] = useState<readonly string[]>([])
+  const [rest, setRest] = useState(true)
+  const [fault, setFault] = useState('')
+  const more = async () => {
+    try {
+      const from = parts.length * PART
+      const range = `bytes=${from}-${from + PART - 1}`
+      const answer = await send(`/v1/results/${encodeURIComponent(toolCallId)}`, { headers: { range } })
+      if (!answer.ok) throw await refusalOf(answer)
+      const size = Number(/\/(\d+)$/.exec(answer.headers.get('content-range') ?? '')?.[1] ?? 0)
+      setParts([...parts, await answer.text()])
+      setRest(from + PART < size)
+    } catch (error) {
+      setFault(told(error))
+    }
+  }
+  return (
+    <>
+      {parts.map((part, i) => (
+        <pre key={i}>
+          <bdi class="foreign">{shown(part)}</bdi>
+        </pre>
+      ))}
+      {fault !== '' && <p class="fault">{fault}</p>}
+      {rest && (
+        <button type="button" onClick={more}>
+          {parts.length === 0 ? `Show ${about}` : 'Show more'}
+        </button>
+      )}
+    </>
+  )
+}

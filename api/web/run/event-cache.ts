@@ -1,0 +1,88 @@
+import { signal } from '@preact/signals'
+import type { EventView } from '../../app/schemas/events.ts'
+import { api, take } from '../client/api.ts'
+
+/** Events that are asked for at once. */
+const PAGE = 50
+/** Pages that are kept, so that memory stays small however far a person scrolls. */
+const MOST = 80
+/** Questions at once, so that others get through. */
+const AT_ONCE = 3
+/** A person who drags passes over pages: only what stays in view so long is asked for, ms. */
+const PATIENCE = 40
+
+/** Brief views of an agent's events, loaded page by page around what is looked at. */
+export class EventCache {
+  readonly #agentId: string
+  readonly #pages = new Map<number, Map<number, EventView>>()
+  readonly #asked = new Set<number>()
+  #wanted: number[] = []
+  #timer = 0
+  /** Changes whenever events have come. */
+  readonly version = signal(0)
+
+  constructor(agentId: string) {
+    this.#agentId = agentId
+  }
+
+  get(revision: number): EventView | undefined {
+    return this.#pages.get(Math.floor(revision / PAGE))?.get(revision)
+  }
+
+  put(event: EventView): void {
+    const page = Math.floor(event.revision / PAGE)
+    const kept = this.#pages.get(page)
+    if (kept === undefined && event.revision % PAGE !== 0) return
+    this.#keep(page, new Map([...(kept ?? []), [event.revision, event]]))
+  }
+
+  /** Loads events that are in view; those that were wanted before and are not asked for yet are passed over. */
+  want(revisions: readonly number[]): void {
+    this.#wanted = [
+      ...new Set(revisions.filter((one) => this.get(one) === undefined).map((one) => Math.floor(one / PAGE))),
+    ]
+    if (this.#wanted.length === 0) return
+    clearTimeout(this.#timer)
+    this.#timer = window.setTimeout(() => this.#load(), PATIENCE)
+  }
+
+  #load(): void {
+    for (const page of this.#wanted) {
+      if (this.#asked.size >= AT_ONCE) return
+      if (!this.#asked.has(page)) void this.#ask(page)
+    }
+  }
+
+  async #ask(page: number): Promise<void> {
+    this.#asked.add(page)
+    try {
+      const found = new Map(this.#pages.get(page))
+      for (let from: number | null = page * PAGE; from !== null && from < (page + 1) * PAGE; ) {
+        const query: Record<'from' | 'limit' | 'brief', string> = {
+          from: String(from),
+          limit: String((page + 1) * PAGE - from),
+          brief: 'true',
+        }
+        const answer: { events: EventView[]; next: number | null } = await take(
+          api.v1.agents[':id'].events.$get({ param: { id: this.#agentId }, query: query as never }),
+        )
+        for (const event of answer.events) found.set(event.revision, event)
+        from = answer.next
+      }
+      this.#keep(page, found)
+    } catch {
+      // What is still in view is asked for again with the next look at it.
+    } finally {
+      this.#asked.delete(page)
+      this.#wanted = this.#wanted.filter((one) => one !== page)
+      this.#load()
+    }
+  }
+
+  #keep(page: number, events: Map<number, EventView>): void {
+    this.#pages.delete(page)
+    this.#pages.set(page, events)
+    if (this.#pages.size > MOST) this.#pages.delete(this.#pages.keys().next().value as number)
+    this.version.value++
+  }
+}

@@ -1,0 +1,148 @@
+import type { OutlineView } from '../../app/schemas/outline.ts'
+
+/** Events that make a step. */
+const STEPS: ReadonlySet<string> = new Set(['tool_call_end', 'turn_end'])
+
+/** A stretch of work: a model call or a tool call. `to` null: it has not ended. Places are revisions. */
+export interface Work {
+  readonly kind: 'model' | 'tool'
+  readonly turn: number
+  readonly from: number
+  readonly to: number | null
+}
+
+/**
+ * The events of an agent by revision, without their bodies, and what follows from them: the step, the turn and the work at
+ * each. Grows as the agent goes on.
+ */
+export class Outline {
+  readonly types: string[] = []
+  readonly times: number[] = []
+  readonly calls: number[] = []
+  readonly sizes: number[] = []
+  /** Turn and step as they stand after each event. */
+  readonly turns: number[] = []
+  readonly steps: number[] = []
+  /** Revisions that make the steps, and those that begin turns, in order. */
+  readonly stepAt: number[] = []
+  readonly turnAt: number[] = []
+  /** Revisions of what a person reads as a conversation. */
+  readonly spoken: number[] = []
+  readonly work: Work[] = []
+  readonly #open = new Map<string, number>()
+  #firstStep = 0
+
+  get length(): number {
+    return this.types.length
+  }
+
+  /** Takes the part that follows; parts that are known, or come too early, change nothing. False: it came too early. */
+  add(
+    part: Pick<OutlineView, 'from' | 'inherited' | 'names' | 'types' | 'turns' | 'times' | 'calls' | 'sizes'>,
+  ): boolean {
+    if (part.from > this.length) return false
+    if (this.length === 0) this.#firstStep = part.inherited?.step ?? 0
+    for (let i = this.length - part.from; i < part.types.length; i++) {
+      const type = part.names[part.types[i]!] ?? ''
+      this.#push(type, part.turns[i]!, part.times[i]!, part.calls[i]!, part.sizes[i]!)
+    }
+    return true
+  }
+
+  /** The revision after which a step is made; the nearest there is. */
+  ofStep(step: number): number {
+    return nearest(this.stepAt, step - this.#firstStep - 1)
+  }
+
+  /** The revision at which a turn begins; the nearest there is. */
+  ofTurn(turn: number): number {
+    return nearest(this.turnAt, turn - (this.turns[this.turnAt[0] ?? 0] ?? 1))
+  }
+
+  /** The place after a move from another one, by steps or turns. It stays within the history. */
+  moved(from: number, by: number, what: 'event' | 'step' | 'turn'): number {
+    const last = Math.max(0, this.length - 1)
+    if (what === 'event') return Math.min(last, Math.max(0, from + by))
+    const places = what === 'step' ? this.stepAt : this.turnAt
+    if (by > 0) return places[after(places, from) + by - 1] ?? last
+    return places[after(places, from - 1) + by] ?? 0
+  }
+
+  #push(type: string, turn: number, time: number, call: number, size: number): void {
+    const revision = this.length
+    const before = this.turns[revision - 1] ?? 0
+    const step = this.steps[revision - 1] ?? this.#firstStep
+    this.types.push(type)
+    this.times.push(time)
+    this.calls.push(call)
+    this.sizes.push(size)
+    this.turns.push(Math.max(before, turn))
+    this.steps.push(STEPS.has(type) ? step + 1 : step)
+    if (STEPS.has(type)) this.stepAt.push(revision)
+    if (type === 'turn_start') this.turnAt.push(revision)
+    if (SPOKEN.has(type)) this.spoken.push(revision)
+    this.#work(type, revision, call)
+  }
+
+  #work(type: string, revision: number, call: number): void {
+    const turn = this.turns[revision]!
+    const kind = type.startsWith('model_') ? 'model' : 'tool'
+    const key = kind === 'model' ? `${turn}` : `${turn}.${call}`
+    if (type === 'model_call_start' || type === 'tool_call_start') {
+      this.#open.set(key, this.work.push({ kind, turn, from: revision, to: null }) - 1)
+    } else if (/^(?:model_call_end|model_attempt_lost|tool_call_end)$/.test(type)) {
+      const at = this.#open.get(key)
+      this.#open.delete(key)
+      if (at !== undefined) this.work[at] = { ...this.work[at]!, to: revision }
+    }
+  }
+}
+
+/** Types that the feed shows: what was said, done, decided and how it ended. */
+const SPOKEN: ReadonlySet<string> = new Set([
+  'agent_started',
+  'forked',
+  'user_input',
+  'model_call_end',
+  'tool_call_end',
+  'tool_call_unknown',
+  'tool_call_resolved',
+  'approval_requested',
+  'approval_decided',
+  'approval_expired',
+  'phase_advanced',
+  'gate_checked',
+  'context_set',
+  'recovery',
+  'completion',
+  'error',
+  'paused',
+  'resumed',
+  'cancel_requested',
+  'context_compressed',
+  'workspace_drifted',
+])
+
+const nearest = (places: readonly number[], at: number): number =>
+  places[Math.min(places.length - 1, Math.max(0, at))] ?? 0
+
+/** How many of some ascending numbers are at most `value`. */
+export function after(numbers: readonly number[], value: number): number {
+  let [low, high] = [0, numbers.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (numbers[middle]! <= value) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+/** Where a person wants to go: `120` an event, `s12` a step, `t4` a turn, `end`. Null: it is none of these. */
+export function placeOf(outline: Outline, text: string): number | 'end' | null {
+  const [, what, digits] = /^\s*([st#@]?)\s*(\d{1,9})\s*$/i.exec(text) ?? []
+  if (digits === undefined) return /^\s*(?:end|live)\s*$/i.test(text) ? 'end' : null
+  const number = Number(digits)
+  if (what?.toLowerCase() === 's') return number === 0 ? 0 : outline.ofStep(number)
+  if (what?.toLowerCase() === 't') return outline.ofTurn(number)
+  return Math.min(Math.max(0, outline.length - 1), number)
+}

@@ -1,0 +1,79 @@
+import { signal } from '@preact/signals'
+import type { z } from 'zod'
+import type { EventView } from '../../app/schemas/events.ts'
+import type { RunDetail } from '../../app/schemas/runs.ts'
+import { api, take, told } from '../client/api.ts'
+import type { News } from '../client/feed-hub.ts'
+import { AgentModel } from './agent-model.ts'
+import { StateCache } from './state-cache.ts'
+
+export type Detail = z.infer<typeof RunDetail>
+
+const PAUSE = 250
+
+/** A run as the page knows it: how it stands now, and its agents, each of which is read when it is looked at. */
+export class RunModel {
+  readonly runId: string
+  readonly detail = signal<Detail | null>(null)
+  readonly fault = signal('')
+  readonly #agents = new Map<string, AgentModel>()
+  readonly #states = new Map<string, StateCache>()
+  #timer = 0
+
+  constructor(runId: string) {
+    this.runId = runId
+    void this.refresh()
+  }
+
+  agent(agentId: string): AgentModel {
+    const known = this.#agents.get(agentId) ?? new AgentModel(agentId)
+    this.#agents.set(agentId, known)
+    return known
+  }
+
+  states(agentId: string): StateCache {
+    const known = this.#states.get(agentId) ?? new StateCache(agentId)
+    this.#states.set(agentId, known)
+    return known
+  }
+
+  async refresh(): Promise<void> {
+    try {
+      this.detail.value = await take(api.v1.runs[':id'].$get({ param: { id: this.runId } }))
+      this.fault.value = ''
+    } catch (error) {
+      this.fault.value = told(error)
+    }
+  }
+
+  hear(event: EventView): void {
+    if (event.runId !== this.runId) return
+    for (const agent of this.#agents.values()) agent.hear(event)
+    this.#soon()
+  }
+
+  hearNews(news: News): void {
+    if (news.runId !== this.runId) return
+    for (const agent of this.#agents.values()) agent.hearNews(news)
+    if (news.kind === 'drive') this.#soon()
+  }
+
+  /** What was missed while there was no connection. */
+  catchUp(): void {
+    for (const agent of this.#agents.values()) void agent.read()
+    this.#soon()
+  }
+
+  end(): void {
+    clearTimeout(this.#timer)
+    this.#timer = -1
+  }
+
+  #soon(): void {
+    if (this.#timer !== 0) return
+    this.#timer = window.setTimeout(() => {
+      this.#timer = 0
+      void this.refresh()
+    }, PAUSE)
+  }
+}

@@ -1,0 +1,88 @@
+import { useEffect, useMemo } from 'preact/hooks'
+import { dollars } from '../../cli/output/units.ts'
+import { RunActions } from '../actions/run-actions.tsx'
+import { RunAsks } from '../actions/run-asks.tsx'
+import { listen, watchText } from '../client/feed.ts'
+import { query } from '../page/router.ts'
+import { Notice } from '../page/shell.tsx'
+import { shown } from '../parts/text.tsx'
+import { StatusMark } from '../runs/status-mark.tsx'
+import { Scrubber } from '../scrubber/scrubber.tsx'
+import { DetailPane } from './detail/detail-pane.tsx'
+import { placeIn } from './position.ts'
+import { type Detail, RunModel } from './run-model.ts'
+import { TimelinePane } from './timeline/timeline-pane.tsx'
+import { TreePane } from './tree/tree-pane.tsx'
+
+/** A run: its agents and turns, its events, and what one of them was about, all at one position. */
+export function RunScreen({ runId }: { runId: string }) {
+  const model = useMemo(() => new RunModel(runId), [runId])
+  useEffect(() => {
+    const leave = listen({
+      event: (event) => model.hear(event),
+      news: (news) => model.hearNews(news),
+      connected: () => model.catchUp(),
+    })
+    watchText(runId)
+    return () => {
+      leave()
+      watchText(null)
+      model.end()
+    }
+  }, [model])
+  const detail = model.detail.value
+  const agentId = query.value.get('agent') ?? runId
+  const agent = model.agent(agentId)
+  const place = placeIn(agent.length.value)
+  const states = model.states(agentId)
+  useEffect(() => {
+    if (agent.length.value > 0) states.show(place)
+  }, [states, place, agent.length.value > 0])
+  if (detail === null && model.fault.value !== '')
+    return (
+      <Notice title="This run cannot be shown">
+        <p role="alert">{model.fault.value}</p>
+      </Notice>
+    )
+  const faults = [model.fault.value, agent.fault.value, states.fault.value].filter((one) => one !== '')
+  return (
+    <div class="screen run">
+      <RunHead detail={detail} runId={runId} />
+      {faults.map((fault) => (
+        <p key={fault} class="fault" role="alert">
+          {fault}
+        </p>
+      ))}
+      {detail !== null && <RunAsks detail={detail} />}
+      <Scrubber agent={agent} place={place} />
+      <div class="panes">
+        <TreePane detail={detail} agent={agent} place={place} />
+        <TimelinePane agent={agent} place={place} />
+        <DetailPane runId={runId} agent={agent} place={place} states={states} />
+      </div>
+    </div>
+  )
+}
+
+function RunHead({ detail, runId }: { detail: Detail | null; runId: string }) {
+  if (detail === null) return <h1 class="bar">{runId}</h1>
+  const { run } = detail
+  return (
+    <div class="bar run-head">
+      <StatusMark run={run} />
+      <h1>
+        <bdi>{shown(run.task ?? runId)}</bdi>
+      </h1>
+      <span class="quiet">
+        <bdi>{shown([run.role, run.model].filter(Boolean).join(' · '))}</bdi>
+      </span>
+      <span class="figures">
+        {dollars(run.total.nanoDollars)} · turn {run.turn} · step {run.step}
+      </span>
+      {run.ungoverned && <span class="badge">ungoverned</span>}
+      {run.incomplete && <span class="badge">incomplete</span>}
+      {run.shortened && <span class="badge">shortened log</span>}
+      <RunActions detail={detail} />
+    </div>
+  )
+}

@@ -1,0 +1,44 @@
+import { substance } from '../../../cli/event-text.ts'
+import { clock } from '../../parts/format.ts'
+import { shown } from '../../parts/text.tsx'
+import { VirtualList } from '../../parts/virtual-list.tsx'
+import type { AgentModel } from '../agent-model.ts'
+import { goTo } from '../position.ts'
+import { toneOf } from './tone.ts'
+
+const ROW = 24
+
+/** Every event on a line of its own. */
+export function Compact({ agent, place }: { agent: AgentModel; place: number }) {
+  const { outline, events } = agent
+  // Read, so that the rows are drawn again when their events have come.
+  events.version.value
+  return (
+    <VirtualList
+      label="Events"
+      count={agent.length.value}
+      rowHeight={ROW}
+      at={place}
+      onRange={(first, last) => events.want(Array.from({ length: last - first + 1 }, (_, i) => first + i))}
+      row={(revision) => {
+        const event = events.get(revision)
+        const type = outline.types[revision]!
+        return (
+          <button
+            type="button"
+            class={`event plain${revision > place ? ' future' : ''}`}
+            aria-current={revision === place || undefined}
+            onClick={() => goTo(revision)}
+          >
+            <span class="quiet number">{revision}</span>
+            <span class="quiet">{clock(outline.times[revision]!)}</span>
+            <span class={`type ${toneOf(type)}`}>{type}</span>
+            <span class="said">
+              <bdi>{event === undefined ? '' : shown(substance(event))}</bdi>
+            </span>
+          </button>
+        )
+      }}
+    />
+  )
+}

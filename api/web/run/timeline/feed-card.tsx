@@ -1,0 +1,120 @@
+import type { EventView } from '../../../app/schemas/events.ts'
+import { substance } from '../../../cli/event-text.ts'
+import { dollars } from '../../../cli/output/units.ts'
+import { clock, span } from '../../parts/format.ts'
+import { Markdown } from '../../parts/markdown.tsx'
+import { Foreign, shown } from '../../parts/text.tsx'
+import { toneOf } from './tone.ts'
+
+const RESULT = 600
+
+interface CardProps {
+  readonly type: string
+  readonly revision: number
+  /** Absent: it is still being loaded. */
+  readonly event: EventView | undefined
+  readonly state: 'future' | 'current' | ''
+  readonly onChoose: () => void
+}
+
+/** An event as a part of a conversation. */
+export function FeedCard({ type, revision, event, state, onChoose }: CardProps) {
+  return (
+    <article class={`card ${toneOf(type)} ${state}`} aria-current={state === 'current' || undefined}>
+      <header>
+        <button type="button" class="link" onClick={onChoose}>
+          #{revision}
+        </button>
+        <span class={`type ${toneOf(type)}`}>{titleOf(type, event)}</span>
+        {event !== undefined && <span class="quiet">{clock(Date.parse(event.timestamp))}</span>}
+        {event !== undefined && <span class="quiet">{figuresOf(event)}</span>}
+      </header>
+      {event === undefined ? <p class="quiet">…</p> : <Body event={event} />}
+    </article>
+  )
+}
+
+interface Payload {
+  readonly text?: string
+  readonly content?: readonly { type: string; text?: string; name?: string; input?: unknown }[]
+  readonly toolName?: string
+  readonly askedName?: string
+  readonly success?: boolean
+  readonly result?: unknown
+  readonly error?: { code: string; message: string } | string
+  readonly summary?: string
+  readonly durationMs?: number
+  readonly nanoDollars?: number | null
+  readonly attachment?: { size: number }
+}
+
+function titleOf(type: string, event: EventView | undefined): string {
+  const { toolName, askedName, success } = (event?.payload ?? {}) as Payload
+  if (type === 'user_input')
+    return `${shown(event?.actor && 'id' in event.actor ? String(event.actor.id) : 'a person')} said`
+  if (type === 'model_call_end') return 'model'
+  if (type === 'tool_call_end') return `${shown(askedName ?? toolName ?? 'tool')} ${success === false ? '✗' : '✓'}`
+  return type.replaceAll('_', ' ')
+}
+
+function figuresOf({ payload, cut }: EventView): string {
+  const { durationMs, nanoDollars } = (payload ?? {}) as Payload
+  const figures = [
+    durationMs === undefined ? '' : span(durationMs),
+    typeof nanoDollars === 'number' ? dollars(nanoDollars) : '',
+    cut === true ? 'cut' : '',
+  ]
+  return figures.filter((one) => one !== '').join(' · ')
+}
+
+const textOf = (value: unknown): string =>
+  typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value, null, 1)
+
+function Body({ event }: { event: EventView }) {
+  const payload = event.payload as Payload | null
+  if (event.altered) return <p class="bad">altered: the stored body is not the one that was sealed</p>
+  if (payload === null) return <p class="quiet">erased</p>
+  switch (event.type) {
+    case 'user_input':
+      return <Markdown text={payload.text ?? ''} />
+    case 'completion':
+      return <Markdown text={payload.summary ?? ''} />
+    case 'model_call_end':
+      return <Answer content={payload.content ?? []} />
+    case 'tool_call_end': {
+      const { error } = payload
+      if (typeof error === 'object') return <Foreign text={`${error.code}: ${error.message}`} most={RESULT} />
+      return (
+        <pre class="result">
+          <Foreign text={textOf(payload.result)} most={RESULT} />
+        </pre>
+      )
+    }
+    default:
+      return (
+        <p>
+          <bdi>{shown(substance(event))}</bdi>
+        </p>
+      )
+  }
+}
+
+function Answer({ content }: { content: NonNullable<Payload['content']> }) {
+  return (
+    <>
+      {content.map((block, i) =>
+        block.type === 'text' ? (
+          <Markdown key={i} text={block.text ?? ''} />
+        ) : block.type === 'tool_use' ? (
+          <p key={i} class="call mono">
+            → <bdi>{shown(block.name ?? '')}</bdi> <Foreign text={textOf(block.input)} most={RESULT} />
+          </p>
+        ) : (
+          <p key={i} class="quiet">
+            <Foreign text={block.text ?? block.type} most={RESULT} />
+          </p>
+        ),
+      )}
+    </>
+  )
+}

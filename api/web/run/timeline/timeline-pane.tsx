@@ -1,0 +1,31 @@
+import { useKeys } from '../../page/keys.ts'
+import { query, setQuery } from '../../page/router.ts'
+import { Tabs } from '../../parts/tabs.tsx'
+import type { AgentModel } from '../agent-model.ts'
+import { Compact } from './compact.tsx'
+import { Feed } from './feed.tsx'
+import { Waterfall } from './waterfall.tsx'
+
+const VIEWS = [
+  ['feed', 'Feed'],
+  ['compact', 'Events'],
+  ['waterfall', 'Waterfall'],
+] as const
+type View = (typeof VIEWS)[number][0]
+
+/** The events of an agent: as a conversation, one a line, or by their times. */
+export function TimelinePane({ agent, place }: { agent: AgentModel; place: number }) {
+  const asked = query.value.get('view')
+  const view: View = VIEWS.find(([name]) => name === asked)?.[0] ?? 'feed'
+  const show = (name: string) => setQuery({ view: name === 'feed' ? null : name })
+  useKeys({ v: () => show(VIEWS[(VIEWS.findIndex(([name]) => name === view) + 1) % VIEWS.length]![0]) })
+  return (
+    <section class="pane timeline" aria-label="Timeline">
+      <Tabs label="View of the timeline" tabs={VIEWS} at={view} onChange={show}>
+        {view === 'compact' && <Compact agent={agent} place={place} />}
+        {view === 'feed' && <Feed agent={agent} place={place} />}
+        {view === 'waterfall' && <Waterfall agent={agent} place={place} />}
+      </Tabs>
+    </section>
+  )
+}

@@ -1,0 +1,50 @@
+import { useState } from 'preact/hooks'
+import { span } from '../../parts/format.ts'
+import { VirtualList } from '../../parts/virtual-list.tsx'
+import type { AgentModel } from '../agent-model.ts'
+import { goTo } from '../position.ts'
+
+const ROW = 24
+
+/** Calls of models and tools by their times. The scale is that of the rows in view. */
+export function Waterfall({ agent, place }: { agent: AgentModel; place: number }) {
+  const { work, times } = agent.outline
+  const [view, setView] = useState({ first: 0, last: 0 })
+  agent.length.value
+  const now = times.at(-1) ?? 0
+  const endOf = (to: number | null) => (to === null ? now : times[to]!)
+  const seen = work.slice(view.first, view.last + 1)
+  const from = Math.min(...seen.map((one) => times[one.from]!))
+  const width = Math.max(1, Math.max(...seen.map((one) => endOf(one.to))) - from)
+  const reached = work.findLastIndex((one) => one.from <= place)
+  return (
+    <VirtualList
+      label="Calls by their times"
+      count={work.length}
+      rowHeight={ROW}
+      at={reached}
+      onRange={(first, last) => setView({ first, last })}
+      row={(index) => {
+        const { kind, turn, from: began, to } = work[index]!
+        const ms = endOf(to) - times[began]!
+        const left = (100 * (times[began]! - from)) / width
+        return (
+          <button
+            type="button"
+            class={`work plain${began > place ? ' future' : ''}`}
+            aria-current={index === reached || undefined}
+            onClick={() => goTo(to ?? began)}
+          >
+            <span class={`type ${kind}`}>
+              {turn} {kind}
+            </span>
+            <span class="quiet number">{to === null ? 'open' : span(ms)}</span>
+            <span class="track">
+              <span class={`bar-${kind}`} style={{ marginLeft: `${left}%`, width: `${(100 * ms) / width}%` }} />
+            </span>
+          </button>
+        )
+      }}
+    />
+  )
+}

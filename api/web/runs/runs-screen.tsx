@@ -1,0 +1,91 @@
+import { useEffect, useMemo } from 'preact/hooks'
+import { listen } from '../client/feed.ts'
+import { useKeys } from '../page/keys.ts'
+import { go, query, setQuery } from '../page/router.ts'
+import { Notice } from '../page/shell.tsx'
+import { count } from '../parts/format.ts'
+import { VirtualList } from '../parts/virtual-list.tsx'
+import { FilterBar } from './filter-bar.tsx'
+import { filtersIn, moved } from './filters.ts'
+import { RunRow } from './run-row.tsx'
+import { RunsModel } from './runs-model.ts'
+
+const ROW = 52
+
+/** All runs, live: those that wait for a person first. */
+export function RunsScreen() {
+  const filters = filtersIn(query.value)
+  const same = JSON.stringify(filters)
+  // By their content: the address gives new objects each time.
+  const model = useMemo(() => new RunsModel(filters), [same])
+  useEffect(() => {
+    const leave = listen({ event: () => model.changed(), connected: () => model.changed() })
+    return () => {
+      leave()
+      model.end()
+    }
+  }, [model])
+  const runs = model.runs.value
+  const selected = query.value.get('run')
+  const ids = runs.map(({ runId }) => runId)
+  const move = (by: number) => setQuery({ run: moved(ids, selected, by) })
+  useKeys({
+    j: () => move(1),
+    k: () => move(-1),
+    ArrowDown: () => move(1),
+    ArrowUp: () => move(-1),
+    Enter: (event) =>
+      selected !== null && !(event.target instanceof HTMLElement && event.target.closest('a,button'))
+        ? go(`/runs/${selected}`)
+        : false,
+    '/': () => document.querySelector<HTMLInputElement>('input[type=search]')?.focus(),
+  })
+  const isEmpty = model.state.value === 'ready' && runs.length === 0 && model.isWhole
+  return (
+    <div class="screen runs">
+      <div class="bar">
+        <h1>Runs</h1>
+        <FilterBar filters={filters} />
+        <span class="quiet" role="status">
+          {model.state.value === 'loading'
+            ? 'loading …'
+            : `${count(runs.length, 'run')}${model.isWhole ? '' : ' and more'}`}
+        </span>
+      </div>
+      {model.fault.value !== '' && (
+        <p class="fault" role="alert">
+          {model.fault.value}
+        </p>
+      )}
+      {isEmpty ? (
+        <Empty filtered={Object.keys(filters).length > 0} />
+      ) : (
+        <VirtualList
+          label="Runs"
+          count={runs.length}
+          rowHeight={ROW}
+          at={selected === null ? -1 : ids.indexOf(selected)}
+          onRange={(_, last) => last >= runs.length - 20 && void model.more()}
+          row={(index) => {
+            const run = runs[index]!
+            return <RunRow run={run} selected={run.runId === selected} />
+          }}
+        />
+      )}
+    </div>
+  )
+}
+
+const Empty = ({ filtered }: { filtered: boolean }) =>
+  filtered ? (
+    <Notice title="No run is like this">
+      <p>Take a filter away, or look for another text.</p>
+    </Notice>
+  ) : (
+    <Notice title="There are no runs yet">
+      <p>
+        <a href="/start">Start one here</a>, or on the command line:
+      </p>
+      <pre>keepup run --role coder "Make the failing test pass"</pre>
+    </Notice>
+  )

@@ -1,0 +1,42 @@
+import './styles/base.css'
+import './styles/layout.css'
+import './styles/run.css'
+import { render } from 'preact'
+import { InboxScreen } from './actions/inbox-screen.tsx'
+import { StartScreen } from './actions/start-screen.tsx'
+import { startFeed } from './client/feed.ts'
+import { exchangeCode, refusal, session } from './client/session.ts'
+import { followLink, path } from './page/router.ts'
+import { Notice, Shell } from './page/shell.tsx'
+import { SignIn } from './page/sign-in.tsx'
+import { followWaiting } from './page/waiting-count.ts'
+import { RunScreen } from './run/run-screen.tsx'
+import { RunsScreen } from './runs/runs-screen.tsx'
+
+function Screen() {
+  const [, runId] = /^\/runs\/([^/]+)$/.exec(path.value) ?? []
+  if (runId !== undefined) return <RunScreen key={runId} runId={decodeURIComponent(runId)} />
+  if (path.value === '/') return <RunsScreen />
+  if (path.value === '/inbox') return <InboxScreen />
+  if (path.value === '/start') return <StartScreen />
+  return <Notice title="There is no such page" />
+}
+
+const Page = () =>
+  session.value === null ? (
+    <SignIn />
+  ) : (
+    <Shell>
+      <Screen />
+    </Shell>
+  )
+
+await exchangeCode().catch(() => {
+  refusal.value = 'the server does not answer; look whether "keepup serve" is running'
+})
+document.addEventListener('click', followLink)
+if (session.value !== null) {
+  startFeed()
+  followWaiting()
+}
+render(<Page />, document.getElementById('page')!)

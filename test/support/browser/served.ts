@@ -1,0 +1,82 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Page } from 'playwright-core'
+import { loadConfig } from '../../../api/app/config.ts'
+import { openServices } from '../../../api/open-services.ts'
+import { type LocalBackend, localBackend } from '../../../api/owner/local.ts'
+import { giveSign, workspaces, writeScript } from '../../api/script.ts'
+
+export interface Served {
+  readonly url: string
+  readonly backend: LocalBackend
+  readonly model: string
+  readonly workspace: () => string
+  readonly giveSign: typeof giveSign
+  /** A request with the token. */
+  ask<T = Record<string, never>>(method: string, path: string, body?: unknown): Promise<T>
+  /** Starts a run and drives it as `serve` does. */
+  start(task: string, more?: Record<string, unknown>): Promise<string>
+  /** Starts a run and waits until its drive has ended. */
+  driven(task: string, more?: Record<string, unknown>): Promise<string>
+  /** Opens the page as a person does who follows a link. */
+  open(page: Page, path?: string): Promise<void>
+  close(): Promise<void>
+}
+
+/** What a page has loaded from elsewhere, thrown, or been refused by its policy; a test expects none. */
+export function troubles(page: Page): string[] {
+  const found: string[] = []
+  page.on('pageerror', (error) => found.push(`thrown: ${error.message}`))
+  page.on('console', (message) => {
+    const text = message.text()
+    // A refused request is told there too.
+    if (message.type() === 'error' && !/^Failed to load resource/.test(text)) found.push(`console: ${text}`)
+  })
+  return found
+}
+
+/** The real program over a data folder, as `keepup serve` runs it, with the scripted model of the API's tests. */
+export async function serve(options: { data?: string; port?: number } = {}): Promise<Served> {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'keepup-web-')))
+  const data = options.data ?? join(root, 'data')
+  mkdirSync(data, { recursive: true, mode: 0o700 })
+  const model = writeScript(root)
+  const config = loadConfig({ flags: { data, port: options.port ?? 0, model, by: 'ada' }, env: {} })
+  const services = await openServices(config, 'owner', { autoDrive: true })
+  const faults: unknown[] = []
+  const backend = await localBackend(services, { config, env: {}, tcp: true, onFault: (error) => faults.push(error) })
+  const url = backend.url!
+  const ask: Served['ask'] = async (method, path, body) => {
+    const headers = body === undefined ? {} : { 'content-type': 'application/json' }
+    const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }
+    const answer = await backend.fetch(new Request(`http://localhost${path}`, init))
+    const text = await answer.text()
+    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`)
+    return text === '' ? null : JSON.parse(text)
+  }
+  const start: Served['start'] = async (task, more = {}) => {
+    const tools = more.workspace === undefined ? {} : { tools: ['list_dir', 'read_file', 'write_file'] }
+    const body = { task, model, by: 'ada', limits: { maxTurns: 10_000 }, ...tools, ...more }
+    return (await ask<{ runId: string }>('POST', '/v1/runs', body)).runId
+  }
+  return {
+    ...{ url, backend, model, giveSign, ask, start },
+    workspace: workspaces(root),
+    async driven(task, more) {
+      const id = await start(task, more)
+      await services.drivers.ended(id)
+      return id
+    },
+    async open(page, path = '/') {
+      const { url: link } = await ask<{ url: string }>('POST', '/v1/session/codes', { by: 'ada' })
+      await page.goto(link.replace(/\/#/, `${path}#`))
+      await page.waitForSelector('header.top')
+    },
+    async close() {
+      await backend.close()
+      rmSync(root, { recursive: true, force: true })
+      if (faults.length > 0) throw new Error(`the server met faults: ${faults.map(String).join('; ')}`)
+    },
+  }
+}

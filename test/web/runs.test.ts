@@ -1,0 +1,87 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { useBrowser } from '../support/browser/pages.ts'
+import { type Served, serve, troubles } from '../support/browser/served.ts'
+
+const browser = useBrowser()
+let served: Served
+beforeAll(async () => {
+  served = await serve()
+})
+afterAll(() => served.close())
+
+const tasks = (page: Page) => page.locator('.run-task').allTextContents()
+
+describe('a link', () => {
+  it('opens the page once; a second browser is told what to do', async () => {
+    const { url } = await served.ask<{ url: string }>('POST', '/v1/session/codes', {})
+    const [first, second] = [await browser.page(), await browser.page()]
+    await first.goto(url)
+    await first.waitForSelector('header.top')
+    expect(first.url()).not.toContain('code')
+    await second.goto(url)
+    expect(await second.locator('main').innerText()).toContain('used before')
+    expect(await second.locator('main').innerText()).toContain('keepup open')
+  })
+
+  it('gives a session that a new tab has too, and that scripts cannot read', async () => {
+    const page = await browser.page()
+    const found = troubles(page)
+    await served.open(page)
+    const tab = await page.context().newPage()
+    await tab.goto(served.url)
+    await tab.waitForSelector('header.top')
+    expect(await tab.evaluate(() => document.cookie)).toBe('')
+    expect(found).toEqual([])
+  })
+})
+
+describe('the list of runs', () => {
+  it('shows runs that wait for a person first, and changes as runs go on', async () => {
+    const page = await browser.page()
+    const found = troubles(page)
+    const done = await served.driven('finish the first')
+    await served.driven('write hello', { workspace: served.workspace() })
+    await served.driven('finish the last')
+    await served.open(page)
+    await expect.poll(() => tasks(page)).toEqual(['write hello', 'finish the last', 'finish the first'])
+    expect(await page.locator('.run-row').first().innerText()).toContain('waits for an approval')
+    await expect.poll(() => page.locator('.connection').innerText()).toBe('live')
+    await served.driven('finish while a person looks')
+    await expect.poll(() => tasks(page)).toContain('finish while a person looks')
+    // By keyboard: the third row, then into the run.
+    await page.keyboard.press('j')
+    await page.keyboard.press('j')
+    await page.keyboard.press('k')
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('j')
+    await page.keyboard.press('j')
+    const id =
+      new URL(page.url()).searchParams.get('run') ?? (await page.locator('.run-row.selected').getAttribute('href'))
+    expect(id).toContain(done)
+    await page.keyboard.press('Enter')
+    await expect.poll(() => new URL(page.url()).pathname).toBe(`/runs/${done}`)
+    expect(found).toEqual([])
+  })
+
+  it('filters by what stands in the address, and writes filters there', async () => {
+    const page = await browser.page()
+    await served.driven('fail please')
+    await served.open(page, '/?status=failed')
+    await expect.poll(() => tasks(page)).toEqual(['fail please'])
+    await page.getByLabel('Status').selectOption('completed')
+    await expect.poll(() => new URL(page.url()).searchParams.get('status')).toBe('completed')
+    await expect.poll(() => tasks(page)).not.toContain('fail please')
+    await page.keyboard.press('Escape')
+    await page.getByRole('searchbox').fill('the last')
+    await page.getByRole('searchbox').press('Enter')
+    await expect.poll(() => tasks(page)).toEqual(['finish the last'])
+    await page.reload()
+    await expect.poll(() => tasks(page)).toEqual(['finish the last'])
+    await page.getByRole('searchbox').fill('nothing says this')
+    await page.getByRole('searchbox').press('Enter')
+    await expect.poll(() => page.locator('.notice').innerText()).toContain('No run is like this')
+    await page.getByRole('button', { name: 'Clear' }).click()
+    await expect.poll(async () => (await tasks(page)).length).toBeGreaterThan(3)
+  })
+})

@@ -1,0 +1,17 @@
+import { join } from 'node:path'
+import { defineConfig } from 'vitest/config'
+import { mutationPlugin } from '../support/mutation.ts'
+
+// Tests in a real browser: Debian's Chromium. A test that cannot find it fails and says what to install.
+export default defineConfig({
+  plugins: [mutationPlugin()],
+  test: {
+    env: { XDG_CONFIG_HOME: join(import.meta.dirname, '../../node_modules', '.keepup-test-config') },
+    include: ['test/web/**/*.test.ts'],
+    // Each browser is several processes.
+    maxWorkers: 1,
+    testTimeout: 300_000,
+    hookTimeout: 60_000,
+    expect: { poll: { timeout: 30_000 } },
+  },
+})
