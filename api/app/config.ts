@@ -13,6 +13,7 @@ import {
   ErrorRecoveryPolicy,
   KNOWLEDGE_SOURCES,
   Knowledge,
+  TreeLimits,
 } from '../../domain/agent/definition/spec.ts'
 import { jsonFault } from '../../domain/log/json-fault.ts'
 import { issueText } from '../../domain/shared/issues.ts'
@@ -65,7 +66,7 @@ export const ConfigSchema = z.strictObject({
   /** The rules that choose the models of runs that name none; null: they have `model`. */
   routing: RoutingConfig.nullable().default(null),
   /** When a model counts as unhealthy. */
-  modelHealth: HealthThresholds.default(HealthThresholds.parse({})),
+  modelHealth: partly(HealthThresholds).default({}),
   /** Requests a minute by provider, for all runs that use its key; what a provider says itself always counts. */
   rateLimits: RateLimits.default({}),
   /** True: runs may have answers from the request cache unless they say otherwise. */
@@ -84,12 +85,16 @@ export const ConfigSchema = z.strictObject({
   context: partly(ContextManagementConfig).default({}),
   /** What agents are told of the place they work in; each source for all of them, or for some roles or phases. */
   knowledge: z.array(KnowledgeSetting).max(KNOWLEDGE_SOURCES).default([]),
+  /** The limits of the trees of runs that say nothing of it; null: they start no further agents. */
+  delegation: partly(TreeLimits).nullable().default(null),
   /** Who asks, where a command does not say; null: the OS user. */
   by: z.string().min(1).max(200).refine(isPlain, PLAIN).nullable().default(null),
   maxBodyBytes: int(z.int().min(1024)).default(1024 * 1024),
   heartbeatMs: int(z.int().min(10)).default(15_000),
   /** Runs that this process drives at once; others wait for their turn. */
   concurrency: int(z.int().min(1)).default(32),
+  /** Agents of one run that are at work at once. */
+  agentsAtOnce: int(z.int().min(1).max(100)).default(5),
   /** How long what is at work may take when a process ends. */
   drainMs: int(z.int().min(0)).default(10_000),
   /** How long an outcome that finds no room on the disk is retried, ms. */
@@ -157,7 +162,7 @@ export const envName = (key: string): string => `KEEPUP_${key.replace(/[A-Z]/g, 
 
 /** Settings that text cannot give: they are read from the file only. */
 export const FILE_ONLY: ReadonlySet<string> = new Set([
-  ...['models', 'routing', 'modelHealth', 'rateLimits', 'retry', 'context', 'knowledge', 'web', 'mcp', 'agents'],
+  ...['models', 'routing', 'modelHealth', 'rateLimits', 'retry', 'delegation', 'context', 'knowledge', 'web', 'mcp', 'agents'],
 ])
 const KEYS = Object.keys(ConfigSchema.shape)
 
@@ -264,6 +269,7 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
     { file: 'house-rules.md', roles: ['coder'] },
     { name: 'team', text: 'Ask Ann about the database.' },
   ],
+  delegation: { maxDepth: 2, agents: 20 },
   hosts: ['keepup.example.org'],
   web: { search: { provider: 'searxng', url: 'https://search.example.org' } },
   agents: {

@@ -86,6 +86,7 @@ const SUBSTANCE: Readonly<Record<string, (p: Payload) => string>> = {
   model_routed: (p) => `${plain(p.resolved)}: ${plain(p.reason)}`,
   model_call_start: (p) => `${plain(p.model)}, attempt ${plain(p.attempt)}`,
   model_call_end: answered,
+  model_held: (p) => `attempt ${plain(p.attempt)} is held back by the provider's rate limit for ${plain(p.delayMs)} ms`,
   model_late: (p) => `attempt ${plain(p.attempt)}, ${tokensAndCost(p)}`,
   tool_call_start: (p) => `${plain(p.toolName)}${secretsOf(p)} ${plain(p.arguments)}`,
   tool_call_intent: (p) => `attempt ${plain(p.attempt)}`,

@@ -74,6 +74,7 @@ export function prepareServices(host: PreparingHost): PrepareServices {
     retry: config.retry,
     context: config.context,
     knowledge: () => knownKnowledge(config.knowledge, dirname(config.file ?? join(config.data, 'keepup.json'))),
+    delegation: config.delegation,
     build: VERSION,
   }
 }

@@ -64,6 +64,7 @@ const doors = (more: Partial<PrepareServices> = {}): PrepareServices => ({
   retry: {},
   context: {},
   knowledge: async () => [],
+  delegation: null,
   build: 'b',
   ...more,
 })

@@ -20,6 +20,7 @@ import { Problem, type ProblemCode } from '../problem.ts'
 import type { KnownRole, KnownRoles } from '../roles.ts'
 import type { StartRun } from '../schemas/start.ts'
 import type { Starts } from '../services.ts'
+import { DELEGATE, delegationOf } from './prepare-delegation.ts'
 
 /** Turns of a run that names no limit and has no role. */
 export const DEFAULT_TURNS = 25
@@ -60,6 +61,8 @@ export interface PrepareServices {
   readonly context: NonNullable<StartRun['context']>
   /** The knowledge of the settings, as it is now; rejects where a part of it cannot be read. */
   knowledge(): Promise<readonly Knowledge[]>
+  /** What runs that say nothing of it have for their trees; null: they do not delegate. */
+  readonly delegation: Exclude<StartRun['delegation'], false | undefined> | null
   readonly build: string
 }
 
@@ -159,6 +162,8 @@ export function createStarts(services: PrepareServices): Starts {
         asked.workspace === undefined ? null : await services.workspace(asked.workspace, { secrets, policy })
       const knowledge = withOwn(await services.knowledge(), asked.knowledge ?? [])
       await checkSandbox(services, { policy, tools, role }, workspace)
+      const limits = asked.delegation ?? services.delegation ?? false
+      const delegation = limits === false ? null : delegationOf(await services.roles(), { limits, policy, workspace })
       return {
         role,
         policy,
@@ -171,7 +176,8 @@ export function createStarts(services: PrepareServices): Starts {
         context: ContextManagementConfig.parse({ ...services.context, ...asked.context }),
         budget: { tokens: asked.budget?.tokens ?? null, nanoDollars: asked.budget?.nanoDollars ?? null },
         models: { ...models, ...((asked.cache ?? services.cache) && { cache: true }) },
-        tools,
+        tools: delegation === null ? tools : [...tools, DELEGATE],
+        ...(delegation === null ? {} : { delegation }),
         workspace: workspace && { path: workspace.path, tree: workspace.tree },
         testCommand: asked.testCommand ?? (workspace?.testCommand ? [...workspace.testCommand] : null),
         contextVariables: asked.contextVariables ?? {},

@@ -9,6 +9,7 @@ import {
   Knowledge,
   Policy,
   RecoveryConfig,
+  TreeLimits,
   VARIABLE_NAME,
 } from '../../../domain/agent/definition/spec.ts'
 import { Milliseconds } from '../../../domain/shared/time-span.ts'
@@ -32,6 +33,7 @@ const SETTINGS = {
   retry: partly(ErrorRecoveryPolicy),
   context: partly(ContextManagementConfig),
   budget: Budget.partial(),
+  delegation: partly(TreeLimits).meta({ id: 'TreeLimits' }),
 }
 
 /** `mode` → `policy.mode`: settings are often looked for one level too high. */
@@ -98,6 +100,10 @@ export const StartRun = z
       contextVariables: z.record(z.string().max(VARIABLE_NAME), JsonValue).optional(),
       secrets: names.optional().meta({ description: 'Names of secrets, never values.' }),
       budget: SETTINGS.budget.optional().meta({ description: 'Tokens, and money in nano-dollars.' }),
+      delegation: z
+        .union([z.literal(false), SETTINGS.delegation])
+        .optional()
+        .meta({ description: 'The run may start further agents, within these limits. False: it may not.' }),
       approve: names.optional().meta({ description: 'Standing approval: these tools do not ask.' }),
       instructions: z.string().min(1).optional(),
       agent: z

@@ -3,7 +3,7 @@ import { isAbsolute, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Command } from 'commander'
 import { ROLES } from '../../../domain/agent/definition/roles.ts'
-import { ContextManagementConfig, ErrorRecoveryPolicy, RecoveryConfig } from '../../../domain/agent/definition/spec.ts'
+import { ContextManagementConfig, ErrorRecoveryPolicy, RecoveryConfig, TreeLimits } from '../../../domain/agent/definition/spec.ts'
 import { DEFAULT_TURNS } from '../../app/runs/prepare-start.ts'
 import { OWN_AGENT, type StartRunInput } from '../../app/schemas/start.ts'
 import { take } from '../client.ts'
@@ -38,6 +38,9 @@ interface RunOptions {
   contextTokens?: number
   contextThreshold?: number
   keepInputs?: number
+  delegate?: boolean
+  maxDepth?: number
+  maxAgents?: number
   sandbox?: boolean
   cache?: boolean
   drive?: boolean
@@ -89,6 +92,12 @@ function knowledgeFrom(path: string, cwd: string): { kind: 'file'; name: string;
   }
 }
 
+/** A limit of the tree asks for one; without any, the setting decides. */
+function delegation({ delegate, maxDepth, maxAgents }: RunOptions): StartRunInput['delegation'] {
+  if (delegate === false) return false
+  return some({ maxDepth, agents: maxAgents }) ?? (delegate === true ? {} : undefined)
+}
+
 /** The request that a command line stands for. */
 export function startRequest(
   task: string | undefined,
@@ -124,6 +133,7 @@ export function startRequest(
     budget: some({ tokens: o.budgetTokens, nanoDollars: o.budgetUsd }),
     approve: o.approve,
     cache: o.cache,
+    delegation: delegation(o),
     instructions: o.instructions,
     agent: o.agent,
     env: o.env && passed(o.env, env),
@@ -159,6 +169,7 @@ function noCommand(program: Command, task: string): void {
 const GRACE = RecoveryConfig.parse({})
 const RETRY = ErrorRecoveryPolicy.parse({})
 const CONTEXT = ContextManagementConfig.parse({})
+const TREE = TreeLimits.parse({})
 
 const repeated = (text: string, before: string[] = []): string[] => [...before, text]
 
@@ -215,6 +226,10 @@ export function runCommand(program: Command, kit: Kit): void {
     .option('--secret <names>', 'secrets that tools may be given, by name', names)
     .option('--budget-tokens <n>', 'limit of tokens', whole('--budget-tokens', 1))
     .option('--budget-usd <dollars>', 'limit of money', money('--budget-usd'))
+    .option('--delegate', 'let the agent start further agents and wait for their results')
+    .option('--no-delegate', 'no further agents, whatever the setting "delegation" says')
+    .option('--max-depth <n>', `depth of the deepest agent (default: ${TREE.maxDepth})`, whole('--max-depth'))
+    .option('--max-agents <n>', `agents of the run (default: ${TREE.agents})`, whole('--max-agents', 1))
     .option('--instructions <text>', 'added to the system prompt')
     .option(
       '--knowledge <file>',

@@ -181,15 +181,20 @@ export type GivenSecret = z.infer<typeof GivenSecret>
 export const DELEGABLE = ['researcher', 'coder', 'reviewer', 'analyst'] as const
 export type DelegableRole = (typeof DELEGABLE)[number]
 
+/** The limits of a run's tree (CONTRACTS 4), as a start names them. */
+export const TreeLimits = z.strictObject({
+  maxDepth: z.int().nonnegative().max(10).default(3),
+  agents: z.int().positive().max(100).default(100),
+})
+export type TreeLimits = z.infer<typeof TreeLimits>
+
 /**
  * Delegation in force. `maxDepth`: the depth of the deepest agent; the root has depth 0. `agents`: how many agents this one
- * and everything below it may be, itself included. `concurrency`: agents of the run at work at once; one that waits for
- * people or for other agents is not at work. `roles`: the definitions that children are started with.
+ * and everything below it may be, itself included. `roles`: the definitions that children are started with.
  */
 export const Delegation = z.strictObject({
   maxDepth: z.int().nonnegative().default(3),
   agents: z.int().positive().default(100),
-  concurrency: z.int().positive().max(100).default(5),
   roles: z.partialRecord(z.enum(DELEGABLE), RoleDefinition),
 })
 export type Delegation = z.infer<typeof Delegation>

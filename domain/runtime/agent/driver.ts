@@ -2,6 +2,7 @@ import type { OutcomeCommand } from '../../agent/decisions/commands.ts'
 import { type Owed, owed } from '../../agent/decisions/owed.ts'
 import { type AgentState, activityOf, type Call, callsOf, isFinished } from '../../agent/state/state.ts'
 import { effectId } from '../../log/ids.ts'
+import { Alarm } from '../alarm.ts'
 import type { Environment, RuntimePorts } from '../ports.ts'
 import { outcomeRetry, type Retry } from '../retry.ts'
 import type { WorkspaceOrder } from '../tree/workspace-order.ts'
@@ -12,9 +13,6 @@ import { brokenOff, performTool } from './perform/perform-tool.ts'
 import { driftSince, treeNow } from './perform/version-workspace.ts'
 
 type OwedTool = Extract<Owed, { kind: 'tool' }>
-
-/** An instant that no timer should be set beyond: longer sleeps overflow, and the loop looks again anyway. */
-const LONGEST_SLEEP_MS = 60 * 60 * 1000
 
 /** What a driver is told of the tree that its agent belongs to. */
 export interface InTree {
@@ -40,8 +38,7 @@ export class Driver {
   private readonly hurry = new AbortController()
   private drain = NEVER
   private failure: unknown = null
-  private wake: () => void = () => undefined
-  private moved = true
+  private readonly alarm = new Alarm()
 
   constructor(ports: RuntimePorts, mailbox: AgentMailbox, env: Environment, driverId: string, tree: InTree) {
     this.tree = tree
@@ -58,10 +55,10 @@ export class Driver {
   async drive(signal: AbortSignal, drain: AbortSignal = NEVER): Promise<AgentEnd> {
     this.drain = drain
     if (drain.aborted || signal.aborted) return { end: 'interrupted' }
-    const stopListening = this.mailbox.listen(() => this.poke())
+    const stopListening = this.mailbox.listen(() => this.alarm.poke())
     const onAbort = () => {
       if (signal.aborted) this.hurry.abort(signal.reason)
-      this.poke()
+      this.alarm.poke()
     }
     signal.addEventListener('abort', onAbort)
     drain.addEventListener('abort', onAbort)
@@ -106,14 +103,8 @@ export class Driver {
     const { workspace } = this.env
     const { tree, unversioned } = this.state
     // Where a version is owed, what has changed is what it is owed for.
-    if (
-      !this.tree.looksForDrift ||
-      workspace === null ||
-      tree === null ||
-      unversioned !== null ||
-      isFinished(this.state)
-    )
-      return
+    if (!this.tree.looksForDrift || unversioned !== null || isFinished(this.state)) return
+    if (workspace === null || tree === null) return
     const drift = await driftSince(workspace, tree).catch((error: Error) => {
       this.ports.warn?.(this.state.agentId, `whether files have changed since is not known: ${error.message}`)
       return null
@@ -137,11 +128,11 @@ export class Driver {
       const end = this.atWork.size === 0 ? endOf(state) : null
       if (end !== null) return end
       if (this.drain.aborted && this.atWork.size === 0 && !this.promised(state)) return { end: 'interrupted' }
-      this.moved = false
+      this.alarm.moved = false
       // With nothing at work, no outcome would come that takes up what a person has asked for since the last decision.
       if (this.atWork.size === 0 && (await this.proceeds())) continue
-      await this.nextMove(due, signal)
-      if (!this.moved && !signal.aborted) await this.proceeds()
+      if (this.failure === null && !signal.aborted) await this.alarm.next(this.ports.clock, due)
+      if (!this.alarm.moved && !signal.aborted) await this.proceeds()
     }
   }
 
@@ -188,7 +179,7 @@ export class Driver {
       })
       .finally(() => {
         this.atWork.delete(effect.id)
-        this.poke()
+        this.alarm.poke()
       })
     this.atWork.set(effect.id, { controller, ended })
   }
@@ -299,27 +290,6 @@ export class Driver {
     if (state === null) throw new Error(`${this.mailbox.agentId} has no events`)
     return state
   }
-
-  private poke(): void {
-    this.moved = true
-    this.wake()
-  }
-
-  /** Waits until the state moves, an effect ends, `due` comes, or the signal aborts. */
-  private async nextMove(due: number, signal: AbortSignal): Promise<void> {
-    if (this.moved || this.failure !== null || signal.aborted) return
-    const done = new AbortController()
-    const poked = new Promise<void>((resolve) => {
-      this.wake = resolve
-    })
-    const ms = Math.max(0, Math.min(due - this.ports.clock.now(), LONGEST_SLEEP_MS))
-    // Where nothing is due, only a poke ends the sleep; an abort is one.
-    const slept =
-      due === Number.POSITIVE_INFINITY ? poked : this.ports.clock.sleep(ms, done.signal).catch(() => undefined)
-    await Promise.race([poked, slept])
-    done.abort(POKED)
-    this.wake = () => undefined
-  }
 }
 
 /** Whether a driver has begun something of which the log knows no end. */
@@ -330,7 +300,5 @@ function isAtWork(state: AgentState): boolean {
 }
 
 const NEVER = new AbortController().signal
-
-const POKED = new Error('the driver has something to do')
 
 const MAX_DRIFT = 100

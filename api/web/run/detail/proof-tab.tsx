@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { api, take } from '../../client/api.ts'
 import { count } from '../../parts/format.ts'
 import { Loaded, useLoaded } from '../../parts/loaded.tsx'
-import { shown } from '../../parts/text.tsx'
+import { shown } from '../../parts/shown.ts'
 import type { DetailProps } from './detail-pane.tsx'
 
 /** The place of the event in the chain, and the proof of the run. */

@@ -1,6 +1,6 @@
 import { substance } from '../../../cli/event-text.ts'
 import { clock } from '../../parts/format.ts'
-import { shown } from '../../parts/text.tsx'
+import { shown } from '../../parts/shown.ts'
 import { VirtualList } from '../../parts/virtual-list.tsx'
 import type { AgentModel } from '../agent-model.ts'
 import { goTo } from '../position.ts'
