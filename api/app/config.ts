@@ -162,7 +162,19 @@ export const envName = (key: string): string => `KEEPUP_${key.replace(/[A-Z]/g, 
 
 /** Settings that text cannot give: they are read from the file only. */
 export const FILE_ONLY: ReadonlySet<string> = new Set([
-  ...['models', 'routing', 'modelHealth', 'rateLimits', 'retry', 'delegation', 'context', 'knowledge', 'web', 'mcp', 'agents'],
+  ...[
+    'models',
+    'routing',
+    'modelHealth',
+    'rateLimits',
+    'retry',
+    'delegation',
+    'context',
+    'knowledge',
+    'web',
+    'mcp',
+    'agents',
+  ],
 ])
 const KEYS = Object.keys(ConfigSchema.shape)
 

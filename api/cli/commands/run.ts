@@ -3,7 +3,12 @@ import { isAbsolute, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Command } from 'commander'
 import { ROLES } from '../../../domain/agent/definition/roles.ts'
-import { ContextManagementConfig, ErrorRecoveryPolicy, RecoveryConfig, TreeLimits } from '../../../domain/agent/definition/spec.ts'
+import {
+  ContextManagementConfig,
+  ErrorRecoveryPolicy,
+  RecoveryConfig,
+  TreeLimits,
+} from '../../../domain/agent/definition/spec.ts'
 import { DEFAULT_TURNS } from '../../app/runs/prepare-start.ts'
 import { OWN_AGENT, type StartRunInput } from '../../app/schemas/start.ts'
 import { take } from '../client.ts'
