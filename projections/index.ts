@@ -15,7 +15,7 @@ export { listApprovals, listArtifacts, listDocuments, listParked } from './queri
 export type { MachineState } from './queries/machine-state.ts'
 export { type Ancestor, type WithPaths, withPaths } from './queries/paths.ts'
 export { type RecordedChild, recordedChildren } from './queries/recorded-children.ts'
-export { type AgentNode, agentHeads, type RunShown, showRun, treeOf } from './queries/run.ts'
+export { type AgentNode, agentHeads, type RunShown, showRun, showTree, treeOf } from './queries/run.ts'
 export type { RunFilter, RunStatus } from './queries/run-filter.ts'
 export { listRuns, type RunSummary, type RunsPage } from './queries/runs.ts'
 export { type UsageSum, usageBy } from './queries/usage.ts'

@@ -1,5 +1,4 @@
 import type { Kysely } from 'kysely'
-import type { z } from 'zod'
 import { documentStream } from '../../domain/document/stream/aggregate.ts'
 import { type Cursor, formatCursor } from '../../domain/log/cursor.ts'
 import { agentStream } from '../../domain/log/ids.ts'
@@ -28,12 +27,10 @@ import {
   nextDue,
   type OpenCall,
   type RebuildReport,
-  recordedChildren,
   showRun,
-  treeOf,
+  showTree,
   usageAt,
   type WithPaths,
-  waitingOf,
   withPaths,
 } from '../../projections/index.ts'
 import { checkedCursor, isPerson, wanted } from '../app/events/filter.ts'
@@ -41,7 +38,6 @@ import { noRoom } from '../app/no-room.ts'
 import type { AskRow, ReadModel, Shown } from '../app/read-model.ts'
 import { given } from '../app/runs/given.ts'
 import type { AgentPoint } from '../app/runs/point.ts'
-import type { RunTree } from '../app/schemas/runs.ts'
 import {
   agentRows,
   approvalAsk,
@@ -54,6 +50,7 @@ import {
   parkedRow,
   rebuildRow,
   runRow,
+  treeRow,
   wholeCheckpoint,
 } from './row-views.ts'
 
@@ -145,18 +142,7 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
             asked: shown.driveRequested,
           },
       ),
-    tree: (runId) =>
-      ask(
-        async (db) => ({
-          tree: await treeOf(db, runId),
-          waiting: (await waitingOf(db, [runId])).get(runId) ?? [],
-          recorded: await recordedChildren(db, runId),
-        }),
-        ({ tree, waiting, recorded }) =>
-          tree.length === 0
-            ? null
-            : { agents: agentRows(tree, waiting), recorded: recorded as z.infer<typeof RunTree>['recorded'] },
-      ),
+    tree: (runId) => ask((db) => showTree(db, runId), treeRow),
     heads: (runId) =>
       ask(
         (db) => agentHeads(db, runId),

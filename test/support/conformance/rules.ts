@@ -214,7 +214,7 @@ export const RULES: readonly Rule[] = [
     rule: 'the place of the warning turn',
     says: 'what tools say is read by it too',
     test: behaviour('5.2-budget'),
-    fault: fault('agent/rules/budget.ts', 'input * rate.input + results +', 'input * rate.input +'),
+    fault: fault('agent/rules/budget.ts', 'again * rate.input + results +', 'input * rate.input +'),
   },
   {
     rule: 'the place of the warning turn',
